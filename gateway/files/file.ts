@@ -1,0 +1,44 @@
+/** A stored file as the state store remembers it (JSON under `file:<id>`). */
+export interface FileRecord {
+  /** `f_` and 128 random bits as base64url. Also the last segment of the object's key. */
+  id: string;
+  /** Who the file belongs to. Under `auth: none` every caller is `anonymous`. */
+  principal: string;
+  /** Config name of the server it came from. */
+  server: string;
+  name: string;
+  mimeType: string;
+  /** Bytes. */
+  size: number;
+  /** SHA-256 of the bytes, base64url without padding. */
+  digest: string;
+  /** Key in the object store. */
+  key: string;
+  /** Milliseconds since the Unix epoch. */
+  createdAt: number;
+}
+
+/** The pointer to a file that goes into a message: its name, its link, and how long the link lives. */
+export interface FileRef {
+  /** The handle, `mcp-file://<gatewayId>/<id>`. A name, not a credential. */
+  uri: string;
+  /** The download link, a bearer right. */
+  url: string;
+  name: string;
+  mimeType: string;
+  size: number;
+  /** `sha-256:` and the digest in base64url, as RFC 9530 names the algorithm. */
+  digest: string;
+  /** When `url` stops working, RFC 3339. */
+  expiresAt: string;
+  /** Seconds `url` lives. */
+  ttlSeconds: number;
+}
+
+/** What a server said of the bytes, before anything is known about them. */
+export interface FileClaims {
+  name?: string;
+  mimeType?: string;
+  /** The URI under which the server itself knows it. */
+  uri?: string;
+}

@@ -1,0 +1,28 @@
+/** Counters, gauges and histograms of the product, by name. The registry behind it lives in http/metrics. */
+export interface Metrics {
+  /** Adds `amount` (default 1). */
+  count(name: CounterName, labels?: Record<string, string>, amount?: number): void;
+  /** Records one observation: seconds or bytes, as the name says. */
+  observe(name: HistogramName, value: number, labels?: Record<string, string>): void;
+  /** A value that is read whenever the metrics are scraped. */
+  gauge(name: GaugeName, read: () => number): void;
+}
+
+export type CounterName =
+  | 'wharf_exchanges_total'
+  | 'wharf_files_total'
+  | 'wharf_file_bytes_total'
+  | 'wharf_errors_total'
+  | 'wharf_dropped_messages_total'
+  | 'wharf_previews_total'
+  | 'wharf_downloads_total'
+  | 'wharf_swept_objects_total';
+
+export type HistogramName = 'wharf_exchange_seconds' | 'wharf_ingest_seconds';
+
+export type GaugeName =
+  | 'wharf_held_bytes'
+  | 'wharf_part_memory_bytes'
+  | 'wharf_open_exchanges'
+  | 'wharf_upstream_connections'
+  | 'wharf_queue_length';

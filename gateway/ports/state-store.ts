@@ -1,0 +1,21 @@
+/**
+ * Small facts that every replica shares: sessions, file records, tickets. The verbs are the atomic steps the product
+ * needs; each touches exactly one key, so they are safe on a Redis Cluster. Every key has a time to live.
+ * A store that cannot answer in time throws `GatewayError('state_unavailable')`.
+ */
+export interface StateStore {
+  readonly name: string;
+  /** Writes `value` unless the key exists. True when it was written. */
+  create(key: string, value: string, ttlMs: number): Promise<boolean>;
+  read(key: string): Promise<string | undefined>;
+  /** Sets the time to live of an existing key to at least `ttlMs`, never shortens it. False when there is no such key. */
+  extend(key: string, ttlMs: number): Promise<boolean>;
+  /** Writes `value` if the key holds exactly `expected`. True when it was written. */
+  replace(key: string, expected: string, value: string, ttlMs: number): Promise<boolean>;
+  /** Reads and removes in one step: of any number of callers at most one gets the value. */
+  take(key: string): Promise<string | undefined>;
+  remove(key: string): Promise<void>;
+  /** Resolves when the store answers, for readiness. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
