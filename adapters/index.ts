@@ -1,0 +1,51 @@
+import type { z } from 'zod';
+import type { Adapter, AdapterList } from '../gateway/config/adapter-list.js';
+import * as filesystemObjects from './objects/filesystem.js';
+import * as memoryObjects from './objects/memory.js';
+import * as s3Objects from './objects/s3.js';
+import * as memoryState from './state/memory.js';
+import * as redisState from './state/redis.js';
+import * as noThumbnails from './thumbnails/none.js';
+import * as sharpThumbnails from './thumbnails/sharp.js';
+import * as legacySse from './upstream/legacy-sse.js';
+import * as stdio from './upstream/stdio.js';
+import * as streamableHttp from './upstream/streamable-http.js';
+
+interface AdapterFile<Schema extends z.ZodObject, Port, Deps> {
+  settings: Schema;
+  create(settings: z.output<Schema>, deps: Deps): Port | Promise<Port>;
+}
+
+/** Forgets the type of an adapter's settings, so that adapters of one port can stand in one list. */
+function adapter<Schema extends z.ZodObject, Port, Deps>(file: AdapterFile<Schema, Port, Deps>): Adapter<Port, Deps> {
+  return {
+    settings: file.settings,
+    // The config has parsed `settings` with this very schema, which is the one thing the type no longer says.
+    create: async (settings, deps) => file.create(settings as z.output<Schema>, deps),
+  };
+}
+
+/**
+ * The one list of everything that stands behind a port. A name here is the file's name and the value in the config.
+ * Heavy libraries are imported inside `create`, so a listed adapter that nobody uses costs nothing.
+ */
+export const adapters: AdapterList = {
+  objects: {
+    filesystem: adapter(filesystemObjects),
+    memory: adapter(memoryObjects),
+    s3: adapter(s3Objects),
+  },
+  state: {
+    memory: adapter(memoryState),
+    redis: adapter(redisState),
+  },
+  thumbnails: {
+    none: adapter(noThumbnails),
+    sharp: adapter(sharpThumbnails),
+  },
+  upstream: {
+    'legacy-sse': adapter(legacySse),
+    stdio: adapter(stdio),
+    'streamable-http': adapter(streamableHttp),
+  },
+};
