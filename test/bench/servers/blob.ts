@@ -1,0 +1,54 @@
+/** Base64 text of any length that costs the sender next to nothing: one rendered pattern, written again and again. */
+
+/** Base64 characters per write. Whole quads, so that the pattern repeats without a seam. */
+const PIECE_CHARS = 256 * 1024;
+const PNG_HEAD = Buffer.from('89504e470d0a1a0a0000000d4948445200000400000004000802000000', 'hex');
+
+/** xorshift32: the same incompressible bytes on every run. */
+function noise(bytes: number): Buffer {
+  const out = Buffer.allocUnsafe(bytes);
+  let state = 0x9e3779b9;
+  for (let index = 0; index < bytes; index += 1) {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    out[index] = state & 0xff;
+  }
+  return out;
+}
+
+const DECODED_PIECE = (PIECE_CHARS / 4) * 3;
+const PIECE = Buffer.from(noise(DECODED_PIECE).toString('base64'), 'latin1');
+/** The first piece begins like a PNG, as a blob that is declared `image/png` should. */
+const FIRST_PIECE = Buffer.from(
+  Buffer.concat([PNG_HEAD, noise(DECODED_PIECE).subarray(PNG_HEAD.length)]).toString('base64'),
+  'latin1',
+);
+
+/** Characters of base64 text for a size in MB (10⁶), rounded to whole quads. */
+export function blobChars(mb: number): number {
+  return Math.max(4, Math.round((mb * 1e6) / 4) * 4);
+}
+
+/** The pieces of a base64 text of `chars` characters (a multiple of 4). */
+export function* blobPieces(chars: number): Generator<Buffer> {
+  for (let done = 0; done < chars; done += PIECE_CHARS) {
+    const piece = done === 0 ? FIRST_PIECE : PIECE;
+    yield chars - done >= PIECE_CHARS ? piece : piece.subarray(0, chars - done);
+  }
+}
+
+const ITEM = (id: number) =>
+  `{"id":${100000 + id},"name":"item ${id % 10}","ok":true,"tags":["red","blue"],"price":12.5,"note":null},`;
+const ITEMS = Buffer.from(Array.from({ length: 2500 }, (_, id) => ITEM(id)).join(''), 'latin1');
+
+/** Small JSON items, each with a comma behind it, about `mb` MB of them in whole patterns of some 200 kB. */
+export function* itemPieces(mb: number): Generator<Buffer> {
+  const patterns = Math.max(1, Math.round((mb * 1e6) / ITEMS.length));
+  for (let index = 0; index < patterns; index += 1) yield ITEMS;
+}
+
+/** Bytes that `itemPieces` yields. */
+export function itemBytes(mb: number): number {
+  return Math.max(1, Math.round((mb * 1e6) / ITEMS.length)) * ITEMS.length;
+}
