@@ -144,8 +144,18 @@ export const ERROR_TABLE = {
     jsonRpc: INTERNAL,
     text: (f) => `The object store did not answer within ${f.limit} = ${f.allowed} ms.`,
   },
+  store_object_too_large: {
+    http: 413,
+    jsonRpc: INTERNAL,
+    text: (f) => `The file is larger than the object store takes: ${f.limit} = ${f.allowed} (${f.actual}).`,
+  },
   store_full: { http: 507, jsonRpc: INTERNAL, text: () => 'The object store is full.' },
   state_unavailable: { http: 503, jsonRpc: INTERNAL, text: () => 'The state store is not available. Try again later.' },
+  state_full: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) => `The state store is full: ${f.limit} = ${f.allowed} keys (${f.actual}). Try again later.`,
+  },
   idle_timeout: {
     http: 504,
     jsonRpc: INTERNAL,

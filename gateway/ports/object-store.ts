@@ -1,4 +1,6 @@
 import type { Readable } from 'node:stream';
+import type { Clock } from './clock.js';
+import type { Log } from './log.js';
 
 /** What a store tells about one object. */
 export interface ObjectStat {
@@ -26,9 +28,16 @@ export interface ObjectWriter {
    * @param last true on the final part; a store may then send an object of one part in a single request
    */
   write(part: Buffer, last: boolean): Promise<void>;
-  /** Makes the object readable and durable. A file of no bytes is one `write` of an empty last part. */
+  /**
+   * Makes the object readable and durable. A file of no bytes is one `write` of an empty last part. A store whose
+   * answer was lost finds out what happened before it resolves or rejects.
+   */
   commit(): Promise<void>;
-  /** Removes whatever was stored so far. Safe to call at any time, also after a failed `commit`. */
+  /**
+   * Removes whatever was stored so far. Safe to call at any time and again, also after a failed `commit`; after a
+   * successful one it does nothing (`remove` is for that). Rejects when the store cannot be reached: what is left
+   * then goes with the next sweep.
+   */
   abort(): Promise<void>;
 }
 
@@ -47,8 +56,9 @@ export interface PresignOptions {
 
 /**
  * Where the bytes of files are kept. Keys are made by Wharf (`[A-Za-z0-9_/-]`, at most 200 characters), never from
- * anything a peer sent. Failures of the store are `GatewayError`s `store_unavailable`, `store_full` or `store_timeout`;
- * outcomes such as "missing" are values.
+ * anything a peer sent. Failures of the store are `GatewayError`s `store_unavailable`, `store_full`, `store_timeout` or
+ * `store_object_too_large`, also when they come out of a body half read; outcomes such as "missing" are values. A
+ * signal that aborts rejects with its own reason.
  */
 export interface ObjectStore {
   readonly name: string;
@@ -58,6 +68,7 @@ export interface ObjectStore {
   create(key: string, signal: AbortSignal): Promise<ObjectWriter>;
   /** Reads an object or a part of it. Destroying `body` frees the connection. */
   get(key: string, options: { range?: ByteRange; signal: AbortSignal }): Promise<ObjectRead>;
+  /** What is known of an object, `undefined` when there is none. */
   head(key: string): Promise<ObjectStat | undefined>;
   /** Removing what is not there is no error. */
   remove(key: string): Promise<void>;
@@ -72,4 +83,12 @@ export interface ObjectStore {
   /** Resolves when the store answers, for readiness. */
   check(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** What every object store is given besides its own settings. */
+export interface ObjectStoreDeps {
+  /** Milliseconds. `store` bounds one step (a part, a commit, a look-up) with all its retries, and a body's silence. */
+  timeouts: { store: number };
+  clock: Clock;
+  log: Log;
 }

@@ -1,12 +1,17 @@
+import type { Clock } from './clock.js';
+import type { Log } from './log.js';
+
 /**
  * Small facts that every replica shares: sessions, file records, tickets. The verbs are the atomic steps the product
  * needs; each touches exactly one key, so they are safe on a Redis Cluster. Every key has a time to live.
- * A store that cannot answer in time throws `GatewayError('state_unavailable')`.
+ * A store that cannot answer in time throws `GatewayError('state_unavailable')`; the step may then have been taken all
+ * the same, so the caller treats its right as used up. One with no room left for a new key throws `state_full`.
  */
 export interface StateStore {
   readonly name: string;
   /** Writes `value` unless the key exists. True when it was written. */
   create(key: string, value: string, ttlMs: number): Promise<boolean>;
+  /** The value, `undefined` when there is none or its time is over. */
   read(key: string): Promise<string | undefined>;
   /** Sets the time to live of an existing key to at least `ttlMs`, never shortens it. False when there is no such key. */
   extend(key: string, ttlMs: number): Promise<boolean>;
@@ -14,8 +19,17 @@ export interface StateStore {
   replace(key: string, expected: string, value: string, ttlMs: number): Promise<boolean>;
   /** Reads and removes in one step: of any number of callers at most one gets the value. */
   take(key: string): Promise<string | undefined>;
+  /** Removing what is not there is no error. */
   remove(key: string): Promise<void>;
   /** Resolves when the store answers, for readiness. */
   check(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** What every state store is given besides its own settings. */
+export interface StateStoreDeps {
+  /** Milliseconds one step may take. */
+  timeouts: { state: number };
+  clock: Clock;
+  log: Log;
 }

@@ -1,0 +1,120 @@
+import { type FileHandle, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { GatewayError } from '../../gateway/errors.js';
+import type { ObjectWriter } from '../../gateway/ports/object-store.js';
+
+/** Folders that `remove` may take away between our mkdir and our rename; each try makes them again. */
+const RENAME_TRIES = 5;
+
+/** A file in `tmp/` that becomes visible under its key by one atomic rename, after its bytes are on disk. */
+export class FilesystemWriter implements ObjectWriter {
+  readonly #handle: FileHandle;
+  readonly #temporary: string;
+  readonly #target: string;
+  readonly #root: string;
+  readonly #signal: AbortSignal;
+  #position = 0;
+  /** `committing` is also where a commit that failed stays: its rename may have happened. */
+  #state: 'writing' | 'committing' | 'committed' | 'aborted' = 'writing';
+
+  constructor(handle: FileHandle, temporary: string, target: string, root: string, signal: AbortSignal) {
+    this.#handle = handle;
+    this.#temporary = temporary;
+    this.#target = target;
+    this.#root = root;
+    this.#signal = signal;
+  }
+
+  async write(part: Buffer): Promise<void> {
+    this.#signal.throwIfAborted();
+    try {
+      // A disk that fills up takes some of the bytes first and only refuses the rest.
+      for (let at = 0; at < part.length; ) {
+        const { bytesWritten } = await this.#handle.write(part, at, part.length - at, this.#position);
+        at += bytesWritten;
+        this.#position += bytesWritten;
+      }
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
+  async commit(): Promise<void> {
+    this.#signal.throwIfAborted();
+    try {
+      // "What is acknowledged is stored": the bytes, then the name, then the folder that holds the name.
+      await this.#handle.sync();
+      await this.#handle.close();
+      this.#state = 'committing';
+      await this.#moveIntoPlace();
+      await syncFolder(dirname(this.#target));
+      this.#state = 'committed';
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
+  async abort(): Promise<void> {
+    if (this.#state === 'committed' || this.#state === 'aborted') return;
+    try {
+      // Closing twice is harmless: the handle remembers that it is closed.
+      await this.#handle.close().catch(() => undefined);
+      await unlinkIfThere(this.#temporary);
+      if (this.#state === 'committing') await unlinkIfThere(this.#target);
+      this.#state = 'aborted';
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
+  async #moveIntoPlace(): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      await makeFolders(dirname(this.#target), this.#root);
+      try {
+        await rename(this.#temporary, this.#target);
+        return;
+      } catch (error) {
+        if (errnoOf(error) !== 'ENOENT' || tries === RENAME_TRIES) throw error;
+      }
+    }
+  }
+}
+
+/** Makes `folder` and what is missing above it, each name on disk before anything is put in. */
+async function makeFolders(folder: string, root: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let at = folder; at !== root && at !== dirname(first); at = dirname(at))
+    await syncFolder(dirname(at)).catch(ignoreMissing);
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function unlinkIfThere(path: string): Promise<void> {
+  await unlink(path).catch(ignoreMissing);
+}
+
+function ignoreMissing(error: unknown): void {
+  if (errnoOf(error) !== 'ENOENT') throw error;
+}
+
+/** The system's name of an error (`ENOSPC`), if it has one. */
+export function errnoOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** A failed system call as the port's error. The path in it stays in the cause, which only the operator sees. */
+export function toStoreError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  const code = errnoOf(error);
+  // EDQUOT: the user's quota rather than the disk; the same for whoever wants to store a file.
+  if (code === 'ENOSPC' || code === 'EDQUOT') return new GatewayError('store_full', {}, error);
+  return new GatewayError('store_unavailable', {}, error);
+}

@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto';
+import { access, constants, mkdir, open, opendir, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { GatewayError } from '../../gateway/errors.js';
+import type { ObjectRead, ObjectStat, ObjectStore, ObjectStoreDeps } from '../../gateway/ports/object-store.js';
+import { openBody } from './filesystem-reader.js';
+import { errnoOf, FilesystemWriter, toStoreError } from './filesystem-writer.js';
+
+/** One machine's disk. Replicas need a store they all see, which is S3. */
+export const settings = z.strictObject({
+  path: z
+    .string()
+    .min(1)
+    .describe('Folder for the files, made when missing (mode 0700). Relative to the working directory.'),
+});
+
+/**
+ * The disk takes any size; 1 MiB costs no more CPU than 5 MiB and lets `limits.partMemory` carry five times as many
+ * files at once.
+ */
+const PART_SIZE = 1024 * 1024;
+
+/** No dot, so no `..`; no empty segment, so no absolute path. A key that does not fit was not made by Wharf. */
+const KEY = /^(?=.{1,200}$)[\w-]+(\/[\w-]+)*$/;
+
+/**
+ * Objects as files: `<path>/objects/<key>`, written in `<path>/tmp/` and moved into place when they are complete and
+ * on disk. `timeouts.store` cannot be kept here: Node has no way to give up a system call that hangs.
+ */
+export function create(config: z.output<typeof settings>, deps: Pick<ObjectStoreDeps, 'clock'>): ObjectStore {
+  const root = resolve(config.path);
+  const objects = join(root, 'objects');
+  const tmp = join(root, 'tmp');
+
+  const pathOf = (key: string): string => {
+    if (!KEY.test(key))
+      throw new GatewayError('internal', {}, new Error('An object key has a character it may not have.'));
+    return join(objects, key);
+  };
+
+  return {
+    name: 'filesystem',
+    partSize: PART_SIZE,
+
+    async create(key, signal) {
+      signal.throwIfAborted();
+      const target = pathOf(key);
+      const temporary = join(tmp, randomBytes(16).toString('hex'));
+      try {
+        return new FilesystemWriter(await open(temporary, 'wx', 0o600), temporary, target, objects, signal);
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    },
+
+    async get(key, { range, signal }): Promise<ObjectRead> {
+      signal.throwIfAborted();
+      try {
+        return await openBody(key, pathOf(key), range, signal);
+      } catch (error) {
+        if (errnoOf(error) === 'ENOENT') return { kind: 'missing' };
+        throw toStoreError(error);
+      }
+    },
+
+    async head(key) {
+      return statOf(key, pathOf(key));
+    },
+
+    async remove(key) {
+      const path = pathOf(key);
+      try {
+        await unlink(path);
+        await removeEmptyFolders(dirname(path), objects);
+      } catch (error) {
+        if (errnoOf(error) !== 'ENOENT') throw toStoreError(error);
+      }
+    },
+
+    async *list(prefix) {
+      for await (const key of keysBelow(objects, '', prefix)) {
+        const found = await statOf(key, join(objects, key));
+        if (found !== undefined) yield found;
+      }
+    },
+
+    async removeUnfinished(olderThan) {
+      let removed = 0;
+      try {
+        for await (const entry of await opendir(tmp)) {
+          const path = join(tmp, entry.name);
+          const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+          if (mtimeMs >= olderThan) continue;
+          await rm(path, { force: true });
+          removed += 1;
+        }
+      } catch (error) {
+        throw toStoreError(error);
+      }
+      return removed;
+    },
+
+    async prepare() {
+      try {
+        for (const folder of [root, objects, tmp]) await mkdir(folder, { recursive: true, mode: 0o700 });
+        await access(tmp, constants.W_OK);
+        await access(objects, constants.W_OK);
+      } catch (cause) {
+        throw new Error(
+          `The folder for files, ${root}, cannot be made or written (${errnoOf(cause) ?? 'unknown error'}). Create it for the user Wharf runs as, or set objects.path to another one.`,
+          { cause },
+        );
+      }
+    },
+
+    async check() {
+      try {
+        await access(tmp, constants.W_OK);
+        await access(objects, constants.W_OK);
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    },
+
+    async close() {},
+  };
+}
+
+async function statOf(key: string, path: string): Promise<ObjectStat | undefined> {
+  try {
+    const found = await stat(path);
+    return found.isFile() ? { key, size: found.size, modifiedAt: Math.trunc(found.mtimeMs) } : undefined;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined;
+    throw toStoreError(error);
+  }
+}
+
+/** Keys below `folder`, walking only into folders that can hold `prefix`. Folders nest at most as deep as a key. */
+async function* keysBelow(folder: string, path: string, prefix: string): AsyncGenerator<string> {
+  try {
+    for await (const entry of await opendir(folder)) {
+      const key = path + entry.name;
+      if (entry.isDirectory() && (`${key}/`.startsWith(prefix) || prefix.startsWith(`${key}/`))) {
+        yield* keysBelow(join(folder, entry.name), `${key}/`, prefix);
+      } else if (entry.isFile() && key.startsWith(prefix)) yield key;
+    }
+  } catch (error) {
+    // A folder that another caller emptied and removed meanwhile.
+    if (errnoOf(error) !== 'ENOENT') throw toStoreError(error);
+  }
+}
+
+/** Leaves no empty folders behind, up to but not including `top`. A writer that needs one makes it again. */
+async function removeEmptyFolders(folder: string, top: string): Promise<void> {
+  for (let at = folder; at !== top; at = dirname(at)) {
+    try {
+      await rmdir(at);
+    } catch {
+      return; // not empty, or gone already
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { GatewayError } from '../../gateway/errors.js';
+import type { ObjectStat, ObjectStore, ObjectStoreDeps, ObjectWriter } from '../../gateway/ports/object-store.js';
+
+/** For tests and trials: everything is gone when the process ends, and no other replica sees it. */
+export const settings = z.strictObject({
+  maxBytes: z
+    .number()
+    .int()
+    .positive()
+    .default(256 * 1024 * 1024)
+    .describe(
+      'Bytes of all objects together; past it a write fails with "the object store is full". Default 268435456.',
+    ),
+});
+
+/** Same as the disk's, so that what is reserved per file does not depend on which of the two is used. */
+const PART_SIZE = 1024 * 1024;
+
+interface StoredObject {
+  bytes: Buffer;
+  modifiedAt: number;
+}
+
+/** An object store in the process's own memory. */
+export function create(config: z.output<typeof settings>, deps: Pick<ObjectStoreDeps, 'clock'>): ObjectStore {
+  const objects = new Map<string, StoredObject>();
+  const unfinished = new Map<ObjectWriter, { startedAt: number; forget: () => void }>();
+  /** Bytes of objects and of unfinished writes: both occupy the memory that `maxBytes` bounds. */
+  let used = 0;
+
+  const statOf = (key: string, object: StoredObject): ObjectStat => ({
+    key,
+    size: object.bytes.length,
+    modifiedAt: object.modifiedAt,
+  });
+
+  const drop = (key: string): void => {
+    used -= objects.get(key)?.bytes.length ?? 0;
+    objects.delete(key);
+  };
+
+  return {
+    name: 'memory',
+    partSize: PART_SIZE,
+
+    async create(key, signal) {
+      let parts: Buffer[] = [];
+      let held = 0;
+      const forget = () => {
+        used -= held;
+        held = 0;
+        parts = [];
+        unfinished.delete(writer);
+      };
+      const writer: ObjectWriter = {
+        async write(part) {
+          signal.throwIfAborted();
+          // Removed by removeUnfinished meanwhile: as on S3, where the upload's id is no longer known.
+          if (!unfinished.has(writer)) throw new GatewayError('store_unavailable');
+          if (used + part.length > config.maxBytes) throw new GatewayError('store_full');
+          parts.push(Buffer.from(part));
+          held += part.length;
+          used += part.length;
+        },
+        async commit() {
+          signal.throwIfAborted();
+          if (!unfinished.has(writer)) throw new GatewayError('store_unavailable');
+          const bytes = Buffer.concat(parts);
+          drop(key);
+          forget();
+          used += bytes.length;
+          objects.set(key, { bytes, modifiedAt: deps.clock.now() });
+        },
+        async abort() {
+          forget();
+        },
+      };
+      unfinished.set(writer, { startedAt: deps.clock.now(), forget });
+      return writer;
+    },
+
+    async get(key, { range, signal }) {
+      signal.throwIfAborted();
+      const object = objects.get(key);
+      if (object === undefined) return { kind: 'missing' };
+      const size = object.bytes.length;
+      if (range !== undefined && range.start >= size) return { kind: 'range-not-satisfiable', size };
+      const bytes = range === undefined ? object.bytes : object.bytes.subarray(range.start, range.end + 1);
+      return { kind: 'found', stat: statOf(key, object), body: Readable.from(slices(bytes), { objectMode: false }) };
+    },
+
+    async head(key) {
+      const object = objects.get(key);
+      return object === undefined ? undefined : statOf(key, object);
+    },
+
+    async remove(key) {
+      drop(key);
+    },
+
+    async *list(prefix) {
+      for (const [key, object] of [...objects]) if (key.startsWith(prefix)) yield statOf(key, object);
+    },
+
+    async removeUnfinished(olderThan) {
+      const old = [...unfinished.values()].filter((one) => one.startedAt < olderThan);
+      for (const one of old) one.forget();
+      return old.length;
+    },
+
+    async prepare() {},
+    async check() {},
+    async close() {
+      objects.clear();
+      unfinished.clear();
+      used = 0;
+    },
+  };
+}
+
+/** Pieces as a socket would bring them, so that a consumer meets backpressure here too. */
+function* slices(bytes: Buffer): Generator<Buffer> {
+  const SLICE = 64 * 1024;
+  for (let at = 0; at < bytes.length; at += SLICE) yield bytes.subarray(at, at + SLICE);
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { GatewayError } from '../../gateway/errors.js';
+import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
+
+/** One process only: a second replica sees none of it, and a restart forgets it. */
+export const settings = z.strictObject({
+  maxKeys: z
+    .number()
+    .int()
+    .positive()
+    .default(100_000)
+    .describe('Keys (sessions, files, tickets) held at one time; past it a new one is refused. Default 100000.'),
+});
+
+/** Expired keys are also forgotten when they are touched; this is for those that nobody asks for again. */
+const PURGE_EVERY_MS = 60_000;
+
+interface Entry {
+  value: string;
+  /** Milliseconds since the epoch from which on the entry is no longer there. */
+  expiresAt: number;
+}
+
+/** A state store in the process's own memory. Every verb runs in one turn of the event loop, hence atomically. */
+export function create(config: z.output<typeof settings>, deps: Pick<StateStoreDeps, 'clock'>): StateStore {
+  const entries = new Map<string, Entry>();
+  /** No entry expires before this. Without it a full store would walk all its keys for each one it refuses. */
+  let earliest = Number.POSITIVE_INFINITY;
+
+  const living = (key: string): Entry | undefined => {
+    const entry = entries.get(key);
+    if (entry === undefined || entry.expiresAt > deps.clock.now()) return entry;
+    entries.delete(key);
+    return undefined;
+  };
+
+  const purge = (): void => {
+    const now = deps.clock.now();
+    if (now < earliest) return;
+    earliest = Number.POSITIVE_INFINITY;
+    for (const [key, entry] of entries) {
+      if (entry.expiresAt <= now) entries.delete(key);
+      else earliest = Math.min(earliest, entry.expiresAt);
+    }
+  };
+
+  const timer = setInterval(purge, PURGE_EVERY_MS);
+  timer.unref();
+
+  return {
+    name: 'memory',
+
+    async create(key, value, ttlMs) {
+      if (living(key) !== undefined) return false;
+      if (entries.size >= config.maxKeys) purge();
+      if (entries.size >= config.maxKeys) {
+        throw new GatewayError('state_full', {
+          limit: 'state.maxKeys',
+          allowed: config.maxKeys,
+          actual: entries.size,
+        });
+      }
+      const expiresAt = deps.clock.now() + ttlMs;
+      entries.set(key, { value, expiresAt });
+      earliest = Math.min(earliest, expiresAt);
+      return true;
+    },
+
+    async read(key) {
+      return living(key)?.value;
+    },
+
+    async extend(key, ttlMs) {
+      const entry = living(key);
+      if (entry === undefined) return false;
+      entry.expiresAt = Math.max(entry.expiresAt, deps.clock.now() + ttlMs);
+      return true;
+    },
+
+    async replace(key, expected, value, ttlMs) {
+      const entry = living(key);
+      if (entry?.value !== expected) return false;
+      entry.value = value;
+      entry.expiresAt = deps.clock.now() + ttlMs;
+      earliest = Math.min(earliest, entry.expiresAt);
+      return true;
+    },
+
+    async take(key) {
+      const value = living(key)?.value;
+      entries.delete(key);
+      return value;
+    },
+
+    async remove(key) {
+      entries.delete(key);
+    },
+
+    async check() {},
+
+    async close() {
+      clearInterval(timer);
+      entries.clear();
+    },
+  };
+}
