@@ -1,0 +1,63 @@
+import { type ConfigProblem, formatPath, type Path, problem } from './problems.js';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Expanded {
+  value: unknown;
+  /** Paths (as `formatPath` writes them) of the values that hold something from the environment. */
+  fromEnvironment: ReadonlySet<string>;
+  problems: ConfigProblem[];
+}
+
+/** Deeper than any config; keeps the walk, and everything after it, off the end of the stack. */
+const MAX_DEPTH = 32;
+
+/**
+ * Replaces `${NAME}` and `${NAME:-default}` in every string value. `$${` stands for a literal `${`. A variable that is
+ * unset or empty and has no default is a problem: an empty secret is never meant.
+ */
+export function expand(root: unknown, environment: Environment): Expanded {
+  const problems: ConfigProblem[] = [];
+  const fromEnvironment = new Set<string>();
+
+  function expandText(text: string, path: Path): string {
+    return text.replace(/\$\$\{|\$\{([^}]*)(\})?/g, (whole, inner: string | undefined, closed: string | undefined) => {
+      if (whole === '$${') return '${';
+      const [, name, fallback] = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s.exec(inner ?? '') ?? [];
+      if (closed === undefined || name === undefined) {
+        problems.push(
+          problem(path, `has a "\${" that is no variable; write \${NAME}, \${NAME:-default}, or $\${ for "\${"`),
+        );
+        return '';
+      }
+      fromEnvironment.add(formatPath(path));
+      const found = environment[name];
+      if (found !== undefined && found !== '') return found;
+      if (fallback !== undefined) return fallback;
+      const state = found === undefined ? 'is not set' : 'is empty';
+      problems.push(
+        problem(path, `needs the environment variable ${name}, which ${state}; \${${name}:-default} gives a default`),
+      );
+      return '';
+    });
+  }
+
+  function walk(value: unknown, path: Path): unknown {
+    if (typeof value === 'string') return expandText(value, path);
+    if (typeof value !== 'object' || value === null) return value;
+    if (path.length >= MAX_DEPTH) {
+      problems.push(problem(path.slice(0, 4), `is nested deeper than ${MAX_DEPTH} levels`));
+      return null;
+    }
+    if (Array.isArray(value)) return value.map((item, index) => walk(item, [...path, index]));
+    const result: Record<string, unknown> = {};
+    for (const [key, item] of Object.entries(value)) {
+      // As a plain assignment it would set the prototype instead of a key that the schema then refuses.
+      if (key === '__proto__') problems.push(problem([...path, key], 'is not a known key'));
+      else result[key] = walk(item, [...path, key]);
+    }
+    return result;
+  }
+
+  return { value: walk(root, []), fromEnvironment, problems };
+}

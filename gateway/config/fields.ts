@@ -1,0 +1,85 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import type { Address } from './config.js';
+import { formatSize, formatTime, parseSize, parseTime, SIZE_PATTERN, TIME_PATTERN } from './units.js';
+
+interface Range {
+  min: number;
+  max: number;
+}
+
+/** Bytes, spelled `32KiB`, `100MB` or as a plain number; `range` is in bytes. */
+export function size(range: Range) {
+  const allowed = `a size from ${formatSize(range.min)} to ${formatSize(range.max)}, such as 32KiB, 100MB or 4096`;
+  return z
+    .union([z.string().regex(SIZE_PATTERN), z.number().int().nonnegative()], { error: `must be ${allowed}` })
+    .transform((value, context) =>
+      within(typeof value === 'number' ? value : parseSize(value), range, allowed, context),
+    );
+}
+
+/** Milliseconds, spelled `500ms`, `15m`, `24h`; `range` is in milliseconds. A bare number is refused: of what? */
+export function time(range: Range) {
+  const allowed = `a time from ${formatTime(range.min)} to ${formatTime(range.max)}, such as 500ms, 30s, 15m or 24h`;
+  return z
+    .string({ error: `must be ${allowed}` })
+    .regex(TIME_PATTERN, { error: `must be ${allowed}`, abort: true })
+    .transform((value, context) => within(parseTime(value), range, allowed, context));
+}
+
+/** A whole number without a unit. */
+export function count(range: Range) {
+  const error = `must be a whole number from ${range.min} to ${range.max}`;
+  return z.number({ error }).int({ error }).min(range.min, { error }).max(range.max, { error });
+}
+
+/** `host:port`; an IPv6 address stands in brackets. Returns undefined for anything else. */
+export function parseAddress(text: string): Address | undefined {
+  const [, bracketed, plain, digits] = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === undefined || port > 65_535) return undefined;
+  if (bracketed !== undefined) return isIP(bracketed) === 6 ? { host: bracketed, port } : undefined;
+  // Something like 300.1.1.1 or 127.1 is a mistyped address; a resolver could still take it for a name.
+  if (plain === undefined || (/^[\d.]+$/.test(plain) && isIP(plain) !== 4)) return undefined;
+  return { host: plain.toLowerCase(), port };
+}
+
+/** The address as it stands in a URL. */
+export function formatAddress(address: Address): string {
+  return address.host.includes(':') ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+export function address(byDefault: string) {
+  const error = `must be HOST:PORT, such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080`;
+  return z
+    .string({ error })
+    .transform((text, context): Address => {
+      const parsed = parseAddress(text);
+      if (parsed !== undefined) return parsed;
+      context.addIssue({ code: 'custom', message: error });
+      return z.NEVER;
+    })
+    .prefault(byDefault);
+}
+
+/** An http(s) URL that is only scheme, host, port and perhaps a path. Returned without a trailing slash. */
+export function baseUrl() {
+  const error = 'must be an http:// or https:// URL without user, query and fragment, such as https://mcp.example.com';
+  return z.string({ error }).transform((text, context) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    const fits = url && /^https?:$/.test(url.protocol) && !/[?#\s]/.test(text) && url.username + url.password === '';
+    if (fits) return url.href.replace(/\/+$/, '');
+    context.addIssue({ code: 'custom', message: error });
+    return z.NEVER;
+  });
+}
+
+function within(value: number | undefined, range: Range, allowed: string, context: z.RefinementCtx): number {
+  if (value !== undefined && value >= range.min && value <= range.max) return value;
+  context.addIssue({ code: 'custom', message: `must be ${allowed}` });
+  return z.NEVER;
+}

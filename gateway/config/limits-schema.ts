@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS, type Limits, type Timeouts } from '../policy/limits.js';
+import { count, size, time } from './fields.js';
+import { formatSize, formatTime } from './units.js';
+
+interface Row {
+  kind: 'size' | 'count';
+  min: number;
+  max: number;
+  text: string;
+  /** A limit of the whole process; a single server cannot have its own. */
+  processWide?: true;
+}
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+const SECOND = 1000;
+const HOUR = 3600 * SECOND;
+const DAY = 24 * HOUR;
+
+/** Held messages are parsed as one string, and V8's longest string has 2^29 - 24 characters. */
+const MOST_HELD = 256 * MIB;
+/** S3 takes 10,000 parts, and Wharf's parts are 5 MiB. */
+const MOST_FILE = 10_000 * 5 * MIB;
+
+const LIMIT_ROWS: Record<keyof Limits, Row> = {
+  message: { kind: 'size', min: KIB, max: MOST_HELD, text: "A client's JSON-RPC message without its files." },
+  response: { kind: 'size', min: KIB, max: MOST_HELD, text: 'A message of a server without its files.' },
+  inlineImage: {
+    kind: 'size',
+    min: 0,
+    max: MOST_HELD,
+    text: 'Decoded size up to which an image stays inline in a tool result.',
+  },
+  inlineOther: {
+    kind: 'size',
+    min: 0,
+    max: MOST_HELD,
+    text: 'The same for audio, embedded blobs and everything else.',
+  },
+  inlineResource: {
+    kind: 'size',
+    min: 0,
+    max: MOST_HELD,
+    text: 'Decoded size up to which a `resources/read` blob passes unchanged.',
+  },
+  file: { kind: 'size', min: 1, max: MOST_FILE, text: 'Any one file.' },
+  files: { kind: 'count', min: 1, max: 10_000, text: 'Files cut out of one message.' },
+  held: {
+    kind: 'size',
+    min: MIB,
+    max: 64 * GIB,
+    text: 'All messages held in memory at one time, whole process.',
+    processWide: true,
+  },
+  partMemory: {
+    kind: 'size',
+    min: 5 * MIB,
+    max: 64 * GIB,
+    text: 'All part buffers of the object store at one time, whole process. A file in transfer takes 5 MiB.',
+    processWide: true,
+  },
+  spool: {
+    kind: 'size',
+    min: 0,
+    max: MOST_HELD,
+    text: 'Raw spelling kept of a string that looks like a file until it turns out not to be canonical base64.',
+  },
+  depth: { kind: 'count', min: 8, max: 100_000, text: 'How deep a message may nest.' },
+  processes: { kind: 'count', min: 1, max: 10_000, text: 'Child processes of one stdio server.' },
+  connections: { kind: 'count', min: 1, max: 65_535, text: 'Requests under way to one HTTP server.' },
+  codingRatio: {
+    kind: 'count',
+    min: 1,
+    max: 10_000,
+    text: 'How many times larger than its encoding a compressed answer may be.',
+  },
+};
+
+interface TimeRow {
+  min: number;
+  max: number;
+  text: string;
+}
+
+const TIMEOUT_ROWS: Record<keyof Timeouts, TimeRow> = {
+  queue: { min: 1, max: HOUR, text: 'Wait for a place in a bounded queue.' },
+  idle: { min: 100, max: HOUR, text: 'No bytes while some are due: inside a message, a file or a request body.' },
+  upstream: { min: 100, max: DAY, text: "From a request to the head of the server's answer." },
+  store: { min: 10, max: HOUR, text: 'One request to the object store.' },
+  state: { min: 10, max: 60 * SECOND, text: 'One command to the state store.' },
+  drain: { min: 1, max: HOUR, text: 'Running exchanges may finish this long after SIGTERM.' },
+  session: { min: SECOND, max: 20 * DAY, text: 'A session without any exchange ends after this.' },
+};
+
+type Names = [keyof Limits, Row][];
+
+/** `limits:` with every default. */
+export function limitsSchema() {
+  const entries = (Object.entries(LIMIT_ROWS) as Names).map(([name, row]) => [
+    name,
+    withDefault(row, DEFAULT_LIMITS[name]),
+  ]);
+  return z.strictObject(Object.fromEntries(entries));
+}
+
+/** `servers.X.limits:`: no defaults, and nothing that belongs to the whole process. */
+export function serverLimitsSchema() {
+  const entries = (Object.entries(LIMIT_ROWS) as Names)
+    .filter(([, row]) => row.processWide === undefined)
+    .map(([name, row]) => [name, field(row).optional().describe(row.text)]);
+  return z.strictObject(Object.fromEntries(entries));
+}
+
+/** `timeouts:` with every default. */
+export function timeoutsSchema() {
+  const entries = (Object.entries(TIMEOUT_ROWS) as [keyof Timeouts, TimeRow][]).map(([name, row]) => [
+    name,
+    time(row).prefault(formatTime(DEFAULT_TIMEOUTS[name])).describe(row.text),
+  ]);
+  return z.strictObject(Object.fromEntries(entries));
+}
+
+function field(row: Row) {
+  return row.kind === 'size' ? size(row) : count(row);
+}
+
+// A prefault is written as the file would write it, so that the reference shows `4MiB`, not 4194304.
+function withDefault(row: Row, value: number) {
+  const schema = row.kind === 'size' ? size(row).prefault(formatSize(value)) : count(row).default(value);
+  return schema.describe(row.text);
+}

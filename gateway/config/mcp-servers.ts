@@ -1,0 +1,79 @@
+import { type ConfigProblem, problem } from './problems.js';
+
+/**
+ * Keys that hosts write beside the ones that start a server. They are about the host's own behaviour (what it asks
+ * the user, how long it waits, what it shows), so they are none of Wharf's business.
+ */
+const HOST_KEYS = ['autoApprove', 'alwaysAllow', 'description', 'disabledTools', 'icon', 'metadata', 'name', 'timeout'];
+const HTTP_TYPES: Record<string, string> = {
+  http: 'streamable-http',
+  'streamable-http': 'streamable-http',
+  streamableHttp: 'streamable-http',
+  sse: 'legacy-sse',
+};
+
+/** True for the file that desktop hosts use. */
+export function isHostFile(value: object): value is { mcpServers: unknown } {
+  return Object.hasOwn(value, 'mcpServers');
+}
+
+export interface HostServers {
+  /** The map that `servers:` would hold. */
+  servers: Record<string, unknown>;
+  /** Wharf's name → the host's name. */
+  names: ReadonlyMap<string, string>;
+  problems: ConfigProblem[];
+}
+
+/**
+ * Turns a host's `mcpServers` map into a config with `servers:`. Everything else in such a file is the host's own and
+ * stays unread. A server that is switched off with `disabled: true` is left out.
+ */
+export function fromHostFile(value: { mcpServers: unknown }): HostServers {
+  const map = value.mcpServers;
+  if (typeof map !== 'object' || map === null || Array.isArray(map)) {
+    return { servers: {}, names: new Map(), problems: [problem(['mcpServers'], 'must be a map of servers')] };
+  }
+  const servers: Record<string, unknown> = {};
+  const names = new Map<string, string>();
+  const problems: ConfigProblem[] = [];
+  for (const [hostName, entry] of Object.entries(map)) {
+    const path = ['mcpServers', hostName];
+    if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
+      problems.push(problem(path, 'must be a map with "command" or "url"'));
+      continue;
+    }
+    const { disabled, ...rest } = entry as Record<string, unknown>;
+    if (disabled === true) continue;
+    const name = serverName(hostName);
+    if (name === '' || Object.hasOwn(servers, name)) {
+      problems.push(problem(path, `needs another name: as a path it would be "${name}"`));
+      continue;
+    }
+    names.set(name, hostName);
+    servers[name] = serverEntry(rest, path, problems);
+  }
+  return { servers, names, problems };
+}
+
+/** A host's free name as the segment of a path: `My Files` becomes `my-files`. */
+export function serverName(hostName: string): string {
+  const dashed = hostName.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  return dashed.slice(0, 64).replace(/^-+|-+$/g, '');
+}
+
+function serverEntry(entry: Record<string, unknown>, path: string[], problems: ConfigProblem[]): unknown {
+  const { type, command, args, ...rest } = entry;
+  for (const key of HOST_KEYS) delete rest[key];
+  if (command !== undefined) {
+    if (type !== undefined && type !== 'stdio')
+      problems.push(problem([...path, 'type'], 'must be stdio beside a command', type));
+    if (args !== undefined && !Array.isArray(args)) problems.push(problem([...path, 'args'], 'must be a list'));
+    return { command: [command, ...(Array.isArray(args) ? args : [])], ...rest };
+  }
+  if (type === undefined) return rest;
+  const transport = typeof type === 'string' && Object.hasOwn(HTTP_TYPES, type) ? HTTP_TYPES[type] : undefined;
+  if (transport !== undefined) return { ...rest, transport };
+  problems.push(problem([...path, 'type'], `must be one of: ${Object.keys(HTTP_TYPES).join(', ')}`, type));
+  return rest;
+}

@@ -1,0 +1,140 @@
+import type { z } from 'zod';
+import type { Limits } from '../policy/limits.js';
+import type { AdapterList } from './adapter-list.js';
+import type { Config, ServerConfig } from './config.js';
+import { crossCheck, limitsFit, type Parsed } from './cross-checks.js';
+import { type Environment, expand } from './expand.js';
+import { type ConfigProblem, explainIssue, formatPath, type Path, problem, valueAt } from './problems.js';
+import { knownKeysOf } from './reference.js';
+import { sectionSchemas } from './schema.js';
+import { nameProblem, schemaFor, serverSchemas } from './servers-schema.js';
+
+export type ParseResult = { ok: true; config: Omit<Config, 'inheritedEnv'> } | { ok: false; problems: ConfigProblem[] };
+
+/**
+ * Plain values, as a file holds them, into a config. Every problem is reported, not only the first: sections are
+ * parsed one by one, and rules between sections look at those that parsed.
+ */
+export function parseConfig(written: object, adapters: AdapterList, environment: Environment): ParseResult {
+  const expanded = expand(written, environment);
+  if (expanded.problems.length > 0) return { ok: false, problems: expanded.problems };
+  let found = parseSections(expanded.value as Record<string, unknown>, adapters);
+  // A variable is always text. Where the schema wants a number or a boolean, text that spells one is taken for it.
+  if (convertExpanded(expanded.value, found.issues, expanded.fromEnvironment)) {
+    found = parseSections(expanded.value as Record<string, unknown>, adapters);
+  }
+  const knownKeys = knownKeysOf(adapters);
+  const problems = [
+    ...found.issues.flatMap((issue) => explainIssue(issue, written, (path) => knownKeys(path, expanded.value))),
+    ...found.problems,
+    ...crossCheck(found.parsed),
+  ];
+  if (problems.length > 0) return { ok: false, problems };
+  // Without a problem every section is there; its limits and time-outs have exactly the names of their tables.
+  return { ok: true, config: found.parsed as unknown as Omit<Config, 'inheritedEnv'> };
+}
+
+interface Found {
+  parsed: Parsed;
+  issues: z.core.$ZodIssue[];
+  problems: ConfigProblem[];
+}
+
+function parseSections(root: Record<string, unknown>, adapters: AdapterList): Found {
+  const schemas = sectionSchemas(adapters);
+  const issues: z.core.$ZodIssue[] = [];
+  const sections: Record<string, unknown> = {};
+  for (const [key, schema] of Object.entries(schemas)) {
+    const result = schema.safeParse(root[key]);
+    if (result.success) sections[key] = result.data;
+    else issues.push(...under([key], result.error.issues));
+  }
+  const unknown = Object.keys(root).filter((key) => key !== 'servers' && !Object.hasOwn(schemas, key));
+  if (unknown.length > 0) issues.push({ code: 'unrecognized_keys', keys: unknown, path: [], message: '' });
+  const limits = sections.limits as Limits | undefined;
+  const servers = parseServers(root.servers, adapters, limits);
+  return {
+    parsed: { ...sections, servers: servers.servers },
+    issues: [...issues, ...servers.issues],
+    problems: servers.problems,
+  };
+}
+
+function parseServers(written: unknown, adapters: AdapterList, limits: Limits | undefined) {
+  const servers: ServerConfig[] = [];
+  const issues: z.core.$ZodIssue[] = [];
+  const problems: ConfigProblem[] = [];
+  const isMap = typeof written === 'object' && written !== null && !Array.isArray(written);
+  if (!isMap || Object.keys(written).length === 0) {
+    problems.push(
+      problem(['servers'], 'is required: a map of at least one server, NAME: { url: … } or NAME: { command: […] }'),
+    );
+    return { servers, issues, problems };
+  }
+  const schemas = serverSchemas(adapters.upstream);
+  for (const [name, value] of Object.entries(written)) {
+    const path = ['servers', name];
+    const wrongName = nameProblem(name);
+    if (wrongName !== undefined) problems.push(problem(path, wrongName));
+    const chosen = schemaFor(value);
+    if (chosen.name === 'streamable-http' && !hasUrl(value)) {
+      problems.push(problem(path, 'must be a map with "url" (an HTTP server) or "command" (a stdio server)'));
+      continue;
+    }
+    const result = schemas[chosen.name].safeParse(value);
+    if (!result.success) {
+      issues.push(...under(path, result.error.issues));
+      continue;
+    }
+    const { limits: own, transport: _, ...settings } = result.data as { limits?: Partial<Limits>; transport?: string };
+    const merged = limits && lowered(limits, own ?? {}, [...path, 'limits'], problems);
+    if (merged !== undefined) servers.push({ name, transport: chosen.transport, settings, limits: merged });
+  }
+  return { servers, issues, problems };
+}
+
+function hasUrl(server: unknown): boolean {
+  return typeof server === 'object' && server !== null && Object.hasOwn(server, 'url');
+}
+
+/** The limits of one server. Raising one is a problem: a server's own section must never be the weaker bound. */
+function lowered(global: Limits, own: Partial<Limits>, path: string[], problems: ConfigProblem[]): Limits {
+  const merged = { ...global };
+  const before = problems.length;
+  for (const [name, value] of Object.entries(own) as [keyof Limits, number | undefined][]) {
+    if (value === undefined) continue;
+    if (value > global[name]) {
+      problems.push(problem([...path, name], `must not be more than limits.${name}, which is ${global[name]}`, value));
+    }
+    merged[name] = value;
+  }
+  if (problems.length === before && Object.keys(own).length > 0) problems.push(...limitsFit(merged, path));
+  return merged;
+}
+
+function under(path: Path, issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+  return issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
+}
+
+/** True when it changed `root`. */
+function convertExpanded(root: unknown, issues: readonly z.core.$ZodIssue[], expanded: ReadonlySet<string>): boolean {
+  let changed = false;
+  for (const issue of issues) {
+    if (issue.code !== 'invalid_type') continue;
+    const path = issue.path as Path;
+    const key = path.at(-1);
+    if (key === undefined || !expanded.has(formatPath(path))) continue;
+    const text = valueAt(root, path);
+    const converted = convert(text, issue.expected);
+    if (converted === undefined) continue;
+    (valueAt(root, path.slice(0, -1)) as Record<string | number, unknown>)[key] = converted;
+    changed = true;
+  }
+  return changed;
+}
+
+function convert(text: unknown, expected: string): number | boolean | undefined {
+  if (typeof text !== 'string') return undefined;
+  if (expected === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined;
+  return /^(number|int)$/.test(expected) && /^-?\d{1,15}(\.\d{1,6})?$/.test(text) ? Number(text) : undefined;
+}

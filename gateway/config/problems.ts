@@ -1,0 +1,132 @@
+import type { z } from 'zod';
+
+/** One thing that is wrong with a config. */
+export interface ConfigProblem {
+  /** Where: `limits.inlineImage`, `servers.ocr.command[0]`, a command-line option, or `FILE:LINE:COLUMN`. */
+  path: string;
+  /** What is wrong and what is allowed, written to follow the path: "must be …", "is required". */
+  message: string;
+  /** The value as the file spells it, short, and only where it cannot be a secret. */
+  value?: string;
+}
+
+export type Path = readonly (string | number)[];
+
+/** `servers.ocr.command[0]`, `servers.ocr.headers["X-Api"]`. */
+export function formatPath(path: Path): string {
+  let text = '';
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`;
+    else if (/^[A-Za-z0-9_-]{1,64}$/.test(step)) text += text === '' ? step : `.${step}`;
+    else text += `[${JSON.stringify(step.slice(0, 64))}]`;
+  }
+  return text;
+}
+
+/** The value at a path of a plain value, undefined where there is none. */
+export function valueAt(root: unknown, path: Path): unknown {
+  let value = root;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return value;
+}
+
+const SECRET_NAME = /secret|password|passphrase|token|credential|auth|cookie|key/i;
+const LONGEST_SHOWN = 60;
+
+/**
+ * The value as a problem may show it: scalars only, never from a place that may hold a secret (`headers`, `env`,
+ * anything named like one), never a URL with a user part.
+ */
+export function showValue(path: Path, value: unknown): string | undefined {
+  if (path.some((step) => step === 'headers' || step === 'env' || SECRET_NAME.test(String(step)))) return undefined;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value !== 'string' || /[@?]/.test(value)) return undefined;
+  return JSON.stringify(value.length > LONGEST_SHOWN ? `${value.slice(0, LONGEST_SHOWN)}…` : value);
+}
+
+/**
+ * What zod found, in the words of someone who writes the file.
+ * @param written the file's own values, before variables were expanded, so that no variable's value is shown
+ * @param knownKeys the keys a map at a path may have
+ */
+export function explainIssue(
+  issue: z.core.$ZodIssue,
+  written: unknown,
+  knownKeys: (path: Path) => readonly string[],
+): ConfigProblem[] {
+  const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step));
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key, knownKeys(path)));
+  if (issue.code === 'invalid_key') return [problem(path, issue.issues[0]?.message ?? 'is not an allowed key')];
+  const value = valueAt(written, path);
+  return [problem(path, messageOf(issue, value), value)];
+}
+
+export function problem(path: Path, message: string, value?: unknown): ConfigProblem {
+  const shown = showValue(path, value);
+  return { path: formatPath(path), message, ...(shown === undefined ? {} : { value: shown }) };
+}
+
+function unknownKey(path: Path, key: string, known: readonly string[]): ConfigProblem {
+  const near = nearest(key, known);
+  const hint = near === undefined ? `known here: ${known.join(', ') || 'none'}` : `did you mean "${near}"?`;
+  return problem([...path, key], `is not a known key; ${hint}`);
+}
+
+const NAMES_OF_TYPES: Record<string, string> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  tuple: 'a list',
+  object: 'a map',
+  record: 'a map',
+};
+
+function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
+  if (issue.code === 'invalid_union' && 'options' in issue && Array.isArray(issue.options)) {
+    return `must be one of: ${issue.options.map(String).join(', ')}`;
+  }
+  if (issue.code === 'invalid_value')
+    return `must be ${issue.values.length > 1 ? 'one of: ' : ''}${issue.values.map(String).join(', ')}`;
+  if (issue.code === 'invalid_type') {
+    const expected = NAMES_OF_TYPES[issue.expected] ?? issue.expected;
+    if (value === undefined) return `is required: ${expected}`;
+    if (value === null) return `is empty, but must be ${expected}`;
+    // A schema's own sentence says more than the name of a type.
+    return issue.message.startsWith('Invalid input') ? `must be ${expected}` : issue.message;
+  }
+  return issue.message;
+}
+
+/** The known key that is closest to a mistyped one, if any is close enough to be meant. */
+export function nearest(key: string, known: readonly string[]): string | undefined {
+  const allowed = Math.max(1, Math.floor(Math.min(key.length, 40) / 3));
+  let best: string | undefined;
+  let least = allowed + 1;
+  for (const candidate of known) {
+    const d = distance(key.slice(0, 40).toLowerCase(), candidate.toLowerCase());
+    if (d < least) {
+      least = d;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+/** Levenshtein's distance. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      next.push(Math.min((next[j - 1] ?? 0) + 1, (row[j] ?? 0) + 1, (row[j - 1] ?? 0) + same));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

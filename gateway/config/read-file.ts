@@ -1,0 +1,93 @@
+import { open } from 'node:fs/promises';
+import { parseDocument } from 'yaml';
+import type { ConfigProblem } from './problems.js';
+
+export type FileRead = { ok: true; value: unknown } | { ok: false; problems: ConfigProblem[] };
+
+/** A config of a thousand servers has some 200 KiB. */
+const MAX_BYTES = 1024 * 1024;
+/** Times that one anchor may be repeated, counted with what it holds: stops the "billion laughs" document. */
+const MAX_ALIASES = 200;
+
+/** Reads a config file as plain values. YAML 1.2 core schema, of which JSON is a part; nothing is expanded yet. */
+export async function readConfigFile(file: string): Promise<FileRead> {
+  const refuse = (message: string): FileRead => ({ ok: false, problems: [{ path: file, message }] });
+  let bytes: Buffer;
+  try {
+    const handle = await open(file, 'r');
+    try {
+      const stat = await handle.stat();
+      if (stat.isDirectory()) return refuse('is a directory; name the file');
+      if (stat.size > MAX_BYTES) return refuse(`has ${stat.size} bytes, more than the ${MAX_BYTES} allowed`);
+      // One byte past the limit tells a pipe or a growing file that has too much.
+      const buffer = Buffer.alloc(MAX_BYTES + 1);
+      let length = 0;
+      for (;;) {
+        const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
+        length += bytesRead;
+        if (bytesRead === 0 || length === buffer.length) break;
+      }
+      if (length > MAX_BYTES) return refuse(`has more than the ${MAX_BYTES} bytes allowed`);
+      bytes = buffer.subarray(0, length);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    return refuse(reasonOf(error));
+  }
+  return parseConfigText(bytes, file);
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'does not exist',
+  EACCES: 'cannot be read: permission denied',
+  EISDIR: 'is a directory; name the file',
+  ENOTDIR: 'does not exist: a part of its path is not a directory',
+  ELOOP: 'cannot be read: too many symbolic links',
+};
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  return REASONS[code] ?? `cannot be read: ${code}`;
+}
+
+/** The same for bytes already read; `file` is only for the messages. */
+export function parseConfigText(bytes: Uint8Array, file: string): FileRead {
+  const refuse = (message: string, at = ''): FileRead => ({ ok: false, problems: [{ path: file + at, message }] });
+  let text: string;
+  try {
+    // Drops a byte order mark and throws on what is not UTF-8.
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return refuse('is not UTF-8 text');
+  }
+  if (text.includes('\0')) return refuse('holds a NUL character');
+  try {
+    const document = parseDocument(text, {
+      version: '1.2',
+      schema: 'core',
+      uniqueKeys: true,
+      logLevel: 'error',
+      prettyErrors: true,
+    });
+    // A warning is an unknown tag such as !!js/function: what it stands for would be lost.
+    const faults = [...document.errors, ...document.warnings];
+    if (faults.length > 0) {
+      const problems = faults.slice(0, 20).map((fault) => {
+        const at = fault.linePos?.[0];
+        // The first line of the library's text; the lines after it quote the file, and the file may hold secrets.
+        const message = (fault.message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, '');
+        return { path: at ? `${file}:${at.line}:${at.col}` : file, message };
+      });
+      return { ok: false, problems };
+    }
+    const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
+    if (value === null || value === undefined) return refuse('is empty');
+    if (typeof value !== 'object' || Array.isArray(value)) return refuse('must hold a map of settings');
+    return { ok: true, value };
+  } catch (error) {
+    // The library throws for documents that expand or nest without bounds.
+    const tooDeep = error instanceof RangeError;
+    return refuse(tooDeep ? 'is nested too deep' : 'repeats its anchors too often');
+  }
+}

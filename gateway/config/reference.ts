@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import type { AdapterList } from './adapter-list.js';
+import type { Path } from './problems.js';
+import { valueAt } from './problems.js';
+import { sectionSchemas } from './schema.js';
+import { serverSchemas, serversSchema } from './servers-schema.js';
+
+/** The part of JSON Schema that zod's output for this config uses. */
+export interface SchemaNode {
+  $schema?: string;
+  title?: string;
+  type?: string | string[];
+  description?: string;
+  default?: unknown;
+  const?: unknown;
+  enum?: unknown[];
+  properties?: Record<string, SchemaNode>;
+  required?: string[];
+  items?: SchemaNode;
+  anyOf?: SchemaNode[];
+  oneOf?: SchemaNode[];
+  additionalProperties?: boolean | SchemaNode;
+}
+
+/** JSON Schema of the config file, from the same definitions that parse it. */
+export function configJsonSchema(adapters: AdapterList): SchemaNode {
+  const servers = serversSchema(serverSchemas(adapters.upstream)).describe(
+    'The MCP servers behind Wharf, by name. Each is served at /NAME/mcp, and at /mcp too when there is only one.',
+  );
+  const whole = z.strictObject({ servers, ...sectionSchemas(adapters) });
+  return { title: 'Wharf configuration', ...(z.toJSONSchema(whole, { io: 'input' }) as SchemaNode) };
+}
+
+/** The keys that the map at a path may have, for suggestions. */
+export function knownKeysOf(adapters: AdapterList): (path: Path, root: unknown) => string[] {
+  let schema: SchemaNode | undefined;
+  return (path, root) => {
+    schema ??= configJsonSchema(adapters);
+    let nodes = [schema];
+    path.forEach((step, index) => {
+      nodes = nodes
+        .flatMap((node) => child(node, step))
+        .flatMap((node) => matching(node, valueAt(root, path.slice(0, index + 1))));
+    });
+    return [...new Set(nodes.flatMap((node) => Object.keys(node.properties ?? {})))];
+  };
+}
+
+function child(node: SchemaNode, step: string | number): SchemaNode[] {
+  if (typeof step === 'number') return node.items ? [node.items] : [];
+  const property = node.properties?.[step];
+  if (property !== undefined) return [property];
+  return typeof node.additionalProperties === 'object' ? [node.additionalProperties] : [];
+}
+
+/** The branches of a union that a value can mean: those whose constants it has, and `command` or `url` alike. */
+function matching(node: SchemaNode, value: unknown): SchemaNode[] {
+  const branches = node.anyOf ?? node.oneOf;
+  if (branches === undefined) return [node];
+  const has = (key: string) => typeof value === 'object' && value !== null && Object.hasOwn(value, key);
+  return branches.filter((branch) => {
+    const properties = Object.entries(branch.properties ?? {});
+    const constantsFit = properties.every(([key, { const: expected }]) => {
+      const given = valueAt(value, [key]);
+      return expected === undefined || given === undefined || given === expected;
+    });
+    return (
+      constantsFit &&
+      (branch.required ?? []).every((key) => key === 'use' || !['command', 'url'].includes(key) || has(key))
+    );
+  });
+}

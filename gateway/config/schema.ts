@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import type { Adapter, AdapterList } from './adapter-list.js';
+import type { Choice } from './config.js';
+import { address, baseUrl, parseAddress, time } from './fields.js';
+import { limitsSchema, timeoutsSchema } from './limits-schema.js';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+
+/** A SigV4 signature lives seven days at most. */
+const LONGEST_LINK = 7 * DAY;
+
+/**
+ * Every top-level key but `servers`. Settings of adapters come in with the list, so that the core never names S3 or
+ * Redis beyond the defaults.
+ */
+export function sectionSchemas(adapters: AdapterList) {
+  return {
+    listen: address('127.0.0.1:8080').describe('Where clients reach Wharf: HOST:PORT.'),
+    publicUrl: baseUrl()
+      .optional()
+      .describe(
+        'How clients reach Wharf from where they are; every link is made from it. ' +
+          'May have a path. Default: http:// and `listen`, as long as that is a loopback address.',
+      ),
+    adminListen: address('127.0.0.1:9090').describe('Health and metrics. A port of its own, never public by default.'),
+    gatewayId: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9.-]{0,62}$/, { error: 'must be 1 to 63 of a-z, 0-9, "." and "-"' })
+      .default('wharf')
+      .describe('Authority of the mcp-file:// handles; the same on every replica.'),
+    objects: choice(adapters.objects, { use: 'filesystem', path: './.wharf' }).describe(
+      'Where the bytes of files are kept.',
+    ),
+    state: choice(adapters.state, { use: 'memory' }).describe(
+      'Sessions, file records and links. `memory` is lost on a restart and is for one process.',
+    ),
+    thumbnails: choice(adapters.thumbnails, { use: 'sharp' }).describe('What renders the previews of images.'),
+    links: z
+      .strictObject({
+        style: z
+          .enum(['presigned', 'gateway'])
+          .default('presigned')
+          .describe(
+            "`presigned`: the object store's own URL, where the store has such URLs (s3); it cannot be revoked. " +
+              '`gateway`: a short link on publicUrl. Stores without URLs of their own always get gateway links.',
+          ),
+        ttl: time({ min: SECOND, max: LONGEST_LINK }).prefault('15m').describe('How long a link works.'),
+      })
+      .prefault({})
+      .describe('The links that clients get.'),
+    limits: limitsSchema().prefault({}).describe('Sizes and counts. An error that a limit causes names it.'),
+    timeouts: timeoutsSchema().prefault({}).describe('Times to wait. An error that a time-out causes names it.'),
+    retention: time({ min: MINUTE, max: 365 * DAY })
+      .prefault('24h')
+      .describe(
+        'How long a file lives after the last use that Wharf sees. Downloads by a presigned link are not seen.',
+      ),
+    auth: z
+      .strictObject({
+        use: z.literal('none', { error: 'must be none: this version has no other' }),
+        allowPublic: z
+          .boolean()
+          .default(false)
+          .describe('Allow to listen beyond loopback, where whoever reaches the port is let in.'),
+      })
+      .prefault({ use: 'none' })
+      .describe('Who may call. `none`: everybody, and all callers are one.'),
+    allowedHosts: z
+      .array(
+        z.string().refine((text) => parseAddress(text.includes(':') ? text : `${text}:0`) !== undefined, {
+          error: 'must be a host or HOST:PORT, without a scheme and without wildcards',
+        }),
+      )
+      .max(100)
+      .default([])
+      .describe(
+        "Further Host headers to answer to, on both ports. publicUrl's host and the loopback names always pass.",
+      ),
+    allowedOrigins: z
+      .array(
+        z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
+          error: 'must be an origin such as https://app.example.com, without a path and without wildcards',
+        }),
+      )
+      .max(100)
+      .default([])
+      .describe(
+        "Web pages that may call, by origin. publicUrl's own always may; programs that send no Origin always may.",
+      ),
+    logLevel: z
+      .enum(['debug', 'info', 'warn', 'error'])
+      .default('info')
+      .describe('The least important lines that are logged. Logs are JSON lines on standard error.'),
+  };
+}
+
+export type Sections = {
+  [Key in keyof ReturnType<typeof sectionSchemas>]: z.output<ReturnType<typeof sectionSchemas>[Key]>;
+};
+
+/** `use:` and the settings of the adapter that it names. */
+function choice<Port, Deps>(
+  list: Readonly<Record<string, Adapter<Port, Deps>>>,
+  byDefault: { use: string; [key: string]: string },
+) {
+  const options = Object.entries(list).map(([name, { settings }]) => settings.safeExtend({ use: z.literal(name) }));
+  const [first, ...more] = options;
+  if (first === undefined) throw new Error('a port needs at least one adapter');
+  return z
+    .discriminatedUnion('use', [first, ...more])
+    .transform(({ use, ...settings }): Choice => ({ use: String(use), settings }))
+    .prefault(byDefault as never);
+}

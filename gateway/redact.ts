@@ -1,0 +1,61 @@
+/** Keys whose values are never written, whatever they hold. */
+const SECRET_KEY = /authorization|cookie|secret|password|passphrase|credential|token|ticket|api-?key|signature/i;
+const REDACTED = '[redacted]';
+
+const MAX_DEPTH = 5;
+const MAX_ITEMS = 50;
+const MAX_TEXT = 2000;
+
+/**
+ * A copy of log fields without secrets: values under secret names, tickets in paths, signatures of presigned URLs,
+ * `data:` content, bearer tokens and URL passwords. Long texts, long lists and deep values are cut off.
+ */
+export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
+  return redactMap(fields, 0);
+}
+
+/** The same for one text. */
+export function redactText(text: string): string {
+  // Cut first: what follows is linear in a text that a peer may have chosen.
+  const short = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (${text.length} characters)` : text;
+  if (!/[:/=]|bearer|basic/i.test(short)) return short;
+  return short
+    .replace(/\/([du])\/[A-Za-z0-9_-]{16,}/g, '/$1/[redacted]')
+    .replace(/(X-Amz-(?:Signature|Credential|Security-Token)=)[^&\s"']*/gi, '$1[redacted]')
+    .replace(/(data:[^,\s"']{0,200},)[A-Za-z0-9+/=_%-]+/gi, '$1[redacted]')
+    .replace(/\b(bearer|basic) +[A-Za-z0-9._~+/=-]+/gi, '$1 [redacted]')
+    .replace(/(:\/\/)[^/\s@"']*@/g, '$1[redacted]@');
+}
+
+function redactMap(fields: object, depth: number): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(fields).slice(0, MAX_ITEMS)) {
+    result[key] = SECRET_KEY.test(key) && typeof value !== 'boolean' ? REDACTED : redactValue(value, depth + 1);
+  }
+  return result;
+}
+
+function redactValue(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return redactText(value);
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Error) return redactError(value, depth);
+  // File content: its length says all that a log may.
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (depth > MAX_DEPTH) return '[…]';
+  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => redactValue(item, depth + 1));
+  return redactMap(value, depth);
+}
+
+/** An error's name, texts and stack; of its other properties only `code`, for SDKs hang whole requests on errors. */
+function redactError(error: Error, depth: number): Record<string, unknown> {
+  const code = 'code' in error && /^(string|number)$/.test(typeof error.code) ? { code: error.code } : {};
+  const cause = error.cause === undefined || depth > MAX_DEPTH ? {} : { cause: redactValue(error.cause, depth + 1) };
+  return {
+    type: error.name,
+    message: redactText(error.message),
+    ...code,
+    ...(error.stack === undefined ? {} : { stack: redactText(error.stack) }),
+    ...cause,
+  };
+}
