@@ -1,0 +1,17 @@
+import type { Dialect } from '../../../gateway/ports/dialect.js';
+import { PLACES } from './places.js';
+import { read } from './read.js';
+import { write } from './write.js';
+
+/** Plain MCP: what servers have always sent, and what a client that declared nothing understands. */
+export function create(): Dialect {
+  return {
+    name: 'mcp-inline',
+    revision: '2024-11-05 … 2026-07-28',
+    places: PLACES,
+    // The base case: every client reads it, so it stands last in the list of dialects.
+    spokenBy: () => true,
+    read,
+    write,
+  };
+}

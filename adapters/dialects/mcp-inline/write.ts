@@ -1,0 +1,88 @@
+import type {
+  ClientFacts,
+  JsonObject,
+  JsonValue,
+  OutgoingFile,
+  SlotPlace,
+} from '../../../gateway/ports/dialect.js';
+
+/** `resource_link` exists from this version on; older clients reject a whole result that holds one. */
+const RESOURCE_LINK_SINCE = '2025-06-18';
+
+/** What a client that declared no dialect gets in the place of a file. */
+export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, client: ClientFacts): JsonObject[] {
+  switch (place.kind) {
+    case 'content':
+      return withExtras(contentBlocks(file, client), holder);
+    case 'prompt':
+      return withExtras([promptBlock(file, client)], holder);
+    case 'resource':
+      return [resourceItem(file, holder)];
+  }
+}
+
+/** Text first, then the picture, then the link: models read in order, and some hosts drop all but text. */
+function contentBlocks(file: OutgoingFile, client: ClientFacts): JsonObject[] {
+  const blocks: JsonObject[] = [textBlock(file)];
+  if (file.preview) blocks.push(imageBlock(file.preview));
+  if (hasResourceLink(client)) blocks.push(linkBlock(file));
+  return blocks;
+}
+
+function promptBlock(file: OutgoingFile, client: ClientFacts): JsonObject {
+  if (file.preview) return imageBlock(file.preview);
+  return hasResourceLink(client) ? linkBlock(file) : textBlock(file);
+}
+
+function resourceItem({ ref }: OutgoingFile, holder: JsonObject): JsonObject {
+  const item: JsonObject = { uri: holder.uri ?? ref.uri, mimeType: 'text/uri-list', text: ref.url };
+  if (holder._meta !== undefined) item._meta = holder._meta;
+  return item;
+}
+
+function textBlock({ ref }: OutgoingFile): JsonObject {
+  const lines = [
+    `File: ${ref.name} (${ref.mimeType}, ${humanSize(ref.size)}, ${ref.size} bytes)`,
+    `Download: ${ref.url}`,
+    `The link works for ${humanTime(ref.ttlSeconds)}, until ${ref.expiresAt}.`,
+    `Handle: ${ref.uri}`,
+  ];
+  return { type: 'text', text: lines.join('\n') };
+}
+
+function imageBlock(preview: { mimeType: string; base64: string }): JsonObject {
+  return { type: 'image', data: preview.base64, mimeType: preview.mimeType };
+}
+
+function linkBlock({ ref }: OutgoingFile): JsonObject {
+  return { type: 'resource_link', uri: ref.url, name: ref.name, mimeType: ref.mimeType, size: ref.size };
+}
+
+/** The original block's `annotations` and `_meta` live on, on the first block that replaces it. */
+function withExtras(blocks: JsonObject[], holder: JsonObject): JsonObject[] {
+  const [first] = blocks;
+  if (!first) return blocks;
+  for (const key of ['annotations', '_meta'] as const) {
+    const extra: JsonValue | undefined = holder[key];
+    if (extra !== undefined) first[key] = extra;
+  }
+  return blocks;
+}
+
+function hasResourceLink(client: ClientFacts): boolean {
+  // MCP versions are dates: comparing them as text orders them
+  return client.protocolVersion >= RESOURCE_LINK_SINCE;
+}
+
+function humanSize(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
+  if (bytes < 1_000_000_000) return `${(bytes / 1_000_000).toFixed(1)} MB`;
+  return `${(bytes / 1_000_000_000).toFixed(2)} GB`;
+}
+
+function humanTime(seconds: number): string {
+  if (seconds < 120) return `${seconds} seconds`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} minutes`;
+  return `${Math.round(seconds / 3600)} hours`;
+}

@@ -1,0 +1,136 @@
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { ByteRange, ObjectStore } from '../ports/object-store.js';
+import type { StateStore } from '../ports/state-store.js';
+import { attachment } from './content-disposition.js';
+import type { FileRecord, FileRef } from './file.js';
+import type { Stored } from './ingest.js';
+import { safeMediaType } from './media-type.js';
+import type { Tickets } from './ticket.js';
+
+export interface LibraryDeps {
+  objects: ObjectStore;
+  state: StateStore;
+  tickets: Tickets;
+  clock: Clock;
+  log: Log;
+  settings: {
+    gatewayId: string;
+    /** How clients reach Wharf, without a slash at the end. */
+    publicUrl: string;
+    links: { style: 'presigned' | 'gateway'; ttlMs: number };
+    /** How long a file lives after the last use Wharf sees. */
+    retentionMs: number;
+  };
+}
+
+/** The files Wharf knows: their records, their links, and how long they live. */
+export class Library {
+  readonly #deps: LibraryDeps;
+
+  constructor(deps: LibraryDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Gives stored bytes a record, after which they are a file. The same bytes of the same principal become the file
+   * that exists already (a replayed event is stored again), and the new object is removed.
+   * @returns the record to use, which may be an older one under another id
+   */
+  async publish(stored: Stored, about: Pick<FileRecord, 'principal' | 'server' | 'name' | 'mimeType'>): Promise<FileRecord> {
+    const { state, clock, settings } = this.#deps;
+    const record: FileRecord = {
+      ...about,
+      id: stored.id,
+      key: stored.key,
+      size: stored.size,
+      digest: stored.digest,
+      createdAt: clock.now(),
+    };
+    const digestKey = `digest:${about.principal}:${stored.digest}`;
+    const twin = await this.#livingTwin(digestKey, about);
+    if (twin) {
+      await this.discard(stored.key);
+      return twin;
+    }
+    await state.create(`file:${record.id}`, JSON.stringify(record), settings.retentionMs);
+    if (!(await state.create(digestKey, record.id, settings.retentionMs))) {
+      const old = await state.read(digestKey);
+      if (old !== undefined) await state.replace(digestKey, old, record.id, settings.retentionMs);
+    }
+    return record;
+  }
+
+  /** A record of the same bytes under the same name and type, its life extended. */
+  async #livingTwin(digestKey: string, about: Pick<FileRecord, 'name' | 'mimeType'>): Promise<FileRecord | undefined> {
+    const { state, settings } = this.#deps;
+    const id = await state.read(digestKey);
+    if (id === undefined) return undefined;
+    const twin = await this.find(id);
+    if (!twin || twin.name !== about.name || twin.mimeType !== about.mimeType) return undefined;
+    // Only a record that still exists may be promised again: extend says so in the same step.
+    if (!(await state.extend(`file:${id}`, settings.retentionMs))) return undefined;
+    await state.extend(digestKey, settings.retentionMs);
+    return twin;
+  }
+
+  async find(id: string): Promise<FileRecord | undefined> {
+    const text = await this.#deps.state.read(`file:${id}`);
+    return text === undefined ? undefined : (JSON.parse(text) as FileRecord);
+  }
+
+  /** Somebody uses the file: it lives for another `retention`. False when it is gone. */
+  touch(id: string): Promise<boolean> {
+    return this.#deps.state.extend(`file:${id}`, this.#deps.settings.retentionMs);
+  }
+
+  /** The pointer to a file that goes into a message, with a fresh link. */
+  async refer(record: FileRecord): Promise<FileRef> {
+    const { objects, tickets, clock, settings } = this.#deps;
+    const ttlMs = settings.links.ttlMs;
+    let url: string;
+    let expiresAt = clock.now() + ttlMs;
+    if (settings.links.style === 'presigned' && objects.presign) {
+      url = await this.presign(record, Math.floor(ttlMs / 1000));
+    } else {
+      const minted = await tickets.mintDownload(record.id, ttlMs);
+      url = `${settings.publicUrl}/d/${minted.ticket}`;
+      expiresAt = minted.expiresAt;
+    }
+    return {
+      uri: `mcp-file://${settings.gatewayId}/${record.id}`,
+      url,
+      name: record.name,
+      mimeType: record.mimeType,
+      size: record.size,
+      digest: `sha-256:${record.digest}`,
+      expiresAt: new Date(expiresAt).toISOString(),
+      ttlSeconds: Math.floor(ttlMs / 1000),
+    };
+  }
+
+  /** A URL of the store's own; only for stores that have `presign`. */
+  presign(record: FileRecord, ttlSeconds: number): Promise<string> {
+    const { objects } = this.#deps;
+    if (!objects.presign) throw new Error(`${objects.name} cannot presign`);
+    return objects.presign(record.key, {
+      ttlSeconds,
+      contentType: safeMediaType(record.mimeType),
+      contentDisposition: attachment(record.name),
+    });
+  }
+
+  /** Reads stored bytes back, before or after they have a record. */
+  read(key: string, signal: AbortSignal, range?: ByteRange) {
+    return this.#deps.objects.get(key, range ? { range, signal } : { signal });
+  }
+
+  /** Removes an object that no record points to. Never throws: what stays is the sweeper's. */
+  async discard(key: string): Promise<void> {
+    try {
+      await this.#deps.objects.remove(key);
+    } catch (error) {
+      this.#deps.log.warn({ key, err: error }, 'could not remove an object');
+    }
+  }
+}

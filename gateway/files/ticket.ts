@@ -1,0 +1,58 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Clock } from '../ports/clock.js';
+import type { StateStore } from '../ports/state-store.js';
+
+/** 256 random bits: unguessable, and long enough that a prefix search in logs finds nothing by accident. */
+const TICKET_BYTES = 32;
+const TICKET_FORM = /^[A-Za-z0-9_-]{43}$/;
+
+/** An expired ticket is remembered this long, so that its holder hears "expired" (410) and not "unknown" (404). */
+const REMEMBERED_MS = 60 * 60 * 1000;
+
+interface TicketRecord {
+  purpose: 'download';
+  fileId: string;
+  /** Milliseconds since the Unix epoch. */
+  expiresAt: number;
+}
+
+export type Redeemed =
+  | { kind: 'ok'; fileId: string; expiresAt: number }
+  | { kind: 'unknown' }
+  | { kind: 'expired' };
+
+/**
+ * Tickets are bearer rights. The state store holds only the SHA-256 of each one, so a dump of it opens no file.
+ */
+export class Tickets {
+  readonly #state: StateStore;
+  readonly #clock: Clock;
+
+  constructor(state: StateStore, clock: Clock) {
+    this.#state = state;
+    this.#clock = clock;
+  }
+
+  /** A new right to download one file, any number of times, for `ttlMs`. */
+  async mintDownload(fileId: string, ttlMs: number): Promise<{ ticket: string; expiresAt: number }> {
+    const ticket = randomBytes(TICKET_BYTES).toString('base64url');
+    const expiresAt = this.#clock.now() + ttlMs;
+    const record: TicketRecord = { purpose: 'download', fileId, expiresAt };
+    await this.#state.create(stateKey(ticket), JSON.stringify(record), ttlMs + REMEMBERED_MS);
+    return { ticket, expiresAt };
+  }
+
+  async redeemDownload(ticket: string): Promise<Redeemed> {
+    if (!TICKET_FORM.test(ticket)) return { kind: 'unknown' };
+    const text = await this.#state.read(stateKey(ticket));
+    if (text === undefined) return { kind: 'unknown' };
+    const record = JSON.parse(text) as TicketRecord;
+    if (record.purpose !== 'download') return { kind: 'unknown' };
+    if (record.expiresAt <= this.#clock.now()) return { kind: 'expired' };
+    return { kind: 'ok', fileId: record.fileId, expiresAt: record.expiresAt };
+  }
+}
+
+function stateKey(ticket: string): string {
+  return `ticket:${createHash('sha256').update(ticket).digest('base64url')}`;
+}

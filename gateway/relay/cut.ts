@@ -1,0 +1,340 @@
+import { createHash } from 'node:crypto';
+import { GatewayError } from '../errors.js';
+import { type Ingest, MAX_PIECE, type Stored } from '../files/ingest.js';
+import { Base64Decoder } from '../wire/base64/decode.js';
+import { parseDataUriHead } from '../wire/data-uri.js';
+import { WireError } from '../wire/errors.js';
+import type { SlotSink, SlotValue } from '../wire/json/reader.js';
+import { Spelling } from './spelling.js';
+
+/** Raw bytes decoded in one step: a piece never outgrows the slack of a part buffer. */
+const RAW_PIECE = Math.floor(MAX_PIECE / 3) * 4;
+
+/** A data URI's head is at most this long; what has none by then is ordinary text. */
+const MAX_HEAD = 4096;
+
+export interface CutOptions {
+  encoding: 'base64' | 'dataUri';
+  /** True where only a file may stand; a string anywhere else may just look like one. */
+  definite: boolean;
+  /** Decoded bytes up to which the string stays in memory whatever it turns out to be. */
+  inlineLimit: number;
+  /** `limits.spool`. */
+  spoolLimit: number;
+  /** Where the string stands, for errors. */
+  path: string;
+  /** Opens the file; called once, when the string has outgrown `inlineLimit`. */
+  openFile: () => Ingest;
+  /** Keeps the sealed file, or gives the one of the same bytes that this message has already. */
+  keepFile: (ingest: Ingest) => Promise<Stored>;
+  /** Raw bytes taken into memory, or given back. May throw. */
+  account: (delta: number) => void;
+  /** The message cannot be forwarded any more. */
+  fail: (error: unknown) => void;
+}
+
+/** What encoding the file again gives, and what follows it: together the string as it came. */
+export interface PutBack {
+  head: Buffer;
+  /** How many of the file's first bytes are spelled canonically. */
+  canonicalBytes: number;
+  spelling: readonly Buffer[];
+}
+
+/**
+ * One string on its way out of a message. A short one stays in memory as it came (`inline`). A longer one is decoded
+ * into a file piece by piece (`storing`, then `stored`). As long as nobody has claimed it the cut is provisional: what
+ * encoding the file again would not give is kept in a `Spelling`, so that the string can be put back unchanged. A
+ * string that stops being base64 on the way is `broken`: its canonical beginning is stored, the rest is spelling.
+ */
+export class Cut implements SlotSink {
+  readonly value: SlotValue;
+  readonly path: string;
+  /** Media type and name in a `data:` URI's head. */
+  dataUri: { mimeType: string; name?: string } | undefined;
+
+  readonly #options: CutOptions;
+  readonly #decoder = new Base64Decoder();
+  readonly #spelling: Spelling;
+  #state: 'gathering' | 'inline' | 'storing' | 'stored' | 'broken' | 'gone' = 'gathering';
+  #raw: Buffer[] = [];
+  #rawBytes = 0;
+  #nextLook: number;
+  #head: Buffer = Buffer.alloc(0);
+  #ingest: Ingest | undefined;
+  /** Raw bytes that came while the source could not be stopped yet. */
+  #backlog: Buffer[] = [];
+  #ended = false;
+  #fault: WireError | undefined;
+  #pressure: Promise<void> | undefined;
+  #stored: Stored | undefined;
+
+  constructor(value: SlotValue, options: CutOptions) {
+    this.value = value;
+    this.path = options.path;
+    this.#options = options;
+    this.#nextLook = encodedLength(options.inlineLimit);
+    this.#spelling = new Spelling(options.spoolLimit, options.account);
+  }
+
+  /** Set while the source must wait. Never rejects. */
+  get pressure(): Promise<void> | undefined {
+    return this.#pressure;
+  }
+
+  /** Why the string is not base64, once that is known. */
+  get fault(): WireError | undefined {
+    return this.#fault;
+  }
+
+  /** The whole string, where it is still in memory. */
+  get inline(): readonly Buffer[] | undefined {
+    return this.#state === 'inline' ? this.#raw : undefined;
+  }
+
+  /** The file, where the string was base64 to its end. */
+  get stored(): Stored | undefined {
+    return this.#state === 'stored' ? this.#stored : undefined;
+  }
+
+  write(chunk: Buffer, start: number, end: number): void {
+    switch (this.#state) {
+      case 'gathering':
+        this.#hold(chunk.subarray(start, end));
+        if (this.#rawBytes > this.#nextLook) this.#look();
+        break;
+      case 'inline':
+        this.#hold(chunk.subarray(start, end));
+        break;
+      case 'storing':
+        if (this.#pressure) this.#backlog.push(chunk.subarray(start, end));
+        else this.#decode(chunk, start, end);
+        break;
+      case 'broken':
+        if (this.#pressure) this.#backlog.push(chunk.subarray(start, end));
+        else this.#spell(chunk.subarray(start, end));
+        break;
+    }
+  }
+
+  end(): void {
+    this.#ended = true;
+    if (this.#state === 'gathering') this.#state = 'inline';
+    else if (!this.#pressure && (this.#state === 'storing' || this.#state === 'broken')) this.#work(this.#finish());
+  }
+
+  /** Size and digest of an inline string's bytes; undefined when it is not base64, or no data URI where one is due. */
+  inspect(): { size: number; digest: string } | undefined {
+    const body = this.#state === 'inline' ? this.#body() : undefined;
+    if (!body) return undefined;
+    const hash = createHash('sha256');
+    const size = this.#tryDecode(body, true, (bytes) => hash.update(bytes));
+    return size === undefined ? undefined : { size, digest: hash.digest('base64url') };
+  }
+
+  /** Moves an inline string that is over its limit after all into a file. */
+  storeLate(): void {
+    const body = this.#state === 'inline' ? this.#body() : undefined;
+    if (body) this.#store(body);
+  }
+
+  /** How to write the string again as it came, where it has left memory. @throws GatewayError `spool_full` */
+  putBack(): { stored: Stored; how: PutBack } | undefined {
+    if (!this.#stored) return undefined;
+    if (this.#spelling.lost) throw this.#spoolFull();
+    const canonicalBytes = this.#decoder.canonical ? this.#stored.size : (this.#decoder.canonicalChars / 4) * 3;
+    return { stored: this.#stored, how: { head: this.#head, canonicalBytes, spelling: this.#spelling.pieces } };
+  }
+
+  /** Forgets the string and leaves nothing of an unfinished file behind. */
+  async drop(): Promise<void> {
+    this.#state = 'gone';
+    this.#release();
+    this.#spelling.clear();
+    this.#backlog = [];
+    await this.#pressure;
+    await this.#ingest?.abort();
+    this.#ingest = undefined;
+  }
+
+  /** The string has grown past its limit as text; is it a file, and is it past the limit as bytes? */
+  #look(): void {
+    const body = this.#body();
+    const size = body && this.#tryDecode(body, false);
+    if (!body || size === undefined) this.#state = 'inline';
+    else if (size > this.#options.inlineLimit) this.#store(body);
+    else this.#nextLook = this.#rawBytes * 2; // escapes and line breaks make it look longer than it is
+  }
+
+  /** The base64 of what is in memory; undefined where a data URI is due and there is none. */
+  #body(): Buffer[] | undefined {
+    if (this.#options.encoding === 'dataUri' && !this.dataUri) {
+      const start = Buffer.concat(this.#raw).subarray(0, MAX_HEAD);
+      const head = parseDataUriHead(start);
+      if (typeof head === 'string' || !head.base64) return undefined;
+      this.dataUri = { mimeType: head.mimeType, ...(head.name === undefined ? {} : { name: head.name }) };
+      this.#head = Buffer.from(start.subarray(0, head.dataStart));
+    }
+    let skip = this.#head.length;
+    const body: Buffer[] = [];
+    for (const piece of this.#raw) {
+      if (skip < piece.length) body.push(piece.subarray(skip));
+      skip = Math.max(0, skip - piece.length);
+    }
+    return body;
+  }
+
+  /** Decodes without keeping: how many bytes it gives, or undefined and a `fault`. */
+  #tryDecode(body: readonly Buffer[], complete: boolean, sink?: (bytes: Buffer) => void): number | undefined {
+    const decoder = new Base64Decoder();
+    const out = Buffer.allocUnsafe(MAX_PIECE + 8);
+    try {
+      for (const piece of pieces(body)) {
+        const written = decoder.push(piece, 0, piece.length, out, 0);
+        sink?.(out.subarray(0, written));
+      }
+      if (complete) {
+        const written = decoder.finish(out, 0);
+        sink?.(out.subarray(0, written));
+      }
+      return decoder.bytes;
+    } catch (error) {
+      this.#fault = wireErrorOrThrow(error);
+      return undefined;
+    }
+  }
+
+  #store(body: Buffer[]): void {
+    this.#state = 'storing';
+    this.#ingest = this.#options.openFile();
+    this.#backlog = body;
+    this.#release();
+    this.#work(this.#drain(this.#ingest.begin()));
+  }
+
+  /** Runs what must be waited for; a failure is the message's. */
+  #work(task: Promise<void>): void {
+    this.#pressure = task
+      .catch((error) => this.#options.fail(error))
+      .finally(() => {
+        this.#pressure = undefined;
+      });
+  }
+
+  /** Works off what came in while memory was awaited or a part was being sent. */
+  async #drain(wait: Promise<void> | undefined): Promise<void> {
+    await wait;
+    for (let next = this.#backlog.shift(); next; next = this.#backlog.shift()) {
+      for (const piece of pieces([next])) {
+        if (this.#state === 'broken') this.#spell(piece);
+        else if (this.#state === 'storing') this.#decodePiece(piece);
+        await this.#ingest?.pressure;
+      }
+    }
+    if (this.#ended) await this.#finish();
+  }
+
+  #decode(chunk: Buffer, start: number, end: number): void {
+    try {
+      for (let at = start; at < end; at += RAW_PIECE) {
+        const until = Math.min(end, at + RAW_PIECE);
+        if (this.#state === 'broken') this.#spell(chunk.subarray(at, until));
+        else this.#decodePiece(chunk.subarray(at, until));
+        if (this.#ingest?.pressure) {
+          if (until < end) this.#backlog.push(chunk.subarray(until, end));
+          this.#work(this.#drain(this.#ingest.pressure));
+          return;
+        }
+      }
+    } catch (error) {
+      this.#options.fail(error);
+    }
+  }
+
+  #decodePiece(piece: Buffer): void {
+    const ingest = this.#ingest;
+    if (!ingest) return;
+    const before = this.#decoder.chars;
+    try {
+      ingest.take(this.#decoder.push(piece, 0, piece.length, ingest.buffer, ingest.offset));
+    } catch (error) {
+      this.#fault = wireErrorOrThrow(error);
+      this.#state = 'broken';
+      this.#spelling.leaveCanonical(this.#decoder, before);
+      this.#spell(piece.subarray(Math.max(0, this.#decoder.canonicalChars - before)));
+      return;
+    }
+    this.#spelling.follow(this.#decoder, piece, before);
+  }
+
+  #spell(piece: Buffer): void {
+    this.#spelling.push(piece);
+    if (this.#spelling.lost) this.#options.fail(this.#spoolFull());
+  }
+
+  #spoolFull(): GatewayError {
+    const { path, spoolLimit, definite } = this.#options;
+    if (definite && this.#fault) return new GatewayError('file_not_base64', { path, reason: this.#fault.message });
+    return new GatewayError('spool_full', {
+      path,
+      limit: 'limits.spool',
+      allowed: spoolLimit,
+      actual: this.#spelling.bytes,
+    });
+  }
+
+  async #finish(): Promise<void> {
+    const ingest = this.#ingest;
+    if (!ingest) return;
+    if (this.#state === 'storing') {
+      const before = this.#decoder.chars;
+      try {
+        ingest.take(this.#decoder.finish(ingest.buffer, ingest.offset));
+      } catch (error) {
+        this.#fault = wireErrorOrThrow(error);
+        this.#state = 'broken';
+      }
+      if (!this.#decoder.canonical || this.#fault) this.#spelling.leaveCanonical(this.#decoder, before);
+    }
+    this.#ingest = undefined;
+    if (this.#state === 'storing') {
+      this.#stored = await this.#options.keepFile(ingest);
+      this.#state = 'stored';
+    } else if (this.#state === 'broken') {
+      this.#stored = await this.#options.keepFile(ingest);
+    } else {
+      await ingest.abort();
+    }
+  }
+
+  #hold(piece: Buffer): void {
+    this.#raw.push(piece);
+    this.#rawBytes += piece.length;
+    try {
+      this.#options.account(piece.length);
+    } catch (error) {
+      this.#options.fail(error);
+    }
+  }
+
+  #release(): void {
+    this.#raw = [];
+    if (this.#rawBytes > 0) this.#options.account(-this.#rawBytes);
+    this.#rawBytes = 0;
+  }
+}
+
+function wireErrorOrThrow(error: unknown): WireError {
+  if (error instanceof WireError) return error;
+  throw error;
+}
+
+function encodedLength(bytes: number): number {
+  return Math.ceil(bytes / 3) * 4;
+}
+
+function* pieces(buffers: readonly Buffer[]): Generator<Buffer> {
+  for (const buffer of buffers) {
+    for (let at = 0; at < buffer.length; at += RAW_PIECE) yield buffer.subarray(at, at + RAW_PIECE);
+  }
+}

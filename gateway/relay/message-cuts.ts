@@ -1,0 +1,194 @@
+import { asGatewayError, GatewayError } from '../errors.js';
+import type { HeldBudget } from '../files/budget.js';
+import { Ingest, type IngestDeps, type Stored } from '../files/ingest.js';
+import type { Library } from '../files/library.js';
+import type { Limits } from '../policy/limits.js';
+import type { Dialect, JsonObject, SlotPlace, SlotReading } from '../ports/dialect.js';
+import type { HeldMessage, SlotSink, SlotValue, WatchRange } from '../wire/json/reader.js';
+import { Cut } from './cut.js';
+import { STRUCTURED_SLOT } from './slots.js';
+
+export interface CutDeps {
+  ingest: IngestDeps;
+  library: Library;
+  limits: Limits;
+  held: HeldBudget;
+  /** Slot name → its place and whose place it is. */
+  places: ReadonlyMap<string, { place: SlotPlace; dialect: Dialect }>;
+}
+
+/** A cut in an object that is complete: what the object says of the file. */
+export interface ClaimedCut {
+  cut: Cut;
+  place: SlotPlace;
+  dialect: Dialect;
+  holder: JsonObject;
+  range: WatchRange;
+  reading: SlotReading;
+}
+
+/** Takes a string that nobody wants any more. */
+const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
+
+/** All that is cut out of one message, and whether the message can still be forwarded. */
+export class MessageCuts {
+  readonly #deps: CutDeps;
+  readonly #signal: AbortSignal;
+  readonly #message: HeldMessage;
+  readonly #kept = new Map<string, Promise<Stored>>();
+  #bytes = 0;
+  #drops: Promise<unknown> | undefined;
+
+  readonly cuts: Cut[] = [];
+  readonly claimed: ClaimedCut[] = [];
+  failure: GatewayError | undefined;
+
+  constructor(deps: CutDeps, message: HeldMessage, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#message = message;
+    this.#signal = signal;
+  }
+
+  /** Bytes of this message in memory, cut strings that stayed inline included. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Bytes held (+) or let go (-). Passing `limits.response` or `limits.held` fails the message, never the stream. */
+  account(delta: number): void {
+    this.#bytes += delta;
+    try {
+      this.#deps.held.add(delta);
+    } catch (error) {
+      this.fail(error);
+    }
+    const { response } = this.#deps.limits;
+    if (this.#bytes > response && !this.failure) {
+      this.fail(
+        new GatewayError('response_too_large', { limit: 'limits.response', allowed: response, actual: this.#bytes }),
+      );
+    }
+  }
+
+  /** Gives back whatever is still accounted for. */
+  release(): void {
+    this.#deps.held.add(-this.#bytes);
+    this.#bytes = 0;
+  }
+
+  open(value: SlotValue): SlotSink {
+    if (this.failure) return NOWHERE;
+    const { limits } = this.#deps;
+    const known = this.#deps.places.get(value.slot);
+    const path = pointer(value.path);
+    const contentLimit = Math.max(limits.inlineImage, limits.inlineOther);
+    const cut = new Cut(value, {
+      encoding: known?.place.encoding ?? 'base64',
+      definite: known?.place.encoding === 'base64',
+      inlineLimit: known?.place.kind === 'resource' ? limits.inlineResource : contentLimit,
+      spoolLimit: limits.spool,
+      path,
+      openFile: () => this.#openFile(path),
+      keepFile: (ingest) => this.#keepFile(ingest),
+      account: (delta) => this.account(delta),
+      fail: (error) => this.fail(error),
+    });
+    this.cuts.push(cut);
+    value.attachment = cut;
+    return cut;
+  }
+
+  /** An object that can hold a file is complete: now its type is known, and with it the limit that applies. */
+  closed(range: WatchRange): void {
+    const here = this.cuts.filter((cut) => cut.value.offset > range.start && cut.value.offset < range.end);
+    if (here.length === 0 || this.failure) return;
+    const holder = parseHolder(this.#message.slice(range.start, range.end));
+    if (!holder) return;
+    for (const cut of here) {
+      const known = this.#deps.places.get(cut.value.slot);
+      if (!known) continue;
+      const reading = known.dialect.read(known.place, holder);
+      this.claimed.push({ cut, ...known, holder, range, reading });
+      if (reading.kind === 'mine' && cut.inline && this.#isOver(cut, known.place, reading)) cut.storeLate();
+    }
+  }
+
+  #isOver(cut: Cut, place: SlotPlace, reading: SlotReading & { kind: 'mine' }): boolean {
+    const size = cut.inspect()?.size;
+    if (size === undefined) return false;
+    const { limits } = this.#deps;
+    if (place.kind === 'resource') return size > limits.inlineResource;
+    const isImage = cut.dataUri ? cut.dataUri.mimeType.startsWith('image/') : reading.inlineLimit === 'image';
+    return size > (isImage ? limits.inlineImage : limits.inlineOther);
+  }
+
+  /** Set while the source must wait for the store or for memory. Never rejects. */
+  settle(): Promise<unknown> | undefined {
+    const waits: Promise<unknown>[] = [];
+    for (const cut of this.cuts) if (cut.pressure) waits.push(cut.pressure);
+    if (this.#drops) waits.push(this.#drops);
+    return waits.length === 0 ? undefined : Promise.all(waits);
+  }
+
+  /** Nothing of this message is forwarded: memory is freed and what was stored for it is removed. */
+  fail(error: unknown): void {
+    if (this.failure) return;
+    this.failure = asGatewayError(error);
+    this.#message.discard();
+    this.#drops = this.discardFiles().finally(() => {
+      this.#drops = undefined;
+    });
+  }
+
+  /** Removes every file stored for this message, for a message that nobody will see. */
+  async discardFiles(): Promise<void> {
+    await Promise.all(this.cuts.map((cut) => cut.drop()));
+    const stored = await Promise.allSettled(this.#kept.values());
+    this.#kept.clear();
+    for (const result of stored) {
+      if (result.status === 'fulfilled') await this.#deps.library.discard(result.value.key);
+    }
+  }
+
+  /** A stored file turned out not to be needed: its string goes back into the message, or its twin is used. */
+  async discardFile(stored: Stored): Promise<void> {
+    this.#kept.delete(stored.digest);
+    await this.#deps.library.discard(stored.key);
+  }
+
+  #openFile(path: string): Ingest {
+    const { limits } = this.#deps;
+    const opened = this.cuts.filter((cut) => cut.stored).length + 1;
+    if (opened > limits.files) {
+      throw new GatewayError('too_many_files', { limit: 'limits.files', allowed: limits.files });
+    }
+    return new Ingest(this.#deps.ingest, { name: 'limits.file', bytes: limits.file, path }, this.#signal);
+  }
+
+  /** The same bytes twice in one message are stored once. */
+  async #keepFile(ingest: Ingest): Promise<Stored> {
+    const { digest } = ingest.seal();
+    const twin = this.#kept.get(digest);
+    if (twin) {
+      await ingest.abort();
+      return twin;
+    }
+    const stored = ingest.commit();
+    this.#kept.set(digest, stored);
+    return stored;
+  }
+}
+
+/** RFC 6901. */
+export function pointer(path: readonly (string | number)[]): string {
+  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+export function isStructured(cut: Cut): boolean {
+  return cut.value.slot === STRUCTURED_SLOT;
+}
+
+function parseHolder(bytes: Buffer): JsonObject | undefined {
+  const value: unknown = JSON.parse(bytes.toString('utf8'));
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+}

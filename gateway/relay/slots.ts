@@ -1,0 +1,91 @@
+import type { SlotPlace } from '../ports/dialect.js';
+import { compileWatchTree, type WatchNode, type WatchTree } from '../wire/json/watch-tree.js';
+
+/** Name of the slot that every string of structuredContent is: only a provisional file. */
+export const STRUCTURED_SLOT = 'structuredContent';
+
+/** Key of the list of files in a result's `_meta`, for programs. */
+export const FILES_META_KEY = 'dev.wharf/files';
+
+/** Names of the ranges that the relay asks a message for. */
+export const RANGE = {
+  id: 'id',
+  result: 'result',
+  holder: 'holder',
+  meta: 'meta',
+  filesMeta: 'filesMeta',
+  cacheScope: 'cacheScope',
+  ttlMs: 'ttlMs',
+  outputSchema: 'outputSchema',
+  progressToken: 'progressToken',
+  subscriptionId: 'subscriptionId',
+  requestId: 'requestId',
+} as const;
+
+export const SUBSCRIPTION_ID_KEY = 'io.modelcontextprotocol/subscriptionId';
+
+/**
+ * The places that matter in an upstream's message: the envelope, the slots of all dialects, and what an edit may
+ * touch. A result can also stand inside another message: `tasks/get` of the tasks extension answers with
+ * `result.result`, and `notifications/tasks` carries `params.result`.
+ */
+export function toClientTree(places: readonly SlotPlace[]): WatchTree {
+  const result = resultNode(places);
+  result.keys = { ...result.keys, result: resultNode(places.filter((place) => place.kind === 'content')) };
+  const params: WatchNode = {
+    keys: {
+      progressToken: { capture: RANGE.progressToken, watch: RANGE.progressToken },
+      requestId: { capture: RANGE.requestId, watch: RANGE.requestId },
+      _meta: { keys: { [SUBSCRIPTION_ID_KEY]: { capture: RANGE.subscriptionId, watch: RANGE.subscriptionId } } },
+      result: resultNode(places.filter((place) => place.kind === 'content')),
+    },
+  };
+  return compileWatchTree({
+    keys: { id: { capture: RANGE.id, watch: RANGE.id }, method: { capture: 'method' }, params, result },
+  });
+}
+
+function resultNode(places: readonly SlotPlace[]): WatchNode {
+  const node: WatchNode = {
+    watch: RANGE.result,
+    keys: {
+      structuredContent: { deep: STRUCTURED_SLOT },
+      _meta: {
+        watch: RANGE.meta,
+        keys: {
+          [FILES_META_KEY]: { watch: RANGE.filesMeta },
+          [SUBSCRIPTION_ID_KEY]: { capture: RANGE.subscriptionId, watch: RANGE.subscriptionId },
+        },
+      },
+      cacheScope: { watch: RANGE.cacheScope },
+      ttlMs: { watch: RANGE.ttlMs },
+      tools: { items: { keys: { outputSchema: { watch: RANGE.outputSchema } } } },
+    },
+  };
+  for (const place of places) {
+    at(node, place.holder).watch = RANGE.holder;
+    at(node, place.path).slot = place.name;
+  }
+  // A duplicate of the key that tells what a block is would make its file ambiguous as well.
+  for (const place of places) {
+    const holder = at(node, place.holder);
+    for (const key of ['type', 'mimeType', 'resource']) holder.keys = { [key]: {}, ...holder.keys };
+  }
+  return node;
+}
+
+/** The node at a path such as `content[].resource.blob`, made on the way down. */
+function at(root: WatchNode, path: string): WatchNode {
+  let node = root;
+  for (const segment of path.replaceAll('[]', '.[]').split('.')) {
+    if (segment === '[]') {
+      node.items ??= {};
+      node = node.items;
+    } else {
+      node.keys ??= {};
+      node.keys[segment] ??= {};
+      node = node.keys[segment];
+    }
+  }
+  return node;
+}
