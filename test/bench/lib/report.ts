@@ -4,7 +4,7 @@ export interface Row {
   what: string;
   goal: string;
   measured: string;
-  /** undefined: a figure without a goal, or one that could not be taken. */
+  /** undefined: a figure without a goal. */
   ok: boolean | undefined;
 }
 
@@ -34,15 +34,15 @@ export function mib(bytes: number): string {
   return num(bytes / MIB, 0);
 }
 
-/** A goal that is met at or below `most`. */
+/** A goal that is met at or below `most`; a figure that could not be taken (NaN) misses it. */
 export function atMost(id: string, what: string, measured: number, most: number, unit = '', digits = 2): Row {
-  const ok = Number.isFinite(measured) ? measured <= most : undefined;
+  const ok = measured <= most;
   return { id, what, goal: `≤ ${most}${unit}`, measured: `${num(measured, digits)}${unit}`, ok };
 }
 
 /** A goal that is met at or above `least`. */
 export function atLeast(id: string, what: string, measured: number, least: number, unit = '', digits = 2): Row {
-  const ok = Number.isFinite(measured) ? measured >= least : undefined;
+  const ok = measured >= least;
   return { id, what, goal: `≥ ${least}${unit}`, measured: `${num(measured, digits)}${unit}`, ok };
 }
 
