@@ -3,7 +3,7 @@ import { access, constants, mkdir, open, opendir, rm, rmdir, stat, unlink } from
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { GatewayError } from '../../gateway/errors.js';
-import type { ObjectRead, ObjectStat, ObjectStore, ObjectStoreDeps } from '../../gateway/ports/object-store.js';
+import type { ObjectRead, ObjectStat, ObjectStore } from '../../gateway/ports/object-store.js';
 import { openBody } from './filesystem-reader.js';
 import { errnoOf, FilesystemWriter, toStoreError } from './filesystem-writer.js';
 
@@ -28,7 +28,7 @@ const KEY = /^(?=.{1,200}$)[\w-]+(\/[\w-]+)*$/;
  * Objects as files: `<path>/objects/<key>`, written in `<path>/tmp/` and moved into place when they are complete and
  * on disk. `timeouts.store` cannot be kept here: Node has no way to give up a system call that hangs.
  */
-export function create(config: z.output<typeof settings>, deps: Pick<ObjectStoreDeps, 'clock'>): ObjectStore {
+export function create(config: z.output<typeof settings>): ObjectStore {
   const root = resolve(config.path);
   const objects = join(root, 'objects');
   const tmp = join(root, 'tmp');

@@ -18,8 +18,9 @@ export interface ByteRange {
 }
 
 /**
- * One object being written. Nothing is readable under its key before `commit` has resolved, and nothing stays
- * behind after `abort` has resolved. Calls are made one after the other.
+ * One object being written. Nothing half-written is ever readable: an object appears whole, at `commit` or, where a
+ * store takes one part in a single request, with its last `write`. Nothing stays behind after `abort` has resolved.
+ * Calls are made one after the other.
  */
 export interface ObjectWriter {
   /**

@@ -1,0 +1,111 @@
+import type { BucketLocationConstraint, LifecycleRule } from '@aws-sdk/client-s3';
+import type { Connection } from './s3-connection.js';
+import { isCode, isMissing, statusOf } from './s3-errors.js';
+
+export interface BucketSettings {
+  bucket: string;
+  region: string;
+  endpoint?: string | undefined;
+  prefix: string;
+  lifecycle: boolean;
+  expireAfterDays?: number | undefined;
+}
+
+/** The rule's name in the bucket. Rules under other names are the operator's and stay. */
+const RULE_ID = 'wharf';
+
+/** A multipart upload lives as long as one message; a day is far beyond every time-out. */
+const UNFINISHED_DAYS = 1;
+
+/** @throws an Error that tells the operator which bucket, where, and what to do */
+export async function prepareBucket(s3: Connection, settings: BucketSettings): Promise<void> {
+  const where = `The bucket "${settings.bucket}" at ${settings.endpoint ?? `AWS S3 (${settings.region})`}`;
+  const attempt = async <T>(
+    what: string,
+    advice: string,
+    step: (abortSignal: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
+    try {
+      return await s3.run(step);
+    } catch (cause) {
+      throw new Error(`${where} ${what}: ${reasonOf(cause)}. ${advice}`, { cause });
+    }
+  };
+
+  const exists = await attempt(
+    'cannot be reached',
+    'Check objects.endpoint, objects.region, the credentials, and that they allow s3:ListBucket.',
+    async (abortSignal) => {
+      try {
+        await s3.client.send(new s3.sdk.HeadBucketCommand({ Bucket: settings.bucket }), { abortSignal });
+        return true;
+      } catch (error) {
+        if (statusOf(error) === 404) return false;
+        throw error;
+      }
+    },
+  );
+  if (!exists) {
+    await attempt(
+      'does not exist and cannot be created',
+      'Create it, or give the credentials s3:CreateBucket.',
+      (abortSignal) => createBucket(s3, settings, abortSignal),
+    );
+  }
+  if (settings.lifecycle) {
+    await attempt(
+      'does not take a lifecycle rule',
+      'Give the credentials s3:GetLifecycleConfiguration and s3:PutLifecycleConfiguration, or set objects.lifecycle to false and add the rule yourself.',
+      (abortSignal) => putLifecycle(s3, settings, abortSignal),
+    );
+  }
+}
+
+async function createBucket(s3: Connection, settings: BucketSettings, abortSignal: AbortSignal): Promise<void> {
+  const { sdk, client, bucket } = s3;
+  // AWS wants every region but its first one named; other stores know only their own names for places.
+  const elsewhere = settings.endpoint === undefined && settings.region !== 'us-east-1';
+  const constraint = elsewhere
+    ? { CreateBucketConfiguration: { LocationConstraint: settings.region as BucketLocationConstraint } }
+    : undefined;
+  try {
+    await client.send(new sdk.CreateBucketCommand({ Bucket: bucket, ...constraint }), { abortSignal });
+  } catch (error) {
+    // Another replica was faster.
+    if (!isCode(error, 'BucketAlreadyOwnedByYou')) throw error;
+  }
+}
+
+/** Puts our rule among those the bucket has: S3 knows only how to replace them all. */
+async function putLifecycle(s3: Connection, settings: BucketSettings, abortSignal: AbortSignal): Promise<void> {
+  const { sdk, client, bucket: Bucket } = s3;
+  let others: LifecycleRule[] = [];
+  try {
+    const { Rules = [] } = await client.send(new sdk.GetBucketLifecycleConfigurationCommand({ Bucket }), {
+      abortSignal,
+    });
+    others = Rules.filter((rule) => rule.ID !== RULE_ID);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+  const rule: LifecycleRule = {
+    ID: RULE_ID,
+    Status: 'Enabled',
+    Filter: { Prefix: settings.prefix },
+    AbortIncompleteMultipartUpload: { DaysAfterInitiation: UNFINISHED_DAYS },
+    ...(settings.expireAfterDays === undefined ? {} : { Expiration: { Days: settings.expireAfterDays } }),
+  };
+  await client.send(
+    new sdk.PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules: [...others, rule] } }),
+    { abortSignal },
+  );
+}
+
+/** What the store said, for the operator: the S3 code and status, or the connection's error. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(cause instanceof Error)) return error instanceof Error ? error.message : 'unknown error';
+  const status = statusOf(cause);
+  if (status !== 0) return `${cause.name}, HTTP ${status}`;
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
+}

@@ -1,0 +1,111 @@
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import { storeTimeout, toStoreError } from './s3-errors.js';
+
+/** The SDK's module, loaded when the adapter is made. */
+export type Sdk = typeof import('@aws-sdk/client-s3');
+
+export interface Connection {
+  readonly sdk: Sdk;
+  readonly client: S3Client;
+  readonly bucket: string;
+  /** Runs one step against the store under its deadline; what it throws is a GatewayError or the signal's reason. */
+  run<T>(step: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T>;
+}
+
+export interface ConnectionSettings {
+  region: string;
+  endpoint?: string | undefined;
+  forcePathStyle?: boolean | undefined;
+  accessKeyId?: string | undefined;
+  secretAccessKey?: string | undefined;
+  sessionToken?: string | undefined;
+}
+
+/** Two lost answers in a row are still found out; a third means the store is not there. */
+const MAX_ATTEMPTS = 3;
+
+/** More than the files that `limits.partMemory` lets be written at once, so that nothing queues where nobody sees it. */
+const MAX_SOCKETS = 1024;
+
+/** A host that answers at all takes the connection at once; this leaves time for another try before the deadline. */
+const LONGEST_CONNECT_MS = 5000;
+
+/** The SDK would otherwise write its warnings to the console. */
+const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
+
+export function makeClient(sdk: Sdk, settings: ConnectionSettings, timeoutMs: number): S3Client {
+  const agent = { keepAlive: true, maxSockets: MAX_SOCKETS };
+  const config: S3ClientConfig = {
+    region: settings.region,
+    // Under a host name such as http://s3:9000 the SDK would otherwise ask for http://bucket.s3:9000.
+    forcePathStyle: settings.forcePathStyle ?? settings.endpoint !== undefined,
+    maxAttempts: MAX_ATTEMPTS,
+    // The SDK waits for ever by default; one store that hangs then holds all sockets.
+    requestHandler: {
+      connectionTimeout: Math.min(LONGEST_CONNECT_MS, timeoutMs),
+      requestTimeout: timeoutMs,
+      throwOnRequestTimeout: true,
+      httpAgent: agent,
+      httpsAgent: agent,
+      logger: SILENT,
+    },
+    logger: SILENT,
+    // Ceph before 18 refuses the checksum trailers that the SDK sends by default, and each byte would be hashed again.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    // From 2 MiB on the SDK would ask before sending a body, on a new connection for every part.
+    expectContinueHeader: false,
+  };
+  if (settings.endpoint !== undefined) config.endpoint = settings.endpoint;
+  const { accessKeyId, secretAccessKey, sessionToken } = settings;
+  if (accessKeyId !== undefined && secretAccessKey !== undefined) {
+    config.credentials = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
+  }
+  const client = new sdk.S3Client(config);
+  leavePayloadUnsigned(client);
+  return client;
+}
+
+/**
+ * Otherwise the SDK hashes every part for its signature, over https too: see CPU figures at `contentMd5` in s3.ts.
+ */
+function leavePayloadUnsigned(client: S3Client): void {
+  client.middlewareStack.add(
+    (next, context) => (args) => {
+      if (context.commandName === 'PutObjectCommand' || context.commandName === 'UploadPartCommand') {
+        const { headers } = args.request as { headers: Record<string, string> };
+        headers['x-amz-content-sha256'] = 'UNSIGNED-PAYLOAD';
+      }
+      return next(args);
+    },
+    { step: 'build', name: 'leavePayloadUnsigned' },
+  );
+}
+
+export function connect(sdk: Sdk, client: S3Client, bucket: string, timeoutMs: number): Connection {
+  return {
+    sdk,
+    client,
+    bucket,
+    async run(step, signal) {
+      signal?.throwIfAborted();
+      const controller = new AbortController();
+      const deadline = setTimeout(() => controller.abort(storeTimeout(timeoutMs)), timeoutMs);
+      const forward = () => controller.abort(signal?.reason);
+      signal?.addEventListener('abort', forward, { once: true });
+      // The SDK looks at the signal between tries only after its pause, so the wait is ended here.
+      const aborted = new Promise<never>((_, reject) => {
+        controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true });
+      });
+      try {
+        return await Promise.race([step(controller.signal), aborted]);
+      } catch (error) {
+        if (controller.signal.aborted) throw controller.signal.reason;
+        throw toStoreError(error, timeoutMs);
+      } finally {
+        clearTimeout(deadline);
+        signal?.removeEventListener('abort', forward);
+      }
+    },
+  };
+}

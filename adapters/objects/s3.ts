@@ -1,0 +1,223 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { GatewayError } from '../../gateway/errors.js';
+import type { ObjectRead, ObjectStore, ObjectStoreDeps } from '../../gateway/ports/object-store.js';
+import { S3Body } from './s3-body.js';
+import { prepareBucket } from './s3-bucket.js';
+import { connect, makeClient } from './s3-connection.js';
+import { isCode, isMissing, statusOf } from './s3-errors.js';
+import { S3Writer } from './s3-writer.js';
+
+/** Any S3: AWS, Ceph, MinIO, R2 and the like. */
+export const settings = z
+  .strictObject({
+    bucket: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be a bucket name')
+      .describe('Bucket; created when missing, if the credentials allow it.'),
+    region: z.string().min(1).default('us-east-1').describe('Region, part of every signature. Default "us-east-1".'),
+    endpoint: z
+      .url({ protocol: /^https?$/ })
+      .optional()
+      .describe('Where the store listens, as Wharf reaches it. Default: AWS.'),
+    publicEndpoint: z
+      .url({ protocol: /^https?$/ })
+      .optional()
+      .describe('Where the same store listens for clients; presigned links are made for it. Default: `endpoint`.'),
+    forcePathStyle: z
+      .boolean()
+      .optional()
+      .describe('Bucket in the path instead of the host name. Default: true when `endpoint` is set.'),
+    prefix: z
+      .string()
+      .max(100)
+      .regex(/^(?:[\w.-]+\/)*$/, 'must be empty or end with "/", without "/" at its beginning')
+      .default('')
+      .describe('Put before every key, so that several products can share a bucket. Default none.'),
+    accessKeyId: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("Default: the AWS SDK's own chain (environment, profile, container or instance role)."),
+    secretAccessKey: z.string().min(1).optional().describe('Belongs to `accessKeyId`.'),
+    sessionToken: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('For temporary credentials; links made with them end with them.'),
+    lifecycle: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether to keep a rule named "wharf" in the bucket, by which the store itself removes unfinished uploads after a day. Default false.',
+      ),
+    expireAfterDays: z
+      .number()
+      .int()
+      .positive()
+      .optional()
+      .describe(
+        'With `lifecycle`: days after which the store removes a file, in use or not. Default never: files are removed once their record has expired.',
+      ),
+    contentMd5: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether the store checks each part against its MD5; useful where the way to it is neither TLS nor trusted. Default false.',
+      ),
+  })
+  .refine((s) => (s.accessKeyId === undefined) === (s.secretAccessKey === undefined), {
+    path: ['secretAccessKey'],
+    message: 'accessKeyId and secretAccessKey go together',
+  })
+  .refine((s) => s.expireAfterDays === undefined || s.lifecycle, {
+    path: ['expireAfterDays'],
+    message: 'needs lifecycle: true',
+  });
+
+/** "5 MiB to 5 GiB. There is no minimum size limit on the last part." (S3, multipart upload limits) */
+const PART_SIZE = 5 * 1024 * 1024;
+
+/** An object store in a bucket, for any number of replicas. */
+export async function create(
+  config: z.output<typeof settings>,
+  deps: Pick<ObjectStoreDeps, 'timeouts'>,
+): Promise<ObjectStore> {
+  const timeoutMs = deps.timeouts.store;
+  const [sdk, { getSignedUrl }] = await Promise.all([
+    import('@aws-sdk/client-s3'),
+    import('@aws-sdk/s3-request-presigner'),
+  ]);
+  const client = makeClient(sdk, config, timeoutMs);
+  // Host and port are part of a signature, so links for another address need a client that signs for that address.
+  const signer =
+    config.publicEndpoint === undefined
+      ? client
+      : makeClient(sdk, { ...config, endpoint: config.publicEndpoint }, timeoutMs);
+  const s3 = connect(sdk, client, config.bucket, timeoutMs);
+  const target = (key: string) => ({ Bucket: config.bucket, Key: config.prefix + key });
+
+  const store: ObjectStore = {
+    name: 's3',
+    partSize: PART_SIZE,
+
+    async create(key, signal) {
+      signal.throwIfAborted();
+      return new S3Writer(s3, config.prefix + key, signal, PART_SIZE, config.contentMd5);
+    },
+
+    async get(key, { range, signal }): Promise<ObjectRead> {
+      const Range = range === undefined ? undefined : `bytes=${range.start}-${range.end}`;
+      const command = new sdk.GetObjectCommand({ ...target(key), Range });
+      const answer = await s3.run(async (abortSignal) => {
+        try {
+          return await client.send(command, { abortSignal });
+        } catch (error) {
+          if (isMissing(error)) return 'missing';
+          if (isCode(error, 'InvalidRange') || statusOf(error) === 416) return 'range';
+          throw error;
+        }
+      }, signal);
+      if (answer === 'missing') return { kind: 'missing' };
+      if (answer === 'range') {
+        const stat = await store.head(key);
+        return stat === undefined ? { kind: 'missing' } : { kind: 'range-not-satisfiable', size: stat.size };
+      }
+      const { Body, ContentLength = 0, ContentRange, LastModified } = answer;
+      if (!(Body instanceof Readable))
+        throw new GatewayError('store_unavailable', {}, new Error('GetObject without a body.'));
+      const size = ContentRange === undefined ? ContentLength : Number(ContentRange.split('/')[1]);
+      const stat = { key, size, modifiedAt: LastModified?.getTime() ?? 0 };
+      return { kind: 'found', stat, body: new S3Body(Body, timeoutMs, signal) };
+    },
+
+    async head(key) {
+      const command = new sdk.HeadObjectCommand(target(key));
+      return s3.run(async (abortSignal) => {
+        try {
+          const { ContentLength = 0, LastModified } = await client.send(command, { abortSignal });
+          return { key, size: ContentLength, modifiedAt: LastModified?.getTime() ?? 0 };
+        } catch (error) {
+          if (isMissing(error)) return undefined;
+          throw error;
+        }
+      });
+    },
+
+    async remove(key) {
+      // S3 answers 204 whether or not there was an object.
+      await s3.run((abortSignal) => client.send(new sdk.DeleteObjectCommand(target(key)), { abortSignal }));
+    },
+
+    async *list(prefix) {
+      let ContinuationToken: string | undefined;
+      do {
+        const command = new sdk.ListObjectsV2Command({
+          Bucket: config.bucket,
+          Prefix: config.prefix + prefix,
+          ContinuationToken,
+        });
+        const page = await s3.run((abortSignal) => client.send(command, { abortSignal }));
+        for (const { Key, Size = 0, LastModified } of page.Contents ?? []) {
+          if (Key === undefined) continue;
+          yield { key: Key.slice(config.prefix.length), size: Size, modifiedAt: LastModified?.getTime() ?? 0 };
+        }
+        ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
+      } while (ContinuationToken !== undefined);
+    },
+
+    async presign(key, { ttlSeconds, contentType, contentDisposition }) {
+      const command = new sdk.GetObjectCommand({
+        ...target(key),
+        ResponseContentType: contentType,
+        ResponseContentDisposition: contentDisposition,
+      });
+      return s3.run(() => getSignedUrl(signer, command, { expiresIn: ttlSeconds }));
+    },
+
+    async removeUnfinished(olderThan) {
+      let removed = 0;
+      let KeyMarker: string | undefined;
+      let UploadIdMarker: string | undefined;
+      do {
+        const command = new sdk.ListMultipartUploadsCommand({
+          Bucket: config.bucket,
+          Prefix: config.prefix,
+          KeyMarker,
+          UploadIdMarker,
+        });
+        const page = await s3.run((abortSignal) => client.send(command, { abortSignal }));
+        for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+          if (Initiated === undefined || Initiated.getTime() >= olderThan) continue;
+          const abort = new sdk.AbortMultipartUploadCommand({ Bucket: config.bucket, Key, UploadId });
+          removed += await s3.run(async (abortSignal) => {
+            try {
+              await client.send(abort, { abortSignal });
+              return 1;
+            } catch (error) {
+              if (isCode(error, 'NoSuchUpload')) return 0; // finished, or removed by another replica
+              throw error;
+            }
+          });
+        }
+        KeyMarker = page.IsTruncated ? page.NextKeyMarker : undefined;
+        UploadIdMarker = page.IsTruncated ? page.NextUploadIdMarker : undefined;
+      } while (KeyMarker !== undefined);
+      return removed;
+    },
+
+    async prepare() {
+      await prepareBucket(s3, config);
+    },
+
+    async check() {
+      await s3.run((abortSignal) => client.send(new sdk.HeadBucketCommand({ Bucket: config.bucket }), { abortSignal }));
+    },
+
+    async close() {
+      client.destroy();
+      signer.destroy();
+    },
+  };
+  return store;
+}
