@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Limits, Timeouts } from '../policy/limits.js';
 import type { Clock } from '../ports/clock.js';
+import type { Dialect } from '../ports/dialect.js';
 import type { Log } from '../ports/log.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
@@ -40,4 +41,6 @@ export interface AdapterList {
   readonly state: Readonly<Record<string, Adapter<StateStore, AdapterDeps>>>;
   readonly thumbnails: Readonly<Record<string, Adapter<Thumbnailer, AdapterDeps>>>;
   readonly upstream: Readonly<Record<'streamable-http' | 'legacy-sse' | 'stdio', Adapter<Upstream, UpstreamDeps>>>;
+  /** Pure functions without settings. Where two claim one slot, the earlier one in the list has it. */
+  readonly dialects: readonly Dialect[];
 }

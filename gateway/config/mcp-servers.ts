@@ -1,4 +1,5 @@
 import { type ConfigProblem, problem } from './problems.js';
+import { pathName } from './server-name.js';
 
 /**
  * Keys that hosts write beside the ones that start a server. They are about the host's own behaviour (what it asks
@@ -45,7 +46,7 @@ export function fromHostFile(value: { mcpServers: unknown }): HostServers {
     }
     const { disabled, ...rest } = entry as Record<string, unknown>;
     if (disabled === true) continue;
-    const name = serverName(hostName);
+    const name = pathName(hostName);
     if (name === '' || Object.hasOwn(servers, name)) {
       problems.push(problem(path, `needs another name: as a path it would be "${name}"`));
       continue;
@@ -54,12 +55,6 @@ export function fromHostFile(value: { mcpServers: unknown }): HostServers {
     servers[name] = serverEntry(rest, path, problems);
   }
   return { servers, names, problems };
-}
-
-/** A host's free name as the segment of a path: `My Files` becomes `my-files`. */
-export function serverName(hostName: string): string {
-  const dashed = hostName.toLowerCase().replace(/[^a-z0-9]+/g, '-');
-  return dashed.slice(0, 64).replace(/^-+|-+$/g, '');
 }
 
 function serverEntry(entry: Record<string, unknown>, path: string[], problems: ConfigProblem[]): unknown {

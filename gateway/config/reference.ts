@@ -10,6 +10,7 @@ export interface SchemaNode {
   $schema?: string;
   title?: string;
   type?: string | string[];
+  pattern?: string;
   description?: string;
   default?: unknown;
   const?: unknown;

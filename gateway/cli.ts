@@ -1,0 +1,117 @@
+import { Command, CommanderError, Option } from 'commander';
+import type { LoadOptions, Overrides } from './config/load.js';
+import { nameOfCommand, nameOfUrl } from './config/server-name.js';
+
+/** What the command line asks for. */
+export type Action =
+  | { kind: 'run'; load: LoadOptions }
+  | { kind: 'check'; file: string }
+  | { kind: 'schema'; format: 'json' | 'markdown' }
+  /** Help, the version or a usage error: everything there is to say is in `out` and `err`. */
+  | { kind: 'done'; exitCode: number };
+
+/** An action with the text that parsing it produced. */
+export type Parsed = Action & { out: string; err: string };
+
+const USAGE_ERROR = 2;
+
+const EXAMPLES = `
+Examples:
+  wharf --upstream http://127.0.0.1:3001/mcp
+      front one HTTP server (Streamable HTTP, else the older HTTP+SSE)
+  wharf -- npx -y @modelcontextprotocol/server-filesystem /data
+      front one stdio server; everything after -- is its command
+  wharf --config wharf.yaml
+      front many; see "wharf schema" and CONFIG.md for every setting
+  wharf --config claude_desktop_config.json
+      the mcpServers file of a desktop host works as it is
+
+Then paste the URL that Wharf prints into your MCP client. Big files in tool results arrive as links.
+Without a config, files are kept under ./.wharf for 24 hours and Wharf listens on 127.0.0.1:8080.
+`;
+
+/**
+ * Parses a command line. Prints nothing and exits nowhere.
+ * @param argv the arguments after the program's name
+ */
+export function parseCommandLine(argv: readonly string[], version: string): Parsed {
+  // Split by hand: a server's command may be called `check`, and its options are its own.
+  const dashes = argv.indexOf('--');
+  const command = dashes === -1 ? [] : argv.slice(dashes + 1);
+  const own = dashes === -1 ? argv : argv.slice(0, dashes);
+
+  let action: Action = { kind: 'done', exitCode: 0 };
+  let out = '';
+  let err = '';
+  const program = new Command('wharf')
+    .description('Gives any MCP server real file transfer: base64 leaves the message, the client gets a link.')
+    .usage('[options] (--upstream URL | --config FILE | -- COMMAND…)')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand(false)
+    .option('-u, --upstream <url>', 'front the MCP server at this URL')
+    .option('-c, --config <file>', 'read a config file (YAML, or the mcpServers JSON of desktop hosts)')
+    .option('--listen <host:port>', 'where clients reach Wharf (127.0.0.1:8080)')
+    .option('--admin-listen <host:port>', 'health and metrics (127.0.0.1:9090)')
+    .option('--public-url <url>', 'how clients reach Wharf; links are made from it')
+    .option('--log-level <level>', 'debug, info, warn or error (info); logs go to standard error')
+    .addHelpText('after', EXAMPLES)
+    .configureOutput({
+      writeOut: (text) => {
+        out += text;
+      },
+      writeErr: (text) => {
+        err += text;
+      },
+    })
+    .exitOverride()
+    .allowExcessArguments(false)
+    .showSuggestionAfterError()
+    .action((options: RunOptions) => {
+      action = run(options, command, program);
+    });
+  program
+    .command('check')
+    .description('tell every problem of a config at once; exit 1 if there is any')
+    .requiredOption('-c, --config <file>', 'the config file')
+    .action((_options, self: Command) => {
+      action = { kind: 'check', file: String(self.optsWithGlobals().config) };
+    });
+  program
+    .command('schema')
+    .description('print the JSON Schema of the config, for editors')
+    .addOption(new Option('--format <format>').choices(['json', 'markdown']).default('json'))
+    .action((options: { format: 'json' | 'markdown' }) => {
+      action = { kind: 'schema', format: options.format };
+    });
+  // A sub-command takes over how its parent ends and prints only when told so.
+  for (const sub of program.commands) sub.copyInheritedSettings(program);
+
+  try {
+    program.parse([...own], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    action = { kind: 'done', exitCode: error.exitCode === 0 ? 0 : USAGE_ERROR };
+  }
+  return { ...(action as Action), out, err };
+}
+
+interface RunOptions extends Overrides {
+  upstream?: string;
+  config?: string;
+}
+
+function run(options: RunOptions, command: string[], program: Command): Action {
+  const { upstream, config, ...overrides } = options;
+  const sources = [upstream, config, command[0]].filter((source) => source !== undefined);
+  if (sources.length !== 1) {
+    const reason = sources.length === 0 ? 'Nothing to front.' : 'Too much to front.';
+    return program.error(
+      `error: ${reason} Give one of --upstream URL, --config FILE or -- COMMAND…; --help shows examples.`,
+    );
+  }
+  if (config !== undefined) return { kind: 'run', load: { file: config, overrides } };
+  const servers =
+    upstream === undefined ? { [nameOfCommand(command)]: { command } } : { [nameOfUrl(upstream)]: { url: upstream } };
+  return { kind: 'run', load: { servers, overrides } };
+}

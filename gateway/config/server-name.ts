@@ -1,0 +1,34 @@
+import { isIP } from 'node:net';
+import { basename } from 'node:path';
+
+/** Programs that run another one; the server's name is behind them. */
+const RUNNERS = /^(npx|npm|pnpm|yarn|bunx?|deno|node|uvx?|pipx|python[\d.]*|docker|podman|env|exec|run|dlx|tool)$/;
+const FALLBACK = 'default';
+
+/** A free name as the segment of a path: `My Files` becomes `my-files`. Empty when nothing of it can stand there. */
+export function pathName(name: string): string {
+  const dashed = name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  return dashed.slice(0, 64).replace(/^-+|-+$/g, '');
+}
+
+/** `npx -y @modelcontextprotocol/server-filesystem /data` is `server-filesystem`, `node ocr.js` is `ocr`. */
+export function nameOfCommand(command: readonly string[]): string {
+  const word = command.find((part) => !part.startsWith('-') && !/^\w+=/.test(part) && !RUNNERS.test(basename(part)));
+  if (word === undefined) return FALLBACK;
+  // A package may carry a version (`name@1.2`), a program an ending (`ocr.js`).
+  const bare = basename(word)
+    .replace(/@.*$/, '')
+    .replace(/\.\w{1,4}$/, '');
+  return usable(pathName(bare));
+}
+
+/** The host where it has a name of its own, else `default`: loopback addresses say nothing about a server. */
+export function nameOfUrl(url: string): string {
+  const host = URL.canParse(url) ? new URL(url).hostname : '';
+  return isIP(host) || host.startsWith('[') || host === 'localhost' ? FALLBACK : usable(pathName(host));
+}
+
+// `index` and `server` are what half of all servers call their main file; `d` and `u` are paths of Wharf's own.
+function usable(name: string): string {
+  return name.length < 2 || /^(index|main|server|cli|start)$/.test(name) ? FALLBACK : name;
+}

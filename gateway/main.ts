@@ -1,0 +1,78 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { adapters } from '../adapters/index.js';
+import { parseCommandLine } from './cli.js';
+import type { Config } from './config/config.js';
+import { loadConfig } from './config/load.js';
+import { configJsonSchema } from './config/reference.js';
+import { configMarkdown } from './config/reference-markdown.js';
+import { createLog } from './log.js';
+import { problemsText, startedText, startFailureText, summaryText } from './report.js';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+process.exitCode = await main(process.argv.slice(2));
+
+/** Resolves with the exit code; a running gateway exits from its signal handlers instead. */
+async function main(argv: string[]): Promise<number> {
+  const action = parseCommandLine(argv, version);
+  process.stdout.write(action.out);
+  process.stderr.write(action.err);
+  switch (action.kind) {
+    case 'done':
+      return action.exitCode;
+    case 'schema': {
+      const schema = configJsonSchema(adapters);
+      process.stdout.write(action.format === 'json' ? `${JSON.stringify(schema, null, 2)}\n` : configMarkdown(schema));
+      return 0;
+    }
+    case 'check': {
+      const loaded = await loadConfig({ file: action.file }, adapters);
+      process.stdout.write(loaded.ok ? summaryText(loaded.config) : problemsText(loaded.problems));
+      return loaded.ok ? 0 : 1;
+    }
+    case 'run': {
+      const loaded = await loadConfig(action.load, adapters);
+      if (loaded.ok) return run(loaded.config);
+      process.stderr.write(problemsText(loaded.problems));
+      return 1;
+    }
+  }
+}
+
+async function run(config: Config): Promise<number> {
+  const log = createLog(config.logLevel);
+  try {
+    // Loaded only here: `wharf check` and `wharf schema` need none of it.
+    const { start } = await import('./start.js');
+    const started = await start(config, adapters, log);
+    process.stdout.write(startedText(version, started, config));
+    drainOnSignal(started.drain);
+    return 0;
+  } catch (error) {
+    process.stderr.write(startFailureText(error));
+    // Whatever did start would keep the process alive.
+    process.exit(1);
+  }
+
+  function drainOnSignal(drain: () => Promise<void>): void {
+    let draining = false;
+    const onSignal = (signal: NodeJS.Signals): void => {
+      // Somebody pressed Ctrl-C again, or the supervisor lost its patience.
+      if (draining) process.exit(1);
+      draining = true;
+      log.info({ signal }, 'Draining: running exchanges finish, new ones are refused.');
+      drain().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          log.error({ error }, 'Draining failed.');
+          process.exit(1);
+        },
+      );
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+  }
+}

@@ -1,0 +1,71 @@
+import type { Choice, Config } from './config/config.js';
+import { formatAddress } from './config/fields.js';
+import type { ConfigProblem } from './config/problems.js';
+import { formatSize, formatTime } from './config/units.js';
+import { redactText } from './redact.js';
+
+/** What people read on the terminal. Nothing here may hold a secret: it is pasted into issues. */
+
+export interface Started {
+  urls: { name: string; mcp: string }[];
+  adminUrl: string;
+}
+
+/** One line per problem: `path: message (it is "value")`. */
+export function problemsText(problems: readonly ConfigProblem[]): string {
+  return problems
+    .map(({ path, message, value }) => `${path}: ${message}${value === undefined ? '' : ` (it is ${value})`}\n`)
+    .join('');
+}
+
+/** What `wharf check` says of a config without problems. */
+export function summaryText(config: Config): string {
+  const servers = config.servers.map(({ name, transport }) => `${name} (${transport})`).join(', ');
+  return [
+    'ok',
+    `  servers     ${servers}`,
+    `  listen      ${formatAddress(config.listen)}, admin ${formatAddress(config.adminListen)}`,
+    `  files       ${placeOf(config.objects)}, up to ${formatSize(config.limits.file)}, kept ${formatTime(config.retention)}`,
+    `  state       ${config.state.use}`,
+    `  links       ${config.links.style}, live ${formatTime(config.links.ttl)}`,
+    '',
+  ].join('\n');
+}
+
+/** What a start prints: the URLs to paste, where files go and what to do next. */
+export function startedText(version: string, started: Started, config: Config): string {
+  const width = Math.max(...started.urls.map(({ name }) => name.length), 5);
+  return [
+    `Wharf ${version} is up. Paste a URL into your MCP client:`,
+    ...started.urls.map(({ name, mcp }) => `  ${name.padEnd(width)}  ${mcp}`),
+    '',
+    `  ${'admin'.padEnd(width)}  ${started.adminUrl} (/healthz, /readyz, /metrics)`,
+    `  ${'files'.padEnd(width)}  ${placeOf(config.objects)}; kept ${formatTime(config.retention)}, links live ${formatTime(config.links.ttl)}`,
+    '',
+  ].join('\n');
+}
+
+/** Why a start failed, in one or two lines. */
+export function startFailureText(error: unknown): string {
+  const facts = error as { code?: unknown; address?: unknown; port?: unknown };
+  const where =
+    typeof facts.address === 'string'
+      ? formatAddress({ host: facts.address, port: Number(facts.port) })
+      : 'The address';
+  if (facts.code === 'EADDRINUSE') {
+    return `${where} is already in use. Choose another port with --listen or --admin-listen.\n`;
+  }
+  if (facts.code === 'EACCES' && facts.address !== undefined)
+    return `${where} may not be listened on: permission denied.\n`;
+  if (facts.code === 'EADDRNOTAVAIL') return `${where} is not an address of this machine.\n`;
+  const texts: string[] = [];
+  for (let cause = error; cause instanceof Error && texts.length < 4; cause = cause.cause)
+    texts.push(redactText(cause.message));
+  return `Wharf could not start: ${texts.join('\n  because: ') || 'unknown error'}\n`;
+}
+
+function placeOf(objects: Choice): string {
+  // A store is told apart by its folder or bucket; its other settings may be secret.
+  const place = objects.settings.path ?? objects.settings.bucket;
+  return typeof place === 'string' ? `${objects.use} ${place}` : objects.use;
+}
