@@ -1,4 +1,6 @@
 import type { Readable } from 'node:stream';
+import type { Timeouts } from '../policy/limits.js';
+import type { Log } from './log.js';
 
 export interface PreviewLimits {
   /** Longest edge in pixels. An image is never enlarged. */
@@ -12,17 +14,51 @@ export interface PreviewLimits {
 export interface Preview {
   mimeType: 'image/png' | 'image/jpeg';
   data: Buffer;
+  /** Pixels. */
   width: number;
   height: number;
 }
 
-export type PreviewResult = { kind: 'rendered'; preview: Preview } | { kind: 'refused'; reason: string };
+/** Why there is no preview. A closed list, so that it can be a metric's label. */
+export type PreviewRefusal =
+  /** The adapter makes none. */
+  | 'disabled'
+  /** Too many others are waiting, or the wait passed `timeouts.queue`. */
+  | 'busy'
+  /** Not one of the raster formats that are decoded. */
+  | 'unsupported'
+  /** The file has more bytes than the adapter takes. */
+  | 'too-large'
+  | 'too-many-pixels'
+  /** Damaged or truncated. */
+  | 'invalid'
+  /** No quality and size brings it under `maxEncodedBytes`. */
+  | 'not-small-enough'
+  | 'deadline'
+  /** Decoding it takes more memory than the adapter allows. */
+  | 'memory'
+  /** The signal was aborted, or the source failed. */
+  | 'aborted'
+  /** The renderer itself failed; the log says more. */
+  | 'failed';
+
+export type PreviewResult = { kind: 'rendered'; preview: Preview } | { kind: 'refused'; reason: PreviewRefusal };
 
 /** Renders previews of images that nobody trusts. Never throws for what is in the image: it refuses. */
 export interface Thumbnailer {
   readonly name: string;
-  /** Reads `source` to its end or destroys it. */
+  /** Reads `source` to its end or destroys it. Never rejects. */
   render(source: Readable, limits: PreviewLimits, signal: AbortSignal): Promise<PreviewResult>;
+  /** Resolves when previews can be rendered, rejects with what hinders it. */
   check(): Promise<void>;
+  /** Ends every process. Renderings under way are refused. */
   close(): Promise<void>;
+}
+
+/** What a thumbnailer is given. */
+export interface ThumbnailerDeps {
+  timeouts: Pick<Timeouts, 'queue'>;
+  log: Log;
+  /** The environment of its child process; adapters never read the environment themselves. */
+  inheritedEnv: Readonly<Record<string, string>>;
 }

@@ -1,0 +1,11 @@
+import { create } from 'content-disposition';
+import { cleanFileName } from './file-name.js';
+
+/**
+ * The Content-Disposition that makes a browser save a file under `name` instead of showing it: ASCII only, with
+ * `filename*` of RFC 8187 where the name needs it. Never throws: the name is cleaned once more, so a record of any
+ * age or origin gives a valid header.
+ */
+export function attachment(name: string): string {
+  return create(cleanFileName(name), { type: 'attachment' });
+}

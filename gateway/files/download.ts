@@ -1,0 +1,112 @@
+import type { Readable } from 'node:stream';
+import { GatewayError } from '../errors.js';
+import type { ByteRange, ObjectStore } from '../ports/object-store.js';
+import { attachment } from './content-disposition.js';
+import type { FileRecord } from './file.js';
+import { safeMediaType } from './media-type.js';
+import { decideRange } from './range.js';
+
+/** The parts of a request that decide what of a file is sent. */
+export interface DownloadRequest {
+  method: 'GET' | 'HEAD';
+  range?: string | undefined;
+  ifRange?: string | undefined;
+  ifMatch?: string | undefined;
+  ifNoneMatch?: string | undefined;
+}
+
+export interface DownloadDecision {
+  status: 200 | 206 | 304 | 412 | 416;
+  /** Lower-case names; every value is printable ASCII. */
+  headers: Record<string, string>;
+  /** What to read of the file; absent when no byte of it is sent. An empty file is read whole. */
+  body?: { range?: ByteRange };
+}
+
+type RepresentationFacts = Pick<FileRecord, 'name' | 'mimeType' | 'size' | 'digest'>;
+
+/** The strong validator of a file: its bytes never change, so neither does their digest. */
+export function entityTag(digest: string): string {
+  return `"${digest}"`;
+}
+
+/** What a download of `record` is called and typed, for a response of our own and for a presigned one alike. */
+export function servedAs(record: Pick<FileRecord, 'name' | 'mimeType'>): {
+  contentType: string;
+  contentDisposition: string;
+} {
+  return { contentType: safeMediaType(record.mimeType), contentDisposition: attachment(record.name) };
+}
+
+/**
+ * Status, headers and byte range of the answer, in the order of RFC 9110 §13.2.2: If-Match, If-None-Match, then Range
+ * under its If-Range. Pure.
+ */
+export function decideDownload(record: RepresentationFacts, request: DownloadRequest): DownloadDecision {
+  const { contentType, contentDisposition } = servedAs(record);
+  const etag = entityTag(record.digest);
+  const shared = { etag, 'accept-ranges': 'bytes', 'content-disposition': contentDisposition };
+
+  if (request.ifMatch !== undefined && !listsTag(request.ifMatch, etag, 'strong')) {
+    return { status: 412, headers: { etag } };
+  }
+  if (request.ifNoneMatch !== undefined && listsTag(request.ifNoneMatch, etag, 'weak')) {
+    return { status: 304, headers: { etag } };
+  }
+
+  // §14.2: Range is defined for GET only. §13.1.5: an If-Range that is not this very strong tag (a date, a weak tag)
+  // means the client's part may be of other bytes, so it gets all of them.
+  const usesRange = request.method === 'GET' && (request.ifRange === undefined || request.ifRange.trim() === etag);
+  const decision = decideRange(usesRange ? request.range : undefined, record.size);
+  if (decision.kind === 'unsatisfiable') {
+    return { status: 416, headers: { 'accept-ranges': 'bytes', 'content-range': `bytes */${record.size}` } };
+  }
+
+  const headers = { ...shared, 'content-type': contentType, 'repr-digest': reprDigest(record.digest) };
+  if (decision.kind === 'part') {
+    const { start, end } = decision.range;
+    const part = { 'content-range': `bytes ${start}-${end}/${record.size}`, 'content-length': String(end - start + 1) };
+    return { status: 206, headers: { ...headers, ...part }, body: { range: decision.range } };
+  }
+  const whole = { ...headers, 'content-length': String(record.size) };
+  return request.method === 'HEAD' ? { status: 200, headers: whole } : { status: 200, headers: whole, body: {} };
+}
+
+/** RFC 9530: lets a program check the whole file's bytes, whichever part this response holds. */
+function reprDigest(digest: string): string {
+  return `sha-256=:${Buffer.from(digest, 'base64url').toString('base64')}:`;
+}
+
+/** Whether `header`, a list of entity tags or `*`, holds `etag`. A weak tag never matches strongly. */
+function listsTag(header: string, etag: string, comparison: 'strong' | 'weak'): boolean {
+  if (header.trim() === '*') return true;
+  for (const [tag] of header.matchAll(/(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g)) {
+    if (tag === etag || (comparison === 'weak' && tag === `W/${etag}`)) return true;
+  }
+  return false;
+}
+
+/**
+ * Opens the bytes of a decision. Destroying the stream frees the store's connection.
+ * @throws GatewayError `file_gone` when the object is missing or is not the recorded one, or what the store throws
+ */
+export async function openDownload(
+  objects: Pick<ObjectStore, 'get'>,
+  record: Pick<FileRecord, 'key' | 'size'>,
+  body: { range?: ByteRange },
+  signal: AbortSignal,
+): Promise<Readable> {
+  const read = await objects.get(record.key, { ...body, signal });
+  if (read.kind === 'missing') throw new GatewayError('file_gone');
+  if (read.kind === 'range-not-satisfiable')
+    throw new GatewayError('file_gone', {}, sizeDiffers(record.size, read.size));
+  if (read.stat.size !== record.size) {
+    read.body.destroy();
+    throw new GatewayError('file_gone', {}, sizeDiffers(record.size, read.stat.size));
+  }
+  return read.body;
+}
+
+function sizeDiffers(recorded: number, stored: number): Error {
+  return new Error(`The object has ${stored} bytes, its record says ${recorded}.`);
+}

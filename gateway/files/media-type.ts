@@ -1,0 +1,217 @@
+import { fileTypeFromBuffer } from 'file-type';
+import { textHint } from './text-hint.js';
+
+/** What the first bytes of a file say it is. */
+export interface Sniffed {
+  /** Lower case, without parameters. */
+  mime: string;
+  /** Without the dot. */
+  ext: string;
+}
+
+export const OCTET_STREAM = 'application/octet-stream';
+
+/** How many of a file's first bytes `sniff` looks at; more are ignored. file-type asks for 4100. */
+export const SNIFF_BYTES = 4100;
+
+/**
+ * Guesses a file's type from its first bytes. A hint for names, previews and for catching a wrong declaration; it
+ * proves nothing, because one file can be valid in several types.
+ * @returns undefined for bytes of no known type. Never rejects.
+ */
+export async function sniff(first: Buffer): Promise<Sniffed | undefined> {
+  const head = first.subarray(0, SNIFF_BYTES);
+  let found: Sniffed | undefined;
+  try {
+    found = await fileTypeFromBuffer(head);
+  } catch {
+    // A damaged container must not cost the file: the bytes are delivered whatever they are.
+  }
+  // file-type calls every XML document application/xml; whether it is SVG or XHTML matters for what may be served.
+  if (found === undefined || found.mime === 'application/xml')
+    return textHint(head, first.length <= SNIFF_BYTES) ?? found;
+  return { mime: found.mime.toLowerCase().split(';', 1)[0] ?? OCTET_STREAM, ext: found.ext };
+}
+
+/** RFC 6838 §4.2: both names are 1 to 127 characters and begin with a letter or a digit. */
+const ESSENCE = /^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}\/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}$/;
+/** RFC 9110 §5.6.6: a token, `=`, and a token or a quoted string. */
+const PARAMETER =
+  /[ \t]*;[ \t]*([\w!#$%&'*+.^`|~-]{1,127})=([\w!#$%&'*+.^`|~-]{1,127}|"(?:[ !#-[\]-~]|\\[ -~]){0,255}")/y;
+/** Parameters beyond this are no description of a file any more. */
+const MAX_LENGTH = 512;
+
+/**
+ * The essence (`type/subtype`, lower case) and charset of a declared media type.
+ * @returns undefined for what RFC 6838 and RFC 9110 do not allow, so that nothing else of it is ever repeated
+ */
+export function parseMediaType(declared: string): { essence: string; charset?: string } | undefined {
+  if (declared.length > MAX_LENGTH) return undefined;
+  const text = declared.trim();
+  const semicolon = text.indexOf(';');
+  const essence = (semicolon === -1 ? text : text.slice(0, semicolon)).trimEnd();
+  if (!ESSENCE.test(essence)) return undefined;
+  let charset: string | undefined;
+  let at = essence.length;
+  while (at < text.length) {
+    PARAMETER.lastIndex = at;
+    const match = PARAMETER.exec(text);
+    if (match === null) return undefined;
+    at = PARAMETER.lastIndex;
+    if (match[1]?.toLowerCase() === 'charset') charset ??= match[2]?.replaceAll('"', '').toLowerCase();
+  }
+  return { essence: essence.toLowerCase(), ...(charset === undefined ? {} : { charset }) };
+}
+
+/** True for a media type that may be repeated to a client or kept in a record. */
+export function isMediaType(declared: string): boolean {
+  return parseMediaType(declared) !== undefined;
+}
+
+const ALIASES: Readonly<Record<string, string>> = {
+  'image/jpg': 'image/jpeg',
+  'image/pjpeg': 'image/jpeg',
+  'image/x-png': 'image/png',
+  'application/x-pdf': 'application/pdf',
+  'application/x-zip-compressed': 'application/zip',
+};
+
+/**
+ * The type a file is recorded and announced under (essence only). What was declared stands unless the bytes plainly
+ * contradict it: an image, audio, video or PDF signature under another declaration, or text declared as media.
+ */
+export function mediaTypeOf(declared: string | undefined, sniffed: Sniffed | undefined): string {
+  const parsed = declared === undefined ? undefined : parseMediaType(declared)?.essence;
+  const said = parsed === undefined ? undefined : (ALIASES[parsed] ?? parsed);
+  if (said === undefined || said === OCTET_STREAM) return sniffed?.mime ?? OCTET_STREAM;
+  if (sniffed === undefined || sniffed.mime === said) return said;
+  const saidKind = kindOf(said);
+  const seenKind = kindOf(sniffed.mime);
+  // audio/mp4 and video/mp4 (ogg, webm) share one signature, so there the declaration knows better.
+  if (seenKind === 'image' || seenKind === 'pdf') return sniffed.mime;
+  if (seenKind === 'time-based') return saidKind === 'time-based' ? said : sniffed.mime;
+  if (seenKind === 'text' && (saidKind === 'image' || saidKind === 'time-based' || saidKind === 'pdf'))
+    return sniffed.mime;
+  return said;
+}
+
+type Kind = 'image' | 'time-based' | 'pdf' | 'text' | 'other';
+
+function kindOf(mime: string): Kind {
+  if (mime.endsWith('+xml') || mime.endsWith('/xml') || mime === 'application/json') return 'text';
+  if (mime === 'application/pdf') return 'pdf';
+  const top = mime.slice(0, mime.indexOf('/'));
+  if (top === 'audio' || top === 'video') return 'time-based';
+  return top === 'image' || top === 'text' ? top : 'other';
+}
+
+/** Text types a browser shows as they are. Any other text type could be one it runs or applies. */
+const PLAIN_TEXT = new Set([
+  'text/plain',
+  'text/csv',
+  'text/markdown',
+  'text/tab-separated-values',
+  'text/calendar',
+  'text/vcard',
+]);
+/** Types outside `text/` in which a browser runs script, or which carry other parts with types of their own. */
+const ACTIVE =
+  /^(?:multipart|message|x-[^/]*)\/|[/+](?:xml|html|xhtml|mhtml)\b|script|\bwasm\b|shockwave|mathml|svg|x-mimearchive|java|hta$/;
+/** Charsets in which ASCII bytes are ASCII. UTF-7 is not: there `+ADw-` is `<`. */
+const CHARSETS = new Set([
+  'utf-8',
+  'us-ascii',
+  'iso-8859-1',
+  'windows-1252',
+  'shift_jis',
+  'euc-jp',
+  'euc-kr',
+  'gbk',
+  'big5',
+]);
+
+/**
+ * The Content-Type a file may be served with: never a type in which a browser runs script (HTML, SVG, XML,
+ * JavaScript), whatever was declared and whatever the bytes are. Text becomes `text/plain`, the rest
+ * `application/octet-stream`.
+ * @param sniffed leave it out for a type that a record already holds
+ */
+export function safeMediaType(declared: string | undefined, sniffed?: Sniffed): string {
+  const mime = mediaTypeOf(declared, sniffed);
+  if (mime.startsWith('text/')) {
+    const charset = declared === undefined ? undefined : parseMediaType(declared)?.charset;
+    const type = PLAIN_TEXT.has(mime) ? mime : 'text/plain';
+    return charset !== undefined && CHARSETS.has(charset) ? `${type}; charset=${charset}` : type;
+  }
+  return ACTIVE.test(mime) ? OCTET_STREAM : mime;
+}
+
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  'application/gzip': 'gz',
+  'application/json': 'json',
+  'application/msword': 'doc',
+  'application/pdf': 'pdf',
+  'application/rtf': 'rtf',
+  'application/vnd.ms-excel': 'xls',
+  'application/vnd.ms-powerpoint': 'ppt',
+  'application/vnd.oasis.opendocument.spreadsheet': 'ods',
+  'application/vnd.oasis.opendocument.text': 'odt',
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation': 'pptx',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'xlsx',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'docx',
+  'application/x-tar': 'tar',
+  'application/xhtml+xml': 'xhtml',
+  'application/xml': 'xml',
+  'application/yaml': 'yaml',
+  'application/zip': 'zip',
+  'application/zstd': 'zst',
+  'audio/aac': 'aac',
+  'audio/flac': 'flac',
+  'audio/mp4': 'm4a',
+  'audio/mpeg': 'mp3',
+  'audio/ogg': 'ogg',
+  'audio/wav': 'wav',
+  'audio/webm': 'weba',
+  'audio/x-wav': 'wav',
+  'image/avif': 'avif',
+  'image/bmp': 'bmp',
+  'image/gif': 'gif',
+  'image/heic': 'heic',
+  'image/jpeg': 'jpg',
+  'image/png': 'png',
+  'image/svg+xml': 'svg',
+  'image/tiff': 'tif',
+  'image/vnd.microsoft.icon': 'ico',
+  'image/webp': 'webp',
+  'image/x-icon': 'ico',
+  'text/calendar': 'ics',
+  'text/css': 'css',
+  'text/csv': 'csv',
+  'text/html': 'html',
+  'text/javascript': 'js',
+  'text/markdown': 'md',
+  'text/tab-separated-values': 'tsv',
+  'text/xml': 'xml',
+  'video/mp4': 'mp4',
+  'video/quicktime': 'mov',
+  'video/webm': 'webm',
+};
+
+/** The usual extension of a media type, without the dot; `bin` for one it does not know. */
+export function extensionFor(mime: string): string {
+  const essence = parseMediaType(mime)?.essence ?? OCTET_STREAM;
+  const known = EXTENSIONS[ALIASES[essence] ?? essence];
+  if (known !== undefined) return known;
+  if (essence.endsWith('+json')) return 'json';
+  if (essence.endsWith('+xml')) return 'xml';
+  if (essence.endsWith('+zip')) return 'zip';
+  return essence.startsWith('text/') ? 'txt' : 'bin';
+}
+
+/** The extension for a file without a name: of its type as `mediaTypeOf` sees it, else what the bytes suggest. */
+export function extensionOf(declared: string | undefined, sniffed: Sniffed | undefined): string {
+  const mime = mediaTypeOf(declared, sniffed);
+  if (sniffed?.mime === mime) return sniffed.ext;
+  const ext = extensionFor(mime);
+  return ext === 'bin' && sniffed !== undefined ? sniffed.ext : ext;
+}

@@ -1,0 +1,65 @@
+import type { Readable } from 'node:stream';
+import type { Log } from '../ports/log.js';
+import type { Metrics } from '../ports/metrics.js';
+import type { PreviewLimits, Thumbnailer } from '../ports/thumbnailer.js';
+
+/**
+ * What a preview may be. 1568 px is the longest edge that vision models use before they scale an image down
+ * themselves; 100 KiB of base64 keeps a result with several previews well below what clients accept.
+ */
+export const PREVIEW_LIMITS: Readonly<PreviewLimits> = {
+  maxEdge: 1568,
+  maxEncodedBytes: 100 * 1024,
+  maxPixels: 50_000_000,
+};
+
+/** Raster images only. SVG and PDF are programs: rendering them means running what a peer wrote. */
+const RASTER = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/tiff']);
+
+/** A rendered preview, ready for an image block. */
+export interface PreviewImage {
+  mimeType: 'image/png' | 'image/jpeg';
+  base64: string;
+  /** Pixels. */
+  width: number;
+  height: number;
+}
+
+export interface PreviewJob {
+  /** The type the file's first bytes show, never the declared one. */
+  sniffedMime: string | undefined;
+  /** Opens the stored bytes; called only for a file that gets a preview. */
+  open(signal: AbortSignal): Promise<Readable>;
+  thumbnailer: Thumbnailer;
+  signal: AbortSignal;
+  log: Log;
+  metrics: Metrics;
+  limits?: Readonly<PreviewLimits>;
+}
+
+/** Whether a file of this sniffed type can have a preview at all. */
+export function canHavePreview(sniffedMime: string | undefined): boolean {
+  return sniffedMime !== undefined && RASTER.has(sniffedMime);
+}
+
+/**
+ * The preview of a stored file. A file without one is delivered all the same, so this never rejects.
+ * @returns undefined when the file is no raster image or the thumbnailer refused it
+ */
+export async function previewOf(job: PreviewJob): Promise<PreviewImage | undefined> {
+  if (!canHavePreview(job.sniffedMime) || job.signal.aborted) return undefined;
+  try {
+    const source = await job.open(job.signal);
+    // The thumbnailer destroys the stream when it stops early; an error that comes after that has no one left to tell.
+    source.on('error', () => {});
+    const result = await job.thumbnailer.render(source, job.limits ?? PREVIEW_LIMITS, job.signal);
+    job.metrics.count('wharf_previews_total', { outcome: result.kind === 'rendered' ? 'rendered' : result.reason });
+    if (result.kind === 'refused') return undefined;
+    const { data, mimeType, width, height } = result.preview;
+    return { mimeType, base64: data.toString('base64'), width, height };
+  } catch (error) {
+    job.metrics.count('wharf_previews_total', { outcome: 'failed' });
+    job.log.warn({ err: error }, 'A preview could not be made.');
+    return undefined;
+  }
+}

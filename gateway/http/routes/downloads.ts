@@ -1,0 +1,149 @@
+import { pipeline } from 'node:stream/promises';
+import type { HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { type Context, Hono } from 'hono';
+import { asGatewayError, GatewayError } from '../../errors.js';
+import { decideDownload, openDownload, servedAs } from '../../files/download.js';
+import type { FileRecord } from '../../files/file.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Log } from '../../ports/log.js';
+import type { Metrics } from '../../ports/metrics.js';
+import type { ObjectStore } from '../../ports/object-store.js';
+import { FILE_HEADERS } from '../security-headers.js';
+import { refuse } from './download-refusal.js';
+
+export type TicketAnswer =
+  /** `expiresAt`: when the ticket ends, milliseconds since the epoch. */
+  { kind: 'ok'; record: FileRecord; expiresAt: number } | { kind: 'unknown' } | { kind: 'expired' } | { kind: 'gone' };
+
+export interface DownloadDeps {
+  /** May throw a GatewayError, as when the state store is down. */
+  resolveTicket(ticket: string): Promise<TicketAnswer>;
+  objects: Pick<ObjectStore, 'get' | 'presign'>;
+  /** Send GETs on to the store's own presigned URL where it has one. */
+  redirect: boolean;
+  /** Milliseconds a response may stand still, waiting for the store or for the client. */
+  idleMs: number;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+}
+
+type Env = { Bindings: HttpBindings };
+type Outcome = 'served' | 'redirected' | 'head' | 'not_modified' | 'refused' | 'aborted' | 'failed';
+
+const ALLOW = 'GET, HEAD';
+/** Longer than any ticket, shorter than anything worth hashing or logging. */
+const TICKET = /^[\w-]{1,256}$/;
+/** A presigned URL cannot be revoked, so it lives no longer than this, and never longer than its ticket. */
+const MAX_PRESIGNED_SECONDS = 15 * 60;
+
+/** `GET|HEAD /d/:ticket`: the file behind a download link, streamed or by redirect to the store. */
+export function downloads(deps: DownloadDeps): Hono<Env> {
+  const app = new Hono<Env>();
+  app.all('/d/:ticket', async (c) => {
+    let outcome: Outcome = 'refused';
+    try {
+      const method = c.env.incoming.method;
+      if (method !== 'GET' && method !== 'HEAD') {
+        throw new GatewayError('method_not_allowed', { method: method ?? '', allow: ALLOW });
+      }
+      const { record, expiresAt } = await resolve(deps, c.req.param('ticket'));
+      const seconds = Math.min(MAX_PRESIGNED_SECONDS, Math.floor((expiresAt - deps.clock.now()) / 1000));
+      if (deps.redirect && deps.objects.presign !== undefined && method === 'GET' && seconds >= 1) {
+        const location = await deps.objects.presign(record.key, { ttlSeconds: seconds, ...servedAs(record) });
+        outcome = 'redirected';
+        return new Response(null, { status: 302, headers: { ...FILE_HEADERS, location } });
+      }
+      const answer = await respond(c, deps, record, method);
+      outcome = answer.outcome;
+      return answer.response;
+    } catch (thrown) {
+      const error = asGatewayError(thrown);
+      if (error.httpStatus >= 500) {
+        outcome = 'failed';
+        deps.log.warn({ code: error.code, err: error.cause ?? error }, 'A download failed before its first byte.');
+      }
+      return refuse(error, c.req.header('accept'), error.code === 'method_not_allowed' ? { allow: ALLOW } : {});
+    } finally {
+      deps.metrics.count('wharf_downloads_total', { outcome });
+    }
+  });
+  return app;
+}
+
+async function resolve(deps: DownloadDeps, ticket: string): Promise<{ record: FileRecord; expiresAt: number }> {
+  if (!TICKET.test(ticket)) throw new GatewayError('link_unknown');
+  const answer = await deps.resolveTicket(ticket);
+  switch (answer.kind) {
+    case 'ok':
+      if (answer.expiresAt <= deps.clock.now()) throw new GatewayError('link_expired');
+      return answer;
+    case 'unknown':
+      throw new GatewayError('link_unknown');
+    case 'expired':
+      throw new GatewayError('link_expired');
+    case 'gone':
+      throw new GatewayError('file_gone');
+  }
+}
+
+async function respond(
+  c: Context<Env>,
+  deps: DownloadDeps,
+  record: FileRecord,
+  method: 'GET' | 'HEAD',
+): Promise<{ response: Response; outcome: Outcome }> {
+  const decision = decideDownload(record, {
+    method,
+    range: c.req.header('range'),
+    ifRange: c.req.header('if-range'),
+    ifMatch: c.req.header('if-match'),
+    ifNoneMatch: c.req.header('if-none-match'),
+  });
+  const headers = { ...decision.headers, ...FILE_HEADERS };
+  if (decision.status === 416) {
+    const error = new GatewayError('range_not_satisfiable', { size: record.size });
+    return { response: refuse(error, c.req.header('accept'), decision.headers), outcome: 'refused' };
+  }
+  if (decision.body === undefined) {
+    c.env.outgoing.writeHead(decision.status, headers).end();
+    const outcome = decision.status === 304 ? 'not_modified' : decision.status === 412 ? 'refused' : 'head';
+    return { response: RESPONSE_ALREADY_SENT, outcome };
+  }
+  const outcome = await stream(c.env.outgoing, deps, record, decision.status, headers, decision.body);
+  return { response: RESPONSE_ALREADY_SENT, outcome };
+}
+
+/**
+ * Sends the bytes straight from the store to the raw response, at the client's pace. Once the head is out a failure
+ * can only be told by cutting the connection: Content-Length then says to the client that bytes are missing.
+ */
+async function stream(
+  outgoing: HttpBindings['outgoing'],
+  deps: DownloadDeps,
+  record: FileRecord,
+  status: number,
+  headers: Record<string, string>,
+  body: Parameters<typeof openDownload>[2],
+): Promise<Outcome> {
+  const gone = new AbortController();
+  const onClose = (): void => gone.abort();
+  outgoing.once('close', onClose);
+  try {
+    const source = await openDownload(deps.objects, record, body, gone.signal);
+    // The socket counts as active when bytes move in either direction, so this catches a store and a client that stall.
+    outgoing.setTimeout(deps.idleMs, () => outgoing.destroy());
+    outgoing.writeHead(status, headers);
+    await pipeline(source, outgoing);
+    return 'served';
+  } catch (thrown) {
+    if (!outgoing.headersSent && !gone.signal.aborted) throw thrown;
+    outgoing.destroy();
+    if (gone.signal.aborted) return 'aborted';
+    deps.log.warn({ file: record.id, err: thrown }, 'A download broke off.');
+    return 'failed';
+  } finally {
+    outgoing.off('close', onClose);
+  }
+}
