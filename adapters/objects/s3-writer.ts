@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectWriter } from '../../gateway/ports/object-store.js';
 import type { Connection } from './s3-connection.js';
@@ -22,7 +21,6 @@ export class S3Writer implements ObjectWriter {
   readonly #key: string;
   readonly #signal: AbortSignal;
   readonly #partSize: number;
-  readonly #contentMd5: boolean;
   readonly #parts: { PartNumber: number; ETag: string | undefined }[] = [];
   #size = 0;
   /** CreateMultipartUpload was sent; there may be an upload even when its answer, and with it the id, was lost. */
@@ -33,12 +31,11 @@ export class S3Writer implements ObjectWriter {
   #stored = false;
   #committed = false;
 
-  constructor(s3: Connection, key: string, signal: AbortSignal, partSize: number, contentMd5: boolean) {
+  constructor(s3: Connection, key: string, signal: AbortSignal, partSize: number) {
     this.#s3 = s3;
     this.#key = key;
     this.#signal = signal;
     this.#partSize = partSize;
-    this.#contentMd5 = contentMd5;
   }
 
   async write(part: Buffer, last: boolean): Promise<void> {
@@ -70,7 +67,7 @@ export class S3Writer implements ObjectWriter {
   }
 
   async #put(bytes: Buffer): Promise<void> {
-    const command = new this.#s3.sdk.PutObjectCommand({ ...this.#target, ...this.#body(bytes) });
+    const command = new this.#s3.sdk.PutObjectCommand({ ...this.#target, Body: bytes, ContentLength: bytes.length });
     this.#mayExist = true;
     await this.#s3.run((abortSignal) => this.#s3.client.send(command, { abortSignal }), this.#signal);
     this.#stored = true;
@@ -99,16 +96,12 @@ export class S3Writer implements ObjectWriter {
       ...this.#target,
       UploadId: uploadId,
       PartNumber: number,
-      ...this.#body(part),
+      Body: part,
+      ContentLength: part.length,
     });
     const answer = await this.#s3.run((abortSignal) => this.#s3.client.send(command, { abortSignal }), this.#signal);
     this.#parts.push({ PartNumber: number, ETag: answer.ETag });
     this.#size += part.length;
-  }
-
-  #body(bytes: Buffer): { Body: Buffer; ContentLength: number; ContentMD5?: string } {
-    const body = { Body: bytes, ContentLength: bytes.length };
-    return this.#contentMd5 ? { ...body, ContentMD5: createHash('md5').update(bytes).digest('base64') } : body;
   }
 
   async #complete(): Promise<void> {

@@ -59,11 +59,11 @@ export const settings = z
       .describe(
         'With `lifecycle`: days after which the store removes a file, in use or not. Default never: files are removed once their record has expired.',
       ),
-    contentMd5: z
+    signPayload: z
       .boolean()
       .default(false)
       .describe(
-        'Whether the store checks each part against its MD5; useful where the way to it is neither TLS nor trusted. Default false.',
+        'Whether each part is hashed and the hash signed, so that the store refuses altered bytes; for a way to it without TLS that is not trusted. Default false.',
       ),
   })
   .refine((s) => (s.accessKeyId === undefined) === (s.secretAccessKey === undefined), {
@@ -103,7 +103,7 @@ export async function create(
 
     async create(key, signal) {
       signal.throwIfAborted();
-      return new S3Writer(s3, config.prefix + key, signal, PART_SIZE, config.contentMd5);
+      return new S3Writer(s3, config.prefix + key, signal, PART_SIZE);
     },
 
     async get(key, { range, signal }): Promise<ObjectRead> {
