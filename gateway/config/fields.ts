@@ -11,8 +11,11 @@ interface Range {
 /** Bytes, spelled `32KiB`, `100MB` or as a plain number; `range` is in bytes. */
 export function size(range: Range) {
   const allowed = `a size from ${formatSize(range.min)} to ${formatSize(range.max)}, such as 32KiB, 100MB or 4096`;
+  const error = `must be ${allowed}`;
   return z
-    .union([z.string().regex(SIZE_PATTERN), z.number().int().nonnegative()], { error: `must be ${allowed}` })
+    .union([z.string().regex(SIZE_PATTERN, { error }), z.number({ error }).int({ error }).nonnegative({ error })], {
+      error,
+    })
     .transform((value, context) =>
       within(typeof value === 'number' ? value : parseSize(value), range, allowed, context),
     );

@@ -58,7 +58,7 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     kind: 'size',
     min: 5 * MIB,
     max: 64 * GIB,
-    text: 'All part buffers of the object store at one time, whole process. A file in transfer takes 5 MiB.',
+    text: 'All part buffers of the object store at one time, whole process. A file under way takes one part: 5 MiB with S3.',
     processWide: true,
   },
   spool: {

@@ -33,7 +33,8 @@ export function valueAt(root: unknown, path: Path): unknown {
   return value;
 }
 
-const SECRET_NAME = /secret|password|passphrase|token|credential|auth|cookie|key/i;
+// A server's URL is among them: some services put the caller's key into its path.
+const SECRET_NAME = /^url$|secret|password|passphrase|token|credential|auth|cookie|key/i;
 const LONGEST_SHOWN = 60;
 
 /**
@@ -98,6 +99,15 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
     if (value === null) return `is empty, but must be ${expected}`;
     // A schema's own sentence says more than the name of a type.
     return issue.message.startsWith('Invalid input') ? `must be ${expected}` : issue.message;
+  }
+  if (issue.code === 'too_small' && issue.message.startsWith('Too small')) {
+    if (issue.origin === 'number' || issue.origin === 'int') return `must be at least ${issue.minimum}`;
+    return issue.minimum === 1 ? 'must not be empty' : `is too short; the least is ${issue.minimum}`;
+  }
+  if (issue.code === 'too_big' && issue.message.startsWith('Too big')) {
+    return issue.origin === 'number' || issue.origin === 'int'
+      ? `must be at most ${issue.maximum}`
+      : `is too long; the most is ${issue.maximum}`;
   }
   return issue.message;
 }

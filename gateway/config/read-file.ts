@@ -72,6 +72,7 @@ export function parseConfigText(bytes: Uint8Array, file: string): FileRead {
     });
     // A warning is an unknown tag such as !!js/function: what it stands for would be lost.
     const faults = [...document.errors, ...document.warnings];
+    if (faults.some((fault) => fault.message.startsWith('Maximum call stack'))) return refuse('is nested too deep');
     if (faults.length > 0) {
       const problems = faults.slice(0, 20).map((fault) => {
         const at = fault.linePos?.[0];

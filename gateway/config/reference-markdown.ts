@@ -59,11 +59,16 @@ function titleOf(section: string, branch: SchemaNode): string {
 }
 
 function table(node: SchemaNode): string {
-  const rows = Object.entries(node.properties ?? {}).map(([key, property]) => {
+  const rows = useFirst(Object.entries(node.properties ?? {})).map(([key, property]) => {
     const byDefault = node.required?.includes(key) ? 'required' : defaultOf(property);
     return `| \`${key}\` | ${typeOf(key, property)} | ${byDefault} | ${cell(property.description ?? '')} |`;
   });
   return ['| key | value | default | |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}
+
+// What is written first in a file stands first in its table.
+function useFirst(properties: [string, SchemaNode][]): [string, SchemaNode][] {
+  return properties.toSorted(([a], [b]) => Number(b === 'use') - Number(a === 'use'));
 }
 
 function defaultOf(node: SchemaNode): string {
