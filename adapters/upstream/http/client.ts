@@ -1,0 +1,196 @@
+import { type ClientRequest, request as httpRequest, IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { GatewayError } from '../../../gateway/errors.js';
+import { createAgent, type UpstreamAgent } from './agent.js';
+import { abortFailure, bodyFailure, headFailure } from './failure.js';
+import { Slots } from './slots.js';
+
+/**
+ * A POST is sent a second time only when it went out on a reused connection that broke within this time and had not
+ * answered one byte: then the server had closed it as idle before the request arrived (RFC 9112 §9.3.1 allows the
+ * retry). A server that dies later may have acted on the message, so its failure is reported and not repeated.
+ */
+const STALE_SOCKET_MS = 250;
+
+/** Most bytes of an answer's head. */
+const HEAD_BYTES = 64 * 1024;
+
+export interface HttpCall {
+  method: 'POST' | 'GET' | 'DELETE';
+  /** Path and query. */
+  path: string;
+  /** Names and values in turn. Host and Content-Length are added. */
+  headers: string[];
+  body?: Buffer;
+}
+
+export interface HttpClientOptions {
+  /** The server's name in the config, for errors. */
+  name: string;
+  origin: URL;
+  /** `limits.connections` */
+  connections: number;
+  /** `timeouts.queue` and `timeouts.upstream`, in milliseconds. */
+  timeouts: { readonly queue: number; readonly upstream: number };
+}
+
+type Destroyed = (error?: Error | null) => void;
+
+/**
+ * Requests to one origin over node:http and its own keep-alive Agent. Redirects are handed back like any other answer,
+ * nothing is decoded, and an answer's body is node's own message: no stream stands between the socket and the reader,
+ * so backpressure reaches the upstream.
+ *
+ * Not fetch and not undici below 8: with a slow reader and `Connection: close` they end the whole process.
+ */
+export class HttpClient {
+  readonly #name: string;
+  readonly #options: HttpClientOptions;
+  readonly #secure: boolean;
+  readonly #host: string;
+  readonly #port: number;
+  readonly #slots: Slots;
+  readonly #pool: UpstreamAgent;
+  readonly #open = new Set<ClientRequest>();
+  readonly #destroyBody: (this: IncomingMessage, error: Error | null, callback: Destroyed) => void;
+  #closed = false;
+
+  constructor(options: HttpClientOptions) {
+    const { origin, name } = options;
+    this.#name = name;
+    this.#options = options;
+    this.#secure = origin.protocol === 'https:';
+    this.#host = origin.hostname.replace(/^\[|\]$/g, '');
+    this.#port = Number(origin.port) || (this.#secure ? 443 : 80);
+    this.#slots = new Slots(name, options.connections, options.timeouts.queue);
+    this.#pool = createAgent(this.#secure, options.connections);
+    this.#destroyBody = function (error, callback) {
+      IncomingMessage.prototype._destroy.call(this, error, (failure) => {
+        callback(failure ? bodyFailure(name, failure) : failure);
+      });
+    };
+  }
+
+  /** Requests under way, streams included. */
+  get underWay(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * Resolves with the head of the answer. Its body must be read to the end or destroyed; it errs with a GatewayError
+   * (`upstream_closed`, or the signal's reason when that is one).
+   * @throws GatewayError `connection_limit`, `upstream_unreachable`, `upstream_timeout`, `upstream_closed`,
+   *   `upstream_invalid`, or the signal's reason
+   */
+  async send(call: HttpCall, signal: AbortSignal): Promise<IncomingMessage> {
+    if (signal.aborted) throw abortFailure(this.#name, signal);
+    if (this.#closed) throw new GatewayError('upstream_closed', { server: this.#name });
+    const wait = this.#slots.take(signal);
+    if (wait !== undefined) {
+      await wait;
+      if (this.#closed) {
+        this.#slots.give();
+        throw new GatewayError('upstream_closed', { server: this.#name });
+      }
+    }
+    return new Promise((resolve, reject) => this.#attempt(call, signal, true, resolve, reject));
+  }
+
+  /** Breaks every request under way and closes every connection. */
+  close(): void {
+    this.#closed = true;
+    const failure = new GatewayError('upstream_closed', { server: this.#name });
+    for (const request of this.#open) {
+      const { res } = request as ClientRequest & { res?: IncomingMessage | null };
+      (res ?? request).destroy(failure);
+    }
+    this.#pool.agent.destroy();
+  }
+
+  /** One sending. The slot is given back when the connection is free or gone, unless a second attempt takes it over. */
+  #attempt(
+    call: HttpCall,
+    signal: AbortSignal,
+    mayRepeat: boolean,
+    resolve: (answer: IncomingMessage) => void,
+    reject: (error: unknown) => void,
+  ): void {
+    let answer: IncomingMessage | undefined;
+    let repeated = false;
+    let request: ClientRequest;
+    try {
+      request = this.#start(call);
+    } catch (error) {
+      this.#slots.give();
+      reject(error);
+      return;
+    }
+    const sentAt = performance.now();
+    const stop = (failure: GatewayError): void => {
+      (answer ?? request).destroy(failure);
+    };
+    const abort = (): void => stop(abortFailure(this.#name, signal));
+    const timer = setTimeout(() => stop(this.#timeout()), this.#options.timeouts.upstream);
+    signal.addEventListener('abort', abort);
+    this.#open.add(request);
+
+    request.on('response', (response) => {
+      clearTimeout(timer);
+      answer = response;
+      response._destroy = this.#destroyBody;
+      this.#pool.learnIdle(response.headers['keep-alive']);
+      resolve(response);
+    });
+    request.on('error', (error) => {
+      if (answer !== undefined) {
+        // Before node tells its parser that the connection is over, which for a body without a length would make a
+        // reset look like the end.
+        answer.destroy(error);
+      } else if (mayRepeat && !signal.aborted && this.#isStale(request, call, sentAt, error)) {
+        repeated = true;
+        // what stands beside it in the pool is as old
+        this.#pool.dropIdle();
+        this.#attempt(call, signal, false, resolve, reject);
+      } else reject(headFailure(this.#name, error));
+    });
+    request.on('close', () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+      this.#open.delete(request);
+      if (repeated) return;
+      this.#slots.give();
+      if (answer === undefined) reject(new GatewayError('upstream_closed', { server: this.#name }));
+    });
+    request.end(call.body);
+  }
+
+  #start(call: HttpCall): ClientRequest {
+    const headers = ['Host', this.#options.origin.host, ...call.headers];
+    if (call.body !== undefined) headers.push('Content-Length', String(call.body.length));
+    const send = this.#secure ? httpsRequest : httpRequest;
+    return send({
+      agent: this.#pool.agent,
+      host: this.#host,
+      port: this.#port,
+      method: call.method,
+      path: call.path,
+      headers,
+      maxHeaderSize: HEAD_BYTES,
+    });
+  }
+
+  #isStale(request: ClientRequest, call: HttpCall, sentAt: number, error: Error): boolean {
+    if (!request.reusedSocket || error instanceof GatewayError || request.socket === null) return false;
+    if (headFailure(this.#name, error).code !== 'upstream_closed') return false;
+    if (request.socket.bytesRead > this.#pool.bytesBefore(request.socket)) return false;
+    return call.method !== 'POST' || performance.now() - sentAt < STALE_SOCKET_MS;
+  }
+
+  #timeout(): GatewayError {
+    return new GatewayError('upstream_timeout', {
+      server: this.#name,
+      limit: 'timeouts.upstream',
+      allowed: this.#options.timeouts.upstream,
+    });
+  }
+}

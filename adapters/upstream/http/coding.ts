@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http';
+import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { GatewayError } from '../../../gateway/errors.js';
+
+/** Up to this many decoded bytes any ratio passes: short JSON of blanks is no attack and costs nothing. */
+const FREE_BYTES = 1024 * 1024;
+
+const DECODERS = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+} as const;
+
+type Decoder = ReturnType<(typeof DECODERS)[keyof typeof DECODERS]>;
+
+function isKnown(coding: string): coding is keyof typeof DECODERS {
+  return Object.hasOwn(DECODERS, coding);
+}
+
+/** zlib's words for "the input ended too soon", from inflate and from brotli. */
+function isCutShort(error: Error): boolean {
+  return (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' || error.message === 'unexpected end of file';
+}
+
+/** Counts what comes out of a decoder against what went in, and gives the decoder's errors their public form. */
+class RatioGuard extends Transform {
+  readonly #server: string;
+  readonly #decoder: Decoder;
+  readonly #ratio: number;
+  #decoded = 0;
+
+  constructor(server: string, decoder: Decoder, ratio: number) {
+    super();
+    this.#server = server;
+    this.#decoder = decoder;
+    this.#ratio = ratio;
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
+    this.#decoded += chunk.length;
+    const encoded = Math.max(1, this.#decoder.bytesWritten);
+    if (this.#decoded <= FREE_BYTES || this.#decoded <= encoded * this.#ratio) callback(null, chunk);
+    else {
+      const facts = { limit: 'limits.codingRatio', allowed: this.#ratio, actual: Math.ceil(this.#decoded / encoded) };
+      callback(new GatewayError('upstream_coding_limit', { server: this.#server, ...facts }));
+    }
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    callback(error === null || error instanceof GatewayError ? error : this.#failure(error));
+  }
+
+  #failure(error: Error): GatewayError {
+    if (isCutShort(error)) return new GatewayError('upstream_closed', { server: this.#server }, error);
+    const reason = 'its answer does not have the content coding it names';
+    return new GatewayError('upstream_invalid', { server: this.#server, reason }, error);
+  }
+}
+
+/** The one content coding of an answer, lower-case, or undefined for none. */
+export function codingOf(answer: IncomingMessage): string | undefined {
+  const header = answer.headers['content-encoding'];
+  if (header === undefined) return undefined;
+  const coding = header.trim().toLowerCase();
+  return coding === '' || coding === 'identity' ? undefined : coding;
+}
+
+/**
+ * The decoded body. Wharf asks for `identity`; an upstream that compresses all the same is put up with as long as it
+ * uses one known coding: a chain of codings multiplies what a few bytes can become.
+ * @param ratio `limits.codingRatio`: decoded bytes per encoded byte, checked after the first 1 MiB
+ * @throws GatewayError `upstream_coding`; the stream errs with `upstream_coding_limit`, `upstream_closed`,
+ *   `upstream_invalid`
+ */
+export function decodeBody(server: string, answer: IncomingMessage, coding: string, ratio: number): Readable {
+  if (!isKnown(coding)) {
+    answer.destroy();
+    throw new GatewayError('upstream_coding', { server, coding: coding.slice(0, 64) });
+  }
+  const decoder = DECODERS[coding]();
+  const guard = new RatioGuard(server, decoder, ratio);
+  // the guard is the last of the three and carries every error to its reader
+  pipeline(answer, decoder, guard, () => undefined);
+  return guard;
+}

@@ -1,0 +1,30 @@
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { GatewayError } from '../../../gateway/errors.js';
+
+/** Readiness is asked every few seconds: an answer that takes longer is a no. */
+const REACH_MS = 5000;
+
+/**
+ * Resolves when a connection to the origin can be made; no request is sent, since any could have an effect.
+ * @throws GatewayError `upstream_unreachable`
+ */
+export function reach(server: string, origin: URL): Promise<void> {
+  const secure = origin.protocol === 'https:';
+  const host = origin.hostname.replace(/^\[|\]$/g, '');
+  const port = Number(origin.port) || (secure ? 443 : 80);
+  return new Promise((resolve, reject) => {
+    const done = (): void => {
+      socket.destroy();
+      resolve();
+    };
+    const fail = (cause: Error): void => {
+      socket.destroy();
+      reject(new GatewayError('upstream_unreachable', { server }, cause));
+    };
+    // An SNI name must not be an address (RFC 6066 §3); tls.connect leaves it out when it is given none.
+    const socket: Socket = secure ? connectTls({ host, port }, done) : connectTcp({ host, port }, done);
+    socket.on('error', fail);
+    socket.setTimeout(REACH_MS, () => fail(new Error(`not connected after ${REACH_MS} ms`)));
+  });
+}

@@ -1,0 +1,126 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { GatewayError } from '../../gateway/errors.js';
+import type { Limits, Timeouts } from '../../gateway/policy/limits.js';
+import type { Log } from '../../gateway/ports/log.js';
+import type { BodyKind, ExchangeUpstream, UpstreamAnswer, UpstreamRequest } from '../../gateway/ports/upstream.js';
+import { HttpClient } from './http/client.js';
+import { codingOf, decodeBody } from './http/coding.js';
+import { drain } from './http/drain.js';
+import { reach } from './http/reach.js';
+import { type HttpSettings, httpSettings, isOwnHeader } from './http/settings.js';
+
+export const settings = httpSettings;
+
+export interface StreamableHttpDeps {
+  /** The server's name in the config. */
+  name: string;
+  limits: Readonly<Pick<Limits, 'connections' | 'codingRatio'>>;
+  timeouts: Readonly<Pick<Timeouts, 'queue' | 'upstream'>>;
+  log: Log;
+}
+
+const KINDS: Readonly<Record<string, BodyKind>> = {
+  'application/json': 'json',
+  'text/event-stream': 'sse',
+  'application/x-ndjson': 'lines',
+  'application/jsonl': 'lines',
+};
+
+function mediaType(header: string | undefined): string {
+  if (header === undefined) return '';
+  const end = header.indexOf(';');
+  return (end === -1 ? header : header.slice(0, end)).trim().toLowerCase();
+}
+
+function kindOf(status: number, type: string, length: number | undefined): BodyKind {
+  if (status === 202 || status === 204 || status === 205 || length === 0) return 'none';
+  const kind = KINDS[type];
+  if (kind !== undefined) return kind;
+  return type.startsWith('application/') && type.endsWith('+json') ? 'json' : 'bytes';
+}
+
+/**
+ * A first guess from the answer to a POST of `initialize`: does this look like a server that only knows HTTP+SSE?
+ * MCP 2025-03-26 §backwards compatibility: on 400, 404 or 405 a client issues a GET and waits for `endpoint`. A body of
+ * JSON speaks against it: a modern server refuses with a JSON-RPC error.
+ */
+export function looksLikeLegacyServer(status: number, contentType: string | undefined): boolean {
+  return (status === 400 || status === 404 || status === 405) && mediaType(contentType) !== 'application/json';
+}
+
+class StreamableHttp implements ExchangeUpstream {
+  readonly channel = 'exchange';
+  readonly transport = 'streamable-http';
+  readonly #name: string;
+  readonly #url: URL;
+  readonly #path: string;
+  readonly #ratio: number;
+  readonly #client: HttpClient;
+  /** The operator's headers, names and values in turn, and the names that requests must not bring themselves. */
+  readonly #headers: string[];
+  readonly #fixed: ReadonlySet<string>;
+
+  constructor(options: HttpSettings, deps: StreamableHttpDeps) {
+    this.#name = deps.name;
+    this.#url = new URL(options.url);
+    this.#path = this.#url.pathname + this.#url.search;
+    this.#ratio = deps.limits.codingRatio;
+    this.#headers = ['Accept-Encoding', 'identity', ...Object.entries(options.headers).flat()];
+    this.#fixed = new Set(Object.keys(options.headers).map((name) => name.toLowerCase()));
+    this.#client = new HttpClient({
+      name: deps.name,
+      origin: this.#url,
+      connections: deps.limits.connections,
+      timeouts: deps.timeouts,
+    });
+  }
+
+  async open(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
+    const headers = this.#headers.slice();
+    for (const name in request.headers) {
+      const value = request.headers[name];
+      if (value !== undefined && !isOwnHeader(name) && !this.#fixed.has(name)) headers.push(name, value);
+    }
+    const { method, body } = request;
+    const path = this.#path;
+    const call = body === undefined ? { method, path, headers } : { method, path, headers, body };
+    return this.#read(await this.#client.send(call, signal));
+  }
+
+  check(): Promise<void> {
+    return reach(this.#name, this.#url);
+  }
+
+  async close(): Promise<void> {
+    this.#client.close();
+  }
+
+  #read(answer: IncomingMessage): UpstreamAnswer {
+    const status = answer.statusCode ?? 0;
+    if (status >= 300 && status < 400) {
+      answer.destroy();
+      // Following it would let the upstream choose where the operator's headers and the client's message go.
+      const reason = `it answered with HTTP ${status}, and redirects are not followed`;
+      throw new GatewayError('upstream_invalid', { server: this.#name, reason, status });
+    }
+    const { headers } = answer;
+    const coding = codingOf(answer);
+    const announced = headers['content-length'];
+    const length = coding === undefined && announced !== undefined ? Number(announced) : undefined;
+    const kind = kindOf(status, mediaType(headers['content-type']), length);
+    if (kind === 'none') {
+      drain(answer);
+      return { status, headers, kind, body: Readable.from([]) };
+    }
+    const body = coding === undefined ? answer : decodeBody(this.#name, answer, coding, this.#ratio);
+    return length === undefined
+      ? { status, headers, kind, body }
+      : { status, headers, kind, body, contentLength: length };
+  }
+}
+
+/** An MCP server behind Streamable HTTP (protocol 2025-03-26 and later). */
+export function create(options: HttpSettings, deps: StreamableHttpDeps): ExchangeUpstream {
+  return new StreamableHttp(options, deps);
+}
