@@ -1,7 +1,6 @@
-import type { Readable } from 'node:stream';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
-import type { PreviewLimits, Thumbnailer } from '../ports/thumbnailer.js';
+import type { OpenImage, PreviewLimits, Thumbnailer } from '../ports/thumbnailer.js';
 
 /**
  * What a preview may be. 1568 px is the longest edge that vision models use before they scale an image down
@@ -28,8 +27,8 @@ export interface PreviewImage {
 export interface PreviewJob {
   /** The type the file's first bytes show, never the declared one. */
   sniffedMime: string | undefined;
-  /** Opens the stored bytes; called only for a file that gets a preview. */
-  open(signal: AbortSignal): Promise<Readable>;
+  /** Opens the stored bytes; called only for a file that may get a preview. */
+  open: OpenImage;
   thumbnailer: Thumbnailer;
   signal: AbortSignal;
   log: Log;
@@ -49,10 +48,7 @@ export function canHavePreview(sniffedMime: string | undefined): boolean {
 export async function previewOf(job: PreviewJob): Promise<PreviewImage | undefined> {
   if (!canHavePreview(job.sniffedMime) || job.signal.aborted) return undefined;
   try {
-    const source = await job.open(job.signal);
-    // The thumbnailer destroys the stream when it stops early; an error that comes after that has no one left to tell.
-    source.on('error', () => {});
-    const result = await job.thumbnailer.render(source, job.limits ?? PREVIEW_LIMITS, job.signal);
+    const result = await job.thumbnailer.render(job.open, job.limits ?? PREVIEW_LIMITS, job.signal);
     job.metrics.count('wharf_previews_total', { outcome: result.kind === 'rendered' ? 'rendered' : result.reason });
     if (result.kind === 'refused') return undefined;
     const { data, mimeType, width, height } = result.preview;

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { Timeouts } from '../policy/limits.js';
 import type { Log } from './log.js';
 
 export interface PreviewLimits {
@@ -23,7 +22,7 @@ export interface Preview {
 export type PreviewRefusal =
   /** The adapter makes none. */
   | 'disabled'
-  /** Too many others are waiting, or the wait passed `timeouts.queue`. */
+  /** Too many others are waiting, or the wait took too long. */
   | 'busy'
   /** Not one of the raster formats that are decoded. */
   | 'unsupported'
@@ -44,11 +43,14 @@ export type PreviewRefusal =
 
 export type PreviewResult = { kind: 'rendered'; preview: Preview } | { kind: 'refused'; reason: PreviewRefusal };
 
+/** Opens the image's bytes. Called once a renderer is free, so that no connection to the store waits in a queue. */
+export type OpenImage = (signal: AbortSignal) => Promise<Readable>;
+
 /** Renders previews of images that nobody trusts. Never throws for what is in the image: it refuses. */
 export interface Thumbnailer {
   readonly name: string;
-  /** Reads `source` to its end or destroys it. Never rejects. */
-  render(source: Readable, limits: PreviewLimits, signal: AbortSignal): Promise<PreviewResult>;
+  /** Reads what `open` gives to its end or destroys it. Never rejects. */
+  render(open: OpenImage, limits: PreviewLimits, signal: AbortSignal): Promise<PreviewResult>;
   /** Resolves when previews can be rendered, rejects with what hinders it. */
   check(): Promise<void>;
   /** Ends every process. Renderings under way are refused. */
@@ -57,7 +59,6 @@ export interface Thumbnailer {
 
 /** What a thumbnailer is given. */
 export interface ThumbnailerDeps {
-  timeouts: Pick<Timeouts, 'queue'>;
   log: Log;
   /** The environment of its child process; adapters never read the environment themselves. */
   inheritedEnv: Readonly<Record<string, string>>;

@@ -1,0 +1,69 @@
+import { writeSync } from 'node:fs';
+import sharp from 'sharp';
+import { encodeFrame, FrameReader } from './sharp-frames.js';
+import type { Job, Outcome } from './sharp-protocol.js';
+import { harden, render } from './sharp-render.js';
+
+/**
+ * The render process. Decoders of untrusted images run here and nowhere else, so that what they can do is bounded by
+ * this process: it has no secrets in its environment, and it is killed when it is slow or grows.
+ */
+
+/** How often memory is looked at while libvips works on its own threads. It fills about 2 MiB in this time. */
+const WATCH_MS = 5;
+
+harden(sharp);
+
+let job: Job | undefined;
+let chunks: Buffer[] = [];
+
+const reader = new FrameReader();
+process.stdin.on('data', (chunk: Buffer) => {
+  for (const { kind, payload } of reader.push(chunk)) {
+    if (kind === 'job') job = JSON.parse(payload.toString());
+    else if (kind === 'data') chunks.push(payload);
+    else if (kind === 'end') void work();
+    else if (kind === 'cancel') chunks = [];
+  }
+});
+// The gateway is gone, or wants this process gone.
+process.stdin.on('end', die);
+// Ctrl-C reaches the whole process group. The gateway decides when this process ends.
+process.on('SIGINT', () => {});
+
+async function work(): Promise<void> {
+  if (job === undefined) return die();
+  const { maxMemory, ...limits } = job;
+  const image = Buffer.concat(chunks);
+  chunks = [];
+  const watch = setInterval(() => {
+    if (process.memoryUsage.rss() < maxMemory) return;
+    answer({ kind: 'refused', reason: 'memory', peakRss: peakRss() });
+    die();
+  }, WATCH_MS);
+  const result = await render(sharp, image, limits);
+  clearInterval(watch);
+  if (result.kind === 'refused') return answer({ ...result, peakRss: peakRss() });
+  const { data, ...facts } = result.preview;
+  answer({ kind: 'rendered', ...facts, peakRss: peakRss() }, data);
+}
+
+function answer(outcome: Outcome, image?: Buffer): void {
+  const result = encodeFrame('result', Buffer.from(JSON.stringify(outcome)));
+  writeAll(image === undefined ? result : Buffer.concat([result, encodeFrame('image', image)]));
+}
+
+/** Synchronous, so that the answer is out before `die`. */
+function writeAll(bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
+}
+
+/** Bytes. */
+function peakRss(): number {
+  return process.resourceUsage().maxRSS * 1024;
+}
+
+/** Not `process.exit`: that waits for libvips' threads in the middle of a decode. */
+function die(): void {
+  process.kill(process.pid, 'SIGKILL');
+}

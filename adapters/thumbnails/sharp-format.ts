@@ -1,0 +1,20 @@
+/** The raster formats that are decoded. SVG and PDF are programs, everything else is rare and its decoders less tried. */
+export type RasterFormat = 'png' | 'jpeg' | 'gif' | 'webp' | 'avif' | 'tiff';
+
+/** First bytes that `rasterFormat` needs. */
+export const MAGIC_BYTES = 32;
+
+/** ISO BMFF major brands of AV1 images. HEIC has brands of its own and holds HEVC, for which there is no decoder. */
+const AVIF_BRANDS = ['avif', 'avis', 'mif1', 'miaf'];
+
+/** The format that a file's first bytes show, never the declared one. */
+export function rasterFormat(head: Buffer): RasterFormat | undefined {
+  const ascii = head.toString('latin1', 0, MAGIC_BYTES);
+  if (ascii.startsWith('\x89PNG\r\n\x1a\n')) return 'png';
+  if (ascii.startsWith('\xff\xd8\xff')) return 'jpeg';
+  if (ascii.startsWith('GIF87a') || ascii.startsWith('GIF89a')) return 'gif';
+  if (ascii.startsWith('RIFF') && ascii.startsWith('WEBP', 8)) return 'webp';
+  if (ascii.startsWith('II*\0') || ascii.startsWith('MM\0*')) return 'tiff';
+  if (ascii.startsWith('ftyp', 4) && AVIF_BRANDS.includes(ascii.slice(8, 12))) return 'avif';
+  return undefined;
+}

@@ -1,0 +1,212 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setPriority } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import type { Log } from '../../gateway/ports/log.js';
+import type { OpenImage, PreviewLimits, PreviewRefusal, PreviewResult } from '../../gateway/ports/thumbnailer.js';
+import { MAGIC_BYTES, rasterFormat } from './sharp-format.js';
+import { encodeData, encodeFrame, FrameReader } from './sharp-frames.js';
+import type { Job, Outcome } from './sharp-protocol.js';
+
+export interface ProcessOptions {
+  /** Bytes of resident memory. */
+  maxMemory: number;
+  /** Bytes of the source image. */
+  maxSource: number;
+  /** Milliseconds from the start of a rendering to its result. */
+  deadline: number;
+  inheritedEnv: Readonly<Record<string, string>>;
+  log: Log;
+}
+
+const CHILD = fileURLToPath(new URL('./sharp-child.js', import.meta.url));
+/** JavaScript in the child holds two copies of the source at most, and those are outside its heap. */
+const NODE_FLAGS = ['--max-old-space-size=128'];
+/** One decoding thread, and malloc arenas for it and the main thread: more only keep freed memory from the system. */
+const CHILD_ENV = { MALLOC_ARENA_MAX: '2', UV_THREADPOOL_SIZE: '2', VIPS_CONCURRENCY: '1' };
+/** The watch inside the child looks every 5 ms; measured, the process grows by less than this between two looks. */
+const WATCH_MARGIN = 16 * 1024 * 1024;
+/** Previews give way to exchanges when processor time is short. */
+const NICENESS = 10;
+/** Of what the child prints (libvips' warnings), this much of each piece goes to the log. */
+const MAX_LOG_TEXT = 500;
+
+interface Pending {
+  settle(result: PreviewResult): void;
+  /** The result frame, while its image is still to come. */
+  outcome?: Extract<Outcome, { kind: 'rendered' }>;
+}
+
+const refused = (reason: PreviewRefusal): PreviewResult => ({ kind: 'refused', reason });
+
+/** One render process as the gateway sees it. It renders one image at a time; the pool sees to that. */
+export class RenderProcess {
+  readonly #options: ProcessOptions;
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #reader = new FrameReader();
+  readonly #closed: Promise<unknown>;
+  #pending: Pending | undefined;
+  #alive = true;
+
+  constructor(options: ProcessOptions) {
+    this.#options = options;
+    this.#child = spawn(process.execPath, [...NODE_FLAGS, CHILD], {
+      env: { ...options.inheritedEnv, ...CHILD_ENV },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.#closed = once(this.#child, 'close').catch(() => {});
+    const { pid } = this.#child;
+    if (pid !== undefined) lowerPriority(pid);
+    // A broken pipe is told by `close`, too.
+    this.#child.stdin.on('error', () => {});
+    this.#child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
+    this.#child.stderr.on('data', (text: Buffer) =>
+      options.log.debug({ text: text.toString('utf8', 0, MAX_LOG_TEXT) }, 'The render process printed something.'),
+    );
+    this.#child.on('error', (error) => this.#fail(error));
+    this.#child.on('close', (code, signal) => this.#fail(new Error(`It ended with ${signal ?? `code ${code}`}.`)));
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  async render(open: OpenImage, limits: PreviewLimits, signal: AbortSignal): Promise<PreviewResult> {
+    const startedAt = performance.now();
+    const stop = new AbortController();
+    const result = new Promise<PreviewResult>((resolve) => {
+      this.#pending = { settle: resolve };
+    });
+    const give = (reason: PreviewRefusal): void => {
+      // Whatever the process is doing, it is doing it for nobody: a decode cannot be called back.
+      this.kill();
+      this.#settle(refused(reason));
+    };
+    const timer = setTimeout(() => give('deadline'), this.#options.deadline);
+    const onAbort = (): void => give('aborted');
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    else void this.#feed(open, limits, stop.signal);
+    try {
+      const settled = await result;
+      const ms = Math.round(performance.now() - startedAt);
+      this.#options.log.debug(
+        { ms, outcome: settled.kind === 'rendered' ? 'rendered' : settled.reason },
+        'Preview done.',
+      );
+      return settled;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      stop.abort();
+    }
+  }
+
+  /** Ends the process; what it renders is refused. Resolves when it is gone. */
+  async kill(): Promise<void> {
+    this.#alive = false;
+    this.#child.kill('SIGKILL');
+    await this.#closed;
+  }
+
+  /** Sends the image at the process's pace. `stop` is aborted as soon as the outcome is known. */
+  async #feed(open: OpenImage, limits: PreviewLimits, stop: AbortSignal): Promise<void> {
+    const { maxMemory, maxSource } = this.#options;
+    let source: Readable | undefined;
+    try {
+      source = await open(stop);
+      const job: Job = { ...limits, maxMemory: maxMemory - WATCH_MARGIN };
+      const feed = frames(source, job, maxSource, (reason) => this.#settle(refused(reason)));
+      await pipeline(feed, this.#child.stdin, { end: false, signal: stop });
+    } catch (error) {
+      if (stop.aborted) return;
+      this.#options.log.debug({ err: error }, 'An image could not be read for its preview.');
+      this.#settle(refused('aborted'));
+    } finally {
+      source?.on('error', () => {}).destroy();
+    }
+  }
+
+  #receive(chunk: Buffer): void {
+    try {
+      for (const { kind, payload } of this.#reader.push(chunk)) {
+        if (kind === 'result') this.#outcome(JSON.parse(payload.toString()));
+        else if (kind === 'image' && this.#pending?.outcome !== undefined) {
+          const { mimeType, width, height } = this.#pending.outcome;
+          this.#settle({ kind: 'rendered', preview: { mimeType, width, height, data: payload } });
+        }
+      }
+    } catch (error) {
+      void this.kill();
+      this.#fail(error);
+    }
+  }
+
+  #outcome(outcome: Outcome): void {
+    const { peakRss } = outcome;
+    if (outcome.kind === 'rendered') {
+      if (this.#pending !== undefined) this.#pending.outcome = outcome;
+      this.#options.log.debug({ peakRss }, 'The render process answered.');
+      return;
+    }
+    const { reason, detail } = outcome;
+    if (reason === 'memory') this.#alive = false;
+    this.#options.log.debug({ peakRss, reason, detail }, 'The render process refused an image.');
+    this.#settle(refused(reason));
+  }
+
+  #fail(error: unknown): void {
+    this.#alive = false;
+    if (this.#pending === undefined) return;
+    this.#options.log.warn({ err: error }, 'The render process failed.');
+    this.#settle(refused('failed'));
+  }
+
+  #settle(result: PreviewResult): void {
+    this.#pending?.settle(result);
+    this.#pending = undefined;
+  }
+}
+
+/** The frames of one job. What turns out to be no job after all is cancelled, which leaves the process usable. */
+async function* frames(
+  source: Readable,
+  job: Job,
+  maxSource: number,
+  refuse: (reason: PreviewRefusal) => void,
+): AsyncGenerator<Buffer> {
+  let head: Buffer | undefined = Buffer.alloc(0);
+  let total = 0;
+  yield encodeFrame('job', Buffer.from(JSON.stringify(job)));
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    total += chunk.length;
+    if (total > maxSource) {
+      yield encodeFrame('cancel');
+      return refuse('too-large');
+    }
+    if (head === undefined) {
+      yield* encodeData(chunk);
+      continue;
+    }
+    head = Buffer.concat([head, chunk]);
+    if (head.length < MAGIC_BYTES) continue;
+    if (rasterFormat(head) === undefined) break;
+    yield* encodeData(head);
+    head = undefined;
+  }
+  if (head !== undefined) {
+    yield encodeFrame('cancel');
+    return refuse('unsupported');
+  }
+  yield encodeFrame('end');
+}
+
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, NICENESS);
+  } catch {
+    // Not allowed here, or the process is gone already; neither is a reason to have no previews.
+  }
+}

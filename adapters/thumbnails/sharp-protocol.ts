@@ -1,0 +1,12 @@
+import type { PreviewLimits, PreviewRefusal } from '../../gateway/ports/thumbnailer.js';
+
+/** The payload of a `job` frame. */
+export interface Job extends PreviewLimits {
+  /** Bytes of resident memory at which the process gives up and ends itself. */
+  maxMemory: number;
+}
+
+/** The payload of a `result` frame; an `image` frame follows a rendered one. */
+export type Outcome =
+  | { kind: 'rendered'; mimeType: 'image/png' | 'image/jpeg'; width: number; height: number; peakRss: number }
+  | { kind: 'refused'; reason: PreviewRefusal; detail?: string; peakRss: number };

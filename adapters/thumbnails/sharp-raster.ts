@@ -1,0 +1,20 @@
+import type { Sharp as Pipeline, default as sharpModule } from 'sharp';
+
+export type Sharp = typeof sharpModule;
+
+/** Pixels in memory: rows of `channels` bytes each, 1 to 4 as in grey, grey + alpha, RGB, RGBA. */
+export interface Raster {
+  data: Buffer;
+  width: number;
+  height: number;
+  channels: 1 | 2 | 3 | 4;
+}
+
+export function fromRaster(sharp: Sharp, { data, width, height, channels }: Raster): Pipeline {
+  return sharp(data, { raw: { width, height, channels } });
+}
+
+export async function toRaster(pipeline: Pipeline): Promise<Raster> {
+  const { data, info } = await pipeline.raw({ depth: 'uchar' }).toBuffer({ resolveWithObject: true });
+  return { data, width: info.width, height: info.height, channels: info.channels as Raster['channels'] };
+}

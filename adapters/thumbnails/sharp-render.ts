@@ -1,0 +1,69 @@
+import type { Preview, PreviewLimits, PreviewRefusal } from '../../gateway/ports/thumbnailer.js';
+import { encode } from './sharp-encode.js';
+import { fromRaster, type Raster, type Sharp, toRaster } from './sharp-raster.js';
+
+export type RenderResult =
+  | { kind: 'rendered'; preview: Preview }
+  | { kind: 'refused'; reason: PreviewRefusal; detail?: string };
+
+/** libvips' loaders of the formats in `sharp-format`. Every other loader is switched off. */
+const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif', 'Tiff'].map((format) => `VipsForeignLoad${format}`);
+
+/** Prepares libvips: no cache between two peers' images, one thread, only the loaders above. */
+export function harden(sharp: Sharp): void {
+  sharp.cache(false);
+  sharp.concurrency(1);
+  sharp.block({ operation: ['VipsForeignLoad'] });
+  sharp.unblock({ operation: LOADERS });
+}
+
+/** EXIF orientations 1 to 8 as the clockwise turn and the mirroring that bring the image upright, in this order. */
+const UPRIGHT: Readonly<Record<number, { turn: number; mirror: boolean }>> = {
+  2: { turn: 0, mirror: true },
+  3: { turn: 180, mirror: false },
+  4: { turn: 180, mirror: true },
+  5: { turn: 270, mirror: true },
+  6: { turn: 90, mirror: false },
+  7: { turn: 90, mirror: true },
+  8: { turn: 270, mirror: false },
+};
+
+/**
+ * Renders one image: header first, then the first frame scaled down while it is decoded, turned upright, and encoded
+ * from bare pixels, so that no metadata of the source can survive.
+ */
+export async function render(sharp: Sharp, image: Buffer, limits: PreviewLimits): Promise<RenderResult> {
+  const options = {
+    failOn: 'error',
+    // A header's size is judged here first, to tell "too many pixels" from "damaged"; libvips holds to it as well.
+    limitInputPixels: limits.maxPixels,
+    limitInputChannels: 5,
+    sequentialRead: true,
+    pages: 1,
+  } as const;
+
+  let small: Raster;
+  try {
+    const header = await sharp(image, { ...options, limitInputPixels: false }).metadata();
+    const height = header.pageHeight ?? header.height;
+    if (header.width * height > limits.maxPixels) return { kind: 'refused', reason: 'too-many-pixels' };
+    small = await toRaster(
+      sharp(image, options)
+        .resize(limits.maxEdge, limits.maxEdge, { fit: 'inside', withoutEnlargement: true })
+        .toColourspace('srgb'),
+    );
+    // After scaling, because turning needs the whole image in memory.
+    small = await turnUpright(sharp, small, header.orientation);
+  } catch (error) {
+    return { kind: 'refused', reason: 'invalid', detail: error instanceof Error ? error.message.slice(0, 500) : '' };
+  }
+  const preview = await encode(sharp, small, limits);
+  return preview === undefined ? { kind: 'refused', reason: 'not-small-enough' } : { kind: 'rendered', preview };
+}
+
+async function turnUpright(sharp: Sharp, raster: Raster, orientation: number | undefined): Promise<Raster> {
+  const upright = UPRIGHT[orientation ?? 1];
+  if (upright === undefined) return raster;
+  const turned = upright.turn === 0 ? raster : await toRaster(fromRaster(sharp, raster).rotate(upright.turn));
+  return upright.mirror ? toRaster(fromRaster(sharp, turned).flop()) : turned;
+}

@@ -1,0 +1,81 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import type { Thumbnailer, ThumbnailerDeps } from '../../gateway/ports/thumbnailer.js';
+import { RenderPool } from './sharp-pool.js';
+import { RenderProcess } from './sharp-process.js';
+
+/** Previews by sharp (libvips) in processes of their own. Decodes PNG, JPEG, GIF, WebP, AVIF and TIFF. */
+export const settings = z.strictObject({
+  processes: z.int().min(1).max(16).default(1).describe('Most render processes at a time.'),
+  queue: z.int().min(0).max(1000).default(16).describe('Most images that wait for a process; more get no preview.'),
+  deadlineSeconds: z
+    .int()
+    .min(1)
+    .max(60)
+    .default(10)
+    .describe('Seconds an image may wait for a process, and again seconds it may take to render.'),
+  maxMemoryMiB: z
+    .int()
+    .min(128)
+    .max(4096)
+    .default(256)
+    .describe('Resident memory (MiB) of a render process; an image that needs more gets no preview.'),
+  maxSourceMiB: z
+    .int()
+    .min(1)
+    .max(100)
+    .default(32)
+    .describe('Size (MiB) of a file up to which it gets a preview. It is held in the render process as a whole.'),
+});
+
+const MIB = 1024 * 1024;
+/** Starting a process costs about 0.2 s and it holds 70 MiB, so it stays for the next image, but not for long. */
+const IDLE_MS = 30_000;
+/** Two grey pixels. What can render this can render. */
+const PROBE = Buffer.from('R0lGODdhAgABAIAAAAAAAP///ywAAAAAAgABAAACAgQKADs=', 'base64');
+const PROBE_LIMITS = { maxEdge: 16, maxEncodedBytes: 10_000, maxPixels: 100 };
+
+/**
+ * sharp itself is loaded in the render process only: a decoder that crashes, hangs or eats memory takes no exchange
+ * with it.
+ */
+export function create(config: z.output<typeof settings>, { log, inheritedEnv }: ThumbnailerDeps): Thumbnailer {
+  const deadline = config.deadlineSeconds * 1000;
+  const pool = new RenderPool({
+    processes: config.processes,
+    queue: config.queue,
+    maxWait: deadline,
+    idle: IDLE_MS,
+    start: () =>
+      new RenderProcess({
+        maxMemory: config.maxMemoryMiB * MIB,
+        maxSource: config.maxSourceMiB * MIB,
+        deadline,
+        inheritedEnv,
+        log,
+      }),
+  });
+  /** Readiness asks every few seconds; a probe each time would keep a process alive for nothing. */
+  let works = false;
+
+  return {
+    name: 'sharp',
+    async render(open, limits, signal) {
+      const result = await pool.run((process) => process.render(open, limits, signal), signal);
+      if (result.kind === 'rendered') works = true;
+      else if (result.reason === 'failed') works = false;
+      return result;
+    },
+    async check() {
+      if (works) return;
+      const result = await this.render(async () => Readable.from([PROBE]), PROBE_LIMITS, AbortSignal.timeout(deadline));
+      // Too busy to probe is not broken.
+      if (result.kind === 'refused' && result.reason !== 'busy') {
+        throw new Error(
+          `The render process cannot render a test image (${result.reason}); is sharp installed for this platform?`,
+        );
+      }
+    },
+    close: () => pool.close(),
+  };
+}
