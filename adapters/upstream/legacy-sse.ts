@@ -5,6 +5,7 @@ import type { Limits, Timeouts } from '../../gateway/policy/limits.js';
 import type { Log } from '../../gateway/ports/log.js';
 import type { SharedConnection, SharedUpstream } from '../../gateway/ports/upstream.js';
 import { HttpClient } from './http/client.js';
+import { codingOf } from './http/coding.js';
 import { drain } from './http/drain.js';
 import { readEndpoint } from './http/endpoint-event.js';
 import { reach } from './http/reach.js';
@@ -79,8 +80,11 @@ class LegacySse implements SharedUpstream {
     const answer = await this.#streams.send({ method: 'GET', path, headers }, signal);
     const status = answer.statusCode ?? 0;
     const type = answer.headers['content-type'] ?? '';
-    if (status === 200 && /^text\/event-stream\s*(;|$)/i.test(type) && !answer.headers['content-encoding']) {
-      return answer;
+    if (status === 200 && /^text\/event-stream\s*(;|$)/i.test(type)) {
+      const coding = codingOf(answer);
+      if (coding === undefined) return answer;
+      answer.destroy();
+      throw new GatewayError('upstream_coding', { server: this.#name, coding: coding.slice(0, 64) });
     }
     answer.destroy();
     if (status !== 200) throw new GatewayError('upstream_refused', { server: this.#name, status });

@@ -8,7 +8,10 @@ export type BodyKind = 'json' | 'sse' | 'lines' | 'bytes' | 'none';
 
 export interface UpstreamRequest {
   method: 'POST' | 'GET' | 'DELETE';
-  /** Lower-case names; the adapter adds Host, framing, Accept-Encoding and the operator's own headers. */
+  /**
+   * Lower-case names. The adapter adds Host, framing, Accept-Encoding and the operator's own headers, which win over
+   * the ones given here.
+   */
   headers: Record<string, string>;
   /** The whole message, for POST. */
   body?: Buffer;
@@ -16,10 +19,14 @@ export interface UpstreamRequest {
 
 export interface UpstreamAnswer {
   status: number;
-  /** As the upstream sent them: lower-case names, repeated ones as arrays. Nothing is filtered yet. */
+  /** As node:http reads them: lower-case names, repeats joined or dropped, `set-cookie` an array. Not filtered yet. */
   headers: Record<string, string | string[] | undefined>;
   kind: BodyKind;
-  /** Already decoded when the upstream used a content coding. Errors are `GatewayError`s. Destroy it to let go. */
+  /**
+   * Already decoded when the upstream used a content coding. It must be read to its end or destroyed, unless `kind` is
+   * `none`: then it is empty. A body that ends without an error is complete; otherwise it errs with a GatewayError:
+   * `upstream_closed`, `upstream_coding_limit`, `upstream_invalid`, or the signal's reason.
+   */
   body: Readable;
   /** Bytes of the body where the upstream announced them and used no coding. */
   contentLength?: number;
@@ -30,23 +37,35 @@ export interface ExchangeUpstream {
   readonly channel: 'exchange';
   readonly transport: string;
   /**
-   * Sends one request and resolves with the head of its answer.
-   * @throws GatewayError `upstream_unreachable`, `upstream_timeout`, `upstream_invalid`
+   * Sends one request and resolves with the head of its answer, whatever its status; only a redirect is an error.
+   * @param signal ends the request, and later its body, with the signal's reason when that is a GatewayError and with
+   *   `upstream_closed` otherwise
+   * @throws GatewayError `upstream_unreachable`, `upstream_timeout`, `upstream_closed`, `upstream_invalid`,
+   *   `upstream_coding`, `connection_limit`
    */
   open(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer>;
-  /** Resolves when the upstream can be reached, for readiness. */
+  /**
+   * Resolves when the upstream can be reached, for readiness. Nothing is sent to it.
+   * @throws GatewayError `upstream_unreachable`
+   */
   check(): Promise<void>;
+  /** Breaks every exchange under way and closes every connection. */
   close(): Promise<void>;
 }
 
 /** One session's channel to an upstream on which every message of that session travels (stdio, legacy SSE). */
 export interface SharedConnection {
   readonly kind: 'lines' | 'sse';
-  /** Everything the upstream says, as bytes. Ends or errs when the connection does. */
+  /**
+   * Everything the upstream says, as bytes. When the upstream ends the connection it ends, or errs with a GatewayError
+   * (`upstream_closed`) after the last byte received; a process never just ends. After `close()` it errs no more.
+   */
   readonly body: Readable;
   /**
-   * Sends one message; resolves when the upstream took it.
-   * @throws GatewayError `upstream_closed`, `upstream_unreachable`, `upstream_timeout`, `upstream_refused`
+   * Sends one message; resolves when the upstream took it. On `lines` the messages arrive in the order of the calls and
+   * line breaks between JSON tokens become blanks; on `sse` whoever needs an order waits for the promise.
+   * @throws GatewayError `upstream_closed`, `upstream_unreachable`, `upstream_timeout`, `upstream_refused`,
+   *   `upstream_invalid`, `connection_limit`
    */
   send(message: Buffer): Promise<void>;
   /** Ends the connection; for stdio the whole process group is gone when it resolves. Safe to call again. */
@@ -58,10 +77,17 @@ export interface SharedUpstream {
   readonly transport: string;
   /**
    * Opens the channel of one session: starts the process, or opens the event stream and learns the POST address.
-   * @throws GatewayError `upstream_unreachable`, `upstream_timeout`, `upstream_invalid`, `process_limit`
+   * @param signal gives the opening up; the open connection no longer listens to it
+   * @throws GatewayError `upstream_unreachable`, `upstream_timeout`, `upstream_closed`, `upstream_refused`,
+   *   `upstream_invalid`, `upstream_coding`, `process_limit`, `connection_limit`
    */
   connect(signal: AbortSignal): Promise<SharedConnection>;
+  /**
+   * Resolves when the upstream can be reached, for readiness: a TCP or TLS connection, or the program's file.
+   * @throws GatewayError `upstream_unreachable`
+   */
   check(): Promise<void>;
+  /** Ends every connection; of stdio servers no process is left when it resolves. */
   close(): Promise<void>;
 }
 

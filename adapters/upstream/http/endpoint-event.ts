@@ -42,8 +42,9 @@ function findEndpoint(head: string): Found | undefined {
 export function readEndpoint(server: string, body: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     let head: Buffer = Buffer.alloc(0);
+    // 'readable', not 'data': a stream that once flowed has to be paused, and then its next reader would have to know
     const stop = (): void => {
-      body.off('data', read);
+      body.off('readable', read);
       body.off('error', fail);
       body.off('end', ended);
       body.off('close', ended);
@@ -56,7 +57,9 @@ export function readEndpoint(server: string, body: IncomingMessage): Promise<str
       reject(bodyFailure(server, error));
     };
     const ended = (): void => fail(new GatewayError('upstream_closed', { server }));
-    const read = (chunk: Buffer): void => {
+    const read = (): void => {
+      const chunk = body.read() as Buffer | null;
+      if (chunk === null) return;
       head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
       const bom = head.toString('latin1', 0, 3) === '\xef\xbb\xbf' ? 3 : 0;
       const found = findEndpoint(head.toString('latin1', bom, Math.min(head.length, HEAD_BYTES)));
@@ -67,12 +70,11 @@ export function readEndpoint(server: string, body: IncomingMessage): Promise<str
         return;
       }
       stop();
-      body.pause();
       const rest = Buffer.concat([head.subarray(0, bom + found.start), head.subarray(bom + found.end)]);
       if (rest.length > 0) body.unshift(rest);
       resolve(Buffer.from(found.data, 'latin1').toString('utf8').replace(BOM, ''));
     };
-    body.on('data', read);
+    body.on('readable', read);
     body.on('error', fail);
     body.on('end', ended);
     body.on('close', ended);

@@ -1,0 +1,89 @@
+import { Readable } from 'node:stream';
+
+/** After the process is gone, how long its pipe may stay silent before it is given up, in milliseconds. */
+const LAST_BYTES_MS = 2000;
+
+/**
+ * A child's stdout that does not end when the pipe does. Only the process knows whether that was the end of a session
+ * or a crash in the middle of a line, so its owner says how the stream ends.
+ */
+export class ChildOutput extends Readable {
+  readonly #pipe: Readable;
+  #pipeEnded = false;
+  #stopped = false;
+  #failure: (() => Error) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param pipeEnded called once, when the child has closed its stdout */
+  constructor(pipe: Readable, pipeEnded: () => void) {
+    super({ highWaterMark: 64 * 1024 });
+    this.#pipe = pipe;
+    pipe.on('data', (chunk: Buffer) => {
+      this.#timer?.refresh();
+      if (!this.push(chunk)) pipe.pause();
+    });
+    pipe.pause();
+    const ended = (): void => {
+      if (this.#pipeEnded) return;
+      this.#pipeEnded = true;
+      pipeEnded();
+      this.#failWhenRead();
+    };
+    pipe.on('end', ended);
+    // a broken pipe says no more than an end: the process tells the rest
+    pipe.on('error', ended);
+  }
+
+  /**
+   * The process ended by itself. The stream errs once everything the process wrote has been read. What left the group
+   * can hold the pipe open, so a silent one is given up after a while.
+   */
+  fail(failure: () => Error): void {
+    if (this.#failure !== undefined || this.#stopped) return;
+    this.#failure = failure;
+    if (this.#pipeEnded) this.#failWhenRead();
+    else this.#timer = setTimeout(() => this.#pipeSilent(), LAST_BYTES_MS).unref();
+  }
+
+  /** The session was closed. The stream ends after what it already holds. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#pipe.destroy();
+    if (this.#failure === undefined && !this.#stopped && !this.destroyed) this.push(null);
+    this.#stopped = true;
+  }
+
+  override _read(): void {
+    this.#pipe.resume();
+  }
+
+  override read(size?: number): unknown {
+    const chunk: unknown = super.read(size);
+    if (this.#failure !== undefined) this.#failWhenRead();
+    return chunk;
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    clearTimeout(this.#timer);
+    this.#pipe.destroy();
+    callback(error);
+  }
+
+  #pipeSilent(): void {
+    // a reader that is slow is not a pipe that is silent
+    if (this.#pipe.isPaused()) this.#timer?.refresh();
+    else {
+      this.#pipeEnded = true;
+      this.#failWhenRead();
+    }
+  }
+
+  #failWhenRead(): void {
+    const failure = this.#failure;
+    if (failure === undefined || !this.#pipeEnded || this.readableLength > 0) return;
+    // not now: the chunk that emptied the buffer is still on its way to the reader
+    process.nextTick(() => {
+      if (!this.destroyed) this.destroy(failure());
+    });
+  }
+}

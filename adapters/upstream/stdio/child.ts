@@ -1,0 +1,175 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { Log } from '../../../gateway/ports/log.js';
+import type { SharedConnection } from '../../../gateway/ports/upstream.js';
+import { ChildOutput } from './child-output.js';
+import { groupGone, groupsToKillAtExit, signalGroup } from './process-group.js';
+import { StderrLog } from './stderr-log.js';
+
+/** MCP 2025-11-25, stdio, shutdown: close stdin and wait, then SIGTERM and wait, then SIGKILL. Milliseconds. */
+const AFTER_STDIN_MS = 2000;
+const AFTER_SIGTERM_MS = 2000;
+/** A killed process may still hang in the kernel, for instance on a dead network file system. */
+const AFTER_SIGKILL_MS = 5000;
+
+/** What was written to stderr just before the end often arrives just after it. */
+const LAST_STDERR_MS = 100;
+
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const NEWLINE = Buffer.from('\n');
+
+export interface ChildOptions {
+  /** The server's name in the config. */
+  name: string;
+  /** The program and its arguments; no shell is involved. */
+  command: readonly string[];
+  /** The child's whole environment. */
+  env: Record<string, string>;
+  cwd: string | undefined;
+  /** `timeouts.upstream`: how long a message may wait until the child takes it, in milliseconds. */
+  takeMs: number;
+  log: Log;
+}
+
+/**
+ * The message on one line. A line break in JSON is white space between tokens (in a string it must be escaped), so a
+ * blank in its place changes nothing else.
+ */
+function onOneLine(message: Buffer): Buffer {
+  if (!message.includes(LF) && !message.includes(CR)) return message;
+  const line = Buffer.from(message);
+  for (let at = 0; at < line.length; at++) if (line[at] === LF || line[at] === CR) line[at] = SPACE;
+  return line;
+}
+
+/** One child process, the leader of a process group of its own, as the channel of one session. */
+export class Child implements SharedConnection {
+  readonly kind = 'lines';
+  readonly body: ChildOutput;
+  readonly #name: string;
+  readonly #takeMs: number;
+  readonly #process: ChildProcessWithoutNullStreams;
+  readonly #group: number;
+  readonly #stderr: StderrLog;
+  /** Set by close(), so that the end which then follows is no failure. */
+  #closing = false;
+  /** The way the process ended, in words, once it has. */
+  #exit: string | undefined;
+  #end: Promise<void> | undefined;
+  readonly #gone: () => void;
+
+  /** @param gone called once, when no process of the group runs any more */
+  constructor(child: ChildProcessWithoutNullStreams, group: number, options: ChildOptions, gone: () => void) {
+    this.#name = options.name;
+    this.#takeMs = options.takeMs;
+    this.#process = child;
+    this.#group = group;
+    this.#gone = gone;
+    groupsToKillAtExit.add(group);
+    this.#stderr = new StderrLog(child.stderr, options.log.child({ pid: group }));
+    this.body = new ChildOutput(child.stdout, () => this.#outputEnded());
+    // EPIPE after the child closed its stdin; the callback of the write that met it reports it
+    child.stdin.on('error', () => undefined);
+    child.on('error', () => undefined);
+    child.once('exit', (code, signal) => this.#exited(code, signal));
+  }
+
+  send(message: Buffer): Promise<void> {
+    const { stdin } = this.#process;
+    if (this.#closing || this.#exit !== undefined || !stdin.writable) return Promise.reject(this.#failure());
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        const facts = { server: this.#name, limit: 'timeouts.upstream', allowed: this.#takeMs };
+        reject(new GatewayError('upstream_timeout', facts));
+        // half a message may be in the pipe: nothing sensible can follow it
+        void this.#endGroup(0);
+      }, this.#takeMs);
+      stdin.cork();
+      stdin.write(onOneLine(message));
+      stdin.write(NEWLINE, (error) => {
+        clearTimeout(timer);
+        if (error) reject(this.#failure(error));
+        else resolve();
+      });
+      stdin.uncork();
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing = true;
+    return this.#endGroup(AFTER_STDIN_MS);
+  }
+
+  #exited(code: number | null, signal: NodeJS.Signals | null): void {
+    this.#exit = signal === null ? `exit code ${code}` : `signal ${signal}`;
+    void this.#endGroup(0);
+    this.#failSoon();
+  }
+
+  #failSoon(): void {
+    if (!this.#closing) setTimeout(() => this.body.fail(() => this.#failure()), LAST_STDERR_MS);
+  }
+
+  /** Without its stdout the session is over, whatever the process still does. */
+  #outputEnded(): void {
+    if (this.#exit === undefined) void this.#endGroup(AFTER_STDIN_MS);
+  }
+
+  #endGroup(patienceMs: number): Promise<void> {
+    this.#end ??= this.#endGroupOnce(patienceMs);
+    return this.#end;
+  }
+
+  async #endGroupOnce(patienceMs: number): Promise<void> {
+    const group = this.#group;
+    this.#process.stdin.end();
+    if (!(await groupGone(group, patienceMs))) {
+      signalGroup(group, 'SIGTERM');
+      if (!(await groupGone(group, AFTER_SIGTERM_MS))) {
+        signalGroup(group, 'SIGKILL');
+        await groupGone(group, AFTER_SIGKILL_MS);
+      }
+    }
+    groupsToKillAtExit.delete(group);
+    if (this.#closing) this.body.stop();
+    else this.#failSoon();
+    this.#gone();
+  }
+
+  #failure(error?: Error): GatewayError {
+    const how = this.#exit ?? 'still running';
+    const cause = new Error(`${how}; its last words: ${this.#stderr.tail || 'none'}`, { cause: error });
+    return new GatewayError('upstream_closed', { server: this.#name }, cause);
+  }
+}
+
+/**
+ * Starts a child and resolves when it runs.
+ * @param gone called once, when no process of the group runs any more, also when none ever did
+ * @throws GatewayError `upstream_unreachable` when the program cannot be started
+ */
+export function startChild(options: ChildOptions, gone: () => void): Promise<Child> {
+  return new Promise((resolve, reject) => {
+    const refuse = (cause: unknown): void => {
+      gone();
+      reject(new GatewayError('upstream_unreachable', { server: options.name }, cause));
+    };
+    const [program = '', ...args] = options.command;
+    try {
+      const child = spawn(program, args, {
+        // its own session and process group: so that what it starts can be ended with it, and a terminal's Ctrl-C
+        // reaches only Wharf, which then ends it in order
+        detached: true,
+        env: options.env,
+        cwd: options.cwd,
+        stdio: ['pipe', 'pipe', 'pipe'],
+      });
+      if (child.pid === undefined) child.once('error', refuse);
+      else resolve(new Child(child, child.pid, options, gone));
+    } catch (error) {
+      refuse(error);
+    }
+  });
+}

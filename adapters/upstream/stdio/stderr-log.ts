@@ -1,0 +1,80 @@
+import type { Readable } from 'node:stream';
+import type { Log } from '../../../gateway/ports/log.js';
+
+/** Bytes of one line that are kept; what follows up to the line's end is dropped. */
+const LINE_BYTES = 8 * 1024;
+
+/** Lines logged per second; more are counted. */
+const LINES_PER_SECOND = 50;
+
+/** The last lines, which usually say why a process ended, and how much of each is told. */
+const TAIL_LINES = 10;
+const TAIL_LINE_CHARS = 500;
+
+const NEWLINE = 0x0a;
+
+/**
+ * What a child writes to stderr, as log lines: MCP leaves it free for logging (2025-11-25, stdio). It is always read,
+ * since a full pipe would stop the child, and bounded in every direction, since the child is not trusted.
+ */
+export class StderrLog {
+  readonly #log: Log;
+  readonly #tail: string[] = [];
+  #line: Buffer[] = [];
+  #lineBytes = 0;
+  #logged = 0;
+  #dropped = 0;
+  #window: NodeJS.Timeout | undefined;
+
+  constructor(stderr: Readable, log: Log) {
+    this.#log = log;
+    stderr.on('data', (chunk: Buffer) => this.#read(chunk));
+    stderr.on('end', () => this.#endLine());
+    stderr.on('error', () => undefined);
+    stderr.on('close', () => this.#endWindow());
+  }
+
+  /** The last lines, for the cause of an error. */
+  get tail(): string {
+    return this.#tail.join('\n');
+  }
+
+  #read(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      this.#keep(chunk.subarray(start, end));
+      this.#endLine();
+      start = end + 1;
+    }
+    this.#keep(chunk.subarray(start));
+  }
+
+  #keep(part: Buffer): void {
+    const kept = part.subarray(0, LINE_BYTES - this.#lineBytes);
+    if (kept.length === 0) return;
+    // a copy, so that a few bytes do not keep a whole chunk alive
+    this.#line.push(Buffer.from(kept));
+    this.#lineBytes += kept.length;
+  }
+
+  #endLine(): void {
+    if (this.#lineBytes === 0) return;
+    const line = Buffer.concat(this.#line).toString('utf8').trimEnd();
+    this.#line = [];
+    this.#lineBytes = 0;
+    if (line === '') return;
+    this.#tail.push(line.slice(0, TAIL_LINE_CHARS));
+    if (this.#tail.length > TAIL_LINES) this.#tail.shift();
+    this.#window ??= setTimeout(() => this.#endWindow(), 1000).unref();
+    if (this.#logged++ < LINES_PER_SECOND) this.#log.info({ line }, 'upstream stderr');
+    else this.#dropped++;
+  }
+
+  #endWindow(): void {
+    clearTimeout(this.#window);
+    this.#window = undefined;
+    if (this.#dropped > 0) this.#log.warn({ lines: this.#dropped }, 'upstream stderr lines dropped');
+    this.#logged = 0;
+    this.#dropped = 0;
+  }
+}
