@@ -18,14 +18,20 @@ export async function openBody(
 ): Promise<ObjectRead> {
   const handle = await open(path, 'r');
   try {
-    const { size, mtimeMs } = await handle.stat();
+    const found = await handle.stat();
+    if (!found.isFile()) {
+      await handle.close();
+      return { kind: 'missing' }; // a folder: the beginning of other keys, but no object
+    }
+    const { size, mtimeMs } = found;
     if (range !== undefined && range.start >= size) {
       await handle.close();
       return { kind: 'range-not-satisfiable', size };
     }
     signal.throwIfAborted();
     const stat = { key, size, modifiedAt: Math.trunc(mtimeMs) };
-    return { kind: 'found', stat, body: new FileBody(handle, range?.start ?? 0, (range?.end ?? size - 1) + 1, signal) };
+    const end = Math.min(range?.end ?? size, size - 1) + 1;
+    return { kind: 'found', stat, body: new FileBody(handle, range?.start ?? 0, end, signal) };
   } catch (error) {
     await handle.close();
     throw error;

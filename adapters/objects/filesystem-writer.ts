@@ -3,9 +3,6 @@ import { dirname } from 'node:path';
 import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectWriter } from '../../gateway/ports/object-store.js';
 
-/** Folders that `remove` may take away between our mkdir and our rename; each try makes them again. */
-const RENAME_TRIES = 5;
-
 /** A file in `tmp/` that becomes visible under its key by one atomic rename, after its bytes are on disk. */
 export class FilesystemWriter implements ObjectWriter {
   readonly #handle: FileHandle;
@@ -46,7 +43,8 @@ export class FilesystemWriter implements ObjectWriter {
       await this.#handle.sync();
       await this.#handle.close();
       this.#state = 'committing';
-      await this.#moveIntoPlace();
+      await makeFolders(dirname(this.#target), this.#root);
+      await rename(this.#temporary, this.#target);
       await syncFolder(dirname(this.#target));
       this.#state = 'committed';
     } catch (error) {
@@ -66,26 +64,16 @@ export class FilesystemWriter implements ObjectWriter {
       throw toStoreError(error);
     }
   }
-
-  async #moveIntoPlace(): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
-      await makeFolders(dirname(this.#target), this.#root);
-      try {
-        await rename(this.#temporary, this.#target);
-        return;
-      } catch (error) {
-        if (errnoOf(error) !== 'ENOENT' || tries === RENAME_TRIES) throw error;
-      }
-    }
-  }
 }
 
-/** Makes `folder` and what is missing above it, each name on disk before anything is put in. */
+/** Makes `folder` and what is missing above it, down from `root`, each name on disk before anything is put in. */
 async function makeFolders(folder: string, root: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
-  for (let at = folder; at !== root && at !== dirname(first); at = dirname(at))
-    await syncFolder(dirname(at)).catch(ignoreMissing);
+  for (let made = folder; made !== root; made = dirname(made)) {
+    await syncFolder(dirname(made));
+    if (made === first) return;
+  }
 }
 
 async function syncFolder(folder: string): Promise<void> {
@@ -107,7 +95,8 @@ function ignoreMissing(error: unknown): void {
 
 /** The system's name of an error (`ENOSPC`), if it has one. */
 export function errnoOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
 }
 
 /** A failed system call as the port's error. The path in it stays in the cause, which only the operator sees. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { access, constants, mkdir, open, opendir, rm, rmdir, stat, unlink } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { access, constants, mkdir, open, opendir, rm, stat, unlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectRead, ObjectStat, ObjectStore } from '../../gateway/ports/object-store.js';
@@ -59,7 +59,8 @@ export function create(config: z.output<typeof settings>): ObjectStore {
       try {
         return await openBody(key, pathOf(key), range, signal);
       } catch (error) {
-        if (errnoOf(error) === 'ENOENT') return { kind: 'missing' };
+        signal.throwIfAborted();
+        if (isAbsence(error)) return { kind: 'missing' };
         throw toStoreError(error);
       }
     },
@@ -72,9 +73,8 @@ export function create(config: z.output<typeof settings>): ObjectStore {
       const path = pathOf(key);
       try {
         await unlink(path);
-        await removeEmptyFolders(dirname(path), objects);
       } catch (error) {
-        if (errnoOf(error) !== 'ENOENT') throw toStoreError(error);
+        if (!isAbsence(error)) throw toStoreError(error);
       }
     },
 
@@ -127,12 +127,17 @@ export function create(config: z.output<typeof settings>): ObjectStore {
   };
 }
 
+/** ENOTDIR: the beginning of the key is itself an object. */
+function isAbsence(error: unknown): boolean {
+  return errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR';
+}
+
 async function statOf(key: string, path: string): Promise<ObjectStat | undefined> {
   try {
     const found = await stat(path);
     return found.isFile() ? { key, size: found.size, modifiedAt: Math.trunc(found.mtimeMs) } : undefined;
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined;
+    if (isAbsence(error)) return undefined;
     throw toStoreError(error);
   }
 }
@@ -147,18 +152,6 @@ async function* keysBelow(folder: string, path: string, prefix: string): AsyncGe
       } else if (entry.isFile() && key.startsWith(prefix)) yield key;
     }
   } catch (error) {
-    // A folder that another caller emptied and removed meanwhile.
-    if (errnoOf(error) !== 'ENOENT') throw toStoreError(error);
-  }
-}
-
-/** Leaves no empty folders behind, up to but not including `top`. A writer that needs one makes it again. */
-async function removeEmptyFolders(folder: string, top: string): Promise<void> {
-  for (let at = folder; at !== top; at = dirname(at)) {
-    try {
-      await rmdir(at);
-    } catch {
-      return; // not empty, or gone already
-    }
+    throw toStoreError(error);
   }
 }

@@ -46,6 +46,7 @@ export function create(config: z.output<typeof settings>, deps: Pick<ObjectStore
     partSize: PART_SIZE,
 
     async create(key, signal) {
+      signal.throwIfAborted();
       let parts: Buffer[] = [];
       let held = 0;
       const forget = () => {
@@ -88,7 +89,11 @@ export function create(config: z.output<typeof settings>, deps: Pick<ObjectStore
       const size = object.bytes.length;
       if (range !== undefined && range.start >= size) return { kind: 'range-not-satisfiable', size };
       const bytes = range === undefined ? object.bytes : object.bytes.subarray(range.start, range.end + 1);
-      return { kind: 'found', stat: statOf(key, object), body: Readable.from(slices(bytes), { objectMode: false }) };
+      const body = Readable.from(slices(bytes), { objectMode: false });
+      const onAbort = () => body.destroy(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+      body.once('close', () => signal.removeEventListener('abort', onAbort));
+      return { kind: 'found', stat: statOf(key, object), body };
     },
 
     async head(key) {

@@ -103,9 +103,8 @@ async function putLifecycle(s3: Connection, settings: BucketSettings, abortSigna
 
 /** What the store said, for the operator: the S3 code and status, or the connection's error. */
 function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  if (!(cause instanceof Error)) return error instanceof Error ? error.message : 'unknown error';
+  const { message, cause } = error as { message: string; cause?: { name: string; message: string; code?: string } };
+  if (cause === undefined) return message;
   const status = statusOf(cause);
-  if (status !== 0) return `${cause.name}, HTTP ${status}`;
-  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
+  return status === 0 ? (cause.code ?? cause.message) : `${cause.name}, HTTP ${status}`;
 }

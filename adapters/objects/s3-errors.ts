@@ -49,10 +49,13 @@ export function statusOf(error: unknown): number {
 }
 
 function factsOf(error: unknown): { name: string; code: string; status: number } {
-  if (!(error instanceof Error)) return { name: '', code: '', status: 0 };
-  const { code, $metadata } = error as { code?: unknown; $metadata?: { httpStatusCode?: number } };
+  const { name, code, $metadata } = (error ?? {}) as {
+    name?: unknown;
+    code?: unknown;
+    $metadata?: { httpStatusCode?: number };
+  };
   return {
-    name: error.name,
+    name: typeof name === 'string' ? name : '',
     code: typeof code === 'string' ? code : '',
     status: $metadata?.httpStatusCode ?? 0,
   };
@@ -60,7 +63,7 @@ function factsOf(error: unknown): { name: string; code: string; status: number }
 
 /** Takes everything off `error` that is not known to be harmless. */
 function strip(error: unknown): unknown {
-  if (!(error instanceof Error)) return undefined;
+  if (typeof error !== 'object' || error === null) return undefined;
   for (const key of Reflect.ownKeys(error)) if (!HARMLESS.has(key)) Reflect.deleteProperty(error, key);
   return error;
 }

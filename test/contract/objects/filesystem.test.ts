@@ -1,0 +1,120 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { create, settings } from '../../../adapters/objects/filesystem.js';
+import type { ObjectStore } from '../../../gateway/ports/object-store.js';
+import { describeObjectStore, fetchBytes, keysOf, store } from '../object-store.contract.js';
+
+const NEVER = new AbortController().signal;
+const folders: string[] = [];
+
+async function freshFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'wharf-objects-'));
+  folders.push(folder);
+  return folder;
+}
+
+async function freshStore(path: string): Promise<ObjectStore> {
+  const objects = create(settings.parse({ path }));
+  await objects.prepare();
+  return objects;
+}
+
+afterAll(async () => {
+  for (const folder of folders) await rm(folder, { recursive: true, force: true });
+});
+
+describeObjectStore('filesystem', async () => freshStore(await freshFolder()));
+
+describe('filesystem object store', () => {
+  it('lets nobody but its own user see files and folders', async () => {
+    const path = join(await freshFolder(), 'data');
+    const objects = await freshStore(path);
+    await store(objects, 'f/deep/one', Buffer.from('secret'));
+    for (const folder of ['', 'tmp', 'objects', 'objects/f', 'objects/f/deep']) {
+      expect((await stat(join(path, folder))).mode & 0o777).toBe(0o700);
+    }
+    expect((await stat(join(path, 'objects/f/deep/one'))).mode & 0o777).toBe(0o600);
+  });
+
+  it.each(['../x', 'f/../../x', '/etc/passwd', 'f//x', 'f/', '', 'f/.', 'f\\x', 'f/\0', `f/${'x'.repeat(200)}`])(
+    'refuses the key %j',
+    async (key) => {
+      const objects = await freshStore(await freshFolder());
+      await expect(objects.create(key, NEVER)).rejects.toMatchObject({ code: 'internal' });
+      await expect(objects.get(key, { signal: NEVER })).rejects.toMatchObject({ code: 'internal' });
+      await expect(objects.head(key)).rejects.toMatchObject({ code: 'internal' });
+      await expect(objects.remove(key)).rejects.toMatchObject({ code: 'internal' });
+    },
+  );
+
+  it('serves what an earlier process has stored, and removes what one has left unfinished', async () => {
+    const path = await freshFolder();
+    const before = await freshStore(path);
+    await store(before, 'f/old', Buffer.from('old'));
+    const writer = await before.create('f/half', NEVER);
+    await writer.write(Buffer.alloc(before.partSize), false);
+    const after = await freshStore(path);
+    expect((await fetchBytes(after, 'f/old')).toString()).toBe('old');
+    expect(await after.removeUnfinished(Date.now() + 60_000)).toBe(1);
+    expect(await readdir(join(path, 'tmp'))).toEqual([]);
+    await writer.abort();
+  });
+
+  it('goes on serving a body whose file is removed meanwhile', async () => {
+    const objects = await freshStore(await freshFolder());
+    const bytes = Buffer.alloc(3 * 1024 * 1024, 5);
+    await store(objects, 'f/going', bytes);
+    const read = await objects.get('f/going', { signal: NEVER });
+    await objects.remove('f/going');
+    if (read.kind !== 'found') throw new Error(read.kind);
+    const chunks: Buffer[] = [];
+    for await (const chunk of read.body) chunks.push(chunk as Buffer);
+    expect(Buffer.concat(chunks).equals(bytes)).toBe(true);
+  });
+
+  it('says which folder it cannot use and what to do', async () => {
+    const file = join(await freshFolder(), 'file');
+    await writeFile(file, '');
+    await expect(freshStore(join(file, 'data'))).rejects.toThrow(/file\/data.*objects\.path/);
+  });
+
+  it('is not ready when its folder is gone', async () => {
+    const path = join(await freshFolder(), 'data');
+    const objects = await freshStore(path);
+    await rm(path, { recursive: true });
+    await expect(objects.check()).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(store(objects, 'f/x', Buffer.from('x'))).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+});
+
+describe('filesystem object store on a disk of 2 MiB', () => {
+  let disk: string;
+  let objects: ObjectStore;
+
+  beforeAll(async () => {
+    disk = await freshFolder();
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk]);
+    objects = await freshStore(disk);
+  });
+  afterAll(() => {
+    execFileSync('umount', [disk]);
+  });
+
+  it('says that it is full, leaves nothing behind, and takes files again', async () => {
+    await store(objects, 'f/first', Buffer.alloc(1024 * 1024, 1));
+    const writer = await objects.create('f/second', NEVER);
+    const write = async () => {
+      for (let n = 0; n < 3; n += 1) await writer.write(Buffer.alloc(objects.partSize, 2), false);
+    };
+    await expect(write()).rejects.toMatchObject({ code: 'store_full', httpStatus: 507 });
+    await writer.abort();
+    expect(await keysOf(objects, '')).toEqual(['f/first']);
+    expect(await readdir(join(disk, 'tmp'))).toEqual([]);
+    await objects.remove('f/first');
+    await store(objects, 'f/third', Buffer.alloc(1024 * 1024, 3));
+    expect((await fetchBytes(objects, 'f/third')).length).toBe(1024 * 1024);
+  });
+});

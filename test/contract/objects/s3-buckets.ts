@@ -1,0 +1,31 @@
+import { S3Client } from '@aws-sdk/client-s3';
+import type { z } from 'zod';
+import { create, settings } from '../../../adapters/objects/s3.js';
+import type { ObjectStore } from '../../../gateway/ports/object-store.js';
+import { freshName, s3Config } from '../../helpers/services.js';
+
+export const STORE_TIMEOUT_MS = 10_000;
+
+export type S3Settings = Partial<z.input<typeof settings>>;
+
+/** An S3 store over the tests' server. */
+export function openStore(bucket: string, extra: S3Settings = {}, store = STORE_TIMEOUT_MS): Promise<ObjectStore> {
+  return create(settings.parse({ ...s3Config(bucket), ...extra }), { timeouts: { store } });
+}
+
+/** A store with a bucket of its own, and a plain client to look into that bucket from beside. */
+export async function freshBucket(
+  what: string,
+  extra: S3Settings = {},
+): Promise<{ bucket: string; objects: ObjectStore; beside: S3Client }> {
+  const bucket = freshName(what);
+  const objects = await openStore(bucket, extra);
+  await objects.prepare();
+  return { bucket, objects, beside: plainClient(bucket) };
+}
+
+/** The SDK's client as anybody would use it. */
+export function plainClient(bucket: string): S3Client {
+  const { region, endpoint, forcePathStyle, accessKeyId, secretAccessKey } = s3Config(bucket);
+  return new S3Client({ region, endpoint, forcePathStyle, credentials: { accessKeyId, secretAccessKey } });
+}

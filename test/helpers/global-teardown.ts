@@ -1,0 +1,11 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { started } from './global-setup.js';
+
+const SCRIPTS = fileURLToPath(new URL('../../../deploy/test-services/', import.meta.url));
+
+/** Stops what the setup has started; what ran before goes on running. */
+export default async function tearDown(): Promise<void> {
+  await Promise.all(started.map((script) => promisify(execFile)(SCRIPTS + script, ['stop'])));
+}
