@@ -4,12 +4,13 @@ import { getRequestListener } from '@hono/node-server';
 import {
   createMcpHandler,
   createRequestStateCodec,
+  fromJsonSchema,
   inputRequired,
   type McpHttpHandler,
+  McpServer,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
-  Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
@@ -58,8 +59,8 @@ const codec = createRequestStateCodec<RoundState>({ key: randomBytes(32) });
 type Changes = Pick<Surroundings, 'toolsChanged' | 'promptsChanged'>;
 
 /** One instance of the fixtures' server for 2026-07-28; `changes` where an instance cannot reach the subscriptions. */
-function server2026(changes?: Changes): Server {
-  const server = new Server(
+function server2026(changes?: Changes): McpServer {
+  const mcp = new McpServer(
     { name: 'wharf-conformance', version: '1.0.0' },
     {
       capabilities: {
@@ -73,20 +74,18 @@ function server2026(changes?: Changes): Server {
       requestState: { verify: codec.verify },
     },
   );
+  const { server } = mcp;
   const surroundings: Surroundings = {
     codec,
     toolsChanged: changes?.toolsChanged ?? (() => server.sendToolListChanged()),
     promptsChanged: changes?.promptsChanged ?? (() => server.sendPromptListChanged()),
   };
 
-  server.setRequestHandler('tools/list', () => ({
-    tools: tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
-  }));
-  server.setRequestHandler('tools/call', async ({ params }, context) => {
-    const tool = tools.find(({ name }) => name === params.name);
-    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
-    return (await tool.run(params.arguments ?? {}, context, surroundings)) as never;
-  });
+  // Through McpServer, for it alone holds `Mcp-Param-…` headers against the tool's schema.
+  for (const { name, description, inputSchema, run } of tools) {
+    const declared = { description, inputSchema: fromJsonSchema<Record<string, unknown>>(inputSchema) };
+    mcp.registerTool(name, declared, async (args, context) => (await run(args, context, surroundings)) as never);
+  }
 
   server.setRequestHandler('prompts/list', () => ({
     prompts: [...PROMPTS.map(({ messages: _, ...listed }) => listed), ASKING_PROMPT],
@@ -121,7 +120,7 @@ function server2026(changes?: Changes): Server {
     const known = ['paris', 'park', 'party'].filter((value) => value.startsWith(params.argument.value));
     return { completion: { values: known, total: known.length, hasMore: false } };
   });
-  return server;
+  return mcp;
 }
 
 /** Serves the fixtures over Streamable HTTP as of 2026-07-28: no sessions, one instance for each request. */

@@ -5,7 +5,6 @@ import {
   type InputRequiredResult,
   inputRequired,
   inputResponse,
-  MissingRequiredClientCapabilityError,
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server';
@@ -130,12 +129,11 @@ const CAPABILITY_TOOLS: Tool2026[] = [
   },
   {
     name: 'test_missing_capability',
-    description: 'Refuses a client without a model',
+    description: "Needs the client's model, and asks it whatever the client declared: the SDK refuses with -32021",
     inputSchema: NO_ARGUMENTS,
     async run(_args, context) {
-      const declared = capabilities(context);
-      if (declared?.sampling !== undefined) return textResult('The client has a model');
-      throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } });
+      if (isAnswered(context, 'capital_question', 'sampling')) return textResult('answered');
+      return inputRequired({ inputRequests: { capital_question: capital } });
     },
   },
 ];
