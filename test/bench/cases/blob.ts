@@ -19,7 +19,7 @@ interface Taken {
 
 async function take(lab: Lab, server: ServerName, mb: number): Promise<Taken> {
   const errors: string[] = [];
-  const targets = [lab.direct, await lab.nginx(), await lab.gateway()];
+  const targets = [lab.direct, await lab.nginx(), await lab.floor(), await lab.gateway()];
   const byName = new Map(targets.map((target) => [target.name, target]));
   const samples = await interleave([...byName.keys()], lab.options.rounds, async (name) => {
     const target = byName.get(name) ?? lab.direct;

@@ -55,7 +55,7 @@ export const small: Case = {
   ids: ['P6', 'P7', 'P8'],
   async run(lab): Promise<Section> {
     const peers = lab.options.peers ? (Object.keys(PEER_VERSIONS) as PeerName[]) : [];
-    const targets = [lab.direct, await lab.nginx(), await lab.gateway()];
+    const targets = [lab.direct, await lab.nginx(), await lab.floor(), await lab.gateway()];
     for (const name of peers) targets.push(await lab.peer(name));
     const body: string[][] = [];
     const rows: Row[] = [];

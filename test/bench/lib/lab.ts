@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Child, freePort, startChild } from './children.js';
 import { exchange } from './client.js';
+import { floorTarget } from './floor.js';
 import { nginxTarget } from './nginx.js';
 import { serverScript } from './paths.js';
 import { peerTarget } from './peers.js';
-import { processTarget, type Target } from './target.js';
+import type { Target } from './target.js';
 import { debianTool, type PeerName, type Tool } from './tools.js';
 import { type WharfOptions, wharfTarget } from './wharf.js';
 
@@ -39,6 +40,8 @@ export interface Lab {
   nginx(): Promise<Target>;
   /** The gateway, started once for each set of limits. */
   gateway(limits?: WharfOptions['limits']): Promise<Target>;
+  /** A trivial Node proxy, beside the gateway in the tables that compare with Node itself. */
+  floor(): Promise<Target>;
   peer(name: PeerName): Promise<Target>;
   storeStats(): Promise<StoreStats>;
   /** Bytes that the kernel has taken from the upstream's last flood. */
@@ -81,10 +84,7 @@ export async function openLab(options: LabOptions): Promise<Lab> {
       const name = limits ? 'wharf-raised' : 'wharf';
       return wharfTarget({ name, directory, node, nodeArgs, ...ports, ...(limits ? { limits } : {}) });
     }
-    return freePort().then((port) => {
-      const url: Target['url'] = (server) => `http://127.0.0.1:${port}/${server}/mcp`;
-      return processTarget('passthrough', url, () => startChild({ ...node('passthrough', port, fastPort), port }));
-    });
+    return floorTarget(fastPort, sdkPort);
   };
   const get = async (port: number, path: string) =>
     (await exchange(new URL(`http://127.0.0.1:${port}${path}`), {})).text;
@@ -106,6 +106,7 @@ export async function openLab(options: LabOptions): Promise<Lab> {
         nginxTarget({ tool: debianTool('nginx'), directory: join(directory, 'nginx'), fastPort, sdkPort }),
       ),
     gateway: (limits) => once(`gateway ${JSON.stringify(limits)}`, () => gateway(limits)),
+    floor: () => once('floor', () => floorTarget(fastPort, sdkPort)),
     peer: (name) => once(name, () => peerTarget(name)),
     storeStats: async () => JSON.parse(await get(storePort, '/__stats')) as StoreStats,
     floodSent: async () => Number(await get(fastPort, '/__sent')),
