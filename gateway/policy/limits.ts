@@ -29,6 +29,8 @@ export interface Limits {
   processes: number;
   /** Requests under way to one HTTP server, streams included. */
   connections: number;
+  /** Sessions remembered in the process, beside those in the state store. */
+  sessions: number;
   /** How many times larger than its encoding a compressed answer may be. */
   codingRatio: number;
 }
@@ -69,6 +71,7 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   depth: 1000,
   processes: 32,
   connections: 1024,
+  sessions: 10_000,
   codingRatio: 100,
 };
 

@@ -150,10 +150,9 @@ export class MessageCuts {
     }
   }
 
-  /** A stored file turned out not to be needed: its string goes back into the message, or its twin is used. */
-  async discardFile(stored: Stored): Promise<void> {
+  /** A stored file has a record now and is no longer this message's to remove. */
+  settled(stored: Stored): void {
     this.#kept.delete(stored.digest);
-    await this.#deps.library.discard(stored.key);
   }
 
   #openFile(path: string): Ingest {

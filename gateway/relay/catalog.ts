@@ -1,0 +1,66 @@
+import { LRUCache } from 'lru-cache';
+import type { JsonObject, JsonValue } from '../ports/dialect.js';
+import { isObject } from './request.js';
+
+/** What is kept of a tool. */
+export interface ToolFacts {
+  outputSchema?: JsonObject;
+}
+
+/** Principals whose view of a server is remembered at one time. */
+const MAX_VIEWS = 1000;
+/** Tools remembered of one view; a server with more is asked again for those that fell out. */
+const MAX_TOOLS = 2000;
+const VIEW_TTL_MS = 5 * 60 * 1000;
+/** Pages of one tools/list that are fetched at most: a cursor that never ends must not be followed for ever. */
+const MAX_PAGES = 50;
+
+/** Asks the server on a session of the client's; undefined when it refused. */
+export type Ask = (method: string, params: JsonObject) => Promise<JsonObject | undefined>;
+
+/**
+ * What each tool of one server declared, by principal and protocol version. It is filled by the tools/list answers that
+ * pass, dropped on `notifications/tools/list_changed`, and asked for when a result needs it and it is not there.
+ */
+export class Catalog {
+  readonly #views = new LRUCache<string, LRUCache<string, ToolFacts>>({ max: MAX_VIEWS, ttl: VIEW_TTL_MS });
+
+  /** Takes note of a tools/list result on its way to the client. */
+  observe(view: string, result: JsonObject): void {
+    for (const tool of toolsOf(result)) {
+      if (typeof tool.name !== 'string') continue;
+      this.#view(view).set(tool.name, isObject(tool.outputSchema) ? { outputSchema: tool.outputSchema } : {});
+    }
+  }
+
+  forget(view: string): void {
+    this.#views.delete(view);
+  }
+
+  async tool(view: string, name: string, ask: Ask): Promise<ToolFacts | undefined> {
+    const known = this.#views.get(view)?.get(name);
+    if (known) return known;
+    let cursor: JsonValue | undefined;
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const result = await ask('tools/list', cursor === undefined ? {} : { cursor });
+      if (!result) break;
+      this.observe(view, result);
+      cursor = result.nextCursor;
+      if (typeof cursor !== 'string') break;
+    }
+    return this.#views.get(view)?.get(name);
+  }
+
+  #view(view: string): LRUCache<string, ToolFacts> {
+    let tools = this.#views.get(view);
+    if (!tools) {
+      tools = new LRUCache({ max: MAX_TOOLS });
+      this.#views.set(view, tools);
+    }
+    return tools;
+  }
+}
+
+export function toolsOf(result: JsonObject): JsonObject[] {
+  return Array.isArray(result.tools) ? result.tools.filter(isObject) : [];
+}

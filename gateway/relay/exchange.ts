@@ -1,0 +1,50 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Limits, Timeouts } from '../policy/limits.js';
+import type { Dialect } from '../ports/dialect.js';
+import type { Log } from '../ports/log.js';
+import type { Metrics } from '../ports/metrics.js';
+import type { WatchTree } from '../wire/json/watch-tree.js';
+import type { Catalog } from './catalog.js';
+import type { CutDeps } from './message-cuts.js';
+import type { ClientResponse } from './outlet.js';
+import type { OutgoingFileDeps } from './outgoing-files.js';
+import type { Sessions } from './session.js';
+
+/** One HTTP request of a client and all that answers it. */
+export interface Exchange {
+  headers: IncomingHttpHeaders;
+  /** The whole body of a POST. */
+  body: Buffer;
+  response: ClientResponse;
+  principal: string;
+  /** Aborted when the client has gone or Wharf shuts down. */
+  signal: AbortSignal;
+  /** What the access log will say; filled in on the way. */
+  facts: ExchangeFacts;
+}
+
+export interface ExchangeFacts {
+  method: string | undefined;
+  /** Tool, prompt or resource. */
+  name: string | undefined;
+  version: string | undefined;
+  files: number;
+  fileBytes: number;
+  bytesOut: number;
+  /** Code of the error the client was told, if any. */
+  error: string | undefined;
+}
+
+/** What every exchange with one server works with. */
+export interface RelayDeps {
+  server: string;
+  limits: Limits;
+  timeouts: Timeouts;
+  cut: CutDeps & { tree: WatchTree; slotMin: number };
+  files: OutgoingFileDeps;
+  dialects: readonly Dialect[];
+  sessions: Sessions;
+  catalog: Catalog;
+  log: Log;
+  metrics: Metrics;
+}

@@ -1,0 +1,41 @@
+import type { Exchange } from './exchange.js';
+import { Outlet } from './outlet.js';
+import type { Piece } from './splice.js';
+
+/** A session's GET stream: what the server says on its own account. */
+export class GetStream {
+  readonly exchange: Exchange;
+  /** Resolves when the client has gone or the stream was ended. */
+  readonly done: Promise<void>;
+  readonly #outlet: Outlet;
+
+  constructor(exchange: Exchange) {
+    this.exchange = exchange;
+    this.#outlet = new Outlet(exchange.response, 'sse');
+    this.done = new Promise((resolve) => {
+      exchange.response.once('close', () => {
+        exchange.facts.bytesOut = this.#outlet.bytes;
+        this.#outlet.end();
+        resolve();
+      });
+    });
+    exchange.response.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+    });
+    exchange.response.flushHeaders();
+  }
+
+  get gone(): boolean {
+    return this.#outlet.gone;
+  }
+
+  async send(pieces: readonly Piece[]): Promise<void> {
+    await this.#outlet.send(pieces, undefined);
+  }
+
+  end(): void {
+    this.#outlet.end();
+  }
+}

@@ -1,0 +1,77 @@
+import type { FileClaims, FileRecord } from '../files/file.js';
+import { fileNameFor } from '../files/file-name.js';
+import type { Stored } from '../files/ingest.js';
+import type { Library } from '../files/library.js';
+import { extensionOf, mediaTypeOf, sniff } from '../files/media-type.js';
+import type { OutgoingFile, Preview } from '../ports/dialect.js';
+import type { MessageCuts } from './message-cuts.js';
+
+export interface Owner {
+  principal: string;
+  server: string;
+  /** The tool, prompt or method that gave the file: nameless files are called after it. */
+  subject: string;
+}
+
+export interface OutgoingFileDeps {
+  library: Library;
+  /** Renders a preview of an image, or nothing. Never throws. */
+  previewOf: (record: FileRecord, head: Buffer, signal: AbortSignal) => Promise<Preview | undefined>;
+}
+
+/** The stored files of one message on their way to becoming links: each is published once, however often it stands. */
+export class OutgoingFiles {
+  readonly #deps: OutgoingFileDeps;
+  readonly #owner: Owner;
+  readonly #cuts: MessageCuts;
+  readonly #signal: AbortSignal;
+  readonly #byDigest = new Map<string, OutgoingFile>();
+  #count = 0;
+  #bytes = 0;
+
+  constructor(deps: OutgoingFileDeps, owner: Owner, cuts: MessageCuts, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#owner = owner;
+    this.#cuts = cuts;
+    this.#signal = signal;
+  }
+
+  /** Different files published. */
+  get count(): number {
+    return this.#byDigest.size;
+  }
+
+  /** Their bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get(digest: string): OutgoingFile | undefined {
+    return this.#byDigest.get(digest);
+  }
+
+  /** Makes stored bytes a file with a link and, for an image, a preview. */
+  async publish(stored: Stored, claims: FileClaims): Promise<OutgoingFile> {
+    this.#count += 1;
+    const known = this.#byDigest.get(stored.digest);
+    if (known) return known;
+    const sniffed = await sniff(stored.head);
+    const mimeType = mediaTypeOf(claims.mimeType, sniffed);
+    const name = fileNameFor({
+      name: claims.name,
+      uri: claims.uri,
+      owner: this.#owner.subject,
+      index: this.#count,
+      ext: extensionOf(claims.mimeType, sniffed),
+    });
+    const { principal, server } = this.#owner;
+    const record = await this.#deps.library.publish(stored, { principal, server, name, mimeType });
+    this.#cuts.settled(stored);
+    const ref = await this.#deps.library.refer(record);
+    const preview = await this.#deps.previewOf(record, stored.head, this.#signal);
+    const file: OutgoingFile = preview ? { ref, preview } : { ref };
+    this.#byDigest.set(stored.digest, file);
+    this.#bytes += stored.size;
+    return file;
+  }
+}

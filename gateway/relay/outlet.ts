@@ -1,0 +1,123 @@
+import type { ServerResponse } from 'node:http';
+import { comment, FRAME_END, frameHead, writeData } from '../wire/sse/write.js';
+import type { FrameFields } from '../wire/sse/parse.js';
+import type { Piece } from './splice.js';
+
+/** What the relay needs of Node's response. */
+export type ClientResponse = Pick<
+  ServerResponse,
+  'writeHead' | 'flushHeaders' | 'write' | 'end' | 'destroy' | 'once' | 'off' | 'headersSent' | 'writableEnded' | 'destroyed' | 'writableNeedDrain'
+>;
+
+/** Proxies and clients give up on a stream that stays silent; a comment is no event, so it cannot be misread. */
+const HEARTBEAT_MS = 15_000;
+const HEARTBEAT = comment('');
+
+/** Writes messages to one client, as SSE frames or as JSON values one after the other, at the client's own pace. */
+export class Outlet {
+  readonly #response: ClientResponse;
+  readonly #format: 'sse' | 'json';
+  #heartbeat: NodeJS.Timeout | undefined;
+  #inFrame = false;
+  #bytes = 0;
+
+  constructor(response: ClientResponse, format: 'sse' | 'json') {
+    this.#response = response;
+    this.#format = format;
+    if (format !== 'sse') return;
+    this.#heartbeat = setInterval(() => {
+      if (!this.#inFrame && !this.gone && response.headersSent) response.write(HEARTBEAT);
+    }, HEARTBEAT_MS);
+    this.#heartbeat.unref();
+  }
+
+  /** Bytes written. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** True when nothing can reach the client any more. */
+  get gone(): boolean {
+    return this.#response.destroyed || this.#response.writableEnded;
+  }
+
+  /** Writes one message; `undefined` when the client takes more at once, which is the usual case. */
+  send(pieces: readonly Piece[], frame: FrameFields | undefined): Promise<void> | undefined {
+    if (this.gone) return undefined;
+    const plain = pieces.every(Buffer.isBuffer) ? (pieces as readonly Buffer[]) : undefined;
+    if (plain) {
+      const bytes = this.#format === 'sse' ? framed(plain, frame) : plain;
+      return this.#write(bytes.length === 1 ? (bytes[0] as Buffer) : Buffer.concat(bytes));
+    }
+    return this.#stream(pieces, frame);
+  }
+
+  /** A frame of whatever the SSE field lines say, without a message (a priming event). */
+  sendEmpty(frame: FrameFields): Promise<void> | undefined {
+    return this.gone ? undefined : this.#write(Buffer.concat([frameHead(frame), Buffer.from('data:\n'), FRAME_END]));
+  }
+
+  comment(bytes: Buffer): void {
+    if (!this.gone && !this.#inFrame) this.#write(comment(bytes.toString('utf8')));
+  }
+
+  /** Whitespace between JSON values. */
+  space(bytes: Buffer): void {
+    if (!this.gone) this.#write(bytes);
+  }
+
+  /** The answer is complete. */
+  end(): void {
+    clearInterval(this.#heartbeat);
+    if (!this.gone) this.#response.end();
+  }
+
+  /** Cuts the connection, so that the client sees a broken stream and resumes it. */
+  abort(): void {
+    clearInterval(this.#heartbeat);
+    this.#response.destroy();
+  }
+
+  async #stream(pieces: readonly Piece[], frame: FrameFields | undefined): Promise<void> {
+    this.#inFrame = true;
+    try {
+      if (this.#format === 'sse') await this.#write(frameHead(frame ?? {}));
+      if (this.#format === 'sse') await this.#write(Buffer.from('data: '));
+      for (const piece of pieces) {
+        if (Buffer.isBuffer(piece)) await this.#write(this.#format === 'sse' ? lineSafe(piece) : piece);
+        // base64 holds no line break
+        else for await (const bytes of piece()) await this.#write(bytes);
+      }
+      if (this.#format === 'sse') await this.#write(Buffer.from('\n\n'));
+    } catch (error) {
+      // half a message is out: only a broken connection tells the client that it will not be completed
+      this.abort();
+      throw error;
+    } finally {
+      this.#inFrame = false;
+    }
+  }
+
+  #write(bytes: Buffer): Promise<void> | undefined {
+    this.#bytes += bytes.length;
+    if (this.#response.write(bytes) || this.gone) return undefined;
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#response.off('drain', done);
+        this.#response.off('close', done);
+        resolve();
+      };
+      this.#response.once('drain', done);
+      this.#response.once('close', done);
+    });
+  }
+}
+
+function framed(pieces: readonly Buffer[], frame: FrameFields | undefined): Buffer[] {
+  return [frameHead(frame ?? {}), ...writeData(pieces), FRAME_END];
+}
+
+/** A line break inside a data field begins the next `data:` line. */
+function lineSafe(bytes: Buffer): Buffer {
+  return bytes.includes(0x0a) ? Buffer.from(bytes.toString('latin1').replaceAll('\n', '\ndata: '), 'latin1') : bytes;
+}

@@ -1,0 +1,99 @@
+import type { GatewayError } from '../errors.js';
+import { errorAnswer } from './error-answer.js';
+import type { Exchange } from './exchange.js';
+import { Outlet } from './outlet.js';
+import type { PendingRequest } from './request.js';
+import type { Piece } from './splice.js';
+
+/** A server's first words decide the status of a stateless answer; a stream that stays silent longer gets its head. */
+const HEAD_WAIT_MS = 1000;
+
+/** 2026-07-28: these codes come with a status of their own. */
+const STATUS_OF_CODE: Readonly<Record<string, number>> = { '-32601': 404, '-32020': 400, '-32021': 400, '-32022': 400 };
+
+/** The answer to one POST, put together from what a shared channel says. */
+export class PostStream {
+  readonly exchange: Exchange;
+  /** Requests not answered yet, by the id they have on the channel. */
+  readonly pending: Map<string, PendingRequest>;
+  /** Resolves when every request is answered or the client has gone. */
+  readonly done: Promise<void>;
+
+  readonly #outlet: Outlet;
+  readonly #format: 'sse' | 'json';
+  readonly #headers: Record<string, string>;
+  readonly #mapsStatus: boolean;
+  #headTimer: NodeJS.Timeout | undefined;
+  #resolve: () => void = () => {};
+
+  /** @param head `now`, or `later` when the first message has a say in it (a session id, a status) */
+  constructor(exchange: Exchange, pending: ReadonlyMap<string, PendingRequest>, head: 'now' | 'later', mapsStatus: boolean) {
+    this.exchange = exchange;
+    this.pending = new Map(pending);
+    this.#mapsStatus = mapsStatus;
+    this.#format = String(exchange.headers.accept ?? '').includes('text/event-stream') ? 'sse' : 'json';
+    this.#headers =
+      this.#format === 'sse'
+        ? { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
+        : { 'content-type': 'application/json' };
+    this.#outlet = new Outlet(exchange.response, this.#format);
+    this.done = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    exchange.response.once('close', () => this.#close());
+    if (head === 'now' && this.#format === 'sse') this.#writeHead(200);
+    else if (mapsStatus) this.#headTimer = setTimeout(() => this.#writeHead(200), HEAD_WAIT_MS);
+  }
+
+  /** True when nobody listens any more. */
+  get gone(): boolean {
+    return this.#outlet.gone;
+  }
+
+  setSession(id: string): void {
+    this.#headers['mcp-session-id'] = id;
+  }
+
+  /** Sends a message that answers `answered` of the requests, or none; a plain JSON answer holds only answers. */
+  async send(pieces: readonly Piece[], answered: readonly string[]): Promise<void> {
+    if (this.#format === 'sse' || answered.length > 0) {
+      this.#writeHead(this.#mapsStatus && answered.length > 0 ? statusOf(pieces) : 200);
+      await this.#outlet.send(pieces, undefined);
+    }
+    for (const id of answered) this.pending.delete(id);
+    if (this.pending.size === 0) this.#end();
+  }
+
+  /** Nothing more will come: every open request gets this error. @throws the error itself, before any head is out */
+  async fail(error: GatewayError, originalId: (id: string) => string): Promise<void> {
+    this.exchange.facts.error = error.code;
+    for (const id of [...this.pending.keys()]) await this.send([errorAnswer(error, originalId(id))], [id]);
+  }
+
+  #writeHead(status: number): void {
+    clearTimeout(this.#headTimer);
+    const { response } = this.exchange;
+    if (response.headersSent || this.gone) return;
+    response.writeHead(status, this.#headers);
+    response.flushHeaders();
+  }
+
+  #end(): void {
+    this.#outlet.end();
+    this.#close();
+  }
+
+  #close(): void {
+    clearTimeout(this.#headTimer);
+    this.exchange.facts.bytesOut = this.#outlet.bytes;
+    this.#outlet.end();
+    this.#resolve();
+  }
+}
+
+function statusOf(pieces: readonly Piece[]): number {
+  const [first] = pieces;
+  if (pieces.length !== 1 || !Buffer.isBuffer(first) || first.length > 64 * 1024) return 200;
+  const code = /"error"\s*:\s*\{[^{}]*?"code"\s*:\s*(-\d+)/.exec(first.toString('latin1'))?.[1];
+  return (code && STATUS_OF_CODE[code]) || 200;
+}

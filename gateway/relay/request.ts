@@ -1,0 +1,114 @@
+import { GatewayError } from '../errors.js';
+import type { JsonObject, JsonValue } from '../ports/dialect.js';
+
+/** From this version on a request carries its version, capabilities and client in `_meta`, and there are no sessions. */
+export const STATELESS_SINCE = '2026-07-28';
+
+/** Assumed for a client that names no version: the last one before `MCP-Protocol-Version` existed. */
+export const DEFAULT_VERSION = '2025-03-26';
+
+const META = 'io.modelcontextprotocol/';
+export const META_VERSION = `${META}protocolVersion`;
+const META_CAPABILITIES = `${META}clientCapabilities`;
+
+/** A request among the messages of one POST. */
+export interface PendingRequest {
+  /** The id as JSON text, `1` or `"1"`: different ids never share it. */
+  id: string;
+  method: string;
+  /** The tool, the prompt or the URI it is about. */
+  subject: string | undefined;
+  params: JsonObject;
+}
+
+/** The body of one POST. */
+export interface ClientMessages {
+  bytes: Buffer;
+  /** How many messages it holds; a batch (2025-03-26) is an array. */
+  isBatch: boolean;
+  requests: PendingRequest[];
+  /** Method of the first message, or `response` for an answer to the server. */
+  firstMethod: string;
+  /** The version its `_meta` names, for 2026-07-28 and later. */
+  statelessVersion: string | undefined;
+  initialize: PendingRequest | undefined;
+}
+
+/** @throws GatewayError `json_malformed`, `request_invalid` */
+export function parseMessages(bytes: Buffer): ClientMessages {
+  let value: JsonValue;
+  try {
+    value = JSON.parse(bytes.toString('utf8')) as JsonValue;
+  } catch (error) {
+    throw new GatewayError('json_malformed', { reason: jsonReason(error) }, error);
+  }
+  const messages = Array.isArray(value) ? value : [value];
+  if (messages.length === 0) throw new GatewayError('request_invalid', { reason: 'the batch is empty' });
+  const requests: PendingRequest[] = [];
+  let firstMethod = '';
+  let statelessVersion: string | undefined;
+  for (const message of messages) {
+    if (!isObject(message)) throw new GatewayError('request_invalid', { reason: 'a message is not a JSON object' });
+    const params = isObject(message.params) ? message.params : {};
+    const method = typeof message.method === 'string' ? message.method : undefined;
+    firstMethod ||= method ?? 'response';
+    const version = metaOf(params)[META_VERSION];
+    if (typeof version === 'string' && version >= STATELESS_SINCE) statelessVersion = version;
+    if (method !== undefined && message.id !== undefined) {
+      requests.push({ id: JSON.stringify(message.id), method, subject: subjectOf(method, params), params });
+    }
+  }
+  return {
+    bytes,
+    isBatch: Array.isArray(value),
+    requests,
+    firstMethod,
+    statelessVersion,
+    initialize: requests.find((request) => request.method === 'initialize'),
+  };
+}
+
+/** What a stateless request says of its client. */
+export function capabilitiesOf(params: JsonObject): JsonObject {
+  const declared = metaOf(params)[META_CAPABILITIES];
+  return isObject(declared) ? declared : {};
+}
+
+export function metaOf(params: JsonObject): JsonObject {
+  return isObject(params._meta) ? params._meta : {};
+}
+
+/** What `Mcp-Name` repeats (SEP-2243; tasks by SEP-2663), and what nameless files are called after. */
+export function subjectOf(method: string, params: JsonObject): string | undefined {
+  const value = subjectKey(method) && params[subjectKey(method) as string];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function subjectKey(method: string): string | undefined {
+  switch (method) {
+    case 'tools/call':
+    case 'prompts/get':
+      return 'name';
+    case 'resources/read':
+    case 'resources/stream':
+    case 'resources/subscribe':
+      return 'uri';
+    case 'tasks/get':
+    case 'tasks/update':
+    case 'tasks/cancel':
+    case 'tasks/result':
+      return 'taskId';
+    default:
+      return undefined;
+  }
+}
+
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** V8's message quotes the input; what a client sent does not belong into logs and answers. */
+function jsonReason(error: unknown): string {
+  const position = /position (\d+)/.exec(String(error))?.[1];
+  return position === undefined ? 'it ends too early or is no JSON' : `unexpected character at position ${position}`;
+}

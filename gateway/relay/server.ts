@@ -1,0 +1,123 @@
+import { GatewayError } from '../errors.js';
+import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../ports/upstream.js';
+import type { Exchange, RelayDeps } from './exchange.js';
+import { HttpServer } from './http-server.js';
+import { checkStatelessHeaders } from './mcp-headers.js';
+import { type ClientMessages, parseMessages } from './request.js';
+import type { Session } from './session.js';
+import { SharedServer } from './shared-server.js';
+
+/** An answer to `initialize` with one of these may come from a server that only knows HTTP+SSE (2024-11-05). */
+const LEGACY_STATUSES = new Set([400, 404, 405]);
+
+/** One configured server, whatever its transport: what the MCP endpoint hands its exchanges to. */
+export class Server {
+  readonly name: string;
+  readonly #deps: RelayDeps;
+  readonly #upstreams: readonly Upstream[];
+  readonly #http: HttpServer | undefined;
+  readonly #shared: SharedServer | undefined;
+  /** Set once a probed server has shown which transport it speaks. */
+  #spoken: 'exchange' | 'shared' | undefined;
+
+  /** @param upstreams one, or for a server that is probed: Streamable HTTP and legacy HTTP+SSE */
+  constructor(deps: RelayDeps, upstreams: readonly Upstream[]) {
+    this.name = deps.server;
+    this.#deps = deps;
+    this.#upstreams = upstreams;
+    const exchange = upstreams.find((upstream): upstream is ExchangeUpstream => upstream.channel === 'exchange');
+    const shared = upstreams.find((upstream): upstream is SharedUpstream => upstream.channel === 'shared');
+    this.#http = exchange && new HttpServer(deps, exchange);
+    this.#shared = shared && new SharedServer(deps, shared);
+    if (!exchange || !shared) this.#spoken = exchange ? 'exchange' : 'shared';
+  }
+
+  /** Channels open to the upstream now. */
+  get channels(): number {
+    return this.#shared?.size ?? 0;
+  }
+
+  async post(exchange: Exchange): Promise<void> {
+    const messages = parseMessages(exchange.body);
+    noteFacts(exchange, messages);
+    checkStatelessHeaders(exchange.headers, messages);
+    const session = messages.initialize ? undefined : await this.#session(exchange);
+    if (session) exchange.facts.version = session.version;
+    const channel = session?.channel ?? this.#spoken;
+    if (channel === 'shared') return this.#sharedServer().post(exchange, messages, session);
+    const probe = channel === undefined && messages.initialize ? this.#probe(exchange, messages) : undefined;
+    return this.#httpServer().post(exchange, messages, session, probe);
+  }
+
+  async get(exchange: Exchange): Promise<void> {
+    const session = await this.#session(exchange);
+    if ((session?.channel ?? this.#spoken) === 'shared') return this.#sharedServer().get(exchange, session);
+    return this.#httpServer().get(exchange, session);
+  }
+
+  async remove(exchange: Exchange): Promise<void> {
+    const session = await this.#session(exchange);
+    if (!session) throw new GatewayError('session_required');
+    if (session.channel === 'shared') return this.#sharedServer().remove(exchange, session);
+    return this.#httpServer().remove(exchange, session);
+  }
+
+  async check(): Promise<void> {
+    await Promise.any(this.#upstreams.map((upstream) => upstream.check()));
+  }
+
+  endGetStreams(): void {
+    this.#shared?.endGetStreams();
+  }
+
+  async close(): Promise<void> {
+    await this.#shared?.close();
+    await Promise.all(this.#upstreams.map((upstream) => upstream.close()));
+  }
+
+  async #session(exchange: Exchange): Promise<Session | undefined> {
+    const id = exchange.headers['mcp-session-id'];
+    if (typeof id !== 'string') return undefined;
+    const session = await this.#deps.sessions.find(id, exchange.principal, this.name);
+    if (!session) throw new GatewayError('session_unknown');
+    return session;
+  }
+
+  /**
+   * MCP 2025-03-26 §backwards compatibility: a client POSTs `initialize`; on 400, 404 or 405 it issues a GET and waits
+   * for `endpoint`. A 2026-07-28 server refuses with a JSON-RPC error, and its JSON is never mistaken for that.
+   */
+  #probe(exchange: Exchange, messages: ClientMessages): (answer: UpstreamAnswer) => Promise<boolean> {
+    return async (answer) => {
+      if (!LEGACY_STATUSES.has(answer.status) || answer.kind === 'json') {
+        if (answer.status < 400) this.#spoken = 'exchange';
+        return false;
+      }
+      try {
+        await this.#sharedServer().post(exchange, messages, undefined);
+      } catch (error) {
+        if (exchange.response.headersSent) throw error;
+        return false;
+      }
+      answer.body.destroy();
+      this.#spoken = 'shared';
+      return true;
+    };
+  }
+
+  #httpServer(): HttpServer {
+    if (!this.#http) throw new GatewayError('session_unknown');
+    return this.#http;
+  }
+
+  #sharedServer(): SharedServer {
+    if (!this.#shared) throw new GatewayError('session_unknown');
+    return this.#shared;
+  }
+}
+
+function noteFacts(exchange: Exchange, messages: ClientMessages): void {
+  exchange.facts.method = messages.firstMethod;
+  exchange.facts.name = messages.requests[0]?.subject;
+  exchange.facts.version = messages.statelessVersion;
+}

@@ -1,0 +1,147 @@
+import { GatewayError } from '../errors.js';
+import type { SharedUpstream } from '../ports/upstream.js';
+import type { HeldMessage } from '../wire/json/reader.js';
+import type { Exchange, RelayDeps } from './exchange.js';
+import { resultOf } from './http-server.js';
+import { type ClientMessages, capabilitiesOf, DEFAULT_VERSION, isObject } from './request.js';
+import type { Session } from './session.js';
+import { SharedSession } from './shared-session.js';
+
+/** How often idle channels are looked for. */
+const IDLE_CHECK_MS = 30_000;
+
+/**
+ * One server behind a channel that all messages of a session share. A legacy session has a channel of its own; the
+ * stateless clients of one principal share another, on which their ids are renamed.
+ */
+export class SharedServer {
+  readonly #deps: RelayDeps;
+  readonly #upstream: SharedUpstream;
+  readonly #sessions = new Map<string, SharedSession>();
+  readonly #stateless = new Map<string, Promise<SharedSession>>();
+  readonly #idleCheck: NodeJS.Timeout;
+
+  constructor(deps: RelayDeps, upstream: SharedUpstream) {
+    this.#deps = deps;
+    this.#upstream = upstream;
+    this.#idleCheck = setInterval(() => void this.#closeIdle(), Math.min(IDLE_CHECK_MS, deps.timeouts.session));
+    this.#idleCheck.unref();
+  }
+
+  /** Channels open now. */
+  get size(): number {
+    return this.#sessions.size + this.#stateless.size;
+  }
+
+  async post(exchange: Exchange, messages: ClientMessages, session: Session | undefined): Promise<void> {
+    if (messages.statelessVersion !== undefined) {
+      const channel = await this.#statelessChannel(exchange);
+      channel.client = {
+        protocolVersion: messages.statelessVersion,
+        capabilities: capabilitiesOf(messages.requests[0]?.params ?? {}),
+      };
+      return channel.post(exchange, messages);
+    }
+    if (messages.initialize) return this.#initialize(exchange, messages);
+    if (!session) throw new GatewayError('session_required');
+    return this.#channelOf(session).post(exchange, messages);
+  }
+
+  async get(exchange: Exchange, session: Session | undefined): Promise<void> {
+    if (!session) throw new GatewayError('method_not_allowed', { method: 'GET without a session', allow: 'POST' });
+    return this.#channelOf(session).openGet(exchange);
+  }
+
+  async remove(exchange: Exchange, session: Session): Promise<void> {
+    const channel = this.#channelOf(session);
+    await this.#deps.sessions.end(session.id);
+    await channel.close();
+    exchange.response.writeHead(204);
+    exchange.response.end();
+  }
+
+  /** Streams that wait for the server's own messages end, so that a drain need not wait for them. */
+  endGetStreams(): void {
+    for (const channel of this.#sessions.values()) channel.endGet();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#idleCheck);
+    const stateless = await Promise.allSettled(this.#stateless.values());
+    const channels = stateless.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    await Promise.all([...channels, ...this.#sessions.values()].map((channel) => channel.close()));
+  }
+
+  /** A channel lives in one process: after a restart, or on another replica, the client must initialize again. */
+  #channelOf(session: Session): SharedSession {
+    const channel = this.#sessions.get(session.id);
+    if (!channel) throw new GatewayError('session_unknown');
+    return channel;
+  }
+
+  async #initialize(exchange: Exchange, messages: ClientMessages): Promise<void> {
+    const connection = await this.#upstream.connect(exchange.signal);
+    let id: string | undefined;
+    const channel: SharedSession = new SharedSession({
+      deps: this.#deps,
+      connection,
+      principal: exchange.principal,
+      isShared: false,
+      closed: () => {
+        if (id === undefined) return;
+        this.#sessions.delete(id);
+        this.#deps.sessions.end(id).catch((error) => this.#deps.log.warn({ err: error }, 'could not end a session'));
+      },
+    });
+    const opened = async (message: HeldMessage) => {
+      const result = resultOf(message);
+      if (!result) return undefined;
+      const capabilities = messages.initialize?.params.capabilities;
+      const session = await this.#deps.sessions.open({
+        principal: exchange.principal,
+        server: this.#deps.server,
+        channel: 'shared',
+        version: typeof result.protocolVersion === 'string' ? result.protocolVersion : DEFAULT_VERSION,
+        capabilities: isObject(capabilities) ? capabilities : {},
+      });
+      id = session.id;
+      channel.client = { protocolVersion: session.version, capabilities: session.capabilities };
+      this.#sessions.set(id, channel);
+      return id;
+    };
+    try {
+      await channel.post(exchange, messages, opened);
+    } finally {
+      if (id === undefined) await channel.close();
+    }
+  }
+
+  #statelessChannel(exchange: Exchange): Promise<SharedSession> {
+    const { principal } = exchange;
+    const open = this.#stateless.get(principal);
+    if (open) return open;
+    // not the exchange's own signal: the channel outlives the request that opened it
+    const opening = this.#upstream.connect(new AbortController().signal).then(
+      (connection) =>
+        new SharedSession({
+          deps: this.#deps,
+          connection,
+          principal,
+          isShared: true,
+          closed: () => this.#stateless.delete(principal),
+        }),
+    );
+    this.#stateless.set(principal, opening);
+    opening.catch(() => this.#stateless.delete(principal));
+    return opening;
+  }
+
+  async #closeIdle(): Promise<void> {
+    const latest = Date.now() - this.#deps.timeouts.session;
+    const stateless = await Promise.allSettled(this.#stateless.values());
+    const channels = stateless.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    for (const channel of [...channels, ...this.#sessions.values()]) {
+      if ((channel.idleSince ?? Date.now()) < latest) await channel.close();
+    }
+  }
+}

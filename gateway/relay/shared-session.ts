@@ -1,0 +1,379 @@
+import { asGatewayError, GatewayError } from '../errors.js';
+import type { ClientFacts, JsonObject } from '../ports/dialect.js';
+import type { SharedConnection } from '../ports/upstream.js';
+import type { HeldMessage } from '../wire/json/reader.js';
+import { ownRequest, ownResult } from './ask.js';
+import { CutReader } from './cut-reader.js';
+import { errorAnswer } from './error-answer.js';
+import type { Exchange, ExchangeFacts, RelayDeps } from './exchange.js';
+import { GetStream } from './get-stream.js';
+import type { MessageCuts } from './message-cuts.js';
+import { PostStream } from './post-stream.js';
+import { pump } from './pump.js';
+import { type Mapping, namesBack, renameRequest } from './remap.js';
+import { type ClientMessages, metaOf, type PendingRequest } from './request.js';
+import { RANGE } from './slots.js';
+import { type Addressee, toClient } from './to-client.js';
+
+/** How long a server's request waits for a stream on which it can reach the client. */
+const STREAM_WAIT_MS = 5000;
+
+/** How long a request of Wharf's own may take. */
+const ASK_TIMEOUT_MS = 10_000;
+
+export interface SharedSessionOptions {
+  deps: RelayDeps;
+  connection: SharedConnection;
+  principal: string;
+  /** True when several clients use the channel, so that ids and tokens need names of their own. */
+  isShared: boolean;
+  /** The channel is gone. */
+  closed: () => void;
+}
+
+/** Takes the result of an `initialize`; gives the id of the session it opens, none when it is an error. */
+export type OpenShared = (result: HeldMessage) => Promise<string | undefined>;
+
+/** What a message needs to be delivered. */
+interface Target {
+  stream: PostStream | GetStream;
+  facts: ExchangeFacts;
+  exchange: Exchange;
+}
+
+/**
+ * One channel to an upstream on which all messages travel (stdio, legacy SSE). Answers go to the POST that asked,
+ * progress by its token, everything else to the GET stream, else to the only open POST.
+ */
+export class SharedSession {
+  readonly #options: SharedSessionOptions;
+  readonly #posts = new Set<PostStream>();
+  readonly #byId = new Map<string, PostStream>();
+  readonly #byProgress = new Map<string, PostStream>();
+  readonly #mappings = new Map<string, Mapping>();
+  readonly #own = new Map<string, (result: JsonObject | undefined) => void>();
+  readonly #opened = new Map<PostStream, OpenShared>();
+  readonly #abort = new AbortController();
+  readonly #reader: CutReader;
+  #get: GetStream | undefined;
+  #streamArrived: (() => void)[] = [];
+  #tail: Promise<void> | undefined;
+  #asking = 0;
+  #resumeReading: () => void = () => {};
+  #nextId = 1;
+  #lastUse = Date.now();
+  #isOver = false;
+  /** Of the client that opened the session; a stateless client's come with each request. */
+  client: ClientFacts | undefined;
+
+  constructor(options: SharedSessionOptions) {
+    this.#options = options;
+    const { connection, deps } = options;
+    this.#reader = new CutReader(
+      connection.kind,
+      deps.cut,
+      {
+        message: (message, cuts) => this.#onMessage(message, cuts),
+        noise: (line) => deps.log.debug({ bytes: line.length }, 'the server wrote a line that is no message'),
+      },
+      this.#abort.signal,
+    );
+    void this.#read();
+  }
+
+  /** Since when nobody has used the session, or undefined while somebody does. Milliseconds since the epoch. */
+  get idleSince(): number | undefined {
+    return this.#posts.size > 0 || this.#get ? undefined : this.#lastUse;
+  }
+
+  /**
+   * Sends the messages of a POST and streams back what answers them.
+   * @param opened called with the result of an `initialize`; gives the id of the session it opens
+   */
+  async post(exchange: Exchange, messages: ClientMessages, opened?: OpenShared): Promise<void> {
+    const { connection, deps, isShared } = this.#options;
+    this.#lastUse = Date.now();
+    if (messages.requests.length === 0) {
+      await connection.send(oneLine(messages.bytes));
+      exchange.response.writeHead(202);
+      exchange.response.end();
+      return;
+    }
+    let { bytes } = messages;
+    let pending = new Map(messages.requests.map((request) => [request.id, request]));
+    if (isShared) ({ bytes, pending } = this.#rename(messages, deps.limits.depth));
+    for (const id of pending.keys()) {
+      if (this.#byId.has(id)) throw new GatewayError('request_invalid', { reason: `the id ${id} is in use already` });
+    }
+    const stream = new PostStream(exchange, pending, opened || isShared ? 'later' : 'now', isShared);
+    this.#register(stream, pending, opened);
+    try {
+      await connection.send(oneLine(bytes));
+      await stream.done;
+      if (stream.pending.size > 0) await this.#clientLeft(stream);
+    } catch (error) {
+      if (!exchange.response.headersSent) throw error;
+      await stream.fail(asGatewayError(error), (id) => this.#originalId(id));
+    } finally {
+      this.#unregister(stream);
+    }
+  }
+
+  /** The client's GET stream, until one of the two sides ends it. */
+  async openGet(exchange: Exchange): Promise<void> {
+    if (this.#get) throw new GatewayError('stream_taken');
+    this.#lastUse = Date.now();
+    const stream = new GetStream(exchange);
+    this.#get = stream;
+    for (const arrived of this.#streamArrived.splice(0)) arrived();
+    await stream.done;
+    this.#get = undefined;
+    this.#lastUse = Date.now();
+  }
+
+  endGet(): void {
+    this.#get?.end();
+  }
+
+  /** Ends the channel; the process behind it is gone when this resolves. */
+  async close(): Promise<void> {
+    this.#get?.end();
+    await this.#options.connection.close();
+    await this.#over(new GatewayError('upstream_closed', { server: this.#options.deps.server }));
+  }
+
+  #register(
+    stream: PostStream,
+    pending: ReadonlyMap<string, PendingRequest>,
+    opened: OpenShared | undefined,
+  ): void {
+    this.#posts.add(stream);
+    if (opened) this.#opened.set(stream, opened);
+    for (const [id, request] of pending) {
+      this.#byId.set(id, stream);
+      const token = this.#options.isShared ? id : JSON.stringify(metaOf(request.params).progressToken);
+      if (token !== undefined) this.#byProgress.set(token, stream);
+    }
+    if (this.#posts.size === 1) for (const arrived of this.#streamArrived.splice(0)) arrived();
+  }
+
+  /** Requests nobody waits for any more stay known until they are answered, so that their answers can be dropped. */
+  #unregister(stream: PostStream): void {
+    this.#posts.delete(stream);
+    this.#opened.delete(stream);
+    for (const [token, owner] of this.#byProgress) if (owner === stream) this.#byProgress.delete(token);
+    this.#lastUse = Date.now();
+  }
+
+  #rename(messages: ClientMessages, maxDepth: number): { bytes: Buffer; pending: Map<string, PendingRequest> } {
+    const [request] = messages.requests;
+    if (!request || messages.isBatch) throw new GatewayError('request_invalid', { reason: 'a batch needs a session' });
+    const id = String(this.#nextId++);
+    const renamed = renameRequest(messages.bytes, id, maxDepth);
+    this.#mappings.set(id, { id: request.id, progressToken: renamed.progressToken });
+    return { bytes: renamed.bytes, pending: new Map([[id, request]]) };
+  }
+
+  /** 2026-07-28: closing the stream is the cancellation. Before that, the request runs on and its answer is dropped. */
+  async #clientLeft(stream: PostStream): Promise<void> {
+    if (!this.#options.isShared) return;
+    for (const id of stream.pending.keys()) {
+      const params = `{"requestId":${id},"reason":"the client closed its stream"}`;
+      const message = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`;
+      await this.#options.connection.send(Buffer.from(message)).catch(() => {});
+    }
+  }
+
+  #originalId(id: string): string {
+    return this.#mappings.get(id)?.id ?? id;
+  }
+
+  async #read(): Promise<void> {
+    const { connection, deps } = this.#options;
+    let reason: unknown;
+    try {
+      await pump(connection.body, (chunk) => this.#take(chunk), {
+        server: deps.server,
+        idleMs: deps.timeouts.idle,
+        due: () => this.#reader.inMessage,
+        signal: this.#abort.signal,
+      });
+      await this.#tail;
+    } catch (error) {
+      reason = error;
+    }
+    await this.#over(reason ?? new GatewayError('upstream_closed', { server: deps.server }));
+  }
+
+  async #over(reason: unknown): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const error = asGatewayError(reason);
+    const { deps, connection, closed } = this.#options;
+    closed();
+    await this.#reader.abandon();
+    this.#abort.abort(error);
+    for (const resolve of this.#own.values()) resolve(undefined);
+    if (this.#posts.size > 0) deps.log.warn({ code: error.code, err: error.cause }, 'the channel broke off');
+    for (const stream of this.#posts) await stream.fail(error, (id) => this.#originalId(id));
+    this.#get?.end();
+    await connection.close();
+  }
+
+  #take(chunk: Buffer): Promise<unknown> | undefined {
+    const fed = this.#reader.feed(chunk);
+    const settle = this.#reader.settle();
+    if (!fed && !settle) return this.#backlog();
+    return Promise.all([fed, settle]).then(() => this.#backlog());
+  }
+
+  /** While a message is being finished nothing more is read, unless it waits for an answer on this same channel. */
+  #backlog(): Promise<unknown> | undefined {
+    if (!this.#tail || this.#asking > 0) return undefined;
+    const asked = new Promise<void>((resolve) => {
+      this.#resumeReading = resolve;
+    });
+    return Promise.race([this.#tail, asked]);
+  }
+
+  #onMessage(message: HeldMessage, cuts: MessageCuts): void {
+    const own = this.#own.get(message.captured(RANGE.id) ?? '');
+    if (own) {
+      own(cuts.failure || message.malformed ? undefined : ownResult(message));
+      cuts.release();
+      return;
+    }
+    const run = (this.#tail ?? Promise.resolve()).then(() => this.#deliver(message, cuts));
+    const tail = run
+      .catch((error) => this.#options.deps.log.error({ err: error }, 'a message was lost'))
+      .finally(() => {
+        if (this.#tail === tail) this.#tail = undefined;
+      });
+    this.#tail = tail;
+  }
+
+  async #deliver(message: HeldMessage, cuts: MessageCuts): Promise<void> {
+    const target = await this.#targetOf(message);
+    if (!target || target.stream.gone) {
+      await cuts.settle();
+      await cuts.discardFiles();
+      cuts.release();
+      await this.#undelivered(message, target);
+      return;
+    }
+    const answered = answeredIds(message);
+    const opened = target.stream instanceof PostStream ? this.#opened.get(target.stream) : undefined;
+    if (opened && answered.length > 0 && target.stream instanceof PostStream) {
+      const id = await opened(message);
+      if (id !== undefined) target.stream.setSession(id);
+    }
+    const outgoing = await toClient(message, cuts, this.#options.deps, this.#addressee(target));
+    if (!outgoing) return;
+    if (target.stream instanceof PostStream) await target.stream.send(outgoing.pieces, answered);
+    else await target.stream.send(outgoing.pieces);
+    await outgoing.sent();
+    for (const id of answered) this.#forget(id);
+  }
+
+  #addressee({ exchange, facts }: Target): Addressee {
+    const { principal, isShared } = this.#options;
+    const own = exchange.facts.version;
+    const addressee: Addressee = {
+      principal,
+      client: this.client ?? { protocolVersion: own ?? '', capabilities: {} },
+      answered: (id) => this.#byId.get(id)?.pending.get(id),
+      ask: (method, params) => this.#ask(method, params),
+      facts,
+      signal: this.#abort.signal,
+    };
+    return isShared ? { ...addressee, remap: (message) => namesBack(message, this.#mappings) } : addressee;
+  }
+
+  async #targetOf(message: HeldMessage): Promise<Target | undefined> {
+    const method = message.captured('method');
+    const [id] = answeredIds(message);
+    if (id !== undefined) return asTarget(this.#byId.get(id));
+    const token = message.captured(RANGE.progressToken);
+    if (method === '"notifications/progress"' && token !== undefined) {
+      const owner = this.#byProgress.get(token);
+      if (owner) return asTarget(owner);
+    }
+    const subscription = message.captured(RANGE.subscriptionId);
+    if (this.#options.isShared && subscription !== undefined) return asTarget(this.#byId.get(subscription));
+    const open = this.#openStream();
+    if (open || message.captured(RANGE.id) === undefined) return asTarget(open);
+    await this.#waitForStream();
+    return asTarget(this.#openStream());
+  }
+
+  #openStream(): PostStream | GetStream | undefined {
+    if (this.#get) return this.#get;
+    const [only] = this.#posts;
+    return this.#posts.size === 1 ? only : undefined;
+  }
+
+  async #waitForStream(): Promise<void> {
+    // the answer to other messages may be what opens the stream, so reading goes on
+    this.#asking += 1;
+    this.#resumeReading();
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, STREAM_WAIT_MS);
+      this.#streamArrived.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+    this.#asking -= 1;
+  }
+
+  /** A message without a stream: a request must not hang, a notification is only counted. */
+  async #undelivered(message: HeldMessage, target: Target | undefined): Promise<void> {
+    const { deps, connection } = this.#options;
+    for (const id of answeredIds(message)) this.#forget(id);
+    deps.metrics.count('wharf_dropped_messages_total', { reason: target ? 'client_gone' : 'no_stream' });
+    const id = message.captured(RANGE.id);
+    if (message.captured('method') === undefined || id === undefined) return;
+    await connection.send(errorAnswer(new GatewayError('no_stream'), id)).catch(() => {});
+  }
+
+  #forget(id: string): void {
+    this.#byId.delete(id);
+    this.#byProgress.delete(id);
+    this.#mappings.delete(id);
+  }
+
+  async #ask(method: string, params: JsonObject): Promise<JsonObject | undefined> {
+    const own = ownRequest(method, params, undefined);
+    this.#asking += 1;
+    this.#resumeReading();
+    try {
+      return await new Promise((resolve) => {
+        const timer = setTimeout(() => resolve(undefined), ASK_TIMEOUT_MS);
+        this.#own.set(own.id, (result) => {
+          clearTimeout(timer);
+          resolve(result);
+        });
+        this.#options.connection.send(own.bytes).catch(() => resolve(undefined));
+      });
+    } finally {
+      this.#own.delete(own.id);
+      this.#asking -= 1;
+    }
+  }
+}
+
+function asTarget(stream: PostStream | GetStream | undefined): Target | undefined {
+  return stream && { stream, facts: stream.exchange.facts, exchange: stream.exchange };
+}
+
+/** Ids of the requests a message answers; more than one in a batch. */
+function answeredIds(message: HeldMessage): string[] {
+  if (message.captured('method') !== undefined) return [];
+  return message.captures.filter(({ name }) => name === RANGE.id).map(({ text }) => text);
+}
+
+/** On stdio a message is a line. Raw line breaks can only stand between the tokens of JSON. */
+function oneLine(bytes: Buffer): Buffer {
+  if (!bytes.includes(0x0a) && !bytes.includes(0x0d)) return bytes;
+  return Buffer.from(bytes.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte)));
+}

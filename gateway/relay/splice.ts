@@ -1,0 +1,58 @@
+import { GatewayError } from '../errors.js';
+import type { Library } from '../files/library.js';
+import { Base64Encoder } from '../wire/base64/encode.js';
+import type { HeldMessage } from '../wire/json/reader.js';
+import { Cut, type PutBack } from './cut.js';
+import type { Edit } from './edits.js';
+
+/** A stretch of an outgoing message: bytes, or a file written back as base64 while it is read. */
+export type Piece = Buffer | (() => AsyncIterable<Buffer>);
+
+export interface Spliced {
+  pieces: Piece[];
+  /** Objects that only exist because of provisional cuts put back here; to be removed once the message is sent. */
+  temporary: string[];
+}
+
+/**
+ * The message with its edits: every byte outside them as it came. Strings that stayed inline are in their places
+ * again, and so are those that left memory but turned out to be nobody's file.
+ * @param kept digests of files that have become links and stay
+ * @throws GatewayError `spool_full` when a string's own spelling is lost
+ */
+export function splice(
+  message: HeldMessage,
+  edits: readonly Edit[],
+  library: Library,
+  kept: (digest: string) => boolean,
+  signal: AbortSignal,
+): Spliced {
+  const pieces: Piece[] = [];
+  const temporary = new Set<string>();
+  for (const part of message.render([...edits])) {
+    if (Buffer.isBuffer(part)) {
+      pieces.push(part);
+      continue;
+    }
+    const cut = part.attachment;
+    if (!(cut instanceof Cut)) continue;
+    const back = cut.inline ? undefined : cut.putBack();
+    if (cut.inline) pieces.push(...cut.inline);
+    if (!back) continue;
+    if (!kept(back.stored.digest)) temporary.add(back.stored.key);
+    pieces.push(() => encodeAgain(library, back.stored.key, back.how, signal));
+  }
+  return { pieces, temporary: [...temporary] };
+}
+
+async function* encodeAgain(library: Library, key: string, how: PutBack, signal: AbortSignal): AsyncGenerator<Buffer> {
+  yield how.head;
+  if (how.canonicalBytes > 0) {
+    const read = await library.read(key, signal, { start: 0, end: how.canonicalBytes - 1 });
+    if (read.kind !== 'found') throw new GatewayError('store_unavailable');
+    const encoder = new Base64Encoder();
+    for await (const chunk of read.body) yield encoder.push(chunk as Buffer);
+    yield encoder.finish();
+  }
+  yield* how.spelling;
+}

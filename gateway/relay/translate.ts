@@ -1,0 +1,196 @@
+import { GatewayError } from '../errors.js';
+import type { Limits } from '../policy/limits.js';
+import type { ClientFacts, Dialect, JsonObject, OutgoingFile } from '../ports/dialect.js';
+import type { HeldMessage } from '../wire/json/reader.js';
+import type { Cut } from './cut.js';
+import { type Edit, inOrder, insertMember, rangeAt, replaceRange } from './edits.js';
+import { type ClaimedCut, isStructured, type MessageCuts, pointer } from './message-cuts.js';
+import type { OutgoingFiles } from './outgoing-files.js';
+import { FILES_META_KEY, RANGE } from './slots.js';
+import { acceptsAnyString, isDeclaredBase64 } from './structured-content.js';
+
+/** Results are private to a principal and outlive no link; 2026-07-28 lets servers say otherwise. */
+const CACHE_FIELDS_SINCE = '2026-07-28';
+
+export interface TranslateContext {
+  client: ClientFacts;
+  /** In order of preference; the last one is spoken by every client. */
+  dialects: readonly Dialect[];
+  limits: Limits;
+  /** The outputSchema of the tool that answered, fetched when it is needed first. */
+  outputSchema: () => Promise<JsonObject | undefined>;
+}
+
+interface FileEntry {
+  file: OutgoingFile;
+  /** Path of the result the file stands in. */
+  result: readonly (string | number)[];
+  place: { contentIndex: number } | { pointer: string };
+}
+
+/**
+ * Turns the cuts of a message into links: replaces the objects that held files, the copies of them in
+ * structuredContent, and lists the files in `_meta` for programs. Cuts that nobody claims are left where they were.
+ * @returns the edits, in order; every file they speak of is stored and has a record
+ * @throws GatewayError when a file in it cannot be told (not base64, named twice)
+ */
+export async function translate(
+  message: HeldMessage,
+  cuts: MessageCuts,
+  files: OutgoingFiles,
+  context: TranslateContext,
+): Promise<Edit[]> {
+  const edits: Edit[] = [];
+  const entries: FileEntry[] = [];
+  const mine = cuts.claimed.filter((claimed) => claimed.reading.kind === 'mine');
+  for (const claimed of mine) refuseWhatIsNoFile(claimed, context.limits);
+  const stored = mine.filter((claimed) => claimed.cut.stored);
+  if (stored.length > 0) refuseDuplicates(message);
+  await replaceHolders(stored, files, context, edits, entries);
+  await replaceStructured(cuts, files, context, edits, entries);
+  for (const result of resultsOf(entries)) {
+    edits.push(listFiles(message, result, entries));
+    if (context.client.protocolVersion >= CACHE_FIELDS_SINCE) edits.push(...keepPrivate(message, result, entries));
+  }
+  return inOrder(edits);
+}
+
+/** A string that must be a file and is none. Small ones pass: the client is the judge of what it can read. */
+function refuseWhatIsNoFile({ cut, reading }: ClaimedCut, limits: Limits): void {
+  if (cut.stored || !cut.fault || cut.dataUri || reading.kind !== 'mine') return;
+  const length = cut.inline?.reduce((sum, piece) => sum + piece.length, 0);
+  const inlineLimit = reading.inlineLimit === 'image' ? limits.inlineImage : limits.inlineOther;
+  if (length !== undefined && length <= Math.ceil(inlineLimit / 3) * 4) return;
+  throw new GatewayError('file_not_base64', { path: cut.path, reason: cut.fault.message });
+}
+
+/** JSON parsers differ on which of two equal keys counts, so a file named twice could be another one to the client. */
+function refuseDuplicates(message: HeldMessage): void {
+  const [duplicate] = message.duplicates;
+  if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
+}
+
+async function replaceHolders(
+  claims: readonly ClaimedCut[],
+  files: OutgoingFiles,
+  context: TranslateContext,
+  edits: Edit[],
+  entries: FileEntry[],
+): Promise<void> {
+  const writer = context.dialects.find((dialect) => dialect.spokenBy(context.client));
+  if (!writer) throw new Error('no dialect is spoken by every client');
+  // one block can become several: what follows it moves
+  const shift = new Map<string, number>();
+  for (const { cut, place, holder, range, reading } of claims) {
+    if (!cut.stored || reading.kind !== 'mine') continue;
+    const claimsOfUri = cut.dataUri && place.encoding === 'dataUri' ? cut.dataUri : {};
+    const file = await files.publish(cut.stored, { ...reading.claims, ...claimsOfUri });
+    const blocks = writer.write(place, file, holder, context.client);
+    edits.push(replaceRange(range, blocks.map((block) => JSON.stringify(block)).join(',')));
+    const list = range.path.findLastIndex((key) => typeof key === 'number');
+    const index = range.path[list] as number;
+    const listKey = pointer(range.path.slice(0, list));
+    const moved = shift.get(listKey) ?? 0;
+    if (place.kind === 'content') shift.set(listKey, moved + blocks.length - 1);
+    entries.push({ file, result: range.path.slice(0, list - 1), place: { contentIndex: index + moved } });
+  }
+}
+
+/** A string of structuredContent is a file when it repeats one of the same result, or its schema says it is base64. */
+async function replaceStructured(
+  cuts: MessageCuts,
+  files: OutgoingFiles,
+  context: TranslateContext,
+  edits: Edit[],
+  entries: FileEntry[],
+): Promise<void> {
+  for (const cut of cuts.cuts.filter(isStructured)) {
+    const at = cut.value.path.indexOf('structuredContent');
+    const path = cut.value.path.slice(at + 1);
+    const file = (await sameFile(cut, files)) ?? (await declaredFile(cut, path, files, context));
+    if (!file) continue;
+    const schema = await context.outputSchema();
+    const link = acceptsAnyString(schema, path) || isDeclaredBase64(schema, path) ? file.ref.url : '';
+    // the quotes stand on either side of the cut
+    edits.push(replaceRange({ start: cut.value.offset - 1, end: cut.value.offset + 1 }, JSON.stringify(link)));
+    entries.push({ file, result: cut.value.path.slice(0, at), place: { pointer: pointer(path) } });
+  }
+}
+
+async function sameFile(cut: Cut, files: OutgoingFiles): Promise<OutgoingFile | undefined> {
+  if (files.count === 0) return undefined;
+  const digest = cut.stored?.digest ?? cut.inspect()?.digest;
+  return digest === undefined ? undefined : files.get(digest);
+}
+
+async function declaredFile(
+  cut: Cut,
+  path: readonly (string | number)[],
+  files: OutgoingFiles,
+  context: TranslateContext,
+): Promise<OutgoingFile | undefined> {
+  if (!cut.stored && (cut.inspect()?.size ?? 0) <= context.limits.inlineOther) return undefined;
+  if (!isDeclaredBase64(await context.outputSchema(), path)) return undefined;
+  if (!cut.stored) {
+    cut.storeLate();
+    await cut.pressure;
+  }
+  return cut.stored ? files.publish(cut.stored, {}) : undefined;
+}
+
+function resultsOf(entries: readonly FileEntry[]): (readonly (string | number)[])[] {
+  const results = new Map(entries.map((entry) => [pointer(entry.result), entry.result]));
+  return [...results.values()];
+}
+
+function entriesOf(result: readonly (string | number)[], entries: readonly FileEntry[]): FileEntry[] {
+  return entries.filter((entry) => pointer(entry.result) === pointer(result));
+}
+
+/** `_meta["dev.wharf/files"]`: the same files for programs. */
+function listFiles(message: HeldMessage, result: readonly (string | number)[], entries: readonly FileEntry[]): Edit {
+  const list = entriesOf(result, entries).map(({ file: { ref }, place }) => ({
+    uri: ref.uri,
+    url: ref.url,
+    name: ref.name,
+    mimeType: ref.mimeType,
+    size: ref.size,
+    digest: ref.digest,
+    expiresAt: ref.expiresAt,
+    ...place,
+  }));
+  const value = JSON.stringify(list);
+  const old = rangeAt(message, RANGE.filesMeta, [...result, '_meta', FILES_META_KEY]);
+  if (old) return replaceRange(old, value);
+  const member = `${JSON.stringify(FILES_META_KEY)}:${value}`;
+  const meta = rangeAt(message, RANGE.meta, [...result, '_meta']);
+  if (meta) {
+    const isObject = message.slice(meta.start, meta.start + 1).toString('latin1') === '{';
+    return isObject ? insertMember(message, meta, member) : replaceRange(meta, `{${member}}`);
+  }
+  return insertMember(message, resultRange(message, result), `"_meta":{${member}}`);
+}
+
+/** A link is one principal's and dies: a cache must neither share the result nor keep it longer than that. */
+function keepPrivate(message: HeldMessage, result: readonly (string | number)[], entries: readonly FileEntry[]): Edit[] {
+  if (!message.ranges.some((range) => range.name === RANGE.holder && range.path.includes('contents'))) return [];
+  const ttlMs = Math.min(...entriesOf(result, entries).map(({ file }) => file.ref.ttlSeconds * 1000));
+  const edits: Edit[] = [];
+  const scope = rangeAt(message, RANGE.cacheScope, [...result, 'cacheScope']);
+  const ttl = rangeAt(message, RANGE.ttlMs, [...result, 'ttlMs']);
+  const missing: string[] = [];
+  if (scope) edits.push(replaceRange(scope, '"private"'));
+  else missing.push('"cacheScope":"private"');
+  if (!ttl) missing.push(`"ttlMs":${ttlMs}`);
+  else if (!(Number(message.slice(ttl.start, ttl.end).toString('latin1')) <= ttlMs)) {
+    edits.push(replaceRange(ttl, String(ttlMs)));
+  }
+  if (missing.length > 0) edits.push(insertMember(message, resultRange(message, result), missing.join(',')));
+  return edits;
+}
+
+function resultRange(message: HeldMessage, result: readonly (string | number)[]): { start: number; end: number } {
+  const range = rangeAt(message, RANGE.result, result);
+  if (!range) throw new Error(`no result at ${pointer(result)}`);
+  return range;
+}
