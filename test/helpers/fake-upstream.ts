@@ -86,6 +86,8 @@ export interface FakeUpstream {
   readonly queue: ScriptedAnswer[];
   /** Writes one message to every open GET stream, framed as SSE. */
   push(message: object): void;
+  /** Writes bytes on a connection out of turn. */
+  speakOn(connection: number, bytes: string): void;
   /** Ends all connections at once and frees the port. */
   close(): Promise<void>;
 }
@@ -206,6 +208,10 @@ class Fake implements FakeUpstream {
 
   push(message: object): void {
     for (const stream of this.#streams.values()) void writeEvent(stream, [Buffer.from(JSON.stringify(message))]);
+  }
+
+  speakOn(connection: number, bytes: string): void {
+    for (const [socket, number] of this.#sockets) if (number === connection) socket.write(bytes);
   }
 
   close(): Promise<void> {

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../gateway/errors.js';
 
-function codeOf(error: unknown): string {
-  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+function codeOf(error: object): string {
+  const { code } = error as { code?: unknown };
   return typeof code === 'string' ? code : '';
 }
 
@@ -12,7 +12,7 @@ const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTE
  * Why no head arrived. llhttp's codes say the answer was not HTTP; a broken connection that once stood is
  * `upstream_closed`; all the rest (DNS, refused, certificate) means that it cannot be reached.
  */
-export function headFailure(server: string, error: unknown): GatewayError {
+export function headFailure(server: string, error: Error): GatewayError {
   if (error instanceof GatewayError) return error;
   const code = codeOf(error);
   if (code.startsWith('HPE_')) {

@@ -1,0 +1,333 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { create, looksLikeLegacyServer, settings } from '../../../adapters/upstream/streamable-http.js';
+import type { ExchangeUpstream, UpstreamAnswer } from '../../../gateway/ports/upstream.js';
+import { type FakeUpstream, type FakeUpstreamOptions, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { describeUpstream, type UpstreamSubject } from '../upstream.contract.js';
+import { calm, failureOf, type Overrides, POST_HEADERS, request, until, upstreamDeps } from './subject.js';
+
+function subjectFor(options: FakeUpstreamOptions): UpstreamSubject {
+  const fakes: FakeUpstream[] = [];
+  const start = async (overrides: Overrides = {}) => {
+    const fake = await startFakeUpstream(options);
+    fakes.push(fake);
+    return { fake, upstream: create(settings.parse({ url: fake.url }), upstreamDeps(overrides)) };
+  };
+  return {
+    healthy: async (overrides) => (await start(overrides)).upstream,
+    unreachable: async () => {
+      const { fake, upstream } = await start();
+      await fake.close();
+      return upstream;
+    },
+    dying: async () => {
+      const { fake, upstream } = await start();
+      const body = `{"half":${'0'.repeat(100)}`;
+      fake.respond = () => ({ contentType: 'application/json', body, cutAfter: 8, cut: 'rst' });
+      return upstream;
+    },
+    limitOfOne: { limits: { connections: 1 }, timeouts: { queue: 50 } },
+    limitError: 'connection_limit',
+    leftovers: () => fakes.reduce((sum, fake) => sum + fake.openConnections, 0),
+    clean: async () => {
+      for (const fake of fakes.splice(0)) await fake.close();
+    },
+  };
+}
+
+describeUpstream('streamable-http (JSON)', () => subjectFor({ transport: 'json' }));
+describeUpstream('streamable-http (SSE)', () => subjectFor({ transport: 'sse' }));
+describeUpstream('streamable-http (chunked)', () => subjectFor({ transport: 'json', announceLength: false }));
+
+describe('streamable-http', () => {
+  let fake: FakeUpstream;
+  let upstream: ExchangeUpstream;
+
+  const start = async (overrides: Overrides = {}, headers: Record<string, string> = {}, options = {}) => {
+    fake = await startFakeUpstream(options);
+    upstream = create(settings.parse({ url: fake.url, headers }), upstreamDeps(overrides));
+  };
+  const open = (headers: Record<string, string> = POST_HEADERS, signal = calm()): Promise<UpstreamAnswer> =>
+    upstream.open({ method: 'POST', headers: { ...headers }, body: request(1, 'ping') }, signal);
+  const read = async (answer: UpstreamAnswer): Promise<string> => {
+    let text = '';
+    for await (const part of answer.body) text += String(part);
+    return text;
+  };
+
+  afterEach(async () => {
+    await upstream.close();
+    await fake.close();
+  });
+
+  it('sends its own Host and framing, asks for no coding, and forwards only what it is given', async () => {
+    await start({}, { Authorization: 'Bearer operator' });
+    const hostile = {
+      ...POST_HEADERS,
+      host: 'evil.example',
+      'content-length': '3',
+      'transfer-encoding': 'chunked',
+      'accept-encoding': 'gzip, br',
+      connection: 'upgrade',
+      authorization: 'Bearer client',
+      'mcp-session-id': 'abc',
+    };
+    await read(await open(hostile));
+    const sent = fake.requests[0];
+    expect(sent?.headers).toEqual({
+      host: new URL(fake.url).host,
+      connection: 'keep-alive',
+      'accept-encoding': 'identity',
+      authorization: 'Bearer operator',
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-session-id': 'abc',
+      'content-length': String(request(1, 'ping').length),
+    });
+    expect(sent?.body).toEqual(request(1, 'ping'));
+  });
+
+  it.each([
+    ['application/json', 200, 'json'],
+    ['Application/JSON; charset=utf-8', 200, 'json'],
+    ['application/problem+json', 400, 'json'],
+    ['text/event-stream', 200, 'sse'],
+    ['text/event-stream; charset=utf-8', 200, 'sse'],
+    ['application/x-ndjson', 200, 'lines'],
+    ['application/octet-stream', 200, 'bytes'],
+    ['text/html', 404, 'bytes'],
+    ['application/json-seq', 200, 'bytes'],
+    [undefined, 200, 'bytes'],
+    ['application/json', 202, 'none'],
+    ['application/json', 204, 'none'],
+  ])('takes %s with status %i as %s', async (contentType, status, kind) => {
+    await start();
+    fake.queue.push({ status, body: '{}', ...(contentType === undefined ? {} : { contentType }) });
+    const answer = await open();
+    expect({ status: answer.status, kind: answer.kind }).toEqual({ status, kind });
+    expect(await read(answer)).toBe(kind === 'none' ? '' : '{}');
+  });
+
+  it('takes an announced length of 0 as no body', async () => {
+    await start();
+    fake.queue.push({ contentType: 'application/json', body: '' });
+    const answer = await open();
+    expect([answer.kind, await read(answer)]).toEqual(['none', '']);
+  });
+
+  it('passes on the status, the headers and the length of an answer', async () => {
+    await start();
+    fake.queue.push({
+      status: 401,
+      headers: { 'www-authenticate': 'Bearer', 'set-cookie': ['a=1', 'b=2'] },
+      body: 'no',
+    });
+    const answer = await open();
+    expect(answer.status).toBe(401);
+    expect(answer.contentLength).toBe(2);
+    expect(answer.headers).toMatchObject({ 'www-authenticate': 'Bearer', 'set-cookie': ['a=1', 'b=2'] });
+    await read(answer);
+  });
+
+  it.each([301, 302, 303, 307, 308, 304])('follows no redirect (%i)', async (status) => {
+    await start();
+    const target = await startFakeUpstream();
+    fake.queue.push({ status, headers: { location: target.url } });
+    const failure = await failureOf(open());
+    expect(failure.code).toBe('upstream_invalid');
+    expect(failure.message).toContain(String(status));
+    expect(failure.message).not.toContain(String(target.port));
+    expect(target.requests).toEqual([]);
+    await target.close();
+  });
+
+  it('uses one connection for one exchange after the other', async () => {
+    await start();
+    for (let i = 0; i < 20; i++) await read(await open());
+    expect(fake.connections).toBe(1);
+  });
+
+  it('keeps no connection whose answer was not read to its end', async () => {
+    await start();
+    fake.queue.push({ contentType: 'application/json', body: 'x'.repeat(5_000_000) });
+    const answer = await open();
+    answer.body.destroy();
+    expect(await read(await open())).toBe('{"result":{},"jsonrpc":"2.0","id":1}');
+    expect(fake.connections).toBe(2);
+    await until(() => fake.openConnections === 1);
+  });
+
+  it('takes no bytes on an idle connection for the next answer', async () => {
+    await start();
+    const first = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
+    fake.queue.push({ raw: first });
+    expect(await read(await open())).toBe('{}');
+    const second = fake.requests[0];
+    expect(second?.connection).toBe(0);
+    // the surplus comes once the connection lies in the pool
+    fake.speakOn(0, 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"evil":1}');
+    await until(() => fake.openConnections === 0);
+    expect(await read(await open())).toBe('{"result":{},"jsonrpc":"2.0","id":1}');
+  });
+
+  it('refuses a second answer in the same breath', async () => {
+    await start();
+    const one = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n';
+    fake.queue.push({ raw: `${one}{}${one}[]` });
+    expect(await read(await open())).toBe('{}');
+    expect(await read(await open())).toBe('{"result":{},"jsonrpc":"2.0","id":1}');
+    expect(fake.connections).toBe(2);
+  });
+
+  it('repeats a request whose reused connection had been closed meanwhile', async () => {
+    await start();
+    await read(await open());
+    fake.queue.push({ reset: true });
+    expect(await read(await open())).toBe('{"result":{},"jsonrpc":"2.0","id":1}');
+    expect(fake.requests.length).toBe(3);
+  });
+
+  it('repeats it once and not again', async () => {
+    await start();
+    await read(await open());
+    fake.queue.push({ reset: true }, { reset: true });
+    expect((await failureOf(open())).code).toBe('upstream_closed');
+    expect(fake.requests.length).toBe(3);
+  });
+
+  it('never repeats a request on a new connection', async () => {
+    await start();
+    fake.queue.push({ reset: true });
+    expect((await failureOf(open())).code).toBe('upstream_closed');
+    expect(fake.requests.length).toBe(1);
+  });
+
+  it('never repeats a POST the server may have worked on', async () => {
+    await start();
+    await read(await open());
+    fake.queue.push({ headDelayMs: 400, reset: true });
+    expect((await failureOf(open())).code).toBe('upstream_closed');
+    expect(fake.requests.length).toBe(2);
+  });
+
+  it('never repeats a request after the first byte of an answer', async () => {
+    await start();
+    await read(await open());
+    fake.queue.push({ raw: 'HTTP/1.1 200 O', cut: 'rst' });
+    expect((await failureOf(open())).code).toBe('upstream_closed');
+    expect(fake.requests.length).toBe(2);
+  });
+
+  it('waits for the head of an answer no longer than timeouts.upstream', async () => {
+    await start({ timeouts: { upstream: 100 } });
+    fake.queue.push({ never: true });
+    const failure = await failureOf(open());
+    expect(failure.code).toBe('upstream_timeout');
+    expect(failure.facts).toEqual({ server: 'subject', limit: 'timeouts.upstream', allowed: 100 });
+    await until(() => fake.openConnections === 0);
+  });
+
+  it('lets a body take longer than timeouts.upstream', async () => {
+    await start({ timeouts: { upstream: 100 } });
+    fake.queue.push({ contentType: 'application/json', body: '[1,2,3]', chunk: 1, gapMs: 40 });
+    expect(await read(await open())).toBe('[1,2,3]');
+  });
+
+  it('is not moved by informational answers', async () => {
+    await start();
+    const early = 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'.repeat(50);
+    const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n';
+    fake.queue.push({ raw: `HTTP/1.1 100 Continue\r\n\r\n${early}${head}{}` });
+    expect(await read(await open())).toBe('{}');
+  });
+
+  it.each([
+    ['no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n'],
+    ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
+    ['a length and chunks', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}'],
+    ['a line break in a header', 'HTTP/1.1 200 OK\r\nX: a\nb\r\n\r\n'],
+    ['a head without end', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}`],
+  ])('refuses %s', async (_what, raw) => {
+    await start();
+    fake.queue.push({ raw });
+    expect((await failureOf(open())).code).toBe('upstream_invalid');
+  });
+
+  it('refuses to change the protocol', async () => {
+    await start();
+    fake.queue.push({ raw: 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n' });
+    expect((await failureOf(open())).code).toBe('upstream_closed');
+  });
+
+  it('ends a request under way with the reason of its signal', async () => {
+    await start();
+    fake.queue.push({ never: true });
+    const leaving = new AbortController();
+    const opening = open(POST_HEADERS, leaving.signal);
+    await until(() => fake.requests.length === 1);
+    leaving.abort();
+    const failure = await failureOf(opening);
+    expect(failure.code).toBe('upstream_closed');
+    await until(() => fake.openConnections === 0);
+  });
+
+  it('ends a body under way with the reason of its signal', async () => {
+    await start();
+    fake.queue.push({ contentType: 'application/json', body: '[1,2]', cutAfter: 2, cut: 'stall' });
+    const leaving = new AbortController();
+    const answer = await open(POST_HEADERS, leaving.signal);
+    leaving.abort();
+    expect((await failureOf(read(answer))).code).toBe('upstream_closed');
+    await until(() => fake.openConnections === 0);
+  });
+
+  it('waits for a free connection as long as timeouts.queue allows, in the order of arrival', async () => {
+    await start({ limits: { connections: 1 } });
+    const order: number[] = [];
+    await Promise.all(
+      [0, 1].map(async (place) => {
+        await read(await open());
+        order.push(place);
+      }),
+    );
+    expect(order).toEqual([0, 1]);
+    expect(fake.connections).toBe(1);
+  });
+
+  it('lets no more wait than may run', async () => {
+    await start({ limits: { connections: 2 } });
+    fake.respond = () => ({ never: true });
+    const leaving = new AbortController();
+    const failures = [1, 2, 3, 4].map(() => failureOf(open(POST_HEADERS, leaving.signal)));
+    expect((await failureOf(open())).code).toBe('connection_limit');
+    leaving.abort();
+    expect((await Promise.all(failures)).map((failure) => failure.code)).toEqual(Array(4).fill('upstream_closed'));
+  });
+});
+
+describe('looksLikeLegacyServer', () => {
+  it.each([
+    [404, 'text/html', true],
+    [405, undefined, true],
+    [400, 'text/plain', true],
+    [400, 'application/json', false],
+    [200, 'text/event-stream', false],
+    [500, 'text/html', false],
+  ])('%i with %s: %s', (status, contentType, expected) => {
+    expect(looksLikeLegacyServer(status, contentType)).toBe(expected);
+  });
+});
+
+describe('settings of an HTTP upstream', () => {
+  it.each([
+    ['no URL', { url: 'localhost:3000' }],
+    ['another scheme', { url: 'file:///etc/passwd' }],
+    ['credentials', { url: 'http://a:b@host/mcp' }],
+    ['a fragment', { url: 'http://host/mcp#x' }],
+    ['a header that frames', { url: 'http://host/mcp', headers: { 'Content-Length': '1' } }],
+    ['a header value with a line break', { url: 'http://host/mcp', headers: { X: 'a\r\nY: b' } }],
+    ['a header name with a blank', { url: 'http://host/mcp', headers: { 'X Y': 'a' } }],
+    ['an unknown key', { url: 'http://host/mcp', header: {} }],
+  ])('refuse %s', (_what, value) => {
+    expect(settings.safeParse(value).success).toBe(false);
+  });
+});

@@ -1,0 +1,79 @@
+import { fileURLToPath } from 'node:url';
+import { GatewayError } from '../../../gateway/errors.js';
+import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS, type Limits, type Timeouts } from '../../../gateway/policy/limits.js';
+import type { Log, LogFields } from '../../../gateway/ports/log.js';
+
+export interface LogLine extends LogFields {
+  level: string;
+  text: string;
+}
+
+/** A log that keeps its lines. */
+export function recordingLog(lines: LogLine[] = [], base: LogFields = {}): Log & { lines: LogLine[] } {
+  const at = (level: string) => (fields: LogFields, text: string) => {
+    lines.push({ ...base, ...fields, level, text });
+  };
+  const child = (fields: LogFields): Log => recordingLog(lines, { ...base, ...fields });
+  return { lines, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), child };
+}
+
+export interface Overrides {
+  limits?: Partial<Limits>;
+  timeouts?: Partial<Timeouts>;
+}
+
+/** What every upstream adapter is created with. */
+export function upstreamDeps(overrides: Overrides = {}) {
+  return {
+    name: 'subject',
+    limits: { ...DEFAULT_LIMITS, ...overrides.limits },
+    timeouts: { ...DEFAULT_TIMEOUTS, upstream: 20_000, ...overrides.timeouts },
+    log: recordingLog(),
+    inheritedEnv: { PATH: process.env.PATH ?? '' },
+  };
+}
+
+/** The command of a stdio server among the test helpers. */
+export function stdioServer(): string[] {
+  return [process.execPath, fileURLToPath(new URL('../../helpers/fake-stdio-server.js', import.meta.url))];
+}
+
+/** The command of a stdio server that misbehaves; the fixture is not compiled, so it stays where its source is. */
+export function fixture(mode: string): string[] {
+  const path = '../../../../test/helpers/stdio-child.fixture.mjs';
+  return [process.execPath, fileURLToPath(new URL(path, import.meta.url)), mode];
+}
+
+export function request(id: number, method: string, params: object = {}): Buffer {
+  return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+}
+
+export const POST_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+/** A signal that never aborts. */
+export const calm = (): AbortSignal => new AbortController().signal;
+
+/** What a promise rejected with, as the GatewayError it has to be. */
+export async function failureOf(promise: Promise<unknown>): Promise<GatewayError> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw new Error('rejected with something else than a GatewayError', { cause: error });
+  }
+  throw new Error('did not reject');
+}
+
+/** Polls until the condition holds; the test's own time-out is the limit. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
