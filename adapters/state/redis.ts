@@ -60,6 +60,7 @@ export async function create(
     scripts: SCRIPTS,
     lazyConnect: true,
     connectTimeout: deps.timeouts.state,
+    disconnectTimeout: deps.timeouts.state,
     commandTimeout: deps.timeouts.state,
     socketTimeout: TIMEOUTS_BEFORE_RECONNECT * deps.timeouts.state,
     // With the defaults of these three, commands to a Redis that does not answer pend for ever, and 100,000 of them
@@ -73,7 +74,7 @@ export async function create(
     // A primary that became a replica says so only to writes: connect again, to wherever the name points now.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   }) as Redis & ScriptCommands;
-  watch(client, deps.log);
+  const unwatch = watch(client, deps.log);
 
   /** The first connection. It is opened by the first step, and only this one is waited for. */
   let opening: Promise<void> | undefined;
@@ -122,22 +123,33 @@ export async function create(
 
     async close() {
       // Not QUIT: that would wait for a Redis that may no longer answer. Every step has been awaited by its caller.
+      unwatch();
       client.disconnect();
     },
   };
 }
 
-/** One line when the connection is lost and one when it is back, however often it is tried in between. */
-function watch(client: Redis, log: StateStoreDeps['log']): void {
+/**
+ * One line when the connection is lost and one when it is back, however often it is tried in between.
+ * @returns ends it, so that closing on purpose is not told as a loss
+ */
+function watch(client: Redis, log: StateStoreDeps['log']): () => void {
   let lost = false;
-  client.on('error', (error: unknown) => {
-    if (!lost) log.warn({ err: withoutValues(error) }, 'the state store cannot be reached');
+  let reason: unknown;
+  const onClose = () => {
+    if (!lost) log.warn({ err: withoutValues(reason) }, 'the connection to the state store is lost');
     lost = true;
+  };
+  client.on('error', (error: unknown) => {
+    reason = error;
   });
+  client.on('close', onClose);
   client.on('ready', () => {
     if (lost) log.info({}, 'the state store can be reached again');
     lost = false;
+    reason = undefined;
   });
+  return () => client.off('close', onClose);
 }
 
 /** Redis takes whole milliseconds and refuses zero. */
@@ -160,6 +172,6 @@ async function atMost(ms: number, promise: Promise<void>): Promise<void> {
  * of a command it does not know.
  */
 function withoutValues(error: unknown): Error {
-  const text = error instanceof Error ? error.message : 'unknown error';
+  const text = error instanceof Error ? error.message : 'The connection was closed.';
   return new Error(text.replace(/, with args beginning with:.*$/s, '').slice(0, 300));
 }

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { StateStore } from '../../gateway/ports/state-store.js';
+
+const HOUR = 3_600_000;
+
+export interface StateUnderTest {
+  store: StateStore;
+  /** Lets `ms` pass for every key of the store, at once. */
+  advance(ms: number): Promise<void>;
+}
+
+/** What every state store does. @param make a store with nothing in it, and the way to move its time */
+export function describeStateStore(name: string, make: () => Promise<StateUnderTest>): void {
+  describe(`state store: ${name}`, () => {
+    let store: StateStore;
+    let advance: StateUnderTest['advance'];
+    let count = 0;
+    /** A key that no other test has touched. */
+    const fresh = () => {
+      count += 1;
+      return `file:f_${count}`;
+    };
+
+    beforeAll(async () => {
+      ({ store, advance } = await make());
+    });
+    afterAll(async () => {
+      await store.close();
+    });
+
+    it('creates a key once and reads it back', async () => {
+      const key = fresh();
+      expect(await store.read(key)).toBeUndefined();
+      expect(await store.create(key, 'first', HOUR)).toBe(true);
+      expect(await store.create(key, 'second', HOUR)).toBe(false);
+      expect(await store.read(key)).toBe('first');
+    });
+
+    it.each([
+      ['nothing', ''],
+      ['JSON', '{"name":"a \\"b\\" ü 漢 🎈","n":1e400}'],
+      ['line breaks and NUL', 'a\r\n\0b'],
+      ['256 KiB', 'x'.repeat(256 * 1024)],
+    ])('keeps a value of %s as it is', async (_, value) => {
+      const key = fresh();
+      await store.create(key, value, HOUR);
+      expect(await store.read(key)).toBe(value);
+      expect(await store.replace(key, value, `${value}!`, HOUR)).toBe(true);
+      expect(await store.take(key)).toBe(`${value}!`);
+    });
+
+    it.each(['digest:user@example.com:47DEQpj8HBSa-_TImW', 'ticket:{a}:*?[]', 'file: a b'])(
+      'takes the key %j',
+      async (key) => {
+        await store.create(key, 'v', HOUR);
+        expect(await store.read(key)).toBe('v');
+        await store.remove(key);
+        expect(await store.read(key)).toBeUndefined();
+      },
+    );
+
+    it('lets only one of many creators win', async () => {
+      const key = fresh();
+      const won = await Promise.all(Array.from({ length: 50 }, (_, n) => store.create(key, `${n}`, HOUR)));
+      expect(won.filter(Boolean)).toHaveLength(1);
+      expect(await store.read(key)).toBe(`${won.indexOf(true)}`);
+    });
+
+    it('gives a value to only one of many takers', async () => {
+      const key = fresh();
+      await store.create(key, 'ticket', HOUR);
+      const taken = await Promise.all(Array.from({ length: 50 }, () => store.take(key)));
+      expect(taken.filter((value) => value !== undefined)).toEqual(['ticket']);
+      expect(await store.read(key)).toBeUndefined();
+      expect(await store.create(key, 'again', HOUR)).toBe(true);
+    });
+
+    it('lets only one of many replacers win', async () => {
+      const key = fresh();
+      await store.create(key, 'old', HOUR);
+      const won = await Promise.all(Array.from({ length: 50 }, (_, n) => store.replace(key, 'old', `new ${n}`, HOUR)));
+      expect(won.filter(Boolean)).toHaveLength(1);
+      expect(await store.read(key)).toBe(`new ${won.indexOf(true)}`);
+    });
+
+    it('replaces nothing that is missing or holds something else', async () => {
+      const key = fresh();
+      expect(await store.replace(key, '', 'x', HOUR)).toBe(false);
+      expect(await store.read(key)).toBeUndefined();
+      await store.create(key, 'a', HOUR);
+      expect(await store.replace(key, 'b', 'x', HOUR)).toBe(false);
+      expect(await store.read(key)).toBe('a');
+    });
+
+    it('removes a key, and does not mind when there is none', async () => {
+      const key = fresh();
+      await store.create(key, 'v', HOUR);
+      await store.remove(key);
+      await store.remove(key);
+      expect(await store.read(key)).toBeUndefined();
+      expect(await store.take(key)).toBeUndefined();
+    });
+
+    describe('when time passes', () => {
+      it('forgets a key after its time to live, for every verb', async () => {
+        const keys = [fresh(), fresh(), fresh(), fresh(), fresh()] as const;
+        for (const key of keys) await store.create(key, 'v', HOUR);
+        await advance(HOUR - 1000);
+        expect(await store.read(keys[0])).toBe('v');
+        await advance(2000);
+        expect(await store.read(keys[0])).toBeUndefined();
+        expect(await store.extend(keys[1], HOUR)).toBe(false);
+        expect(await store.replace(keys[2], 'v', 'w', HOUR)).toBe(false);
+        expect(await store.take(keys[3])).toBeUndefined();
+        expect(await store.create(keys[4], 'new', HOUR)).toBe(true);
+      });
+
+      it('keeps an extended key for as long as it was extended', async () => {
+        const key = fresh();
+        await store.create(key, 'v', HOUR);
+        await advance(HOUR / 2);
+        expect(await store.extend(key, HOUR)).toBe(true);
+        await advance(HOUR - 1000);
+        expect(await store.read(key)).toBe('v');
+        await advance(2000);
+        expect(await store.read(key)).toBeUndefined();
+      });
+
+      it('never shortens a life by extending it', async () => {
+        const key = fresh();
+        await store.create(key, 'v', HOUR);
+        expect(await store.extend(key, 1000)).toBe(true);
+        await advance(HOUR - 1000);
+        expect(await store.read(key)).toBe('v');
+      });
+
+      it('gives a replaced value the new time to live, be it shorter', async () => {
+        const key = fresh();
+        await store.create(key, 'v', HOUR);
+        expect(await store.replace(key, 'v', 'w', HOUR / 4)).toBe(true);
+        await advance(HOUR / 2);
+        expect(await store.read(key)).toBeUndefined();
+      });
+
+      it('does not lengthen a life by reading, or by losing a create', async () => {
+        const key = fresh();
+        await store.create(key, 'v', HOUR);
+        await advance(HOUR / 2);
+        await store.read(key);
+        await store.create(key, 'w', 10 * HOUR);
+        await store.replace(key, 'other', 'w', 10 * HOUR);
+        await advance(HOUR / 2 + 1000);
+        expect(await store.read(key)).toBeUndefined();
+      });
+    });
+
+    it('says that it is there', async () => {
+      await store.check();
+      expect(store.name).toMatch(/^[a-z]+$/);
+    });
+  });
+}

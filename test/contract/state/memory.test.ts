@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import { create, settings } from '../../../adapters/state/memory.js';
+import { describeStateStore } from '../state-store.contract.js';
+
+function movable() {
+  let now = Date.now();
+  const clock = { now: () => now };
+  const advance = async (ms: number) => {
+    now += ms;
+  };
+  return { clock, advance };
+}
+
+describeStateStore('memory', async () => {
+  const { clock, advance } = movable();
+  return { store: create(settings.parse({}), { clock }), advance };
+});
+
+describe('memory state store', () => {
+  it('refuses a key too many, naming the limit, until an old one has expired', async () => {
+    const { clock, advance } = movable();
+    const store = create(settings.parse({ maxKeys: 3 }), { clock });
+    await store.create('a', '1', 1000);
+    await store.create('b', '1', 5000);
+    await store.create('c', '1', 5000);
+    await expect(store.create('d', '1', 5000)).rejects.toMatchObject({
+      code: 'state_full',
+      facts: { limit: 'state.maxKeys', allowed: 3, actual: 3 },
+    });
+    expect(await store.create('a', '2', 5000)).toBe(false);
+    expect(await store.replace('b', '1', '2', 5000)).toBe(true);
+    await advance(1001);
+    expect(await store.create('d', '1', 5000)).toBe(true);
+    await expect(store.create('e', '1', 5000)).rejects.toMatchObject({ code: 'state_full' });
+    await store.close();
+  });
+});

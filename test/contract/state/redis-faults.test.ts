@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { create, settings } from '../../../adapters/state/redis.js';
+import type { LogFields } from '../../../gateway/ports/log.js';
+import type { StateStore } from '../../../gateway/ports/state-store.js';
+import { OwnRedis } from '../../helpers/own-redis.js';
+import { silentLog } from '../../helpers/silent-log.js';
+
+const STATE_TIMEOUT_MS = 300;
+const HOUR = 3_600_000;
+const UNAVAILABLE = { code: 'state_unavailable', httpStatus: 503 };
+
+/** Every verb, each of which has to fail closed. */
+const VERBS: [string, (store: StateStore) => Promise<unknown>][] = [
+  ['create', (store) => store.create('k', 'v', HOUR)],
+  ['read', (store) => store.read('k')],
+  ['extend', (store) => store.extend('k', HOUR)],
+  ['replace', (store) => store.replace('k', 'v', 'w', HOUR)],
+  ['take', (store) => store.take('k')],
+  ['remove', (store) => store.remove('k')],
+  ['check', (store) => store.check()],
+];
+
+describe('redis state store when Redis', () => {
+  let redis: OwnRedis;
+  let store: StateStore;
+  let logged: [string, LogFields, string][];
+
+  const open = (url = redis.url) => {
+    const log = {
+      ...silentLog,
+      info: (fields: LogFields, text: string) => logged.push(['info', fields, text]),
+      warn: (fields: LogFields, text: string) => logged.push(['warn', fields, text]),
+    };
+    return create(settings.parse({ url }), { timeouts: { state: STATE_TIMEOUT_MS }, log });
+  };
+
+  /** Until it works again; jest's time-out bounds it. */
+  const recover = async () => {
+    for (;;) {
+      try {
+        return await store.check();
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+  };
+
+  beforeEach(async () => {
+    logged = [];
+    redis = await OwnRedis.start();
+    store = await open();
+  });
+  afterEach(async () => {
+    await store.close();
+    await redis.stop();
+  });
+
+  it('stops answering: every verb fails, and works again as soon as it goes on', async () => {
+    await store.create('before', 'v', HOUR);
+    redis.signal('SIGSTOP');
+    const failures = await Promise.allSettled(VERBS.map(([, verb]) => verb(store)));
+    for (const failure of failures) expect(failure).toMatchObject({ status: 'rejected', reason: UNAVAILABLE });
+    redis.signal('SIGCONT');
+    await recover();
+    expect(await store.read('before')).toBe('v');
+  });
+
+  it('stops answering for long: the connection is given up with what is queued in it, and made again', async () => {
+    await store.create('before', 'v', HOUR);
+    redis.signal('SIGSTOP');
+    let last: unknown;
+    for (let n = 0; n < 8; n += 1) last = await store.read('before').catch((error: unknown) => error);
+    expect(last).toMatchObject(UNAVAILABLE);
+    redis.signal('SIGCONT');
+    await recover();
+    expect(await store.read('before')).toBe('v');
+    expect(logged.map(([level]) => level)).toEqual(['warn', 'info']);
+  });
+
+  it('is gone: every verb fails, and works again after its restart', async () => {
+    await store.check();
+    await redis.kill();
+    for (const [, verb] of VERBS) await expect(verb(store)).rejects.toMatchObject(UNAVAILABLE);
+    await redis.restart();
+    await recover();
+    expect(await store.create('after', 'v', HOUR)).toBe(true);
+    expect(await store.extend('after', 2 * HOUR)).toBe(true);
+    expect(logged.map(([level]) => level)).toEqual(['warn', 'info']);
+  });
+
+  it('was never there: the store can be made, fails, and works once it is started', async () => {
+    await redis.kill();
+    await store.close();
+    store = await open();
+    await expect(store.check()).rejects.toMatchObject(UNAVAILABLE);
+    await redis.restart();
+    await recover();
+  });
+
+  it('has become a replica: writes fail, and work again when it is a primary', async () => {
+    await store.create('k', 'v', HOUR);
+    await redis.command('replicaof', '127.0.0.1', '1');
+    await expect(store.create('other', 'v', HOUR)).rejects.toMatchObject(UNAVAILABLE);
+    await redis.command('replicaof', 'no', 'one');
+    await recover();
+    expect(await store.create('other', 'v', HOUR)).toBe(true);
+  });
+
+  it('is out of memory: writes fail, reads go on', async () => {
+    await store.create('k', 'v', HOUR);
+    await redis.command('config', 'set', 'maxmemory', '1');
+    await expect(store.create('other', 'v', HOUR)).rejects.toMatchObject(UNAVAILABLE);
+    expect(await store.read('k')).toBe('v');
+    await redis.command('config', 'set', 'maxmemory', '0');
+    expect(await store.create('other', 'v', HOUR)).toBe(true);
+  });
+
+  it('forgets its scripts: they are sent again', async () => {
+    await store.create('k', 'v', HOUR);
+    await store.extend('k', HOUR);
+    await redis.command('script', 'flush');
+    expect(await store.extend('k', 2 * HOUR)).toBe(true);
+    expect(await store.replace('k', 'v', 'w', HOUR)).toBe(true);
+  });
+
+  it('does not know us: neither the error nor the log tells password or values', async () => {
+    await redis.command('config', 'set', 'requirepass', 'the-right-one');
+    const stranger = await open(redis.url.replace('//', '//:the-wrong-password@'));
+    const error = await stranger.create('the-key', 'the-value', HOUR).catch((thrown: unknown) => thrown);
+    await stranger.close();
+    expect(error).toMatchObject(UNAVAILABLE);
+    const texts = [error, (error as Error).cause, ...logged.map(([, fields]) => fields.err)];
+    for (const text of texts) {
+      const everything = `${String(text)} ${JSON.stringify(text)} ${JSON.stringify(Object.values(text as object))}`;
+      expect(everything).not.toMatch(/the-wrong-password|the-value|the-key/);
+    }
+  });
+});

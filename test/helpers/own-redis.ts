@@ -1,0 +1,74 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** A Redis that one test may stop, starve and kill. */
+export class OwnRedis {
+  readonly port: number;
+  readonly #folder: string;
+  #process: ChildProcess | undefined;
+
+  private constructor(port: number, folder: string) {
+    this.port = port;
+    this.#folder = folder;
+  }
+
+  static async start(): Promise<OwnRedis> {
+    const redis = new OwnRedis(await freePort(), await mkdtemp(join(tmpdir(), 'wharf-redis-')));
+    await redis.restart();
+    return redis;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts it, empty, on the same port, and waits until it answers. */
+  async restart(): Promise<void> {
+    const options = ['--bind', '127.0.0.1', '--port', `${this.port}`, '--dir', this.#folder];
+    const child = spawn('redis-server', [...options, '--save', '', '--appendonly', 'no'], { stdio: 'ignore' });
+    this.#process = child;
+    while ((await this.command('ping').catch(() => '')) !== 'PONG') {
+      if (child.exitCode !== null) throw new Error(`redis-server on port ${this.port} ended with ${child.exitCode}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#process?.kill(name);
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#process;
+    this.#process = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** What redis-cli prints for one command. */
+  async command(...args: string[]): Promise<string> {
+    const { stdout } = await promisify(execFile)('redis-cli', ['-p', `${this.port}`, ...args], { timeout: 5000 });
+    return stdout.trim();
+  }
+}
+
+/** A port that nothing listens on at this moment. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
