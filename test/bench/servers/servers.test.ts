@@ -1,0 +1,81 @@
+import {
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Child, freePort, startChild } from '../lib/children.js';
+import { exchange, measure, openSession, toolCall } from '../lib/client.js';
+import { serverScript } from '../lib/paths.js';
+
+let child: Child;
+let port: number;
+
+async function start(script: string): Promise<void> {
+  port = await freePort();
+  child = await startChild({ command: process.execPath, args: [serverScript(script), String(port)], port });
+}
+
+afterEach(() => child.stop());
+
+describe('the discarding object store', () => {
+  const target = { Bucket: 'bench', Key: 'some/key' };
+  let client: S3Client;
+
+  beforeEach(async () => {
+    await start('discard-s3');
+    client = new S3Client({
+      region: 'us-east-1',
+      endpoint: `http://127.0.0.1:${port}`,
+      forcePathStyle: true,
+      credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    });
+  });
+  afterEach(() => client.destroy());
+
+  it('gives back what is small', async () => {
+    await client.send(new PutObjectCommand({ ...target, Body: Buffer.from('hello') }));
+    const { Body } = await client.send(new GetObjectCommand(target));
+    expect(await Body?.transformToString()).toBe('hello');
+  });
+
+  it('knows the size of an object of many parts', async () => {
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand(target));
+    for (const PartNumber of [1, 2]) {
+      await client.send(new UploadPartCommand({ ...target, UploadId, PartNumber, Body: Buffer.alloc(100_000) }));
+    }
+    const Parts = [1, 2].map((PartNumber) => ({ PartNumber, ETag: '"0"' }));
+    await client.send(new CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload: { Parts } }));
+    expect((await client.send(new HeadObjectCommand(target))).ContentLength).toBe(200_000);
+    const stats = JSON.parse((await exchange(new URL(`http://127.0.0.1:${port}/__stats`), {})).text);
+    expect(stats).toEqual({ objects: 1, bytes: 200_000, last: { key: 'bench/some/key', size: 200_000 } });
+  });
+});
+
+describe('the fast upstream', () => {
+  beforeEach(() => start('fast-upstream'));
+
+  it.each(['sse', 'json'])('answers over %s with the blob it was asked for', async (server) => {
+    const session = await openSession(`http://127.0.0.1:${port}/${server}/mcp`);
+    const seen: Buffer[] = [];
+    const message = toolCall('blob', { mb: 1 });
+    const measured = await measure(session, message, 10_000, (chunk) => seen.push(Buffer.from(chunk)));
+    expect(measured.error).toBeUndefined();
+    const text = Buffer.concat(seen)
+      .toString('latin1')
+      .replaceAll(/\r\n[0-9a-f]*\r\n/g, '');
+    const data = /"data":"([A-Za-z0-9+/]+)","mimeType":"image\/png"/.exec(text)?.[1];
+    expect(data).toHaveLength(1_000_000);
+    expect(measured.end).toContain(`"id":${message.id}}`);
+  });
+
+  it('says a JSON-RPC error to the client as an error', async () => {
+    const session = await openSession(`http://127.0.0.1:${port}/json/mcp`);
+    const measured = await measure(session, { jsonrpc: '2.0', id: 1, method: 'nonsense' }, 10_000);
+    expect(measured.error).toContain('Method not found');
+  });
+});
