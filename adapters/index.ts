@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Adapter, AdapterList } from '../gateway/config/adapter-list.js';
+import { create as mcpInline } from './dialects/mcp-inline/index.js';
 import * as filesystemObjects from './objects/filesystem.js';
 import * as memoryObjects from './objects/memory.js';
 import * as s3Objects from './objects/s3.js';
@@ -48,4 +49,5 @@ export const adapters: AdapterList = {
     stdio: adapter(stdio),
     'streamable-http': adapter(streamableHttp),
   },
+  dialects: [mcpInline()],
 };

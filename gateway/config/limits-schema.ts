@@ -70,6 +70,13 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
   depth: { kind: 'count', min: 8, max: 100_000, text: 'How deep a message may nest.' },
   processes: { kind: 'count', min: 1, max: 10_000, text: 'Child processes of one stdio server.' },
   connections: { kind: 'count', min: 1, max: 65_535, text: 'Requests under way to one HTTP server.' },
+  sessions: {
+    kind: 'count',
+    min: 1,
+    max: 1_000_000,
+    text: 'Sessions held at one time, whole process.',
+    processWide: true,
+  },
   codingRatio: {
     kind: 'count',
     min: 1,

@@ -114,7 +114,7 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
 
 /** The known key that is closest to a mistyped one, if any is close enough to be meant. */
 export function nearest(key: string, known: readonly string[]): string | undefined {
-  const allowed = Math.max(1, Math.floor(Math.min(key.length, 40) / 3));
+  const allowed = Math.ceil(Math.min(key.length, 40) / 3);
   let best: string | undefined;
   let least = allowed + 1;
   for (const candidate of known) {

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { parseDocument } from 'yaml';
+import { CST, Parser, parseDocument } from 'yaml';
 import type { ConfigProblem } from './problems.js';
 
 export type FileRead = { ok: true; value: unknown } | { ok: false; problems: ConfigProblem[] };
@@ -8,6 +8,8 @@ export type FileRead = { ok: true; value: unknown } | { ok: false; problems: Con
 const MAX_BYTES = 1024 * 1024;
 /** Times that one anchor may be repeated, counted with what it holds: stops the "billion laughs" document. */
 const MAX_ALIASES = 200;
+/** The deepest value that any setting has stands at 4. */
+const MAX_DEPTH = 100;
 
 /** Reads a config file as plain values. YAML 1.2 core schema, of which JSON is a part; nothing is expanded yet. */
 export async function readConfigFile(file: string): Promise<FileRead> {
@@ -47,7 +49,7 @@ const REASONS: Record<string, string> = {
 };
 
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  const code = String((error as { code?: unknown } | null)?.code ?? 'unknown error');
   return REASONS[code] ?? `cannot be read: ${code}`;
 }
 
@@ -62,6 +64,7 @@ export function parseConfigText(bytes: Uint8Array, file: string): FileRead {
     return refuse('is not UTF-8 text');
   }
   if (text.includes('\0')) return refuse('holds a NUL character');
+  if (nestsTooDeep(text)) return refuse('is nested too deep');
   try {
     const document = parseDocument(text, {
       version: '1.2',
@@ -72,7 +75,6 @@ export function parseConfigText(bytes: Uint8Array, file: string): FileRead {
     });
     // A warning is an unknown tag such as !!js/function: what it stands for would be lost.
     const faults = [...document.errors, ...document.warnings];
-    if (faults.some((fault) => fault.message.startsWith('Maximum call stack'))) return refuse('is nested too deep');
     if (faults.length > 0) {
       const problems = faults.slice(0, 20).map((fault) => {
         const at = fault.linePos?.[0];
@@ -86,9 +88,28 @@ export function parseConfigText(bytes: Uint8Array, file: string): FileRead {
     if (value === null || value === undefined) return refuse('is empty');
     if (typeof value !== 'object' || Array.isArray(value)) return refuse('must hold a map of settings');
     return { ok: true, value };
-  } catch (error) {
-    // The library throws for documents that expand or nest without bounds.
-    const tooDeep = error instanceof RangeError;
-    return refuse(tooDeep ? 'is nested too deep' : 'repeats its anchors too often');
+  } catch {
+    return refuse('repeats its anchors too often');
   }
+}
+
+/**
+ * Composing is recursive in the library, and a stack that overflows there can take the whole process with it: V8 gives
+ * up for good when it is compiling a regular expression at that moment. Its tokens are made without recursion.
+ */
+function nestsTooDeep(text: string): boolean {
+  const waiting: { token: CST.Token | null | undefined; depth: number }[] = [];
+  for (const document of new Parser().parse(text)) waiting.push({ token: document, depth: 0 });
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { token, depth } = next;
+    if (depth > MAX_DEPTH) return true;
+    if (!token) continue;
+    if (token.type === 'document') waiting.push({ token: token.value, depth });
+    else if (CST.isCollection(token)) {
+      for (const item of token.items) {
+        waiting.push({ token: item.key, depth: depth + 1 }, { token: item.value, depth: depth + 1 });
+      }
+    }
+  }
+  return false;
 }

