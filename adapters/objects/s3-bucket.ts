@@ -106,5 +106,7 @@ function reasonOf(error: unknown): string {
   const { message, cause } = error as { message: string; cause?: { name: string; message: string; code?: string } };
   if (cause === undefined) return message;
   const status = statusOf(cause);
-  return status === 0 ? (cause.code ?? cause.message) : `${cause.name}, HTTP ${status}`;
+  if (status === 0) return cause.code ?? cause.message;
+  // The answer to a HEAD has no body, and so no code.
+  return cause.name === 'Unknown' ? `HTTP ${status}` : `${cause.name}, HTTP ${status}`;
 }
