@@ -23,7 +23,7 @@ process.stdin.on('data', (chunk: Buffer) => {
     if (kind === 'job') job = JSON.parse(payload.toString());
     else if (kind === 'data') chunks.push(payload);
     else if (kind === 'end') void work();
-    else if (kind === 'cancel') chunks = [];
+    else if (kind === 'cancel') forget();
   }
 });
 // The gateway is gone, or wants this process gone.
@@ -35,17 +35,29 @@ async function work(): Promise<void> {
   if (job === undefined) return die();
   const { maxMemory, ...limits } = job;
   const image = Buffer.concat(chunks);
-  chunks = [];
+  forget();
   const watch = setInterval(() => {
     if (process.memoryUsage.rss() < maxMemory) return;
-    answer({ kind: 'refused', reason: 'memory', peakRss: peakRss() });
+    answer({ kind: 'refused', reason: 'memory', last: true, peakRss: peakRss() });
     die();
   }, WATCH_MS);
   const result = await render(sharp, image, limits);
   clearInterval(watch);
-  if (result.kind === 'refused') return answer({ ...result, peakRss: peakRss() });
-  const { data, ...facts } = result.preview;
-  answer({ kind: 'rendered', ...facts, peakRss: peakRss() }, data);
+  globalThis.gc?.();
+  // What libvips or malloc keep would be missing for the next image; a new process costs less than a refused preview.
+  const facts = { last: process.memoryUsage.rss() > maxMemory / 2, peakRss: peakRss() };
+  if (result.kind === 'refused') answer({ ...result, ...facts });
+  else {
+    const { data, ...preview } = result.preview;
+    answer({ kind: 'rendered', ...preview, ...facts }, data);
+  }
+  if (facts.last) die();
+}
+
+/** Gives the bytes of the source back at once. Left to itself V8 keeps dead buffers, which count as this process's memory. */
+function forget(): void {
+  chunks = [];
+  globalThis.gc?.();
 }
 
 function answer(outcome: Outcome, image?: Buffer): void {

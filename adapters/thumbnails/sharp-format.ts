@@ -2,7 +2,7 @@
 export type RasterFormat = 'png' | 'jpeg' | 'gif' | 'webp' | 'avif' | 'tiff';
 
 /** First bytes that `rasterFormat` needs. */
-export const MAGIC_BYTES = 32;
+export const MAGIC_BYTES = 12;
 
 /** ISO BMFF major brands of AV1 images. HEIC has brands of its own and holds HEVC, for which there is no decoder. */
 const AVIF_BRANDS = ['avif', 'avis', 'mif1', 'miaf'];

@@ -42,6 +42,8 @@ export class RenderPool {
     if (slot === undefined) return { kind: 'refused', reason: signal.aborted || this.#closed ? 'aborted' : 'busy' };
     clearTimeout(slot.idleTimer);
     try {
+      // Closed between the slot's release and now: a process started here would outlive the pool.
+      if (this.#closed) return { kind: 'refused', reason: 'aborted' };
       if (slot.process?.alive !== true) slot.process = this.#options.start();
       return await task(slot.process);
     } finally {

@@ -2,12 +2,11 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '../../gateway/ports/log.js';
 import type { OpenImage, PreviewLimits, PreviewRefusal, PreviewResult } from '../../gateway/ports/thumbnailer.js';
-import { MAGIC_BYTES, rasterFormat } from './sharp-format.js';
-import { encodeData, encodeFrame, FrameReader } from './sharp-frames.js';
+import { frames } from './sharp-feed.js';
+import { FrameReader } from './sharp-frames.js';
 import type { Job, Outcome } from './sharp-protocol.js';
 
 export interface ProcessOptions {
@@ -22,10 +21,18 @@ export interface ProcessOptions {
 }
 
 const CHILD = fileURLToPath(new URL('./sharp-child.js', import.meta.url));
-/** JavaScript in the child holds two copies of the source at most, and those are outside its heap. */
-const NODE_FLAGS = ['--max-old-space-size=128'];
-/** One decoding thread, and malloc arenas for it and the main thread: more only keep freed memory from the system. */
-const CHILD_ENV = { MALLOC_ARENA_MAX: '2', UV_THREADPOOL_SIZE: '2', VIPS_CONCURRENCY: '1' };
+/** JavaScript in the child holds little but the source, which is outside its heap and is let go of with `gc`. */
+const NODE_FLAGS = ['--max-old-space-size=128', '--expose-gc'];
+/**
+ * One decoding thread, and malloc arenas for it and the main thread: more only keep freed memory from the system. For
+ * the same reason glibc maps everything from 64 KiB on by itself, which is the size of a piece of the source.
+ */
+const CHILD_ENV = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '65536',
+  UV_THREADPOOL_SIZE: '2',
+  VIPS_CONCURRENCY: '1',
+};
 /** The watch inside the child looks every 5 ms; measured, the process grows by less than this between two looks. */
 const WATCH_MARGIN = 16 * 1024 * 1024;
 /** Previews give way to exchanges when processor time is short. */
@@ -100,7 +107,8 @@ export class RenderProcess {
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
-      stop.abort();
+      // A healthy process has taken the whole image when it answers, and aborting would destroy its pipe.
+      if (!this.#alive) stop.abort();
     }
   }
 
@@ -111,21 +119,36 @@ export class RenderProcess {
     await this.#closed;
   }
 
-  /** Sends the image at the process's pace. `stop` is aborted as soon as the outcome is known. */
+  /** Sends the image at the process's pace. `stop` is aborted when the process will not take the rest. */
   async #feed(open: OpenImage, limits: PreviewLimits, stop: AbortSignal): Promise<void> {
     const { maxMemory, maxSource } = this.#options;
+    const { stdin } = this.#child;
     let source: Readable | undefined;
+    const letGo = (): void => {
+      // An error that comes after this has no one left to tell.
+      source?.on('error', () => {}).destroy();
+    };
+    stop.addEventListener('abort', letGo, { once: true });
     try {
       source = await open(stop);
+      if (stop.aborted) return;
+      let reason: PreviewRefusal | undefined;
       const job: Job = { ...limits, maxMemory: maxMemory - WATCH_MARGIN };
-      const feed = frames(source, job, maxSource, (reason) => this.#settle(refused(reason)));
-      await pipeline(feed, this.#child.stdin, { end: false, signal: stop });
+      const feed = frames(source, job, maxSource, (refusal) => {
+        reason = refusal;
+      });
+      // Not `pipeline`: with `end: false` it leaves listeners on the pipe, which outlives the job.
+      for await (const frame of feed) if (!stdin.write(frame)) await once(stdin, 'drain', { signal: stop });
+      // Only now, for the next job's frames must not come among this one's.
+      if (reason !== undefined) this.#settle(refused(reason));
     } catch (error) {
       if (stop.aborted) return;
-      this.#options.log.debug({ err: error }, 'An image could not be read for its preview.');
-      this.#settle(refused('aborted'));
+      // What the source itself does wrong is dealt with in `frames`; this is a process that takes no more.
+      if (source === undefined) this.#settle(refused('aborted'));
+      else this.#fail(error);
     } finally {
-      source?.on('error', () => {}).destroy();
+      stop.removeEventListener('abort', letGo);
+      letGo();
     }
   }
 
@@ -139,20 +162,19 @@ export class RenderProcess {
         }
       }
     } catch (error) {
-      void this.kill();
       this.#fail(error);
     }
   }
 
   #outcome(outcome: Outcome): void {
-    const { peakRss } = outcome;
+    const { peakRss, last } = outcome;
+    if (last) this.#alive = false;
     if (outcome.kind === 'rendered') {
       if (this.#pending !== undefined) this.#pending.outcome = outcome;
       this.#options.log.debug({ peakRss }, 'The render process answered.');
       return;
     }
     const { reason, detail } = outcome;
-    if (reason === 'memory') this.#alive = false;
     this.#options.log.debug({ peakRss, reason, detail }, 'The render process refused an image.');
     this.#settle(refused(reason));
   }
@@ -161,6 +183,7 @@ export class RenderProcess {
     this.#alive = false;
     if (this.#pending === undefined) return;
     this.#options.log.warn({ err: error }, 'The render process failed.');
+    void this.kill();
     this.#settle(refused('failed'));
   }
 
@@ -168,39 +191,6 @@ export class RenderProcess {
     this.#pending?.settle(result);
     this.#pending = undefined;
   }
-}
-
-/** The frames of one job. What turns out to be no job after all is cancelled, which leaves the process usable. */
-async function* frames(
-  source: Readable,
-  job: Job,
-  maxSource: number,
-  refuse: (reason: PreviewRefusal) => void,
-): AsyncGenerator<Buffer> {
-  let head: Buffer | undefined = Buffer.alloc(0);
-  let total = 0;
-  yield encodeFrame('job', Buffer.from(JSON.stringify(job)));
-  for await (const chunk of source as AsyncIterable<Buffer>) {
-    total += chunk.length;
-    if (total > maxSource) {
-      yield encodeFrame('cancel');
-      return refuse('too-large');
-    }
-    if (head === undefined) {
-      yield* encodeData(chunk);
-      continue;
-    }
-    head = Buffer.concat([head, chunk]);
-    if (head.length < MAGIC_BYTES) continue;
-    if (rasterFormat(head) === undefined) break;
-    yield* encodeData(head);
-    head = undefined;
-  }
-  if (head !== undefined) {
-    yield encodeFrame('cancel');
-    return refuse('unsupported');
-  }
-  yield encodeFrame('end');
 }
 
 function lowerPriority(pid: number): void {

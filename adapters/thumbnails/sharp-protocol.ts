@@ -6,7 +6,16 @@ export interface Job extends PreviewLimits {
   maxMemory: number;
 }
 
+interface ProcessFacts {
+  /** The process ends itself after this answer; send it no other job. */
+  last: boolean;
+  /** Most bytes of resident memory since the process began. */
+  peakRss: number;
+}
+
 /** The payload of a `result` frame; an `image` frame follows a rendered one. */
-export type Outcome =
-  | { kind: 'rendered'; mimeType: 'image/png' | 'image/jpeg'; width: number; height: number; peakRss: number }
-  | { kind: 'refused'; reason: PreviewRefusal; detail?: string; peakRss: number };
+export type Outcome = ProcessFacts &
+  (
+    | { kind: 'rendered'; mimeType: 'image/png' | 'image/jpeg'; width: number; height: number }
+    | { kind: 'refused'; reason: PreviewRefusal; detail?: string }
+  );

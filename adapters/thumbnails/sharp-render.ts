@@ -22,9 +22,9 @@ const UPRIGHT: Readonly<Record<number, { turn: number; mirror: boolean }>> = {
   2: { turn: 0, mirror: true },
   3: { turn: 180, mirror: false },
   4: { turn: 180, mirror: true },
-  5: { turn: 270, mirror: true },
+  5: { turn: 90, mirror: true },
   6: { turn: 90, mirror: false },
-  7: { turn: 90, mirror: true },
+  7: { turn: 270, mirror: true },
   8: { turn: 270, mirror: false },
 };
 

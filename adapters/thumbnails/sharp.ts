@@ -58,17 +58,19 @@ export function create(config: z.output<typeof settings>, { log, inheritedEnv }:
   /** Readiness asks every few seconds; a probe each time would keep a process alive for nothing. */
   let works = false;
 
+  const render: Thumbnailer['render'] = async (open, limits, signal) => {
+    const result = await pool.run((process) => process.render(open, limits, signal), signal);
+    if (result.kind === 'rendered') works = true;
+    else if (result.reason === 'failed') works = false;
+    return result;
+  };
+
   return {
     name: 'sharp',
-    async render(open, limits, signal) {
-      const result = await pool.run((process) => process.render(open, limits, signal), signal);
-      if (result.kind === 'rendered') works = true;
-      else if (result.reason === 'failed') works = false;
-      return result;
-    },
+    render,
     async check() {
       if (works) return;
-      const result = await this.render(async () => Readable.from([PROBE]), PROBE_LIMITS, AbortSignal.timeout(deadline));
+      const result = await render(async () => Readable.from([PROBE]), PROBE_LIMITS, AbortSignal.timeout(deadline));
       // Too busy to probe is not broken.
       if (result.kind === 'refused' && result.reason !== 'busy') {
         throw new Error(

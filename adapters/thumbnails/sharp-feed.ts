@@ -1,0 +1,46 @@
+import type { Readable } from 'node:stream';
+import type { PreviewRefusal } from '../../gateway/ports/thumbnailer.js';
+import { MAGIC_BYTES, rasterFormat } from './sharp-format.js';
+import { encodeData, encodeFrame } from './sharp-frames.js';
+import type { Job } from './sharp-protocol.js';
+
+/**
+ * The frames of one job. What turns out to be no job after all is cancelled, which leaves the process usable.
+ * @param refuse told why, if so
+ */
+export async function* frames(
+  source: Readable,
+  job: Job,
+  maxSource: number,
+  refuse: (reason: PreviewRefusal) => void,
+): AsyncGenerator<Buffer> {
+  yield encodeFrame('job', Buffer.from(JSON.stringify(job)));
+  let reason: PreviewRefusal | undefined;
+  try {
+    reason = yield* dataFrames(source, maxSource);
+  } catch {
+    reason = 'aborted';
+  }
+  if (reason !== undefined) refuse(reason);
+  yield encodeFrame(reason === undefined ? 'end' : 'cancel');
+}
+
+async function* dataFrames(source: Readable, maxSource: number): AsyncGenerator<Buffer, PreviewRefusal | undefined> {
+  let head: Buffer | undefined = Buffer.alloc(0);
+  let total = 0;
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    total += chunk.length;
+    if (total > maxSource) return 'too-large';
+    if (head === undefined) {
+      yield* encodeData(chunk);
+      continue;
+    }
+    head = Buffer.concat([head, chunk]);
+    if (head.length < MAGIC_BYTES) continue;
+    if (rasterFormat(head) === undefined) return 'unsupported';
+    yield* encodeData(head);
+    head = undefined;
+  }
+  // An image of less than MAGIC_BYTES cannot be one.
+  return head === undefined ? undefined : 'unsupported';
+}

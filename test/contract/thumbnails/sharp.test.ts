@@ -1,0 +1,183 @@
+import { Readable } from 'node:stream';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import sharp from 'sharp';
+import { create, settings } from '../../../adapters/thumbnails/sharp.js';
+import type { Preview, PreviewResult, Thumbnailer } from '../../../gateway/ports/thumbnailer.js';
+import { collectingLog } from './collecting-log.js';
+import { drawing, greyPng, noise } from './image-files.js';
+import { describeThumbnailer, LIMITS, renderBytes } from './thumbnailer.contract.js';
+
+function make(config: Record<string, number> = {}): Thumbnailer {
+  return create(settings.parse(config), { log: collectingLog(), inheritedEnv: {} });
+}
+
+function previewOf(result: PreviewResult): Preview {
+  if (result.kind !== 'rendered') throw new Error(`Refused: ${result.reason}`);
+  return result.preview;
+}
+
+describeThumbnailer('sharp', () => make());
+
+describe('a preview by sharp', () => {
+  const thumbnailer = make();
+  afterAll(() => thumbnailer.close());
+  const render = async (image: Buffer): Promise<Preview> => previewOf(await renderBytes(thumbnailer, image));
+
+  it('of a photograph is a JPEG within the limit, its longest edge at most 1568 px', async () => {
+    const preview = await render(await noise(1800, 1200, 3).blur(8).jpeg().toBuffer());
+    expect(preview.mimeType).toBe('image/jpeg');
+    expect(Math.max(preview.width, preview.height)).toBeLessThanOrEqual(1568);
+    expect(preview.data.toString('base64').length).toBeLessThanOrEqual(LIMITS.maxEncodedBytes);
+    expect(await sharp(preview.data).metadata()).toMatchObject({
+      format: 'jpeg',
+      width: preview.width,
+      height: preview.height,
+    });
+  });
+
+  it('of what hardly compresses is made smaller until it fits', async () => {
+    const preview = await render(await noise(1600, 1600, 3).jpeg().toBuffer());
+    expect(preview.data.toString('base64').length).toBeLessThanOrEqual(LIMITS.maxEncodedBytes);
+    expect(preview.width).toBeLessThan(1568);
+  });
+
+  it('of a drawing is a PNG', async () => {
+    expect(await render(await drawing(1200, 800).png().toBuffer())).toMatchObject({
+      mimeType: 'image/png',
+      width: 1200,
+      height: 800,
+    });
+  });
+
+  it('keeps transparency', async () => {
+    const source = await sharp({ create: { width: 300, height: 200, channels: 4, background: '#f008' } })
+      .webp()
+      .toBuffer();
+    const preview = await render(source);
+    expect(preview.mimeType).toBe('image/png');
+    expect((await sharp(preview.data).stats()).isOpaque).toBe(false);
+  });
+
+  it('of a photograph with transparency that no PNG can hold is a JPEG', async () => {
+    expect((await render(await noise(1600, 1600, 4).png({ compressionLevel: 1 }).toBuffer())).mimeType).toBe(
+      'image/jpeg',
+    );
+  });
+
+  it('is never larger than its source', async () => {
+    expect(await render(greyPng(20, 10, 10))).toMatchObject({ width: 20, height: 10 });
+  });
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])('stands upright for EXIF orientation %i and holds no EXIF', async (orientation) => {
+    // Four corners of four colours, so that each turn and mirroring gives another picture.
+    const corners = await sharp(Buffer.from([255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255, 0, 0, 0, 9, 9, 9]), {
+      raw: { width: 3, height: 2, channels: 3 },
+    })
+      .resize(120, 80, { kernel: 'nearest' })
+      .withMetadata({ orientation })
+      .tiff({ compression: 'lzw' })
+      .toBuffer();
+    const preview = await render(corners);
+    const expected = await sharp(corners).autoOrient().raw().toBuffer({ resolveWithObject: true });
+    const actual = await sharp(preview.data).raw().toBuffer({ resolveWithObject: true });
+    expect(actual.info).toMatchObject({ width: expected.info.width, height: expected.info.height });
+    expect(Buffer.compare(actual.data, expected.data)).toBe(0);
+    expect((await sharp(preview.data).metadata()).exif).toBeUndefined();
+  });
+
+  it.each([
+    ['16-bit PNG', () => noise(64, 64, 3).toColourspace('rgb16').png().toBuffer()],
+    ['CMYK JPEG', () => noise(64, 64, 3).toColourspace('cmyk').jpeg().toBuffer()],
+    ['grey JPEG', () => noise(64, 64, 3).greyscale().jpeg().toBuffer()],
+    ['progressive JPEG', () => noise(64, 64, 3).jpeg({ progressive: true }).toBuffer()],
+    ['interlaced PNG', () => noise(64, 64, 3).png({ progressive: true }).toBuffer()],
+    ['palette PNG', () => drawing(64, 64).png({ palette: true }).toBuffer()],
+    ['WebP', () => noise(64, 64, 3).webp().toBuffer()],
+    ['GIF', () => drawing(64, 64).gif().toBuffer()],
+    ['AVIF', () => noise(64, 64, 3).avif({ effort: 0 }).toBuffer()],
+    ['TIFF', () => noise(64, 64, 3).tiff().toBuffer()],
+  ])('is made of a %s', async (_format, source) => {
+    expect(await render(await source())).toMatchObject({ width: 64, height: 64 });
+  });
+
+  it('is the same however the bytes arrive', async () => {
+    const image = await drawing(200, 100).png().toBuffer();
+    const bytes = [...image].map((byte) => Buffer.from([byte]));
+    const dripping = await thumbnailer.render(async () => Readable.from(bytes), LIMITS, new AbortController().signal);
+    expect(previewOf(dripping)).toEqual(await render(image));
+  });
+});
+
+describe('the render processes', () => {
+  const image = greyPng(20, 10, 10);
+  const open: Thumbnailer[] = [];
+  const started = (config: Record<string, number>): Thumbnailer => {
+    const thumbnailer = make(config);
+    open.push(thumbnailer);
+    return thumbnailer;
+  };
+  afterAll(() => Promise.all(open.map((thumbnailer) => thumbnailer.close())));
+
+  it('take one image at a time and refuse what the queue cannot hold', async () => {
+    const thumbnailer = started({ queue: 1 });
+    const results = await Promise.all([1, 2, 3].map(() => renderBytes(thumbnailer, image)));
+    expect(results.map((result) => (result.kind === 'refused' ? result.reason : 'rendered'))).toEqual([
+      'rendered',
+      'rendered',
+      'busy',
+    ]);
+  });
+
+  it('open a source only when a process is free', async () => {
+    const thumbnailer = started({});
+    let opened = 0;
+    const stalled = new Readable({ read() {} });
+    const stop = new AbortController();
+    const source = async (): Promise<Readable> => {
+      opened++;
+      return stalled;
+    };
+    const first = thumbnailer.render(source, LIMITS, stop.signal);
+    const second = thumbnailer.render(source, LIMITS, stop.signal);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(opened).toBe(1);
+    stop.abort();
+    expect(await Promise.all([first, second])).toEqual([
+      { kind: 'refused', reason: 'aborted' },
+      { kind: 'refused', reason: 'aborted' },
+    ]);
+    expect(stalled.destroyed).toBe(true);
+  });
+
+  it('refuse a source that never ends when its time is up, and render the next', async () => {
+    const thumbnailer = started({ deadlineSeconds: 1 });
+    const stalled = new Readable({ read() {} });
+    const result = await thumbnailer.render(async () => stalled, LIMITS, new AbortController().signal);
+    expect(result).toEqual({ kind: 'refused', reason: 'deadline' });
+    expect(stalled.destroyed).toBe(true);
+    expect(await renderBytes(thumbnailer, image)).toMatchObject({ kind: 'rendered' });
+  });
+
+  it('refuse a file above maxSourceMiB without reading all of it, and render the next', async () => {
+    const thumbnailer = started({ maxSourceMiB: 1 });
+    let read = 0;
+    const endless = new Readable({
+      read() {
+        read += 65_536;
+        this.push(Buffer.concat([image, Buffer.alloc(65_536 - image.length)]));
+      },
+    });
+    const result = await thumbnailer.render(async () => endless, LIMITS, new AbortController().signal);
+    expect(result).toEqual({ kind: 'refused', reason: 'too-large' });
+    expect(read).toBeLessThan(2 * 1024 * 1024);
+    expect(endless.destroyed).toBe(true);
+    expect(await renderBytes(thumbnailer, image)).toMatchObject({ kind: 'rendered' });
+  });
+
+  it('end with the thumbnailer, and what they render is refused', async () => {
+    const thumbnailer = started({});
+    const rendering = thumbnailer.render(async () => new Readable({ read() {} }), LIMITS, new AbortController().signal);
+    await thumbnailer.close();
+    expect(await rendering).toMatchObject({ kind: 'refused' });
+  });
+});
