@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { LoadOptions, Overrides } from './config/load.js';
+import { nearest } from './config/problems.js';
 import { nameOfCommand, nameOfUrl } from './config/server-name.js';
 
 /** What the command line asks for. */
@@ -14,6 +15,12 @@ export type Action =
 export type Parsed = Action & { out: string; err: string };
 
 const USAGE_ERROR = 2;
+
+const SHORT_HELP = `Wharf gives any MCP server real file transfer. Tell it which server to front:
+  wharf --upstream http://127.0.0.1:3001/mcp
+  wharf -- npx -y @modelcontextprotocol/server-filesystem /data
+  wharf --config wharf.yaml
+wharf --help tells the rest.`;
 
 const EXAMPLES = `
 Examples:
@@ -65,7 +72,9 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
       },
     })
     .exitOverride()
-    .allowExcessArguments(false)
+    // An option after a sub-command's name is the sub-command's.
+    .enablePositionalOptions()
+    .allowExcessArguments(true)
     .showSuggestionAfterError()
     .action((options: RunOptions) => {
       action = run(options, command, program);
@@ -74,8 +83,9 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .command('check')
     .description('tell every problem of a config at once; exit 1 if there is any')
     .requiredOption('-c, --config <file>', 'the config file')
-    .action((_options, self: Command) => {
-      action = { kind: 'check', file: String(self.optsWithGlobals().config) };
+    .allowExcessArguments(false)
+    .action((options: { config: string }) => {
+      action = { kind: 'check', file: options.config };
     });
   program
     .command('schema')
@@ -103,13 +113,19 @@ interface RunOptions extends Overrides {
 
 function run(options: RunOptions, command: string[], program: Command): Action {
   const { upstream, config, ...overrides } = options;
-  const sources = [upstream, config, command[0]].filter((source) => source !== undefined);
-  if (sources.length !== 1) {
-    const reason = sources.length === 0 ? 'Nothing to front.' : 'Too much to front.';
-    return program.error(
-      `error: ${reason} Give one of --upstream URL, --config FILE or -- COMMAND…; --help shows examples.`,
-    );
+  const stray = program.args[0];
+  if (stray !== undefined) {
+    const known = program.commands.map((sub) => sub.name());
+    const near = nearest(stray, known);
+    const hint =
+      near === undefined
+        ? `Put -- before a server's command: wharf -- ${program.args.join(' ')}`
+        : `Did you mean ${near}?`;
+    return program.error(`error: unknown command "${stray}". ${hint}`);
   }
+  const sources = [upstream, config, command[0]].filter((source) => source !== undefined);
+  if (sources.length === 0) return program.error(SHORT_HELP);
+  if (sources.length > 1) return program.error('error: give only one of --upstream URL, --config FILE and -- COMMAND…');
   if (config !== undefined) return { kind: 'run', load: { file: config, overrides } };
   const servers =
     upstream === undefined ? { [nameOfCommand(command)]: { command } } : { [nameOfUrl(upstream)]: { url: upstream } };
