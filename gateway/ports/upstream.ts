@@ -24,8 +24,9 @@ export interface UpstreamAnswer {
   kind: BodyKind;
   /**
    * Already decoded when the upstream used a content coding. It must be read to its end or destroyed, unless `kind` is
-   * `none`: then it is empty. A body that ends without an error is complete; otherwise it errs with a GatewayError:
-   * `upstream_closed`, `upstream_coding_limit`, `upstream_invalid`, or the signal's reason.
+   * `none`: then it is empty. A body that breaks off errs with a GatewayError: `upstream_closed`,
+   * `upstream_coding_limit`, `upstream_invalid`, or the signal's reason. One that ends without an error is complete,
+   * unless HTTP framed it by the end of the connection: then only its content can tell.
    */
   body: Readable;
   /** Bytes of the body where the upstream announced them and used no coding. */

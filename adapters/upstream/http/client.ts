@@ -34,8 +34,6 @@ export interface HttpClientOptions {
   timeouts: { readonly queue: number; readonly upstream: number };
 }
 
-type Destroyed = (error?: Error | null) => void;
-
 /**
  * Requests to one origin over node:http and its own keep-alive Agent. Redirects are handed back like any other answer,
  * nothing is decoded, and an answer's body is node's own message: no stream stands between the socket and the reader,
@@ -52,7 +50,8 @@ export class HttpClient {
   readonly #slots: Slots;
   readonly #pool: UpstreamAgent;
   readonly #open = new Set<ClientRequest>();
-  readonly #destroyBody: (this: IncomingMessage, error: Error | null, callback: Destroyed) => void;
+  /** Replaces an answer's `destroy`, through which node reports what breaks a body: so no stream has to wrap it. */
+  readonly #destroyBody: (this: IncomingMessage, error?: Error) => IncomingMessage;
   #closed = false;
 
   constructor(options: HttpClientOptions) {
@@ -64,10 +63,8 @@ export class HttpClient {
     this.#port = Number(origin.port) || (this.#secure ? 443 : 80);
     this.#slots = new Slots(name, options.connections, options.timeouts.queue);
     this.#pool = createAgent(this.#secure, options.connections);
-    this.#destroyBody = function (error, callback) {
-      IncomingMessage.prototype._destroy.call(this, error, (failure) => {
-        callback(failure ? bodyFailure(name, failure) : failure);
-      });
+    this.#destroyBody = function (error) {
+      return IncomingMessage.prototype.destroy.call(this, error && bodyFailure(name, error));
     };
   }
 
@@ -137,15 +134,15 @@ export class HttpClient {
     request.on('response', (response) => {
       clearTimeout(timer);
       answer = response;
-      response._destroy = this.#destroyBody;
+      response.destroy = this.#destroyBody;
       this.#pool.learnIdle(response.headers['keep-alive']);
       resolve(response);
     });
     request.on('error', (error) => {
       if (answer !== undefined) {
         // Before node tells its parser that the connection is over, which for a body without a length would make a
-        // reset look like the end.
-        answer.destroy(error);
+        // reset look like the end. What follows a complete answer only costs the connection.
+        if (!answer.complete) answer.destroy(error);
       } else if (mayRepeat && !signal.aborted && this.#isStale(request, call, sentAt, error)) {
         repeated = true;
         // what stands beside it in the pool is as old

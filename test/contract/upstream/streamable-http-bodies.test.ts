@@ -1,0 +1,139 @@
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { create, settings } from '../../../adapters/upstream/streamable-http.js';
+import type { ExchangeUpstream } from '../../../gateway/ports/upstream.js';
+import { type FakeUpstream, type ScriptedAnswer, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { blobBytes } from '../../helpers/fake-upstream-blob.js';
+import { calm, failureOf, POST_HEADERS, request, until, upstreamDeps } from './subject.js';
+
+const MIB = 1024 * 1024;
+
+let fake: FakeUpstream;
+let upstream: ExchangeUpstream;
+
+beforeEach(async () => {
+  fake = await startFakeUpstream();
+  upstream = create(settings.parse({ url: fake.url }), upstreamDeps());
+});
+afterEach(async () => {
+  await upstream.close();
+  await fake.close();
+});
+
+/** Reads the answer the server is told to give; `bytes` counts what came before a failure as well. */
+async function read(answer: ScriptedAnswer, onBytes?: (bytes: number) => void): Promise<Buffer> {
+  fake.queue.push({ contentType: 'application/json', ...answer });
+  const call = { method: 'POST' as const, headers: { ...POST_HEADERS }, body: request(1, 'ping') };
+  const { body } = await upstream.open(call, calm());
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of body as AsyncIterable<Buffer>) {
+    parts.push(part);
+    bytes += part.length;
+    onBytes?.(bytes);
+  }
+  return Buffer.concat(parts);
+}
+
+/** Hardly compressible, so that half of it is missing when half of its coding is. */
+const BODY = Buffer.from(JSON.stringify({ data: blobBytes({ size: 200_000 }).toString('base64') }));
+
+describe('a body of streamable-http that is not what it says', () => {
+  it.each([
+    ['shorter than its length', { declaredLength: BODY.length + 10, cut: 'fin' }],
+    ['cut off before its length', { cutAfter: 1000, cut: 'fin' }],
+    ['reset before its length', { cutAfter: 1000, cut: 'rst' }],
+    ['chunked and cut off', { framing: 'chunked', cutAfter: 1000, cut: 'fin' }],
+    ['chunked and reset', { framing: 'chunked', cutAfter: 1000, cut: 'rst' }],
+  ] satisfies [string, ScriptedAnswer][])('errs when it is %s', async (_what, answer) => {
+    const failure = await failureOf(read({ body: BODY, ...answer }));
+    expect(failure.code).toBe('upstream_closed');
+    expect(failure.message).toBe('The server "subject" ended before its answer was complete.');
+    await until(() => fake.openConnections === 0);
+  });
+
+  it('errs when a chunk is malformed', async () => {
+    const head = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const failure = await failureOf(read({ raw: `${head}2\r\n{"\r\nzz\r\n` }));
+    expect(failure.code).toBe('upstream_closed');
+  });
+
+  it('takes what is longer than its length as its length', async () => {
+    const body = await read({ body: `${BODY}surplus`, declaredLength: BODY.length });
+    expect(body.equals(BODY)).toBe(true);
+  });
+
+  it.each(['length', 'chunked', 'close'] as const)('reads all of it in small pieces, framed by %s', async (framing) => {
+    const body = await read({ body: BODY, framing, chunk: 997 });
+    expect(body.equals(BODY)).toBe(true);
+  });
+
+  it('reads all of it when the server says Connection: close', async () => {
+    const body = await read({ body: BODY, connectionClose: true });
+    expect(body.equals(BODY)).toBe(true);
+  });
+});
+
+describe('a content coding nobody asked for', () => {
+  it.each(['gzip', 'br', 'deflate'] as const)('is decoded when it is %s', async (coding) => {
+    const body = await read({ body: BODY, coding, chunk: 100 });
+    expect(body.equals(BODY)).toBe(true);
+  });
+
+  it('has a name without case, and identity is none', async () => {
+    expect((await read({ body: BODY, coding: 'gzip', codingHeader: ' X-GZip ' })).equals(BODY)).toBe(true);
+    expect((await read({ body: BODY, codingHeader: 'Identity' })).equals(BODY)).toBe(true);
+  });
+
+  it('says nothing about the length of the body', async () => {
+    fake.queue.push({ body: BODY, coding: 'gzip', contentType: 'application/json' });
+    const answer = await upstream.open({ method: 'GET', headers: {} }, calm());
+    expect(answer.contentLength).toBeUndefined();
+    answer.body.destroy();
+  });
+
+  it.each(['zstd', 'compress', 'gzip, gzip', 'gzip, br', 'nonsense', '__proto__', 'constructor'])(
+    'is refused when it is %s',
+    async (codingHeader) => {
+      const failure = await failureOf(read({ body: BODY, codingHeader }));
+      expect([failure.code, failure.facts.coding]).toEqual(['upstream_coding', codingHeader]);
+      await until(() => fake.openConnections === 0);
+    },
+  );
+
+  it.each(['gzip', 'br', 'deflate'] as const)('is an error when it is %s and cut off', async (coding) => {
+    const failure = await failureOf(read({ body: BODY, coding, cutAfter: 100, cut: 'fin' }));
+    expect(failure.code).toBe('upstream_closed');
+  });
+
+  it('is an error when it ends early inside a body that is complete', async () => {
+    const half = gzipSync(BODY).subarray(0, 200);
+    const failure = await failureOf(read({ body: half, codingHeader: 'gzip' }));
+    expect(failure.code).toBe('upstream_closed');
+  });
+
+  it.each(['gzip', 'br', 'deflate'] as const)('is an error when it is called %s and is not', async (codingHeader) => {
+    const failure = await failureOf(read({ body: BODY, codingHeader }));
+    expect(failure.code).toBe('upstream_invalid');
+    await until(() => fake.openConnections === 0);
+  });
+
+  it.each(['gzip', 'br', 'deflate'] as const)(
+    'is cut short when %s expands beyond limits.codingRatio',
+    async (coding) => {
+      let bytes = 0;
+      const bomb = Buffer.alloc(64 * MIB, 0x20);
+      const failure = await failureOf(read({ body: bomb, coding }, (read) => (bytes = read)));
+      expect(failure.code).toBe('upstream_coding_limit');
+      expect(failure.facts).toMatchObject({ limit: 'limits.codingRatio', allowed: 100 });
+      expect(Number(failure.facts.actual)).toBeGreaterThan(100);
+      expect(bytes).toBeLessThanOrEqual(MIB);
+      await until(() => fake.openConnections === 0);
+    },
+  );
+
+  it('may expand as it likes up to 1 MiB', async () => {
+    const blanks = Buffer.alloc(MIB, 0x20);
+    expect((await read({ body: blanks, coding: 'gzip' })).equals(blanks)).toBe(true);
+  });
+});
