@@ -1,0 +1,168 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { create as createObjects, settings as objectSettings } from '../../../adapters/objects/memory.js';
+import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
+import { GatewayError } from '../../../gateway/errors.js';
+import { ORPHAN_GRACE_MS, startSweeper, sweep, UNFINISHED_AGE_MS } from '../../../gateway/files/sweep.js';
+import type { Metrics } from '../../../gateway/ports/metrics.js';
+import type { ObjectStore } from '../../../gateway/ports/object-store.js';
+import type { StateStore } from '../../../gateway/ports/state-store.js';
+import { silentLog } from '../../helpers/silent-log.js';
+
+const NEVER = new AbortController().signal;
+const DAY = 24 * 3_600_000;
+
+let now: number;
+let objects: ObjectStore;
+let state: StateStore;
+let counted: Record<string, number>;
+const clock = { now: () => now };
+const metrics: Metrics = {
+  count: (name, labels = {}, amount = 1) => {
+    const series = `${name}/${labels.reason}`;
+    counted[series] = (counted[series] ?? 0) + amount;
+  },
+  observe() {},
+  gauge() {},
+};
+
+beforeEach(() => {
+  now = 1_800_000_000_000;
+  objects = createObjects(objectSettings.parse({}), { clock });
+  state = createState(stateSettings.parse({}), { clock });
+  counted = {};
+});
+
+async function put(key: string): Promise<void> {
+  const writer = await objects.create(key, NEVER);
+  await writer.write(Buffer.from(key), true);
+  await writer.commit();
+}
+
+async function keys(prefix = ''): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { key } of objects.list(prefix)) found.push(key);
+  return found.sort();
+}
+
+describe('a sweep', () => {
+  const run = () => sweep({ objects, state, clock, metrics });
+
+  it('removes an object without a record once it is older than the grace', async () => {
+    await put('f/f_orphan');
+    now += ORPHAN_GRACE_MS - 1;
+    expect(await run()).toEqual({ orphans: 0, unfinished: 0 });
+    expect(await keys()).toEqual(['f/f_orphan']);
+    now += 1;
+    expect(await run()).toEqual({ orphans: 1, unfinished: 0 });
+    expect(await keys()).toEqual([]);
+    expect(counted['wharf_swept_objects_total/orphan']).toBe(1);
+  });
+
+  it('keeps an object as long as its record lives, however often that is extended', async () => {
+    await put('f/f_living');
+    await state.create('file:f_living', '{}', DAY);
+    for (let n = 0; n < 10; n += 1) {
+      now += DAY - 1;
+      await state.extend('file:f_living', DAY);
+      await run();
+      expect(await keys()).toEqual(['f/f_living']);
+    }
+    now += DAY;
+    await run();
+    expect(await keys()).toEqual([]);
+  });
+
+  it('takes the last segment of a key for the id', async () => {
+    await put('f/2026/11/f_deep');
+    await state.create('file:f_deep', '{}', 10 * DAY);
+    now += DAY;
+    await run();
+    expect(await keys()).toEqual(['f/2026/11/f_deep']);
+  });
+
+  it('leaves alone what does not lie where files lie', async () => {
+    await put('other/f_x');
+    now += DAY;
+    await run();
+    expect(await keys()).toEqual(['other/f_x']);
+  });
+
+  it('removes writes that were begun a day ago, and no younger ones', async () => {
+    const old = await objects.create('f/f_old', NEVER);
+    await old.write(Buffer.alloc(objects.partSize), false);
+    now += UNFINISHED_AGE_MS;
+    const young = await objects.create('f/f_young', NEVER);
+    await young.write(Buffer.alloc(objects.partSize), false);
+    now += 1;
+    expect(await run()).toEqual({ orphans: 0, unfinished: 1 });
+    expect(counted['wharf_swept_objects_total/unfinished']).toBe(1);
+    await young.write(Buffer.alloc(0), true);
+    await young.commit();
+  });
+
+  it('removes nothing while the state store cannot be read', async () => {
+    await put('f/f_a');
+    now += DAY;
+    const broken: StateStore = {
+      ...state,
+      read: async () => {
+        throw new GatewayError('state_unavailable');
+      },
+    };
+    await expect(sweep({ objects, state: broken, clock, metrics })).rejects.toMatchObject({
+      code: 'state_unavailable',
+    });
+    expect(await keys()).toEqual(['f/f_a']);
+  });
+});
+
+describe('the sweeper', () => {
+  it('sweeps again after a sweep that failed, until it is stopped', async () => {
+    let reads = 0;
+    const flaky: StateStore = {
+      ...state,
+      read: async (key) => {
+        reads += 1;
+        if (reads === 1) throw new GatewayError('state_unavailable');
+        return state.read(key);
+      },
+    };
+    await put('f/f_a');
+    now += DAY;
+    const sweeper = startSweeper({ objects, state: flaky, clock, metrics, log: silentLog, intervalMs: 5 });
+    while ((await keys()).length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(reads).toBe(2);
+    await sweeper.stop();
+    await put('f/f_b');
+    now += DAY;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(await keys()).toEqual(['f/f_b']);
+  });
+
+  it('stops in the middle of a sweep, after the object it is at', async () => {
+    for (const key of ['f/f_1', 'f/f_2', 'f/f_3']) await put(key);
+    now += DAY;
+    let reached = () => {};
+    const atFirst = new Promise<void>((resolve) => {
+      reached = resolve;
+    });
+    let goOn = () => {};
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const slow: StateStore = {
+      ...state,
+      read: async (key) => {
+        reached();
+        await gate;
+        return state.read(key);
+      },
+    };
+    const sweeper = startSweeper({ objects, state: slow, clock, metrics, log: silentLog, intervalMs: 1 });
+    await atFirst;
+    const stopped = sweeper.stop();
+    goOn();
+    await stopped;
+    expect(await keys()).toHaveLength(2);
+  });
+});
