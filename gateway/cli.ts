@@ -83,7 +83,6 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .command('check')
     .description('tell every problem of a config at once; exit 1 if there is any')
     .requiredOption('-c, --config <file>', 'the config file')
-    .allowExcessArguments(false)
     .action((options: { config: string }) => {
       action = { kind: 'check', file: options.config };
     });
@@ -95,7 +94,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
       action = { kind: 'schema', format: options.format };
     });
   // A sub-command takes over how its parent ends and prints only when told so.
-  for (const sub of program.commands) sub.copyInheritedSettings(program);
+  for (const sub of program.commands) sub.copyInheritedSettings(program).allowExcessArguments(false);
 
   try {
     program.parse([...own], { from: 'user' });

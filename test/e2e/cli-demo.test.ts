@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ROOT, type Running, start } from './cli-process.js';
+
+const DEMO = `${ROOT}dist/deploy/demo/start.js`;
+const FILES = `${ROOT}deploy/demo/files`;
+
+let folder: string;
+let demo: Running;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'wharf-demo-'));
+  demo = start(['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0'], { program: DEMO, cwd: folder });
+});
+afterAll(async () => {
+  demo.child.kill('SIGTERM');
+  await demo.ended;
+  await rm(folder, { recursive: true });
+});
+
+describe('npm start', () => {
+  it('prints shell lines that end in a link to the whole photo', async () => {
+    const [lines] = await demo.printed(/^MCP=[\s\S]*?^echo "\$LINK"\n/m);
+    const { stdout } = await promisify(execFile)('bash', ['-c', lines]);
+    expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/d\/\S+\n$/);
+    const photo = Buffer.from(await (await fetch(stdout.trim())).arrayBuffer());
+    expect(photo.length).toBeGreaterThan(3_000_000);
+    expect(sha256(photo)).toBe(sha256(await readFile(join(FILES, 'harbour.jpg'))));
+  });
+
+  it('makes a PDF whose table names every object where it stands', async () => {
+    const pdf = await readFile(join(FILES, 'survey.pdf'));
+    expect(pdf.length).toBeGreaterThan(1_000_000);
+    const text = pdf.toString('latin1');
+    const table = Number(/startxref\n(\d+)\n%%EOF\n$/.exec(text)?.[1]);
+    const offsets = [...text.slice(table).matchAll(/^(\d{10}) 00000 n $/gm)].map(([, offset]) => Number(offset));
+    expect(offsets.map((offset, index) => text.startsWith(`${index + 1} 0 obj\n`, offset))).toEqual(
+      Array(11).fill(true),
+    );
+  });
+});
+
+describe('npm start -- with a server named', () => {
+  it('is the gateway itself', async () => {
+    const { code, out } = await start(['--version'], { program: DEMO }).ended;
+    expect([code, out]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
+  });
+
+  it('passes a failure on', async () => {
+    const { code, err } = await start(['--config', '/nowhere.yaml'], { program: DEMO }).ended;
+    expect([code, err]).toEqual([1, '/nowhere.yaml: does not exist\n']);
+  });
+});
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

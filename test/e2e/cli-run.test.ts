@@ -1,0 +1,117 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.js';
+import { type Running, start } from './cli-process.js';
+
+let folder: string;
+let fake: FakeUpstream;
+let running: Running | undefined;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'wharf-cli-run-'));
+  fake = await startFakeUpstream({ transport: 'json' });
+});
+afterEach(async () => {
+  running?.child.kill('SIGKILL');
+  await running?.ended;
+  running = undefined;
+});
+afterAll(async () => {
+  await fake.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Starts `wharf --upstream` on ports that the system chooses and waits until it is up. */
+async function startWharf(...args: string[]): Promise<{ process: Running; mcp: string; admin: string }> {
+  running = start(['--upstream', fake.url, '--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0', ...args], {
+    cwd: folder,
+  });
+  const [, mcp, admin] = await running.printed(/(http:\/\/\S+\/mcp)\n[\s\S]*admin +(http:\S+)[\s\S]*files .*\n/);
+  return { process: running, mcp: String(mcp), admin: String(admin) };
+}
+
+const ping = (id: number) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+  body: JSON.stringify({
+    jsonrpc: '2.0',
+    id,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+  }),
+});
+
+describe('a start', () => {
+  it('prints the URL to paste, the admin URL and where files go, and both URLs work', async () => {
+    const { process, mcp, admin } = await startWharf();
+    expect(process.out()).toMatch(/files +filesystem \.\/\.wharf; kept 1d, links live 15m/);
+    expect((await fetch(mcp, ping(1))).status).toBe(200);
+    expect((await fetch(`${admin}/healthz`)).status).toBe(200);
+  });
+
+  it('logs JSON lines on standard error and nothing but text on standard output', async () => {
+    const { process, mcp } = await startWharf('--log-level', 'debug');
+    await (await fetch(mcp, ping(1))).text();
+    process.child.kill('SIGTERM');
+    const { out, err } = await process.ended;
+    const lines = err.trimEnd().split('\n');
+    for (const line of lines)
+      expect(JSON.parse(line)).toEqual(
+        expect.objectContaining({ level: expect.any(String), text: expect.any(String) }),
+      );
+    expect(out).not.toContain('{"');
+  });
+
+  it('fails with one plain line when the port is taken', async () => {
+    const taken: Server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    const { port } = taken.address() as { port: number };
+    const args = ['--upstream', fake.url, '--listen', `127.0.0.1:${port}`, '--admin-listen', '127.0.0.1:0'];
+    const { code, out, err } = await start(args, { cwd: folder }).ended;
+    taken.close();
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain(
+      `127.0.0.1:${port} is already in use. Choose another port with --listen or --admin-listen.\n`,
+    );
+    expect(err).not.toContain('    at ');
+  });
+});
+
+describe('a signal', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('%s drains and exits 0', async (signal) => {
+    const { process } = await startWharf();
+    process.child.kill(signal);
+    expect((await process.ended).code).toBe(0);
+  });
+
+  it('lets a running exchange finish', async () => {
+    fake.queue.push({
+      headDelayMs: 700,
+      contentType: 'application/json',
+      body: '{"jsonrpc":"2.0","id":5,"result":{}}',
+    });
+    const { process, mcp } = await startWharf();
+    const seen = fake.requests.length;
+    const answer = fetch(mcp, ping(5));
+    while (fake.requests.length === seen) await new Promise((resolve) => setTimeout(resolve, 10));
+    process.child.kill('SIGTERM');
+    expect(await (await answer).json()).toEqual({ jsonrpc: '2.0', id: 5, result: {} });
+    expect((await process.ended).code).toBe(0);
+  });
+
+  it('a second one ends it at once with 1', async () => {
+    fake.queue.push({ never: true });
+    const { process, mcp } = await startWharf();
+    const seen = fake.requests.length;
+    const answer = fetch(mcp, ping(5)).catch(() => 'cut off');
+    while (fake.requests.length === seen) await new Promise((resolve) => setTimeout(resolve, 10));
+    process.child.kill('SIGTERM');
+    // The log says when the first one has arrived; two signals of one kind would else count as one.
+    while (!process.err().includes('Draining')) await new Promise((resolve) => setTimeout(resolve, 10));
+    process.child.kill('SIGTERM');
+    expect((await process.ended).code).toBe(1);
+    expect(await answer).toBe('cut off');
+  });
+});

@@ -1,0 +1,98 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ROOT, wharf } from './cli-process.js';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'wharf-cli-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function file(name: string, text: string): Promise<string> {
+  await writeFile(join(folder, name), text);
+  return join(folder, name);
+}
+
+describe('wharf', () => {
+  it('without arguments tells how to begin and exits 2', async () => {
+    const { code, out, err } = await wharf();
+    expect([code, out]).toEqual([2, '']);
+    for (const way of ['--upstream http', '-- npx', '--config wharf.yaml', '--help']) expect(err).toContain(way);
+  });
+
+  it('--help shows examples and what comes next', async () => {
+    const { code, out, err } = await wharf('--help');
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toMatch(/Examples:[\s\S]*wharf -- npx[\s\S]*paste the URL/);
+  });
+
+  it('--version prints the version of the package', async () => {
+    const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+    expect(await wharf('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
+  });
+
+  it.each([
+    [['chek'], /Did you mean check\?/],
+    [['npx', 'server'], /wharf -- npx server/],
+    [['--bogus'], /unknown option '--bogus'/],
+    [['--upstream'], /argument missing/],
+    [['--upstream', 'http://x/', '--config', 'y'], /only one of/],
+    [['--upstream', 'http://x/', '--', 'node'], /only one of/],
+    [['check'], /--config <file>' not specified/],
+    [['check', '--config', 'a', 'b'], /too many arguments/],
+    [['schema', '--format', 'xml'], /json, markdown/],
+    [['--'], /wharf --upstream/],
+  ])('%j is a usage error', async (args, message) => {
+    const { code, out, err } = await wharf(...args);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(message);
+  });
+
+  it.each([
+    [['--upstream', 'ftp://x/'], /^servers\.default\.url: |^servers\.x\.url: /m],
+    [['--upstream', 'http://x/', '--listen', 'here'], /^--listen: must be HOST:PORT/m],
+    [['--upstream', 'http://x/', '--log-level', 'loud'], /^--log-level: must be one of/m],
+    [['--upstream', 'http://x/', '--listen', '0.0.0.0:80'], /^--listen: .*allowPublic: true/m],
+    [['--config', '/nowhere.yaml'], /^\/nowhere\.yaml: does not exist$/m],
+  ])('%j does not start', async (args, message) => {
+    const { code, out, err } = await wharf(...args);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(message);
+  });
+});
+
+describe('wharf check', () => {
+  it('says ok and sums up', async () => {
+    const { code, out, err } = await wharf(
+      'check',
+      '--config',
+      await file('good.yaml', 'servers: { a: { command: [node, x.js] } }'),
+    );
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toMatch(/^ok\n[\s\S]*a \(stdio\)[\s\S]*127\.0\.0\.1:8080[\s\S]*filesystem/);
+  });
+
+  it('tells every problem, one a line, and exits 1', async () => {
+    const text = 'servers: { a: { url: "http://u:pa55word@x/" } }\nlimits: { fil: 1 }\nlogLevel: loud\n';
+    const { code, out, err } = await wharf('check', '--config', await file('bad.yaml', text));
+    expect([code, err]).toEqual([1, '']);
+    const lines = out.trimEnd().split('\n');
+    expect(lines.map((line) => line.split(': ')[0]).toSorted()).toEqual(['limits.fil', 'logLevel', 'servers.a.url']);
+    expect(out).not.toContain('pa55word');
+  });
+});
+
+describe('wharf schema', () => {
+  it('prints the JSON Schema that is in the repository', async () => {
+    const { code, out } = await wharf('schema');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toEqual(JSON.parse(await readFile(join(ROOT, 'deploy/wharf.schema.json'), 'utf8')));
+  });
+
+  it('prints the reference that is in the repository', async () => {
+    const { out } = await wharf('schema', '--format', 'markdown');
+    expect(out).toBe(await readFile(join(ROOT, 'CONFIG.md'), 'utf8'));
+  });
+});

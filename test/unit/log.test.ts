@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals';
+import { createLog } from '../../gateway/log.js';
+import { redactFields, redactText } from '../../gateway/redact.js';
+
+function capture(level: 'debug' | 'info' = 'info') {
+  const lines: string[] = [];
+  return { lines, log: createLog(level, { write: (line) => lines.push(line) }) };
+}
+
+describe('a log line', () => {
+  it('is one JSON object with a time, a level word, the text and the fields', () => {
+    const { lines, log } = capture();
+    log.child({ server: 'a' }).warn({ bytes: 5 }, 'Something.');
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toEqual({
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+      level: 'warn',
+      server: 'a',
+      bytes: 5,
+      text: 'Something.',
+    });
+  });
+
+  it('is left out below the level', () => {
+    const { lines, log } = capture();
+    log.debug({}, 'Detail.');
+    expect(lines).toEqual([]);
+  });
+
+  it('stays one line whatever a peer sent', () => {
+    const { lines, log } = capture();
+    log.info({ name: 'a\r\nb\u2028{"level":"error"}\u0000' }, 'Named.');
+    expect(lines[0]?.trimEnd().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('what never reaches a log', () => {
+  it.each([
+    ['a ticket in a path', 'GET /d/AbCdEf0123456789_-xyz HTTP', 'AbCdEf0123456789'],
+    ['a ticket in a URL', 'http://h:1/wharf/d/AbCdEf0123456789_-xyz?x', 'AbCdEf0123456789'],
+    ['an upload ticket', '/u/AbCdEf0123456789_-xyz', 'AbCdEf0123456789'],
+    ['a signature', 'http://s3/b/k?X-Amz-Date=1&X-Amz-Signature=deadbeef00', 'deadbeef00'],
+    ['a signature in small letters', 'x-amz-signature=deadbeef00', 'deadbeef00'],
+    ['credentials of a link', '?X-Amz-Credential=AKIAIOSFODNN7%2Fus', 'AKIAIOSFODNN7'],
+    ['a data: URI', 'uri data:image/png;base64,iVBORw0KGgoAAAANSUhEUg== end', 'iVBORw0KGgo'],
+    ['a bearer token', 'Authorization: Bearer eyJhbGciOi.x.y', 'eyJhbGciOi'],
+    ['a URL password', 'redis://user:hunter2@redis:6379', 'hunter2'],
+  ])('%s', (_, text, secret) => {
+    expect(redactText(text)).not.toContain(secret);
+  });
+
+  it.each([
+    'authorization',
+    'Cookie',
+    'set-cookie',
+    'secretAccessKey',
+    'password',
+    'sessionToken',
+    'ticket',
+    'x-api-key',
+  ])('the value of %s, at any depth', (key) => {
+    expect(JSON.stringify(redactFields({ a: [{ [key]: 'hunter2' }], [key]: ['hunter2'] }))).not.toContain('hunter2');
+  });
+
+  it('what hangs on an error, nor the secrets in its texts', () => {
+    const cause = new Error('connect redis://u:hunter2@h failed');
+    const error = Object.assign(new Error('Bearer hunter2 refused', { cause }), {
+      $response: { body: 'hunter2' },
+      code: 'E',
+    });
+    const { lines, log } = capture();
+    log.error({ error }, 'Failed.');
+    expect(lines[0]).not.toContain('hunter2');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ error: { type: 'Error', code: 'E', cause: { type: 'Error' } } });
+  });
+
+  it('the bytes of a file', () => {
+    expect(redactFields({ head: Buffer.from('abc') })).toEqual({ head: '[3 bytes]' });
+  });
+
+  it('more than a bounded part of a long or deep value', () => {
+    let deep: unknown = 'x';
+    for (let i = 0; i < 1000; i++) deep = { deep };
+    const long = { text: 'x'.repeat(1_000_000), list: Array(100_000).fill('x'), deep };
+    expect(JSON.stringify(redactFields(long)).length).toBeLessThan(5_000);
+  });
+});
