@@ -88,6 +88,7 @@ export interface FakeUpstream {
   push(message: object): void;
   /** Writes bytes on a connection out of turn. */
   speakOn(connection: number, bytes: string): void;
+  resetConnection(connection: number): void;
   /** Ends all connections at once and frees the port. */
   close(): Promise<void>;
 }
@@ -212,6 +213,10 @@ class Fake implements FakeUpstream {
 
   speakOn(connection: number, bytes: string): void {
     for (const [socket, number] of this.#sockets) if (number === connection) socket.write(bytes);
+  }
+
+  resetConnection(connection: number): void {
+    for (const [socket, number] of this.#sockets) if (number === connection) socket.resetAndDestroy();
   }
 
   close(): Promise<void> {

@@ -70,7 +70,7 @@ export function readEndpoint(server: string, body: IncomingMessage): Promise<str
         return;
       }
       stop();
-      const rest = Buffer.concat([head.subarray(0, bom + found.start), head.subarray(bom + found.end)]);
+      const rest = Buffer.concat([head.subarray(bom, bom + found.start), head.subarray(bom + found.end)]);
       if (rest.length > 0) body.unshift(rest);
       resolve(Buffer.from(found.data, 'latin1').toString('utf8').replace(BOM, ''));
     };

@@ -18,6 +18,8 @@ export class ChildOutput extends Readable {
   constructor(pipe: Readable, pipeEnded: () => void) {
     super({ highWaterMark: 64 * 1024 });
     this.#pipe = pipe;
+    // a process may die while nobody reads, and that must not be an unhandled error
+    this.on('error', () => undefined);
     pipe.on('data', (chunk: Buffer) => {
       this.#timer?.refresh();
       if (!this.push(chunk)) pipe.pause();

@@ -38,10 +38,14 @@ export function stdioServer(): string[] {
   return [process.execPath, fileURLToPath(new URL('../../helpers/fake-stdio-server.js', import.meta.url))];
 }
 
-/** The command of a stdio server that misbehaves; the fixture is not compiled, so it stays where its source is. */
+/** A fixture is not compiled, so it stays where its source is. */
+export function fixtureFile(name: string): string {
+  return fileURLToPath(new URL(`../../../../test/helpers/${name}`, import.meta.url));
+}
+
+/** The command of a stdio server that misbehaves. */
 export function fixture(mode: string): string[] {
-  const path = '../../../../test/helpers/stdio-child.fixture.mjs';
-  return [process.execPath, fileURLToPath(new URL(path, import.meta.url)), mode];
+  return [process.execPath, fixtureFile('stdio-child.fixture.mjs'), mode];
 }
 
 export function request(id: number, method: string, params: object = {}): Buffer {

@@ -1,0 +1,243 @@
+import { once } from 'node:events';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { create, settings } from '../../../adapters/upstream/legacy-sse.js';
+import type { SharedUpstream } from '../../../gateway/ports/upstream.js';
+import {
+  type FakeUpstream,
+  type FakeUpstreamOptions,
+  type ScriptedAnswer,
+  startFakeUpstream,
+} from '../../helpers/fake-upstream.js';
+import { describeSharedUpstream, describeUpstream, type UpstreamSubject } from '../upstream.contract.js';
+import { calm, failureOf, type Overrides, request, until, upstreamDeps } from './subject.js';
+
+function subject(): UpstreamSubject {
+  const fakes: FakeUpstream[] = [];
+  const start = async (overrides: Overrides = {}) => {
+    const fake = await startFakeUpstream({ transport: 'legacy-sse' });
+    fakes.push(fake);
+    return { fake, upstream: create(settings.parse({ url: fake.url }), upstreamDeps(overrides)) };
+  };
+  return {
+    healthy: async (overrides) => (await start(overrides)).upstream,
+    unreachable: async () => {
+      const { fake, upstream } = await start();
+      await fake.close();
+      return upstream;
+    },
+    dying: async () => {
+      const { fake, upstream } = await start();
+      fake.respond = ({ method }) => {
+        if (method === 'GET') return undefined;
+        fake.speakOn(0, '8\r\n{"half":\r\n');
+        setTimeout(() => fake.resetConnection(0), 50);
+        return { status: 202 };
+      };
+      return upstream;
+    },
+    limitOfOne: { limits: { connections: 1 }, timeouts: { queue: 50 } },
+    limitError: 'connection_limit',
+    leftovers: () => fakes.reduce((sum, fake) => sum + fake.openConnections, 0),
+    clean: async () => {
+      for (const fake of fakes.splice(0)) await fake.close();
+    },
+  };
+}
+
+describeUpstream('legacy-sse', subject);
+describeSharedUpstream('legacy-sse', subject);
+
+describe('legacy-sse', () => {
+  let fake: FakeUpstream;
+  let upstream: SharedUpstream;
+
+  const start = async (options: FakeUpstreamOptions = {}, overrides: Overrides = {}, headers = {}) => {
+    fake = await startFakeUpstream({ transport: 'legacy-sse', ...options });
+    upstream = create(settings.parse({ url: fake.url, headers }), upstreamDeps(overrides));
+  };
+  const stream = (body: string, more: ScriptedAnswer = {}): ScriptedAnswer => {
+    return { contentType: 'text/event-stream', body, framing: 'chunked', cutAfter: body.length, cut: 'stall', ...more };
+  };
+
+  afterEach(async () => {
+    await upstream.close();
+    await fake.close();
+  });
+
+  it('sends messages to the address of the endpoint event, with the headers of the operator', async () => {
+    await start({ endpoint: '/deep/er?session=1&x=%20y' }, {}, { Authorization: 'Bearer operator' });
+    const connection = await upstream.connect(calm());
+    fake.queue.push({ status: 202 });
+    await connection.send(request(1, 'ping'));
+    const [get, post] = fake.requests;
+    expect(get?.headers).toMatchObject({ accept: 'text/event-stream', authorization: 'Bearer operator' });
+    expect([post?.method, post?.url]).toEqual(['POST', '/deep/er?session=1&x=%20y']);
+    expect(post?.body).toEqual(request(1, 'ping'));
+    expect(post?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+      authorization: 'Bearer operator',
+      host: new URL(fake.url).host,
+    });
+  });
+
+  it.each([
+    ['relative to the path', 'message', '/message'],
+    ['a query alone', '?s=1', '/sse?s=1'],
+    ['absolute', 'SELF/abs', '/abs'],
+    ['with the scheme left out', 'HOST/abs', '/abs'],
+  ])('takes an endpoint that is %s', async (_what, endpoint, path) => {
+    await start();
+    const own = new URL(fake.url);
+    const data = endpoint.replace('SELF', own.origin).replace('HOST', `//${own.host}`);
+    fake.queue.push(stream(`event: endpoint\ndata: ${data}\n\n`), { status: 204 });
+    const connection = await upstream.connect(calm());
+    await connection.send(request(1, 'ping'));
+    expect(fake.requests[1]?.url).toBe(path);
+  });
+
+  it.each([
+    'http://127.0.0.1:1/message',
+    'http://169.254.169.254/latest',
+    '//evil.example/message',
+    'https://127.0.0.1/message',
+    'file:///etc/passwd',
+    'http://user@evil.example/',
+    'javascript:alert(1)',
+  ])('refuses the endpoint %s', async (endpoint) => {
+    await start({ endpoint });
+    const failure = await failureOf(upstream.connect(calm()));
+    expect(failure.code).toBe('upstream_invalid');
+    expect(failure.message).not.toContain('evil');
+    await until(() => fake.openConnections === 0);
+    expect(fake.requests.length).toBe(1);
+  });
+
+  const rest = 'id: 7\ndata: {"first":1}\n\n';
+  it.each([
+    ['LF', `event: endpoint\ndata: /m\n\n${rest}`, rest],
+    ['CRLF', `event: endpoint\r\ndata: /m\r\n\r\n${rest}`, rest],
+    ['CR', `event: endpoint\rdata: /m\r\r${rest}`, rest],
+    ['no blank after the colon', `event:endpoint\ndata:/m\n\n${rest}`, rest],
+    ['the fields in another order', `data: /m\nevent: endpoint\n\n${rest}`, rest],
+    [
+      'a comment and another event before',
+      `: hi\n\ndata: {}\n\nevent: endpoint\ndata: /m\n\n${rest}`,
+      `: hi\n\ndata: {}\n\n${rest}`,
+    ],
+    ['a byte order mark', `\ufeffevent: endpoint\ndata: /m\n\n${rest}`, rest],
+  ])('takes the endpoint event out of the stream and no other byte (%s)', async (_what, body, left) => {
+    for (const chunk of [1, 5, body.length]) {
+      await start();
+      fake.queue.push(stream(body, { chunk, gapMs: 0, cutAfter: Buffer.byteLength(body) }), { status: 202 });
+      const connection = await upstream.connect(calm());
+      let text = '';
+      connection.body.on('data', (part) => {
+        text += String(part);
+      });
+      await connection.send(request(1, 'ping'));
+      await until(() => text.length >= left.length);
+      expect(text).toBe(left);
+      expect(fake.requests[1]?.url).toBe('/m');
+      await upstream.close();
+      await fake.close();
+    }
+    await start();
+  });
+
+  it('gives up when no endpoint event comes within 16 KiB', async () => {
+    await start();
+    fake.queue.push(stream(`data: ${'x'.repeat(20_000)}`));
+    expect((await failureOf(upstream.connect(calm()))).code).toBe('upstream_invalid');
+    await until(() => fake.openConnections === 0);
+  });
+
+  it('gives up when no endpoint event comes within timeouts.upstream', async () => {
+    await start({}, { timeouts: { upstream: 100 } });
+    fake.queue.push(stream(': welcome\n\n'));
+    const failure = await failureOf(upstream.connect(calm()));
+    expect([failure.code, failure.facts.limit]).toEqual(['upstream_timeout', 'timeouts.upstream']);
+    await until(() => fake.openConnections === 0);
+  });
+
+  it('gives up when the stream ends or breaks before the endpoint event', async () => {
+    await start();
+    fake.queue.push({ contentType: 'text/event-stream', body: 'event: endpoint\n' });
+    expect((await failureOf(upstream.connect(calm()))).code).toBe('upstream_closed');
+    fake.queue.push(stream('event: endpoint\n', { cut: 'rst' }));
+    expect((await failureOf(upstream.connect(calm()))).code).toBe('upstream_closed');
+  });
+
+  it('gives up with the reason of its signal while it waits for the endpoint event', async () => {
+    await start();
+    fake.queue.push(stream(': welcome\n\n'));
+    const leaving = new AbortController();
+    const opening = failureOf(upstream.connect(leaving.signal));
+    await until(() => fake.requests.length === 1);
+    leaving.abort();
+    expect((await opening).code).toBe('upstream_closed');
+    await until(() => fake.openConnections === 0);
+  });
+
+  it.each([404, 405, 401, 500])('says which status refused the stream (%i)', async (status) => {
+    await start();
+    fake.queue.push({ status, body: 'no' });
+    const failure = await failureOf(upstream.connect(calm()));
+    expect([failure.code, failure.facts.status]).toEqual(['upstream_refused', status]);
+  });
+
+  it('refuses what is no event stream, or a compressed one', async () => {
+    await start();
+    fake.queue.push({ contentType: 'application/json', body: '{}' });
+    expect((await failureOf(upstream.connect(calm()))).code).toBe('upstream_invalid');
+    fake.queue.push({ contentType: 'text/event-stream', body: 'x', coding: 'gzip' });
+    expect((await failureOf(upstream.connect(calm()))).code).toBe('upstream_coding');
+  });
+
+  it.each([400, 404, 413, 500, 302])('says which status refused a message (%i)', async (status) => {
+    await start();
+    const connection = await upstream.connect(calm());
+    fake.queue.push({ status, body: 'Session not found' });
+    const failure = await failureOf(connection.send(request(1, 'ping')));
+    expect([failure.code, failure.facts.status]).toEqual(['upstream_refused', status]);
+    expect(connection.body.destroyed).toBe(false);
+  });
+
+  it('ends the messages under way with the stream', async () => {
+    await start();
+    const connection = await upstream.connect(calm());
+    connection.body.on('error', () => undefined).resume();
+    fake.queue.push({ never: true });
+    const sending = failureOf(connection.send(request(1, 'ping')));
+    await until(() => fake.requests.length === 2);
+    fake.resetConnection(0);
+    expect((await sending).code).toBe('upstream_closed');
+    await until(() => fake.openConnections === 0);
+  });
+
+  it('ends when the server ends the stream', async () => {
+    await start();
+    const body = 'event: endpoint\ndata: /m\n\ndata: {"last":1}\n\n';
+    fake.queue.push({ contentType: 'text/event-stream', body });
+    const connection = await upstream.connect(calm());
+    const parts: unknown[] = [];
+    connection.body.on('data', (part) => parts.push(part));
+    await once(connection.body, 'end');
+    expect(parts.join('')).toBe('data: {"last":1}\n\n');
+  });
+
+  it('takes a hundred messages at once without a warning about listeners', async () => {
+    const warnings: Error[] = [];
+    const warned = (warning: Error): void => {
+      warnings.push(warning);
+    };
+    process.on('warning', warned);
+    await start();
+    const connection = await upstream.connect(calm());
+    connection.body.resume();
+    await Promise.all(Array.from({ length: 100 }, (_, id) => connection.send(request(id, 'ping'))));
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', warned);
+    expect(warnings).toEqual([]);
+  });
+});
