@@ -107,9 +107,9 @@ async function respond(
     return { response: refuse(error, c.req.header('accept'), decision.headers), outcome: 'refused' };
   }
   if (decision.body === undefined) {
-    c.env.outgoing.writeHead(decision.status, headers).end();
+    // Not to the raw response: hono rebuilds every answer to HEAD, and would send RESPONSE_ALREADY_SENT as one.
     const outcome = decision.status === 304 ? 'not_modified' : decision.status === 412 ? 'refused' : 'head';
-    return { response: RESPONSE_ALREADY_SENT, outcome };
+    return { response: new Response(null, { status: decision.status, headers }), outcome };
   }
   const outcome = await stream(c.env.outgoing, deps, record, decision.status, headers, decision.body);
   return { response: RESPONSE_ALREADY_SENT, outcome };

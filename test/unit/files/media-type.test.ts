@@ -1,0 +1,191 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  extensionFor,
+  extensionOf,
+  isMediaType,
+  mediaTypeOf,
+  SNIFF_BYTES,
+  safeMediaType,
+  sniff,
+} from '../../../gateway/files/media-type.js';
+
+const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0', 'latin1');
+
+describe('what the first bytes say', () => {
+  it.each<[text: string | Buffer, mime: string | undefined, ext: string | undefined]>([
+    [PNG, 'image/png', 'png'],
+    [Buffer.from([0xff, 0xd8, 0xff, 0xe0]), 'image/jpeg', 'jpg'],
+    ['%PDF-1.7\n', 'application/pdf', 'pdf'],
+    ['<svg xmlns="http://www.w3.org/2000/svg"/>', 'image/svg+xml', 'svg'],
+    ['\ufeff  <?xml version="1.0"?>\n<!-- a -->\n<!DOCTYPE svg>\n<svg/>', 'image/svg+xml', 'svg'],
+    ['<?xml version="1.0"?><s:svg xmlns:s="http://www.w3.org/2000/svg"/>', 'image/svg+xml', 'svg'],
+    ['<?xml version="1.0"?><report/>', 'application/xml', 'xml'],
+    ['<!-- x --><!DOCTYPE HTML><p>', 'text/html', 'html'],
+    ['<script>alert(1)</script>', 'text/html', 'html'],
+    ['<generic> in TypeScript', 'text/plain', 'txt'],
+    ['{"a": [1]}', 'application/json', 'json'],
+    ['[1, 2]', 'application/json', 'json'],
+    ['[note] not JSON', 'text/plain', 'txt'],
+    ['Grüße\n', 'text/plain', 'txt'],
+    ['\u001b[31mred\u001b[0m', 'text/plain', 'txt'],
+    [Buffer.from([0xfe, 0xed, 0x00, 0x01, 0x80, 0x81]), undefined, undefined],
+    ['', undefined, undefined],
+  ])('%j is %s', async (content, mime, ext) => {
+    expect(await sniff(Buffer.from(content))).toEqual(mime === undefined ? undefined : { mime, ext });
+  });
+
+  it('are judged alike when a character is cut in two at their end', async () => {
+    const text = Buffer.from(`${'a'.repeat(SNIFF_BYTES - 1)}é and more`);
+    expect(await sniff(text)).toEqual({ mime: 'text/plain', ext: 'txt' });
+  });
+
+  it('never make it throw, and always give a valid type', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uint8Array({ maxLength: 300 }),
+        fc.constantFrom('', '<?xml ', 'RIFF', 'PK\x03\x04', 'GIF89a', '0&²u'),
+        async (bytes, start) => {
+          const sniffed = await sniff(Buffer.concat([Buffer.from(start, 'latin1'), bytes]));
+          if (sniffed !== undefined) expect(isMediaType(sniffed.mime)).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+describe('a declared media type', () => {
+  it.each([
+    'text/plain',
+    'Application/VND.ms-excel',
+    'image/svg+xml',
+    'text/plain; charset=utf-8',
+    'a/b;x="a\\"b"',
+    `a/${'b'.repeat(127)}`,
+  ])('%s is valid', (type) => {
+    expect(isMediaType(type)).toBe(true);
+  });
+
+  it.each([
+    '',
+    'text',
+    'text/',
+    '/plain',
+    'a/b/c',
+    'a b/c',
+    'text/plain;',
+    'text/plain; charset',
+    'é/x',
+    '-a/b',
+    'a/b\r\nX-Y: z',
+    'a/b;x="\n"',
+    '*/*',
+    `a/${'b'.repeat(128)}`,
+    `a/b;${'x'.repeat(600)}=1`,
+  ])('%j is not', (type) => {
+    expect(isMediaType(type)).toBe(false);
+  });
+});
+
+describe('the type a file is recorded under', () => {
+  it.each<[declared: string | undefined, sniffed: string | undefined, recorded: string]>([
+    [undefined, undefined, 'application/octet-stream'],
+    [undefined, 'image/png', 'image/png'],
+    ['application/octet-stream', 'application/pdf', 'application/pdf'],
+    ['not a type', 'text/plain', 'text/plain'],
+    ['image/png', undefined, 'image/png'],
+    ['image/jpg', 'image/jpeg', 'image/jpeg'],
+    ['image/png', 'image/jpeg', 'image/jpeg'],
+    ['image/png', 'text/html', 'text/html'],
+    ['image/png', 'image/svg+xml', 'image/svg+xml'],
+    ['audio/mp4', 'video/mp4', 'audio/mp4'],
+    ['audio/mpeg', 'text/plain', 'text/plain'],
+    ['text/csv', 'text/plain', 'text/csv'],
+    ['text/plain', 'application/pdf', 'application/pdf'],
+    ['application/vnd.custom', 'application/zip', 'application/vnd.custom'],
+    ['TEXT/CSV; charset=utf-8', undefined, 'text/csv'],
+  ])('declared %s, seen %s: %s', (declared, sniffed, recorded) => {
+    expect(mediaTypeOf(declared, sniffed === undefined ? undefined : { mime: sniffed, ext: 'x' })).toBe(recorded);
+  });
+});
+
+describe('the type a file is served with', () => {
+  it.each([
+    'text/html',
+    'TEXT/HTML; charset=utf-8',
+    'text/xml',
+    'application/xml',
+    'application/xhtml+xml',
+    'application/rss+xml',
+    'application/mathml+xml',
+    'image/svg+xml',
+    'text/javascript',
+    'application/javascript',
+    'application/x-javascript',
+    'application/ecmascript',
+    'text/css',
+    'text/xsl',
+    'application/wasm',
+    'multipart/x-mixed-replace',
+    'message/rfc822',
+    'application/x-shockwave-flash',
+    'application/hta',
+    'application/vnd.custom+html',
+    'text/vbscript',
+  ])('is never %s', (declared) => {
+    expect(safeMediaType(declared)).toMatch(/^(text\/plain|application\/octet-stream)(; charset=utf-8)?$/);
+  });
+
+  it.each([
+    'image/png',
+    'audio/mpeg',
+    'video/mp4',
+    'font/woff2',
+    'application/pdf',
+    'application/json',
+    'application/zip',
+    'text/csv',
+    'text/markdown',
+  ])('may be %s', (declared) => {
+    expect(safeMediaType(declared)).toBe(declared);
+  });
+
+  it('keeps a charset in which ASCII is ASCII, and no other', () => {
+    expect(safeMediaType('text/plain; charset="UTF-8"')).toBe('text/plain; charset=utf-8');
+    expect(safeMediaType('text/plain; charset=utf-7')).toBe('text/plain');
+    expect(safeMediaType('text/plain; charset=iso-2022-jp')).toBe('text/plain');
+  });
+
+  it('follows the bytes where they contradict a harmless declaration', () => {
+    expect(safeMediaType('image/png', { mime: 'image/svg+xml', ext: 'svg' })).toBe('application/octet-stream');
+    expect(safeMediaType('image/png', { mime: 'text/html', ext: 'html' })).toBe('text/plain');
+  });
+
+  it('is a valid type whatever is declared', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (declared) => {
+        expect(isMediaType(safeMediaType(declared))).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('the extension of a type', () => {
+  it.each([
+    ['image/jpeg', 'jpg'],
+    ['image/jpg', 'jpg'],
+    ['text/x-anything', 'txt'],
+    ['application/ld+json', 'json'],
+    ['application/vnd.unknown', 'bin'],
+    ['not a type', 'bin'],
+  ])('%s is %s', (mime, ext) => {
+    expect(extensionFor(mime)).toBe(ext);
+  });
+
+  it('comes from the bytes when the declaration says nothing of it', () => {
+    expect(extensionOf(undefined, { mime: 'image/png', ext: 'png' })).toBe('png');
+    expect(extensionOf('application/vnd.custom', { mime: 'application/zip', ext: 'zip' })).toBe('zip');
+    expect(extensionOf('text/csv', { mime: 'text/plain', ext: 'txt' })).toBe('csv');
+    expect(extensionOf(undefined, undefined)).toBe('bin');
+  });
+});

@@ -1,0 +1,83 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from '@jest/globals';
+import { canHavePreview, PREVIEW_LIMITS, type PreviewJob, previewOf } from '../../../gateway/files/thumbnail.js';
+import type { PreviewResult, Thumbnailer } from '../../../gateway/ports/thumbnailer.js';
+import { silentLog } from '../../helpers/silent-log.js';
+
+const RENDERED: PreviewResult = {
+  kind: 'rendered',
+  preview: { mimeType: 'image/png', data: Buffer.from('pixels'), width: 3, height: 2 },
+};
+
+function job(answer: () => Promise<PreviewResult>, given: Partial<PreviewJob> = {}) {
+  const counted: string[] = [];
+  let opened = 0;
+  const asked: unknown[] = [];
+  const thumbnailer: Thumbnailer = {
+    name: 'fake',
+    async render(open, limits, signal) {
+      asked.push(limits);
+      await open(signal);
+      return answer();
+    },
+    check: async () => {},
+    close: async () => {},
+  };
+  const whole: PreviewJob = {
+    sniffedMime: 'image/png',
+    async open() {
+      opened++;
+      return Readable.from([]);
+    },
+    thumbnailer,
+    signal: new AbortController().signal,
+    log: silentLog,
+    metrics: { count: (_name, labels) => counted.push(labels?.outcome ?? ''), observe() {}, gauge() {} },
+    ...given,
+  };
+  return { whole, counted, asked, opened: () => opened };
+}
+
+describe('the preview of a file', () => {
+  it('is ready for an image block', async () => {
+    const { whole, counted, asked } = job(async () => RENDERED);
+    expect(await previewOf(whole)).toEqual({ mimeType: 'image/png', base64: 'cGl4ZWxz', width: 3, height: 2 });
+    expect(asked).toEqual([PREVIEW_LIMITS]);
+    expect(counted).toEqual(['rendered']);
+  });
+
+  it.each([
+    undefined,
+    'application/pdf',
+    'image/svg+xml',
+    'text/html',
+    'video/mp4',
+    'image/x-icon',
+    'application/octet-stream',
+  ])('does not exist for %s, whose bytes are not even read', async (sniffedMime) => {
+    const { whole, opened } = job(async () => RENDERED, { sniffedMime });
+    expect(canHavePreview(sniffedMime)).toBe(false);
+    expect(await previewOf(whole)).toBeUndefined();
+    expect(opened()).toBe(0);
+  });
+
+  it('does not exist when it is refused, and the reason is counted', async () => {
+    const { whole, counted } = job(async () => ({ kind: 'refused', reason: 'busy' }));
+    expect(await previewOf(whole)).toBeUndefined();
+    expect(counted).toEqual(['busy']);
+  });
+
+  it('does not exist when rendering or reading fails, and nothing is thrown', async () => {
+    const broken = job(async () => Promise.reject(new Error('no')));
+    expect(await previewOf(broken.whole)).toBeUndefined();
+    const unreadable = job(async () => RENDERED, { open: () => Promise.reject(new Error('store is down')) });
+    expect(await previewOf(unreadable.whole)).toBeUndefined();
+    expect([...broken.counted, ...unreadable.counted]).toEqual(['failed', 'failed']);
+  });
+
+  it('is not begun for a client that has gone', async () => {
+    const { whole, opened } = job(async () => RENDERED, { signal: AbortSignal.abort() });
+    expect(await previewOf(whole)).toBeUndefined();
+    expect(opened()).toBe(0);
+  });
+});

@@ -1,0 +1,358 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { createAdaptorServer } from '@hono/node-server';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { FileRecord } from '../../../gateway/files/file.js';
+import { type DownloadDeps, downloads, type TicketAnswer } from '../../../gateway/http/routes/downloads.js';
+import type { ObjectRead } from '../../../gateway/ports/object-store.js';
+import { silentLog } from '../../helpers/silent-log.js';
+
+const NOW = 1_800_000_000_000;
+const BYTES = Buffer.from(Array.from({ length: 1000 }, (_, at) => at % 251));
+const RECORD: FileRecord = {
+  id: 'f_1',
+  principal: 'anonymous',
+  server: 'everything',
+  name: 'Übersicht.html',
+  mimeType: 'text/html',
+  size: BYTES.length,
+  digest: 'n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg',
+  key: 'objects/f_1',
+  createdAt: NOW,
+};
+
+interface World {
+  ticket: TicketAnswer | Error;
+  bytes: Buffer | undefined;
+  redirect: boolean;
+  body: (bytes: Buffer) => Readable;
+  presigned: unknown[];
+  outcomes: string[];
+  asked: string[];
+  signal?: AbortSignal;
+}
+
+const fresh = (): World => ({
+  ticket: { kind: 'ok', record: RECORD, expiresAt: NOW + 3_600_000 },
+  bytes: BYTES,
+  redirect: false,
+  body: (bytes) => Readable.from([bytes]),
+  presigned: [],
+  outcomes: [],
+  asked: [],
+});
+let world = fresh();
+
+const deps: DownloadDeps = {
+  async resolveTicket(ticket) {
+    world.asked.push(ticket);
+    if (world.ticket instanceof Error) throw world.ticket;
+    return world.ticket;
+  },
+  objects: {
+    async get(key, { range, signal }): Promise<ObjectRead> {
+      world.signal = signal;
+      if (world.bytes === undefined) return { kind: 'missing' };
+      const part = range === undefined ? world.bytes : world.bytes.subarray(range.start, range.end + 1);
+      return { kind: 'found', stat: { key, size: world.bytes.length, modifiedAt: NOW }, body: world.body(part) };
+    },
+    async presign(key, options) {
+      world.presigned.push({ key, ...options });
+      return 'https://store.example/objects/f_1?X-Amz-Signature=abc';
+    },
+  },
+  get redirect() {
+    return world.redirect;
+  },
+  idleMs: 300,
+  clock: { now: () => NOW },
+  log: silentLog,
+  metrics: {
+    count: (_name, labels) => world.outcomes.push(labels?.outcome ?? ''),
+    observe() {},
+    gauge() {},
+  },
+};
+
+let server: Server;
+let port: number;
+beforeAll(async () => {
+  server = createAdaptorServer({ fetch: downloads(deps).fetch }) as Server;
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  port = (server.address() as AddressInfo).port;
+});
+afterEach(() => {
+  world = fresh();
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+async function open(
+  path = '/d/ticket',
+  headers: Record<string, string> = {},
+  method = 'GET',
+): Promise<IncomingMessage> {
+  const sent = request({ host: '127.0.0.1', port, path, method, headers, agent: false });
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return response;
+}
+
+async function ask(path?: string, headers?: Record<string, string>, method?: string) {
+  const response = await open(path, headers, method);
+  return { status: response.statusCode, headers: response.headers, body: await buffer(response) };
+}
+
+const SAFE = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+describe('a download link', () => {
+  it('gives the file as an attachment of a type that runs nowhere', async () => {
+    const { status, headers, body } = await ask();
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      ...SAFE,
+      'accept-ranges': 'bytes',
+      'content-disposition': `attachment; filename="?bersicht.html"; filename*=UTF-8''%C3%9Cbersicht.html`,
+      'content-length': '1000',
+      'content-type': 'text/plain',
+      etag: `"${RECORD.digest}"`,
+    });
+    expect(headers['x-hono-already-sent']).toBeUndefined();
+    expect(body.equals(BYTES)).toBe(true);
+    expect(world.outcomes).toEqual(['served']);
+  });
+
+  it('gives a part, and the same part however often', async () => {
+    for (const _round of [1, 2]) {
+      const { status, headers, body } = await ask('/d/ticket', { range: 'bytes=10-19' });
+      expect(status).toBe(206);
+      expect(headers).toMatchObject({ ...SAFE, 'content-range': 'bytes 10-19/1000', 'content-length': '10' });
+      expect(body.equals(BYTES.subarray(10, 20))).toBe(true);
+    }
+  });
+
+  it('gives exactly the bytes of any range', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(999), fc.nat(1200), async (start, length) => {
+        const { status, body } = await ask('/d/ticket', { range: `bytes=${start}-${start + length}` });
+        expect(status).toBe(206);
+        expect(body.equals(BYTES.subarray(start, start + length + 1))).toBe(true);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('gives an empty file', async () => {
+    world.bytes = Buffer.alloc(0);
+    world.ticket = { kind: 'ok', record: { ...RECORD, size: 0 }, expiresAt: NOW + 1000 };
+    const { status, headers, body } = await ask();
+    expect([status, headers['content-length'], body.length]).toEqual([200, '0', 0]);
+  });
+
+  it('answers HEAD from the record, without asking the store', async () => {
+    world.redirect = true;
+    const { status, headers, body } = await ask('/d/ticket', {}, 'HEAD');
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({ ...SAFE, 'content-length': '1000', etag: `"${RECORD.digest}"` });
+    expect(body.length).toBe(0);
+    expect(world.signal).toBeUndefined();
+    expect(world.presigned).toEqual([]);
+  });
+
+  it('answers 304 and 412 without a body', async () => {
+    const unchanged = await ask('/d/ticket', { 'if-none-match': `"${RECORD.digest}"` });
+    expect([unchanged.status, unchanged.body.length]).toEqual([304, 0]);
+    const changed = await ask('/d/ticket', { 'if-match': '"other"' });
+    expect([changed.status, changed.body.length]).toEqual([412, 0]);
+  });
+
+  it('answers 416 with the size of the file', async () => {
+    const { status, headers, body } = await ask('/d/ticket', { range: 'bytes=1000-' });
+    expect(status).toBe(416);
+    expect(headers).toMatchObject({ ...SAFE, 'content-range': 'bytes */1000' });
+    expect(JSON.parse(body.toString())).toEqual({
+      error: { code: 'range_not_satisfiable', message: 'The file has 1000 bytes.' },
+    });
+  });
+});
+
+describe('a download link with redirects', () => {
+  it('sends on to a presigned URL that names and types the file as Wharf would', async () => {
+    world.redirect = true;
+    const { status, headers, body } = await ask();
+    expect(status).toBe(302);
+    expect(headers).toMatchObject({ ...SAFE, location: 'https://store.example/objects/f_1?X-Amz-Signature=abc' });
+    expect(body.length).toBe(0);
+    expect(world.presigned).toEqual([
+      {
+        key: 'objects/f_1',
+        ttlSeconds: 900,
+        contentType: 'text/plain',
+        contentDisposition: `attachment; filename="?bersicht.html"; filename*=UTF-8''%C3%9Cbersicht.html`,
+      },
+    ]);
+  });
+
+  it('never outlives its ticket', async () => {
+    world.redirect = true;
+    world.ticket = { kind: 'ok', record: RECORD, expiresAt: NOW + 61_500 };
+    await ask();
+    expect(world.presigned).toMatchObject([{ ttlSeconds: 61 }]);
+  });
+
+  it('streams when less than a second is left', async () => {
+    world.redirect = true;
+    world.ticket = { kind: 'ok', record: RECORD, expiresAt: NOW + 900 };
+    expect((await ask()).status).toBe(200);
+  });
+});
+
+describe('a link that leads nowhere', () => {
+  it.each<[kind: TicketAnswer, status: number, code: string]>([
+    [{ kind: 'unknown' }, 404, 'link_unknown'],
+    [{ kind: 'expired' }, 410, 'link_expired'],
+    [{ kind: 'gone' }, 410, 'file_gone'],
+    [{ kind: 'ok', record: RECORD, expiresAt: NOW }, 410, 'link_expired'],
+  ])('%j is %i', async (ticket, status, code) => {
+    world.ticket = ticket;
+    const answer = await ask();
+    expect(answer.status).toBe(status);
+    expect(answer.headers).toMatchObject({ ...SAFE, 'content-type': 'application/json' });
+    expect(JSON.parse(answer.body.toString()).error.code).toBe(code);
+    expect(world.outcomes).toEqual(['refused']);
+  });
+
+  it('says so in plain words to a browser', async () => {
+    world.ticket = { kind: 'expired' };
+    const { headers, body } = await ask('/d/ticket', { accept: 'text/html,*/*' });
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(body.toString()).toBe('This link has expired; ask for a new one.\n');
+  });
+
+  it.each(['/d/%00', '/d/%0d%0aX:y', '/d/a%2fb', '/d/é', `/d/${'a'.repeat(257)}`, '/d/%E0%A4%A'])(
+    '%s is not even looked up',
+    async (path) => {
+      expect((await ask(encodeURI(path).replaceAll('%25', '%'))).status).toBe(404);
+      expect(world.asked).toEqual([]);
+    },
+  );
+
+  it('is 410 when the object is missing or is not the recorded one', async () => {
+    world.bytes = undefined;
+    expect((await ask()).status).toBe(410);
+    world.bytes = BYTES.subarray(1);
+    expect((await ask()).status).toBe(410);
+  });
+
+  it('is 503 and worth another try when the state store is down', async () => {
+    world.ticket = new GatewayError('state_unavailable');
+    const { status, headers } = await ask();
+    expect(status).toBe(503);
+    expect(headers).toMatchObject({ ...SAFE, 'retry-after': '5' });
+    expect(world.outcomes).toEqual(['failed']);
+  });
+
+  it('is 500 without a word about the inside when something else fails', async () => {
+    world.ticket = new Error('secret detail');
+    const { status, body } = await ask();
+    expect(status).toBe(500);
+    expect(body.toString()).not.toContain('secret');
+  });
+
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'TRACE'])('is 405 for %s', async (method) => {
+    const { status, headers } = await ask('/d/ticket', {}, method);
+    expect(status).toBe(405);
+    expect(headers.allow).toBe('GET, HEAD');
+    expect(world.asked).toEqual([]);
+  });
+});
+
+describe('a download that breaks off', () => {
+  /** Endless reads of 64 KiB that count what was taken. */
+  function counted(total: number): { body: Readable; taken: () => number } {
+    let taken = 0;
+    const body = new Readable({
+      read(size) {
+        const next = Math.min(size, total - taken);
+        taken += next;
+        this.push(next === 0 ? null : Buffer.alloc(next));
+      },
+    });
+    return { body, taken: () => taken };
+  }
+
+  /** Resolves when the store's stream is let go of, with or without an error. */
+  const closed = (body: Readable): Promise<void> =>
+    new Promise((resolve) => {
+      if (body.closed) resolve();
+      else body.on('error', () => {}).once('close', resolve);
+    });
+
+  const SIZE = 64 * 1024 * 1024;
+  function serve(body: Readable): void {
+    world.ticket = { kind: 'ok', record: { ...RECORD, size: SIZE }, expiresAt: NOW + 1000 };
+    // Only its length is looked at.
+    world.bytes = { length: SIZE } as Buffer;
+    world.body = () => body;
+  }
+
+  it('lets go of the store when the client goes', async () => {
+    const { body } = counted(SIZE);
+    serve(body);
+    const response = await open();
+    response.destroy();
+    await closed(body);
+    expect(world.signal?.aborted).toBe(true);
+  });
+
+  it('takes no more from the store than a slow client reads, and cuts one that stands still', async () => {
+    const { body, taken } = counted(SIZE);
+    serve(body);
+    const response = await open();
+    response.pause();
+    await closed(body);
+    // What stays under way fills the sockets' buffers, which the kernel sizes up to some MiB.
+    expect(taken()).toBeLessThan(SIZE / 2);
+    response.on('error', () => {});
+    response.destroy();
+  });
+
+  it('cuts the connection when the store fails midway, so that the file is not taken for whole', async () => {
+    let reads = 0;
+    serve(
+      new Readable({
+        read() {
+          if (reads++ < 2) this.push(Buffer.alloc(1000));
+          else this.destroy(new Error('The store went away.'));
+        },
+      }),
+    );
+    const response = await open();
+    expect(response.statusCode).toBe(200);
+    await expect(buffer(response)).rejects.toThrow('aborted');
+    expect(world.outcomes).toEqual(['failed']);
+  });
+
+  it('cuts the connection when the store stands still', async () => {
+    const stalled = new Readable({ read() {} });
+    stalled.push(Buffer.alloc(1000));
+    serve(stalled);
+    const response = await open();
+    await expect(buffer(response)).rejects.toThrow('aborted');
+    await closed(stalled);
+  });
+});
