@@ -12,17 +12,11 @@ const FULL_CODES = new Set([
 /** The SDK calls a reset connection "TimeoutError" too; only the code tells them apart. */
 const RESET_CODES = new Set(['ECONNRESET', 'EPIPE']);
 
-/**
- * Members of an SDK error that may be kept. The rest is what a store put into its answer, and on a signature that does
- * not match that is the access key, the string to sign and the signature.
- */
-const HARMLESS = new Set<PropertyKey>(['name', 'message', 'stack', 'code', '$fault', '$metadata']);
-
-/** A failed request as the port's error, with the SDK's error, stripped, as its cause. */
+/** A failed request as the port's error, with what is harmless of the SDK's error as its cause. */
 export function toStoreError(error: unknown, timeoutMs: number): GatewayError {
   if (error instanceof GatewayError) return error;
   const { name, code, status } = factsOf(error);
-  const cause = strip(error);
+  const cause = harmless(error);
   if (name === 'TimeoutError' && !RESET_CODES.has(code)) return storeTimeout(timeoutMs, cause);
   if (status === 507 || FULL_CODES.has(name)) return new GatewayError('store_full', {}, cause);
   return new GatewayError('store_unavailable', {}, cause);
@@ -61,9 +55,14 @@ function factsOf(error: unknown): { name: string; code: string; status: number }
   };
 }
 
-/** Takes everything off `error` that is not known to be harmless. */
-function strip(error: unknown): unknown {
+/**
+ * A copy of what the operator needs. The SDK's error itself also leads to the request with its Authorization header
+ * (over a property that cannot be deleted), and quotes the store's answer: on a signature that does not match that is
+ * the access key, the string to sign and the signature.
+ */
+function harmless(error: unknown): Error | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
-  for (const key of Reflect.ownKeys(error)) if (!HARMLESS.has(key)) Reflect.deleteProperty(error, key);
-  return error;
+  const { name, message, stack, code, $metadata } = error as Record<string, unknown>;
+  const facts = Object.entries({ name, stack, code, $metadata }).filter(([, value]) => value !== undefined);
+  return Object.assign(new Error(typeof message === 'string' ? message : ''), Object.fromEntries(facts));
 }

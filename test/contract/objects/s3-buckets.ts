@@ -1,4 +1,12 @@
-import { S3Client } from '@aws-sdk/client-s3';
+import {
+  AbortMultipartUploadCommand,
+  DeleteBucketCommand,
+  DeleteObjectCommand,
+  ListMultipartUploadsCommand,
+  paginateListObjectsV2,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { afterAll } from '@jest/globals';
 import type { z } from 'zod';
 import { create, settings } from '../../../adapters/objects/s3.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
@@ -8,8 +16,16 @@ export const STORE_TIMEOUT_MS = 10_000;
 
 export type S3Settings = Partial<z.input<typeof settings>>;
 
+const opened = new Set<string>();
+
+// The tests' server keeps everything in memory and outlives the run.
+afterAll(async () => {
+  for (const bucket of opened) await dropBucket(bucket);
+}, 60_000);
+
 /** An S3 store over the tests' server. */
 export function openStore(bucket: string, extra: S3Settings = {}, store = STORE_TIMEOUT_MS): Promise<ObjectStore> {
+  opened.add(bucket);
   return create(settings.parse({ ...s3Config(bucket), ...extra }), { timeouts: { store } });
 }
 
@@ -28,4 +44,22 @@ export async function freshBucket(
 export function plainClient(bucket: string): S3Client {
   const { region, endpoint, forcePathStyle, accessKeyId, secretAccessKey } = s3Config(bucket);
   return new S3Client({ region, endpoint, forcePathStyle, credentials: { accessKeyId, secretAccessKey } });
+}
+
+async function dropBucket(bucket: string): Promise<void> {
+  const client = plainClient(bucket);
+  try {
+    for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket: bucket })) {
+      await Promise.all(Contents.map(({ Key }) => client.send(new DeleteObjectCommand({ Bucket: bucket, Key }))));
+    }
+    const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
+    for (const { Key, UploadId } of Uploads) {
+      await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
+    }
+    await client.send(new DeleteBucketCommand({ Bucket: bucket }));
+  } catch (error) {
+    if ((error as Error).name !== 'NoSuchBucket') throw error;
+  } finally {
+    client.destroy();
+  }
 }

@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Connection } from '../../../adapters/objects/s3-connection.js';
+import { toStoreError } from '../../../adapters/objects/s3-errors.js';
+import { S3Writer } from '../../../adapters/objects/s3-writer.js';
+
+const sdkError = (name: string, status?: number, extra: object = {}) =>
+  Object.assign(new Error('said the SDK'), {
+    name,
+    ...(status === undefined ? {} : { $metadata: { httpStatusCode: status } }),
+    ...extra,
+  });
+
+describe('s3 errors', () => {
+  it.each([
+    ['a request that got no answer', sdkError('TimeoutError', undefined, { code: 'ETIMEDOUT' }), 'store_timeout'],
+    ['a connection that was not made in time', sdkError('TimeoutError'), 'store_timeout'],
+    [
+      'a reset, which the SDK calls a time-out',
+      sdkError('TimeoutError', undefined, { code: 'ECONNRESET' }),
+      'store_unavailable',
+    ],
+    ['a broken pipe, likewise', sdkError('TimeoutError', undefined, { code: 'EPIPE' }), 'store_unavailable'],
+    ['a refused connection', sdkError('Error', undefined, { code: 'ECONNREFUSED' }), 'store_unavailable'],
+    ['a full disk', sdkError('XMinioStorageFull', 507), 'store_full'],
+    ['any 507', sdkError('Unknown', 507), 'store_full'],
+    ['a used up quota', sdkError('QuotaExceeded', 403), 'store_full'],
+    ['a refusal', sdkError('AccessDenied', 403), 'store_unavailable'],
+    ['a store that is overrun', sdkError('SlowDown', 503), 'store_unavailable'],
+    ['something that is no error', 'what?', 'store_unavailable'],
+  ])('tell %s for what it is', (_, error, code) => {
+    expect(toStoreError(error, 30_000).code).toBe(code);
+  });
+
+  it('have a cause that says what the SDK said, but not what the store quoted', () => {
+    const quoted = { StringToSign: 'AWS4…', SignatureProvided: 'abc', $response: { headers: {} } };
+    const { cause } = toStoreError(sdkError('SignatureDoesNotMatch', 403, quoted), 30_000);
+    expect(cause).toMatchObject({
+      name: 'SignatureDoesNotMatch',
+      message: 'said the SDK',
+      $metadata: { httpStatusCode: 403 },
+    });
+    expect(Reflect.ownKeys(cause as object).sort()).toEqual(['$metadata', 'message', 'name', 'stack']);
+  });
+});
+
+describe('s3 writer', () => {
+  it('refuses the part after the ten-thousandth, naming limit and size', async () => {
+    class Command {}
+    const connection = {
+      sdk: { CreateMultipartUploadCommand: Command, UploadPartCommand: Command },
+      client: {},
+      bucket: 'b',
+      run: async () => ({ UploadId: 'u', ETag: 'e' }),
+    } as unknown as Connection;
+    const writer = new S3Writer(connection, 'f/x', new AbortController().signal, 4);
+    for (let n = 0; n < 10_000; n += 1) await writer.write(Buffer.alloc(4), false);
+    await expect(writer.write(Buffer.alloc(3), true)).rejects.toMatchObject({
+      code: 'store_object_too_large',
+      facts: { limit: '10000 parts of 4 bytes', allowed: 40_000, actual: 40_003 },
+    });
+  });
+});
