@@ -22,15 +22,17 @@ export interface Running {
 }
 
 /** Runs a compiled program of the project, `wharf` itself unless told otherwise. */
-export function start(
-  args: string[],
-  options: { cwd?: string; program?: string; env?: NodeJS.ProcessEnv } = {},
-): Running {
-  const child = spawn(process.execPath, [options.program ?? MAIN, ...args], {
-    cwd: options.cwd ?? ROOT,
-    env: options.env ?? process.env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+export function start(args: string[], options: { cwd?: string; program?: string } = {}): Running {
+  return watch(process.execPath, [options.program ?? MAIN, ...args], options.cwd ?? ROOT, process.env);
+}
+
+/** Runs a script to its end. */
+export async function shell(script: string, args: string[], env: NodeJS.ProcessEnv): Promise<Ended> {
+  return watch(script, args, ROOT, env).ended;
+}
+
+function watch(command: string, args: string[], cwd: string, env: NodeJS.ProcessEnv): Running {
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';
   let err = '';
   child.stdout?.on('data', (chunk: Buffer) => {
