@@ -16,8 +16,8 @@ export interface LibraryDeps {
   log: Log;
   settings: {
     gatewayId: string;
-    /** How clients reach Wharf, without a slash at the end. */
-    publicUrl: string;
+    /** How clients reach Wharf, without a slash at the end; known once the port is. */
+    publicUrl: () => string;
     links: { style: 'presigned' | 'gateway'; ttlMs: number };
     /** How long a file lives after the last use Wharf sees. */
     retentionMs: number;
@@ -94,7 +94,7 @@ export class Library {
       url = await this.presign(record, Math.floor(ttlMs / 1000));
     } else {
       const minted = await tickets.mintDownload(record.id, ttlMs);
-      url = `${settings.publicUrl}/d/${minted.ticket}`;
+      url = `${settings.publicUrl()}/d/${minted.ticket}`;
       expiresAt = minted.expiresAt;
     }
     return {

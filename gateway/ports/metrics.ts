@@ -18,7 +18,7 @@ export type CounterName =
   | 'wharf_downloads_total'
   | 'wharf_swept_objects_total';
 
-export type HistogramName = 'wharf_exchange_seconds' | 'wharf_ingest_seconds';
+export type HistogramName = 'wharf_exchange_seconds';
 
 export type GaugeName =
   | 'wharf_held_bytes'

@@ -1,6 +1,7 @@
 import { asGatewayError, GatewayError } from '../errors.js';
 import type { UpstreamAnswer } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
+import type { FrameFields } from '../wire/sse/frame.js';
 import { CutReader } from './cut-reader.js';
 import { errorAnswer } from './error-answer.js';
 import type { Exchange, RelayDeps } from './exchange.js';
@@ -96,6 +97,11 @@ export class AnswerRelay {
 
   #onMessage(message: HeldMessage, cuts: MessageCuts): void {
     if (message.frame?.id) this.#hasEventIds = true;
+    if (message.empty && message.frame) {
+      this.#sendEmpty(message.frame);
+      cuts.release();
+      return;
+    }
     const pieces = this.#early || this.#tail ? undefined : untouched(message, cuts, this.#to);
     if (!pieces) {
       this.#queue(() => this.#forward(message, cuts));
@@ -105,6 +111,17 @@ export class AnswerRelay {
     cuts.release();
     this.#answered(message);
     if (slow) this.#queue(() => slow);
+  }
+
+  /** A priming event or a `retry`: clients resume by it, so it keeps its place. */
+  #sendEmpty(frame: FrameFields): void {
+    const send = async () => this.#outlet.sendEmpty(frame);
+    if (this.#early) this.#early.push(send);
+    else if (this.#tail) this.#queue(send);
+    else {
+      const slow = this.#outlet.sendEmpty(frame);
+      if (slow) this.#queue(() => slow);
+    }
   }
 
   #queue(task: () => Promise<void>): void {

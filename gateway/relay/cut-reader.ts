@@ -52,6 +52,7 @@ export class CutReader {
         held: (delta, message) => {
           this.#cuts(message).account(delta);
         },
+        limit: (error, message) => this.#cuts(message).fail(this.#translate(error)),
         message: (message) => {
           const cuts = this.#cuts(message);
           this.#current = undefined;

@@ -24,6 +24,8 @@ export interface Exchange {
 }
 
 export interface ExchangeFacts {
+  /** The id of the only request, as JSON text, so that an error can name it. */
+  requestId: string | undefined;
   method: string | undefined;
   /** Tool, prompt or resource. */
   name: string | undefined;

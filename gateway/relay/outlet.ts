@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { comment, FRAME_END, frameHead, writeData } from '../wire/sse/write.js';
-import type { FrameFields } from '../wire/sse/parse.js';
+import type { FrameFields } from '../wire/sse/frame.js';
+import { comment, DataWriter, FRAME_END, frameHead, writeData } from '../wire/sse/write.js';
 import type { Piece } from './splice.js';
 
 /** What the relay needs of Node's response. */
@@ -12,6 +12,9 @@ export type ClientResponse = Pick<
 /** Proxies and clients give up on a stream that stays silent; a comment is no event, so it cannot be misread. */
 const HEARTBEAT_MS = 15_000;
 const HEARTBEAT = comment('');
+
+const EMPTY_DATA = Buffer.from('data:\n');
+const NOTHING = Buffer.alloc(0);
 
 /** Writes messages to one client, as SSE frames or as JSON values one after the other, at the client's own pace. */
 export class Outlet {
@@ -52,9 +55,10 @@ export class Outlet {
     return this.#stream(pieces, frame);
   }
 
-  /** A frame of whatever the SSE field lines say, without a message (a priming event). */
+  /** A frame without a message: a priming event, or a `retry` alone. */
   sendEmpty(frame: FrameFields): Promise<void> | undefined {
-    return this.gone ? undefined : this.#write(Buffer.concat([frameHead(frame), Buffer.from('data:\n'), FRAME_END]));
+    if (this.gone) return undefined;
+    return this.#write(Buffer.concat([frameHead(frame), frame.data ? EMPTY_DATA : NOTHING, FRAME_END]));
   }
 
   comment(bytes: Buffer): void {
@@ -79,16 +83,18 @@ export class Outlet {
   }
 
   async #stream(pieces: readonly Piece[], frame: FrameFields | undefined): Promise<void> {
+    const data = this.#format === 'sse' ? new DataWriter() : undefined;
+    const writeAll = async (buffers: readonly Buffer[]) => {
+      for (const buffer of buffers) await this.#write(buffer);
+    };
     this.#inFrame = true;
     try {
-      if (this.#format === 'sse') await this.#write(frameHead(frame ?? {}));
-      if (this.#format === 'sse') await this.#write(Buffer.from('data: '));
+      if (data) await this.#write(frameHead(frame ?? {}));
       for (const piece of pieces) {
-        if (Buffer.isBuffer(piece)) await this.#write(this.#format === 'sse' ? lineSafe(piece) : piece);
-        // base64 holds no line break
-        else for await (const bytes of piece()) await this.#write(bytes);
+        if (Buffer.isBuffer(piece)) await writeAll(data?.write(piece) ?? [piece]);
+        else for await (const bytes of piece()) await writeAll(data?.write(bytes) ?? [bytes]);
       }
-      if (this.#format === 'sse') await this.#write(Buffer.from('\n\n'));
+      if (data) await writeAll([...data.end(), FRAME_END]);
     } catch (error) {
       // half a message is out: only a broken connection tells the client that it will not be completed
       this.abort();
@@ -115,9 +121,4 @@ export class Outlet {
 
 function framed(pieces: readonly Buffer[], frame: FrameFields | undefined): Buffer[] {
   return [frameHead(frame ?? {}), ...writeData(pieces), FRAME_END];
-}
-
-/** A line break inside a data field begins the next `data:` line. */
-function lineSafe(bytes: Buffer): Buffer {
-  return bytes.includes(0x0a) ? Buffer.from(bytes.toString('latin1').replaceAll('\n', '\ndata: '), 'latin1') : bytes;
 }

@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.js';
+import type { Limits } from '../policy/limits.js';
 import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../ports/upstream.js';
 import type { Exchange, RelayDeps } from './exchange.js';
 import { HttpServer } from './http-server.js';
@@ -30,6 +31,10 @@ export class Server {
     this.#http = exchange && new HttpServer(deps, exchange);
     this.#shared = shared && new SharedServer(deps, shared);
     if (!exchange || !shared) this.#spoken = exchange ? 'exchange' : 'shared';
+  }
+
+  get limits(): Limits {
+    return this.#deps.limits;
   }
 
   /** Channels open to the upstream now. */
@@ -117,6 +122,7 @@ export class Server {
 }
 
 function noteFacts(exchange: Exchange, messages: ClientMessages): void {
+  exchange.facts.requestId = messages.requests.length === 1 ? messages.requests[0]?.id : undefined;
   exchange.facts.method = messages.firstMethod;
   exchange.facts.name = messages.requests[0]?.subject;
   exchange.facts.version = messages.statelessVersion;

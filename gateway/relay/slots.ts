@@ -1,4 +1,5 @@
-import type { SlotPlace } from '../ports/dialect.js';
+import type { Limits } from '../policy/limits.js';
+import type { Dialect, SlotPlace } from '../ports/dialect.js';
 import { compileWatchTree, type WatchNode, type WatchTree } from '../wire/json/watch-tree.js';
 
 /** Name of the slot that every string of structuredContent is: only a provisional file. */
@@ -72,6 +73,16 @@ function resultNode(places: readonly SlotPlace[]): WatchNode {
     for (const key of ['type', 'mimeType', 'resource']) holder.keys = { [key]: {}, ...holder.keys };
   }
   return node;
+}
+
+/** Slot name → its place and whose place it is. */
+export function places(dialects: readonly Dialect[]): ReadonlyMap<string, { place: SlotPlace; dialect: Dialect }> {
+  return new Map(dialects.flatMap((dialect) => dialect.places.map((place) => [place.name, { place, dialect }] as const)));
+}
+
+/** A string of fewer raw bytes decodes to less than every inline limit, so nobody needs to look at it. */
+export function slotMin(limits: Limits): number {
+  return Math.ceil(Math.min(limits.inlineImage, limits.inlineOther, limits.inlineResource) / 3) * 4;
 }
 
 /** The node at a path such as `content[].resource.blob`, made on the way down. */

@@ -1,10 +1,4 @@
-import type {
-  ClientFacts,
-  JsonObject,
-  JsonValue,
-  OutgoingFile,
-  SlotPlace,
-} from '../../../gateway/ports/dialect.js';
+import type { ClientFacts, JsonObject, JsonValue, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
 
 /** `resource_link` exists from this version on; older clients reject a whole result that holds one. */
 const RESOURCE_LINK_SINCE = '2025-06-18';

@@ -1,0 +1,35 @@
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import { GatewayError } from '../errors.js';
+import { errorAnswer } from '../relay/error-answer.js';
+import { type AdminDeps, admin } from './routes/admin.js';
+import { type DownloadDeps, downloads } from './routes/downloads.js';
+import { type McpDeps, mcp } from './routes/mcp.js';
+import { FILE_HEADERS } from './security-headers.js';
+
+export interface AppDeps {
+  mcp: McpDeps;
+  downloads: DownloadDeps;
+}
+
+/** The public face: MCP endpoints and links. No socket, no environment, no clock. */
+export function createApp(deps: AppDeps): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.route('/', mcp(deps.mcp));
+  app.route('/', downloads(deps.downloads));
+  app.notFound(notFound);
+  return app;
+}
+
+/** The operator's face. */
+export function createAdminApp(deps: AdminDeps): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.route('/', admin(deps));
+  app.notFound(notFound);
+  return app;
+}
+
+function notFound(): Response {
+  const body = errorAnswer(new GatewayError('route_unknown'), undefined);
+  return new Response(body, { status: 404, headers: { ...FILE_HEADERS, 'content-type': 'application/json' } });
+}

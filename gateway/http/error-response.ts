@@ -1,0 +1,30 @@
+import type { ServerResponse } from 'node:http';
+import type { GatewayError } from '../errors.js';
+import { errorAnswer } from '../relay/error-answer.js';
+import { FILE_HEADERS } from './security-headers.js';
+
+/** Seconds after which it may be worth trying again when Wharf itself lacks something. */
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * Answers with an error: its status, and a JSON-RPC error for MCP clients to read. When a head is out already the
+ * connection is cut, which is the only thing left that says "this is not complete".
+ * @param id of the request that failed, as JSON text
+ */
+export function refuse(response: ServerResponse, error: GatewayError, id?: string): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const body = errorAnswer(error, id);
+  const headers: Record<string, string | number> = {
+    ...FILE_HEADERS,
+    'content-type': 'application/json',
+    'content-length': body.length,
+  };
+  if (error.code === 'method_not_allowed') headers.allow = String(error.facts.allow);
+  if (error.httpStatus === 503) headers['retry-after'] = RETRY_AFTER_SECONDS;
+  if (error.code === 'draining') headers.connection = 'close';
+  response.writeHead(error.httpStatus, headers);
+  response.end(body);
+}

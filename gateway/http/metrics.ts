@@ -1,0 +1,60 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { CounterName, GaugeName, HistogramName, Metrics } from '../ports/metrics.js';
+
+const COUNTERS: Record<CounterName, { help: string; labels: string[] }> = {
+  wharf_exchanges_total: { help: 'HTTP exchanges with MCP clients', labels: ['server', 'outcome'] },
+  wharf_files_total: { help: 'Files cut out of messages and linked', labels: ['server'] },
+  wharf_file_bytes_total: { help: 'Bytes of those files', labels: ['server'] },
+  wharf_errors_total: { help: 'Errors told to a client, by code', labels: ['code'] },
+  wharf_dropped_messages_total: { help: 'Messages that reached nobody, by reason', labels: ['reason'] },
+  wharf_previews_total: { help: 'Previews of images, by outcome', labels: ['outcome'] },
+  wharf_downloads_total: { help: 'Requests for download links, by outcome', labels: ['outcome'] },
+  wharf_swept_objects_total: { help: 'Objects removed by the sweeper, by reason', labels: ['reason'] },
+};
+
+const HISTOGRAMS: Record<HistogramName, { help: string; labels: string[]; buckets: number[] }> = {
+  wharf_exchange_seconds: {
+    help: 'Time from the request to the last byte of its answer',
+    labels: ['server'],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600],
+  },
+};
+
+const GAUGES: Record<GaugeName, string> = {
+  wharf_held_bytes: 'Bytes of messages held in memory',
+  wharf_part_memory_bytes: 'Bytes reserved for part buffers of the object store',
+  wharf_queue_length: 'Files waiting for part memory',
+  wharf_open_exchanges: 'Exchanges under way',
+  wharf_upstream_connections: 'Channels open to stdio and legacy SSE servers',
+};
+
+/** The registry behind the `Metrics` port. */
+export function createMetrics(): Metrics & { text: () => Promise<string>; contentType: string } {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const counters = new Map<CounterName, Counter>();
+  for (const [name, { help, labels }] of Object.entries(COUNTERS)) {
+    counters.set(name as CounterName, new Counter({ name, help, labelNames: labels, registers: [registry] }));
+  }
+  const histograms = new Map<HistogramName, Histogram>();
+  for (const [name, { help, labels, buckets }] of Object.entries(HISTOGRAMS)) {
+    const histogram = new Histogram({ name, help, labelNames: labels, buckets, registers: [registry] });
+    histograms.set(name as HistogramName, histogram);
+  }
+  return {
+    count: (name, labels = {}, amount = 1) => counters.get(name)?.inc(labels, amount),
+    observe: (name, value, labels = {}) => histograms.get(name)?.observe(labels, value),
+    gauge: (name, read) => {
+      new Gauge({
+        name,
+        help: GAUGES[name],
+        registers: [registry],
+        collect() {
+          this.set(read());
+        },
+      });
+    },
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}

@@ -1,0 +1,105 @@
+import type { HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { Hono } from 'hono';
+import { asGatewayError, GatewayError } from '../../errors.js';
+import type { Limits, Timeouts } from '../../policy/limits.js';
+import type { Log } from '../../ports/log.js';
+import type { Metrics } from '../../ports/metrics.js';
+import type { Exchange } from '../../relay/exchange.js';
+import type { Server } from '../../relay/server.js';
+import { logExchange } from '../access-log.js';
+import { readBody } from '../body.js';
+import { refuse } from '../error-response.js';
+
+export interface McpDeps {
+  servers: ReadonlyMap<string, Server>;
+  limits: Limits;
+  timeouts: Timeouts;
+  log: Log;
+  metrics: Metrics;
+  /** Counts exchanges under way; the drain waits for them. */
+  open: { count: number };
+}
+
+/** Under `auth: none` all callers are one. */
+const ANYBODY = 'anonymous';
+
+const ALLOW = 'POST, GET, DELETE';
+
+/** `POST/GET/DELETE /{server}/mcp`, and `/mcp` when there is exactly one server. */
+export function mcp(deps: McpDeps): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  const [only, ...others] = deps.servers.values();
+  if (only && others.length === 0) app.all('/mcp', (c) => handle(deps, only, c.env));
+  app.all('/:server/mcp', (c) => {
+    const name = c.req.param('server');
+    const server = deps.servers.get(name);
+    if (server) return handle(deps, server, c.env);
+    refuse(c.env.outgoing as HttpResponse, new GatewayError('server_unknown', { server: name }));
+    return RESPONSE_ALREADY_SENT;
+  });
+  return app;
+}
+
+type HttpResponse = import('node:http').ServerResponse;
+
+async function handle(deps: McpDeps, server: Server, env: HttpBindings): Promise<Response> {
+  const { incoming } = env;
+  const outgoing = env.outgoing as HttpResponse;
+  const startedAt = performance.now();
+  const gone = new AbortController();
+  const exchange: Exchange = {
+    headers: incoming.headers,
+    body: Buffer.alloc(0),
+    response: outgoing,
+    principal: ANYBODY,
+    signal: gone.signal,
+    facts: {
+      requestId: undefined,
+      method: undefined,
+      name: undefined,
+      version: undefined,
+      files: 0,
+      fileBytes: 0,
+      bytesOut: 0,
+      error: undefined,
+    },
+  };
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) gone.abort(new GatewayError('internal', {}, 'the client has gone'));
+  });
+  deps.open.count += 1;
+  try {
+    await dispatch(deps, server, exchange, incoming);
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    exchange.facts.error = error.code;
+    if (!gone.signal.aborted) {
+      if (error.code === 'internal') deps.log.error({ err: error.cause }, 'an exchange failed');
+      else if (error.cause) deps.log.warn({ code: error.code, err: error.cause }, 'an exchange failed');
+      deps.metrics.count('wharf_errors_total', { code: error.code });
+    }
+    refuse(outgoing, error, exchange.facts.requestId);
+  } finally {
+    deps.open.count -= 1;
+    logExchange(deps, server.name, incoming.method ?? '', outgoing.statusCode, exchange, startedAt);
+  }
+  return RESPONSE_ALREADY_SENT;
+}
+
+async function dispatch(deps: McpDeps, server: Server, exchange: Exchange, incoming: HttpBindings['incoming']): Promise<void> {
+  switch (incoming.method) {
+    case 'POST':
+      exchange.body = await readBody(incoming as import('node:http').IncomingMessage, {
+        maxBytes: server.limits.message,
+        idleMs: deps.timeouts.idle,
+      });
+      return server.post(exchange);
+    case 'GET':
+      return server.get(exchange);
+    case 'DELETE':
+      return server.remove(exchange);
+    default:
+      throw new GatewayError('method_not_allowed', { method: incoming.method ?? '', allow: ALLOW });
+  }
+}

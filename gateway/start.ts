@@ -1,0 +1,204 @@
+import type { AdapterList } from './config/adapter-list.js';
+import type { Config } from './config/config.js';
+import { formatAddress } from './config/fields.js';
+import { HeldBudget, PartBudget } from './files/budget.js';
+import type { FileRecord } from './files/file.js';
+import { Library } from './files/library.js';
+import { sniff } from './files/media-type.js';
+import { PartBuffers } from './files/part-buffers.js';
+import { startSweeper } from './files/sweep.js';
+import { previewOf } from './files/thumbnail.js';
+import { Tickets } from './files/ticket.js';
+import { createAdminApp, createApp } from './http/app.js';
+import { listen } from './http/listener.js';
+import { createMetrics } from './http/metrics.js';
+import type { Clock } from './ports/clock.js';
+import type { Log } from './ports/log.js';
+import { Catalog } from './relay/catalog.js';
+import type { RelayDeps } from './relay/exchange.js';
+import { Server } from './relay/server.js';
+import { Sessions } from './relay/session.js';
+import { places, slotMin, toClientTree } from './relay/slots.js';
+
+const systemClock: Clock = { now: () => Date.now() };
+
+/** How often the drain looks whether exchanges are still running. */
+const DRAIN_POLL_MS = 50;
+
+/** A running gateway. */
+export interface Gateway {
+  urls: { name: string; mcp: string }[];
+  adminUrl: string;
+  /** Refuses new exchanges, lets running ones finish up to `timeouts.drain`, then ends everything that was started. */
+  drain(): Promise<void>;
+}
+
+/** Puts the parts together and opens both ports. Nothing listens when it throws. */
+export async function start(config: Config, adapters: AdapterList, log: Log): Promise<Gateway> {
+  const { limits, timeouts, inheritedEnv } = config;
+  const clock = systemClock;
+  const metrics = createMetrics();
+  const deps = { limits, timeouts, log, clock, inheritedEnv };
+  const closers: (() => Promise<void>)[] = [];
+  const openPart = async <Part extends { close(): Promise<void> }>(
+    list: Readonly<Record<string, { create(settings: Config['objects']['settings'], d: typeof deps): Promise<Part> }>>,
+    choice: Config['objects'],
+  ): Promise<Part> => {
+    const adapter = list[choice.use];
+    if (!adapter) throw new Error(`there is no adapter called ${choice.use}`);
+    const part = await adapter.create(choice.settings, deps);
+    closers.unshift(() => part.close());
+    return part;
+  };
+  const closeParts = () => Promise.allSettled(closers.map((close) => close()));
+  try {
+    const objects = await openPart(adapters.objects, config.objects);
+    await objects.prepare();
+    const state = await openPart(adapters.state, config.state);
+    const thumbnailer = await openPart(adapters.thumbnails, config.thumbnails);
+    const { dialects } = adapters;
+
+    const draining = { now: false };
+    const publicUrl = { base: config.publicUrl ?? '' };
+    const tickets = new Tickets(state, clock);
+    const library = new Library({
+      objects,
+      state,
+      tickets,
+      clock,
+      log,
+      settings: {
+        gatewayId: config.gatewayId,
+        publicUrl: () => publicUrl.base,
+        links: { style: config.links.style, ttlMs: config.links.ttl },
+        retentionMs: config.retention,
+      },
+    });
+    const held = new HeldBudget(limits.held);
+    const budget = new PartBudget(limits.partMemory, timeouts.queue);
+    const buffers = new PartBuffers(objects.partSize);
+    const sessions = new Sessions({ state, clock, log, ttlMs: timeouts.session, maxCached: limits.sessions });
+    const render = async (record: FileRecord, head: Buffer, signal: AbortSignal) =>
+      previewOf({
+        sniffedMime: (await sniff(head))?.mime,
+        open: async (inner) => {
+          const read = await objects.get(record.key, { signal: inner });
+          if (read.kind !== 'found') throw new Error(`the object ${record.key} is ${read.kind}`);
+          return read.body;
+        },
+        thumbnailer,
+        signal,
+        log,
+        metrics,
+      });
+
+    const servers = new Map<string, Server>();
+    for (const server of config.servers) {
+      const transports =
+        server.transport === 'probed' ? (['streamable-http', 'legacy-sse'] as const) : ([server.transport] as const);
+      const upstreamDeps = {
+        ...deps,
+        limits: server.limits,
+        log: log.child({ server: server.name }),
+        name: server.name,
+      };
+      const upstreams = await Promise.all(
+        transports.map((name) => adapters.upstream[name].create(server.settings, upstreamDeps)),
+      );
+      const relay: RelayDeps = {
+        server: server.name,
+        limits: server.limits,
+        timeouts,
+        cut: {
+          ingest: { objects, budget, buffers, log },
+          library,
+          limits: server.limits,
+          held,
+          places: places(dialects),
+          tree: toClientTree(dialects.flatMap((dialect) => dialect.places)),
+          slotMin: slotMin(server.limits),
+        },
+        files: { library, previewOf: render },
+        dialects,
+        sessions,
+        catalog: new Catalog(),
+        log: log.child({ server: server.name }),
+        metrics,
+      };
+      const running = new Server(relay, upstreams);
+      servers.set(server.name, running);
+      closers.unshift(() => running.close());
+    }
+
+    const open = { count: 0 };
+    metrics.gauge('wharf_held_bytes', () => held.used);
+    metrics.gauge('wharf_part_memory_bytes', () => budget.used);
+    metrics.gauge('wharf_queue_length', () => budget.queued);
+    metrics.gauge('wharf_open_exchanges', () => open.count);
+    metrics.gauge('wharf_upstream_connections', () => sum([...servers.values()].map((server) => server.channels)));
+
+    const app = createApp({
+      mcp: { servers, limits, timeouts, log, metrics, open },
+      downloads: {
+        resolveTicket: async (ticket) => {
+          const redeemed = await tickets.redeemDownload(ticket);
+          if (redeemed.kind !== 'ok') return redeemed;
+          const record = await library.find(redeemed.fileId);
+          if (!record) return { kind: 'gone' };
+          await library.touch(record.id);
+          return { kind: 'ok', record, expiresAt: redeemed.expiresAt };
+        },
+        objects,
+        redirect: config.links.style === 'gateway' && objects.presign !== undefined,
+        idleMs: timeouts.idle,
+        clock,
+        log,
+        metrics,
+      },
+    });
+    const checks = new Map<string, () => Promise<void>>([
+      ['objects', () => objects.check()],
+      ['state', () => state.check()],
+      ['thumbnails', () => thumbnailer.check()],
+      ...[...servers].map(([name, server]) => [`server ${name}`, () => server.check()] as const),
+    ]);
+    const isDraining = () => draining.now;
+    const adminApp = createAdminApp({ checks, isDraining, metrics });
+    const guard = {
+      allowedHosts: [...config.allowedHosts, ...(config.publicUrl ? [new URL(config.publicUrl).host] : [])],
+      allowedOrigins: [...config.allowedOrigins, ...(config.publicUrl ? [new URL(config.publicUrl).origin] : [])],
+    };
+    const face = await listen({ ...config.listen, app, guard, isDraining });
+    closers.unshift(async () => face.closeAll());
+    publicUrl.base ||= `http://${formatAddress({ ...config.listen, port: face.port })}`;
+    // readiness must still be told while draining
+    const adminFace = await listen({ ...config.adminListen, app: adminApp, guard, isDraining: () => false });
+    closers.unshift(async () => adminFace.closeAll());
+    const sweeper = startSweeper({ objects, state, clock, log, metrics });
+    closers.unshift(() => sweeper.stop());
+
+    const names = [...servers.keys()];
+    const paths = names.length === 1 ? ['/mcp'] : names.map((name) => `/${name}/mcp`);
+    return {
+      urls: names.map((name, index) => ({ name, mcp: `${publicUrl.base}${paths[index]}` })),
+      adminUrl: `http://${formatAddress({ ...config.adminListen, port: adminFace.port })}`,
+      drain: async () => {
+        draining.now = true;
+        void face.close();
+        void adminFace.close();
+        for (const server of servers.values()) server.endGetStreams();
+        const until = clock.now() + timeouts.drain;
+        while (open.count > 0 && clock.now() < until)
+          await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
+        await closeParts();
+      },
+    };
+  } catch (error) {
+    await closeParts();
+    throw error;
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

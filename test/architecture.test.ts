@@ -1,0 +1,156 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+interface SourceFile {
+  /** Path from the repository's root. */
+  path: string;
+  text: string;
+  /** Imported modules: paths from the root for our own files, package names for the rest. */
+  imports: string[];
+}
+
+function sourcesBelow(folder: string): SourceFile[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => read(join(folder, name)));
+}
+
+function read(path: string): SourceFile {
+  const text = readFileSync(join(ROOT, path), 'utf8');
+  const found = text.matchAll(/(?:^|\n)\s*(?:import|export)\b[^'"]*?from\s*'([^']+)'|import\(\s*'([^']+)'\s*\)|(?:^|\n)import\s+'([^']+)'/g);
+  const imports = [...found].map((match) => {
+    const target = (match[1] ?? match[2] ?? match[3]) as string;
+    return target.startsWith('.') ? normalize(join(dirname(path), target)).replace(/\.js$/, '') : target;
+  });
+  return { path, text, imports };
+}
+
+const gateway = sourcesBelow('gateway');
+const adapters = sourcesBelow('adapters');
+const product = [...gateway, ...adapters];
+
+/** Imports of files in `from` that `isForbidden` names, as readable lines. */
+function violations(files: SourceFile[], isForbidden: (imported: string, file: SourceFile) => boolean): string[] {
+  return files.flatMap((file) => file.imports.filter((target) => isForbidden(target, file)).map((target) => `${file.path} imports ${target}`));
+}
+
+const within = (folder: string) => (file: SourceFile) => file.path.startsWith(folder);
+const isOwn = (target: string) => target.startsWith('gateway/') || target.startsWith('adapters/');
+
+describe('the layers of the gateway', () => {
+  it.each([
+    ['gateway/wire/', ['gateway/wire/']],
+    ['gateway/ports/', ['gateway/ports/', 'gateway/files/file', 'gateway/policy/limits', 'gateway/wire/json-rpc']],
+    ['gateway/policy/', ['gateway/policy/', 'gateway/errors']],
+    ['gateway/files/', ['gateway/files/', 'gateway/ports/', 'gateway/policy/', 'gateway/wire/', 'gateway/errors']],
+    ['gateway/relay/', ['gateway/relay/', 'gateway/files/', 'gateway/ports/', 'gateway/policy/', 'gateway/wire/', 'gateway/errors']],
+    ['gateway/http/', ['gateway/http/', 'gateway/relay/', 'gateway/files/', 'gateway/ports/', 'gateway/policy/', 'gateway/errors']],
+  ])('%s imports only what stands below it', (folder, allowed) => {
+    const files = gateway.filter(within(folder));
+    expect(files.length).toBeGreaterThan(0);
+    expect(violations(files, (target) => isOwn(target) && !allowed.some((prefix) => target.startsWith(prefix)))).toEqual([]);
+  });
+
+  it('wire/ imports no package and no module of Node', () => {
+    expect(violations(gateway.filter(within('gateway/wire/')), (target) => !isOwn(target))).toEqual([]);
+  });
+
+  it('ports/ and policy/ hold no I/O', () => {
+    const files = gateway.filter((file) => within('gateway/policy/')(file));
+    expect(violations(files, (target) => target.startsWith('node:'))).toEqual([]);
+    for (const file of gateway.filter(within('gateway/ports/'))) {
+      expect(file.text).not.toMatch(/^import (?!type)/m);
+    }
+  });
+
+  it('only main.ts knows the list of adapters, and nothing in gateway/ knows an adapter', () => {
+    const outside = gateway.filter((file) => file.path !== 'gateway/main.ts');
+    expect(violations(outside, (target) => target.startsWith('adapters/'))).toEqual([]);
+  });
+
+  it('the core never names a dialect', () => {
+    const names = readdirSync(join(ROOT, 'adapters/dialects'));
+    expect(names).toContain('mcp-inline');
+    for (const { path, text } of gateway) for (const name of names) expect([path, text.includes(`'${name}`)]).toEqual([path, false]);
+  });
+});
+
+describe('adapters', () => {
+  /** The folder or file that one adapter consists of: `adapters/objects/s3` for `adapters/objects/s3-writer.ts`. */
+  const adapterOf = (path: string) => path.split('/').slice(0, 3).join('/').replace(/\.tsx?$/, '').replace(/-.*$/, '');
+
+  it('import their port, the errors, limits and file types, and nothing else of the gateway', () => {
+    const allowed = ['gateway/ports/', 'gateway/errors', 'gateway/policy/limits', 'gateway/files/file', 'gateway/config/adapter-list', 'gateway/wire/data-uri', 'gateway/wire/json-rpc'];
+    const files = adapters.filter((file) => file.path !== 'adapters/index.ts');
+    expect(violations(files, (target) => target.startsWith('gateway/') && !allowed.some((prefix) => target === prefix || (prefix.endsWith('/') && target.startsWith(prefix))))).toEqual([]);
+  });
+
+  it('do not import each other', () => {
+    const files = adapters.filter((file) => file.path !== 'adapters/index.ts');
+    const isForeign = (target: string, file: SourceFile) =>
+      target.startsWith('adapters/') &&
+      adapterOf(target) !== adapterOf(file.path) &&
+      // what the HTTP transports, or all of one port, share is no adapter
+      !/^adapters\/upstream\/http\//.test(target) &&
+      !/^adapters\/[a-z]+\/shared/.test(target);
+    expect(violations(files, isForeign)).toEqual([]);
+  });
+
+  it('dialects do no I/O and read no clock', () => {
+    for (const file of adapters.filter(within('adapters/dialects/'))) {
+      expect(file.imports.filter((target) => target.startsWith('node:'))).toEqual([]);
+      expect(file.text).not.toMatch(/Date\.now|new Date\(\)|setTimeout|process\./);
+    }
+  });
+});
+
+describe('libraries stay in their place', () => {
+  it.each([
+    ['hono', /^(@?hono)(\/|$)/, /^gateway\/http\//],
+    ['the AWS SDK', /^@(aws-sdk|smithy)\//, /^adapters\/objects\/s3/],
+    ['ioredis', /^ioredis$/, /^adapters\/state\/redis/],
+    ['sharp', /^sharp$/, /^adapters\/thumbnails\/sharp/],
+    ['child processes', /^node:child_process$/, /^adapters\/(upstream\/stdio|thumbnails\/sharp)/],
+    ['pino', /^pino$/, /^gateway\/log/],
+    ['prom-client', /^prom-client$/, /^gateway\/http\/metrics/],
+    ['commander', /^commander$/, /^gateway\/cli/],
+    ['yaml', /^yaml$/, /^gateway\/config\//],
+  ])('%s', (_name, library, place) => {
+    expect(violations(product, (target, file) => library.test(target) && !place.test(file.path))).toEqual([]);
+  });
+
+  it('process.env is read in config/load alone', () => {
+    const readers = product.filter((file) => /process\.env\b/.test(file.text)).map((file) => file.path);
+    expect(readers).toEqual(['gateway/config/load.ts']);
+  });
+});
+
+describe('the shape of the source', () => {
+  const lines = (file: SourceFile) => file.text.split('\n').length;
+
+  it('no file is longer than 400 lines, the tokenizer than 600', () => {
+    const long = product.filter((file) => lines(file) > (file.path.includes('tokenizer') ? 600 : 400));
+    expect(long.map((file) => `${file.path} ${lines(file)}`)).toEqual([]);
+  });
+
+  it('half of the files are shorter than 120 lines', () => {
+    const sizes = product.map(lines).sort((a, b) => a - b);
+    expect(sizes[Math.floor(sizes.length / 2)]).toBeLessThan(120);
+  });
+
+  it('no check is switched off', () => {
+    for (const { path, text } of product) {
+      expect([path, /@ts-(ignore|nocheck|expect-error)|biome-ignore|: any\b|as any\b/.test(text)]).toEqual([path, false]);
+    }
+  });
+
+  it('every folder of the layout exists', () => {
+    for (const folder of ['gateway/config', 'gateway/http', 'gateway/relay', 'gateway/wire', 'gateway/files', 'gateway/policy', 'gateway/ports', 'adapters/dialects']) {
+      expect(statSync(join(ROOT, folder)).isDirectory()).toBe(true);
+      expect(relative(ROOT, join(ROOT, folder))).toBe(folder);
+    }
+  });
+});

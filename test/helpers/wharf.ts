@@ -1,0 +1,83 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { adapters } from '../../adapters/index.js';
+import { loadConfig } from '../../gateway/config/load.js';
+import type { Log, LogFields } from '../../gateway/ports/log.js';
+import { start } from '../../gateway/start.js';
+import { freshName, redisUrl, s3Config } from './services.js';
+
+/** Where files and state are kept: the pair a single developer has, and the one an organisation runs. */
+export const STORES = ['filesystem+memory', 's3+redis'] as const;
+export type Stores = (typeof STORES)[number];
+
+export interface Wharf {
+  /** Base URL of the public port. */
+  url: string;
+  /** URL of the only server's endpoint. */
+  mcp: string;
+  adminUrl: string;
+  /** Everything logged, as one text. */
+  logged: () => string;
+  lines: readonly { level: string; fields: LogFields; text: string }[];
+  stop: () => Promise<void>;
+}
+
+export interface WharfOptions {
+  servers: Record<string, unknown>;
+  stores?: Stores;
+  /** Any other part of the config. */
+  config?: Record<string, unknown>;
+  /** Shared by several gateways, where given. */
+  bucket?: string;
+  keyPrefix?: string;
+}
+
+/** A gateway inside the test's process, configured by a file as any other. */
+export async function startWharf({ servers, stores = 'filesystem+memory', config = {}, bucket, keyPrefix }: WharfOptions): Promise<Wharf> {
+  const folder = await mkdtemp(join(tmpdir(), 'wharf-test-'));
+  const file = join(folder, 'wharf.yaml');
+  const kept =
+    stores === 's3+redis'
+      ? {
+          objects: { use: 's3', ...s3Config(bucket ?? freshName('e2e')) },
+          state: { use: 'redis', url: redisUrl(), keyPrefix: keyPrefix ?? `${freshName('e2e')}:` },
+        }
+      : { objects: { use: 'filesystem', path: join(folder, 'data') }, state: { use: 'memory' } };
+  const written = { listen: '127.0.0.1:0', adminListen: '127.0.0.1:0', servers, ...kept, ...config };
+  // YAML reads JSON
+  await writeFile(file, JSON.stringify(written));
+  const loaded = await loadConfig({ file }, adapters);
+  if (!loaded.ok) throw new Error(loaded.problems.map(({ path, message }) => `${path}: ${message}`).join('\n'));
+  const { log, lines } = recorder();
+  const gateway = await start(loaded.config, adapters, log);
+  const mcp = gateway.urls[0]?.mcp ?? '';
+  return {
+    url: new URL(mcp).origin,
+    mcp,
+    adminUrl: gateway.adminUrl,
+    logged: () => JSON.stringify(lines),
+    lines,
+    stop: async () => {
+      await gateway.drain();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function recorder(): { log: Log; lines: { level: string; fields: LogFields; text: string }[] } {
+  const lines: { level: string; fields: LogFields; text: string }[] = [];
+  const at = (base: LogFields): Log => {
+    const write = (level: string) => (fields: LogFields, text: string) => {
+      lines.push({ level, fields: { ...base, ...fields }, text });
+    };
+    return {
+      debug: write('debug'),
+      info: write('info'),
+      warn: write('warn'),
+      error: write('error'),
+      child: (fields) => at({ ...base, ...fields }),
+    };
+  };
+  return { log: at({}), lines };
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkStatelessHeaders, toClientHeaders, toUpstreamHeaders } from '../../../gateway/relay/mcp-headers.js';
+import { parseMessages } from '../../../gateway/relay/request.js';
+
+const VERSION = '2026-07-28';
+
+function call(params: Record<string, unknown> = { name: 'echo' }, method = 'tools/call') {
+  const _meta = { 'io.modelcontextprotocol/protocolVersion': VERSION };
+  return parseMessages(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } })));
+}
+
+const headers = { 'mcp-protocol-version': VERSION, 'mcp-method': 'tools/call', 'mcp-name': 'echo' };
+
+describe('the headers of a stateless request', () => {
+  it('pass when they agree with the body', () => {
+    expect(() => checkStatelessHeaders(headers, call())).not.toThrow();
+  });
+
+  it.each([
+    ['another method', { ...headers, 'mcp-method': 'tools/list' }],
+    ['another name', { ...headers, 'mcp-name': 'rm' }],
+    ['another case of the name', { ...headers, 'mcp-name': 'Echo' }],
+    ['another version', { ...headers, 'mcp-protocol-version': '2027-01-01' }],
+    ['no version', { 'mcp-method': 'tools/call', 'mcp-name': 'echo' }],
+    ['no method', { 'mcp-protocol-version': VERSION, 'mcp-name': 'echo' }],
+    ['no name', { 'mcp-protocol-version': VERSION, 'mcp-method': 'tools/call' }],
+  ])('are refused with -32020: %s', (_what, sent) => {
+    expect(() => checkStatelessHeaders(sent, call())).toThrow(
+      expect.objectContaining({ code: 'header_mismatch', httpStatus: 400 }),
+    );
+  });
+
+  it('are decoded before they are compared', () => {
+    const name = `=?base64?${Buffer.from('отчёт').toString('base64')}?=`;
+    expect(() => checkStatelessHeaders({ ...headers, 'mcp-name': name }, call({ name: 'отчёт' }))).not.toThrow();
+  });
+
+  it('a stateless version without its _meta is refused with -32602', () => {
+    const body = parseMessages(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"tools/list"}'));
+    expect(() => checkStatelessHeaders({ 'mcp-protocol-version': VERSION }, body)).toThrow(
+      expect.objectContaining({ code: 'meta_missing' }),
+    );
+  });
+
+  it('a client with a session is not asked for them', () => {
+    const body = parseMessages(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"tools/list"}'));
+    expect(() => checkStatelessHeaders({ 'mcp-protocol-version': '2025-06-18' }, body)).not.toThrow();
+  });
+});
+
+describe('what reaches an upstream', () => {
+  it('is made again from the body', () => {
+    const sent = toUpstreamHeaders({ ...headers, 'mcp-param-region': 'eu' }, call({ name: 'naïve' }), undefined);
+    expect(sent).toMatchObject({
+      'mcp-method': 'tools/call',
+      'mcp-name': `=?base64?${Buffer.from('naïve').toString('base64')}?=`,
+      'mcp-param-region': 'eu',
+      'mcp-protocol-version': VERSION,
+    });
+  });
+
+  it('holds no credential, cookie or forwarded header', () => {
+    const client = {
+      authorization: 'Bearer x',
+      cookie: 'a=b',
+      'proxy-authorization': 'y',
+      'x-forwarded-for': '10.0.0.1',
+      forwarded: 'for=10.0.0.1',
+      host: 'evil',
+      origin: 'https://evil',
+      'mcp-session-id': 'ours',
+    };
+    expect(toUpstreamHeaders(client, undefined, 'theirs')).toEqual({
+      accept: 'text/event-stream',
+      'mcp-session-id': 'theirs',
+    });
+  });
+});
+
+it('only listed response headers reach the client', () => {
+  const upstream = { 'content-type': 'application/json', 'set-cookie': 'a=b', 'access-control-allow-origin': '*', connection: 'close', 'mcp-session-id': 'theirs' };
+  expect(toClientHeaders(upstream)).toEqual({ 'content-type': 'application/json' });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  acceptsAnyString,
+  isDeclaredBase64,
+  withoutBase64Declarations,
+} from '../../../gateway/relay/structured-content.js';
+
+const string = { type: 'string' };
+
+describe('whether a link may take the place of base64', () => {
+  it.each([
+    ['no schema at all', undefined, ['data'], true],
+    ['a plain string', { type: 'object', properties: { data: string } }, ['data'], true],
+    ['a string in an array', { properties: { pages: { type: 'array', items: { properties: { d: string } } } } }, ['pages', 3, 'd'], true],
+    ['a key nobody declared', { type: 'object', properties: {} }, ['data'], true],
+    ['a key that is not allowed', { properties: {}, additionalProperties: false }, ['data'], false],
+    ['a pattern', { properties: { data: { type: 'string', pattern: '^[A-Za-z0-9+/]*$' } } }, ['data'], false],
+    ['a format', { properties: { data: { type: 'string', format: 'byte' } } }, ['data'], false],
+    ['a length', { properties: { data: { type: 'string', maxLength: 10 } } }, ['data'], false],
+    ['a number', { properties: { data: { type: 'number' } } }, ['data'], false],
+    ['a union with null', { properties: { data: { type: ['string', 'null'] } } }, ['data'], true],
+    ['a local reference', { $defs: { f: string }, properties: { data: { $ref: '#/$defs/f' } } }, ['data'], true],
+    ['a foreign reference', { properties: { data: { $ref: 'https://example.com/s' } } }, ['data'], false],
+    ['a reference to itself', { properties: { data: { $ref: '#/properties/data' } } }, ['data'], false],
+    ['branches that all allow it', { anyOf: [{ properties: { data: string } }, {}] }, ['data'], true],
+    ['a branch that does not', { allOf: [{ properties: { data: { const: 'x' } } }] }, ['data'], false],
+  ])('%s', (_name, schema, path, expected) => {
+    expect(acceptsAnyString(schema as never, path)).toBe(expected);
+  });
+});
+
+describe('a declaration of base64', () => {
+  const schema = {
+    type: 'object',
+    $defs: { file: { type: 'string', contentEncoding: 'base64', contentMediaType: 'image/png', description: 'A page' } },
+    properties: { page: { $ref: '#/$defs/file' }, title: string },
+  };
+
+  it('is found through a reference', () => {
+    expect(isDeclaredBase64(schema, ['page'])).toBe(true);
+    expect(isDeclaredBase64(schema, ['title'])).toBe(false);
+    expect(isDeclaredBase64(undefined, ['page'])).toBe(false);
+  });
+
+  it('is taken out of what clients see, the rest stays', () => {
+    expect(withoutBase64Declarations(schema)).toEqual({
+      ...schema,
+      $defs: { file: { type: 'string', description: 'A page' } },
+    });
+  });
+
+  it('leaves a schema without one alone', () => {
+    expect(withoutBase64Declarations({ type: 'object', properties: { title: string } })).toBeUndefined();
+  });
+});
