@@ -13,10 +13,10 @@ say() { echo "[${SECONDS}s] $*"; }
 use_docker() { docker info >/dev/null 2>&1 && docker compose version >/dev/null 2>&1; }
 
 install_tools() {
-  if ! dpkg -s podman runc netavark aardvark-dns debootstrap >/dev/null 2>&1; then
+  if ! dpkg -s podman runc netavark aardvark-dns iptables debootstrap >/dev/null 2>&1; then
     apt-get update -qq
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-      podman runc netavark aardvark-dns debootstrap >/dev/null
+      podman runc netavark aardvark-dns iptables debootstrap >/dev/null
   fi
   # Debian 12's docker-compose is version 1 and refuses a modern file; Debian 13's runs here, unpacked aside.
   [ -x "$W/compose/usr/bin/docker-compose" ] && return
@@ -141,9 +141,11 @@ case ${1:-} in
       say "tools"
       compose config -q
       provide docker.io/library/node:22-bookworm-slim node_stand_in
-      provide docker.io/library/redis:7-bookworm redis_stand_in
-      provide docker.io/rustfs/rustfs:1.0.0 s3_stand_in
+      provide docker.io/library/redis:7-bookworm redis_stand_in &
+      provide docker.io/rustfs/rustfs:1.0.0 s3_stand_in &
       build_own
+      wait -n
+      wait -n
       say "images"
       start_service
       timeout 150 deploy/test-services/compose.sh compose up -d --wait --no-build --pull never >"$W/up.log" 2>&1 || { cat "$W/up.log"; compose ps; compose logs --tail 30; exit 1; }

@@ -73,6 +73,7 @@ function useFirst(properties: [string, SchemaNode][]): [string, SchemaNode][] {
 
 function defaultOf(node: SchemaNode): string {
   if (node.default === undefined) return '';
+  if (node.default === '') return '`""`';
   if (typeof node.default !== 'object' || node.default === null) return `\`${String(node.default)}\``;
   if (Array.isArray(node.default)) return '`[]`';
   const pairs = Object.entries(node.default).map(([key, value]) => `${key}: ${String(value)}`);

@@ -1,0 +1,102 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ROOT, shell } from './cli-process.js';
+
+/**
+ * docker-compose.yml as a user brings it up, on ports of its own. Without a Docker engine podman runs it, and images
+ * that cannot be pulled are stood in for; the script prints which.
+ */
+const PORT = 18_080;
+const env = { ...process.env, WHARF_PORT: String(PORT), WHARF_S3_PORT: '19000' };
+const compose = (...args: string[]) => shell(`${ROOT}deploy/test-services/compose.sh`, args, env);
+const MCP = `http://127.0.0.1:${PORT}/mcp`;
+
+/** From nothing: tools, three base images, two of our own, and the start. */
+const UP_MS = 300_000;
+const DOWN_MS = 60_000;
+
+beforeAll(async () => {
+  const { code, out, err } = await compose('up');
+  process.stdout.write(out);
+  if (code !== 0) throw new Error(`docker-compose.yml did not come up:\n${out}${err}`);
+}, UP_MS);
+afterAll(() => compose('down'), DOWN_MS);
+
+interface Answer {
+  result: {
+    content: { type: string; text?: string; uri?: string }[];
+    _meta: { 'dev.wharf/files': { url: string; size: number }[] };
+  };
+}
+
+let session: string | undefined;
+async function post(message: object): Promise<Response> {
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  return fetch(MCP, {
+    method: 'POST',
+    headers: session === undefined ? headers : { ...headers, 'mcp-session-id': session },
+    body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+  });
+}
+
+async function initialize(): Promise<void> {
+  session = undefined;
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+  const answer = await post({ id: 1, method: 'initialize', params });
+  await answer.text();
+  expect(answer.status).toBe(200);
+  session = answer.headers.get('mcp-session-id') ?? undefined;
+  await (await post({ method: 'notifications/initialized' })).text();
+}
+
+/** Has the example server send `content` back as a gzip file inside the tool result. */
+async function gzipped(content: Buffer): Promise<Answer> {
+  const data = `data:application/octet-stream;base64,${content.toString('base64')}`;
+  const params = { name: 'gzip-file-as-resource', arguments: { name: 'random.gz', data, outputType: 'resource' } };
+  const text = await (await post({ id: 2, method: 'tools/call', params })).text();
+  // One answer, as JSON or as the only event with data.
+  return JSON.parse(text.startsWith('{') ? text : String(/^data: (\{.*)$/m.exec(text)?.[1])) as Answer;
+}
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+describe('docker compose up', () => {
+  it('gives a URL behind which a big file in a tool result becomes a link into the object store', async () => {
+    await initialize();
+    const content = randomBytes(1_000_000);
+    const { result } = await gzipped(content);
+    const [file] = result._meta['dev.wharf/files'];
+    expect(new URL(String(file?.url)).host).toBe('127.0.0.1:19000');
+    expect(result.content).toContainEqual(expect.objectContaining({ type: 'resource_link', uri: file?.url }));
+    const answer = await fetch(String(file?.url));
+    expect(answer.headers.get('content-disposition')).toMatch(/^attachment/);
+    const stored = Buffer.from(await answer.arrayBuffer());
+    expect(stored.length).toBe(file?.size);
+    expect(sha256(gunzipSync(stored))).toBe(sha256(content));
+  });
+
+  it('keeps sessions and files over a restart of the gateway', async () => {
+    await initialize();
+    const before = await gzipped(randomBytes(100_000));
+    const { code, err } = await compose('compose', 'restart', 'gateway');
+    expect([code, err.includes('rror')]).toEqual([0, false]);
+    for (let tries = 0; tries < 100; tries++) {
+      const up = await post({ id: 3, method: 'ping' }).catch(() => undefined);
+      if (up?.status === 200) break;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    const after = await gzipped(randomBytes(100_000));
+    for (const { result } of [before, after]) {
+      const [file] = result._meta['dev.wharf/files'];
+      expect((await fetch(String(file?.url))).status).toBe(200);
+    }
+  }, 60_000);
+
+  it('runs the gateway as nobody special, on a file system that it cannot write to', async () => {
+    const script =
+      "const fs=require('fs');let e='';try{fs.writeFileSync('/app/x','')}catch(c){e=c.code}console.log(process.getuid(),e)";
+    const { out } = await compose('compose', 'exec', '-T', 'gateway', 'node', '-e', script);
+    expect(out.trim()).toBe('1000 EROFS');
+  });
+});
