@@ -1,0 +1,41 @@
+/** Bytes encoded in one go: a string of 128 KiB or more goes to V8's large-object space and is 8 times as slow. */
+const SLICE = 72 * 1024;
+const GROUP = 3;
+
+/** Characters that encoding `bytes` bytes gives, padding included. */
+export function encodedLength(bytes: number): number {
+  return Math.ceil(bytes / GROUP) * 4;
+}
+
+/** Bytes in any pieces to standard base64 with padding and without line breaks. */
+export class Base64Encoder {
+  /** Bytes of a group that is not complete. */
+  #carry: Buffer = Buffer.alloc(0);
+
+  push(chunk: Buffer): Buffer {
+    let start = 0;
+    let head: Buffer | undefined;
+    if (this.#carry.length > 0) {
+      start = Math.min(GROUP - this.#carry.length, chunk.length);
+      head = Buffer.concat([this.#carry, chunk.subarray(0, start)]);
+      this.#carry = head;
+      if (head.length < GROUP) return Buffer.alloc(0);
+    }
+    const end = chunk.length - ((chunk.length - start) % GROUP);
+    // a copy: the chunk is the caller's again after this
+    this.#carry = Buffer.from(chunk.subarray(end));
+    const out = Buffer.allocUnsafe(encodedLength(end - start) + (head ? 4 : 0));
+    let at = head ? out.write(head.toString('base64', 0, GROUP), 0, 'latin1') : 0;
+    for (let from = start; from < end; from += SLICE) {
+      at += out.write(chunk.toString('base64', from, Math.min(end, from + SLICE)), at, 'latin1');
+    }
+    return out;
+  }
+
+  /** The last group, padded. The encoder can be used again. */
+  finish(): Buffer {
+    const rest = Buffer.from(this.#carry.toString('base64'), 'latin1');
+    this.#carry = Buffer.alloc(0);
+    return rest;
+  }
+}

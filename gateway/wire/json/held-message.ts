@@ -1,0 +1,186 @@
+import { WireError } from '../errors.js';
+import type { FrameFields } from '../sse/frame.js';
+import { ByteStore } from './byte-store.js';
+
+/** A string that has been cut out. Its bytes went to a sink; between its quotes a gap of no width is left. */
+export interface SlotValue {
+  /** Name of the slot in the watch tree. */
+  readonly slot: string;
+  readonly path: readonly (string | number)[];
+  /** Held offset of the gap: the byte before it is the opening quote, the byte at it the closing one. */
+  readonly offset: number;
+  /** Raw bytes given to the sink so far. */
+  length: number;
+  /** True once the closing quote has been seen. A message can be malformed or end before. */
+  complete: boolean;
+  /** The caller's own. */
+  attachment?: unknown;
+}
+
+/** Where a watched value stands: held bytes `[start, end)`. */
+export interface WatchRange {
+  readonly name: string;
+  readonly path: readonly (string | number)[];
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The raw JSON text of a small value, kept aside. */
+export interface Capture {
+  readonly name: string;
+  readonly path: readonly (string | number)[];
+  readonly text: string;
+}
+
+/** What a held message may cost, and who keeps account. */
+export interface HoldRules {
+  /** Bytes; Infinity is allowed. */
+  readonly maxHeld: number;
+  readonly onHeld: ((delta: number, message: HeldMessage) => void) | undefined;
+  readonly onLimit: ((error: WireError, message: HeldMessage) => void) | undefined;
+}
+
+/** Bytes taking the place of held bytes `[start, end)`. */
+export interface HeldEdit {
+  readonly start: number;
+  readonly end: number;
+  readonly bytes: Buffer;
+}
+
+/** Everything of one message but the bytes of its cut strings. Offsets are held offsets: a gap has no width. */
+export class HeldMessage {
+  /** Cut strings, in order. */
+  readonly slots: SlotValue[] = [];
+  /** Watched values, in the order in which they were complete: an inner one before the one around it. */
+  readonly ranges: WatchRange[] = [];
+  readonly captures: Capture[] = [];
+  /** Names of captures left out because their text was longer than `MAX_CAPTURE` bytes. */
+  readonly overlong: string[] = [];
+  /** A key of the watch tree that came again in one object; `path` is the object's JSON Pointer. */
+  readonly duplicates: { path: string; key: string }[] = [];
+  /** Set where the bytes are no JSON: from the raw offset on nothing was cut, watched or captured any more. */
+  malformed: { offset: number; reason: string } | undefined;
+  /** Of an SSE frame: its other fields. */
+  frame: FrameFields | undefined;
+  /** True when there is no value at all: an SSE frame of other fields only, or one whose data is blank. */
+  empty = true;
+
+  readonly #rules: HoldRules;
+  readonly #bytes = new ByteStore();
+  /** The beginning of a string that may still become a cut. Not part of the message before that is decided. */
+  readonly #pending = new ByteStore();
+  #discarded = false;
+
+  constructor(rules: HoldRules) {
+    this.#rules = rules;
+  }
+
+  /** Held bytes. */
+  get size(): number {
+    return this.#bytes.size;
+  }
+
+  get discarded(): boolean {
+    return this.#discarded;
+  }
+
+  /** Text of the first capture called `name`. */
+  captured(name: string): string | undefined {
+    return this.captures.find((capture) => capture.name === name)?.text;
+  }
+
+  /** The held bytes, each cut string empty: JSON, unless `malformed`. */
+  skeleton(): Buffer {
+    return this.slice(0, this.size);
+  }
+
+  /** Held bytes `[start, end)`; not to be written to. */
+  slice(start: number, end: number): Buffer {
+    return this.#bytes.slice(start, end);
+  }
+
+  /**
+   * The message in order, edits applied, cut strings where they stood.
+   * @param edits sorted and disjoint; one of no width inserts. A cut string in a replaced range is left out.
+   * @throws RangeError when they are not
+   */
+  render(edits: readonly HeldEdit[]): (Buffer | SlotValue)[] {
+    const out: (Buffer | SlotValue)[] = [];
+    let at = 0;
+    let next = 0;
+    for (const edit of edits) {
+      if (edit.start < at || edit.end < edit.start || edit.end > this.size) {
+        throw new RangeError(`edit [${edit.start}, ${edit.end}) is out of order or outside of the message`);
+      }
+      next = this.#renderPlain(out, at, edit.start, next);
+      if (edit.bytes.length > 0) out.push(edit.bytes);
+      while (next < this.slots.length && (this.slots[next] as SlotValue).offset <= edit.end) next++;
+      at = edit.end;
+    }
+    this.#renderPlain(out, at, this.size, next);
+    return out;
+  }
+
+  /**
+   * Forgets the held bytes, and from now on holds none: no slot or watch is reported any more, captures go on. For a
+   * message that has failed while its rest is still to be read.
+   */
+  discard(): void {
+    if (this.#discarded) return;
+    this.#discarded = true;
+    const freed = this.#bytes.size + this.#pending.size;
+    this.#bytes.clear();
+    this.#pending.clear();
+    if (freed > 0) this.#rules.onHeld?.(-freed, this);
+  }
+
+  /** Reader's side: adds bytes. @throws WireError `held` */
+  append(chunk: Buffer, start: number, end: number): void {
+    if (this.#discarded || end <= start) return;
+    const size = this.#bytes.size + end - start;
+    if (size > this.#rules.maxHeld) {
+      this.reportLimit(new WireError('held', `message holds more than ${this.#rules.maxHeld} bytes`, size));
+      return;
+    }
+    this.#bytes.append(chunk, start, end);
+    this.#rules.onHeld?.(end - start, this);
+  }
+
+  /** Reader's side: whoever is told of a passed limit may discard the message; else it is the end of the body. */
+  reportLimit(error: WireError): void {
+    this.#rules.onLimit?.(error, this);
+    if (!this.#discarded) throw error;
+  }
+
+  /** Reader's side: keeps the beginning of a string that may become a cut; it does not count as held yet. */
+  appendPending(chunk: Buffer, start: number, end: number): void {
+    if (this.#discarded || end <= start) return;
+    this.#pending.append(chunk, start, end);
+    this.#rules.onHeld?.(end - start, this);
+  }
+
+  /** Reader's side: the pending bytes, given up by the message. */
+  takePending(): readonly Buffer[] {
+    const { size } = this.#pending;
+    if (size === 0) return [];
+    const pieces = this.#pending.pieces();
+    this.#pending.clear();
+    this.#rules.onHeld?.(-size, this);
+    return pieces;
+  }
+
+  #renderPlain(out: (Buffer | SlotValue)[], from: number, until: number, next: number): number {
+    let at = from;
+    let index = next;
+    // A gap at `until` belongs to the edit there, except at the message's end.
+    for (; index < this.slots.length; index++) {
+      const slot = this.slots[index] as SlotValue;
+      if (slot.offset >= until && until !== this.size) break;
+      this.#bytes.slicesInto(out, at, slot.offset);
+      out.push(slot);
+      at = slot.offset;
+    }
+    this.#bytes.slicesInto(out, at, until);
+    return index;
+  }
+}

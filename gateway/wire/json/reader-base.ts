@@ -1,0 +1,65 @@
+import { WireError } from '../errors.js';
+import type { MessageReader, ReaderOptions } from './handler.js';
+import { HeldMessage, type HoldRules } from './held-message.js';
+import { Tokenizer } from './tokenizer.js';
+
+/** What the three readers share: the message at hand, and that nothing is read after a failure. */
+export abstract class ReaderBase implements MessageReader {
+  protected readonly options: ReaderOptions;
+  protected readonly tokenizer: Tokenizer;
+  protected message: HeldMessage | undefined;
+  /** Bytes of the body before the chunk at hand. */
+  protected consumed = 0;
+  readonly #rules: HoldRules;
+  #closed = false;
+
+  constructor(options: ReaderOptions) {
+    const { handler, maxHeld } = options;
+    this.options = options;
+    this.tokenizer = new Tokenizer(options);
+    this.#rules = {
+      maxHeld,
+      onHeld: handler.held && ((delta, message) => handler.held?.(delta, message)),
+      onLimit: handler.limit && ((error, message) => handler.limit?.(error, message)),
+    };
+  }
+
+  get inMessage(): boolean {
+    return this.message !== undefined;
+  }
+
+  feed(chunk: Buffer): void {
+    if (this.#closed) throw new WireError('closed', 'fed after the end', this.consumed);
+    // stays set when something is thrown on the way
+    this.#closed = true;
+    if (chunk.length > 0) {
+      this.tokenizer.use(chunk);
+      this.read(chunk);
+      this.consumed += chunk.length;
+    }
+    this.#closed = false;
+  }
+
+  end(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.finish();
+  }
+
+  protected abstract read(chunk: Buffer): void;
+  protected abstract finish(): void;
+
+  protected begin(): HeldMessage {
+    const message = new HeldMessage(this.#rules);
+    this.message = message;
+    this.tokenizer.begin(message);
+    return message;
+  }
+
+  /** The message at hand is over. */
+  protected deliver(): void {
+    const message = this.message as HeldMessage;
+    this.message = undefined;
+    this.options.handler.message(message);
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Which places of a message matter. A string at a `slot` may be cut; under `deep` every string at any depth below may,
+ * as a slot of that name; the range of a value at a `watch` is recorded; the text of a scalar at a `capture` is kept.
+ * `keys` and `items` are the places below. `items` is every element of an array.
+ */
+export interface WatchNode {
+  slot?: string;
+  deep?: string;
+  watch?: string;
+  capture?: string;
+  keys?: Record<string, WatchNode>;
+  items?: WatchNode;
+}
+
+/** A key of the tree, as a reader compares it. */
+export interface TreeKey {
+  readonly name: string;
+  /** UTF-8. */
+  readonly bytes: Buffer;
+  /** Its bit among the keys of its node, to notice duplicates: `mask` in word `word`. */
+  readonly word: number;
+  readonly mask: number;
+  readonly node: TreeNode;
+}
+
+/** A compiled place. */
+export interface TreeNode {
+  slot: string | undefined;
+  watch: string | undefined;
+  capture: string | undefined;
+  /** By length of the key in bytes, so that most keys are told apart without looking at them. */
+  keys: (TreeKey[] | undefined)[] | undefined;
+  /** 32-bit words that hold one bit per key. */
+  keyWords: number;
+  items: TreeNode | undefined;
+  /** For keys that are not listed. */
+  other: TreeNode | undefined;
+}
+
+export interface WatchTree {
+  readonly root: TreeNode;
+  /** A top-level array is a JSON-RPC batch: every element is matched from the root again. */
+  readonly batch: TreeNode;
+  /** Bytes of the longest key. */
+  readonly longestKey: number;
+}
+
+const BITS = 32;
+
+export function compileWatchTree(root: WatchNode): WatchTree {
+  const compiler = new Compiler();
+  const compiled = compiler.node(root, undefined);
+  return { root: compiled, batch: { ...blank(), items: compiled }, longestKey: compiler.longestKey };
+}
+
+class Compiler {
+  longestKey = 0;
+  /** A node that is used twice, or is its own descendant, is compiled once for each `deep` it stands under. */
+  readonly #known = new Map<WatchNode, Map<string | undefined, TreeNode>>();
+  readonly #deep = new Map<string, TreeNode>();
+
+  node(source: WatchNode, inherited: string | undefined): TreeNode {
+    const known = this.#known.get(source) ?? new Map<string | undefined, TreeNode>();
+    this.#known.set(source, known);
+    const existing = known.get(inherited);
+    if (existing) return existing;
+    const node: TreeNode = blank();
+    known.set(inherited, node);
+    const deep = source.deep ?? inherited;
+    node.slot = source.slot ?? inherited;
+    node.watch = source.watch;
+    node.capture = source.capture;
+    node.other = deep === undefined ? undefined : this.#deepNode(deep);
+    node.items = source.items ? this.node(source.items, deep) : node.other;
+    if (source.keys) this.#keys(node, source.keys, deep);
+    return node;
+  }
+
+  #keys(node: TreeNode, keys: Record<string, WatchNode>, deep: string | undefined): void {
+    const byLength: (TreeKey[] | undefined)[] = [];
+    for (const [index, [name, child]] of Object.entries(keys).entries()) {
+      const bytes = Buffer.from(name);
+      while (byLength.length <= bytes.length) byLength.push(undefined);
+      const bucket = byLength[bytes.length] ?? [];
+      byLength[bytes.length] = bucket;
+      const word = Math.floor(index / BITS);
+      bucket.push({ name, bytes, word, mask: 1 << (index % BITS), node: this.node(child, deep) });
+      node.keyWords = word + 1;
+      this.longestKey = Math.max(this.longestKey, bytes.length);
+    }
+    node.keys = byLength;
+  }
+
+  #deepNode(slot: string): TreeNode {
+    const known = this.#deep.get(slot);
+    if (known) return known;
+    const node: TreeNode = { ...blank(), slot };
+    node.other = node;
+    node.items = node;
+    this.#deep.set(slot, node);
+    return node;
+  }
+}
+
+function blank(): TreeNode {
+  return {
+    slot: undefined,
+    watch: undefined,
+    capture: undefined,
+    keys: undefined,
+    keyWords: 0,
+    items: undefined,
+    other: undefined,
+  };
+}

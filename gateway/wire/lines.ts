@@ -1,0 +1,77 @@
+import { WireError } from './errors.js';
+import { isSpace, LF, OPEN_ARRAY, OPEN_OBJECT } from './json/chars.js';
+import { ReaderBase } from './json/reader-base.js';
+
+/** Bytes that are reported of a line that is no message: enough to recognise a print statement gone astray. */
+export const MAX_NOISE = 8 * 1024;
+
+/**
+ * One message per line, as stdio servers write them. Blank lines and whitespace before a value are dropped; a message's
+ * bytes go up to the line feed. A value that its line cuts short is malformed.
+ */
+export class LineReader extends ReaderBase {
+  /** What is kept of a line that is no message. */
+  #noise: Buffer[] | undefined;
+  #noiseBytes = 0;
+
+  protected read(chunk: Buffer): void {
+    let at = 0;
+    while (at < chunk.length) {
+      if (!this.message && !this.#noise) {
+        while (at < chunk.length && isSpace(chunk[at] as number)) at++;
+        if (at === chunk.length) return;
+        this.#beginLine(chunk[at] as number);
+      }
+      const lineFeed = chunk.indexOf(LF, at);
+      const end = lineFeed < 0 ? chunk.length : lineFeed;
+      if (this.message) this.#readValue(at, end);
+      else this.#keepNoise(chunk, at, end);
+      at = end;
+      if (lineFeed >= 0) {
+        this.#endLine();
+        at++;
+      }
+    }
+  }
+
+  protected finish(): void {
+    const { message } = this;
+    if (message && !message.malformed) {
+      this.tokenizer.finish();
+      if (message.malformed) throw new WireError('truncated', 'the last line ends inside a value', this.consumed);
+    }
+    this.#endLine();
+  }
+
+  #beginLine(byte: number): void {
+    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) this.begin();
+    else {
+      this.#noise = [];
+      this.#noiseBytes = 0;
+    }
+  }
+
+  #readValue(start: number, end: number): void {
+    const at = this.tokenizer.push(start, end);
+    if (at < end) this.tokenizer.pushTrailing(at, end);
+  }
+
+  #keepNoise(chunk: Buffer, start: number, end: number): void {
+    const until = Math.min(end, start + MAX_NOISE - this.#noiseBytes);
+    if (until <= start) return;
+    // copied: the line may never end, and the chunk is not to be kept for it
+    this.#noise?.push(Buffer.from(chunk.subarray(start, until)));
+    this.#noiseBytes += until - start;
+  }
+
+  #endLine(): void {
+    if (this.message) {
+      this.tokenizer.finish();
+      this.deliver();
+    } else if (this.#noise) {
+      const line = Buffer.concat(this.#noise);
+      this.#noise = undefined;
+      this.options.handler.noise?.(line);
+    }
+  }
+}

@@ -1,0 +1,231 @@
+import { WireError } from '../errors.js';
+import { COLON, CR, isDigit, LF, SPACE } from '../json/chars.js';
+import { ReaderBase } from '../json/reader-base.js';
+import type { FrameFields } from './frame.js';
+
+export type { FrameFields } from './frame.js';
+
+/** Bytes of a line other than `data:`. Names, ids and comments are short; one that never ends must not be collected. */
+export const MAX_LINE = 8 * 1024;
+
+const BOM = [0xef, 0xbb, 0xbf];
+const DATA = Buffer.from('data:');
+
+// Which part of a line the next byte belongs to.
+const START = 0;
+const NAME = 1;
+/** A space directly after the colon belongs to neither name nor value. */
+const VALUE_START = 2;
+const DATA_VALUE = 3;
+/** The value of another field, collected. */
+const FIELD_VALUE = 4;
+const COMMENT = 5;
+/** The value of a field that nobody knows. */
+const UNKNOWN_VALUE = 6;
+
+/**
+ * An event stream, by the rules of WHATWG HTML §9.2.6 applied to bytes. A `data` line is never collected: its bytes go
+ * to the tokenizer as they come. Events of every type are messages, and so are frames that have no data (a priming
+ * event): the client must see their id. An unfinished frame at the end is dropped.
+ */
+export class SseReader extends ReaderBase {
+  #part = START;
+  #isData = false;
+  /** A line feed directly after a carriage return is part of the same line end, also in the next chunk. */
+  #afterCr = false;
+  /** Bytes of the byte order mark seen at the start; 3 when that is over. */
+  #bom = 0;
+  /** Name of the field at hand, or what has come of it. */
+  #name = '';
+  /** Value of the field or comment at hand. */
+  #value: Buffer[] = [];
+  #lineLength = 0;
+  #frame: FrameFields = {};
+  /** Next line ends of the chunk at hand: each byte is looked at once, not once for each line. */
+  #nextLf = -1;
+  #nextCr = -1;
+
+  override get inMessage(): boolean {
+    return this.message !== undefined || this.#part === NAME;
+  }
+
+  protected read(chunk: Buffer): void {
+    this.#nextLf = -1;
+    this.#nextCr = -1;
+    let at = this.#bom < BOM.length ? this.#readBom(chunk) : 0;
+    while (at < chunk.length) {
+      const byte = chunk[at] as number;
+      if (this.#afterCr) {
+        this.#afterCr = false;
+        if (byte === LF) {
+          at++;
+          continue;
+        }
+      }
+      switch (this.#part) {
+        case START:
+          at = this.#startLine(chunk, at, byte);
+          break;
+        case NAME:
+          at = this.#readName(chunk, at);
+          break;
+        case VALUE_START:
+          if (byte === SPACE) at++;
+          this.#part = this.#isData ? DATA_VALUE : FIELD_VALUE;
+          break;
+        default:
+          at = this.#readValue(chunk, at);
+      }
+    }
+  }
+
+  protected finish(): void {}
+
+  #readBom(chunk: Buffer): number {
+    let at = 0;
+    while (at < chunk.length && this.#bom < BOM.length && chunk[at] === BOM[this.#bom]) {
+      at++;
+      this.#bom++;
+    }
+    if (at < chunk.length && this.#bom < BOM.length) {
+      // not a mark after all: the bytes begin a field that nobody knows
+      if (this.#bom > 0) {
+        this.#part = NAME;
+        this.#name = '\ufffd';
+      }
+      this.#bom = BOM.length;
+    }
+    return at;
+  }
+
+  #startLine(chunk: Buffer, at: number, byte: number): number {
+    if (byte === LF || byte === CR) {
+      this.#afterCr = byte === CR;
+      this.#endFrame();
+      return at + 1;
+    }
+    this.#lineLength = 0;
+    if (startsWithData(chunk, at)) {
+      this.#beginData();
+      return at + DATA.length;
+    }
+    this.#part = NAME;
+    this.#name = '';
+    return at;
+  }
+
+  #readName(chunk: Buffer, start: number): number {
+    let at = start;
+    let byte = 0;
+    for (; at < chunk.length; at++) {
+      byte = chunk[at] as number;
+      if (byte === COLON || byte === LF || byte === CR) break;
+    }
+    this.#count(at - start);
+    this.#name += chunk.toString('latin1', start, at);
+    if (at === chunk.length) return at;
+    if (byte === COLON) {
+      this.#beginValue();
+      return at + 1;
+    }
+    // a line without a colon is a field without a value
+    this.#beginValue();
+    return this.#endLine(chunk, at);
+  }
+
+  #beginValue(): void {
+    this.#value = [];
+    switch (this.#name) {
+      case '':
+        this.#part = COMMENT;
+        break;
+      case 'data':
+        this.#beginData();
+        break;
+      case 'id':
+      case 'event':
+      case 'retry':
+        this.#isData = false;
+        this.#part = VALUE_START;
+        break;
+      default:
+        this.#part = UNKNOWN_VALUE;
+    }
+  }
+
+  #beginData(): void {
+    this.#isData = true;
+    this.#part = VALUE_START;
+    if (!this.message) this.begin();
+    if (this.#frame.data) this.tokenizer.pushLineFeed();
+    this.#frame.data = true;
+  }
+
+  #readValue(chunk: Buffer, at: number): number {
+    const end = this.#lineEnd(chunk, at);
+    if (this.#part === DATA_VALUE) {
+      const until = this.tokenizer.push(at, end);
+      if (until < end) this.tokenizer.pushTrailing(until, end);
+    } else {
+      this.#count(end - at);
+      if (this.#part !== UNKNOWN_VALUE && end > at) this.#value.push(Buffer.from(chunk.subarray(at, end)));
+    }
+    return end === chunk.length ? end : this.#endLine(chunk, end);
+  }
+
+  /** @param at of the line's end @returns the position after it */
+  #endLine(chunk: Buffer, at: number): number {
+    this.#afterCr = chunk[at] === CR;
+    if (this.#part === COMMENT) this.options.handler.comment?.(Buffer.concat(this.#value));
+    else if (this.#part !== UNKNOWN_VALUE && !this.#isData) this.#endField(Buffer.concat(this.#value));
+    this.#part = START;
+    this.#isData = false;
+    return at + 1;
+  }
+
+  #endField(value: Buffer): void {
+    // an id with a NUL and a retry that is no number are as if they had not been sent
+    if (this.#name === 'id' && value.includes(0)) return;
+    if (this.#name === 'retry' && (value.length === 0 || !value.every(isDigit))) return;
+    if (!this.message) this.begin();
+    if (this.#name === 'id') this.#frame.id = value;
+    else if (this.#name === 'event') this.#frame.event = value;
+    else this.#frame.retry = value;
+  }
+
+  #endFrame(): void {
+    const { message } = this;
+    if (!message) return;
+    message.frame = this.#frame;
+    this.#frame = {};
+    this.tokenizer.finish();
+    this.deliver();
+  }
+
+  #lineEnd(chunk: Buffer, at: number): number {
+    if (this.#nextLf < at) this.#nextLf = indexOrEnd(chunk, LF, at);
+    if (this.#nextCr < at) this.#nextCr = indexOrEnd(chunk, CR, at);
+    return Math.min(this.#nextLf, this.#nextCr);
+  }
+
+  #count(bytes: number): void {
+    this.#lineLength += bytes;
+    if (this.#lineLength > MAX_LINE) {
+      throw new WireError(
+        'held',
+        `an event stream line other than data is longer than ${MAX_LINE} bytes`,
+        this.consumed,
+      );
+    }
+  }
+}
+
+function startsWithData(chunk: Buffer, at: number): boolean {
+  for (let index = 0; index < DATA.length; index++) if (chunk[at + index] !== DATA[index]) return false;
+  return true;
+}
+
+function indexOrEnd(chunk: Buffer, byte: number, start: number): number {
+  const found = chunk.indexOf(byte, start);
+  return found < 0 ? chunk.length : found;
+}

@@ -1,0 +1,81 @@
+import type { FrameFields } from './frame.js';
+
+const LF = 0x0a;
+const CR = 0x0d;
+const NEW_LINE = Buffer.from('\n');
+const DATA = Buffer.from('data: ');
+const NEXT_DATA = Buffer.from('\ndata: ');
+
+/** The blank line that ends a frame. */
+export const FRAME_END = NEW_LINE;
+
+/** The lines before a frame's data, each ended. */
+export function frameHead(frame: FrameFields): Buffer {
+  const lines: Buffer[] = [];
+  for (const name of ['event', 'id', 'retry'] as const) {
+    const value = frame[name];
+    if (value) lines.push(Buffer.from(`${name}: `), value, NEW_LINE);
+  }
+  return Buffer.concat(lines);
+}
+
+/** A comment and a blank line, which ends no frame as long as none has begun. A line break in `text` becomes a space. */
+export function comment(text: string): Buffer {
+  return Buffer.from(`:${text.replaceAll(/[\r\n]+/g, ' ')}\n\n`);
+}
+
+/** A whole message as data lines, the last one ended. `FRAME_END` comes next. */
+export function writeData(pieces: Iterable<Buffer>): Buffer[] {
+  const writer = new DataWriter();
+  const out: Buffer[] = [];
+  for (const piece of pieces) out.push(...writer.write(piece));
+  out.push(...writer.end());
+  return out;
+}
+
+/**
+ * Writes one message as data lines, piece by piece. CR, LF and CRLF in it begin a new line: outside of strings they are
+ * whitespace, and there is no way to write a carriage return in an event stream.
+ */
+export class DataWriter {
+  #begun = false;
+  #afterCr = false;
+
+  /** What to send for this piece: the piece itself and what is to be put between. */
+  write(piece: Buffer): Buffer[] {
+    const out: Buffer[] = this.#begun ? [] : [DATA];
+    this.#begun = true;
+    let at = 0;
+    if (this.#afterCr && piece.length > 0) {
+      this.#afterCr = false;
+      if (piece[0] === LF) at = 1;
+    }
+    let lf = nextOf(piece, LF, at);
+    let cr = nextOf(piece, CR, at);
+    while (lf < piece.length || cr < piece.length) {
+      const end = Math.min(lf, cr);
+      if (end > at) out.push(piece.subarray(at, end));
+      out.push(NEXT_DATA);
+      at = end + 1;
+      if (end === cr) {
+        if (at === piece.length) this.#afterCr = true;
+        else if (piece[at] === LF) at++;
+        cr = nextOf(piece, CR, at);
+      }
+      if (lf < at) lf = nextOf(piece, LF, at);
+    }
+    if (at === 0) out.push(piece);
+    else if (at < piece.length) out.push(piece.subarray(at));
+    return out;
+  }
+
+  /** The end of the last data line. */
+  end(): Buffer[] {
+    return this.#begun ? [NEW_LINE] : [DATA, NEW_LINE];
+  }
+}
+
+function nextOf(piece: Buffer, byte: number, start: number): number {
+  const found = piece.indexOf(byte, start);
+  return found < 0 ? piece.length : found;
+}
