@@ -20,7 +20,9 @@ function sourcesBelow(folder: string): SourceFile[] {
 
 function read(path: string): SourceFile {
   const text = readFileSync(join(ROOT, path), 'utf8');
-  const found = text.matchAll(/(?:^|\n)\s*(?:import|export)\b[^'"]*?from\s*'([^']+)'|import\(\s*'([^']+)'\s*\)|(?:^|\n)import\s+'([^']+)'/g);
+  const found = text.matchAll(
+    /(?:^|\n)\s*(?:import|export)\b[^'"]*?from\s*'([^']+)'|import\(\s*'([^']+)'\s*\)|(?:^|\n)import\s+'([^']+)'/g,
+  );
   const imports = [...found].map((match) => {
     const target = (match[1] ?? match[2] ?? match[3]) as string;
     return target.startsWith('.') ? normalize(join(dirname(path), target)).replace(/\.js$/, '') : target;
@@ -34,7 +36,9 @@ const product = [...gateway, ...adapters];
 
 /** Imports of files in `from` that `isForbidden` names, as readable lines. */
 function violations(files: SourceFile[], isForbidden: (imported: string, file: SourceFile) => boolean): string[] {
-  return files.flatMap((file) => file.imports.filter((target) => isForbidden(target, file)).map((target) => `${file.path} imports ${target}`));
+  return files.flatMap((file) =>
+    file.imports.filter((target) => isForbidden(target, file)).map((target) => `${file.path} imports ${target}`),
+  );
 }
 
 const within = (folder: string) => (file: SourceFile) => file.path.startsWith(folder);
@@ -46,12 +50,20 @@ describe('the layers of the gateway', () => {
     ['gateway/ports/', ['gateway/ports/', 'gateway/files/file', 'gateway/policy/limits', 'gateway/wire/json-rpc']],
     ['gateway/policy/', ['gateway/policy/', 'gateway/errors']],
     ['gateway/files/', ['gateway/files/', 'gateway/ports/', 'gateway/policy/', 'gateway/wire/', 'gateway/errors']],
-    ['gateway/relay/', ['gateway/relay/', 'gateway/files/', 'gateway/ports/', 'gateway/policy/', 'gateway/wire/', 'gateway/errors']],
-    ['gateway/http/', ['gateway/http/', 'gateway/relay/', 'gateway/files/', 'gateway/ports/', 'gateway/policy/', 'gateway/errors']],
+    [
+      'gateway/relay/',
+      ['gateway/relay/', 'gateway/files/', 'gateway/ports/', 'gateway/policy/', 'gateway/wire/', 'gateway/errors'],
+    ],
+    [
+      'gateway/http/',
+      ['gateway/http/', 'gateway/relay/', 'gateway/files/', 'gateway/ports/', 'gateway/policy/', 'gateway/errors'],
+    ],
   ])('%s imports only what stands below it', (folder, allowed) => {
     const files = gateway.filter(within(folder));
     expect(files.length).toBeGreaterThan(0);
-    expect(violations(files, (target) => isOwn(target) && !allowed.some((prefix) => target.startsWith(prefix)))).toEqual([]);
+    expect(
+      violations(files, (target) => isOwn(target) && !allowed.some((prefix) => target.startsWith(prefix))),
+    ).toEqual([]);
   });
 
   it('wire/ imports no package and no module of Node', () => {
@@ -74,18 +86,40 @@ describe('the layers of the gateway', () => {
   it('the core never names a dialect', () => {
     const names = readdirSync(join(ROOT, 'adapters/dialects'));
     expect(names).toContain('mcp-inline');
-    for (const { path, text } of gateway) for (const name of names) expect([path, text.includes(`'${name}`)]).toEqual([path, false]);
+    for (const { path, text } of gateway)
+      for (const name of names) expect([path, text.includes(`'${name}`)]).toEqual([path, false]);
   });
 });
 
 describe('adapters', () => {
   /** The folder or file that one adapter consists of: `adapters/objects/s3` for `adapters/objects/s3-writer.ts`. */
-  const adapterOf = (path: string) => path.split('/').slice(0, 3).join('/').replace(/\.tsx?$/, '').replace(/-.*$/, '');
+  const adapterOf = (path: string) =>
+    path
+      .split('/')
+      .slice(0, 3)
+      .join('/')
+      .replace(/\.tsx?$/, '')
+      .replace(/-.*$/, '');
 
   it('import their port, the errors, limits and file types, and nothing else of the gateway', () => {
-    const allowed = ['gateway/ports/', 'gateway/errors', 'gateway/policy/limits', 'gateway/files/file', 'gateway/config/adapter-list', 'gateway/wire/data-uri', 'gateway/wire/json-rpc'];
+    const allowed = [
+      'gateway/ports/',
+      'gateway/errors',
+      'gateway/policy/limits',
+      'gateway/files/file',
+      'gateway/config/adapter-list',
+      'gateway/wire/data-uri',
+      'gateway/wire/json-rpc',
+    ];
     const files = adapters.filter((file) => file.path !== 'adapters/index.ts');
-    expect(violations(files, (target) => target.startsWith('gateway/') && !allowed.some((prefix) => target === prefix || (prefix.endsWith('/') && target.startsWith(prefix))))).toEqual([]);
+    expect(
+      violations(
+        files,
+        (target) =>
+          target.startsWith('gateway/') &&
+          !allowed.some((prefix) => target === prefix || (prefix.endsWith('/') && target.startsWith(prefix))),
+      ),
+    ).toEqual([]);
   });
 
   it('do not import each other', () => {
@@ -143,12 +177,24 @@ describe('the shape of the source', () => {
 
   it('no check is switched off', () => {
     for (const { path, text } of product) {
-      expect([path, /@ts-(ignore|nocheck|expect-error)|biome-ignore|: any\b|as any\b/.test(text)]).toEqual([path, false]);
+      expect([path, /@ts-(ignore|nocheck|expect-error)|biome-ignore|: any\b|as any\b/.test(text)]).toEqual([
+        path,
+        false,
+      ]);
     }
   });
 
   it('every folder of the layout exists', () => {
-    for (const folder of ['gateway/config', 'gateway/http', 'gateway/relay', 'gateway/wire', 'gateway/files', 'gateway/policy', 'gateway/ports', 'adapters/dialects']) {
+    for (const folder of [
+      'gateway/config',
+      'gateway/http',
+      'gateway/relay',
+      'gateway/wire',
+      'gateway/files',
+      'gateway/policy',
+      'gateway/ports',
+      'adapters/dialects',
+    ]) {
       expect(statSync(join(ROOT, folder)).isDirectory()).toBe(true);
       expect(relative(ROOT, join(ROOT, folder))).toBe(folder);
     }

@@ -37,7 +37,10 @@ export class Library {
    * that exists already (a replayed event is stored again), and the new object is removed.
    * @returns the record to use, which may be an older one under another id
    */
-  async publish(stored: Stored, about: Pick<FileRecord, 'principal' | 'server' | 'name' | 'mimeType'>): Promise<FileRecord> {
+  async publish(
+    stored: Stored,
+    about: Pick<FileRecord, 'principal' | 'server' | 'name' | 'mimeType'>,
+  ): Promise<FileRecord> {
     const { state, clock, settings } = this.#deps;
     const record: FileRecord = {
       ...about,

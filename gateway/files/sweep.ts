@@ -9,15 +9,22 @@ const HOUR_MS = 3_600_000;
 /** Where the objects of files are; the last segment of a key is the file's id. */
 const FILES = 'f/';
 
-/**
- * How long an object may be without a record. It must exceed the longest time between an object's commit and the
- * creation of its record, that is one message's way through the gateway, plus the difference between the clocks of
- * the object store and of this machine.
- */
+/** An object younger than this is not even looked at: its message may still be on its way. */
 export const ORPHAN_GRACE_MS = HOUR_MS;
+
+/**
+ * An object is removed only if it was seen without a record by an earlier sweep too, at least this long ago. The age
+ * alone says nothing: S3 dates an object back to the beginning of its multipart upload, and its clock is not ours.
+ * This must exceed the time between an object's commit, from which on it is listed, and the creation of its record,
+ * which is a few steps against the state store (`timeouts.state` each).
+ */
+export const CONFIRM_MS = 10 * 60_000;
 
 /** No message takes a day, so a write begun before that has lost its writer. */
 export const UNFINISHED_AGE_MS = 24 * HOUR_MS;
+
+/** Objects remembered from one sweep to the next, about 100 bytes each. What is beyond waits for a later sweep. */
+const MAX_SUSPECTS = 100_000;
 
 export interface SweepDeps {
   objects: ObjectStore;
@@ -26,6 +33,8 @@ export interface SweepDeps {
   metrics: Metrics;
   /** Milliseconds; default `ORPHAN_GRACE_MS`. */
   graceMs?: number;
+  /** Milliseconds; default `CONFIRM_MS`. */
+  confirmMs?: number;
 }
 
 export interface SweepResult {
@@ -35,33 +44,47 @@ export interface SweepResult {
   unfinished: number;
 }
 
+/** @throws GatewayError when a store fails, or the signal's reason; whatever was not judged until then stays */
+export type Sweep = (signal?: AbortSignal) => Promise<SweepResult>;
+
 /**
- * Removes what no record points to: files whose record has expired, objects whose writer died before it made one,
- * unfinished writes. Any number of replicas may sweep at the same time.
+ * Makes the function that removes what no record points to: files whose record has expired, objects whose writer died
+ * before it made one, unfinished writes. Any number of replicas may sweep at the same time.
  *
- * It never removes a living file, because an id is given a record at most once, within the grace after its object was
- * committed: an object that is older and has none will never have one.
- * @throws GatewayError when a store fails, or the signal's reason; whatever was not judged until then stays
+ * It never removes a living file, because an id is given a record at most once, soon after its object is listed for
+ * the first time: one that had none for `confirmMs` will never have one.
  */
-export async function sweep(deps: SweepDeps, signal?: AbortSignal): Promise<SweepResult> {
-  const { objects, state, metrics, graceMs = ORPHAN_GRACE_MS } = deps;
-  // Read once, before the listing: an object that is committed during the sweep is younger than any grace.
-  const now = deps.clock.now();
-  let orphans = 0;
-  for await (const { key, modifiedAt } of objects.list(FILES)) {
+export function createSweep(deps: SweepDeps): Sweep {
+  const { objects, state, metrics, graceMs = ORPHAN_GRACE_MS, confirmMs = CONFIRM_MS } = deps;
+  /** Keys seen without a record, and when that was first. */
+  let suspects = new Map<string, number>();
+
+  return async (signal) => {
+    const now = deps.clock.now();
+    const still = new Map<string, number>();
+    let orphans = 0;
+    for await (const { key, modifiedAt } of objects.list(FILES)) {
+      signal?.throwIfAborted();
+      if (modifiedAt > now - graceMs) continue;
+      const id = key.slice(key.lastIndexOf('/') + 1);
+      // A read that fails throws and ends the sweep: an unknown record is not a missing one.
+      if ((await state.read(`file:${id}`)) !== undefined) continue;
+      // Not `now`, which is when the listing began: this object may have been committed since.
+      const since = suspects.get(key) ?? deps.clock.now();
+      if (now - since < confirmMs) {
+        if (still.size < MAX_SUSPECTS) still.set(key, since);
+        continue;
+      }
+      await objects.remove(key);
+      metrics.count('wharf_swept_objects_total', { reason: 'orphan' });
+      orphans += 1;
+    }
+    suspects = still;
     signal?.throwIfAborted();
-    if (modifiedAt > now - graceMs) continue;
-    const id = key.slice(key.lastIndexOf('/') + 1);
-    // A read that fails throws and ends the sweep: an unknown record is not a missing one.
-    if ((await state.read(`file:${id}`)) !== undefined) continue;
-    await objects.remove(key);
-    metrics.count('wharf_swept_objects_total', { reason: 'orphan' });
-    orphans += 1;
-  }
-  signal?.throwIfAborted();
-  const unfinished = await objects.removeUnfinished(now - UNFINISHED_AGE_MS);
-  metrics.count('wharf_swept_objects_total', { reason: 'unfinished' }, unfinished);
-  return { orphans, unfinished };
+    const unfinished = await objects.removeUnfinished(now - UNFINISHED_AGE_MS);
+    metrics.count('wharf_swept_objects_total', { reason: 'unfinished' }, unfinished);
+    return { orphans, unfinished };
+  };
 }
 
 export interface SweeperDeps extends SweepDeps {
@@ -78,13 +101,14 @@ export interface Sweeper {
 /** Sweeps again and again. A sweep that fails is logged, and the next one tries again. */
 export function startSweeper(deps: SweeperDeps): Sweeper {
   const { log, intervalMs = HOUR_MS } = deps;
+  const sweep = createSweep(deps);
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
 
   const sweepOnce = async (): Promise<void> => {
     try {
-      const { orphans, unfinished } = await sweep(deps, stopping.signal);
+      const { orphans, unfinished } = await sweep(stopping.signal);
       if (orphans + unfinished > 0) log.info({ orphans, unfinished }, 'removed objects that nothing points to');
     } catch (error) {
       if (!stopping.signal.aborted) log.warn({ err: error }, 'could not look for objects that nothing points to');

@@ -16,10 +16,7 @@ interface TicketRecord {
   expiresAt: number;
 }
 
-export type Redeemed =
-  | { kind: 'ok'; fileId: string; expiresAt: number }
-  | { kind: 'unknown' }
-  | { kind: 'expired' };
+export type Redeemed = { kind: 'ok'; fileId: string; expiresAt: number } | { kind: 'unknown' } | { kind: 'expired' };
 
 /**
  * Tickets are bearer rights. The state store holds only the SHA-256 of each one, so a dump of it opens no file.

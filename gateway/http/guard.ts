@@ -19,7 +19,8 @@ export interface GuardSettings {
 export function createGuard(settings: GuardSettings): (request: IncomingMessage) => void {
   const hosts = new Set(settings.allowedHosts);
   const origins = new Set(settings.allowedOrigins);
-  const isOwnHost = (host: string) => hosts.has(host) || hosts.has(hostName(host)) || LOOPBACK_NAMES.has(hostName(host));
+  const isOwnHost = (host: string) =>
+    hosts.has(host) || hosts.has(hostName(host)) || LOOPBACK_NAMES.has(hostName(host));
   const isOwnOrigin = (origin: string) => {
     if (origins.has(origin)) return true;
     const host = /^https?:\/\/([^/]+)$/.exec(origin)?.[1];

@@ -44,7 +44,10 @@ export async function listen({ host, port, app, guard, isDraining }: ListenerOpt
     }
     void handle(request, response);
   };
-  const server = createServer({ requestTimeout: 0, headersTimeout: HEAD_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS }, onRequest);
+  const server = createServer(
+    { requestTimeout: 0, headersTimeout: HEAD_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    onRequest,
+  );
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
   });

@@ -6,8 +6,8 @@ import type { Metrics } from '../ports/metrics.js';
 import type { WatchTree } from '../wire/json/watch-tree.js';
 import type { Catalog } from './catalog.js';
 import type { CutDeps } from './message-cuts.js';
-import type { ClientResponse } from './outlet.js';
 import type { OutgoingFileDeps } from './outgoing-files.js';
+import type { ClientResponse } from './outlet.js';
 import type { Sessions } from './session.js';
 
 /** One HTTP request of a client and all that answers it. */

@@ -95,7 +95,10 @@ export class HttpServer {
     });
     const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
     if (requests.length > 0) exchange.facts.bytesOut = body.length;
-    exchange.response.writeHead(answer.status, { ...toClientHeaders(answer.headers), 'content-length': String(body.length) });
+    exchange.response.writeHead(answer.status, {
+      ...toClientHeaders(answer.headers),
+      'content-length': String(body.length),
+    });
     exchange.response.end(body);
   }
 

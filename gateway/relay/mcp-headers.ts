@@ -36,7 +36,8 @@ export function checkStatelessHeaders(headers: IncomingHttpHeaders, messages: Cl
     return;
   }
   if (typeof version !== 'string') throw mismatch('MCP-Protocol-Version', 'it is missing');
-  if (version.trim() !== messages.statelessVersion) throw mismatch('MCP-Protocol-Version', 'the body names another version');
+  if (version.trim() !== messages.statelessVersion)
+    throw mismatch('MCP-Protocol-Version', 'the body names another version');
   if (request) checkMethodAndName(headers, request);
 }
 
@@ -114,4 +115,3 @@ function single(value: string | string[] | undefined): string | undefined {
 function mismatch(header: string, reason: string): GatewayError {
   return new GatewayError('header_mismatch', { header, reason });
 }
-

@@ -6,7 +6,17 @@ import type { Piece } from './splice.js';
 /** What the relay needs of Node's response. */
 export type ClientResponse = Pick<
   ServerResponse,
-  'writeHead' | 'flushHeaders' | 'write' | 'end' | 'destroy' | 'once' | 'off' | 'headersSent' | 'writableEnded' | 'destroyed' | 'writableNeedDrain'
+  | 'writeHead'
+  | 'flushHeaders'
+  | 'write'
+  | 'end'
+  | 'destroy'
+  | 'once'
+  | 'off'
+  | 'headersSent'
+  | 'writableEnded'
+  | 'destroyed'
+  | 'writableNeedDrain'
 >;
 
 /** Proxies and clients give up on a stream that stays silent; a comment is no event, so it cannot be misread. */

@@ -27,7 +27,12 @@ export class PostStream {
   #resolve: () => void = () => {};
 
   /** @param head `now`, or `later` when the first message has a say in it (a session id, a status) */
-  constructor(exchange: Exchange, pending: ReadonlyMap<string, PendingRequest>, head: 'now' | 'later', mapsStatus: boolean) {
+  constructor(
+    exchange: Exchange,
+    pending: ReadonlyMap<string, PendingRequest>,
+    head: 'now' | 'later',
+    mapsStatus: boolean,
+  ) {
     this.exchange = exchange;
     this.pending = new Map(pending);
     this.#mapsStatus = mapsStatus;

@@ -36,12 +36,15 @@ export function pump(
       }
     };
     const aborted = () => finish(signal.reason);
-    const watch = setInterval(() => {
-      if (waiting || !due()) lastByteAt = Date.now();
-      else if (Date.now() - lastByteAt > idleMs) {
-        finish(new GatewayError('idle_timeout', { limit: 'timeouts.idle', allowed: idleMs }));
-      }
-    }, Math.min(1000, idleMs));
+    const watch = setInterval(
+      () => {
+        if (waiting || !due()) lastByteAt = Date.now();
+        else if (Date.now() - lastByteAt > idleMs) {
+          finish(new GatewayError('idle_timeout', { limit: 'timeouts.idle', allowed: idleMs }));
+        }
+      },
+      Math.min(1000, idleMs),
+    );
     watch.unref();
     signal.addEventListener('abort', aborted, { once: true });
     if (signal.aborted) return aborted();

@@ -6,7 +6,9 @@ import { RANGE } from './slots.js';
 const TREE = compileWatchTree({
   keys: {
     id: { watch: RANGE.id },
-    params: { keys: { _meta: { keys: { progressToken: { capture: RANGE.progressToken, watch: RANGE.progressToken } } } } },
+    params: {
+      keys: { _meta: { keys: { progressToken: { capture: RANGE.progressToken, watch: RANGE.progressToken } } } },
+    },
   },
 });
 
@@ -22,7 +24,11 @@ export interface Mapping {
  * A request under another id, which also becomes its progress token: on a shared process two clients may well use the
  * same ones. Every other byte is untouched.
  */
-export function renameRequest(bytes: Buffer, id: string, maxDepth: number): { bytes: Buffer; progressToken: string | undefined } {
+export function renameRequest(
+  bytes: Buffer,
+  id: string,
+  maxDepth: number,
+): { bytes: Buffer; progressToken: string | undefined } {
   let renamed: { bytes: Buffer; progressToken: string | undefined } | undefined;
   const reader = createReader('json', {
     tree: TREE,
@@ -53,7 +59,11 @@ export function namesBack(message: HeldMessage, mappings: ReadonlyMap<string, Ma
   return edits;
 }
 
-function replacement(message: HeldMessage, range: WatchRange, mappings: ReadonlyMap<string, Mapping>): string | undefined {
+function replacement(
+  message: HeldMessage,
+  range: WatchRange,
+  mappings: ReadonlyMap<string, Mapping>,
+): string | undefined {
   const old = () => message.slice(range.start, range.end).toString('utf8');
   switch (range.name) {
     case RANGE.id:

@@ -142,11 +142,7 @@ export class SharedSession {
     await this.#over(new GatewayError('upstream_closed', { server: this.#options.deps.server }));
   }
 
-  #register(
-    stream: PostStream,
-    pending: ReadonlyMap<string, PendingRequest>,
-    opened: OpenShared | undefined,
-  ): void {
+  #register(stream: PostStream, pending: ReadonlyMap<string, PendingRequest>, opened: OpenShared | undefined): void {
     this.#posts.add(stream);
     if (opened) this.#opened.set(stream, opened);
     for (const [id, request] of pending) {

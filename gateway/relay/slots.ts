@@ -77,7 +77,9 @@ function resultNode(places: readonly SlotPlace[]): WatchNode {
 
 /** Slot name → its place and whose place it is. */
 export function places(dialects: readonly Dialect[]): ReadonlyMap<string, { place: SlotPlace; dialect: Dialect }> {
-  return new Map(dialects.flatMap((dialect) => dialect.places.map((place) => [place.name, { place, dialect }] as const)));
+  return new Map(
+    dialects.flatMap((dialect) => dialect.places.map((place) => [place.name, { place, dialect }] as const)),
+  );
 }
 
 /** A string of fewer raw bytes decodes to less than every inline limit, so nobody needs to look at it. */

@@ -26,7 +26,12 @@ export function acceptsAnyString(schema: JsonObject | undefined, path: readonly 
   return accepts(schema, path, schema, MAX_REFS);
 }
 
-function accepts(node: JsonValue | undefined, path: readonly (string | number)[], root: JsonObject, refs: number): boolean {
+function accepts(
+  node: JsonValue | undefined,
+  path: readonly (string | number)[],
+  root: JsonObject,
+  refs: number,
+): boolean {
   if (node === undefined || node === true) return true;
   if (!isObject(node)) return false;
   if (typeof node.$ref === 'string') {
@@ -97,7 +102,8 @@ export function withoutBase64Declarations(schema: JsonObject): JsonObject | unde
     const copy: JsonObject = {};
     for (const [key, value] of Object.entries(node)) {
       // lengths, patterns and formats were those of the base64 text
-      const dropped = declares && (key.startsWith('content') || key === 'pattern' || key === 'format' || key === 'maxLength');
+      const dropped =
+        declares && (key.startsWith('content') || key === 'pattern' || key === 'format' || key === 'maxLength');
       if (!dropped) copy[key] = walk(value);
     }
     return copy;

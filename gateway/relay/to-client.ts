@@ -77,7 +77,11 @@ export async function toClient(
 ): Promise<Outgoing | undefined> {
   await cuts.settle();
   const request = requestOf(message, to);
-  const owner = { principal: to.principal, server: deps.server, subject: request?.subject ?? request?.method ?? 'file' };
+  const owner = {
+    principal: to.principal,
+    server: deps.server,
+    subject: request?.subject ?? request?.method ?? 'file',
+  };
   const files = new OutgoingFiles(deps.files, owner, cuts, to.signal);
   const work: Work = { message, cuts, deps, to, request, files };
   try {
@@ -143,7 +147,8 @@ function rewriteToolList({ message, request, deps, to }: Work): Edit[] {
   const edits: Edit[] = [];
   const tools = Array.isArray(result.tools) ? result.tools : [];
   tools.forEach((tool, index) => {
-    const schema = isObject(tool) && isObject(tool.outputSchema) ? withoutBase64Declarations(tool.outputSchema) : undefined;
+    const schema =
+      isObject(tool) && isObject(tool.outputSchema) ? withoutBase64Declarations(tool.outputSchema) : undefined;
     const range = rangeAt(message, RANGE.outputSchema, ['result', 'tools', index, 'outputSchema']);
     if (schema && range) edits.push(replaceRange(range, JSON.stringify(schema)));
   });

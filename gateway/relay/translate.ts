@@ -172,7 +172,11 @@ function listFiles(message: HeldMessage, result: readonly (string | number)[], e
 }
 
 /** A link is one principal's and dies: a cache must neither share the result nor keep it longer than that. */
-function keepPrivate(message: HeldMessage, result: readonly (string | number)[], entries: readonly FileEntry[]): Edit[] {
+function keepPrivate(
+  message: HeldMessage,
+  result: readonly (string | number)[],
+  entries: readonly FileEntry[],
+): Edit[] {
   if (!message.ranges.some((range) => range.name === RANGE.holder && range.path.includes('contents'))) return [];
   const ttlMs = Math.min(...entriesOf(result, entries).map(({ file }) => file.ref.ttlSeconds * 1000));
   const edits: Edit[] = [];

@@ -34,7 +34,13 @@ export interface WharfOptions {
 }
 
 /** A gateway inside the test's process, configured by a file as any other. */
-export async function startWharf({ servers, stores = 'filesystem+memory', config = {}, bucket, keyPrefix }: WharfOptions): Promise<Wharf> {
+export async function startWharf({
+  servers,
+  stores = 'filesystem+memory',
+  config = {},
+  bucket,
+  keyPrefix,
+}: WharfOptions): Promise<Wharf> {
   const folder = await mkdtemp(join(tmpdir(), 'wharf-test-'));
   const file = join(folder, 'wharf.yaml');
   const kept =

@@ -15,13 +15,17 @@ export function admin(deps: AdminDeps): Hono {
   const app = new Hono();
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
   app.get('/readyz', async (c) => {
-    const entries = await Promise.all([...deps.checks].map(async ([name, check]) => [name, await outcome(check)] as const));
+    const entries = await Promise.all(
+      [...deps.checks].map(async ([name, check]) => [name, await outcome(check)] as const),
+    );
     const parts = Object.fromEntries(entries);
     const isReady = !deps.isDraining() && entries.every(([, state]) => state === 'ok');
     const status = isReady ? 'ready' : deps.isDraining() ? 'draining' : 'unavailable';
     return c.json({ status, parts }, isReady ? 200 : 503);
   });
-  app.get('/metrics', async (c) => c.body(await deps.metrics.text(), 200, { 'content-type': deps.metrics.contentType }));
+  app.get('/metrics', async (c) =>
+    c.body(await deps.metrics.text(), 200, { 'content-type': deps.metrics.contentType }),
+  );
   return app;
 }
 

@@ -87,7 +87,12 @@ async function handle(deps: McpDeps, server: Server, env: HttpBindings): Promise
   return RESPONSE_ALREADY_SENT;
 }
 
-async function dispatch(deps: McpDeps, server: Server, exchange: Exchange, incoming: HttpBindings['incoming']): Promise<void> {
+async function dispatch(
+  deps: McpDeps,
+  server: Server,
+  exchange: Exchange,
+  incoming: HttpBindings['incoming'],
+): Promise<void> {
   switch (incoming.method) {
     case 'POST':
       exchange.body = await readBody(incoming as import('node:http').IncomingMessage, {

@@ -2,7 +2,13 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { create as createObjects, settings as objectSettings } from '../../../adapters/objects/memory.js';
 import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
 import { GatewayError } from '../../../gateway/errors.js';
-import { ORPHAN_GRACE_MS, startSweeper, sweep, UNFINISHED_AGE_MS } from '../../../gateway/files/sweep.js';
+import {
+  CONFIRM_MS,
+  createSweep,
+  ORPHAN_GRACE_MS,
+  startSweeper,
+  UNFINISHED_AGE_MS,
+} from '../../../gateway/files/sweep.js';
 import type { Metrics } from '../../../gateway/ports/metrics.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
@@ -45,17 +51,35 @@ async function keys(prefix = ''): Promise<string[]> {
 }
 
 describe('a sweep', () => {
-  const run = () => sweep({ objects, state, clock, metrics });
+  let run: ReturnType<typeof createSweep>;
 
-  it('removes an object without a record once it is older than the grace', async () => {
+  beforeEach(() => {
+    run = createSweep({ objects, state, clock, metrics });
+  });
+
+  it('removes an object that is older than the grace and was seen without a record before', async () => {
     await put('f/f_orphan');
     now += ORPHAN_GRACE_MS - 1;
+    await run();
+    now += 1;
+    await run(); // seen for the first time
+    now += CONFIRM_MS - 1;
     expect(await run()).toEqual({ orphans: 0, unfinished: 0 });
     expect(await keys()).toEqual(['f/f_orphan']);
     now += 1;
     expect(await run()).toEqual({ orphans: 1, unfinished: 0 });
     expect(await keys()).toEqual([]);
     expect(counted['wharf_swept_objects_total/orphan']).toBe(1);
+  });
+
+  it('keeps an object that a store calls old the moment it appears, as S3 does after a long upload', async () => {
+    await put('f/f_slow');
+    now += 10 * ORPHAN_GRACE_MS;
+    await run();
+    await state.create('file:f_slow', '{}', DAY);
+    now += CONFIRM_MS;
+    await run();
+    expect(await keys()).toEqual(['f/f_slow']);
   });
 
   it('keeps an object as long as its record lives, however often that is extended', async () => {
@@ -69,21 +93,27 @@ describe('a sweep', () => {
     }
     now += DAY;
     await run();
+    now += CONFIRM_MS;
+    await run();
     expect(await keys()).toEqual([]);
   });
 
   it('takes the last segment of a key for the id', async () => {
     await put('f/2026/11/f_deep');
     await state.create('file:f_deep', '{}', 10 * DAY);
-    now += DAY;
-    await run();
+    for (let n = 0; n < 3; n += 1) {
+      now += DAY;
+      await run();
+    }
     expect(await keys()).toEqual(['f/2026/11/f_deep']);
   });
 
   it('leaves alone what does not lie where files lie', async () => {
     await put('other/f_x');
-    now += DAY;
-    await run();
+    for (let n = 0; n < 3; n += 1) {
+      now += DAY;
+      await run();
+    }
     expect(await keys()).toEqual(['other/f_x']);
   });
 
@@ -101,18 +131,21 @@ describe('a sweep', () => {
   });
 
   it('removes nothing while the state store cannot be read', async () => {
+    let works = true;
+    const read: StateStore['read'] = async (key) => {
+      if (works) return state.read(key);
+      throw new GatewayError('state_unavailable');
+    };
+    const flaky = createSweep({ objects, state: { ...state, read }, clock, metrics });
     await put('f/f_a');
     now += DAY;
-    const broken: StateStore = {
-      ...state,
-      read: async () => {
-        throw new GatewayError('state_unavailable');
-      },
-    };
-    await expect(sweep({ objects, state: broken, clock, metrics })).rejects.toMatchObject({
-      code: 'state_unavailable',
-    });
+    await flaky();
+    works = false;
+    now += DAY;
+    await expect(flaky()).rejects.toMatchObject({ code: 'state_unavailable' });
     expect(await keys()).toEqual(['f/f_a']);
+    works = true;
+    expect(await flaky()).toMatchObject({ orphans: 1 });
   });
 });
 
@@ -129,7 +162,15 @@ describe('the sweeper', () => {
     };
     await put('f/f_a');
     now += DAY;
-    const sweeper = startSweeper({ objects, state: flaky, clock, metrics, log: silentLog, intervalMs: 5 });
+    const sweeper = startSweeper({
+      objects,
+      state: flaky,
+      clock,
+      metrics,
+      log: silentLog,
+      intervalMs: 5,
+      confirmMs: 0,
+    });
     while ((await keys()).length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
     expect(reads).toBe(2);
     await sweeper.stop();
@@ -158,7 +199,7 @@ describe('the sweeper', () => {
         return state.read(key);
       },
     };
-    const sweeper = startSweeper({ objects, state: slow, clock, metrics, log: silentLog, intervalMs: 1 });
+    const sweeper = startSweeper({ objects, state: slow, clock, metrics, log: silentLog, intervalMs: 1, confirmMs: 0 });
     await atFirst;
     const stopped = sweeper.stop();
     goOn();

@@ -78,6 +78,12 @@ describe('what reaches an upstream', () => {
 });
 
 it('only listed response headers reach the client', () => {
-  const upstream = { 'content-type': 'application/json', 'set-cookie': 'a=b', 'access-control-allow-origin': '*', connection: 'close', 'mcp-session-id': 'theirs' };
+  const upstream = {
+    'content-type': 'application/json',
+    'set-cookie': 'a=b',
+    'access-control-allow-origin': '*',
+    connection: 'close',
+    'mcp-session-id': 'theirs',
+  };
   expect(toClientHeaders(upstream)).toEqual({ 'content-type': 'application/json' });
 });

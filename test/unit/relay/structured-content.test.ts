@@ -11,7 +11,12 @@ describe('whether a link may take the place of base64', () => {
   it.each([
     ['no schema at all', undefined, ['data'], true],
     ['a plain string', { type: 'object', properties: { data: string } }, ['data'], true],
-    ['a string in an array', { properties: { pages: { type: 'array', items: { properties: { d: string } } } } }, ['pages', 3, 'd'], true],
+    [
+      'a string in an array',
+      { properties: { pages: { type: 'array', items: { properties: { d: string } } } } },
+      ['pages', 3, 'd'],
+      true,
+    ],
     ['a key nobody declared', { type: 'object', properties: {} }, ['data'], true],
     ['a key that is not allowed', { properties: {}, additionalProperties: false }, ['data'], false],
     ['a pattern', { properties: { data: { type: 'string', pattern: '^[A-Za-z0-9+/]*$' } } }, ['data'], false],
@@ -32,7 +37,9 @@ describe('whether a link may take the place of base64', () => {
 describe('a declaration of base64', () => {
   const schema = {
     type: 'object',
-    $defs: { file: { type: 'string', contentEncoding: 'base64', contentMediaType: 'image/png', description: 'A page' } },
+    $defs: {
+      file: { type: 'string', contentEncoding: 'base64', contentMediaType: 'image/png', description: 'A page' },
+    },
     properties: { page: { $ref: '#/$defs/file' }, title: string },
   };
 
