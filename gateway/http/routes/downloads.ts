@@ -130,8 +130,13 @@ async function stream(
   const gone = new AbortController();
   const onClose = (): void => gone.abort();
   outgoing.once('close', onClose);
+  let storeFailed = false;
   try {
     const source = await openDownload(deps.objects, record, body, gone.signal);
+    // Whose fault it is must be seen as it happens: afterwards both streams are closed either way.
+    source.once('error', () => {
+      storeFailed = !gone.signal.aborted;
+    });
     // The socket counts as active when bytes move in either direction, so this catches a store and a client that stall.
     outgoing.setTimeout(deps.idleMs, () => outgoing.destroy());
     outgoing.writeHead(status, headers);
@@ -140,7 +145,7 @@ async function stream(
   } catch (thrown) {
     if (!outgoing.headersSent && !gone.signal.aborted) throw thrown;
     outgoing.destroy();
-    if (gone.signal.aborted) return 'aborted';
+    if (!storeFailed) return 'aborted';
     deps.log.warn({ file: record.id, err: thrown }, 'A download broke off.');
     return 'failed';
   } finally {
