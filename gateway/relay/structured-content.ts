@@ -1,9 +1,7 @@
 import type { JsonObject, JsonValue } from '../ports/dialect.js';
 
-/** JSON Schema keywords that a string can satisfy only by chance; where one stands, a link may break validation. */
+/** JSON Schema keywords that a link may or may not satisfy where base64 does. */
 const NARROWING = [
-  'enum',
-  'const',
   'pattern',
   'format',
   'maxLength',
@@ -11,10 +9,17 @@ const NARROWING = [
   'contentMediaType',
   'not',
   'if',
+  'dependentSchemas',
 ] as const;
 
 /** Guards against a `$ref` that leads back to itself. */
 const MAX_REFS = 16;
+
+/**
+ * What a schema says of a string at a place: every string will do, none will (the place or its type is another), or
+ * it depends on the string.
+ */
+type Verdict = 'any' | 'none' | 'depends';
 
 /**
  * True when the tool's outputSchema accepts any string at `path`, so that a link may take the place of base64 there.
@@ -22,36 +27,46 @@ const MAX_REFS = 16;
  * schema is too clever to be sure, the answer is no and the string becomes `""`.
  */
 export function acceptsAnyString(schema: JsonObject | undefined, path: readonly (string | number)[]): boolean {
-  if (!schema) return true;
-  return accepts(schema, path, schema, MAX_REFS);
+  return schema === undefined || judge(schema, path, schema, MAX_REFS) === 'any';
 }
 
-function accepts(
+function judge(
   node: JsonValue | undefined,
   path: readonly (string | number)[],
   root: JsonObject,
   refs: number,
-): boolean {
-  if (node === undefined || node === true) return true;
-  if (!isObject(node)) return false;
+): Verdict {
+  if (node === undefined || node === true) return 'any';
+  if (!isObject(node)) return 'none';
   if (typeof node.$ref === 'string') {
     const target = refs > 0 ? resolve(root, node.$ref) : undefined;
-    return target !== undefined && accepts(target, path, root, refs - 1);
+    return target === undefined ? 'depends' : judge(target, path, root, refs - 1);
   }
-  for (const keyword of ['anyOf', 'oneOf', 'allOf'] as const) {
-    const branches = node[keyword];
-    if (branches === undefined) continue;
-    if (!Array.isArray(branches) || !branches.every((branch) => accepts(branch, path, root, refs))) return false;
-  }
-  const [key, ...rest] = path;
-  if (key === undefined) return acceptsString(node);
-  return accepts(childOf(node, key), rest, root, refs);
+  const verdicts: Verdict[] = [judgeHere(node, path, root, refs)];
+  const branches = (keyword: string): Verdict[] | undefined => {
+    const list = node[keyword];
+    return Array.isArray(list) ? list.map((branch) => judge(branch, path, root, refs)) : undefined;
+  };
+  for (const union of [branches('anyOf'), branches('oneOf')]) if (union) verdicts.push(either(union));
+  verdicts.push(...(branches('allOf') ?? []));
+  return verdicts.find((verdict) => verdict !== 'any') ?? 'any';
 }
 
-function acceptsString(node: JsonObject): boolean {
-  if (NARROWING.some((keyword) => keyword in node)) return false;
+/** Of a union, only the branches count that take a string at this place at all. */
+function either(branches: readonly Verdict[]): Verdict {
+  const possible = branches.filter((verdict) => verdict !== 'none');
+  if (possible.length === 0) return 'none';
+  return possible.every((verdict) => verdict === 'any') ? 'any' : 'depends';
+}
+
+function judgeHere(node: JsonObject, path: readonly (string | number)[], root: JsonObject, refs: number): Verdict {
+  if (NARROWING.some((keyword) => keyword in node)) return 'depends';
+  const [key, ...rest] = path;
+  const due = key === undefined ? 'string' : typeof key === 'number' ? 'array' : 'object';
   const { type } = node;
-  return type === undefined || type === 'string' || (Array.isArray(type) && type.includes('string'));
+  if (type !== undefined && type !== due && !(Array.isArray(type) && type.includes(due))) return 'none';
+  if ('const' in node || 'enum' in node) return 'none';
+  return key === undefined ? 'any' : judge(childOf(node, key), rest, root, refs);
 }
 
 function childOf(node: JsonObject, key: string | number): JsonValue | undefined {
@@ -59,29 +74,31 @@ function childOf(node: JsonObject, key: string | number): JsonValue | undefined 
     const prefix = Array.isArray(node.prefixItems) ? node.prefixItems[key] : undefined;
     return prefix ?? (Array.isArray(node.items) ? node.items[key] : node.items);
   }
-  if (isObject(node.patternProperties)) return false;
+  // which of them apply is more than can be told here
+  if (isObject(node.patternProperties)) return { not: {} };
   const named = isObject(node.properties) ? node.properties[key] : undefined;
   return named ?? node.additionalProperties;
 }
 
 /** True when the schema declares the string at `path` to be base64: `contentEncoding: base64`. */
 export function isDeclaredBase64(schema: JsonObject | undefined, path: readonly (string | number)[]): boolean {
-  let node: JsonValue | undefined = schema;
-  for (const key of path) {
-    node = deref(node, schema);
-    if (!isObject(node)) return false;
-    node = childOf(node, key);
-  }
-  node = deref(node, schema);
-  return isObject(node) && declaresBase64(node);
+  return schema !== undefined && declares(schema, path, schema, MAX_REFS);
 }
 
-function deref(node: JsonValue | undefined, root: JsonObject | undefined): JsonValue | undefined {
-  let current = node;
-  for (let refs = 0; refs < MAX_REFS && isObject(current) && typeof current.$ref === 'string' && root; refs++) {
-    current = resolve(root, current.$ref);
-  }
-  return current;
+function declares(
+  node: JsonValue | undefined,
+  path: readonly (string | number)[],
+  root: JsonObject,
+  refs: number,
+): boolean {
+  if (!isObject(node)) return false;
+  if (typeof node.$ref === 'string') return refs > 0 && declares(resolve(root, node.$ref), path, root, refs - 1);
+  const [key, ...rest] = path;
+  if (key === undefined ? declaresBase64(node) : declares(childOf(node, key), rest, root, refs)) return true;
+  return ['anyOf', 'oneOf', 'allOf'].some((keyword) => {
+    const branches = node[keyword];
+    return Array.isArray(branches) && branches.some((branch) => declares(branch, path, root, refs));
+  });
 }
 
 function declaresBase64(node: JsonObject): boolean {

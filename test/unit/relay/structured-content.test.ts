@@ -27,6 +27,23 @@ describe('whether a link may take the place of base64', () => {
     ['a local reference', { $defs: { f: string }, properties: { data: { $ref: '#/$defs/f' } } }, ['data'], true],
     ['a foreign reference', { properties: { data: { $ref: 'https://example.com/s' } } }, ['data'], false],
     ['a reference to itself', { properties: { data: { $ref: '#/properties/data' } } }, ['data'], false],
+    [
+      'a union of which one branch has the key',
+      {
+        anyOf: [
+          { properties: { data: string }, additionalProperties: false },
+          { properties: { blob: string }, additionalProperties: false },
+        ],
+      },
+      ['data'],
+      true,
+    ],
+    [
+      'a union that also has a pattern there',
+      { anyOf: [{ properties: { data: string } }, { properties: { data: { pattern: 'x' } } }] },
+      ['data'],
+      false,
+    ],
     ['branches that all allow it', { anyOf: [{ properties: { data: string } }, {}] }, ['data'], true],
     ['a branch that does not', { allOf: [{ properties: { data: { const: 'x' } } }] }, ['data'], false],
   ])('%s', (_name, schema, path, expected) => {
