@@ -58,6 +58,7 @@ export async function create(
   const client = new Client(config.url, {
     keyPrefix: config.keyPrefix,
     scripts: SCRIPTS,
+    disableClientInfo: true,
     lazyConnect: true,
     connectTimeout: deps.timeouts.state,
     disconnectTimeout: deps.timeouts.state,

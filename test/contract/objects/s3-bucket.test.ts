@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { inspect } from 'node:util';
 import {
   GetBucketLifecycleConfigurationCommand,
@@ -105,6 +106,13 @@ describe('s3 lifecycle', () => {
 
   it('is left alone by default', async () => {
     await expect(rules()).rejects.toMatchObject({ name: 'NoSuchLifecycleConfiguration' });
+  });
+
+  it('can be pasted from STORAGE.md', async () => {
+    const storage = await readFile(new URL('../../../../STORAGE.md', import.meta.url), 'utf8');
+    const LifecycleConfiguration = JSON.parse(/```json\n(.*?)```/s.exec(storage)?.[1] ?? '');
+    await beside.send(new PutBucketLifecycleConfigurationCommand({ Bucket: bucket, LifecycleConfiguration }));
+    expect(await rules()).toMatchObject([{ ID: 'wharf', AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 } }]);
   });
 
   it('removes unfinished uploads after a day, beside the rules the operator has', async () => {

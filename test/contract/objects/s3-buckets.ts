@@ -49,7 +49,7 @@ export function plainClient(bucket: string): S3Client {
 async function dropBucket(bucket: string): Promise<void> {
   const client = plainClient(bucket);
   try {
-    for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket: bucket })) {
+    for await (const { Contents = [] } of paginateListObjectsV2({ client, pageSize: 50 }, { Bucket: bucket })) {
       await Promise.all(Contents.map(({ Key }) => client.send(new DeleteObjectCommand({ Bucket: bucket, Key }))));
     }
     const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket }));

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/state/redis.js';
 import type { LogFields } from '../../../gateway/ports/log.js';
@@ -134,5 +135,14 @@ describe('redis state store when Redis', () => {
       const everything = `${String(text)} ${JSON.stringify(text)} ${JSON.stringify(Object.values(text as object))}`;
       expect(everything).not.toMatch(/the-wrong-password|the-value|the-key/);
     }
+  });
+
+  it('lets us do only what STORAGE.md lists: that is enough', async () => {
+    const storage = await readFile(new URL('../../../../STORAGE.md', import.meta.url), 'utf8');
+    const rules = /`(~wharf:\*[^`]+)`/.exec(storage)?.[1]?.split(' ') ?? [];
+    await redis.command('acl', 'setuser', 'wharf', 'on', '>password', ...rules);
+    const limited = await open(redis.url.replace('//', '//wharf:password@'));
+    for (const [, verb] of VERBS) await verb(limited);
+    await limited.close();
   });
 });
