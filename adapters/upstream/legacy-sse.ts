@@ -2,7 +2,6 @@ import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../gateway/errors.js';
 import type { Limits, Timeouts } from '../../gateway/policy/limits.js';
-import type { Log } from '../../gateway/ports/log.js';
 import type { SharedConnection, SharedUpstream } from '../../gateway/ports/upstream.js';
 import { HttpClient } from './http/client.js';
 import { codingOf } from './http/coding.js';
@@ -18,7 +17,6 @@ export interface LegacySseDeps {
   name: string;
   limits: Readonly<Pick<Limits, 'connections'>>;
   timeouts: Readonly<Pick<Timeouts, 'queue' | 'upstream'>>;
-  log: Log;
 }
 
 class LegacySse implements SharedUpstream {

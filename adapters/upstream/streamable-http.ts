@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { GatewayError } from '../../gateway/errors.js';
 import type { Limits, Timeouts } from '../../gateway/policy/limits.js';
-import type { Log } from '../../gateway/ports/log.js';
 import type { BodyKind, ExchangeUpstream, UpstreamAnswer, UpstreamRequest } from '../../gateway/ports/upstream.js';
 import { HttpClient } from './http/client.js';
 import { codingOf, decodeBody } from './http/coding.js';
@@ -17,7 +16,6 @@ export interface StreamableHttpDeps {
   name: string;
   limits: Readonly<Pick<Limits, 'connections' | 'codingRatio'>>;
   timeouts: Readonly<Pick<Timeouts, 'queue' | 'upstream'>>;
-  log: Log;
 }
 
 const KINDS: Readonly<Record<string, BodyKind>> = {

@@ -5,7 +5,7 @@ import { type BlobSpec, base64Chunks, base64Length } from './fake-upstream-blob.
  * SDK: `result` before `id`, `data` before `mimeType`.
  *
  * Tools:
- * - `blob {size, type?, mimeType?, count?, seed?, structured?, escapeSlashes?}` answers `count` (default 1) blocks of
+ * - `blob {size, type?, mimeType?, count?, seed?, structured?}` answers `count` (default 1) blocks of
  *   `size` decoded bytes. `type` is `image` (default), `audio`, `resource` or `text` (a `data:` URI). Block n is
  *   generated from `seed + n`. With `structured` the first file stands in `structuredContent.data` as well.
  * - `echo {text}` answers the text.

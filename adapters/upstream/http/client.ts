@@ -68,11 +68,6 @@ export class HttpClient {
     };
   }
 
-  /** Requests under way, streams included. */
-  get underWay(): number {
-    return this.#open.size;
-  }
-
   /**
    * Resolves with the head of the answer. Its body must be read to the end or destroyed; it errs with a GatewayError
    * (`upstream_closed`, or the signal's reason when that is one).
