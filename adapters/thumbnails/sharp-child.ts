@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 import sharp from 'sharp';
 import { encodeFrame, FrameReader } from './sharp-frames.js';
 import type { Job, Outcome } from './sharp-protocol.js';
@@ -70,9 +70,18 @@ function writeAll(bytes: Buffer): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
 }
 
-/** Bytes. */
+/**
+ * Bytes. Not `resourceUsage().maxRSS`: Linux carries that over from the process that forked this one. Where the kernel
+ * has no better figure, what is resident now is a lower bound.
+ */
 function peakRss(): number {
-  return process.resourceUsage().maxRSS * 1024;
+  try {
+    const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+    if (kib !== undefined) return Number(kib) * 1024;
+  } catch {
+    // No /proc here.
+  }
+  return process.memoryUsage.rss();
 }
 
 /** Not `process.exit`: that waits for libvips' threads in the middle of a decode. */

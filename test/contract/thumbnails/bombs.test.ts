@@ -110,7 +110,7 @@ describe('an image made to do harm', () => {
   const log = collectingLog();
   let thumbnailer: Thumbnailer;
   beforeAll(() => {
-    thumbnailer = create(settings.parse({}), { log, inheritedEnv: {} });
+    thumbnailer = create(settings.parse({ deadlineSeconds: 60 }), { log, inheritedEnv: {} });
   });
   afterAll(() => thumbnailer.close());
 
