@@ -130,7 +130,7 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
       closers.unshift(() => running.close());
     }
 
-    const open = { count: 0 };
+    const open = { count: 0, getStreams: new Set<{ end(): void }>() };
     metrics.gauge('wharf_held_bytes', () => held.used);
     metrics.gauge('wharf_part_memory_bytes', () => budget.used);
     metrics.gauge('wharf_queue_length', () => budget.queued);
@@ -186,7 +186,7 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
         draining.now = true;
         void face.close();
         void adminFace.close();
-        for (const server of servers.values()) server.endGetStreams();
+        for (const stream of open.getStreams) stream.end();
         const until = clock.now() + timeouts.drain;
         while (open.count > 0 && clock.now() < until)
           await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));

@@ -11,6 +11,8 @@ const HEAD_WAIT_MS = 1000;
 /** 2026-07-28: these codes come with a status of their own. */
 const STATUS_OF_CODE: Readonly<Record<string, number>> = { '-32601': 404, '-32020': 400, '-32021': 400, '-32022': 400 };
 
+const MAX_ERROR_BYTES = 64 * 1024;
+
 /** The answer to one POST, put together from what a shared channel says. */
 export class PostStream {
   readonly exchange: Exchange;
@@ -97,8 +99,11 @@ export class PostStream {
 }
 
 function statusOf(pieces: readonly Piece[]): number {
-  const [first] = pieces;
-  if (pieces.length !== 1 || !Buffer.isBuffer(first) || first.length > 64 * 1024) return 200;
-  const code = /"error"\s*:\s*\{[^{}]*?"code"\s*:\s*(-\d+)/.exec(first.toString('latin1'))?.[1];
-  return (code && STATUS_OF_CODE[code]) || 200;
+  if (!pieces.every(Buffer.isBuffer)) return 200;
+  const bytes = Buffer.concat(pieces as readonly Buffer[]);
+  // an error is short, and only an error has a status of its own
+  if (bytes.length > MAX_ERROR_BYTES || !bytes.includes('"error"')) return 200;
+  const message: unknown = JSON.parse(bytes.toString('utf8'));
+  const code = (message as { error?: { code?: unknown } }).error?.code;
+  return STATUS_OF_CODE[String(code)] ?? 200;
 }

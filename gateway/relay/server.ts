@@ -71,10 +71,6 @@ export class Server {
     await Promise.any(this.#upstreams.map((upstream) => upstream.check()));
   }
 
-  endGetStreams(): void {
-    this.#shared?.endGetStreams();
-  }
-
   async close(): Promise<void> {
     await this.#shared?.close();
     await Promise.all(this.#upstreams.map((upstream) => upstream.close()));

@@ -60,11 +60,6 @@ export class SharedServer {
     exchange.response.end();
   }
 
-  /** Streams that wait for the server's own messages end, so that a drain need not wait for them. */
-  endGetStreams(): void {
-    for (const channel of this.#sessions.values()) channel.endGet();
-  }
-
   async close(): Promise<void> {
     clearInterval(this.#idleCheck);
     const stateless = await Promise.allSettled(this.#stateless.values());

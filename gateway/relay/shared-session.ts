@@ -131,10 +131,6 @@ export class SharedSession {
     this.#lastUse = Date.now();
   }
 
-  endGet(): void {
-    this.#get?.end();
-  }
-
   /** Ends the channel; the process behind it is gone when this resolves. */
   async close(): Promise<void> {
     this.#get?.end();

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
@@ -17,9 +18,16 @@ export interface McpDeps {
   timeouts: Timeouts;
   log: Log;
   metrics: Metrics;
-  /** Counts exchanges under way; the drain waits for them. */
-  open: { count: number };
+  open: OpenExchanges;
 }
+
+/** What is under way. The drain waits for it, but for GET streams, which would never end by themselves. */
+export interface OpenExchanges {
+  count: number;
+  readonly getStreams: Set<{ end(): void }>;
+}
+
+const CLIENT_GONE = new GatewayError('internal', {}, 'the client has gone');
 
 /** Under `auth: none` all callers are one. */
 const ANYBODY = 'anonymous';
@@ -35,17 +43,15 @@ export function mcp(deps: McpDeps): Hono<{ Bindings: HttpBindings }> {
     const name = c.req.param('server');
     const server = deps.servers.get(name);
     if (server) return handle(deps, server, c.env);
-    refuse(c.env.outgoing as HttpResponse, new GatewayError('server_unknown', { server: name }));
+    refuse(c.env.outgoing as ServerResponse, new GatewayError('server_unknown', { server: name }));
     return RESPONSE_ALREADY_SENT;
   });
   return app;
 }
 
-type HttpResponse = import('node:http').ServerResponse;
-
 async function handle(deps: McpDeps, server: Server, env: HttpBindings): Promise<Response> {
   const { incoming } = env;
-  const outgoing = env.outgoing as HttpResponse;
+  const outgoing = env.outgoing as ServerResponse;
   const startedAt = performance.now();
   const gone = new AbortController();
   const exchange: Exchange = {
@@ -65,10 +71,9 @@ async function handle(deps: McpDeps, server: Server, env: HttpBindings): Promise
       error: undefined,
     },
   };
-  outgoing.once('close', () => {
-    if (!outgoing.writableFinished) gone.abort(new GatewayError('internal', {}, 'the client has gone'));
-  });
+  outgoing.once('close', () => gone.abort(CLIENT_GONE));
   deps.open.count += 1;
+  if (incoming.method === 'GET') deps.open.getStreams.add(outgoing);
   try {
     await dispatch(deps, server, exchange, incoming);
   } catch (thrown) {
@@ -82,6 +87,7 @@ async function handle(deps: McpDeps, server: Server, env: HttpBindings): Promise
     refuse(outgoing, error, exchange.facts.requestId);
   } finally {
     deps.open.count -= 1;
+    deps.open.getStreams.delete(outgoing);
     logExchange(deps, server.name, incoming.method ?? '', outgoing.statusCode, exchange, startedAt);
   }
   return RESPONSE_ALREADY_SENT;
@@ -95,7 +101,7 @@ async function dispatch(
 ): Promise<void> {
   switch (incoming.method) {
     case 'POST':
-      exchange.body = await readBody(incoming as import('node:http').IncomingMessage, {
+      exchange.body = await readBody(incoming as IncomingMessage, {
         maxBytes: server.limits.message,
         idleMs: deps.timeouts.idle,
       });

@@ -1,0 +1,205 @@
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient, type RawMessage } from '../../helpers/raw-client.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+/** A stdio server whose tools do on the channel what their names say. */
+const SCRIPT = fileURLToPath(new URL('../../../../test/helpers/talkative-server.fixture.mjs', import.meta.url));
+
+let wharf: Wharf;
+
+beforeAll(async () => {
+  wharf = await startWharf({ servers: { talkative: { command: [process.execPath, SCRIPT] } } });
+});
+
+afterAll(() => wharf?.stop());
+
+/** Reads a stream's messages as they come. */
+async function* messagesOf(response: Response): AsyncGenerator<RawMessage> {
+  let text = '';
+  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString();
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const data = text
+        .slice(0, end)
+        .split('\n')
+        .find((line) => line.startsWith('data: '));
+      text = text.slice(end + 2);
+      if (data) yield JSON.parse(data.slice(6)) as RawMessage;
+    }
+  }
+}
+
+const openGet = (client: RawClient) =>
+  fetch(wharf.mcp, { headers: { ...client.headers(), accept: 'text/event-stream' } });
+
+describe('a session over stdio', () => {
+  it('routes each answer to the POST that asked, whatever their order', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    const [slow, fast] = await Promise.all([
+      client.call('wait', { ms: 300, say: 'slow' }),
+      client.call('wait', { ms: 10, say: 'fast' }),
+    ]);
+    expect(slow.result?.content?.[0]?.text).toBe('slow');
+    expect(fast.result?.content?.[0]?.text).toBe('fast');
+  });
+
+  it('routes progress by its token while two requests are open', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    const call = (token: string) =>
+      client.request('tools/call', { name: 'progress', arguments: {}, _meta: { progressToken: token } });
+    const [a, b] = await Promise.all([call('a'), call('b')]);
+    for (const [answer, token] of [
+      [a, 'a'],
+      [b, 'b'],
+    ] as const) {
+      const tokens = answer.answer.messages
+        .filter(({ method }) => method === 'notifications/progress')
+        .map(({ params }) => params?.progressToken);
+      expect(tokens).toEqual([token, token]);
+    }
+  });
+
+  it('brings a server’s request to the only open POST, and its answer back', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    const call = client.post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'ask', arguments: {} } });
+    // the request has id 0, as the official SDK's first one does
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await client.post({ jsonrpc: '2.0', id: 0, result: { roots: [{ uri: 'file:///tmp' }] } });
+    const { messages } = await call;
+    expect(messages.map(({ method, id }) => method ?? id)).toEqual(['roots/list', 1]);
+    expect(messages[1]?.result?.content?.[0]?.text).toContain('file:///tmp');
+  });
+
+  it('prefers the GET stream for what belongs to no request', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    const stream = messagesOf(await openGet(client));
+    const called = client.call('notify', {});
+    expect((await stream.next()).value).toMatchObject({ method: 'notifications/resources/list_changed' });
+    expect((await called).answer.messages).toHaveLength(1);
+    await stream.return(undefined);
+  });
+
+  it('has one GET stream only', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    const first = await openGet(client);
+    expect((await openGet(client)).status).toBe(409);
+    await first.body?.cancel();
+  });
+
+  it('answers a server’s request that can reach nobody with an error, after 5 s', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    await client.call('ask-later', {});
+    await new Promise((resolve) => setTimeout(resolve, 6000));
+    const { result } = await client.call('what-came-back', {});
+    expect(result?.content?.[0]?.text).toMatch(/no stream open/);
+  });
+
+  it('passes over lines that are no message', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    const { result } = await client.call('noise', {});
+    expect(result?.content?.[0]?.text).toBe('after the noise');
+  });
+
+  it('gives an error to who waits when the process dies, and 404 after that', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    const { error } = await client.call('die', {});
+    expect(error).toMatchObject({ code: -32603, data: { code: 'upstream_closed' } });
+    expect((await client.post({ jsonrpc: '2.0', id: 9, method: 'ping' })).status).toBe(404);
+    const again = await RawClient.connect(wharf.mcp);
+    expect((await again.call('wait', { ms: 0, say: 'up' })).result?.content?.[0]?.text).toBe('up');
+  });
+
+  it('is over after DELETE, and its process gone', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    const { result } = await client.call('pid', {});
+    const pid = Number(result?.content?.[0]?.text);
+    expect(await client.delete()).toBe(204);
+    expect(() => process.kill(pid, 0)).toThrow();
+    expect((await client.post({ jsonrpc: '2.0', id: 9, method: 'ping' })).status).toBe(404);
+  });
+
+  it('needs a session to be spoken to', async () => {
+    const client = RawClient.stateless(wharf.mcp, '2025-06-18');
+    const answer = await client.post({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    expect(answer.status).toBe(400);
+    expect(answer.messages[0]).toMatchObject({ id: 1, error: { data: { code: 'session_required' } } });
+  });
+
+  it('answers in JSON to a client that takes nothing else', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    const answer = await client.post({ jsonrpc: '2.0', id: 1, method: 'ping' }, { accept: 'application/json' });
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.text).toBe('{"result":{},"id":1,"jsonrpc":"2.0"}');
+  });
+});
+
+describe('stateless clients over stdio', () => {
+  const version = '2026-07-28';
+  const meta = (more: object = {}) => ({
+    'io.modelcontextprotocol/protocolVersion': version,
+    'io.modelcontextprotocol/clientCapabilities': {},
+    ...more,
+  });
+  const call = (id: unknown, name: string, args: object, more: object = {}) =>
+    RawClient.stateless(wharf.mcp, version).post(
+      { jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args, _meta: meta(more) } },
+      { 'mcp-protocol-version': version, 'mcp-method': 'tools/call', 'mcp-name': name },
+    );
+
+  it('share a process, and each gets the answer to its own id', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => call(1, 'wait', { ms: 100 - index * 5, say: `caller ${index}` })),
+    );
+    for (const [index, answer] of answers.entries()) {
+      expect(answer.messages).toEqual([expect.objectContaining({ id: 1 })]);
+      expect(answer.messages[0]?.result?.content?.[0]?.text).toBe(`caller ${index}`);
+    }
+    const pids = await Promise.all([call('a', 'pid', {}), call('b', 'pid', {})]);
+    expect(pids[0]?.messages[0]?.result?.content).toEqual(pids[1]?.messages[0]?.result?.content);
+  });
+
+  it('get their own progress tokens back', async () => {
+    const answers = await Promise.all(['x', 'x', 7].map((progressToken) => call(1, 'progress', {}, { progressToken })));
+    for (const [index, token] of ['x', 'x', 7].entries()) {
+      const progress = answers[index]?.messages.filter(({ method }) => method === 'notifications/progress');
+      expect(progress?.map(({ params }) => params?.progressToken)).toEqual([token, token]);
+    }
+  });
+
+  it('an unknown method is 404 with -32601', async () => {
+    const answer = await RawClient.stateless(wharf.mcp, version).post(
+      { jsonrpc: '2.0', id: 1, method: 'no/such', params: { _meta: meta() } },
+      { 'mcp-protocol-version': version, 'mcp-method': 'no/such' },
+    );
+    expect(answer.status).toBe(404);
+    expect(answer.messages[0]).toMatchObject({ id: 1, error: { code: -32601 } });
+  });
+
+  it('that leave have cancelled: the server is told', async () => {
+    const gone = new AbortController();
+    const request = fetch(wharf.mcp, {
+      method: 'POST',
+      headers: {
+        accept: 'text/event-stream, application/json',
+        'content-type': 'application/json',
+        'mcp-protocol-version': version,
+        'mcp-method': 'tools/call',
+        'mcp-name': 'wait',
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 'mine',
+        method: 'tools/call',
+        params: { name: 'wait', arguments: { ms: 60_000, say: 'never' }, _meta: meta() },
+      }),
+      signal: gone.signal,
+    });
+    request.catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    gone.abort();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const { messages } = await call(2, 'cancelled', {});
+    expect(messages[0]?.result?.content?.[0]?.text).toBe('1');
+  });
+});

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { RawClient } from '../../helpers/raw-client.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+let fake: FakeUpstream;
+let wharf: Wharf;
+let client: RawClient;
+
+beforeAll(async () => {
+  fake = await startFakeUpstream({ transport: 'sse', session: true });
+  wharf = await startWharf({ servers: { fake: { url: fake.url, transport: 'streamable-http' } } });
+  client = await RawClient.connect(wharf.mcp, '2025-11-25');
+});
+
+afterAll(async () => {
+  await wharf?.stop();
+  await fake?.close();
+});
+
+beforeEach(() => {
+  fake.queue.length = 0;
+});
+
+const CALL = '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{}}}';
+const RESULT = '{"jsonrpc":"2.0","id":7,"result":{"content":[]}}';
+
+function sse(body: string, more: object = {}) {
+  fake.queue.push({ contentType: 'text/event-stream', framing: 'chunked', body, ...more });
+}
+
+async function open(method: 'POST' | 'GET', headers: Record<string, string> = {}): Promise<Response> {
+  const init = method === 'POST' ? { body: CALL, 'content-type': 'application/json' } : {};
+  return fetch(wharf.mcp, {
+    method,
+    headers: { ...client.headers(), 'content-type': 'application/json', ...headers },
+    ...('body' in init ? { body: init.body as string } : {}),
+  });
+}
+
+describe('an event stream', () => {
+  it('keeps ids, event names, retries, priming events and order', async () => {
+    sse(
+      `id: p-1\nretry: 100\ndata:\n\nevent: message\nid: p-2\ndata: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\nid: p-3\ndata: ${RESULT}\n\n`,
+    );
+    const text = await (await open('POST')).text();
+    const frames = text.split('\n\n').filter(Boolean);
+    expect(frames).toHaveLength(3);
+    expect(frames[0]).toMatch(/id: p-1/);
+    expect(frames[0]).toMatch(/retry: 100/);
+    expect(frames[0]).toMatch(/^data:\s*$/m);
+    expect(frames[1]).toMatch(/event: message\nid: p-2\ndata: \{/);
+    expect(frames[2]).toBe(`id: p-3\ndata: ${RESULT}`);
+  });
+
+  it.each([
+    ['CR', '\r'],
+    ['CRLF', '\r\n'],
+  ])('with %s line ends is read by the same rules', async (_name, eol) => {
+    sse([`: ping`, `id: 1`, `data: ${RESULT}`, '', ''].join(eol));
+    expect(await (await open('POST')).text()).toContain(`id: 1\ndata: ${RESULT}\n\n`);
+  });
+
+  it('brings a frame before the stream ends', async () => {
+    const first =
+      'data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}\n\n';
+    sse(`${first}data: ${RESULT}\n\n`, { chunk: first.length, gapMs: 1500 });
+    const response = await open('POST');
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const { value } = await reader.read();
+    expect(Buffer.from(value ?? []).toString()).toBe(first);
+    await reader.cancel();
+  });
+
+  it('that breaks off after event ids is broken off for the client too, so that it resumes', async () => {
+    sse(`id: e-1\ndata: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\nid: e-2\ndata: {"jsonr`, {
+      cutAfter: 100,
+      cut: 'rst',
+    });
+    const response = await open('POST');
+    await expect(response.text()).rejects.toThrow();
+    sse(`id: e-3\ndata: ${RESULT}\n\n`);
+    const resumed = await open('GET', { accept: 'text/event-stream', 'last-event-id': 'e-1' });
+    expect(await resumed.text()).toBe(`id: e-3\ndata: ${RESULT}\n\n`);
+    expect(fake.requests.at(-1)?.headers['last-event-id']).toBe('e-1');
+  });
+
+  it('that breaks off without ids gives each open request an error', async () => {
+    sse(`data: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\ndata: {"jsonr`, {
+      cutAfter: 90,
+      cut: 'rst',
+    });
+    expect(await (await open('POST')).text()).toMatch(/"id":7,"error":\{"code":-32603,.*upstream_closed/);
+  });
+
+  it('that ends without an answer gives an error, too', async () => {
+    sse(`data: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n`);
+    expect(await (await open('POST')).text()).toMatch(/"id":7,"error":/);
+  });
+
+  it('that ends after a priming event is left to the client to poll (SEP-1699)', async () => {
+    sse('id: q-1\ndata:\n\nretry: 50\n\n');
+    const text = await (await open('POST')).text();
+    expect(text).toContain('id: q-1');
+    expect(text).not.toContain('error');
+  });
+});
+
+describe('the GET stream', () => {
+  it('carries the server’s own requests, and the answers go back by POST', async () => {
+    sse('id: g-1\ndata: {"jsonrpc":"2.0","id":0,"method":"roots/list"}\n\n', { cutAfter: 5000, cut: 'stall' });
+    const response = await open('GET', { accept: 'text/event-stream' });
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    expect(Buffer.from((await reader.read()).value ?? []).toString()).toContain('"id":0,"method":"roots/list"');
+    fake.queue.push({ status: 202 });
+    const answer = await client.post('{"jsonrpc":"2.0","id":0,"result":{"roots":[]}}');
+    expect(answer.status).toBe(202);
+    expect(fake.requests.at(-1)?.body.toString()).toBe('{"jsonrpc":"2.0","id":0,"result":{"roots":[]}}');
+    await reader.cancel();
+  });
+
+  it('that the upstream does not offer is refused as the upstream does', async () => {
+    fake.queue.push({ status: 405, headers: { allow: 'POST' } });
+    expect((await open('GET', { accept: 'text/event-stream' })).status).toBe(405);
+  });
+});

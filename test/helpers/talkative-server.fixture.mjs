@@ -1,0 +1,58 @@
+// An MCP server on stdio whose tools do on the channel what their names say.
+import { createInterface } from 'node:readline';
+
+const say = (message) => process.stdout.write(`${JSON.stringify({ ...message, jsonrpc: '2.0' })}\n`);
+const text = (value) => ({ content: [{ type: 'text', text: String(value) }] });
+const waiting = new Map();
+const cancelled = [];
+let cameBack = 'nothing';
+
+const tools = {
+  wait: ({ ms, say: what }) => new Promise((resolve) => setTimeout(() => resolve(text(what)), ms)),
+  pid: () => text(process.pid),
+  die: () => process.exit(3),
+  noise: () => {
+    process.stdout.write('Listening on stdio!\n\n');
+    return text('after the noise');
+  },
+  notify: () => {
+    say({ method: 'notifications/resources/list_changed' });
+    return text('told');
+  },
+  progress: (_args, meta) => {
+    for (const progress of [1, 2])
+      say({ method: 'notifications/progress', params: { progressToken: meta.progressToken, progress } });
+    return text('done');
+  },
+  ask: () => {
+    say({ id: 0, method: 'roots/list' });
+    return new Promise((resolve) => waiting.set(0, (answer) => resolve(text(JSON.stringify(answer.result)))));
+  },
+  'ask-later': () => {
+    waiting.set('later', (answer) => {
+      cameBack = JSON.stringify(answer.error);
+    });
+    setTimeout(() => say({ id: 'later', method: 'roots/list' }), 100);
+    return text('will ask');
+  },
+  'what-came-back': () => text(cameBack),
+  cancelled: () => text(cancelled.length),
+};
+
+async function handle(message) {
+  const { id, method, params } = message;
+  if (method === undefined) return waiting.get(id)?.(message);
+  if (method === 'notifications/cancelled') return cancelled.push(params.requestId);
+  if (id === undefined) return;
+  if (method === 'initialize') {
+    const { protocolVersion } = params;
+    say({
+      result: { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'talkative', version: '1' } },
+      id,
+    });
+  } else if (method === 'ping') say({ result: {}, id });
+  else if (method === 'tools/call') say({ result: await tools[params.name](params.arguments, params._meta), id });
+  else say({ error: { code: -32601, message: 'Method not found' }, id });
+}
+
+for await (const line of createInterface({ input: process.stdin })) void handle(JSON.parse(line));
