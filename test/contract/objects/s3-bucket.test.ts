@@ -70,7 +70,7 @@ describe('s3 bucket', () => {
     }
     expect(await keysOf(objects, 'f/')).toEqual(keys);
     await objects.close();
-  });
+  }, 120_000);
 
   it('keeps its own objects apart from those under another prefix', async () => {
     const { bucket, objects } = await freshBucket('shared', { prefix: 'one/' });

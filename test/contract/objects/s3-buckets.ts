@@ -12,7 +12,7 @@ import { create, settings } from '../../../adapters/objects/s3.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import { freshName, s3Config } from '../../helpers/services.js';
 
-export const STORE_TIMEOUT_MS = 10_000;
+export const STORE_TIMEOUT_MS = 20_000;
 
 export type S3Settings = Partial<z.input<typeof settings>>;
 
@@ -21,7 +21,7 @@ const opened = new Set<string>();
 // The tests' server keeps everything in memory and outlives the run.
 afterAll(async () => {
   for (const bucket of opened) await dropBucket(bucket);
-}, 60_000);
+}, 120_000);
 
 /** An S3 store over the tests' server. */
 export function openStore(bucket: string, extra: S3Settings = {}, store = STORE_TIMEOUT_MS): Promise<ObjectStore> {

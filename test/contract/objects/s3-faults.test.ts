@@ -11,7 +11,7 @@ import { freshBucket, openStore } from './s3-buckets.js';
 
 const NEVER = new AbortController().signal;
 /** Short, so that a test can wait for it; long enough for a real part on a busy machine. */
-const TIMEOUT_MS = 1500;
+const TIMEOUT_MS = 3000;
 const TIMED_OUT = { code: 'store_timeout', facts: { limit: 'timeouts.store', allowed: TIMEOUT_MS } };
 
 describe('s3 object store when the network', () => {

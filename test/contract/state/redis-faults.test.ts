@@ -6,7 +6,7 @@ import type { StateStore } from '../../../gateway/ports/state-store.js';
 import { OwnRedis } from '../../helpers/own-redis.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
-const STATE_TIMEOUT_MS = 300;
+const STATE_TIMEOUT_MS = 1000;
 const HOUR = 3_600_000;
 const UNAVAILABLE = { code: 'state_unavailable', httpStatus: 503 };
 

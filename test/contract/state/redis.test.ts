@@ -5,7 +5,7 @@ import { freshName, redisUrl } from '../../helpers/services.js';
 import { silentLog } from '../../helpers/silent-log.js';
 import { describeStateStore } from '../state-store.contract.js';
 
-const deps = { timeouts: { state: 2000 }, log: silentLog };
+const deps = { timeouts: { state: 5000 }, log: silentLog };
 
 /** Lets time pass by taking it off what is left of every key. */
 async function age(beside: Redis, prefix: string, ms: number): Promise<void> {
@@ -41,7 +41,7 @@ describe('redis', () => {
     await store.extend('a', 30_000.1);
     expect(await beside.get(`${keyPrefix}a`)).toBe('w');
     expect(await beside.pttl(`${keyPrefix}a`)).toBeGreaterThan(20_001);
-    for (const key of await beside.keys(`${keyPrefix}*`)) expect(await beside.pttl(key)).toBeGreaterThan(0);
+    for (const key of await beside.keys(`${keyPrefix}*`)) expect(await beside.pttl(key)).not.toBe(-1);
     await store.close();
   });
 
