@@ -100,20 +100,23 @@ async function startIn(folder: string, { config, args, env }: GatewayOptions): P
 
 /** Ready is when it says so, which it does after it listens. */
 async function untilReady(child: ChildProcess, output: () => string): Promise<void> {
-  const deadline = AbortSignal.timeout(START_MS);
-  await new Promise<void>((resolve, reject) => {
-    const fail = (why: string) => {
-      child.kill('SIGKILL');
-      reject(new Error(`The gateway ${why}:\n${output()}`));
-    };
-    const onData = () => {
-      if (output().includes(' is up')) resolve();
-    };
-    child.stdout?.on('data', onData);
-    child.once('error', reject);
-    child.once('exit', (code) => fail(`ended with code ${code} before it was ready`));
-    deadline.addEventListener('abort', () => fail('was not ready in time'), { once: true });
-  });
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const fail = (why: string) => reject(new Error(`The gateway ${why}:\n${output()}`));
+      child.stdout?.on('data', () => {
+        if (output().includes(' is up')) resolve();
+      });
+      child.once('error', reject);
+      child.once('exit', (code) => fail(`ended with code ${code} before it was ready`));
+      timer = setTimeout(() => fail('was not ready in time'), START_MS);
+    });
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function stopChild(child: ChildProcess): Promise<number | null> {
