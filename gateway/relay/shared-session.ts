@@ -229,6 +229,10 @@ export class SharedSession {
   }
 
   #onMessage(message: HeldMessage, cuts: MessageCuts): void {
+    if (isNoMessage(message)) {
+      cuts.release();
+      return;
+    }
     const own = this.#own.get(message.captured(RANGE.id) ?? '');
     if (own) {
       own(cuts.failure || message.malformed ? undefined : ownResult(message));
@@ -356,6 +360,11 @@ export class SharedSession {
 
 function asTarget(stream: PostStream | GetStream | undefined): Target | undefined {
   return stream && { stream, facts: stream.exchange.facts, exchange: stream.exchange };
+}
+
+/** A frame of legacy SSE that carries none: a keep-alive, or another `endpoint` event, which clients ignore as well. */
+function isNoMessage({ empty, frame }: HeldMessage): boolean {
+  return empty || (frame?.event !== undefined && frame.event.toString('latin1') !== 'message');
 }
 
 /** Ids of the requests a message answers; more than one in a batch. */

@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import { startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { RawClient } from '../../helpers/raw-client.js';
+import { startWharf } from '../../helpers/wharf.js';
+
+describe('draining', () => {
+  it('lets running exchanges finish, ends GET streams, and refuses new ones', async () => {
+    const fake = await startFakeUpstream({ transport: 'sse', session: true });
+    const wharf = await startWharf({ servers: { fake: { url: fake.url, transport: 'streamable-http' } } });
+    const client = await RawClient.connect(wharf.mcp);
+    const frame = 'data: {"jsonrpc":"2.0","id":5,"result":{"content":[]}}\n\n';
+    fake.queue.push({
+      contentType: 'text/event-stream',
+      framing: 'chunked',
+      body: `: wait\n\n${frame}`,
+      chunk: 8,
+      gapMs: 40,
+    });
+    const running = client.post({ jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name: 'echo' } });
+    while (!fake.requests.at(-1)?.body.includes('"id":5')) await new Promise((resolve) => setTimeout(resolve, 5));
+    fake.queue.push({
+      contentType: 'text/event-stream',
+      framing: 'chunked',
+      body: ': hello\n\n',
+      cutAfter: 9999,
+      cut: 'stall',
+    });
+    const stream = await fetch(wharf.mcp, { headers: { ...client.headers(), accept: 'text/event-stream' } });
+    const stopped = wharf.stop();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await expect(client.post({ jsonrpc: '2.0', id: 6, method: 'ping' })).rejects.toThrow();
+    expect((await running).messages[0]).toMatchObject({ id: 5, result: { content: [] } });
+    await stream.text();
+    await stopped;
+    await fake.close();
+  });
+});

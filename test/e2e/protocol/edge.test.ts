@@ -1,0 +1,147 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { freePorts } from '../../helpers/gateway-process-ports.js';
+import { RawClient } from '../../helpers/raw-client.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+let fake: FakeUpstream;
+let wharf: Wharf;
+/** The public port itself: links are made from publicUrl. */
+let port: string;
+
+beforeAll(async () => {
+  fake = await startFakeUpstream({ transport: 'sse', session: true });
+  const [free] = await freePorts(1);
+  port = `http://127.0.0.1:${free}`;
+  wharf = await startWharf({
+    servers: { fake: { url: fake.url } },
+    config: {
+      listen: `127.0.0.1:${free}`,
+      publicUrl: 'https://mcp.example.com',
+      allowedHosts: ['inside:8080'],
+      allowedOrigins: ['https://app.example.com'],
+    },
+  });
+});
+
+afterAll(async () => {
+  await wharf?.stop();
+  await fake?.close();
+});
+
+/** A request with exactly these headers; as a list, name and value in turn, they can repeat. */
+function statusOf(
+  base: string,
+  path: string,
+  headers: Record<string, string> | string[],
+  method = 'GET',
+): Promise<number> {
+  const { hostname, port } = new URL(base);
+  return new Promise((resolve, reject) => {
+    const sent = request({ hostname, port, path, method, headers, setHost: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+      response.destroy();
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+const FACES = ['public', 'admin'] as const;
+const base = (face: (typeof FACES)[number]) => (face === 'public' ? port : wharf.adminUrl);
+
+describe.each(FACES)('the %s port', (face) => {
+  const paths = face === 'public' ? ['/mcp', '/d/x', '/nothing'] : ['/healthz', '/readyz', '/metrics', '/'];
+
+  it.each([
+    ['evil.example', undefined],
+    ['evil.example:8080', undefined],
+    ['127.0.0.1.evil.example', undefined],
+    ['mcp.example.com.evil.example', undefined],
+    ['localhost', 'https://evil.example'],
+    ['localhost', 'null'],
+    ['localhost', 'http://localhost.evil.example'],
+    ['mcp.example.com', 'http://evil.example'],
+  ])('refuses Host %s with Origin %s on every route', async (host, origin) => {
+    for (const path of paths) {
+      for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
+        const headers: Record<string, string> = origin === undefined ? { host } : { host, origin };
+        expect([path, method, await statusOf(base(face), path, headers, method)]).toEqual([path, method, 403]);
+      }
+    }
+  });
+
+  it.each([
+    ['localhost:1234', undefined],
+    ['127.0.0.1', undefined],
+    ['[::1]:8080', undefined],
+    ['MCP.example.com', undefined],
+    ['inside:8080', undefined],
+    ['mcp.example.com', 'https://mcp.example.com'],
+    ['mcp.example.com', 'https://app.example.com'],
+    ['localhost', 'http://localhost:1234'],
+  ])('lets Host %s with Origin %s in', async (host, origin) => {
+    const headers: Record<string, string> = origin === undefined ? { host } : { host, origin };
+    expect(await statusOf(base(face), paths[0] as string, headers)).not.toBe(403);
+  });
+
+  it('refuses two Hosts and two Origins', async () => {
+    expect(await statusOf(base(face), '/', ['host', 'localhost', 'host', 'localhost'])).toBeGreaterThanOrEqual(400);
+    const twice = ['host', 'localhost', 'origin', 'http://localhost', 'origin', 'http://localhost'];
+    expect(await statusOf(base(face), '/', twice)).toBe(403);
+  });
+
+  it.each(['http://evil.example/mcp', '//evil.example/mcp', '/mcp\\..\\x'])('refuses the target %s', async (path) => {
+    expect(await statusOf(base(face), path, { host: 'localhost' })).toBe(400);
+  });
+});
+
+describe('the admin port', () => {
+  it('says that it lives, is ready, and what it has done', async () => {
+    const client = await RawClient.connect(`${port}/mcp`);
+    await client.call('blob', { size: 1_000_000 });
+    expect(await (await fetch(`${wharf.adminUrl}/healthz`)).json()).toEqual({ status: 'ok' });
+    const ready = await fetch(`${wharf.adminUrl}/readyz`);
+    expect(ready.status).toBe(200);
+    expect(await ready.json()).toEqual({
+      status: 'ready',
+      parts: { objects: 'ok', state: 'ok', thumbnails: 'ok', 'server fake': 'ok' },
+    });
+    const metrics = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
+    expect(metrics).toMatch(/wharf_files_total\{server="fake"\} 1/);
+    expect(metrics).toMatch(/wharf_held_bytes 0/);
+    expect(metrics).toMatch(/wharf_part_memory_bytes 0/);
+  });
+
+  it('is not reachable on the public port, nor the reverse', async () => {
+    expect((await fetch(`${port}/metrics`)).status).toBe(404);
+    expect((await fetch(`${wharf.adminUrl}/mcp`, { method: 'POST' })).status).toBe(404);
+  });
+});
+
+describe('the log', () => {
+  it('has one line for each exchange, and no ticket in any', async () => {
+    const client = await RawClient.connect(`${port}/mcp`);
+    const { result } = await client.call('blob', { size: 1_000_000, seed: 17 });
+    const link = JSON.stringify(result).match(/https:\/\/mcp\.example\.com\/d\/([\w-]{43})/);
+    const ticket = link?.[1] ?? '';
+    expect(ticket).toHaveLength(43);
+    expect((await fetch(`${port}/d/${ticket}`)).status).toBe(200);
+    const line = wharf.lines.filter(({ text }) => text === 'exchange').at(-1);
+    expect(line?.fields).toMatchObject({
+      server: 'fake',
+      method: 'tools/call',
+      name: 'blob',
+      status: 200,
+      files: 1,
+      fileBytes: 1_000_000,
+      bytesIn: expect.any(Number),
+      bytesOut: expect.any(Number),
+      ms: expect.any(Number),
+    });
+    expect(wharf.logged()).not.toContain(ticket);
+    expect(wharf.logged()).not.toContain(client.session);
+  });
+});
