@@ -34,9 +34,9 @@ const FILES: Bad[] = [
   },
   { name: 'an unclosed bracket', text: 'servers: { a: [\n', path: `${FILE}:2:1`, message: /[Ff]low/ },
   { name: 'two documents', text: `${SERVER}---\n${SERVER}`, path: `${FILE}:2:1`, message: /multiple documents/ },
-  { name: 'a million brackets', text: '['.repeat(200_000), path: FILE, message: /too deep/ },
-  { name: 'a line of a million dashes', text: '- '.repeat(500_000), path: FILE, message: /too deep/ },
-  { name: 'a million question marks', text: '? '.repeat(500_000), path: FILE, message: /too deep/ },
+  { name: 'a hundred thousand brackets', text: '['.repeat(100_000), path: FILE, message: /too deep/ },
+  { name: 'fifty thousand dashes', text: '- '.repeat(50_000), path: FILE, message: /too deep/ },
+  { name: 'fifty thousand question marks', text: '? '.repeat(50_000), path: FILE, message: /too deep/ },
   { name: 'more than a mebibyte', text: `# ${'x'.repeat(1024 * 1024)}`, path: FILE, message: /more than/ },
   {
     name: 'anchors that double',
