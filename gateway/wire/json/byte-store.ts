@@ -1,33 +1,56 @@
-/** A slice is held by reference from this share of its memory on; a smaller one would pin bytes that nobody holds. */
+/** A run is held by reference from this share of its memory on; a smaller one would pin bytes that nobody holds. */
 const PINNED_SHARE = 4;
 const FIRST_BLOCK = 256;
 const LAST_BLOCK = 64 * 1024;
+const NO_BYTES = Buffer.alloc(0);
 
-/** Bytes in the order they came. Small slices are gathered in blocks, so that a body fed byte by byte costs no more. */
+/**
+ * Bytes in the order they came. Adjacent slices of a chunk are one run, which is settled when the next one begins: a
+ * long run is kept as it is, short ones are copied together in blocks, so that a body fed byte by byte costs no more.
+ */
 export class ByteStore {
+  /** Bytes held. */
+  size = 0;
+
   #pieces: Buffer[] = [];
   /** Offset of each piece's first byte. */
   #starts: number[] = [];
-  #size = 0;
-  #block: Buffer | undefined;
+  #block: Buffer = NO_BYTES;
   #used = 0;
   /** Where the last piece begins in the block, when it is one that can still grow; -1 when it is not. */
   #growing = -1;
   #nextBlock = FIRST_BLOCK;
 
-  get size(): number {
-    return this.#size;
-  }
+  /** The run that is not settled yet: `[start, end)` of the chunk. */
+  #chunk: Buffer = NO_BYTES;
+  #start = 0;
+  #end = 0;
 
   append(chunk: Buffer, start: number, end: number): void {
-    const length = end - start;
-    if (length <= 0) return;
-    if (length * PINNED_SHARE >= chunk.buffer.byteLength) this.#keep(chunk.subarray(start, end));
+    if (chunk !== this.#chunk || start !== this.#end) {
+      this.settle();
+      this.#chunk = chunk;
+      this.#start = start;
+    }
+    this.#end = end;
+    this.size += end - start;
+  }
+
+  /** No more comes from this chunk: lets go of it, unless most of it is held. */
+  settle(): void {
+    const chunk = this.#chunk;
+    const start = this.#start;
+    const end = this.#end;
+    this.#chunk = NO_BYTES;
+    this.#start = 0;
+    this.#end = 0;
+    if (end === start) return;
+    if ((end - start) * PINNED_SHARE >= chunk.buffer.byteLength) this.#keep(chunk.subarray(start, end));
     else this.#copy(chunk, start, end);
-    this.#size += length;
   }
 
   pieces(): readonly Buffer[] {
+    this.settle();
     return this.#pieces;
   }
 
@@ -40,35 +63,46 @@ export class ByteStore {
 
   /** Adds views of `[start, end)` to `target`. */
   slicesInto(target: unknown[], start: number, end: number): void {
-    for (let index = this.#pieceAt(start); start < end && index < this.#pieces.length; index++) {
+    this.settle();
+    let at = start;
+    for (let index = this.#pieceAt(start); at < end && index < this.#pieces.length; index++) {
       const piece = this.#pieces[index] as Buffer;
-      const from = start - (this.#starts[index] as number);
+      const from = at - (this.#starts[index] as number);
       const until = Math.min(piece.length, end - (this.#starts[index] as number));
       target.push(from === 0 && until === piece.length ? piece : piece.subarray(from, until));
-      start += until - from;
+      at += until - from;
     }
   }
 
-  /** Lets go of everything. Views given out stay valid: a block is never written twice. */
+  /** Lets go of everything. Views given out stay valid: what has been written of a block is never written again. */
   clear(): void {
     this.#pieces = [];
     this.#starts = [];
-    this.#size = 0;
-    this.#block = undefined;
+    this.size = 0;
+    this.#block = NO_BYTES;
     this.#used = 0;
     this.#growing = -1;
     this.#nextBlock = FIRST_BLOCK;
+    this.#chunk = NO_BYTES;
+    this.#start = 0;
+    this.#end = 0;
+  }
+
+  /** Offset of the unsettled run, which is the end of what the pieces hold. */
+  get #settledSize(): number {
+    const last = this.#pieces.length - 1;
+    return last < 0 ? 0 : (this.#starts[last] as number) + (this.#pieces[last] as Buffer).length;
   }
 
   #keep(piece: Buffer): void {
+    this.#starts.push(this.#settledSize);
     this.#pieces.push(piece);
-    this.#starts.push(this.#size);
     this.#growing = -1;
   }
 
   #copy(chunk: Buffer, start: number, end: number): void {
     const length = end - start;
-    if (!this.#block || this.#used + length > this.#block.length) {
+    if (this.#used + length > this.#block.length) {
       this.#block = Buffer.allocUnsafeSlow(Math.max(this.#nextBlock, length));
       this.#used = 0;
       this.#growing = -1;
@@ -77,8 +111,8 @@ export class ByteStore {
     chunk.copy(this.#block, this.#used, start, end);
     if (this.#growing < 0) {
       this.#growing = this.#used;
+      this.#starts.push(this.#settledSize);
       this.#pieces.push(this.#block.subarray(this.#used, this.#used + length));
-      this.#starts.push(this.#size);
     } else {
       this.#pieces[this.#pieces.length - 1] = this.#block.subarray(this.#growing, this.#used + length);
     }

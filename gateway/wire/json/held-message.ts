@@ -47,6 +47,15 @@ export interface HeldEdit {
   readonly bytes: Buffer;
 }
 
+/**
+ * What one slot, range, capture or duplicate is taken to cost, in bytes: some 200 were measured, path included. Without
+ * it `[{},{},…` in a watched array would take 70 times its own size.
+ */
+const RECORD_COST = 200;
+
+/** Captures up to which more are taken when the message has been discarded, since nobody counts them any more. */
+const MAX_LATE_CAPTURES = 1000;
+
 /** Everything of one message but the bytes of its cut strings. Offsets are held offsets: a gap has no width. */
 export class HeldMessage {
   /** Cut strings, in order. */
@@ -54,7 +63,7 @@ export class HeldMessage {
   /** Watched values, in the order in which they were complete: an inner one before the one around it. */
   readonly ranges: WatchRange[] = [];
   readonly captures: Capture[] = [];
-  /** Names of captures left out because their text was longer than `MAX_CAPTURE` bytes. */
+  /** Names of captures left out: their text was longer than `MAX_CAPTURE` bytes, or there were far too many. */
   readonly overlong: string[] = [];
   /** A key of the watch tree that came again in one object; `path` is the object's JSON Pointer. */
   readonly duplicates: { path: string; key: string }[] = [];
@@ -70,6 +79,8 @@ export class HeldMessage {
   /** The beginning of a string that may still become a cut. Not part of the message before that is decided. */
   readonly #pending = new ByteStore();
   #discarded = false;
+  /** `RECORD_COST` of each record. */
+  #recordCost = 0;
 
   constructor(rules: HoldRules) {
     this.#rules = rules;
@@ -78,6 +89,11 @@ export class HeldMessage {
   /** Held bytes. */
   get size(): number {
     return this.#bytes.size;
+  }
+
+  /** Reader's side: there is a beginning of a string that may become a cut. */
+  get hasPending(): boolean {
+    return this.#pending.size > 0;
   }
 
   get discarded(): boolean {
@@ -128,7 +144,8 @@ export class HeldMessage {
   discard(): void {
     if (this.#discarded) return;
     this.#discarded = true;
-    const freed = this.#bytes.size + this.#pending.size;
+    const freed = this.#bytes.size + this.#pending.size + this.#recordCost;
+    this.#recordCost = 0;
     this.#bytes.clear();
     this.#pending.clear();
     if (freed > 0) this.#rules.onHeld?.(-freed, this);
@@ -137,13 +154,36 @@ export class HeldMessage {
   /** Reader's side: adds bytes. @throws WireError `held` */
   append(chunk: Buffer, start: number, end: number): void {
     if (this.#discarded || end <= start) return;
-    const size = this.#bytes.size + end - start;
-    if (size > this.#rules.maxHeld) {
-      this.reportLimit(new WireError('held', `message holds more than ${this.#rules.maxHeld} bytes`, size));
-      return;
-    }
+    if (!this.#mayHold(end - start)) return;
     this.#bytes.append(chunk, start, end);
     this.#rules.onHeld?.(end - start, this);
+  }
+
+  /** Reader's side: notes something in `list`. @returns false when the message is discarded @throws WireError `held` */
+  record<T>(list: T[], entry: T): boolean {
+    if (this.#discarded || !this.#mayHold(RECORD_COST)) return false;
+    list.push(entry);
+    this.#recordCost += RECORD_COST;
+    this.#rules.onHeld?.(RECORD_COST, this);
+    return !this.#discarded;
+  }
+
+  /** Reader's side: a capture is noted in a discarded message, too, for its sender has to be answered. */
+  capture(capture: Capture): void {
+    if (!this.#discarded) this.record(this.captures, capture);
+    else if (this.captures.length < MAX_LATE_CAPTURES) this.captures.push(capture);
+    else this.captureOverlong(capture.name);
+  }
+
+  /** Reader's side. */
+  captureOverlong(name: string): void {
+    if (!this.overlong.includes(name)) this.overlong.push(name);
+  }
+
+  /** Reader's side: no more comes from the chunk at hand, which must not be pinned for a few bytes. */
+  settle(): void {
+    this.#bytes.settle();
+    this.#pending.settle();
   }
 
   /** Reader's side: whoever is told of a passed limit may discard the message; else it is the end of the body. */
@@ -167,6 +207,15 @@ export class HeldMessage {
     this.#pending.clear();
     this.#rules.onHeld?.(-size, this);
     return pieces;
+  }
+
+  /** @throws WireError `held` unless the message is discarded, and false is returned */
+  #mayHold(bytes: number): boolean {
+    const { maxHeld } = this.#rules;
+    const total = this.#bytes.size + this.#recordCost + bytes;
+    if (total <= maxHeld) return true;
+    this.reportLimit(new WireError('held', `message holds more than ${maxHeld} bytes`, total));
+    return false;
   }
 
   #renderPlain(out: (Buffer | SlotValue)[], from: number, until: number, next: number): number {

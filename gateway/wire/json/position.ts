@@ -123,10 +123,13 @@ export class Position {
 
   /** Of the value at hand. */
   path(message: HeldMessage): (string | number)[] {
-    return this.#levels.slice(0, this.depth).map((level) => {
-      if (level.isArray) return level.index;
-      return level.key?.name ?? plainKey(message.slice(level.keyStart, level.keyEnd));
-    });
+    const path: (string | number)[] = [];
+    for (let depth = 0; depth < this.depth; depth++) {
+      const level = this.#levels[depth] as Level;
+      if (level.isArray) path.push(level.index);
+      else path.push(level.key?.name ?? plainKey(message.slice(level.keyStart, level.keyEnd)));
+    }
+    return path;
   }
 
   #match(level: Level, bytes: Buffer, start: number, end: number, message: HeldMessage): void {
@@ -141,7 +144,9 @@ export class Position {
     level.key = key;
     level.child = key.node;
     const seen = level.seen[key.word] as number;
-    if (seen & key.mask) message.duplicates.push({ path: this.#pointer(message), key: key.name });
+    if (seen & key.mask) {
+      message.record(message.duplicates, { path: this.#pointer(message), key: key.name });
+    }
     level.seen[key.word] = seen | key.mask;
   }
 

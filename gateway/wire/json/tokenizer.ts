@@ -1,37 +1,47 @@
 import { WireError } from '../errors.js';
-import {
-  BACKSLASH,
-  CLOSE_ARRAY,
-  CLOSE_OBJECT,
-  COLON,
-  COMMA,
-  DIGIT_0,
-  DIGIT_9,
-  DOT,
-  isDigit,
-  isHex,
-  isSpace,
-  MINUS,
-  OPEN_ARRAY,
-  OPEN_OBJECT,
-  PLUS,
-  QUOTE,
-  SPACE,
-} from './chars.js';
+import { isHex } from './chars.js';
 import type { ReaderOptions, SlotSink } from './handler.js';
 import type { HeldMessage, SlotValue } from './held-message.js';
-import { LongStringScanner } from './long-string.js';
 import { Position } from './position.js';
+import { StringScanner } from './string-scanner.js';
 import type { TreeNode } from './watch-tree.js';
 
 /** A captured text is at most this many bytes: ids, methods and tokens are all far below it. */
 export const MAX_CAPTURE = 1024;
 
-/** Plain bytes of a string after which `indexOf` beats the byte loop. */
-const LONG_RUN = 48;
+/** Plain bytes of a string after which the scanner beats the byte loop. */
+const SHORT_RUN = 12;
+/** The loop's positions must stay small integers: a `stop` of Infinity makes every comparison one of doubles. */
+const MAX_SLOT_MIN = 2 ** 30;
+
 const LINE_FEED = Buffer.from('\n');
 /** Containers for whose kinds room is made at first. */
 const FIRST_DEPTH = 64;
+
+// Declared here and not imported: V8 folds a module's own constants, but reads an imported one from memory at every
+// use, which cost a third of the speed.
+const TAB = 0x09;
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const PLUS = 0x2b;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const DOT = 0x2e;
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
+const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** 1 for each byte that stands for itself in a string. */
+const PLAIN = new Uint8Array(256).fill(1, SPACE);
+PLAIN[QUOTE] = 0;
+PLAIN[BACKSLASH] = 0;
 
 // What is due next. Plain numbers: the switch below is compiled to a jump table.
 const VALUE = 0;
@@ -70,7 +80,9 @@ const OPAQUE = 23;
 export class Tokenizer {
   readonly #options: ReaderOptions;
   readonly #position: Position;
-  readonly #scanner = new LongStringScanner();
+  readonly #scanner = new StringScanner();
+  /** -1: nothing is ever cut. */
+  readonly #slotMin: number;
   #message: HeldMessage | undefined;
   #state = OPAQUE;
 
@@ -111,6 +123,7 @@ export class Tokenizer {
   constructor(options: ReaderOptions) {
     this.#options = options;
     this.#position = new Position(options.tree);
+    this.#slotMin = options.slotMin > MAX_SLOT_MIN ? -1 : Math.ceil(options.slotMin);
   }
 
   /** The value is complete. */
@@ -156,6 +169,7 @@ export class Tokenizer {
     const at = this.#state === OPAQUE ? end : this.#run(start, end);
     if (this.#state < DONE) this.#suspend(end);
     else this.#flush(at);
+    (this.#message as HeldMessage).settle();
     this.#base += at;
     return at;
   }
@@ -170,6 +184,7 @@ export class Tokenizer {
       if (at < end) this.fail('something follows the value', at);
     }
     this.#flush(end);
+    (this.#message as HeldMessage).settle();
     this.#base += end;
   }
 
@@ -224,41 +239,47 @@ export class Tokenizer {
     let kinds = this.#kinds;
     let state = this.#state;
     let depth = this.#depth;
+    let inKey = this.#inKey;
     let at = start;
     /** Where the loop must stop: at the end, or where an armed string has grown to a cut. */
-    let stop = this.#armed === undefined ? end : Math.min(end, start + this.#room);
+    let stop = this.#armed === undefined ? end : start + Math.min(end - start, this.#room);
 
     for (;;) {
       while (at < stop) {
         let byte = chunk[at] as number;
 
         if (state === STRING) {
-          const near = Math.min(at + LONG_RUN, stop);
-          while (byte !== QUOTE && byte !== BACKSLASH && byte >= SPACE && ++at < near) byte = chunk[at] as number;
+          const near = Math.min(at + SHORT_RUN, stop);
+          while (PLAIN[byte] === 1 && ++at < near) byte = chunk[at] as number;
           if (at === near) {
-            if (at < stop) at = this.#scanner.scan(at, stop);
+            if (at < stop) at = this.#scanner.plainUntil(at, stop);
             if (at === stop) continue;
             byte = chunk[at] as number;
           }
           if (byte === QUOTE) {
-            if (this.#inKey) {
+            if (inKey) {
               if (this.#keyFrom >= 0) this.#endKey(at);
-              state = AFTER_KEY;
               at++;
+              if (at < stop && chunk[at] === COLON) {
+                at++;
+                state = VALUE;
+                if (at < stop && depth !== position.depth && chunk[at] === QUOTE) {
+                  at++;
+                  inKey = false;
+                  state = STRING;
+                }
+              } else state = AFTER_KEY;
               continue;
             }
-            if (this.#armed !== undefined) {
-              this.#disarm();
+            if (this.#scalar) {
+              this.#endString(at);
               stop = end;
             }
             at++;
-            if (this.#scalar) this.#endScalar(at);
             state = AFTER_VALUE;
-            if (depth === 0) {
-              this.#state = DONE;
-              return at;
-            }
-            continue;
+            if (depth > 0) continue;
+            this.#state = DONE;
+            return at;
           }
           if (byte === BACKSLASH) {
             at++;
@@ -273,8 +294,14 @@ export class Tokenizer {
           case AFTER_VALUE: {
             if (byte === COMMA) {
               at++;
-              if (kinds[depth] === 1) state = KEY;
-              else {
+              if (kinds[depth] === 1) {
+                state = KEY;
+                if (at < stop && depth !== position.depth && chunk[at] === QUOTE) {
+                  at++;
+                  inKey = true;
+                  state = STRING;
+                }
+              } else {
                 state = VALUE;
                 if (depth === position.depth) position.nextItem();
               }
@@ -304,7 +331,7 @@ export class Tokenizer {
           case KEY:
             if (byte === QUOTE) {
               at++;
-              this.#inKey = true;
+              inKey = true;
               if (depth === position.depth) {
                 this.#keyFrom = at;
                 position.keyStart(this.#offset(at));
@@ -341,9 +368,11 @@ export class Tokenizer {
           case VALUE_OR_END:
           case VALUE: {
             if (byte === QUOTE) {
-              this.#inKey = false;
+              inKey = false;
               state = STRING;
-              if (depth === position.depth && this.#beginScalar(at, true)) stop = Math.min(end, at + 1 + this.#room);
+              if (depth === position.depth && this.#beginScalar(at, true)) {
+                stop = at + 1 + Math.min(end - at - 1, this.#room);
+              }
               at++;
               continue;
             }
@@ -497,6 +526,7 @@ export class Tokenizer {
     }
     this.#state = state;
     this.#depth = depth;
+    this.#inKey = inKey;
     return end;
   }
 
@@ -556,11 +586,18 @@ export class Tokenizer {
         this.#captured = '';
       }
     }
-    if (!isString || place.slot === undefined) return false;
+    if (!isString || place.slot === undefined || this.#slotMin < 0) return false;
+    this.#scalar = place;
     this.#armed = place.slot;
     this.#armedFrom = at + 1;
-    this.#room = this.#options.slotMin;
+    this.#room = this.#slotMin;
     return true;
+  }
+
+  /** A string on the tree ends with the quote at `at`. */
+  #endString(at: number): void {
+    if (this.#armed !== undefined) this.#disarm();
+    this.#endScalar(at + 1);
   }
 
   /** The scalar's last byte is before `at`. */
@@ -571,10 +608,10 @@ export class Tokenizer {
     if (place.capture !== undefined) {
       this.#capture(at);
       this.#captureFrom = -1;
-      if (this.#captured.length > MAX_CAPTURE) message.overlong.push(place.capture);
+      if (this.#captured.length > MAX_CAPTURE) message.captureOverlong(place.capture);
       else {
         const text = Buffer.from(this.#captured, 'latin1').toString('utf8');
-        message.captures.push({ name: place.capture, path: this.#position.path(message), text });
+        message.capture({ name: place.capture, path: this.#position.path(message), text });
       }
     }
     if (place.watch !== undefined) {
@@ -594,14 +631,14 @@ export class Tokenizer {
     const message = this.#message as HeldMessage;
     if (message.discarded) return;
     const range = { name, path: this.#position.path(message), start, end: message.size };
-    message.ranges.push(range);
-    this.#options.handler.closed?.(range, message);
+    if (message.record(message.ranges, range)) this.#options.handler.closed?.(range, message);
   }
 
   /** The armed string stays in the message. */
   #disarm(): void {
     const message = this.#message as HeldMessage;
     this.#armed = undefined;
+    if (!message.hasPending) return;
     for (const piece of message.takePending()) message.append(piece, 0, piece.length);
   }
 
@@ -616,8 +653,7 @@ export class Tokenizer {
     const path = message.discarded ? [] : this.#position.path(message);
     this.#slot = { slot: name, path, offset: message.size, length: 0, complete: false };
     this.#sink = undefined;
-    if (!message.discarded) {
-      message.slots.push(this.#slot);
+    if (message.record(message.slots, this.#slot)) {
       this.#sink = this.#options.handler.slot(this.#slot, message);
     }
     for (const piece of pending) this.#deliver(piece, 0, piece.length);
@@ -676,6 +712,14 @@ export class Tokenizer {
     (this.#message as HeldMessage).reportLimit(new WireError('depth', reason, this.#base + at));
     this.fail(reason, at);
   }
+}
+
+function isSpace(byte: number): boolean {
+  return byte === SPACE || byte === LF || byte === CR || byte === TAB;
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= DIGIT_0 && byte <= DIGIT_9;
 }
 
 function grown(kinds: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
