@@ -4,7 +4,12 @@ const { spawn } = require('node:child_process');
 const net = require('node:net');
 
 const STORE_PORT = 7480;
-const env = { ...process.env, S3_DIR: '/tmp/s3', S3_ACCESS_KEY: process.env.RUSTFS_ACCESS_KEY, S3_SECRET_KEY: process.env.RUSTFS_SECRET_KEY };
+const env = {
+  ...process.env,
+  S3_DIR: '/tmp/s3',
+  S3_ACCESS_KEY: process.env.RUSTFS_ACCESS_KEY,
+  S3_SECRET_KEY: process.env.RUSTFS_SECRET_KEY,
+};
 let ready = false;
 
 spawn('/opt/s3.sh', ['start'], { env, stdio: 'inherit' }).on('exit', (code) => {
