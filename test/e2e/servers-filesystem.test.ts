@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +6,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { type Gateway, startGateway } from '../helpers/gateway-process.js';
 import { filesystemServer } from '../helpers/sdk-servers.js';
-import { noise, noisePng } from '../helpers/sdk-servers-bytes.js';
+import { noise, noisePng, sha256 } from '../helpers/sdk-servers-bytes.js';
 import { connect, directly, overHttp } from '../helpers/sdk-servers-transcript.js';
 import { freshName, redisUrl, s3Config } from '../helpers/services.js';
 
@@ -17,12 +16,10 @@ const PLACES = {
   'S3 and Redis': () => ({
     objects: { use: 's3', ...s3Config(freshName('e2e')) },
     state: { use: 'redis', url: redisUrl(), keyPrefix: `${freshName('e2e')}:` },
-    secret: 'a secret that only this test knows: 0123456789',
   }),
 };
 
 const PICTURE = noisePng(1000);
-const DIGEST = createHash('sha256').update(PICTURE).digest('hex');
 
 describe.each(Object.entries(PLACES))('the official file server, with files in %s', (_name, place) => {
   let folder: string;
@@ -67,7 +64,7 @@ describe.each(Object.entries(PLACES))('the official file server, with files in %
     const response = await fetch(link.uri);
     expect(response.status).toBe(200);
     const bytes = Buffer.from(await response.arrayBuffer());
-    expect(createHash('sha256').update(bytes).digest('hex')).toBe(DIGEST);
+    expect(sha256(bytes)).toBe(sha256(PICTURE));
     expect(response.headers.get('content-type')).toBe('image/png');
     expect(response.headers.get('content-disposition')).toMatch(/^attachment/);
   });

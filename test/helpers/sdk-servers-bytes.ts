@@ -21,6 +21,7 @@ export function noisePng(side: number): Buffer {
   );
 }
 
+/** The digest as a file's record has it. */
 export function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return `sha-256:${createHash('sha256').update(bytes).digest('base64url')}`;
 }
