@@ -77,7 +77,13 @@ function runGateway(args: string[], started?: (mcpUrl: string) => void): void {
       if (signal === 'SIGTERM' || !process.stdin.isTTY) gateway.kill(signal);
     });
   }
+  // npm runs scripts under a shell, and the shell passes no signal on: who stops npm must not leave the gateway behind.
+  const parent = process.ppid;
+  const orphaned = setInterval(() => {
+    if (process.env.npm_lifecycle_event === 'start' && process.ppid !== parent) gateway.kill('SIGTERM');
+  }, 500);
   gateway.on('exit', (code) => {
+    clearInterval(orphaned);
     process.exitCode = code ?? 1;
   });
 }
