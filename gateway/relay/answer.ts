@@ -2,6 +2,7 @@ import { asGatewayError, GatewayError } from '../errors.js';
 import type { UpstreamAnswer } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import type { FrameFields } from '../wire/sse/frame.js';
+import { answersIn } from './answers.js';
 import { CutReader } from './cut-reader.js';
 import { errorAnswer } from './error-answer.js';
 import type { Exchange, RelayDeps } from './exchange.js';
@@ -10,8 +11,7 @@ import type { MessageCuts } from './message-cuts.js';
 import { Outlet } from './outlet.js';
 import { pump } from './pump.js';
 import type { PendingRequest } from './request.js';
-import { RANGE } from './slots.js';
-import { type Addressee, toClient, untouched } from './to-client.js';
+import { type Addressee, dismiss, toClient, untouched } from './to-client.js';
 
 /** What an `initialize` leads to: a session of Wharf's own, whose id goes into the head of the answer. */
 export type OpenSession = (result: HeldMessage) => Promise<string | undefined>;
@@ -25,6 +25,13 @@ export interface AnswerContext {
   openSession?: OpenSession;
 }
 
+/** Something that came before the result of an `initialize`. */
+interface Early {
+  forward: () => Promise<void>;
+  /** Instead of `forward`, when there is nobody any more to forward it to. */
+  drop: () => Promise<void>;
+}
+
 /** Brings one upstream answer to the client: head, messages in their order, and a clean end or a clean error. */
 export class AnswerRelay {
   readonly #context: AnswerContext;
@@ -34,8 +41,8 @@ export class AnswerRelay {
   readonly #reader: CutReader;
   readonly #to: Addressee;
   readonly #headers: Record<string, string | string[]>;
-  /** Messages that wait for the session before the head may go out. */
-  #early: (() => Promise<void>)[] | undefined;
+  /** What waits for the session before the head may go out. */
+  #early: Early[] | undefined;
   #tail: Promise<void> | undefined;
   #hasEventIds = false;
   #forwarded = 0;
@@ -45,7 +52,11 @@ export class AnswerRelay {
     this.#context = context;
     this.#answer = answer;
     this.#pending = new Map(context.requests.map((request) => [request.id, request]));
-    this.#to = { ...context.to, answered: (id) => this.#pending.get(id) };
+    this.#to = {
+      ...context.to,
+      answered: (id) => this.#pending.get(id),
+      onlyOpen: () => (this.#pending.size === 1 ? [...this.#pending.keys()][0] : undefined),
+    };
     this.#headers = toClientHeaders(answer.headers);
     this.#outlet = new Outlet(exchange.response, kind === 'sse' ? 'sse' : 'json');
     if (context.openSession) this.#early = [];
@@ -88,8 +99,9 @@ export class AnswerRelay {
 
   #take(chunk: Buffer): Promise<unknown> | undefined {
     const fed = this.#reader.feed(chunk);
-    // nobody else waits for this stream: no need to read on what cannot be delivered
-    if (this.#reader.failure && this.#pending.size === 1) throw this.#reader.failure;
+    // nobody waits for anything else on this stream: no need to read on what cannot be delivered
+    const failure = this.#answer.kind === 'json' ? this.#reader.failure : this.#reader.failedAnswer;
+    if (failure && this.#pending.size === 1) throw failure;
     const settle = this.#reader.settle();
     if (!fed && !settle) return this.#tail;
     return Promise.all([fed, settle, this.#tail]).then(() => this.#tail);
@@ -104,19 +116,22 @@ export class AnswerRelay {
     }
     const pieces = this.#early || this.#tail ? undefined : untouched(message, cuts, this.#to);
     if (!pieces) {
-      this.#queue(() => this.#forward(message, cuts));
+      this.#queue(
+        () => this.#forward(message, cuts),
+        () => dismiss(cuts),
+      );
       return;
     }
     const slow = this.#outlet.send(pieces, message.frame);
     cuts.release();
-    this.#answered(message);
+    this.#answered(answersIn(message).map(({ id }) => id));
     if (slow) this.#queue(() => slow);
   }
 
   /** A priming event or a `retry`: clients resume by it, so it keeps its place. */
   #sendEmpty(frame: FrameFields): void {
     const send = async () => this.#outlet.sendEmpty(frame);
-    if (this.#early) this.#early.push(send);
+    if (this.#early) this.#early.push({ forward: send, drop: async () => {} });
     else if (this.#tail) this.#queue(send);
     else {
       const slow = this.#outlet.sendEmpty(frame);
@@ -124,9 +139,14 @@ export class AnswerRelay {
     }
   }
 
-  #queue(task: () => Promise<void>): void {
-    const run = this.#tail ? this.#tail.then(task) : task();
-    const tail: Promise<void> = run.finally(() => {
+  /** @param drop runs instead of the task when one before it has failed */
+  #queue(task: () => Promise<void>, drop: () => Promise<void> = async () => {}): void {
+    const giveUp = async (error: unknown) => {
+      await drop();
+      throw error;
+    };
+    const run = this.#tail ? this.#tail.then(task, giveUp) : task();
+    const tail: Promise<void> = run.then(() => {
       if (this.#tail === tail) this.#tail = undefined;
     });
     // the failure is seen by whoever waits for the tail
@@ -136,20 +156,29 @@ export class AnswerRelay {
 
   async #forward(message: HeldMessage, cuts: MessageCuts): Promise<void> {
     if (this.#early && !this.#isInitializeResult(message)) {
-      this.#early.push(() => this.#forward(message, cuts));
+      this.#early.push({ forward: () => this.#forward(message, cuts), drop: () => dismiss(cuts) });
       return;
     }
-    if (this.#early) await this.#openSession(message);
+    try {
+      if (this.#early) await this.#openSession(message);
+    } catch (error) {
+      await dismiss(cuts);
+      throw error;
+    }
+    // a file without a client to tell of it would be kept for nobody
+    if (this.#outlet.gone) return dismiss(cuts);
     const outgoing = await toClient(message, cuts, this.#context.deps, this.#to);
-    if (outgoing) {
+    if (!outgoing) return;
+    try {
       await this.#outlet.send(outgoing.pieces, message.frame);
+    } finally {
       await outgoing.sent();
     }
-    this.#answered(message);
+    this.#answered(outgoing.answered);
   }
 
   #isInitializeResult(message: HeldMessage): boolean {
-    return message.captured(RANGE.id) !== undefined && message.captured('method') === undefined;
+    return answersIn(message).length > 0;
   }
 
   async #openSession(message: HeldMessage): Promise<void> {
@@ -162,13 +191,12 @@ export class AnswerRelay {
     const early = this.#early ?? [];
     this.#early = undefined;
     this.#writeHead();
-    for (const forward of early) await forward();
+    for (const { forward } of early) await forward();
   }
 
-  #answered(message: HeldMessage): void {
+  #answered(ids: readonly string[]): void {
     this.#forwarded += 1;
-    if (message.captured('method') !== undefined) return;
-    for (const capture of message.captures) if (capture.name === RANGE.id) this.#pending.delete(capture.text);
+    for (const id of ids) this.#pending.delete(id);
   }
 
   #writeHead(): void {
@@ -193,6 +221,7 @@ export class AnswerRelay {
     this.#answer.body.destroy();
     await this.#reader.abandon();
     await this.#tail?.catch(() => {});
+    for (const { drop } of this.#early ?? []) await drop();
     if (this.#outlet.gone || exchange.signal.aborted) return this.#outlet.abort();
     const error = asGatewayError(thrown);
     exchange.facts.error = error.code;

@@ -4,9 +4,13 @@ import { WireError } from '../wire/errors.js';
 import { createReader, type HeldMessage, type MessageReader } from '../wire/json/reader.js';
 import type { WatchTree } from '../wire/json/watch-tree.js';
 import { type CutDeps, MessageCuts } from './message-cuts.js';
+import { RANGE } from './slots.js';
 
 /** Bytes handed to the reader in one go: what a part buffer's slack can take while its part is being sent. */
 const MAX_FEED = 64 * 1024;
+
+/** Ids of a failed message that are still collected, so that each request in a batch gets its error. */
+const MAX_FAILED_RECORDS = 10_000;
 
 export interface CutReaderHandler {
   /** One message is complete; its files may still be on their way: wait for `settle` first. */
@@ -25,6 +29,8 @@ export class CutReader {
   readonly #deps: CutDeps;
   readonly #signal: AbortSignal;
   readonly #skipLimit: number;
+  /** A message is still accounted for after its last byte: what it held is given back when it fails late. */
+  readonly #known = new WeakMap<HeldMessage, MessageCuts>();
   /** Of the message being read now. */
   #current: MessageCuts | undefined;
   #skipped = 0;
@@ -47,7 +53,9 @@ export class CutReader {
       handler: {
         slot: (value, message) => this.#cuts(message).open(value),
         closed: (range, message) => {
-          if (range.name === 'holder' && message.slots.length > 0) this.#cuts(message).closed(range);
+          if (range.name !== RANGE.holder) return;
+          // a result of a million empty blocks must not leave a million ranges: 3 bytes each became 150
+          if (message.slots.length === 0 || !this.#cuts(message).closed(range)) message.ranges.pop();
         },
         held: (delta, message) => {
           this.#cuts(message).account(delta);
@@ -74,6 +82,11 @@ export class CutReader {
   /** The failure of the message being read, if it has failed already. */
   get failure(): GatewayError | undefined {
     return this.#current?.failure;
+  }
+
+  /** The same where the message is known to be an answer: a notification that fails takes nobody's answer away. */
+  get failedAnswer(): GatewayError | undefined {
+    return this.#current?.isAnswer ? this.#current.failure : undefined;
   }
 
   /**
@@ -103,7 +116,7 @@ export class CutReader {
     }
     if (this.#current?.failure) {
       this.#skipped += chunk.length;
-      if (this.#skipped > this.#skipLimit) throw this.#current.failure;
+      if (this.#skipped > this.#skipLimit || this.#current.records > MAX_FAILED_RECORDS) throw this.#current.failure;
     }
   }
 
@@ -131,8 +144,12 @@ export class CutReader {
   }
 
   #cuts(message: HeldMessage): MessageCuts {
-    this.#current ??= new MessageCuts(this.#deps, message, this.#signal);
-    return this.#current;
+    const known = this.#known.get(message);
+    if (known) return known;
+    const cuts = new MessageCuts(this.#deps, message, this.#signal);
+    this.#known.set(message, cuts);
+    this.#current = cuts;
+    return cuts;
   }
 
   #translate(error: unknown): unknown {

@@ -4,6 +4,7 @@ import { type Ingest, MAX_PIECE, type Stored } from '../files/ingest.js';
 import { Base64Decoder } from '../wire/base64/decode.js';
 import { parseDataUriHead } from '../wire/data-uri.js';
 import { WireError } from '../wire/errors.js';
+import { ByteStore } from '../wire/json/byte-store.js';
 import type { SlotSink, SlotValue } from '../wire/json/reader.js';
 import { Spelling } from './spelling.js';
 
@@ -27,7 +28,7 @@ export interface CutOptions {
   openFile: () => Ingest;
   /** Keeps the sealed file, or gives the one of the same bytes that this message has already. */
   keepFile: (ingest: Ingest) => Promise<Stored>;
-  /** Raw bytes taken into memory, or given back. May throw. */
+  /** Raw bytes taken into memory, or given back. Too many of them fail the message. */
   account: (delta: number) => void;
   /** The message cannot be forwarded any more. */
   fail: (error: unknown) => void;
@@ -57,8 +58,7 @@ export class Cut implements SlotSink {
   readonly #decoder = new Base64Decoder();
   readonly #spelling: Spelling;
   #state: 'gathering' | 'inline' | 'storing' | 'stored' | 'broken' | 'gone' = 'gathering';
-  #raw: Buffer[] = [];
-  #rawBytes = 0;
+  readonly #raw = new ByteStore();
   #nextLook: number;
   #head: Buffer = Buffer.alloc(0);
   #ingest: Ingest | undefined;
@@ -87,9 +87,9 @@ export class Cut implements SlotSink {
     return this.#fault;
   }
 
-  /** The whole string, where it is still in memory. */
+  /** The string, where it is still in memory; all of it that there is, when the message broke off inside. */
   get inline(): readonly Buffer[] | undefined {
-    return this.#state === 'inline' ? this.#raw : undefined;
+    return this.#state === 'inline' || this.#state === 'gathering' ? this.#raw.pieces() : undefined;
   }
 
   /** The file, where the string was base64 to its end. */
@@ -100,11 +100,11 @@ export class Cut implements SlotSink {
   write(chunk: Buffer, start: number, end: number): void {
     switch (this.#state) {
       case 'gathering':
-        this.#hold(chunk.subarray(start, end));
-        if (this.#rawBytes > this.#nextLook) this.#look();
+        this.#hold(chunk, start, end);
+        if (this.#raw.size > this.#nextLook) this.#look();
         break;
       case 'inline':
-        this.#hold(chunk.subarray(start, end));
+        this.#hold(chunk, start, end);
         break;
       case 'storing':
         if (this.#pressure) this.#backlog.push(chunk.subarray(start, end));
@@ -163,13 +163,13 @@ export class Cut implements SlotSink {
     const size = body && this.#tryDecode(body, false);
     if (!body || size === undefined) this.#state = 'inline';
     else if (size > this.#options.inlineLimit) this.#store(body);
-    else this.#nextLook = this.#rawBytes * 2; // escapes and line breaks make it look longer than it is
+    else this.#nextLook = this.#raw.size * 2; // escapes and line breaks make it look longer than it is
   }
 
   /** The base64 of what is in memory; undefined where a data URI is due and there is none. */
   #body(): Buffer[] | undefined {
     if (this.#options.encoding === 'dataUri' && !this.dataUri) {
-      const start = Buffer.concat(this.#raw).subarray(0, MAX_HEAD);
+      const start = this.#raw.slice(0, Math.min(MAX_HEAD, this.#raw.size));
       const head = parseDataUriHead(start);
       if (typeof head === 'string' || !head.base64) return undefined;
       this.dataUri = { mimeType: head.mimeType, ...(head.name === undefined ? {} : { name: head.name }) };
@@ -177,7 +177,7 @@ export class Cut implements SlotSink {
     }
     let skip = this.#head.length;
     const body: Buffer[] = [];
-    for (const piece of this.#raw) {
+    for (const piece of this.#raw.pieces()) {
       if (skip < piece.length) body.push(piece.subarray(skip));
       skip = Math.max(0, skip - piece.length);
     }
@@ -205,11 +205,18 @@ export class Cut implements SlotSink {
   }
 
   #store(body: Buffer[]): void {
+    let wait: Promise<void> | undefined;
+    try {
+      this.#ingest = this.#options.openFile();
+      wait = this.#ingest.begin();
+    } catch (error) {
+      this.#options.fail(error);
+      return;
+    }
     this.#state = 'storing';
-    this.#ingest = this.#options.openFile();
     this.#backlog = body;
     this.#release();
-    this.#work(this.#drain(this.#ingest.begin()));
+    this.#work(this.#drain(wait));
   }
 
   /** Runs what must be waited for; a failure is the message's. */
@@ -307,20 +314,15 @@ export class Cut implements SlotSink {
     }
   }
 
-  #hold(piece: Buffer): void {
-    this.#raw.push(piece);
-    this.#rawBytes += piece.length;
-    try {
-      this.#options.account(piece.length);
-    } catch (error) {
-      this.#options.fail(error);
-    }
+  #hold(chunk: Buffer, start: number, end: number): void {
+    this.#raw.append(chunk, start, end);
+    this.#options.account(end - start);
   }
 
   #release(): void {
-    this.#raw = [];
-    if (this.#rawBytes > 0) this.#options.account(-this.#rawBytes);
-    this.#rawBytes = 0;
+    const { size } = this.#raw;
+    this.#raw.clear();
+    if (size > 0) this.#options.account(-size);
   }
 }
 

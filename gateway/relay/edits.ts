@@ -1,5 +1,11 @@
 import type { HeldMessage, WatchRange } from '../wire/json/reader.js';
 
+const SPACE = 0x20;
+const CLOSE_OBJECT = 0x7d;
+
+/** Bytes looked at in one step; most objects have none before their first key. */
+const LOOK = 256;
+
 /** Bytes that take the place of `[start, end)` of a held message. */
 export interface Edit {
   start: number;
@@ -22,9 +28,18 @@ export function rangeAt(
 
 /** Puts a member first into an object that stands at `range`. */
 export function insertMember(message: HeldMessage, range: { start: number; end: number }, member: string): Edit {
-  const isEmpty = /^\{\s*\}$/.test(message.slice(range.start, range.end).toString('latin1'));
   const at = range.start + 1;
+  const isEmpty = firstByteFrom(message, at) === CLOSE_OBJECT;
   return { start: at, end: at, bytes: Buffer.from(isEmpty ? member : `${member},`) };
+}
+
+/** The first byte from `at` on that is no whitespace; a large object is not copied together for that. */
+function firstByteFrom(message: HeldMessage, at: number): number | undefined {
+  for (let from = at; from < message.size; from += LOOK) {
+    const found = message.slice(from, Math.min(from + LOOK, message.size)).find((byte) => byte > SPACE);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function samePath(a: readonly (string | number)[], b: readonly (string | number)[]): boolean {

@@ -1,6 +1,5 @@
 import type { GatewayError } from '../errors.js';
-import type { HeldMessage } from '../wire/json/reader.js';
-import { RANGE } from './slots.js';
+import type { Answer } from './answers.js';
 
 /** The JSON-RPC error for one request. @param id the id as JSON text; without one the answer has none */
 export function errorAnswer(error: GatewayError, id: string | undefined): Buffer {
@@ -8,20 +7,10 @@ export function errorAnswer(error: GatewayError, id: string | undefined): Buffer
   return Buffer.from(`{"jsonrpc":"2.0",${member}"error":${JSON.stringify(error.toJsonRpc())}}`);
 }
 
-/**
- * What stands in for an upstream's message that cannot be delivered: an error for each request it answers.
- * Undefined when it answers none.
- */
-export function errorAnswers(message: HeldMessage, error: GatewayError): Buffer | undefined {
-  const isRequest = (path: readonly (string | number)[]) =>
-    message.captures.some((capture) => capture.name === 'method' && sameParent(capture.path, path));
-  const ids = message.captures.filter((capture) => capture.name === RANGE.id && !isRequest(capture.path));
-  const [first] = ids;
+/** What stands in for a message that cannot be delivered: an error for each of its answers, one or a batch of them. */
+export function errorAnswers(answers: readonly Answer[], error: GatewayError): Buffer | undefined {
+  const [first] = answers;
   if (!first) return undefined;
-  if (first.path.length === 1) return errorAnswer(error, first.text);
-  return Buffer.from(`[${ids.map(({ text }) => errorAnswer(error, text).toString('utf8')).join(',')}]`);
-}
-
-function sameParent(a: readonly (string | number)[], b: readonly (string | number)[]): boolean {
-  return a.length === b.length && a.slice(0, -1).every((key, index) => key === b[index]);
+  if (first.base.length === 0) return errorAnswer(error, first.id);
+  return Buffer.from(`[${answers.map(({ id }) => errorAnswer(error, id).toString('utf8')).join(',')}]`);
 }

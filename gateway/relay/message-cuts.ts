@@ -6,7 +6,7 @@ import type { Limits } from '../policy/limits.js';
 import type { Dialect, JsonObject, SlotPlace, SlotReading } from '../ports/dialect.js';
 import type { HeldMessage, SlotSink, SlotValue, WatchRange } from '../wire/json/reader.js';
 import { Cut } from './cut.js';
-import { STRUCTURED_SLOT } from './slots.js';
+import { RANGE, STRUCTURED_SLOT } from './slots.js';
 
 export interface CutDeps {
   ingest: IngestDeps;
@@ -27,6 +27,9 @@ export interface ClaimedCut {
   reading: SlotReading;
 }
 
+/** What the reader keeps of each id, watched value and repeated key, beside its bytes: an object and a path. */
+const RECORD_BYTES = 128;
+
 /** Takes a string that nobody wants any more. */
 const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
 
@@ -37,6 +40,11 @@ export class MessageCuts {
   readonly #message: HeldMessage;
   readonly #kept = new Map<string, Promise<Stored>>();
   #bytes = 0;
+  /** How many records are part of `#bytes`. */
+  #records = 0;
+  /** Files opened, whatever has become of them. */
+  #opened = 0;
+  #released = false;
   #drops: Promise<unknown> | undefined;
 
   readonly cuts: Cut[] = [];
@@ -54,11 +62,28 @@ export class MessageCuts {
     return this.#bytes;
   }
 
+  /** True once the message is known to answer a request, whatever its key order. */
+  get isAnswer(): boolean {
+    const [cut] = this.cuts;
+    if (cut?.value.path[0] === 'result') return true;
+    return this.#message.captured(RANGE.id) !== undefined && this.#message.captured('method') === undefined;
+  }
+
+  /** Ids, watched values and repeated keys in it so far. */
+  get records(): number {
+    const { captures, ranges, duplicates } = this.#message;
+    return captures.length + ranges.length + duplicates.length;
+  }
+
   /** Bytes held (+) or let go (-). Passing `limits.response` or `limits.held` fails the message, never the stream. */
   account(delta: number): void {
-    this.#bytes += delta;
+    if (this.#released) return;
+    const fresh = this.failure ? 0 : this.records - this.#records;
+    this.#records += fresh;
+    const change = delta + fresh * RECORD_BYTES;
+    this.#bytes += change;
     try {
-      this.#deps.held.add(delta);
+      this.#deps.held.add(change);
     } catch (error) {
       this.fail(error);
     }
@@ -70,8 +95,9 @@ export class MessageCuts {
     }
   }
 
-  /** Gives back whatever is still accounted for. */
+  /** Gives back whatever is still accounted for; nothing is accounted for any more. */
   release(): void {
+    this.#released = true;
     this.#deps.held.add(-this.#bytes);
     this.#bytes = 0;
   }
@@ -98,12 +124,22 @@ export class MessageCuts {
     return cut;
   }
 
-  /** An object that can hold a file is complete: now its type is known, and with it the limit that applies. */
-  closed(range: WatchRange): void {
-    const here = this.cuts.filter((cut) => cut.value.offset > range.start && cut.value.offset < range.end);
-    if (here.length === 0 || this.failure) return;
+  /**
+   * An object that can hold a file is complete: now its type is known, and with it the limit that applies.
+   * @returns whether there is a cut string in it
+   */
+  closed(range: WatchRange): boolean {
+    if (this.failure) return false;
+    const here: Cut[] = [];
+    // the cuts of an object that has just ended are the last ones
+    for (let at = this.cuts.length - 1; at >= 0; at--) {
+      const cut = this.cuts[at] as Cut;
+      if (cut.value.offset <= range.start) break;
+      here.unshift(cut);
+    }
+    if (here.length === 0) return false;
     const holder = parseHolder(this.#message.slice(range.start, range.end));
-    if (!holder) return;
+    if (!holder) return true;
     for (const cut of here) {
       const known = this.#deps.places.get(cut.value.slot);
       if (!known) continue;
@@ -111,15 +147,12 @@ export class MessageCuts {
       this.claimed.push({ cut, ...known, holder, range, reading });
       if (reading.kind === 'mine' && cut.inline && this.#isOver(cut, known.place, reading)) cut.storeLate();
     }
+    return true;
   }
 
   #isOver(cut: Cut, place: SlotPlace, reading: SlotReading & { kind: 'mine' }): boolean {
     const size = cut.inspect()?.size;
-    if (size === undefined) return false;
-    const { limits } = this.#deps;
-    if (place.kind === 'resource') return size > limits.inlineResource;
-    const isImage = cut.dataUri ? cut.dataUri.mimeType.startsWith('image/') : reading.inlineLimit === 'image';
-    return size > (isImage ? limits.inlineImage : limits.inlineOther);
+    return size !== undefined && size > inlineLimitOf(cut, place, reading, this.#deps.limits);
   }
 
   /** Set while the source must wait for the store or for memory. Never rejects. */
@@ -140,7 +173,7 @@ export class MessageCuts {
     });
   }
 
-  /** Removes every file stored for this message, for a message that nobody will see. */
+  /** Removes every file stored for this message that has no record: all of them, or those put back into the message. */
   async discardFiles(): Promise<void> {
     await Promise.all(this.cuts.map((cut) => cut.drop()));
     const stored = await Promise.allSettled(this.#kept.values());
@@ -157,8 +190,8 @@ export class MessageCuts {
 
   #openFile(path: string): Ingest {
     const { limits } = this.#deps;
-    const opened = this.cuts.filter((cut) => cut.stored).length + 1;
-    if (opened > limits.files) {
+    this.#opened += 1;
+    if (this.#opened > limits.files) {
       throw new GatewayError('too_many_files', { limit: 'limits.files', allowed: limits.files });
     }
     return new Ingest(this.#deps.ingest, { name: 'limits.file', bytes: limits.file, path }, this.#signal);
@@ -176,6 +209,18 @@ export class MessageCuts {
     this.#kept.set(digest, stored);
     return stored;
   }
+}
+
+/** Decoded bytes up to which a file stays where it is. */
+export function inlineLimitOf(
+  cut: Cut,
+  place: SlotPlace,
+  reading: SlotReading & { kind: 'mine' },
+  limits: Limits,
+): number {
+  if (place.kind === 'resource') return limits.inlineResource;
+  const isImage = cut.dataUri ? cut.dataUri.mimeType.startsWith('image/') : reading.inlineLimit === 'image';
+  return isImage ? limits.inlineImage : limits.inlineOther;
 }
 
 /** RFC 6901. */

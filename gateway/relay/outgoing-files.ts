@@ -9,8 +9,6 @@ import type { MessageCuts } from './message-cuts.js';
 export interface Owner {
   principal: string;
   server: string;
-  /** The tool, prompt or method that gave the file: nameless files are called after it. */
-  subject: string;
 }
 
 export interface OutgoingFileDeps {
@@ -25,7 +23,7 @@ export class OutgoingFiles {
   readonly #owner: Owner;
   readonly #cuts: MessageCuts;
   readonly #signal: AbortSignal;
-  readonly #byDigest = new Map<string, OutgoingFile>();
+  readonly #byDigest = new Map<string, { file: OutgoingFile; key: string }>();
   #count = 0;
   #bytes = 0;
 
@@ -47,20 +45,28 @@ export class OutgoingFiles {
   }
 
   get(digest: string): OutgoingFile | undefined {
-    return this.#byDigest.get(digest);
+    return this.#byDigest.get(digest)?.file;
   }
 
-  /** Makes stored bytes a file with a link and, for an image, a preview. */
-  async publish(stored: Stored, claims: FileClaims): Promise<OutgoingFile> {
+  /** Key of the object that holds a published file's bytes; an older one than was stored now, if they were known. */
+  keyOf(digest: string): string | undefined {
+    return this.#byDigest.get(digest)?.key;
+  }
+
+  /**
+   * Makes stored bytes a file with a link and, for an image, a preview.
+   * @param subject the tool, prompt or method that gave it: nameless files are called after it
+   */
+  async publish(stored: Stored, claims: FileClaims, subject: string): Promise<OutgoingFile> {
     this.#count += 1;
     const known = this.#byDigest.get(stored.digest);
-    if (known) return known;
+    if (known) return known.file;
     const sniffed = await sniff(stored.head);
     const mimeType = mediaTypeOf(claims.mimeType, sniffed);
     const name = fileNameFor({
       name: claims.name,
       uri: claims.uri,
-      owner: this.#owner.subject,
+      owner: subject,
       index: this.#count,
       ext: extensionOf(claims.mimeType, sniffed),
     });
@@ -70,7 +76,7 @@ export class OutgoingFiles {
     const ref = await this.#deps.library.refer(record);
     const preview = await this.#deps.previewOf(record, stored.head, this.#signal);
     const file: OutgoingFile = preview ? { ref, preview } : { ref };
-    this.#byDigest.set(stored.digest, file);
+    this.#byDigest.set(stored.digest, { file, key: record.key });
     this.#bytes += stored.size;
     return file;
   }

@@ -39,7 +39,9 @@ export class Outlet {
     this.#format = format;
     if (format !== 'sse') return;
     this.#heartbeat = setInterval(() => {
-      if (!this.#inFrame && !this.gone && response.headersSent) response.write(HEARTBEAT);
+      // the answer may have been ended elsewhere, as an error without a stream
+      if (this.gone) clearInterval(this.#heartbeat);
+      else if (!this.#inFrame && response.headersSent) response.write(HEARTBEAT);
     }, HEARTBEAT_MS);
     this.#heartbeat.unref();
   }

@@ -18,7 +18,7 @@ export class PostStream {
   readonly exchange: Exchange;
   /** Requests not answered yet, by the id they have on the channel. */
   readonly pending: Map<string, PendingRequest>;
-  /** Resolves when every request is answered or the client has gone. */
+  /** Resolves when every request is answered or the client has gone; rejects when it failed before any head was out. */
   readonly done: Promise<void>;
 
   readonly #outlet: Outlet;
@@ -27,6 +27,7 @@ export class PostStream {
   readonly #mapsStatus: boolean;
   #headTimer: NodeJS.Timeout | undefined;
   #resolve: () => void = () => {};
+  #reject: (error: GatewayError) => void = () => {};
 
   /** @param head `now`, or `later` when the first message has a say in it (a session id, a status) */
   constructor(
@@ -44,9 +45,12 @@ export class PostStream {
         ? { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
         : { 'content-type': 'application/json' };
     this.#outlet = new Outlet(exchange.response, this.#format);
-    this.done = new Promise((resolve) => {
+    this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
+      this.#reject = reject;
     });
+    // whoever waits hears of it; nobody does while the message is still being sent
+    this.done.catch(() => {});
     exchange.response.once('close', () => this.#close());
     if (head === 'now' && this.#format === 'sse') this.#writeHead(200);
     else if (mapsStatus) this.#headTimer = setTimeout(() => this.#writeHead(200), HEAD_WAIT_MS);
@@ -71,9 +75,14 @@ export class PostStream {
     if (this.pending.size === 0) this.#end();
   }
 
-  /** Nothing more will come: every open request gets this error. @throws the error itself, before any head is out */
+  /** Nothing more will come: every open request gets this error, as the answer's status while that is still open. */
   async fail(error: GatewayError, originalId: (id: string) => string): Promise<void> {
     this.exchange.facts.error = error.code;
+    if (!this.exchange.response.headersSent && !this.gone) {
+      clearTimeout(this.#headTimer);
+      this.#reject(error);
+      return;
+    }
     for (const id of [...this.pending.keys()]) await this.send([errorAnswer(error, originalId(id))], [id]);
   }
 

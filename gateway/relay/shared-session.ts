@@ -2,6 +2,7 @@ import { asGatewayError, GatewayError } from '../errors.js';
 import type { ClientFacts, JsonObject } from '../ports/dialect.js';
 import type { SharedConnection } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
+import { answersIn } from './answers.js';
 import { ownRequest, ownResult } from './ask.js';
 import { CutReader } from './cut-reader.js';
 import { errorAnswer } from './error-answer.js';
@@ -13,7 +14,7 @@ import { pump } from './pump.js';
 import { type Mapping, namesBack, renameRequest } from './remap.js';
 import { type ClientMessages, metaOf, type PendingRequest } from './request.js';
 import { RANGE } from './slots.js';
-import { type Addressee, toClient } from './to-client.js';
+import { type Addressee, dismiss, toClient } from './to-client.js';
 
 /** How long a server's request waits for a stream on which it can reach the client. */
 const STREAM_WAIT_MS = 5000;
@@ -251,24 +252,36 @@ export class SharedSession {
   async #deliver(message: HeldMessage, cuts: MessageCuts): Promise<void> {
     const target = await this.#targetOf(message);
     if (!target || target.stream.gone) {
-      await cuts.settle();
-      await cuts.discardFiles();
-      cuts.release();
+      await dismiss(cuts);
       await this.#undelivered(message, target);
       return;
     }
-    const answered = answeredIds(message);
-    const opened = target.stream instanceof PostStream ? this.#opened.get(target.stream) : undefined;
-    if (opened && answered.length > 0 && target.stream instanceof PostStream) {
-      const id = await opened(message);
-      if (id !== undefined) target.stream.setSession(id);
+    try {
+      await this.#open(message, target.stream);
+    } catch (error) {
+      await dismiss(cuts);
+      if (target.stream instanceof PostStream)
+        await target.stream.fail(asGatewayError(error), (id) => this.#originalId(id));
+      return;
     }
     const outgoing = await toClient(message, cuts, this.#options.deps, this.#addressee(target));
     if (!outgoing) return;
-    if (target.stream instanceof PostStream) await target.stream.send(outgoing.pieces, answered);
-    else await target.stream.send(outgoing.pieces);
-    await outgoing.sent();
-    for (const id of answered) this.#forget(id);
+    try {
+      if (target.stream instanceof PostStream) await target.stream.send(outgoing.pieces, outgoing.answered);
+      else await target.stream.send(outgoing.pieces);
+    } finally {
+      await outgoing.sent();
+      for (const id of outgoing.answered) this.#forget(id);
+    }
+  }
+
+  /** The result of an `initialize` opens the session, whose id goes out with it. */
+  async #open(message: HeldMessage, stream: PostStream | GetStream): Promise<void> {
+    if (!(stream instanceof PostStream)) return;
+    const opened = this.#opened.get(stream);
+    if (!opened || answersIn(message).length === 0) return;
+    const id = await opened(message);
+    if (id !== undefined) stream.setSession(id);
   }
 
   #addressee({ exchange, facts }: Target): Addressee {
@@ -287,7 +300,7 @@ export class SharedSession {
 
   async #targetOf(message: HeldMessage): Promise<Target | undefined> {
     const method = message.captured('method');
-    const [id] = answeredIds(message);
+    const id = answersIn(message)[0]?.id;
     if (id !== undefined) return asTarget(this.#byId.get(id));
     const token = message.captured(RANGE.progressToken);
     if (method === '"notifications/progress"' && token !== undefined) {
@@ -325,7 +338,7 @@ export class SharedSession {
   /** A message without a stream: a request must not hang, a notification is only counted. */
   async #undelivered(message: HeldMessage, target: Target | undefined): Promise<void> {
     const { deps, connection } = this.#options;
-    for (const id of answeredIds(message)) this.#forget(id);
+    for (const { id } of answersIn(message)) this.#forget(id);
     deps.metrics.count('wharf_dropped_messages_total', { reason: target ? 'client_gone' : 'no_stream' });
     const id = message.captured(RANGE.id);
     if (message.captured('method') === undefined || id === undefined) return;
@@ -365,12 +378,6 @@ function asTarget(stream: PostStream | GetStream | undefined): Target | undefine
 /** A frame of legacy SSE that carries none: a keep-alive, or another `endpoint` event, which clients ignore as well. */
 function isNoMessage({ empty, frame }: HeldMessage): boolean {
   return empty || (frame?.event !== undefined && frame.event.toString('latin1') !== 'message');
-}
-
-/** Ids of the requests a message answers; more than one in a batch. */
-function answeredIds(message: HeldMessage): string[] {
-  if (message.captured('method') !== undefined) return [];
-  return message.captures.filter(({ name }) => name === RANGE.id).map(({ text }) => text);
 }
 
 /** On stdio a message is a line. Raw line breaks can only stand between the tokens of JSON. */

@@ -1,4 +1,5 @@
 import type { Base64Decoder } from '../wire/base64/decode.js';
+import { ByteStore } from '../wire/json/byte-store.js';
 
 /** A quad that turns out not to be canonical can have begun at most three characters before the piece at hand. */
 const QUAD_TAIL = 4;
@@ -10,7 +11,7 @@ const QUAD_TAIL = 4;
 export class Spelling {
   readonly #limit: number;
   readonly #account: (delta: number) => void;
-  #pieces: Buffer[] = [];
+  readonly #kept = new ByteStore();
   #tail: Buffer = Buffer.alloc(0);
   #bytes = 0;
 
@@ -30,7 +31,7 @@ export class Spelling {
   }
 
   get pieces(): readonly Buffer[] {
-    return this.#pieces;
+    return this.#kept.pieces();
   }
 
   /** Takes note of a piece the decoder has just read. @param before `decoder.chars` before that */
@@ -57,14 +58,13 @@ export class Spelling {
       this.clear();
       return;
     }
-    this.#pieces.push(Buffer.from(piece));
+    this.#kept.append(piece, 0, piece.length);
     this.#account(piece.length);
   }
 
   clear(): void {
-    let kept = 0;
-    for (const piece of this.#pieces) kept += piece.length;
-    this.#pieces = [];
-    if (kept > 0) this.#account(-kept);
+    const { size } = this.#kept;
+    this.#kept.clear();
+    if (size > 0) this.#account(-size);
   }
 }

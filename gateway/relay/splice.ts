@@ -8,41 +8,36 @@ import type { Edit } from './edits.js';
 /** A stretch of an outgoing message: bytes, or a file written back as base64 while it is read. */
 export type Piece = Buffer | (() => AsyncIterable<Buffer>);
 
-export interface Spliced {
-  pieces: Piece[];
-  /** Objects that only exist because of provisional cuts put back here; to be removed once the message is sent. */
-  temporary: string[];
-}
-
 /**
  * The message with its edits: every byte outside them as it came. Strings that stayed inline are in their places
  * again, and so are those that left memory but turned out to be nobody's file.
- * @param kept digests of files that have become links and stay
+ * @param keyOf where bytes of this digest are kept since they have become a file; their first object may be gone
  * @throws GatewayError `spool_full` when a string's own spelling is lost
  */
 export function splice(
   message: HeldMessage,
   edits: readonly Edit[],
   library: Library,
-  kept: (digest: string) => boolean,
+  keyOf: (digest: string) => string | undefined,
   signal: AbortSignal,
-): Spliced {
+): Piece[] {
   const pieces: Piece[] = [];
-  const temporary = new Set<string>();
   for (const part of message.render([...edits])) {
     if (Buffer.isBuffer(part)) {
       pieces.push(part);
       continue;
     }
     const cut = part.attachment;
-    if (!(cut instanceof Cut)) continue;
-    const back = cut.inline ? undefined : cut.putBack();
-    if (cut.inline) pieces.push(...cut.inline);
-    if (!back) continue;
-    if (!kept(back.stored.digest)) temporary.add(back.stored.key);
-    pieces.push(() => encodeAgain(library, back.stored.key, back.how, signal));
+    if (cut instanceof Cut && cut.inline) {
+      pieces.push(...cut.inline);
+      continue;
+    }
+    const back = cut instanceof Cut ? cut.putBack() : undefined;
+    if (!back) throw new Error(`the string at ${part.path.join('/')} was lost`);
+    const key = keyOf(back.stored.digest) ?? back.stored.key;
+    pieces.push(() => encodeAgain(library, key, back.how, signal));
   }
-  return { pieces, temporary: [...temporary] };
+  return pieces;
 }
 
 async function* encodeAgain(library: Library, key: string, how: PutBack, signal: AbortSignal): AsyncGenerator<Buffer> {

@@ -1,9 +1,10 @@
 import { asGatewayError, GatewayError } from '../errors.js';
-import type { ClientFacts, JsonObject } from '../ports/dialect.js';
+import type { ClientFacts, JsonObject, JsonValue } from '../ports/dialect.js';
 import type { HeldMessage } from '../wire/json/reader.js';
+import { type Answer, answerAt, answersIn } from './answers.js';
 import type { Ask } from './catalog.js';
 import { type Edit, inOrder, rangeAt, replaceRange } from './edits.js';
-import { errorAnswers } from './error-answer.js';
+import { errorAnswer, errorAnswers } from './error-answer.js';
 import type { ExchangeFacts, RelayDeps } from './exchange.js';
 import type { MessageCuts } from './message-cuts.js';
 import { OutgoingFiles } from './outgoing-files.js';
@@ -27,6 +28,8 @@ export interface Addressee {
   client: ClientFacts;
   /** The request that an answer with this id belongs to, where that is known. */
   answered: (id: string) => PendingRequest | undefined;
+  /** The id of the only request that is open, for an answer that broke off before its own id came. */
+  onlyOpen?: () => string | undefined;
   ask: Ask;
   facts: ExchangeFacts;
   signal: AbortSignal;
@@ -39,8 +42,8 @@ interface Work {
   cuts: MessageCuts;
   deps: RelayDeps;
   to: Addressee;
-  /** The request this message answers. */
-  request: PendingRequest | undefined;
+  /** The responses in it, each with the request it answers where that is known. */
+  answers: readonly (Answer & { request: PendingRequest | undefined })[];
   files: OutgoingFiles;
 }
 
@@ -51,24 +54,27 @@ const STAGES: readonly ((work: Work) => Edit[] | Promise<Edit[]>)[] = [
   rewriteToolList,
   linkFiles,
   remapIds,
+  // storing a string late can fail as well
+  refuseFailed,
 ];
 
 export interface Outgoing {
   pieces: Piece[];
-  /** Removes what existed only to send the message. */
+  /** Ids of the requests it answers, as the upstream knows them. */
+  answered: readonly string[];
+  /** Removes what existed only to send the message. To be called whether it could be sent or not. */
   sent: () => Promise<void>;
 }
 
 /** A message's bytes as they came, when nothing in it needs work: the hot path. */
 export function untouched(message: HeldMessage, cuts: MessageCuts, to: Addressee): Piece[] | undefined {
   if (cuts.cuts.length > 0 || cuts.failure || to.remap) return undefined;
-  const request = requestOf(message, to);
-  if (request && READ_METHODS.has(request.method)) return undefined;
+  if (answersIn(message).some(({ id }) => READ_METHODS.has(to.answered(id)?.method ?? ''))) return undefined;
   if (message.captured('method') === `"${LIST_CHANGED}"`) return undefined;
   return message.render([]) as Buffer[];
 }
 
-/** The message as the client gets it; undefined when it cannot be delivered and answers nothing. */
+/** The message as the client gets it; undefined when it cannot be delivered and answers nothing. Never throws. */
 export async function toClient(
   message: HeldMessage,
   cuts: MessageCuts,
@@ -76,50 +82,43 @@ export async function toClient(
   to: Addressee,
 ): Promise<Outgoing | undefined> {
   await cuts.settle();
-  const request = requestOf(message, to);
-  const owner = {
-    principal: to.principal,
-    server: deps.server,
-    subject: request?.subject ?? request?.method ?? 'file',
-  };
+  const answers = answersIn(message).map((answer) => ({ ...answer, request: to.answered(answer.id) }));
+  const owner = { principal: to.principal, server: deps.server };
   const files = new OutgoingFiles(deps.files, owner, cuts, to.signal);
-  const work: Work = { message, cuts, deps, to, request, files };
+  const work: Work = { message, cuts, deps, to, answers, files };
   try {
     const edits: Edit[] = [];
     for (const stage of STAGES) edits.push(...(await stage(work)));
-    const kept = (digest: string) => files.get(digest) !== undefined;
-    const { pieces, temporary } = splice(message, inOrder(edits), deps.cut.library, kept, to.signal);
+    const pieces = splice(message, inOrder(edits), deps.cut.library, (digest) => files.keyOf(digest), to.signal);
     to.facts.files += files.count;
     to.facts.fileBytes += files.bytes;
-    const sent = async () => {
-      await Promise.all(temporary.map((key) => deps.cut.library.discard(key)));
-      cuts.release();
-    };
-    return { pieces, sent };
+    return { pieces, answered: answers.map(({ id }) => id), sent: () => dismiss(cuts) };
   } catch (thrown) {
-    const error = asGatewayError(thrown);
-    await cuts.discardFiles();
-    cuts.release();
-    return failed(message, error, deps, to);
+    await dismiss(cuts);
+    return failed(work, asGatewayError(thrown));
   }
 }
 
-function failed(message: HeldMessage, error: GatewayError, deps: RelayDeps, to: Addressee): Outgoing | undefined {
+/** Nothing more comes of a message: its memory is free, and of its files only those with a record stay. */
+export async function dismiss(cuts: MessageCuts): Promise<void> {
+  await cuts.settle();
+  await cuts.discardFiles();
+  cuts.release();
+}
+
+function failed({ message, answers, deps, to }: Work, error: GatewayError): Outgoing | undefined {
   const level = error.code === 'internal' ? 'error' : 'warn';
   deps.log[level]({ code: error.code, facts: error.facts, err: error.cause }, 'a message could not be delivered');
   deps.metrics.count('wharf_errors_total', { code: error.code });
-  const answers = errorAnswers(message, error);
-  if (!answers) {
+  const own = answers.map(({ base, id, request }) => ({ base, id: request?.id ?? id }));
+  const lost = own.length === 0 && message.captured('method') === undefined ? to.onlyOpen?.() : undefined;
+  const bytes = lost === undefined ? errorAnswers(own, error) : errorAnswer(error, to.answered(lost)?.id ?? lost);
+  if (!bytes) {
     deps.metrics.count('wharf_dropped_messages_total', { reason: error.code });
     return undefined;
   }
   to.facts.error = error.code;
-  return { pieces: [answers], sent: async () => {} };
-}
-
-function requestOf(message: HeldMessage, to: Addressee): PendingRequest | undefined {
-  const id = message.captured('method') === undefined ? message.captured(RANGE.id) : undefined;
-  return id === undefined ? undefined : to.answered(id);
+  return { pieces: [bytes], answered: lost === undefined ? answers.map(({ id }) => id) : [lost], sent: async () => {} };
 }
 
 function refuseFailed({ cuts }: Work): Edit[] {
@@ -136,35 +135,54 @@ function refuseMalformed({ message, cuts }: Work): Edit[] {
   return [];
 }
 
-function rewriteToolList({ message, request, deps, to }: Work): Edit[] {
+function rewriteToolList({ message, answers, deps, to }: Work): Edit[] {
   const view = viewOf(to);
   if (message.captured('method') === `"${LIST_CHANGED}"`) deps.catalog.forget(view);
-  if (request?.method !== 'tools/list' || message.malformed) return [];
-  const answer: unknown = JSON.parse(message.skeleton().toString('utf8'));
-  const result = (answer as JsonObject).result;
-  if (!isObject(result)) return [];
-  deps.catalog.observe(view, result);
+  const lists = answers.filter(({ request }) => request?.method === 'tools/list');
+  if (lists.length === 0 || message.malformed) return [];
+  const body: unknown = JSON.parse(message.skeleton().toString('utf8'));
   const edits: Edit[] = [];
-  const tools = Array.isArray(result.tools) ? result.tools : [];
-  tools.forEach((tool, index) => {
-    const schema =
-      isObject(tool) && isObject(tool.outputSchema) ? withoutBase64Declarations(tool.outputSchema) : undefined;
-    const range = rangeAt(message, RANGE.outputSchema, ['result', 'tools', index, 'outputSchema']);
-    if (schema && range) edits.push(replaceRange(range, JSON.stringify(schema)));
-  });
+  for (const { base } of lists) {
+    const result = (valueAt(body as JsonValue, base) as JsonObject).result;
+    if (!isObject(result)) continue;
+    deps.catalog.observe(view, result);
+    const tools = Array.isArray(result.tools) ? result.tools : [];
+    tools.forEach((tool, index) => {
+      const schema =
+        isObject(tool) && isObject(tool.outputSchema) ? withoutBase64Declarations(tool.outputSchema) : undefined;
+      const range = rangeAt(message, RANGE.outputSchema, [...base, 'result', 'tools', index, 'outputSchema']);
+      if (schema && range) edits.push(replaceRange(range, JSON.stringify(schema)));
+    });
+  }
   return edits;
 }
 
-async function linkFiles({ message, cuts, deps, to, request, files }: Work): Promise<Edit[]> {
+async function linkFiles({ message, cuts, deps, to, answers, files }: Work): Promise<Edit[]> {
   if (cuts.cuts.length === 0 || message.malformed) return [];
-  if (request && !FILE_METHODS.has(request.method)) return [];
-  const tool = request?.method === 'tools/call' ? request.subject : undefined;
+  const requestAt = (path: readonly (string | number)[]) =>
+    (answerAt(answers, path) as Work['answers'][number] | undefined)?.request;
+  const schemas = new Map<string, Promise<JsonObject | undefined>>();
   return translate(message, cuts, files, {
     client: to.client,
     dialects: deps.dialects,
     limits: deps.limits,
-    outputSchema: async () =>
-      tool === undefined ? undefined : (await deps.catalog.tool(viewOf(to), tool, to.ask))?.outputSchema,
+    mayHoldFiles: (path) => FILE_METHODS.has(requestAt(path)?.method ?? 'tools/call'),
+    subject: (path) => {
+      const request = requestAt(path);
+      return request?.subject ?? request?.method ?? 'file';
+    },
+    outputSchema: async (path) => {
+      const request = requestAt(path);
+      const tool = request?.method === 'tools/call' ? request.subject : undefined;
+      if (tool === undefined) return undefined;
+      // asked once for a message, however many strings want to know
+      let schema = schemas.get(tool);
+      if (!schema) {
+        schema = deps.catalog.tool(viewOf(to), tool, to.ask).then((facts) => facts?.outputSchema);
+        schemas.set(tool, schema);
+      }
+      return schema;
+    },
   });
 }
 
@@ -175,4 +193,10 @@ function remapIds({ message, to }: Work): Edit[] {
 /** A server may show each caller other tools, and other ones in each version. */
 function viewOf(to: Addressee): string {
   return `${to.client.protocolVersion} ${to.principal}`;
+}
+
+/** @param base nothing, or an index of a batch */
+function valueAt(body: JsonValue, base: readonly (string | number)[]): JsonValue {
+  const [index] = base;
+  return Array.isArray(body) && typeof index === 'number' ? (body[index] as JsonValue) : body;
 }

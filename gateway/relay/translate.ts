@@ -4,7 +4,7 @@ import type { ClientFacts, Dialect, JsonObject, OutgoingFile } from '../ports/di
 import type { HeldMessage } from '../wire/json/reader.js';
 import type { Cut } from './cut.js';
 import { type Edit, inOrder, insertMember, rangeAt, replaceRange } from './edits.js';
-import { type ClaimedCut, isStructured, type MessageCuts, pointer } from './message-cuts.js';
+import { type ClaimedCut, inlineLimitOf, isStructured, type MessageCuts, pointer } from './message-cuts.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import { FILES_META_KEY, RANGE } from './slots.js';
 import { acceptsAnyString, isDeclaredBase64 } from './structured-content.js';
@@ -17,8 +17,12 @@ export interface TranslateContext {
   /** In order of preference; the last one is spoken by every client. */
   dialects: readonly Dialect[];
   limits: Limits;
-  /** The outputSchema of the tool that answered, fetched when it is needed first. */
-  outputSchema: () => Promise<JsonObject | undefined>;
+  /** Whether what stands at this path is part of a result that can hold files. */
+  mayHoldFiles: (path: readonly (string | number)[]) => boolean;
+  /** What nameless files at this path are called after. */
+  subject: (path: readonly (string | number)[]) => string;
+  /** The outputSchema of the tool whose result has this path, fetched when it is needed first. */
+  outputSchema: (path: readonly (string | number)[]) => Promise<JsonObject | undefined>;
 }
 
 interface FileEntry {
@@ -42,12 +46,14 @@ export async function translate(
 ): Promise<Edit[]> {
   const edits: Edit[] = [];
   const entries: FileEntry[] = [];
-  const mine = cuts.claimed.filter((claimed) => claimed.reading.kind === 'mine');
+  const mine = cuts.claimed.filter(
+    (claimed) => claimed.reading.kind === 'mine' && context.mayHoldFiles(claimed.cut.value.path),
+  );
   for (const claimed of mine) refuseWhatIsNoFile(claimed, context.limits);
   const stored = mine.filter((claimed) => claimed.cut.stored);
   if (stored.length > 0) refuseDuplicates(message);
   await replaceHolders(stored, files, context, edits, entries);
-  await replaceStructured(cuts, files, context, edits, entries);
+  await replaceStructured(message, cuts, files, context, edits, entries);
   for (const result of resultsOf(entries)) {
     edits.push(listFiles(message, result, entries));
     if (context.client.protocolVersion >= CACHE_FIELDS_SINCE) edits.push(...keepPrivate(message, result, entries));
@@ -56,10 +62,10 @@ export async function translate(
 }
 
 /** A string that must be a file and is none. Small ones pass: the client is the judge of what it can read. */
-function refuseWhatIsNoFile({ cut, reading }: ClaimedCut, limits: Limits): void {
+function refuseWhatIsNoFile({ cut, place, reading }: ClaimedCut, limits: Limits): void {
   if (cut.stored || !cut.fault || cut.dataUri || reading.kind !== 'mine') return;
   const length = cut.inline?.reduce((sum, piece) => sum + piece.length, 0);
-  const inlineLimit = reading.inlineLimit === 'image' ? limits.inlineImage : limits.inlineOther;
+  const inlineLimit = inlineLimitOf(cut, place, reading, limits);
   if (length !== undefined && length <= Math.ceil(inlineLimit / 3) * 4) return;
   throw new GatewayError('file_not_base64', { path: cut.path, reason: cut.fault.message });
 }
@@ -84,7 +90,11 @@ async function replaceHolders(
   for (const { cut, place, holder, range, reading } of claims) {
     if (!cut.stored || reading.kind !== 'mine') continue;
     const claimsOfUri = cut.dataUri && place.encoding === 'dataUri' ? cut.dataUri : {};
-    const file = await files.publish(cut.stored, { ...reading.claims, ...claimsOfUri });
+    const file = await files.publish(
+      cut.stored,
+      { ...reading.claims, ...claimsOfUri },
+      context.subject(cut.value.path),
+    );
     const blocks = writer.write(place, file, holder, context.client);
     edits.push(replaceRange(range, blocks.map((block) => JSON.stringify(block)).join(',')));
     const list = range.path.findLastIndex((key) => typeof key === 'number');
@@ -98,6 +108,7 @@ async function replaceHolders(
 
 /** A string of structuredContent is a file when it repeats one of the same result, or its schema says it is base64. */
 async function replaceStructured(
+  message: HeldMessage,
   cuts: MessageCuts,
   files: OutgoingFiles,
   context: TranslateContext,
@@ -105,11 +116,12 @@ async function replaceStructured(
   entries: FileEntry[],
 ): Promise<void> {
   for (const cut of cuts.cuts.filter(isStructured)) {
+    if (!context.mayHoldFiles(cut.value.path)) continue;
     const at = cut.value.path.indexOf('structuredContent');
     const path = cut.value.path.slice(at + 1);
-    const file = (await sameFile(cut, files)) ?? (await declaredFile(cut, path, files, context));
+    const file = (await sameFile(cut, files)) ?? (await declaredFile(message, cut, path, files, context));
     if (!file) continue;
-    const schema = await context.outputSchema();
+    const schema = await context.outputSchema(cut.value.path);
     const link = acceptsAnyString(schema, path) || isDeclaredBase64(schema, path) ? file.ref.url : '';
     // the quotes stand on either side of the cut
     edits.push(replaceRange({ start: cut.value.offset - 1, end: cut.value.offset + 1 }, JSON.stringify(link)));
@@ -124,18 +136,21 @@ async function sameFile(cut: Cut, files: OutgoingFiles): Promise<OutgoingFile | 
 }
 
 async function declaredFile(
+  message: HeldMessage,
   cut: Cut,
   path: readonly (string | number)[],
   files: OutgoingFiles,
   context: TranslateContext,
 ): Promise<OutgoingFile | undefined> {
   if (!cut.stored && (cut.inspect()?.size ?? 0) <= context.limits.inlineOther) return undefined;
-  if (!isDeclaredBase64(await context.outputSchema(), path)) return undefined;
+  if (!isDeclaredBase64(await context.outputSchema(cut.value.path), path)) return undefined;
   if (!cut.stored) {
     cut.storeLate();
     await cut.pressure;
   }
-  return cut.stored ? files.publish(cut.stored, {}) : undefined;
+  if (!cut.stored) return undefined;
+  refuseDuplicates(message);
+  return files.publish(cut.stored, {}, context.subject(cut.value.path));
 }
 
 function resultsOf(entries: readonly FileEntry[]): (readonly (string | number)[])[] {
