@@ -3,9 +3,9 @@ import { SseReader } from '../sse/parse.js';
 import type { MessageReader, ReaderOptions } from './handler.js';
 import { JsonReader } from './json-reader.js';
 
+export { MAX_CAPTURE } from './collector.js';
 export type { MessageHandler, MessageReader, ReaderOptions, SlotSink } from './handler.js';
 export { type Capture, type HeldEdit, HeldMessage, type SlotValue, type WatchRange } from './held-message.js';
-export { MAX_CAPTURE } from './tokenizer.js';
 
 /**
  * Reads a body message by message.

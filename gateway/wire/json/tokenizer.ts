@@ -1,19 +1,11 @@
 import { WireError } from '../errors.js';
 import { isHex } from './chars.js';
-import type { ReaderOptions, SlotSink } from './handler.js';
-import type { HeldMessage, SlotValue } from './held-message.js';
-import { Position } from './position.js';
-import { StringScanner } from './string-scanner.js';
-import type { TreeNode } from './watch-tree.js';
-
-/** A captured text is at most this many bytes: ids, methods and tokens are all far below it. */
-export const MAX_CAPTURE = 1024;
+import { Collector } from './collector.js';
+import type { ReaderOptions } from './handler.js';
+import type { HeldMessage } from './held-message.js';
 
 /** Plain bytes of a string after which the scanner beats the byte loop. */
 const SHORT_RUN = 12;
-/** The loop's positions must stay small integers: a `stop` of Infinity makes every comparison one of doubles. */
-const MAX_SLOT_MIN = 2 ** 30;
-
 const LINE_FEED = Buffer.from('\n');
 /** Containers for whose kinds room is made at first. */
 const FIRST_DEPTH = 64;
@@ -79,11 +71,7 @@ const OPAQUE = 23;
  */
 export class Tokenizer {
   readonly #options: ReaderOptions;
-  readonly #position: Position;
-  readonly #scanner = new StringScanner();
-  /** -1: nothing is ever cut. */
-  readonly #slotMin: number;
-  #message: HeldMessage | undefined;
+  readonly #collector: Collector;
   #state = OPAQUE;
 
   /** Open containers, and of each whether it is an object. */
@@ -91,39 +79,12 @@ export class Tokenizer {
   #kinds = new Uint8Array(FIRST_DEPTH);
   /** The string at hand is a key. */
   #inKey = false;
-  /** The string at hand is a key on the watch tree: chunk position of its first byte, or -1. */
-  #keyFrom = -1;
   #literal = '';
   #literalAt = 0;
 
-  /** The place of the scalar at hand, when something is to be done at its end. */
-  #scalar: TreeNode | undefined;
-  #scalarStart = 0;
-  /** Chunk position from which the scalar's text is still to be copied; -1 when it is not captured. */
-  #captureFrom = -1;
-  #captured = '';
-
-  /** The slot whose string has not reached `slotMin` yet. */
-  #armed: string | undefined;
-  /** Raw bytes that are missing to `slotMin`. */
-  #room = 0;
-  /** Chunk position of the armed string's first byte. */
-  #armedFrom = 0;
-  #slot: SlotValue | undefined;
-  #sink: SlotSink | undefined;
-  /** The last slot byte of the previous chunk escapes the first one of this. */
-  #escaped = false;
-
-  #chunk: Buffer = Buffer.alloc(0);
-  /** Chunk position of the first byte that is not held yet. */
-  #from = 0;
-  /** Raw bytes of the message before the chunk position 0. */
-  #base = 0;
-
   constructor(options: ReaderOptions) {
     this.#options = options;
-    this.#position = new Position(options.tree);
-    this.#slotMin = options.slotMin > MAX_SLOT_MIN ? -1 : Math.ceil(options.slotMin);
+    this.#collector = new Collector(options);
   }
 
   /** The value is complete. */
@@ -133,24 +94,16 @@ export class Tokenizer {
 
   /** Begins a message; the next bytes are its own. */
   begin(message: HeldMessage): void {
-    this.#message = message;
+    this.#collector.begin(message);
     this.#state = VALUE;
     this.#depth = 0;
-    this.#base = 0;
-    this.#position.reset();
-    this.#scalar = undefined;
-    this.#captureFrom = -1;
-    this.#armed = undefined;
-    this.#slot = undefined;
-    this.#sink = undefined;
     this.#inKey = false;
-    this.#keyFrom = -1;
   }
 
   /** Must be called before bytes of a new chunk are pushed. */
   use(chunk: Buffer): void {
-    this.#chunk = chunk;
-    this.#scanner.use(chunk);
+    this.#collector.chunk = chunk;
+    this.#collector.scanner.use(chunk);
   }
 
   /**
@@ -161,80 +114,68 @@ export class Tokenizer {
   push(start: number, end: number): number {
     if (start >= end) return end;
     if (this.#state === DONE) return start;
-    this.#from = start;
-    this.#base -= start;
-    this.#armedFrom = start;
-    if (this.#keyFrom >= 0) this.#keyFrom = start;
-    if (this.#captureFrom >= 0) this.#captureFrom = start;
+    this.#collector.resume(start);
     const at = this.#state === OPAQUE ? end : this.#run(start, end);
-    if (this.#state < DONE) this.#suspend(end);
-    else this.#flush(at);
-    (this.#message as HeldMessage).settle();
-    this.#base += at;
+    if (this.#state < DONE) this.#collector.suspend(end);
+    else this.#collector.leave(at);
     return at;
   }
 
   /** Holds what follows a complete value inside its frame or line: whitespace, or the message is malformed. */
   pushTrailing(start: number, end: number): void {
-    this.#from = start;
-    this.#base -= start;
+    this.#collector.resume(start);
     if (this.#state === DONE) {
+      const { chunk } = this.#collector;
       let at = start;
-      while (at < end && isSpace(this.#chunk[at] as number)) at++;
+      while (at < end && isSpace(chunk[at] as number)) at++;
       if (at < end) this.fail('something follows the value', at);
     }
-    this.#flush(end);
-    (this.#message as HeldMessage).settle();
-    this.#base += end;
+    this.#collector.leave(end);
   }
 
   /** Between the data lines of a frame stands a line feed that is in no chunk. */
   pushLineFeed(): void {
-    if (this.#slot) {
-      this.#deliver(LINE_FEED, 0, 1);
-      this.#escaped = false;
-      this.#base += 1;
+    const collector = this.#collector;
+    if (this.#state === SLOT) {
+      collector.slotLineFeed();
       return;
     }
-    // the scanner keeps what it knows of the chunk at hand: a line feed ends or fails any state before it is asked
-    const chunk = this.#chunk;
-    this.#chunk = LINE_FEED;
+    // the scanner keeps what it knows of the chunk at hand: a line feed ends or fails any other state without it
+    const { chunk } = collector;
+    collector.chunk = LINE_FEED;
     if (this.#state === DONE) this.pushTrailing(0, 1);
     else this.push(0, 1);
-    this.#chunk = chunk;
+    collector.chunk = chunk;
   }
 
   /** The message ends here: a number that could have gone on is complete, any other unfinished value is malformed. */
   finish(): void {
     if (this.#state >= DONE) return;
-    const { empty } = this.#message as HeldMessage;
-    if (this.#depth === 0 && isNumberEnd(this.#state)) {
-      // the number's bytes are held already: there is no chunk any more
-      this.#from = 0;
-      if (this.#captureFrom >= 0) this.#captureFrom = 0;
-      if (this.#scalar) this.#endScalar(0);
+    const collector = this.#collector;
+    const isComplete = this.#depth === 0 && isNumberEnd(this.#state);
+    if (!isComplete && collector.message.empty) return;
+    // no chunk is at hand any more, and everything is held
+    collector.resume(0);
+    if (isComplete) {
+      if (collector.scalar) collector.endScalar(0);
       this.#state = DONE;
-    } else if (!empty) {
-      this.#from = 0;
+    } else {
       this.fail('the value is incomplete', 0);
     }
   }
 
   /** The message is not JSON: from here on its bytes are only held. */
   fail(reason: string, at: number): void {
-    const message = this.#message as HeldMessage;
-    if (this.#armed !== undefined) this.#disarm();
-    message.malformed = { offset: this.#base + at, reason };
+    const { message, base } = this.#collector;
+    message.malformed = { offset: base + at, reason };
     message.empty = false;
     this.#state = OPAQUE;
-    this.#scalar = undefined;
-    this.#slot = undefined;
-    this.#sink = undefined;
+    this.#collector.drop();
   }
 
   #run(start: number, end: number): number {
-    const chunk = this.#chunk;
-    const position = this.#position;
+    const collector = this.#collector;
+    const { chunk, position } = collector;
     const maxDepth = this.#options.maxDepth;
     let kinds = this.#kinds;
     let state = this.#state;
@@ -242,7 +183,7 @@ export class Tokenizer {
     let inKey = this.#inKey;
     let at = start;
     /** Where the loop must stop: at the end, or where an armed string has grown to a cut. */
-    let stop = this.#armed === undefined ? end : start + Math.min(end - start, this.#room);
+    let stop = collector.cutBefore(end);
 
     for (;;) {
       while (at < stop) {
@@ -252,13 +193,13 @@ export class Tokenizer {
           const near = Math.min(at + SHORT_RUN, stop);
           while (PLAIN[byte] === 1 && ++at < near) byte = chunk[at] as number;
           if (at === near) {
-            if (at < stop) at = this.#scanner.plainUntil(at, stop);
+            if (at < stop) at = collector.scanner.plainUntil(at, stop);
             if (at === stop) continue;
             byte = chunk[at] as number;
           }
           if (byte === QUOTE) {
             if (inKey) {
-              if (this.#keyFrom >= 0) this.#endKey(at);
+              if (collector.keyFrom >= 0) collector.endKey(at);
               at++;
               if (at < stop && chunk[at] === COLON) {
                 at++;
@@ -271,8 +212,8 @@ export class Tokenizer {
               } else state = AFTER_KEY;
               continue;
             }
-            if (this.#scalar) {
-              this.#endString(at);
+            if (collector.scalar) {
+              collector.endString(at);
               stop = end;
             }
             at++;
@@ -310,7 +251,7 @@ export class Tokenizer {
             const isObject = kinds[depth] === 1;
             if (byte === (isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
               at++;
-              if (depth === position.depth) this.#close(at);
+              if (depth === position.depth) collector.close(at);
               depth--;
               if (depth === 0) {
                 this.#depth = 0;
@@ -333,10 +274,10 @@ export class Tokenizer {
               at++;
               inKey = true;
               if (depth === position.depth) {
-                this.#keyFrom = at;
-                position.keyStart(this.#offset(at));
+                collector.keyFrom = at;
+                position.keyStart(collector.offset(at));
               } else {
-                this.#keyFrom = -1;
+                collector.keyFrom = -1;
               }
               state = STRING;
               continue;
@@ -370,19 +311,19 @@ export class Tokenizer {
             if (byte === QUOTE) {
               inKey = false;
               state = STRING;
-              if (depth === position.depth && this.#beginScalar(at, true)) {
-                stop = at + 1 + Math.min(end - at - 1, this.#room);
+              if (depth === position.depth && collector.beginScalar(at, true)) {
+                stop = collector.cutBefore(end);
               }
               at++;
               continue;
             }
             if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
               if (depth === maxDepth) {
-                this.#flush(at);
+                collector.flush(at);
                 this.#tooDeep(at);
                 return end;
               }
-              if (depth === position.depth) this.#open(byte === OPEN_ARRAY, at);
+              if (depth === position.depth) collector.open(byte === OPEN_ARRAY, at);
               depth++;
               if (depth === kinds.length) {
                 kinds = grown(kinds);
@@ -419,7 +360,7 @@ export class Tokenizer {
               state = LITERAL;
               this.#literalAt = 1;
             }
-            if (depth === position.depth) this.#beginScalar(at, false);
+            if (depth === position.depth) collector.beginScalar(at, false);
             at++;
             continue;
           }
@@ -506,21 +447,21 @@ export class Tokenizer {
             continue;
 
           case SLOT:
-            at = this.#slotBytes(at, end);
-            if (this.#slot) continue;
+            at = collector.slotBytes(at, end);
+            if (collector.slot) continue;
             break;
         }
 
         // a scalar is complete
-        if (this.#scalar) this.#endScalar(at);
+        if (collector.scalar) collector.endScalar(at);
         state = AFTER_VALUE;
         if (depth === 0) {
           this.#state = DONE;
           return at;
         }
       }
-      if (stop === end) break;
-      this.#divert(at, state === ESCAPE);
+      if (stop === end && !collector.isCutAt(at)) break;
+      collector.divert(at, state === ESCAPE);
       state = SLOT;
       stop = end;
     }
@@ -530,186 +471,12 @@ export class Tokenizer {
     return end;
   }
 
-  /** Held offset of a chunk position outside of cut strings. */
-  #offset(at: number): number {
-    return (this.#message as HeldMessage).size + at - this.#from;
-  }
-
-  /** Holds everything before `at` that is not held yet. */
-  #flush(at: number): void {
-    if (at <= this.#from) return;
-    (this.#message as HeldMessage).append(this.#chunk, this.#from, at);
-    this.#from = at;
-  }
-
-  /** The chunk is over in the middle of the value. */
-  #suspend(end: number): void {
-    if (this.#armed !== undefined) {
-      this.#flush(this.#armedFrom);
-      (this.#message as HeldMessage).appendPending(this.#chunk, this.#armedFrom, end);
-      this.#room -= end - this.#armedFrom;
-      this.#from = end;
-    } else if (!this.#slot) {
-      this.#flush(end);
-    }
-    if (this.#keyFrom >= 0) this.#position.keyPart(this.#chunk, this.#keyFrom, end);
-    if (this.#captureFrom >= 0) this.#capture(end);
-  }
-
-  #open(isArray: boolean, at: number): void {
-    (this.#message as HeldMessage).empty = false;
-    this.#position.open(isArray, this.#offset(at));
-  }
-
-  #close(at: number): void {
-    const watch = this.#position.close();
-    if (!watch) return;
-    this.#flush(at);
-    this.#watched(watch.name, watch.start);
-  }
-
-  #endKey(at: number): void {
-    this.#position.keyEnd(this.#chunk, this.#keyFrom, at, this.#offset(at), this.#message as HeldMessage);
-    this.#keyFrom = -1;
-  }
-
-  /** A scalar begins on the tree. @returns true when it is a string that may become a cut */
-  #beginScalar(at: number, isString: boolean): boolean {
-    (this.#message as HeldMessage).empty = false;
-    const { place } = this.#position;
-    if (!place) return false;
-    if (place.watch !== undefined || place.capture !== undefined) {
-      this.#scalar = place;
-      this.#scalarStart = this.#offset(at);
-      if (place.capture !== undefined) {
-        this.#captureFrom = at;
-        this.#captured = '';
-      }
-    }
-    if (!isString || place.slot === undefined || this.#slotMin < 0) return false;
-    this.#scalar = place;
-    this.#armed = place.slot;
-    this.#armedFrom = at + 1;
-    this.#room = this.#slotMin;
-    return true;
-  }
-
-  /** A string on the tree ends with the quote at `at`. */
-  #endString(at: number): void {
-    if (this.#armed !== undefined) this.#disarm();
-    this.#endScalar(at + 1);
-  }
-
-  /** The scalar's last byte is before `at`. */
-  #endScalar(at: number): void {
-    const message = this.#message as HeldMessage;
-    const place = this.#scalar as TreeNode;
-    this.#scalar = undefined;
-    if (place.capture !== undefined) {
-      this.#capture(at);
-      this.#captureFrom = -1;
-      if (this.#captured.length > MAX_CAPTURE) message.captureOverlong(place.capture);
-      else {
-        const text = Buffer.from(this.#captured, 'latin1').toString('utf8');
-        message.capture({ name: place.capture, path: this.#position.path(message), text });
-      }
-    }
-    if (place.watch !== undefined) {
-      this.#flush(at);
-      this.#watched(place.watch, this.#scalarStart);
-    }
-  }
-
-  /** Copies the captured text of this chunk, one byte more than allowed at most. */
-  #capture(until: number): void {
-    const end = Math.min(until, this.#captureFrom + MAX_CAPTURE + 1 - this.#captured.length);
-    this.#captured += this.#chunk.toString('latin1', this.#captureFrom, end);
-  }
-
-  /** A watched value is complete, and held. */
-  #watched(name: string, start: number): void {
-    const message = this.#message as HeldMessage;
-    if (message.discarded) return;
-    const range = { name, path: this.#position.path(message), start, end: message.size };
-    if (message.record(message.ranges, range)) this.#options.handler.closed?.(range, message);
-  }
-
-  /** The armed string stays in the message. */
-  #disarm(): void {
-    const message = this.#message as HeldMessage;
-    this.#armed = undefined;
-    if (!message.hasPending) return;
-    for (const piece of message.takePending()) message.append(piece, 0, piece.length);
-  }
-
-  /** The armed string has become long enough: it is cut. @param escaped the byte at `at` is escaped */
-  #divert(at: number, escaped: boolean): void {
-    const message = this.#message as HeldMessage;
-    const name = this.#armed as string;
-    this.#flush(this.#armedFrom);
-    this.#armed = undefined;
-    this.#escaped = escaped;
-    const pending = message.takePending();
-    const path = message.discarded ? [] : this.#position.path(message);
-    this.#slot = { slot: name, path, offset: message.size, length: 0, complete: false };
-    this.#sink = undefined;
-    if (message.record(message.slots, this.#slot)) {
-      this.#sink = this.#options.handler.slot(this.#slot, message);
-    }
-    for (const piece of pending) this.#deliver(piece, 0, piece.length);
-    this.#deliver(this.#chunk, this.#armedFrom, at);
-    this.#from = at;
-  }
-
-  /**
-   * Passes on a cut string's bytes up to its closing quote. Only quotes are looked for; whether one is escaped is told
-   * by the backslashes before it.
-   * @returns the position after the quote, or `end` when the string goes on (`#slot` is still set then)
-   */
-  #slotBytes(at: number, end: number): number {
-    const chunk = this.#chunk;
-    for (let from = at; ; ) {
-      const quote = Math.min(this.#scanner.quoteFrom(from), end);
-      let back = quote;
-      while (back > at && chunk[back - 1] === BACKSLASH) back--;
-      const escaped = ((quote - back) & 1) === (back === at && this.#escaped ? 0 : 1);
-      if (quote === end) {
-        this.#deliver(chunk, at, end);
-        this.#escaped = escaped;
-        this.#from = end;
-        return end;
-      }
-      if (!escaped) {
-        this.#deliver(chunk, at, quote);
-        this.#from = quote;
-        this.#endSlot();
-        return quote + 1;
-      }
-      from = quote + 1;
-    }
-  }
-
-  #deliver(chunk: Buffer, start: number, end: number): void {
-    if (end <= start) return;
-    const slot = this.#slot as SlotValue;
-    slot.length += end - start;
-    if (!(this.#message as HeldMessage).discarded) this.#sink?.write(chunk, start, end);
-  }
-
-  #endSlot(): void {
-    const slot = this.#slot as SlotValue;
-    this.#slot = undefined;
-    if ((this.#message as HeldMessage).discarded) return;
-    slot.complete = true;
-    this.#sink?.end();
-    this.#sink = undefined;
-  }
-
   /** @throws WireError `depth` unless the message is discarded */
   #tooDeep(at: number): void {
     const { maxDepth } = this.#options;
     const reason = `nested deeper than ${maxDepth}`;
-    (this.#message as HeldMessage).reportLimit(new WireError('depth', reason, this.#base + at));
+    const { message, base } = this.#collector;
+    message.reportLimit(new WireError('depth', reason, base + at));
     this.fail(reason, at);
   }
 }
