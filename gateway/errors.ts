@@ -34,7 +34,11 @@ export const ERROR_TABLE = {
   method_not_allowed: { http: 405, jsonRpc: -32600, text: (f) => `${f.method} is not allowed here; use ${f.allow}.` },
   not_acceptable: { http: 406, jsonRpc: -32600, text: (f) => `The Accept header must list ${f.expected}.` },
   unsupported_media_type: { http: 415, jsonRpc: -32600, text: (f) => `Content-Type must be ${f.expected}.` },
-  unsupported_coding: { http: 415, jsonRpc: -32600, text: (f) => `Content-Encoding "${f.coding}" is not accepted here.` },
+  unsupported_coding: {
+    http: 415,
+    jsonRpc: -32600,
+    text: (f) => `Content-Encoding "${f.coding}" is not accepted here.`,
+  },
   header_mismatch: {
     http: 400,
     jsonRpc: -32020,
@@ -84,7 +88,8 @@ export const ERROR_TABLE = {
   response_too_large: {
     http: 502,
     jsonRpc: INTERNAL,
-    text: (f) => `The server's message without its files is larger than ${f.limit} = ${f.allowed} bytes (${f.actual} so far).`,
+    text: (f) =>
+      `The server's message without its files is larger than ${f.limit} = ${f.allowed} bytes (${f.actual} so far).`,
   },
   file_not_base64: {
     http: 502,
@@ -126,7 +131,8 @@ export const ERROR_TABLE = {
   part_memory_full: {
     http: 503,
     jsonRpc: INTERNAL,
-    text: (f) => `Too many files are being stored at once: ${f.limit} = ${f.allowed} bytes, waited ${f.waited} ms. Try again.`,
+    text: (f) =>
+      `Too many files are being stored at once: ${f.limit} = ${f.allowed} bytes, waited ${f.waited} ms. Try again.`,
   },
   process_limit: {
     http: 503,
@@ -138,7 +144,11 @@ export const ERROR_TABLE = {
     jsonRpc: INTERNAL,
     text: (f) => `The server "${f.server}" already has ${f.limit} = ${f.allowed} requests under way. Try again later.`,
   },
-  store_unavailable: { http: 503, jsonRpc: INTERNAL, text: () => 'The object store is not available. Try again later.' },
+  store_unavailable: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: () => 'The object store is not available. Try again later.',
+  },
   store_timeout: {
     http: 503,
     jsonRpc: INTERNAL,

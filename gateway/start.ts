@@ -2,10 +2,12 @@ import type { AdapterList } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
 import { formatAddress } from './config/fields.js';
 import { HeldBudget, PartBudget } from './files/budget.js';
+import { Expiry } from './files/expiry.js';
 import type { FileRecord } from './files/file.js';
 import { Library } from './files/library.js';
 import { sniff } from './files/media-type.js';
 import { PartBuffers } from './files/part-buffers.js';
+import { StateKeys } from './files/state-keys.js';
 import { startSweeper } from './files/sweep.js';
 import { previewOf } from './files/thumbnail.js';
 import { Tickets } from './files/ticket.js';
@@ -60,24 +62,27 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
 
     const draining = { now: false };
     const publicUrl = { base: config.publicUrl ?? '' };
-    const tickets = new Tickets(state, clock);
+    const keys = new StateKeys(config.secrets);
+    const tickets = new Tickets(state, keys, clock);
+    const expiry = new Expiry({ objects, state, clock, log, metrics, retentionMs: config.retention });
     const library = new Library({
       objects,
       state,
       tickets,
       clock,
       log,
+      expiry,
       settings: {
         gatewayId: config.gatewayId,
         publicUrl: () => publicUrl.base,
-        links: { style: config.links.style, ttlMs: config.links.ttl },
+        links: { style: config.links.style, ttlMs: Math.min(config.links.ttl, config.retention) },
         retentionMs: config.retention,
       },
     });
     const held = new HeldBudget(limits.held);
     const budget = new PartBudget(limits.partMemory, timeouts.queue);
     const buffers = new PartBuffers(objects.partSize);
-    const sessions = new Sessions({ state, clock, log, ttlMs: timeouts.session, maxCached: limits.sessions });
+    const sessions = new Sessions({ state, keys, clock, log, ttlMs: timeouts.session, maxCached: limits.sessions });
     const render = async (record: FileRecord, head: Buffer, signal: AbortSignal) =>
       previewOf({
         sniffedMime: (await sniff(head))?.mime,
@@ -108,6 +113,7 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
       const relay: RelayDeps = {
         server: server.name,
         limits: server.limits,
+        accepts: server.accepts,
         timeouts,
         cut: {
           ingest: { objects, budget, buffers, log },
@@ -174,6 +180,8 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
     // readiness must still be told while draining
     const adminFace = await listen({ ...config.adminListen, app: adminApp, guard, isDraining: () => false });
     closers.unshift(async () => adminFace.closeAll());
+    expiry.start();
+    closers.unshift(() => expiry.stop());
     const sweeper = startSweeper({ objects, state, clock, log, metrics });
     closers.unshift(() => sweeper.stop());
 

@@ -27,6 +27,8 @@ export interface ServerConfig {
   transport: ServerTransport;
   /** Settings of the upstream adapter. */
   settings: Settings;
+  /** Largest message this upstream takes, bytes. */
+  accepts: number;
   /** The limits of this server: the global ones, lowered where the config says so. */
   limits: Limits;
 }
@@ -55,6 +57,8 @@ export interface Config {
   /** How long a file lives after its last use. At least `links.ttl`. */
   retention: number;
   auth: { use: 'none'; allowPublic: boolean };
+  /** Keys of what the state store must not give away; the first one signs. Empty with state in memory. */
+  secrets: string[];
   /** Lower-case `host` or `host:port`, beside publicUrl's host and the loopback names, which always pass. */
   allowedHosts: string[];
   /** Serialized origins, beside publicUrl's own, which always passes. */

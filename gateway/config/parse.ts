@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Limits } from '../policy/limits.js';
 import type { AdapterList } from './adapter-list.js';
 import type { Config, ServerConfig } from './config.js';
-import { crossCheck, limitsFit, type Parsed } from './cross-checks.js';
+import { crossCheck, type Parsed } from './cross-checks.js';
 import { type Environment, expand } from './expand.js';
 import { type ConfigProblem, explainIssue, formatPath, type Path, problem, valueAt } from './problems.js';
 import { knownKeysOf } from './reference.js';
@@ -31,7 +31,8 @@ export function parseConfig(written: object, adapters: AdapterList, environment:
   ];
   if (problems.length > 0) return { ok: false, problems };
   // Without a problem every section is there; its limits and time-outs have exactly the names of their tables.
-  return { ok: true, config: found.parsed as unknown as Omit<Config, 'inheritedEnv'> };
+  const { secret: secrets, antivirus: _, ...sections } = found.parsed;
+  return { ok: true, config: { ...sections, secrets } as unknown as Omit<Config, 'inheritedEnv'> };
 }
 
 interface Found {
@@ -86,11 +87,18 @@ function parseServers(written: unknown, adapters: AdapterList, limits: Limits | 
       issues.push(...under(path, result.error.issues));
       continue;
     }
-    const { limits: own, transport: _, ...settings } = result.data as { limits?: Partial<Limits>; transport?: string };
+    const { limits: own, transport: _, accepts, ...settings } = result.data as unknown as ServerSection;
     const merged = limits && lowered(limits, own ?? {}, [...path, 'limits'], problems);
-    if (merged !== undefined) servers.push({ name, transport: chosen.transport, settings, limits: merged });
+    if (merged !== undefined) servers.push({ name, transport: chosen.transport, settings, accepts, limits: merged });
   }
   return { servers, issues, problems };
+}
+
+/** What every server's section holds beside the settings of its adapter. */
+interface ServerSection {
+  limits?: Partial<Limits>;
+  transport?: string;
+  accepts: number;
 }
 
 function hasUrl(server: unknown): boolean {
@@ -100,7 +108,6 @@ function hasUrl(server: unknown): boolean {
 /** The limits of one server. Raising one is a problem: a server's own section must never be the weaker bound. */
 function lowered(global: Limits, own: Partial<Limits>, path: string[], problems: ConfigProblem[]): Limits {
   const merged = { ...global };
-  const before = problems.length;
   for (const [name, value] of Object.entries(own) as [keyof Limits, number | undefined][]) {
     if (value === undefined) continue;
     if (value > global[name]) {
@@ -108,7 +115,6 @@ function lowered(global: Limits, own: Partial<Limits>, path: string[], problems:
     }
     merged[name] = value;
   }
-  if (problems.length === before && Object.keys(own).length > 0) problems.push(...limitsFit(merged, path));
   return merged;
 }
 

@@ -8,6 +8,9 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 
+/** As long as the HMAC that is made with it. */
+const MIN_SECRET_BYTES = 32;
+
 /** A SigV4 signature lives seven days at most. */
 const LONGEST_LINK = 7 * DAY;
 
@@ -52,11 +55,23 @@ export function sectionSchemas(adapters: AdapterList) {
       .describe('The links that clients get.'),
     limits: limitsSchema().prefault({}).describe('Sizes and counts. An error that a limit causes names it.'),
     timeouts: timeoutsSchema().prefault({}).describe('Times to wait. An error that a time-out causes names it.'),
-    retention: time({ min: MINUTE, max: 365 * DAY })
+    retention: time({ min: SECOND, max: 365 * DAY })
       .prefault('24h')
       .describe(
-        'How long a file lives after the last use that Wharf sees. Downloads by a presigned link are not seen.',
+        'How long a file lives after the last use that Wharf sees. Downloads by a presigned link are not seen. ' +
+          'No link outlives it.',
       ),
+    secret: secrets()
+      .prefault([])
+      .describe(
+        'At least 32 bytes from a random source, or a list of them: the first signs, all are accepted, so that a new ' +
+          'one can be put in front. Tickets and sessions are kept under keys made with it. Required unless state is ' +
+          'in memory.',
+      ),
+    antivirus: z
+      .strictObject({ use: z.literal('none', { error: 'must be none: this version has no other' }) })
+      .prefault({ use: 'none' })
+      .describe('What scans files before they are linked. `none`: nothing does.'),
     auth: z
       .strictObject({
         use: z.literal('none', { error: 'must be none: this version has no other' }),
@@ -99,6 +114,16 @@ export function sectionSchemas(adapters: AdapterList) {
 export type Sections = {
   [Key in keyof ReturnType<typeof sectionSchemas>]: z.output<ReturnType<typeof sectionSchemas>[Key]>;
 };
+
+/** One secret or a list; a list in either case once parsed. */
+function secrets() {
+  const one = z.string({ error: 'must be text' }).refine((text) => Buffer.byteLength(text) >= MIN_SECRET_BYTES, {
+    error: `must be at least ${MIN_SECRET_BYTES} bytes; make one with: openssl rand -base64 48`,
+  });
+  return z.union([one.transform((text) => [text]), z.array(one).max(10)], {
+    error: `must be a secret of at least ${MIN_SECRET_BYTES} bytes, or a list of them`,
+  });
+}
 
 /** `use:` and the settings of the adapter that it names. */
 function choice<Port, Deps>(

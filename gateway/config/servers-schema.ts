@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { AdapterList } from './adapter-list.js';
 import type { ServerTransport } from './config.js';
+import { size } from './fields.js';
 import { serverLimitsSchema } from './limits-schema.js';
 
 /** First segments of Wharf's own paths: `/d/mcp` would be a download. */
@@ -10,6 +11,14 @@ const NAME_PATTERN = /^[a-z0-9-]{1,64}$/;
 const limits = () =>
   serverLimitsSchema().optional().describe('Limits of this server alone. They can only be lower than the global ones.');
 
+const MIB = 1024 * 1024;
+
+/** The largest request an SDK server survives: over HTTP it answers 413, over stdio its process exits. */
+const accepts = (byDefault: '4MiB' | '10MiB') =>
+  size({ min: 1024, max: 2048 * MIB })
+    .prefault(byDefault)
+    .describe('Largest message this server takes. A longer one is refused before its first byte.');
+
 /** The three ways to write a server. Which one is meant shows in its keys, so that problems are told for that one. */
 export function serverSchemas(upstream: AdapterList['upstream']) {
   const transport = (name: 'streamable-http' | 'legacy-sse') =>
@@ -17,12 +26,17 @@ export function serverSchemas(upstream: AdapterList['upstream']) {
       .literal(name)
       .describe('How the server speaks HTTP. Left out, Wharf asks it: Streamable HTTP first, then HTTP+SSE.');
   return {
-    stdio: upstream.stdio.settings.safeExtend({ limits: limits() }),
+    stdio: upstream.stdio.settings.safeExtend({ accepts: accepts('10MiB'), limits: limits() }),
     'streamable-http': upstream['streamable-http'].settings.safeExtend({
       transport: transport('streamable-http').optional(),
+      accepts: accepts('4MiB'),
       limits: limits(),
     }),
-    'legacy-sse': upstream['legacy-sse'].settings.safeExtend({ transport: transport('legacy-sse'), limits: limits() }),
+    'legacy-sse': upstream['legacy-sse'].settings.safeExtend({
+      transport: transport('legacy-sse'),
+      accepts: accepts('4MiB'),
+      limits: limits(),
+    }),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Log } from '../ports/log.js';
 import type { ByteRange, ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
 import { attachment } from './content-disposition.js';
+import type { Expiry } from './expiry.js';
 import type { FileRecord, FileRef } from './file.js';
 import type { Stored } from './ingest.js';
 import { safeMediaType } from './media-type.js';
@@ -14,6 +15,8 @@ export interface LibraryDeps {
   tickets: Tickets;
   clock: Clock;
   log: Log;
+  /** Told of every new file. */
+  expiry: Pick<Expiry, 'watch'>;
   settings: {
     gatewayId: string;
     /** How clients reach Wharf, without a slash at the end; known once the port is. */
@@ -57,6 +60,7 @@ export class Library {
       return twin;
     }
     await state.create(`file:${record.id}`, JSON.stringify(record), settings.retentionMs);
+    this.#deps.expiry.watch(record.id, record.key);
     if (!(await state.create(digestKey, record.id, settings.retentionMs))) {
       const old = await state.read(digestKey);
       if (old !== undefined) await state.replace(digestKey, old, record.id, settings.retentionMs);

@@ -41,6 +41,8 @@ export interface ExchangeFacts {
 export interface RelayDeps {
   server: string;
   limits: Limits;
+  /** Largest message this upstream takes, bytes. */
+  accepts: number;
   timeouts: Timeouts;
   cut: CutDeps & { tree: WatchTree; slotMin: number };
   files: OutgoingFileDeps;

@@ -46,6 +46,7 @@ export class Server {
     const messages = parseMessages(exchange.body);
     noteFacts(exchange, messages);
     checkStatelessHeaders(exchange.headers, messages);
+    this.#checkSize(exchange.body.length);
     const session = messages.initialize ? undefined : await this.#session(exchange);
     if (session) exchange.facts.version = session.version;
     const channel = session?.channel ?? this.#spoken;
@@ -74,6 +75,13 @@ export class Server {
   async close(): Promise<void> {
     await this.#shared?.close();
     await Promise.all(this.#upstreams.map((upstream) => upstream.close()));
+  }
+
+  /** Over stdio a line too long ends the server's process, and with it everybody's work there. */
+  #checkSize(actual: number): void {
+    const { accepts, server } = this.#deps;
+    if (actual <= accepts) return;
+    throw new GatewayError('message_too_large', { limit: `servers.${server}.accepts`, allowed: accepts, actual });
   }
 
   async #session(exchange: Exchange): Promise<Session | undefined> {

@@ -1,11 +1,12 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { StateKeys } from '../files/state-keys.js';
 import type { Clock } from '../ports/clock.js';
 import type { JsonObject } from '../ports/dialect.js';
 import type { Log } from '../ports/log.js';
 import type { StateStore } from '../ports/state-store.js';
 
-/** What every replica must know of a session; JSON under `session:<sha-256 of its id>`. */
+/** What every replica must know of a session; JSON under a key made of its id. */
 export interface SessionRecord {
   principal: string;
   server: string;
@@ -26,6 +27,8 @@ export interface Session extends SessionRecord {
 
 interface Cached {
   session: Session;
+  /** Where the state store keeps it. */
+  key: string;
   /** When the state store was last told that the session is alive. */
   extendedAt: number;
 }
@@ -33,13 +36,15 @@ interface Cached {
 /** The sessions of all servers: kept in the state store for every replica, cached here so that its outage is survived. */
 export class Sessions {
   readonly #state: StateStore;
+  readonly #keys: StateKeys;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #ttlMs: number;
   readonly #cache: LRUCache<string, Cached>;
 
-  constructor(deps: { state: StateStore; clock: Clock; log: Log; ttlMs: number; maxCached: number }) {
+  constructor(deps: { state: StateStore; keys: StateKeys; clock: Clock; log: Log; ttlMs: number; maxCached: number }) {
     this.#state = deps.state;
+    this.#keys = deps.keys;
     this.#clock = deps.clock;
     this.#log = deps.log;
     this.#ttlMs = deps.ttlMs;
@@ -49,8 +54,9 @@ export class Sessions {
   /** @throws GatewayError `state_unavailable` */
   async open(record: SessionRecord): Promise<Session> {
     const session: Session = { ...record, id: randomUUID() };
-    await this.#state.create(stateKey(session.id), JSON.stringify(record), this.#ttlMs);
-    this.#cache.set(session.id, { session, extendedAt: this.#clock.now() });
+    const key = this.#keys.of('session', session.id);
+    await this.#state.create(key, JSON.stringify(record), this.#ttlMs);
+    this.#cache.set(session.id, { session, key, extendedAt: this.#clock.now() });
     return session;
   }
 
@@ -68,15 +74,18 @@ export class Sessions {
   /** Ends the session everywhere but in other replicas' caches, where the upstream's own 404 ends it. */
   async end(id: string): Promise<void> {
     this.#cache.delete(id);
-    await this.#state.remove(stateKey(id));
+    await Promise.all(this.#keys.all('session', id).map((key) => this.#state.remove(key)));
   }
 
   async #load(id: string): Promise<Cached | undefined> {
-    const text = await this.#state.read(stateKey(id));
-    if (text === undefined) return undefined;
-    const cached: Cached = { session: { ...(JSON.parse(text) as SessionRecord), id }, extendedAt: 0 };
-    this.#cache.set(id, cached);
-    return cached;
+    for (const key of this.#keys.all('session', id)) {
+      const text = await this.#state.read(key);
+      if (text === undefined) continue;
+      const cached: Cached = { session: { ...(JSON.parse(text) as SessionRecord), id }, key, extendedAt: 0 };
+      this.#cache.set(id, cached);
+      return cached;
+    }
+    return undefined;
   }
 
   /** Tells the store now and then, not at every request. A store that is down is told later. */
@@ -84,14 +93,9 @@ export class Sessions {
     const now = this.#clock.now();
     if (now - cached.extendedAt < this.#ttlMs / 8) return;
     cached.extendedAt = now;
-    this.#state.extend(stateKey(cached.session.id), this.#ttlMs).catch((error) => {
+    this.#state.extend(cached.key, this.#ttlMs).catch((error) => {
       cached.extendedAt = 0;
       this.#log.warn({ err: error }, 'could not extend a session');
     });
   }
-}
-
-/** A dump of the state store opens no session. */
-function stateKey(id: string): string {
-  return `session:${createHash('sha256').update(id).digest('base64url')}`;
 }

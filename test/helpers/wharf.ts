@@ -48,6 +48,7 @@ export async function startWharf({
       ? {
           objects: { use: 's3', ...s3Config(bucket ?? freshName('e2e')) },
           state: { use: 'redis', url: redisUrl(), keyPrefix: keyPrefix ?? `${freshName('e2e')}:` },
+          secret: 'the tests of this repository share this secret',
         }
       : { objects: { use: 'filesystem', path: join(folder, 'data') }, state: { use: 'memory' } };
   const written = { listen: '127.0.0.1:0', adminListen: '127.0.0.1:0', servers, ...kept, ...config };

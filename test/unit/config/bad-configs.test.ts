@@ -91,8 +91,8 @@ const VARIABLES: Bad[] = [
 const KEYS: Bad[] = [
   {
     name: 'an unknown key',
-    text: withServer('antivirus: { use: none }'),
-    path: 'antivirus',
+    text: withServer('clients: []'),
+    path: 'clients',
     message: /not a known key/,
   },
   { name: 'a mistyped key', text: withServer('listn: 127.0.0.1:1'), path: 'listn', message: /did you mean "listen"/ },
@@ -394,28 +394,22 @@ const BETWEEN: Bad[] = [
     message: /another port/,
   },
   {
-    name: 'an inline limit beyond a message',
-    text: withServer('limits: { inlineImage: 15MiB }'),
-    path: 'limits.inlineImage',
-    message: /limits.response/,
+    name: 'Redis without a secret',
+    text: withServer('state: { use: redis, url: "redis://127.0.0.1" }'),
+    path: 'secret',
+    message: /is required with state/,
   },
   {
-    name: "an inline limit beyond a server's messages",
-    text: server('limits: { response: 2MiB }'),
-    path: 'servers.a.limits.inlineResource',
-    message: /limits.response/,
+    name: 'a short secret',
+    text: withServer('secret: hunter2'),
+    path: 'secret',
+    message: /at least 32 bytes/,
   },
   {
-    name: 'a message beyond all that is held',
-    text: withServer('limits: { held: 8MiB, inlineResource: 1MiB }'),
-    path: 'limits.response',
-    message: /limits.held/,
-  },
-  {
-    name: 'a link that outlives its file',
-    text: withServer('retention: 10m'),
-    path: 'links.ttl',
-    message: /retention/,
+    name: 'a retention of no time',
+    text: withServer('retention: 10ms'),
+    path: 'retention',
+    message: /from 1s/,
   },
 ];
 

@@ -24,7 +24,7 @@ async function blocksOf(page: string): Promise<[string, string][]> {
 function environmentOf(text: string): Record<string, string> {
   const names = [...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => String(name));
   return Object.fromEntries(
-    names.map((name) => [name, name.includes('REDIS') ? 'redis://127.0.0.1' : 'http://127.0.0.1:1']),
+    names.map((name) => [name, name.includes('REDIS') ? 'redis://127.0.0.1' : `http://127.0.0.1:1/${'0'.repeat(32)}`]),
   );
 }
 

@@ -33,6 +33,7 @@ describe('a config of one server', () => {
       {
         name: 'a',
         transport: 'probed',
+        accepts: 4 * 1024 * 1024,
         settings: expect.objectContaining({ url: 'http://127.0.0.1:1/mcp' }),
         limits: DEFAULT_LIMITS,
       },

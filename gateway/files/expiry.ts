@@ -1,0 +1,83 @@
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { Metrics } from '../ports/metrics.js';
+import type { ObjectStore } from '../ports/object-store.js';
+import type { StateStore } from '../ports/state-store.js';
+
+/** Files watched at one time, about 150 bytes each; what is beyond is left to the sweeper. */
+const MAX_WATCHED = 100_000;
+
+/** The shortest and the longest pause between two looks. */
+const MIN_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 60_000;
+
+export interface ExpiryDeps {
+  objects: Pick<ObjectStore, 'remove'>;
+  state: Pick<StateStore, 'read'>;
+  clock: Clock;
+  log: Log;
+  metrics: Metrics;
+  /** `retention`, milliseconds. */
+  retentionMs: number;
+}
+
+/**
+ * Removes the objects of files whose record has expired, soon after it has. It knows the files that this process has
+ * given a record: for those a missing record means expired, never "not recorded yet". All others, such as those of a
+ * process that is gone, are the sweeper's, which must wait to tell the two apart.
+ */
+export class Expiry {
+  readonly #deps: ExpiryDeps;
+  readonly #pauseMs: number;
+  /** Object key by file id, and when its record may be gone. In order of time: a file that is looked at goes to the end. */
+  readonly #watched = new Map<string, { key: string; dueAt: number }>();
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(deps: ExpiryDeps) {
+    this.#deps = deps;
+    this.#pauseMs = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, deps.retentionMs / 4));
+  }
+
+  /** The file has a record from now on. */
+  watch(id: string, key: string): void {
+    if (this.#watched.size < MAX_WATCHED) {
+      this.#watched.set(id, { key, dueAt: this.#deps.clock.now() + this.#deps.retentionMs });
+    }
+  }
+
+  /** Looks once at every file that is due. A file in use has had its record extended, and is looked at again later. */
+  async look(): Promise<void> {
+    const { state, objects, clock, metrics } = this.#deps;
+    const now = clock.now();
+    for (const [id, { key, dueAt }] of this.#watched) {
+      if (dueAt > now || this.#stopped) return;
+      const isAlive = (await state.read(`file:${id}`)) !== undefined;
+      if (!isAlive) {
+        await objects.remove(key);
+        metrics.count('wharf_swept_objects_total', { reason: 'expired' });
+      }
+      this.#watched.delete(id);
+      if (isAlive) this.#watched.set(id, { key, dueAt: now + this.#deps.retentionMs / 4 });
+    }
+  }
+
+  start(): void {
+    this.#timer = setTimeout(() => {
+      this.#running = this.look()
+        .catch((error) => this.#deps.log.warn({ err: error }, 'could not remove an expired file'))
+        .finally(() => {
+          if (!this.#stopped) this.start();
+        });
+    }, this.#pauseMs);
+    this.#timer.unref();
+  }
+
+  /** Resolves when the look under way has ended. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+}

@@ -1,0 +1,81 @@
+import { describe, expect, it } from '@jest/globals';
+import { Expiry } from '../../../gateway/files/expiry.js';
+import { silentLog } from '../../helpers/silent-log.js';
+
+const RETENTION = 10_000;
+
+function setUp() {
+  const records = new Set<string>();
+  const removed: string[] = [];
+  const time = { now: 0 };
+  const state = { read: async (key: string) => (records.has(key) ? '{}' : undefined), isDown: false };
+  const expiry = new Expiry({
+    objects: {
+      remove: async (key) => {
+        removed.push(key);
+      },
+    },
+    state: {
+      read: async (key) => {
+        if (state.isDown) throw new Error('down');
+        return state.read(key);
+      },
+    },
+    clock: { now: () => time.now },
+    log: silentLog,
+    metrics: { count: () => {}, observe: () => {}, gauge: () => {} },
+    retentionMs: RETENTION,
+  });
+  const add = (id: string) => {
+    records.add(`file:${id}`);
+    expiry.watch(id, `f/${id}`);
+  };
+  return { records, removed, time, state, expiry, add };
+}
+
+describe('expired files', () => {
+  it('lose their object once their record is gone', async () => {
+    const { add, records, removed, time, expiry } = setUp();
+    add('a');
+    await expiry.look();
+    time.now = RETENTION;
+    records.delete('file:a');
+    await expiry.look();
+    await expiry.look();
+    expect(removed).toEqual(['f/a']);
+  });
+
+  it('are looked at no sooner than they can have expired', async () => {
+    const { add, records, removed, time, expiry } = setUp();
+    add('a');
+    records.delete('file:a');
+    time.now = RETENTION - 1;
+    await expiry.look();
+    expect(removed).toEqual([]);
+  });
+
+  it('live on as long as somebody uses them', async () => {
+    const { add, records, removed, time, expiry } = setUp();
+    add('a');
+    for (time.now = RETENTION; time.now < 5 * RETENTION; time.now += RETENTION / 4) await expiry.look();
+    expect(removed).toEqual([]);
+    records.delete('file:a');
+    time.now += RETENTION;
+    await expiry.look();
+    expect(removed).toEqual(['f/a']);
+  });
+
+  it('stay when the state store cannot tell, and go when it can again', async () => {
+    const { add, records, removed, time, state, expiry } = setUp();
+    add('a');
+    add('b');
+    records.clear();
+    time.now = RETENTION;
+    state.isDown = true;
+    await expect(expiry.look()).rejects.toThrow('down');
+    expect(removed).toEqual([]);
+    state.isDown = false;
+    await expiry.look();
+    expect(removed).toEqual(['f/a', 'f/b']);
+  });
+});
