@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { RawClient } from '../../helpers/raw-client.js';
+import { STORES, startWharf } from '../../helpers/wharf.js';
+
+let fake: FakeUpstream;
+
+beforeAll(async () => {
+  fake = await startFakeUpstream({ transport: 'json' });
+});
+
+afterAll(() => fake?.close());
+
+const metric = async (adminUrl: string, line: string) =>
+  (await (await fetch(`${adminUrl}/metrics`)).text()).split('\n').find((text) => text.startsWith(line));
+
+describe.each(STORES)('a file in %s', (stores) => {
+  it('is gone after its retention, and so is its link', async () => {
+    const config = { retention: '1s', links: { style: 'gateway', ttl: '10m' } };
+    const wharf = await startWharf({ servers: { fake: { url: fake.url } }, stores, config });
+    try {
+      const client = await RawClient.connect(wharf.mcp);
+      const { result } = await client.call('blob', { size: 1_000_000, seed: 11 });
+      const link = JSON.stringify(result).match(/http[^"\\]*\/d\/[\w-]+/)?.[0] ?? '';
+      expect((await fetch(link)).status).toBe(200);
+      const removed = 'wharf_swept_objects_total{reason="expired"} 1';
+      while ((await metric(wharf.adminUrl, removed)) === undefined)
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      expect((await fetch(link)).status).toBe(410);
+    } finally {
+      await wharf.stop();
+    }
+  });
+});
+
+describe('a message larger than its server takes', () => {
+  it('is refused before its first byte, naming the limit', async () => {
+    const wharf = await startWharf({ servers: { small: { url: fake.url, accepts: '100KiB' } } });
+    try {
+      const client = await RawClient.connect(wharf.mcp);
+      const before = fake.requests.length;
+      const { error, answer } = await client.call('echo', { text: 'x'.repeat(200_000) });
+      expect(answer.status).toBe(413);
+      expect(error?.message).toMatch(/servers\.small\.accepts = 102400/);
+      expect(fake.requests.length).toBe(before);
+    } finally {
+      await wharf.stop();
+    }
+  });
+});
