@@ -38,7 +38,8 @@ async function research(client: Client): Promise<unknown[]> {
     // How often the status was asked for depends on the machine.
     if (message.type === 'result' || message.type === 'error') messages.push(message);
   }
-  return messages;
+  const text = JSON.stringify(messages).replace(/"taskId":"[^"]+"/g, '"taskId":"<id>"');
+  return JSON.parse(text) as unknown[];
 }
 
 describe('a stream that the server closes before the answer', () => {
