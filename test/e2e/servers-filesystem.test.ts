@@ -16,7 +16,6 @@ const PLACES = {
   'S3 and Redis': () => ({
     objects: { use: 's3', ...s3Config(freshName('e2e')) },
     state: { use: 'redis', url: redisUrl(), keyPrefix: `${freshName('e2e')}:` },
-    secret: 'known to this test only: 0123456789 abcdef',
     secret: 'the tests of this repository share this secret',
   }),
 };
