@@ -9,6 +9,7 @@ import { many, manyPeers } from './cases/many.js';
 import { memory } from './cases/memory.js';
 import { slowReader } from './cases/slow-reader.js';
 import { small } from './cases/small.js';
+import { watchBystanders } from './lib/bystanders.js';
 import { environment } from './lib/environment.js';
 import { type LabOptions, openLab } from './lib/lab.js';
 import { BENCH_DIRECTORY } from './lib/paths.js';
@@ -62,6 +63,7 @@ async function main(): Promise<void> {
   const given = process.argv.slice(2).join(' ');
   const facts = environment(`npm run bench${given ? ` -- ${given}` : ''}`);
   print(facts.join('\n'));
+  const othersShare = watchBystanders();
   const { subject, node, nodeArg: nodeArgs } = flags;
   const lab = await openLab({ rounds, quick, subject, node, nodeArgs, peers: flags.peers && !quick });
   const sections: Section[] = [];
@@ -77,11 +79,14 @@ async function main(): Promise<void> {
   } finally {
     await lab.close();
   }
+  facts.push(
+    `- Meanwhile other processes took ${Math.round(othersShare() * 100)} % of all cores' time: ratios hold when it is small`,
+  );
   const rows = sections.flatMap((section) => section.rows);
   const details = sections.flatMap((section) => [`## ${section.title}`, ...section.details]);
   const how = `Medians of ${rounds} interleaved rounds; ratios are taken within a round. Sizes are base64 text, MB = 10⁶.`;
   const report = ['# Benchmark results', facts.join('\n'), how, verdictTable(rows), ...details].join('\n\n');
-  print(`\n# Goals\n\n${verdictTable(rows)}`);
+  print(`\n${facts.at(-1)}\n\n# Goals\n\n${verdictTable(rows)}`);
   const out = flags.out ?? (given === '' ? join(BENCH_DIRECTORY, 'RESULTS.md') : undefined);
   if (out !== undefined) writeFileSync(out, `${report}\n`);
   if (flags.strict && rows.some((row) => row.ok === false)) process.exitCode = 1;

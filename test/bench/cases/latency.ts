@@ -30,7 +30,7 @@ async function frameDelays(target: Target): Promise<number[]> {
 }
 
 async function targetsOf(lab: Lab): Promise<Map<string, Target>> {
-  const targets = [lab.direct, await lab.nginx(), await lab.gateway()];
+  const targets = [lab.direct, await lab.nginx(), await lab.floor(), await lab.gateway()];
   for (const target of targets) await target.restart();
   return new Map(targets.map((target) => [target.name, target]));
 }
