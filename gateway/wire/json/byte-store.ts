@@ -1,5 +1,7 @@
 /** A run is held by reference from this share of its memory on; a smaller one would pin bytes that nobody holds. */
 const PINNED_SHARE = 4;
+/** And from this many bytes on: a piece costs some 200 bytes itself, whatever it holds. */
+const MIN_KEPT = 4096;
 const FIRST_BLOCK = 256;
 const LAST_BLOCK = 64 * 1024;
 const NO_BYTES = Buffer.alloc(0);
@@ -44,8 +46,9 @@ export class ByteStore {
     this.#chunk = NO_BYTES;
     this.#start = 0;
     this.#end = 0;
-    if (end === start) return;
-    if ((end - start) * PINNED_SHARE >= chunk.buffer.byteLength) this.#keep(chunk.subarray(start, end));
+    const length = end - start;
+    if (length === 0) return;
+    if (length >= MIN_KEPT && length * PINNED_SHARE >= chunk.buffer.byteLength) this.#keep(chunk.subarray(start, end));
     else this.#copy(chunk, start, end);
   }
 

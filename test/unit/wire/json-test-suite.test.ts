@@ -31,6 +31,7 @@ const startsLikeMessage = (bytes: Buffer) => /^\s*[{[]/.test(bytes.toString('lat
 const breaksLines = (bytes: Buffer) => bytes.includes(0x0a) || bytes.includes(0x0d);
 const text = (bytes: Buffer) => bytes.toString('latin1');
 const withoutSpaceAround = (json: string) => json.replaceAll(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
+const fromFirstByte = (bytes: Buffer) => text(bytes).replace(/^[ \t]+/, '');
 const trimmed = (bytes: Buffer) => withoutSpaceAround(text(bytes));
 
 /** `{"a": true} "x"`: not a JSON text, but two of them, which a body may hold. */
@@ -57,7 +58,7 @@ describe('JSONTestSuite', () => {
 
     it('passes as a line, unless it breaks lines or is a bare scalar', () => {
       for (const { messages } of breaksLines(bytes) || !startsLikeMessage(bytes) ? [] : seen('lines', bytes)) {
-        expect(messages.map(({ whole, malformed }) => [whole, malformed])).toEqual([[trimmed(bytes), undefined]]);
+        expect(messages.map(({ whole, malformed }) => [whole, malformed])).toEqual([[fromFirstByte(bytes), undefined]]);
       }
     });
   });
