@@ -48,8 +48,9 @@ async function run(config: Config): Promise<number> {
     // Loaded only here: `wharf check` and `wharf schema` need none of it.
     const { start } = await import('./start.js');
     const started = await start(config, adapters, log);
-    process.stdout.write(startedText(version, started, config));
+    // First: who reads the text may send a signal at once.
     drainOnSignal(started.drain);
+    process.stdout.write(startedText(version, started, config));
     return 0;
   } catch (error) {
     process.stderr.write(startFailureText(error));
