@@ -11,6 +11,11 @@ import { Spelling } from './spelling.js';
 /** Raw bytes decoded in one step: a piece never outgrows the slack of a part buffer. */
 const RAW_PIECE = Math.floor(MAX_PIECE / 3) * 4;
 
+/** Raw bytes from one look at an unusual spelling to the next. */
+const LOOK_STEP = 64 * 1024;
+
+const PADDING = 0x3d;
+
 /** A data URI's head is at most this long; what has none by then is ordinary text. */
 const MAX_HEAD = 4096;
 
@@ -66,6 +71,8 @@ export class Cut implements SlotSink {
   #backlog: Buffer[] = [];
   #ended = false;
   #fault: WireError | undefined;
+  /** Of a string that broke off inside a piece: its file's first bytes that are spelled canonically. */
+  #canonicalBytes: number | undefined;
   #pressure: Promise<void> | undefined;
   #stored: Stored | undefined;
 
@@ -73,7 +80,7 @@ export class Cut implements SlotSink {
     this.value = value;
     this.path = options.path;
     this.#options = options;
-    this.#nextLook = encodedLength(options.inlineLimit);
+    this.#nextLook = lengthPast(options.inlineLimit);
     this.#spelling = new Spelling(options.spoolLimit, options.account);
   }
 
@@ -97,12 +104,17 @@ export class Cut implements SlotSink {
     return this.#state === 'stored' ? this.#stored : undefined;
   }
 
-  write(chunk: Buffer, start: number, end: number): void {
+  write(chunk: Buffer, from: number, end: number): void {
+    let start = from;
+    while (this.#state === 'gathering' && start < end) {
+      // looked at after so many bytes, however they were cut on the way: else the outcome depended on that
+      const until = Math.min(end, start + this.#nextLook + 1 - this.#raw.size);
+      this.#hold(chunk, start, until);
+      start = until;
+      if (this.#raw.size > this.#nextLook) this.#look();
+    }
+    if (start === end) return;
     switch (this.#state) {
-      case 'gathering':
-        this.#hold(chunk, start, end);
-        if (this.#raw.size > this.#nextLook) this.#look();
-        break;
       case 'inline':
         this.#hold(chunk, start, end);
         break;
@@ -142,7 +154,8 @@ export class Cut implements SlotSink {
   putBack(): { stored: Stored; how: PutBack } | undefined {
     if (!this.#stored) return undefined;
     if (this.#spelling.lost) throw this.#spoolFull();
-    const canonicalBytes = this.#decoder.canonical ? this.#stored.size : (this.#decoder.canonicalChars / 4) * 3;
+    const whole = this.#decoder.canonical ? this.#stored.size : (this.#decoder.canonicalChars / 4) * 3;
+    const canonicalBytes = this.#canonicalBytes ?? whole;
     return { stored: this.#stored, how: { head: this.#head, canonicalBytes, spelling: this.#spelling.pieces } };
   }
 
@@ -163,7 +176,11 @@ export class Cut implements SlotSink {
     const size = body && this.#tryDecode(body, false);
     if (!body || size === undefined) this.#state = 'inline';
     else if (size > this.#options.inlineLimit) this.#store(body);
-    else this.#nextLook = this.#raw.size * 2; // escapes and line breaks make it look longer than it is
+    else {
+      // escapes, line breaks and a URI's head make it look longer than it is; each look costs a pass over all of it
+      const missing = lengthPast(this.#options.inlineLimit - size);
+      this.#nextLook = this.#raw.size + Math.max(missing, Math.min(this.#raw.size, LOOK_STEP));
+    }
   }
 
   /** The base64 of what is in memory; undefined where a data URI is due and there is none. */
@@ -261,17 +278,37 @@ export class Cut implements SlotSink {
   #decodePiece(piece: Buffer): void {
     const ingest = this.#ingest;
     if (!ingest) return;
-    const before = this.#decoder.chars;
+    const { canonical, chars: before } = this.#decoder;
     try {
       ingest.take(this.#decoder.push(piece, 0, piece.length, ingest.buffer, ingest.offset));
     } catch (error) {
       this.#fault = wireErrorOrThrow(error);
       this.#state = 'broken';
-      this.#spelling.leaveCanonical(this.#decoder, before);
-      this.#spell(piece.subarray(Math.max(0, this.#decoder.canonicalChars - before)));
+      const begun = canonical ? this.#spelling.tail(before - this.#decoder.canonicalChars) : undefined;
+      if (begun && !begun.includes(PADDING)) this.#breakOff(ingest, begun, piece, this.#fault.offset - before);
+      else {
+        this.#spelling.leaveCanonical(this.#decoder, before);
+        this.#spell(piece);
+      }
       return;
     }
     this.#spelling.follow(this.#decoder, piece, before);
+  }
+
+  /**
+   * The string stops being base64 at `bad` of this piece. What stands before that still goes into the file, so that
+   * what has to be kept of the string does not depend on how it was cut on the way.
+   * @param begun the unfinished quad before the piece
+   */
+  #breakOff(ingest: Ingest, begun: Buffer, piece: Buffer, bad: number): void {
+    const text = Buffer.concat([begun, piece.subarray(0, bad)]);
+    const decoder = new Base64Decoder();
+    ingest.take(decoder.push(text, 0, text.length, ingest.buffer, ingest.offset));
+    const before = (this.#decoder.canonicalChars / 4) * 3;
+    const again = decoder.canonicalChars - (decoder.canonicalChars % 4);
+    this.#canonicalBytes = before + (decoder.canonical ? decoder.bytes : (again / 4) * 3);
+    this.#spell(text.subarray(again));
+    this.#spell(piece.subarray(bad));
   }
 
   #spell(piece: Buffer): void {
@@ -331,8 +368,9 @@ function wireErrorOrThrow(error: unknown): WireError {
   throw error;
 }
 
-function encodedLength(bytes: number): number {
-  return Math.ceil(bytes / 3) * 4;
+/** Characters that base64 of more than `bytes` bytes has, less one. */
+function lengthPast(bytes: number): number {
+  return Math.ceil(bytes / 3) * 4 + 3;
 }
 
 function* pieces(buffers: readonly Buffer[]): Generator<Buffer> {

@@ -4,6 +4,8 @@ import { ByteStore } from '../wire/json/byte-store.js';
 /** A quad that turns out not to be canonical can have begun at most three characters before the piece at hand. */
 const QUAD_TAIL = 4;
 
+const NOTHING = Buffer.alloc(0);
+
 /**
  * The spelling of a string that has left memory, from the first byte on that encoding its file again would not give:
  * escapes, line breaks, the url-safe alphabet, missing padding, or no base64 at all. Bounded by `limits.spool`.
@@ -12,7 +14,7 @@ export class Spelling {
   readonly #limit: number;
   readonly #account: (delta: number) => void;
   readonly #kept = new ByteStore();
-  #tail: Buffer = Buffer.alloc(0);
+  #tail: Buffer = NOTHING;
   #bytes = 0;
 
   constructor(limit: number, account: (delta: number) => void) {
@@ -44,11 +46,16 @@ export class Spelling {
     this.push(piece.subarray(Math.max(0, decoder.canonicalChars - before)));
   }
 
+  /** The last `length` canonical bytes, at most a quad. */
+  tail(length: number): Buffer {
+    return length === 0 ? NOTHING : this.#tail.subarray(-length);
+  }
+
   /** The canonical beginning is over; its last, incomplete quad belongs to the spelling. */
   leaveCanonical(decoder: Base64Decoder, before: number): void {
     const missing = before - decoder.canonicalChars;
-    if (this.#bytes === 0 && missing > 0) this.push(this.#tail.subarray(-missing));
-    this.#tail = Buffer.alloc(0);
+    if (this.#bytes === 0 && missing > 0) this.push(this.tail(missing));
+    this.#tail = NOTHING;
   }
 
   push(piece: Buffer): void {

@@ -16,6 +16,18 @@ const NARROWING = [
 const MAX_REFS = 16;
 
 /**
+ * Schemas looked at for one question. Ten branches that each refer back to their union are 10^16 ways to go: one
+ * hostile tool must not stop the process.
+ */
+const MAX_STEPS = 10_000;
+
+/** One question to a schema. */
+interface Walk {
+  root: JsonObject;
+  stepsLeft: number;
+}
+
+/**
  * What a schema says of a string at a place: every string will do, none will (the place or its type is another), or
  * it depends on the string.
  */
@@ -27,25 +39,21 @@ type Verdict = 'any' | 'none' | 'depends';
  * schema is too clever to be sure, the answer is no and the string becomes `""`.
  */
 export function acceptsAnyString(schema: JsonObject | undefined, path: readonly (string | number)[]): boolean {
-  return schema === undefined || judge(schema, path, schema, MAX_REFS) === 'any';
+  return schema === undefined || judge(schema, path, { root: schema, stepsLeft: MAX_STEPS }, MAX_REFS) === 'any';
 }
 
-function judge(
-  node: JsonValue | undefined,
-  path: readonly (string | number)[],
-  root: JsonObject,
-  refs: number,
-): Verdict {
+function judge(node: JsonValue | undefined, path: readonly (string | number)[], walk: Walk, refs: number): Verdict {
+  if (walk.stepsLeft-- <= 0) return 'depends';
   if (node === undefined || node === true) return 'any';
   if (!isObject(node)) return 'none';
+  const verdicts: Verdict[] = [judgeHere(node, path, walk, refs)];
   if (typeof node.$ref === 'string') {
-    const target = refs > 0 ? resolve(root, node.$ref) : undefined;
-    return target === undefined ? 'depends' : judge(target, path, root, refs - 1);
+    const target = refs > 0 ? resolve(walk.root, node.$ref) : undefined;
+    verdicts.push(target === undefined ? 'depends' : judge(target, path, walk, refs - 1));
   }
-  const verdicts: Verdict[] = [judgeHere(node, path, root, refs)];
   const branches = (keyword: string): Verdict[] | undefined => {
     const list = node[keyword];
-    return Array.isArray(list) ? list.map((branch) => judge(branch, path, root, refs)) : undefined;
+    return Array.isArray(list) ? list.map((branch) => judge(branch, path, walk, refs)) : undefined;
   };
   for (const union of [branches('anyOf'), branches('oneOf')]) if (union) verdicts.push(either(union));
   verdicts.push(...(branches('allOf') ?? []));
@@ -59,14 +67,14 @@ function either(branches: readonly Verdict[]): Verdict {
   return possible.every((verdict) => verdict === 'any') ? 'any' : 'depends';
 }
 
-function judgeHere(node: JsonObject, path: readonly (string | number)[], root: JsonObject, refs: number): Verdict {
+function judgeHere(node: JsonObject, path: readonly (string | number)[], walk: Walk, refs: number): Verdict {
   if (NARROWING.some((keyword) => keyword in node)) return 'depends';
   const [key, ...rest] = path;
   const due = key === undefined ? 'string' : typeof key === 'number' ? 'array' : 'object';
   const { type } = node;
   if (type !== undefined && type !== due && !(Array.isArray(type) && type.includes(due))) return 'none';
   if ('const' in node || 'enum' in node) return 'none';
-  return key === undefined ? 'any' : judge(childOf(node, key), rest, root, refs);
+  return key === undefined ? 'any' : judge(childOf(node, key), rest, walk, refs);
 }
 
 function childOf(node: JsonObject, key: string | number): JsonValue | undefined {
@@ -76,34 +84,36 @@ function childOf(node: JsonObject, key: string | number): JsonValue | undefined 
   }
   // which of them apply is more than can be told here
   if (isObject(node.patternProperties)) return { not: {} };
-  const named = isObject(node.properties) ? node.properties[key] : undefined;
+  const named = isObject(node.properties) ? own(node.properties, key) : undefined;
   return named ?? node.additionalProperties;
 }
 
 /** True when the schema declares the string at `path` to be base64: `contentEncoding: base64`. */
 export function isDeclaredBase64(schema: JsonObject | undefined, path: readonly (string | number)[]): boolean {
-  return schema !== undefined && declares(schema, path, schema, MAX_REFS);
+  return schema !== undefined && declares(schema, path, { root: schema, stepsLeft: MAX_STEPS }, MAX_REFS);
 }
 
-function declares(
-  node: JsonValue | undefined,
-  path: readonly (string | number)[],
-  root: JsonObject,
-  refs: number,
-): boolean {
-  if (!isObject(node)) return false;
-  if (typeof node.$ref === 'string') return refs > 0 && declares(resolve(root, node.$ref), path, root, refs - 1);
+function declares(node: JsonValue | undefined, path: readonly (string | number)[], walk: Walk, refs: number): boolean {
+  if (walk.stepsLeft-- <= 0 || !isObject(node)) return false;
+  const { $ref } = node;
+  if (typeof $ref === 'string' && refs > 0 && declares(resolve(walk.root, $ref), path, walk, refs - 1)) return true;
   const [key, ...rest] = path;
-  if (key === undefined ? declaresBase64(node) : declares(childOf(node, key), rest, root, refs)) return true;
+  if (key === undefined ? declaresBase64(node) : declares(childOf(node, key), rest, walk, refs)) return true;
   return ['anyOf', 'oneOf', 'allOf'].some((keyword) => {
     const branches = node[keyword];
-    return Array.isArray(branches) && branches.some((branch) => declares(branch, path, root, refs));
+    return Array.isArray(branches) && branches.some((branch) => declares(branch, path, walk, refs));
   });
 }
 
 function declaresBase64(node: JsonObject): boolean {
   return typeof node.contentEncoding === 'string' && node.contentEncoding.toLowerCase() === 'base64';
 }
+
+/** Lengths, patterns and formats were those of the base64 text. */
+const OF_THE_TEXT: ReadonlySet<string> = new Set(['pattern', 'format', 'minLength', 'maxLength']);
+
+/** Keywords whose lists hold values and no schemas. */
+const VALUES: ReadonlySet<string> = new Set(['enum', 'examples', 'const', 'default', 'required']);
 
 /**
  * The outputSchema as clients get it: where it declared base64 there will be a link, so the declaration goes.
@@ -116,14 +126,12 @@ export function withoutBase64Declarations(schema: JsonObject): JsonObject | unde
     if (!isObject(node)) return node;
     const declares = declaresBase64(node);
     if (declares) changed = true;
-    const copy: JsonObject = {};
-    for (const [key, value] of Object.entries(node)) {
-      // lengths, patterns and formats were those of the base64 text
-      const dropped =
-        declares && (key.startsWith('content') || key === 'pattern' || key === 'format' || key === 'maxLength');
-      if (!dropped) copy[key] = walk(value);
-    }
-    return copy;
+    // fromEntries keeps a property called __proto__ one
+    return Object.fromEntries(
+      Object.entries(node)
+        .filter(([key]) => !declares || !(key.startsWith('content') || OF_THE_TEXT.has(key)))
+        .map(([key, value]) => [key, VALUES.has(key) && !isObject(value) ? value : walk(value)]),
+    );
   };
   const rewritten = walk(schema);
   return changed && isObject(rewritten) ? rewritten : undefined;
@@ -134,10 +142,24 @@ function resolve(root: JsonObject, ref: string): JsonValue | undefined {
   if (!ref.startsWith('#')) return undefined;
   let node: JsonValue | undefined = root;
   for (const segment of ref.slice(1).split('/').slice(1)) {
-    const key = decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~');
-    node = Array.isArray(node) ? node[Number(key)] : isObject(node) ? node[key] : undefined;
+    const key = plain(segment).replaceAll('~1', '/').replaceAll('~0', '~');
+    node = Array.isArray(node) ? node[Number(key)] : isObject(node) ? own(node, key) : undefined;
   }
   return node;
+}
+
+/** A fragment is percent-encoded; one that is not well-formed is taken as it stands, it must not cost the result. */
+function plain(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** A property may well be called `constructor`. */
+function own(object: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
 function isObject(value: JsonValue | undefined): value is JsonObject {

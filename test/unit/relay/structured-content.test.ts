@@ -45,6 +45,14 @@ describe('whether a link may take the place of base64', () => {
       false,
     ],
     ['branches that all allow it', { anyOf: [{ properties: { data: string } }, {}] }, ['data'], true],
+    [
+      'a pattern beside a reference',
+      { $defs: { f: string }, properties: { data: { $ref: '#/$defs/f', pattern: 'x' } } },
+      ['data'],
+      false,
+    ],
+    ['a property called as every object has one', { properties: {} }, ['constructor'], true],
+    ['a reference that is not well-formed', { properties: { data: { $ref: '#/%E0%A4%A' } } }, ['data'], false],
     ['a branch that does not', { allOf: [{ properties: { data: { const: 'x' } } }] }, ['data'], false],
   ])('%s', (_name, schema, path, expected) => {
     expect(acceptsAnyString(schema as never, path)).toBe(expected);
@@ -76,4 +84,29 @@ describe('a declaration of base64', () => {
   it('leaves a schema without one alone', () => {
     expect(withoutBase64Declarations({ type: 'object', properties: { title: string } })).toBeUndefined();
   });
+
+  it('is found in one branch of a union', () => {
+    const branch = { type: 'string', contentEncoding: 'base64' };
+    expect(isDeclaredBase64({ properties: { page: { anyOf: [branch, { type: 'null' }] } } }, ['page'])).toBe(true);
+  });
+
+  it('in a value is none', () => {
+    const value = { contentEncoding: 'base64', content: 'QUJD' };
+    expect(withoutBase64Declarations({ properties: { page: { enum: [value], examples: [value] } } })).toBeUndefined();
+  });
+
+  it('a property called __proto__ stays one', () => {
+    const declared = JSON.parse('{"properties":{"__proto__":{"type":"string","contentEncoding":"base64"}}}');
+    expect(JSON.stringify(withoutBase64Declarations(declared))).toBe('{"properties":{"__proto__":{"type":"string"}}}');
+  });
+});
+
+it('a schema whose branches lead back to itself ten times over is given up', () => {
+  const back = { $ref: '#/$defs/a' };
+  const hostile = {
+    $defs: { a: { anyOf: Array.from({ length: 10 }, () => back) } },
+    properties: { data: { allOf: [back], oneOf: [back, back] } },
+  };
+  expect(acceptsAnyString(hostile, ['data'])).toBe(false);
+  expect(isDeclaredBase64(hostile, ['data'])).toBe(false);
 });

@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkParamHeaders, paramHeadersOf } from '../../../gateway/relay/param-headers.js';
+
+const declared = paramHeadersOf({
+  type: 'object',
+  properties: {
+    region: { type: 'string', 'x-mcp-header': 'Region' },
+    shard: { type: 'integer', 'x-mcp-header': 'Shard' },
+    options: { type: 'object', properties: { dry: { type: 'boolean', 'x-mcp-header': 'Dry' } } },
+    plain: { type: 'string' },
+  },
+});
+
+describe('arguments that are repeated in headers', () => {
+  it('are found through properties', () => {
+    expect(declared).toEqual([
+      { header: 'mcp-param-region', path: ['region'] },
+      { header: 'mcp-param-shard', path: ['shard'] },
+      { header: 'mcp-param-dry', path: ['options', 'dry'] },
+    ]);
+  });
+
+  it.each([
+    [
+      'equal',
+      { region: 'eu', shard: 7, options: { dry: true } },
+      { 'mcp-param-region': 'eu', 'mcp-param-shard': '7', 'mcp-param-dry': 'true' },
+    ],
+    ['absent on both sides', { region: null }, {}],
+    ['encoded', { region: '北' }, { 'mcp-param-region': `=?base64?${Buffer.from('北').toString('base64')}?=` }],
+    ['the same integer', { shard: 7 }, { 'mcp-param-shard': '07' }],
+    ['unknown to the schema', {}, { 'mcp-param-other': 'x' }],
+  ])('pass when they are %s', (_how, args, headers) => {
+    expect(() => checkParamHeaders(declared, args, headers)).not.toThrow();
+  });
+
+  it.each([
+    ['another value', { region: 'eu' }, { 'mcp-param-region': 'us' }],
+    ['another case', { region: 'eu' }, { 'mcp-param-region': 'EU' }],
+    ['no header', { region: 'eu' }, {}],
+    ['no argument', {}, { 'mcp-param-region': 'eu' }],
+    ['another number', { shard: 7 }, { 'mcp-param-shard': '8' }],
+    ['no number', { shard: 7 }, { 'mcp-param-shard': '7x' }],
+  ])('are refused with %s', (_how, args, headers) => {
+    expect(() => checkParamHeaders(declared, args, headers)).toThrow(
+      expect.objectContaining({ code: 'header_mismatch', httpStatus: 400 }),
+    );
+  });
+});

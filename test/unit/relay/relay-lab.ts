@@ -1,0 +1,250 @@
+import { create as mcpInline } from '../../../adapters/dialects/mcp-inline/index.js';
+import { create as createObjects, settings as objectSettings } from '../../../adapters/objects/memory.js';
+import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
+import { HeldBudget, PartBudget } from '../../../gateway/files/budget.js';
+import { Library } from '../../../gateway/files/library.js';
+import { PartBuffers } from '../../../gateway/files/part-buffers.js';
+import type { Tickets } from '../../../gateway/files/ticket.js';
+import { DEFAULT_LIMITS, type Limits } from '../../../gateway/policy/limits.js';
+import type { ClientFacts, Dialect, JsonObject } from '../../../gateway/ports/dialect.js';
+import type { ObjectStore } from '../../../gateway/ports/object-store.js';
+import type { StateStore } from '../../../gateway/ports/state-store.js';
+import type { Ask } from '../../../gateway/relay/catalog.js';
+import { Catalog } from '../../../gateway/relay/catalog.js';
+import { CutReader } from '../../../gateway/relay/cut-reader.js';
+import type { ExchangeFacts, RelayDeps } from '../../../gateway/relay/exchange.js';
+import type { MessageCuts } from '../../../gateway/relay/message-cuts.js';
+import type { PendingRequest } from '../../../gateway/relay/request.js';
+import type { Sessions } from '../../../gateway/relay/session.js';
+import { places, slotMin, toClientTree } from '../../../gateway/relay/slots.js';
+import { type Addressee, dismiss, toClient } from '../../../gateway/relay/to-client.js';
+import type { HeldMessage } from '../../../gateway/wire/json/reader.js';
+import { silentLog } from '../../helpers/silent-log.js';
+
+const LINK = 'http://store.test/';
+const PART_SIZE = 1024;
+
+export interface LabOptions {
+  limits?: Partial<Limits>;
+  version?: string;
+  /** Bytes of a part; small ones let small files have several. */
+  partSize?: number;
+  /** What the server answers to a tools/list of Wharf's own. */
+  tools?: JsonObject[];
+  dialects?: readonly Dialect[];
+  /** Wraps the stores, to make them fail. */
+  wrapObjects?: (store: ObjectStore) => ObjectStore;
+  wrapState?: (store: StateStore) => StateStore;
+}
+
+export interface Relayed {
+  /** What the client gets of one message, as bytes; undefined for one that is dropped. */
+  messages: (Buffer | undefined)[];
+  /** The bytes of all of them, one after the other. */
+  text: string;
+  /** Thrown when the body could not be read on. */
+  error: unknown;
+}
+
+/** The cut and the translation on stores in memory: everything between an upstream's bytes and a client's. */
+export class RelayLab {
+  readonly objects: ObjectStore;
+  readonly state: StateStore;
+  readonly limits: Limits;
+  readonly held: HeldBudget;
+  readonly budget: PartBudget;
+  readonly deps: RelayDeps;
+  readonly facts: ExchangeFacts;
+  /** Requests of Wharf's own. */
+  asked = 0;
+  readonly #client: ClientFacts;
+  readonly #ask: Ask;
+
+  constructor(options: LabOptions = {}) {
+    const clock = { now: () => Date.now() };
+    const partSize = options.partSize ?? PART_SIZE;
+    const memory = createObjects(objectSettings.parse({}), { clock });
+    const presigning: ObjectStore = { ...memory, partSize, presign: async (key) => `${LINK}${key}` };
+    this.objects = options.wrapObjects?.(presigning) ?? presigning;
+    const state = createState(stateSettings.parse({}), { clock });
+    this.state = options.wrapState?.(state) ?? state;
+    this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.held = new HeldBudget(this.limits.held);
+    this.budget = new PartBudget(this.limits.partMemory, 1000);
+    const dialects = options.dialects ?? [mcpInline()];
+    const library = new Library({
+      objects: this.objects,
+      state: this.state,
+      // presigned links need none
+      tickets: {} as Tickets,
+      clock,
+      log: silentLog,
+      expiry: { watch: () => {} },
+      settings: {
+        gatewayId: 'lab',
+        publicUrl: () => '',
+        links: { style: 'presigned', ttlMs: 60_000 },
+        retentionMs: 60_000,
+      },
+    });
+    this.deps = {
+      server: 'lab',
+      limits: this.limits,
+      accepts: this.limits.message,
+      timeouts: { queue: 1000, idle: 1000, upstream: 1000, store: 1000, state: 1000, drain: 1000, session: 60_000 },
+      cut: {
+        ingest: {
+          objects: this.objects,
+          budget: this.budget,
+          buffers: new PartBuffers(partSize),
+          log: silentLog,
+        },
+        library,
+        limits: this.limits,
+        held: this.held,
+        places: places(dialects),
+        tree: toClientTree(dialects.flatMap((dialect) => dialect.places)),
+        slotMin: slotMin(this.limits),
+      },
+      files: { library, previewOf: async () => undefined },
+      dialects,
+      sessions: {} as Sessions,
+      catalog: new Catalog(),
+      log: silentLog,
+      metrics: { count() {}, observe() {}, gauge() {} },
+    };
+    this.#client = { protocolVersion: options.version ?? '2025-06-18', capabilities: {} };
+    this.facts = {
+      requestId: undefined,
+      method: undefined,
+      name: undefined,
+      version: undefined,
+      files: 0,
+      fileBytes: 0,
+      bytesOut: 0,
+      error: undefined,
+    };
+    this.#ask = async () => {
+      this.asked += 1;
+      return { tools: options.tools ?? [] };
+    };
+  }
+
+  /**
+   * Sends a body through. `pieces` are its chunks; requests are what its answers answer, by default one `tools/call`
+   * of the tool `t` with the id 1.
+   */
+  async relay(
+    pieces: Iterable<Buffer>,
+    kind: 'json' | 'sse' | 'lines' = 'json',
+    requests: readonly PendingRequest[] = [call('1')],
+  ): Promise<Relayed> {
+    const arrived: { message: HeldMessage; cuts: MessageCuts }[] = [];
+    const controller = new AbortController();
+    const reader = new CutReader(
+      kind,
+      this.deps.cut,
+      { message: (message, cuts) => arrived.push({ message, cuts }) },
+      controller.signal,
+    );
+    const byId = new Map(requests.map((request) => [request.id, request]));
+    const to: Addressee = {
+      principal: 'somebody',
+      client: this.#client,
+      answered: (id) => byId.get(id),
+      ask: this.#ask,
+      facts: this.facts,
+      signal: controller.signal,
+    };
+    const messages: (Buffer | undefined)[] = [];
+    const forward = async () => {
+      for (const { message, cuts } of arrived.splice(0)) {
+        if (message.empty) await dismiss(cuts);
+        else messages.push(await this.#send(message, cuts, to));
+      }
+    };
+    let error: unknown;
+    try {
+      for (const piece of pieces) {
+        await reader.feed(piece);
+        await reader.settle();
+        await forward();
+      }
+      reader.end();
+      await forward();
+    } catch (thrown) {
+      error = thrown;
+      await reader.abandon();
+      for (const { cuts } of arrived.splice(0)) await dismiss(cuts);
+    }
+    return { messages, text: Buffer.concat(messages.filter((bytes) => bytes !== undefined)).toString('utf8'), error };
+  }
+
+  async #send(message: HeldMessage, cuts: MessageCuts, to: Addressee): Promise<Buffer | undefined> {
+    const outgoing = await toClient(message, cuts, this.deps, to);
+    if (!outgoing) return undefined;
+    try {
+      const bytes: Buffer[] = [];
+      for (const piece of outgoing.pieces) {
+        if (Buffer.isBuffer(piece)) bytes.push(piece);
+        else for await (const chunk of piece()) bytes.push(Buffer.from(chunk));
+      }
+      return Buffer.concat(bytes);
+    } finally {
+      await outgoing.sent();
+    }
+  }
+
+  /** The bytes behind a link; undefined when there is no such object. */
+  async at(link: string): Promise<Buffer | undefined> {
+    const read = await this.objects.get(link.slice(LINK.length), { signal: new AbortController().signal });
+    if (read.kind !== 'found') return undefined;
+    const chunks: Buffer[] = [];
+    for await (const chunk of read.body) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks);
+  }
+
+  isLink(text: unknown): text is string {
+    return typeof text === 'string' && text.startsWith(LINK);
+  }
+
+  async keys(): Promise<string[]> {
+    const keys: string[] = [];
+    for await (const { key } of this.objects.list('f/')) keys.push(key);
+    return keys;
+  }
+
+  /** Everything that must be back at nothing once no message is under way; objects without a record are leaks. */
+  async leaks(): Promise<{ held: number; parts: number; queued: number; orphans: string[]; unfinished: number }> {
+    const orphans: string[] = [];
+    for (const key of await this.keys()) {
+      if ((await this.state.read(`file:${key.slice(2)}`)) === undefined) orphans.push(key);
+    }
+    const unfinished = await this.objects.removeUnfinished(Number.POSITIVE_INFINITY);
+    return { held: this.held.used, parts: this.budget.used, queued: this.budget.queued, orphans, unfinished };
+  }
+}
+
+/** What `leaks()` gives when there are none. */
+export const NO_LEAKS = { held: 0, parts: 0, queued: 0, orphans: [], unfinished: 0 };
+
+/** A pending request for a tool. @param id as JSON text */
+export function call(id: string, tool = 't'): PendingRequest {
+  return { id, method: 'tools/call', subject: tool, params: {} };
+}
+
+export function request(id: string, method: string, subject?: string): PendingRequest {
+  return { id, method, subject, params: {} };
+}
+
+/** A body in pieces of the same size. */
+export function* inPieces(body: Buffer | string, size: number): Generator<Buffer> {
+  const bytes = Buffer.from(body);
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+/** The body framed as a transport does. */
+export function framed(body: string, kind: 'json' | 'sse' | 'lines'): string {
+  if (kind === 'sse') return `event: message\nid: 7\ndata: ${body}\n\n`;
+  return kind === 'lines' ? `${body}\n` : body;
+}
