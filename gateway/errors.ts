@@ -6,7 +6,7 @@
  * JSON-RPC codes: -32700…-32600 are JSON-RPC's own, -32020…-32022 are MCP 2026-07-28's. MCP reserves the rest of
  * -32768…-32000, so every other failure is -32603 and is told apart by `data.code`, the name in this table.
  */
-export type ErrorFacts = Readonly<Record<string, string | number | boolean>>;
+export type ErrorFacts = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 interface ErrorRow {
   /** HTTP status when nothing of the answer has been sent yet. */
@@ -45,6 +45,16 @@ export const ERROR_TABLE = {
     text: (f) => `The ${f.header} header does not agree with the request body: ${f.reason}.`,
   },
   meta_missing: { http: 400, jsonRpc: -32602, text: (f) => `params._meta["${f.key}"] is required.` },
+  unauthorized: {
+    http: 401,
+    jsonRpc: -32600,
+    text: () => 'A valid API key is required: Authorization: Bearer KEY.',
+  },
+  version_unsupported: {
+    http: 400,
+    jsonRpc: -32022,
+    text: (f) => `Protocol version ${f.requested} is not supported here.`,
+  },
   host_forbidden: { http: 403, jsonRpc: -32600, text: () => 'This Host is not served here.' },
   origin_forbidden: { http: 403, jsonRpc: -32600, text: () => 'Requests from this Origin are not allowed.' },
   route_unknown: { http: 404, jsonRpc: -32600, text: () => 'There is nothing at this address.' },

@@ -12,6 +12,7 @@ import { startSweeper } from './files/sweep.js';
 import { previewOf } from './files/thumbnail.js';
 import { Tickets } from './files/ticket.js';
 import { createAdminApp, createApp } from './http/app.js';
+import { createAuthenticator } from './http/auth.js';
 import { listen } from './http/listener.js';
 import { createMetrics } from './http/metrics.js';
 import type { Clock } from './ports/clock.js';
@@ -144,7 +145,7 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
     metrics.gauge('wharf_upstream_connections', () => sum([...servers.values()].map((server) => server.channels)));
 
     const app = createApp({
-      mcp: { servers, limits, timeouts, log, metrics, open },
+      mcp: { servers, authenticate: createAuthenticator(config.auth), limits, timeouts, log, metrics, open },
       downloads: {
         resolveTicket: async (ticket) => {
           const redeemed = await tickets.redeemDownload(ticket);

@@ -56,7 +56,10 @@ export interface Config {
   timeouts: Timeouts;
   /** How long a file lives after its last use. At least `links.ttl`. */
   retention: number;
-  auth: { use: 'none'; allowPublic: boolean };
+  auth:
+    | { use: 'none'; allowPublic: boolean }
+    /** `digest`: SHA-256 of the key, 32 bytes. */
+    | { use: 'apiKeys'; keys: { name: string; digest: Buffer }[] };
   /** Keys of what the state store must not give away; the first one signs. Empty with state in memory. */
   secrets: string[];
   /** Lower-case `host` or `host:port`, beside publicUrl's host and the loopback names, which always pass. */

@@ -13,8 +13,9 @@ export function crossCheck(parsed: Parsed): ConfigProblem[] {
 
 function reachability({ listen, adminListen, publicUrl, auth }: Parsed): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
+  const letsAllIn = auth?.use === 'none' && !auth.allowPublic;
   if (listen !== undefined && !isLoopback(listen.host)) {
-    if (auth !== undefined && !auth.allowPublic) problems.push(problem(['listen'], OPEN_TO_ALL, formatAddress(listen)));
+    if (letsAllIn) problems.push(problem(['listen'], OPEN_TO_ALL, formatAddress(listen)));
     if (publicUrl === undefined) {
       problems.push(
         problem(['publicUrl'], `is required when listening on ${formatAddress(listen)}: links are made from it`),
@@ -22,7 +23,9 @@ function reachability({ listen, adminListen, publicUrl, auth }: Parsed): ConfigP
     }
   }
   if (adminListen === undefined) return problems;
-  if (!isLoopback(adminListen.host) && auth !== undefined && !auth.allowPublic) {
+  // the admin port asks nobody for a key
+  const isOpen = auth !== undefined && !(auth.use === 'none' && auth.allowPublic);
+  if (!isLoopback(adminListen.host) && isOpen) {
     problems.push(problem(['adminListen'], OPEN_TO_ALL, formatAddress(adminListen)));
   }
   if (listen !== undefined && listen.port !== 0 && listen.port === adminListen.port) {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Adapter, AdapterList } from './adapter-list.js';
+import { authSchema } from './auth-schema.js';
 import type { Choice } from './config.js';
 import { address, baseUrl, parseAddress, time } from './fields.js';
 import { limitsSchema, timeoutsSchema } from './limits-schema.js';
@@ -72,16 +73,9 @@ export function sectionSchemas(adapters: AdapterList) {
       .strictObject({ use: z.literal('none', { error: 'must be none: this version has no other' }) })
       .prefault({ use: 'none' })
       .describe('What scans files before they are linked. `none`: nothing does.'),
-    auth: z
-      .strictObject({
-        use: z.literal('none', { error: 'must be none: this version has no other' }),
-        allowPublic: z
-          .boolean()
-          .default(false)
-          .describe('Allow to listen beyond loopback, where whoever reaches the port is let in.'),
-      })
+    auth: authSchema()
       .prefault({ use: 'none' })
-      .describe('Who may call. `none`: everybody, and all callers are one.'),
+      .describe('Who may call. `none`: everybody, and all callers are one. `apiKeys`: `Authorization: Bearer KEY`.'),
     allowedHosts: z
       .array(
         z.string().refine((text) => parseAddress(text.includes(':') ? text : `${text}:0`) !== undefined, {

@@ -23,6 +23,7 @@ export function refuse(response: ServerResponse, error: GatewayError, id?: strin
     'content-length': body.length,
   };
   if (error.code === 'method_not_allowed') headers.allow = String(error.facts.allow);
+  if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer';
   if (error.httpStatus === 503) headers['retry-after'] = RETRY_AFTER_SECONDS;
   if (error.code === 'draining') headers.connection = 'close';
   response.writeHead(error.httpStatus, headers);

@@ -1,10 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { JsonObject, JsonValue } from '../ports/dialect.js';
+import { type ParamHeader, paramHeadersOf } from './param-headers.js';
 import { isObject } from './request.js';
 
 /** What is kept of a tool. */
 export interface ToolFacts {
   outputSchema?: JsonObject;
+  paramHeaders: ParamHeader[];
 }
 
 /** Principals whose view of a server is remembered at one time. */
@@ -29,7 +31,9 @@ export class Catalog {
   observe(view: string, result: JsonObject): void {
     for (const tool of toolsOf(result)) {
       if (typeof tool.name !== 'string') continue;
-      this.#view(view).set(tool.name, isObject(tool.outputSchema) ? { outputSchema: tool.outputSchema } : {});
+      const paramHeaders = paramHeadersOf(tool.inputSchema);
+      const schema = isObject(tool.outputSchema) ? { outputSchema: tool.outputSchema } : {};
+      this.#view(view).set(tool.name, { paramHeaders, ...schema });
     }
   }
 

@@ -1,6 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../errors.js';
-import { type ClientMessages, META_VERSION, type PendingRequest, STATELESS_SINCE } from './request.js';
+import {
+  type ClientMessages,
+  isObject,
+  META_CAPABILITIES,
+  META_VERSION,
+  metaOf,
+  type PendingRequest,
+  STATELESS_SINCE,
+  STATELESS_VERSIONS,
+} from './request.js';
 
 /** Request headers that reach an upstream as they came. Credentials, cookies and forwarded headers never do. */
 const PASSED_TO_UPSTREAM = ['accept', 'last-event-id', 'traceparent', 'tracestate', 'baggage'] as const;
@@ -53,6 +62,22 @@ function checkMethodAndName(headers: IncomingHttpHeaders, request: PendingReques
   }
 }
 
+/**
+ * What a 2026-07-28 server over HTTP refuses itself, and Wharf must for one that has no HTTP: a version it does not
+ * know, and a request that does not say what its client can do.
+ * @throws GatewayError `version_unsupported`, `meta_missing`
+ */
+export function checkStatelessRequest(messages: ClientMessages): void {
+  const requested = messages.statelessVersion;
+  if (requested !== undefined && !STATELESS_VERSIONS.includes(requested)) {
+    throw new GatewayError('version_unsupported', { requested, supported: STATELESS_VERSIONS });
+  }
+  for (const { params } of messages.requests) {
+    if (!isObject(metaOf(params)[META_CAPABILITIES]))
+      throw new GatewayError('meta_missing', { key: META_CAPABILITIES });
+  }
+}
+
 /** The headers of a request to an upstream. The MCP ones are made again from the body, so that they agree with it. */
 export function toUpstreamHeaders(
   client: IncomingHttpHeaders,
@@ -98,7 +123,7 @@ export function toClientHeaders(
 /** `=?base64?…?=` holds what a header cannot: non-ASCII, control characters, blanks at the ends. */
 const ENCODED = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
 
-function decodeHeaderValue(value: string): string {
+export function decodeHeaderValue(value: string): string {
   const encoded = ENCODED.exec(value)?.[1];
   return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8');
 }
@@ -108,7 +133,7 @@ function encodeHeaderValue(value: string): string {
   return plain ? value : `=?base64?${Buffer.from(value).toString('base64')}?=`;
 }
 
-function single(value: string | string[] | undefined): string | undefined {
+export function single(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }
 

@@ -2,7 +2,7 @@ import type { GatewayError } from '../errors.js';
 import { errorAnswer } from './error-answer.js';
 import type { Exchange } from './exchange.js';
 import { Outlet } from './outlet.js';
-import type { PendingRequest } from './request.js';
+import type { ClientMessages, PendingRequest } from './request.js';
 import type { Piece } from './splice.js';
 
 /** A server's first words decide the status of a stateless answer; a stream that stays silent longer gets its head. */
@@ -16,6 +16,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
 /** The answer to one POST, put together from what a shared channel says. */
 export class PostStream {
   readonly exchange: Exchange;
+  readonly messages: ClientMessages;
   /** Requests not answered yet, by the id they have on the channel. */
   readonly pending: Map<string, PendingRequest>;
   /** Resolves when every request is answered or the client has gone; rejects when it failed before any head was out. */
@@ -24,7 +25,7 @@ export class PostStream {
   readonly #outlet: Outlet;
   readonly #format: 'sse' | 'json';
   readonly #headers: Record<string, string>;
-  readonly #mapsStatus: boolean;
+  readonly #isStateless: boolean;
   #headTimer: NodeJS.Timeout | undefined;
   #resolve: () => void = () => {};
   #reject: (error: GatewayError) => void = () => {};
@@ -32,13 +33,14 @@ export class PostStream {
   /** @param head `now`, or `later` when the first message has a say in it (a session id, a status) */
   constructor(
     exchange: Exchange,
+    messages: ClientMessages,
     pending: ReadonlyMap<string, PendingRequest>,
     head: 'now' | 'later',
-    mapsStatus: boolean,
   ) {
     this.exchange = exchange;
+    this.messages = messages;
     this.pending = new Map(pending);
-    this.#mapsStatus = mapsStatus;
+    this.#isStateless = messages.statelessVersion !== undefined;
     this.#format = String(exchange.headers.accept ?? '').includes('text/event-stream') ? 'sse' : 'json';
     this.#headers =
       this.#format === 'sse'
@@ -52,8 +54,8 @@ export class PostStream {
     // whoever waits hears of it; nobody does while the message is still being sent
     this.done.catch(() => {});
     exchange.response.once('close', () => this.#close());
-    if (head === 'now' && this.#format === 'sse') this.#writeHead(200);
-    else if (mapsStatus) this.#headTimer = setTimeout(() => this.#writeHead(200), HEAD_WAIT_MS);
+    if (head === 'now' && this.#format === 'sse') this.#writeHead();
+    else if (this.#isStateless) this.#headTimer = setTimeout(() => this.#writeHead(), HEAD_WAIT_MS);
   }
 
   /** True when nobody listens any more. */
@@ -67,8 +69,11 @@ export class PostStream {
 
   /** Sends a message that answers `answered` of the requests, or none; a plain JSON answer holds only answers. */
   async send(pieces: readonly Piece[], answered: readonly string[]): Promise<void> {
-    if (this.#format === 'sse' || answered.length > 0) {
-      this.#writeHead(this.#mapsStatus && answered.length > 0 ? statusOf(pieces) : 200);
+    const { response } = this.exchange;
+    const status = this.#isStateless && answered.length > 0 && !response.headersSent ? statusOf(pieces) : 200;
+    if (status !== 200 && !this.gone) this.#refuse(status, pieces);
+    else if (this.#format === 'sse' || answered.length > 0) {
+      this.#writeHead();
       await this.#outlet.send(pieces, undefined);
     }
     for (const id of answered) this.pending.delete(id);
@@ -86,12 +91,21 @@ export class PostStream {
     for (const id of [...this.pending.keys()]) await this.send([errorAnswer(error, originalId(id))], [id]);
   }
 
-  #writeHead(status: number): void {
+  #writeHead(): void {
     clearTimeout(this.#headTimer);
     const { response } = this.exchange;
     if (response.headersSent || this.gone) return;
-    response.writeHead(status, this.#headers);
+    response.writeHead(200, this.#headers);
     response.flushHeaders();
+  }
+
+  /** An error with a status of its own is no stream: clients read its body as JSON. */
+  #refuse(status: number, pieces: readonly Piece[]): void {
+    clearTimeout(this.#headTimer);
+    const body = Buffer.concat(pieces as readonly Buffer[]);
+    const { response } = this.exchange;
+    response.writeHead(status, { 'content-type': 'application/json', 'content-length': String(body.length) });
+    response.end(body);
   }
 
   #end(): void {

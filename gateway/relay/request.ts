@@ -7,9 +7,12 @@ export const STATELESS_SINCE = '2026-07-28';
 /** Assumed for a client that names no version: the last one before `MCP-Protocol-Version` existed. */
 export const DEFAULT_VERSION = '2025-03-26';
 
+/** Stateless versions that Wharf can speak on the server's behalf, where it has no HTTP of its own (stdio). */
+export const STATELESS_VERSIONS = ['2026-07-28'];
+
 const META = 'io.modelcontextprotocol/';
 export const META_VERSION = `${META}protocolVersion`;
-const META_CAPABILITIES = `${META}clientCapabilities`;
+export const META_CAPABILITIES = `${META}clientCapabilities`;
 
 /** A request among the messages of one POST. */
 export interface PendingRequest {

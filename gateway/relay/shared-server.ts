@@ -3,7 +3,8 @@ import type { SharedUpstream } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import type { Exchange, RelayDeps } from './exchange.js';
 import { resultOf } from './http-server.js';
-import { type ClientMessages, capabilitiesOf, DEFAULT_VERSION, isObject } from './request.js';
+import { checkStatelessRequest } from './mcp-headers.js';
+import { type ClientMessages, DEFAULT_VERSION, isObject } from './request.js';
 import type { Session } from './session.js';
 import { SharedSession } from './shared-session.js';
 
@@ -35,11 +36,8 @@ export class SharedServer {
 
   async post(exchange: Exchange, messages: ClientMessages, session: Session | undefined): Promise<void> {
     if (messages.statelessVersion !== undefined) {
+      checkStatelessRequest(messages);
       const channel = await this.#statelessChannel(exchange);
-      channel.client = {
-        protocolVersion: messages.statelessVersion,
-        capabilities: capabilitiesOf(messages.requests[0]?.params ?? {}),
-      };
       return channel.post(exchange, messages);
     }
     if (messages.initialize) return this.#initialize(exchange, messages);

@@ -3,24 +3,24 @@ import type { ClientFacts, JsonObject } from '../ports/dialect.js';
 import type { SharedConnection } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { answersIn } from './answers.js';
-import { ownRequest, ownResult } from './ask.js';
+import type { Ask } from './catalog.js';
 import { CutReader } from './cut-reader.js';
 import { errorAnswer } from './error-answer.js';
 import type { Exchange, ExchangeFacts, RelayDeps } from './exchange.js';
 import { GetStream } from './get-stream.js';
+import { clientFacts } from './http-server.js';
 import type { MessageCuts } from './message-cuts.js';
+import { OwnRequests } from './own-requests.js';
+import { checkParamHeaders } from './param-headers.js';
 import { PostStream } from './post-stream.js';
 import { pump } from './pump.js';
 import { type Mapping, namesBack, renameRequest } from './remap.js';
-import { type ClientMessages, metaOf, type PendingRequest } from './request.js';
+import { type ClientMessages, isObject, metaOf, type PendingRequest } from './request.js';
 import { RANGE } from './slots.js';
-import { type Addressee, dismiss, toClient } from './to-client.js';
+import { type Addressee, dismiss, toClient, viewOf } from './to-client.js';
 
 /** How long a server's request waits for a stream on which it can reach the client. */
 const STREAM_WAIT_MS = 5000;
-
-/** How long a request of Wharf's own may take. */
-const ASK_TIMEOUT_MS = 10_000;
 
 export interface SharedSessionOptions {
   deps: RelayDeps;
@@ -52,7 +52,7 @@ export class SharedSession {
   readonly #byId = new Map<string, PostStream>();
   readonly #byProgress = new Map<string, PostStream>();
   readonly #mappings = new Map<string, Mapping>();
-  readonly #own = new Map<string, (result: JsonObject | undefined) => void>();
+  readonly #own: OwnRequests;
   readonly #opened = new Map<PostStream, OpenShared>();
   readonly #abort = new AbortController();
   readonly #reader: CutReader;
@@ -64,11 +64,12 @@ export class SharedSession {
   #nextId = 1;
   #lastUse = Date.now();
   #isOver = false;
-  /** Of the client that opened the session; a stateless client's come with each request. */
+  /** Of the client that opened the session; a stateless client's facts come with each request. */
   client: ClientFacts | undefined;
 
   constructor(options: SharedSessionOptions) {
     this.#options = options;
+    this.#own = new OwnRequests(options.connection);
     const { connection, deps } = options;
     this.#reader = new CutReader(
       connection.kind,
@@ -100,13 +101,14 @@ export class SharedSession {
       exchange.response.end();
       return;
     }
+    if (isShared) await this.#checkParams(exchange, messages);
     let { bytes } = messages;
     let pending = new Map(messages.requests.map((request) => [request.id, request]));
     if (isShared) ({ bytes, pending } = this.#rename(messages, deps.limits.depth));
     for (const id of pending.keys()) {
       if (this.#byId.has(id)) throw new GatewayError('request_invalid', { reason: `the id ${id} is in use already` });
     }
-    const stream = new PostStream(exchange, pending, opened || isShared ? 'later' : 'now', isShared);
+    const stream = new PostStream(exchange, messages, pending, opened || isShared ? 'later' : 'now');
     this.#register(stream, pending, opened);
     try {
       await connection.send(oneLine(bytes));
@@ -118,6 +120,18 @@ export class SharedSession {
     } finally {
       this.#unregister(stream);
     }
+  }
+
+  /** A server on stdio has no headers to check: Wharf is the one that MUST compare them with the arguments. */
+  async #checkParams(exchange: Exchange, messages: ClientMessages): Promise<void> {
+    const [request] = messages.requests;
+    if (request?.method !== 'tools/call' || request.subject === undefined) return;
+    const { deps, principal } = this.#options;
+    const view = viewOf(messages.statelessVersion ?? '', principal);
+    const ask: Ask = (method, params) => this.#ask(method, params, messages);
+    const tool = await deps.catalog.tool(view, request.subject, ask);
+    const { arguments: args } = request.params;
+    if (tool) checkParamHeaders(tool.paramHeaders, isObject(args) ? args : {}, exchange.headers);
   }
 
   /** The client's GET stream, until one of the two sides ends it. */
@@ -206,7 +220,7 @@ export class SharedSession {
     closed();
     await this.#reader.abandon();
     this.#abort.abort(error);
-    for (const resolve of this.#own.values()) resolve(undefined);
+    this.#own.giveUp();
     if (this.#posts.size > 0) deps.log.warn({ code: error.code, err: error.cause }, 'the channel broke off');
     for (const stream of this.#posts) await stream.fail(error, (id) => this.#originalId(id));
     this.#get?.end();
@@ -230,13 +244,7 @@ export class SharedSession {
   }
 
   #onMessage(message: HeldMessage, cuts: MessageCuts): void {
-    if (isNoMessage(message)) {
-      cuts.release();
-      return;
-    }
-    const own = this.#own.get(message.captured(RANGE.id) ?? '');
-    if (own) {
-      own(cuts.failure || message.malformed ? undefined : ownResult(message));
+    if (isNoMessage(message) || this.#own.takes(message, cuts.failure !== undefined)) {
       cuts.release();
       return;
     }
@@ -284,14 +292,14 @@ export class SharedSession {
     if (id !== undefined) stream.setSession(id);
   }
 
-  #addressee({ exchange, facts }: Target): Addressee {
+  #addressee({ stream, exchange, facts }: Target): Addressee {
     const { principal, isShared } = this.#options;
-    const own = exchange.facts.version;
+    const messages = stream instanceof PostStream ? stream.messages : undefined;
     const addressee: Addressee = {
       principal,
-      client: this.client ?? { protocolVersion: own ?? '', capabilities: {} },
+      client: this.client ?? clientFacts(exchange, messages, undefined),
       answered: (id) => this.#byId.get(id)?.pending.get(id),
-      ask: (method, params) => this.#ask(method, params),
+      ask: (method, params) => this.#ask(method, params, messages),
       facts,
       signal: this.#abort.signal,
     };
@@ -351,21 +359,12 @@ export class SharedSession {
     this.#mappings.delete(id);
   }
 
-  async #ask(method: string, params: JsonObject): Promise<JsonObject | undefined> {
-    const own = ownRequest(method, params, undefined);
+  async #ask(method: string, params: JsonObject, client?: ClientMessages): Promise<JsonObject | undefined> {
     this.#asking += 1;
     this.#resumeReading();
     try {
-      return await new Promise((resolve) => {
-        const timer = setTimeout(() => resolve(undefined), ASK_TIMEOUT_MS);
-        this.#own.set(own.id, (result) => {
-          clearTimeout(timer);
-          resolve(result);
-        });
-        this.#options.connection.send(own.bytes).catch(() => resolve(undefined));
-      });
+      return await this.#own.ask(method, params, client);
     } finally {
-      this.#own.delete(own.id);
       this.#asking -= 1;
     }
   }

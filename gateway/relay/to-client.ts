@@ -136,7 +136,7 @@ function refuseMalformed({ message, cuts }: Work): Edit[] {
 }
 
 function rewriteToolList({ message, answers, deps, to }: Work): Edit[] {
-  const view = viewOf(to);
+  const view = viewOf(to.client.protocolVersion, to.principal);
   if (message.captured('method') === `"${LIST_CHANGED}"`) deps.catalog.forget(view);
   const lists = answers.filter(({ request }) => request?.method === 'tools/list');
   if (lists.length === 0 || message.malformed) return [];
@@ -178,7 +178,9 @@ async function linkFiles({ message, cuts, deps, to, answers, files }: Work): Pro
       // asked once for a message, however many strings want to know
       let schema = schemas.get(tool);
       if (!schema) {
-        schema = deps.catalog.tool(viewOf(to), tool, to.ask).then((facts) => facts?.outputSchema);
+        schema = deps.catalog
+          .tool(viewOf(to.client.protocolVersion, to.principal), tool, to.ask)
+          .then((facts) => facts?.outputSchema);
         schemas.set(tool, schema);
       }
       return schema;
@@ -191,8 +193,8 @@ function remapIds({ message, to }: Work): Edit[] {
 }
 
 /** A server may show each caller other tools, and other ones in each version. */
-function viewOf(to: Addressee): string {
-  return `${to.client.protocolVersion} ${to.principal}`;
+export function viewOf(protocolVersion: string, principal: string): string {
+  return `${protocolVersion} ${principal}`;
 }
 
 /** @param base nothing, or an index of a batch */

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
@@ -14,6 +14,8 @@ import { refuse } from '../error-response.js';
 
 export interface McpDeps {
   servers: ReadonlyMap<string, Server>;
+  /** Tells the principal of a request, or throws. */
+  authenticate: (headers: IncomingHttpHeaders) => string;
   limits: Limits;
   timeouts: Timeouts;
   log: Log;
@@ -28,9 +30,6 @@ export interface OpenExchanges {
 }
 
 const CLIENT_GONE = new GatewayError('internal', {}, 'the client has gone');
-
-/** Under `auth: none` all callers are one. */
-const ANYBODY = 'anonymous';
 
 const ALLOW = 'POST, GET, DELETE';
 
@@ -58,7 +57,7 @@ async function handle(deps: McpDeps, server: Server, env: HttpBindings): Promise
     headers: incoming.headers,
     body: Buffer.alloc(0),
     response: outgoing,
-    principal: ANYBODY,
+    principal: '',
     signal: gone.signal,
     facts: {
       requestId: undefined,
@@ -75,6 +74,7 @@ async function handle(deps: McpDeps, server: Server, env: HttpBindings): Promise
   deps.open.count += 1;
   if (incoming.method === 'GET') deps.open.getStreams.add(outgoing);
   try {
+    exchange.principal = deps.authenticate(incoming.headers);
     await dispatch(deps, server, exchange, incoming);
   } catch (thrown) {
     const error = asGatewayError(thrown);

@@ -251,7 +251,19 @@ const VALUES: Bad[] = [
     name: 'an authentication not yet there',
     text: withServer('auth: { use: jwt }'),
     path: 'auth.use',
-    message: /must be none/,
+    message: /none, apiKeys/,
+  },
+  {
+    name: 'API keys without any',
+    text: withServer('auth: { use: apiKeys, keys: [] }'),
+    path: 'auth.keys',
+    message: /at least one key/,
+  },
+  {
+    name: 'a key in place of its hash',
+    text: withServer(`auth: { use: apiKeys, keys: [{ name: a, hash: ${SECRET} }] }`),
+    path: 'auth.keys[0].hash',
+    message: /sha256/,
   },
   {
     name: 'a link style',

@@ -114,7 +114,7 @@ gatewayId: \${EMPTY:-dock}
       headers: { A: 'Bearer 0123' },
     });
     expect(config.limits.files).toBe(7);
-    expect(config.auth.allowPublic).toBe(true);
+    expect(config.auth).toEqual({ use: 'none', allowPublic: true });
     expect(config.gatewayId).toBe('dock');
   });
 

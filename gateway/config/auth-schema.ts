@@ -1,0 +1,41 @@
+import { z } from 'zod';
+
+/** SHA-256 of a key, as `sha256sum` or as base64url writes it. */
+const HASH = /^sha256:(?:[0-9a-f]{64}|[A-Za-z0-9_-]{43})$/;
+
+/** `auth`: who may call. */
+export function authSchema() {
+  const none = z.strictObject({
+    use: z.literal('none'),
+    allowPublic: z
+      .boolean()
+      .default(false)
+      .describe('Allow to listen beyond loopback, where whoever reaches the port is let in.'),
+  });
+  const key = z
+    .strictObject({
+      name: z
+        .string()
+        .regex(/^[A-Za-z0-9._-]{1,64}$/, { error: 'must be 1 to 64 of A-Z, a-z, 0-9, ".", "_" and "-"' })
+        .describe('Whom the key makes its caller: files, links and sessions belong to this name.'),
+      hash: z
+        .string()
+        .regex(HASH, { error: 'must be sha256: and 64 hex digits; make it with: printf %s "$KEY" | sha256sum' })
+        .describe('`sha256:` and the SHA-256 of the key in hex. Make a key with: openssl rand -hex 32.'),
+    })
+    .transform(({ name, hash }) => ({ name, digest: digestOf(hash) }));
+  const apiKeys = z.strictObject({
+    use: z.literal('apiKeys'),
+    keys: z
+      .array(key)
+      .min(1, { error: 'must hold at least one key' })
+      .max(10_000)
+      .describe('The keys. Two with one name are one caller, so that a key can be replaced without a gap.'),
+  });
+  return z.discriminatedUnion('use', [none, apiKeys], { error: 'must be none or apiKeys' });
+}
+
+function digestOf(hash: string): Buffer {
+  const text = hash.slice('sha256:'.length);
+  return Buffer.from(text, text.length === 64 ? 'hex' : 'base64url');
+}

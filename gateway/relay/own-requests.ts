@@ -1,0 +1,48 @@
+import type { JsonObject } from '../ports/dialect.js';
+import type { SharedConnection } from '../ports/upstream.js';
+import type { HeldMessage } from '../wire/json/reader.js';
+import { ownRequest, ownResult } from './ask.js';
+import type { ClientMessages } from './request.js';
+import { RANGE } from './slots.js';
+
+/** How long a request of Wharf's own may take. */
+const ASK_TIMEOUT_MS = 10_000;
+
+/** Wharf's own requests on a channel that it shares with its client, and the answers to them. */
+export class OwnRequests {
+  readonly #connection: SharedConnection;
+  readonly #waiting = new Map<string, (result: JsonObject | undefined) => void>();
+
+  constructor(connection: SharedConnection) {
+    this.#connection = connection;
+  }
+
+  /** The result, or undefined when the server refused, died or took too long. */
+  async ask(method: string, params: JsonObject, client: ClientMessages | undefined): Promise<JsonObject | undefined> {
+    const own = ownRequest(method, params, client);
+    try {
+      return await new Promise((resolve) => {
+        const timer = setTimeout(() => resolve(undefined), ASK_TIMEOUT_MS);
+        this.#waiting.set(own.id, (result) => {
+          clearTimeout(timer);
+          resolve(result);
+        });
+        this.#connection.send(own.bytes).catch(() => resolve(undefined));
+      });
+    } finally {
+      this.#waiting.delete(own.id);
+    }
+  }
+
+  /** True when the message answered one of them: then it is for nobody else. @param failed it could not be read whole */
+  takes(message: HeldMessage, failed: boolean): boolean {
+    const answered = this.#waiting.get(message.captured(RANGE.id) ?? '');
+    answered?.(failed || message.malformed ? undefined : ownResult(message));
+    return answered !== undefined;
+  }
+
+  /** The channel is gone: nobody will be answered. */
+  giveUp(): void {
+    for (const resolve of this.#waiting.values()) resolve(undefined);
+  }
+}
