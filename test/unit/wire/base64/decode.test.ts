@@ -148,6 +148,7 @@ describe('canonicalChars', () => {
   it('stands for three decoded bytes in each four, so that they can be encoded again', () => {
     for (const raw of [
       `${LONG}\n`,
+      `${BYTES.subarray(1).toString('base64')}\n`,
       `${LONG.slice(0, 150)}\\/${LONG}`,
       `${LONG.slice(0, 97)}-${LONG.slice(98)}`,
       'QUJDQUI',

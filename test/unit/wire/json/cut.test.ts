@@ -160,6 +160,11 @@ describe('a key on the tree', () => {
     expect(message.duplicates).toEqual([' k1']);
   });
 
+  it('is not one that is longer than all of them, whatever its escapes', () => {
+    const body = result(`{"${'\\u0064'.repeat(60)}":"${DATA}"}`);
+    expect(readOne('json', TREE, body)).toMatchObject({ slots: [], skeleton: body });
+  });
+
   it('may be a megabyte long elsewhere', () => {
     const body = `{"${'k'.repeat(1_000_000)}":1,"id":2}`;
     const { messages } = readChunks('json', TREE, chunked(Buffer.from(body), 1000));

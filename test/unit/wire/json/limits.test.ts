@@ -135,6 +135,32 @@ describe('held', () => {
     expect(account(`{"data":"${DATA}"}\n`, size).peak).toBeLessThan(100 + 10 + 300);
   });
 
+  it('comes to nothing when a message is discarded while a string may still become a cut', () => {
+    let now = 0;
+    let current: HeldMessage | undefined;
+    const reader = createReader('json', {
+      tree: compileWatchTree(TREE),
+      maxHeld: 1000,
+      maxDepth: 10,
+      slotMin: 100,
+      handler: {
+        slot: () => ({ write: () => {}, end: () => {} }),
+        message: () => {},
+        held: (delta, message) => {
+          now += delta;
+          current = message;
+        },
+      },
+    });
+    reader.feed(Buffer.from('{"data":"QUJD'));
+    expect(now).toBeGreaterThan(0);
+    current?.discard();
+    expect(now).toBe(0);
+    reader.feed(Buffer.from(`${DATA}","data":"QUJD"}`));
+    reader.end();
+    expect(now).toBe(0);
+  });
+
   it('may throw, and what it throws comes out', () => {
     const fault = new Error('no room');
     const read = () =>
