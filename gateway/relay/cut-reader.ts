@@ -9,8 +9,8 @@ import { RANGE } from './slots.js';
 /** Bytes handed to the reader in one go: what a part buffer's slack can take while its part is being sent. */
 const MAX_FEED = 64 * 1024;
 
-/** Ids of a failed message that are still collected, so that each request in a batch gets its error. */
-const MAX_FAILED_RECORDS = 10_000;
+/** A failed message is read on to its end, so that the channel lives on, unless it is longer than that many files. */
+const SKIPPED_FILES = 16;
 
 export interface CutReaderHandler {
   /** One message is complete; its files may still be on their way: wait for `settle` first. */
@@ -43,7 +43,7 @@ export class CutReader {
   ) {
     this.#deps = deps;
     this.#signal = signal;
-    this.#skipLimit = deps.limits.response + 2 * deps.limits.file;
+    this.#skipLimit = deps.limits.response + SKIPPED_FILES * deps.limits.file;
     this.#reader = createReader(kind, {
       tree: deps.tree,
       maxDepth: deps.limits.depth,
@@ -54,8 +54,8 @@ export class CutReader {
         slot: (value, message) => this.#cuts(message).open(value),
         closed: (range, message) => {
           if (range.name !== RANGE.holder) return;
-          // a result of a million empty blocks must not leave a million ranges: 3 bytes each became 150
-          if (message.slots.length === 0 || !this.#cuts(message).closed(range)) message.ranges.pop();
+          // a result may well have a million small blocks: without a cut in them nobody asks where they stand
+          if (message.slots.length === 0 || !this.#cuts(message).closed(range)) message.forgetRange();
         },
         held: (delta, message) => {
           this.#cuts(message).account(delta);
@@ -116,7 +116,7 @@ export class CutReader {
     }
     if (this.#current?.failure) {
       this.#skipped += chunk.length;
-      if (this.#skipped > this.#skipLimit || this.#current.records > MAX_FAILED_RECORDS) throw this.#current.failure;
+      if (this.#skipped > this.#skipLimit) throw this.#current.failure;
     }
   }
 

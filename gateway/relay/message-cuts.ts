@@ -27,9 +27,6 @@ export interface ClaimedCut {
   reading: SlotReading;
 }
 
-/** What the reader keeps of each id, watched value and repeated key, beside its bytes: an object and a path. */
-const RECORD_BYTES = 128;
-
 /** Takes a string that nobody wants any more. */
 const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
 
@@ -40,8 +37,6 @@ export class MessageCuts {
   readonly #message: HeldMessage;
   readonly #kept = new Map<string, Promise<Stored>>();
   #bytes = 0;
-  /** How many records are part of `#bytes`. */
-  #records = 0;
   /** Files opened, whatever has become of them. */
   #opened = 0;
   #released = false;
@@ -69,21 +64,12 @@ export class MessageCuts {
     return this.#message.captured(RANGE.id) !== undefined && this.#message.captured('method') === undefined;
   }
 
-  /** Ids, watched values and repeated keys in it so far. */
-  get records(): number {
-    const { captures, ranges, duplicates } = this.#message;
-    return captures.length + ranges.length + duplicates.length;
-  }
-
   /** Bytes held (+) or let go (-). Passing `limits.response` or `limits.held` fails the message, never the stream. */
   account(delta: number): void {
     if (this.#released) return;
-    const fresh = this.failure ? 0 : this.records - this.#records;
-    this.#records += fresh;
-    const change = delta + fresh * RECORD_BYTES;
-    this.#bytes += change;
+    this.#bytes += delta;
     try {
-      this.#deps.held.add(change);
+      this.#deps.held.add(delta);
     } catch (error) {
       this.fail(error);
     }

@@ -168,6 +168,13 @@ export class HeldMessage {
     return !this.#discarded;
   }
 
+  /** For `handler.closed`: the range just reported is of no use, and what it costs is given back. */
+  forgetRange(): void {
+    if (this.#discarded || this.ranges.pop() === undefined) return;
+    this.#recordCost -= RECORD_COST;
+    this.#rules.onHeld?.(-RECORD_COST, this);
+  }
+
   /** Reader's side: a capture is noted in a discarded message, too, for its sender has to be answered. */
   capture(capture: Capture): void {
     if (!this.#discarded) this.record(this.captures, capture);

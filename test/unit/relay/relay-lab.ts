@@ -152,6 +152,7 @@ export class RelayLab {
       principal: 'somebody',
       client: this.#client,
       answered: (id) => byId.get(id),
+      onlyOpen: () => (byId.size === 1 ? [...byId.keys()][0] : undefined),
       ask: this.#ask,
       facts: this.facts,
       signal: controller.signal,
