@@ -5,6 +5,7 @@
 # COMPOSE_WORK: where it keeps its own files (default /tmp/wharf-compose). WHARF_PORT, WHARF_S3_PORT: see docker-compose.yml.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+. deploy/test-services/apt.sh
 HERE=deploy/test-services/stand-ins
 W=${COMPOSE_WORK:-/tmp/wharf-compose}
 mkdir -p "$W"
@@ -13,11 +14,7 @@ say() { echo "[${SECONDS}s] $*"; }
 use_docker() { docker info >/dev/null 2>&1 && docker compose version >/dev/null 2>&1; }
 
 install_tools() {
-  if ! dpkg -s podman runc netavark aardvark-dns iptables debootstrap >/dev/null 2>&1; then
-    apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-      podman runc netavark aardvark-dns iptables debootstrap >/dev/null
-  fi
+  apt_install podman runc netavark aardvark-dns iptables debootstrap
   # Debian 12's docker-compose is version 1 and refuses a modern file; Debian 13's runs here, unpacked aside.
   [ -x "$W/compose/usr/bin/docker-compose" ] && return
   local apt="$W/apt" options

@@ -8,6 +8,7 @@
 # used too) and S3_DIR. S3_ACCESS_KEY and S3_SECRET_KEY set the credentials. S3_LIFECYCLE_DAY_SECONDS makes a lifecycle
 # rule's day that many seconds long.
 set -euo pipefail
+. "$(dirname "$0")/apt.sh"
 
 PORT=${S3_PORT:-7480}
 MON_PORT=${S3_MON_PORT:-40789}
@@ -21,12 +22,6 @@ DIR=${S3_DIR:-$SHM/wharf-s3-$PORT}
 CONF=$DIR/ceph.conf
 PACKAGES=(radosgw ceph-mon ceph-osd ceph-common curl)
 START_SECONDS=40
-
-install_packages() {
-  if dpkg-query -W "${PACKAGES[@]}" >/dev/null 2>&1; then return; fi
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${PACKAGES[@]}" >/dev/null
-}
 
 stop_daemons() {
   local pid_file pid
@@ -160,7 +155,7 @@ start_patiently() {
 }
 
 case ${1:-} in
-  install) install_packages ;;
+  install) apt_install "${PACKAGES[@]}" ;;
   start) start_patiently ;;
   stop) stop_daemons ;;
   *) echo "usage: $0 install|start|stop" >&2; exit 2 ;;

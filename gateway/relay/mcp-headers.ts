@@ -121,11 +121,14 @@ export function toClientHeaders(
 }
 
 /** `=?base64?…?=` holds what a header cannot: non-ASCII, control characters, blanks at the ends. */
-const ENCODED = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
+const ENCODED = /^=\?base64\?(.*)\?=$/;
 
-export function decodeHeaderValue(value: string): string {
+/** @returns undefined where the sentinel does not hold padded base64: two readers could see two values in it */
+export function decodeHeaderValue(value: string): string | undefined {
   const encoded = ENCODED.exec(value)?.[1];
-  return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8');
+  if (encoded === undefined) return value;
+  const bytes = Buffer.from(encoded, 'base64');
+  return bytes.toString('base64') === encoded ? bytes.toString('utf8') : undefined;
 }
 
 function encodeHeaderValue(value: string): string {

@@ -59,7 +59,8 @@ function valueAt(args: JsonObject, path: readonly string[]): JsonValue | undefin
 }
 
 /** Integers are compared as numbers: `1` and `01` are the same one. */
-function isSame(argument: JsonValue, sent: string): boolean {
+function isSame(argument: JsonValue, sent: string | undefined): boolean {
+  if (sent === undefined) return false;
   if (typeof argument === 'number') return /^-?\d+(\.\d+)?$/.test(sent) && Number(sent) === argument;
   return String(argument) === sent;
 }

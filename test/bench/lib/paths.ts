@@ -11,3 +11,4 @@ export const serverScript = (name: string) => join(import.meta.dirname, '../serv
 
 /** Command lines that belong to the bench itself: a stdio server is not part of the gateway that starts it. */
 export const OWN_SERVERS = /bench\/servers\/fast-/;
+export const APT_SCRIPT = join(ROOT, 'deploy/test-services/apt.sh');

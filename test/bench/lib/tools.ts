@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PEERS_DIRECTORY } from './paths.js';
+import { APT_SCRIPT, PEERS_DIRECTORY } from './paths.js';
 
 /** The programs the bench compares with. What is missing is fetched into `test/bench/.peers`, nothing is installed. */
 export interface Tool {
@@ -36,7 +36,14 @@ function versionOf(path: string, args: readonly string[], env: Record<string, st
  */
 function unpack(packages: readonly string[], into: string): void {
   mkdirSync(into, { recursive: true });
-  execFileSync('apt-get', ['download', ...packages], { cwd: into, stdio: 'ignore' });
+  const download = () => execFileSync('apt-get', ['download', ...packages], { cwd: into, stdio: 'ignore' });
+  try {
+    download();
+  } catch {
+    // a new machine has no package lists yet
+    execFileSync(APT_SCRIPT, ['update'], { stdio: 'inherit' });
+    download();
+  }
   for (const file of readdirSync(into).filter((name) => name.endsWith('.deb'))) {
     execFileSync('dpkg', ['-x', join(into, file), into]);
   }
