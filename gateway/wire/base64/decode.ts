@@ -152,8 +152,17 @@ export class Base64Decoder {
         if (padding > 0) this.#paddingLeft = 0;
         continue;
       }
-      for (const until = from + whole; from < until; from++) {
+      const until = from + whole;
+      while (from < until) {
+        if (!this.#canonical && !this.#isBetween()) {
+          const plain = quadsUntil(src, from, until, out, at);
+          if (plain > from) this.#blanks = TEXT;
+          at += ((plain - from) >> 2) * 3;
+          from = plain;
+          if (from === until) break;
+        }
         at = this.#byte(src[from] as number, from - start, out, at);
+        from++;
       }
     }
     return at;
@@ -273,6 +282,29 @@ export class Base64Decoder {
   #error(reason: string, offset: number): WireError {
     return new WireError('base64', reason, this.#chars + offset);
   }
+}
+
+/**
+ * Decodes whole quads of plain characters, in whatever alphabet: what is left of native speed in a string of short lines
+ * or with escapes.
+ * @returns the position of the first quad that is not plain
+ */
+function quadsUntil(src: Buffer, start: number, end: number, out: Buffer, to: number): number {
+  let from = start;
+  let at = to;
+  for (; from + 4 <= end; from += 4, at += 3) {
+    const a = VALUES[src[from] as number] as number;
+    const b = VALUES[src[from + 1] as number] as number;
+    const c = VALUES[src[from + 2] as number] as number;
+    const d = VALUES[src[from + 3] as number] as number;
+    const bits = (a << 18) | (b << 12) | (c << 6) | d;
+    // INVALID has all bits set, also where it is shifted
+    if (bits < 0) break;
+    out[at] = bits >> 16;
+    out[at + 1] = bits >> 8;
+    out[at + 2] = bits;
+  }
+  return from;
 }
 
 /** `=` characters that the slice ends with, 3 standing for more. */

@@ -123,6 +123,9 @@ describe('what is not base64 is refused, with its place', () => {
     ['a data URI', 'data:image/png;base64,QUJD', 4],
     ['a late character', `${LONG.slice(0, 333)}*${LONG.slice(334)}`, 333],
     ['a late character of another alphabet', `${LONG.slice(0, 333)}é${LONG.slice(334)}`, 333],
+    ['a blank in a line', `${LONG.slice(0, 76)}\n${LONG.slice(76, 152)} ${LONG.slice(152)}`, 154],
+    ['a late character after a line break', `${LONG.slice(0, 76)}\n${LONG.slice(76, 333)}*${LONG.slice(334)}`, 334],
+    ['padding in a later line', `${LONG.slice(0, 76)}\n${LONG.slice(76, 150)}==${LONG.slice(152)}`, 153],
   ])('%s', (_, raw, offset) => {
     expect(decode(raw)).toEqual({ error: 'base64', offset });
   });
