@@ -1,7 +1,8 @@
 import type { FileClaims, FileRef } from '../files/file.js';
+import type { FileSlot } from './file-slot.js';
+import type { JsonObject, JsonPath, JsonValue } from './json.js';
 
-export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
-export type JsonObject = { [key: string]: JsonValue };
+export type { JsonObject, JsonPath, JsonValue } from './json.js';
 
 /**
  * What kind of object a file stands in, which decides its limits and what may replace it:
@@ -31,6 +32,10 @@ export interface ClientFacts {
   /** The negotiated MCP version, such as `2025-06-18`. */
   protocolVersion: string;
   capabilities: JsonObject;
+  /** `clientInfo.name`, where it is known. */
+  name?: string;
+  /** Dialects that the operator says it speaks (`clients:`), for clients that cannot declare it themselves. */
+  dialects?: readonly string[];
 }
 
 export interface Preview {
@@ -47,6 +52,141 @@ export interface OutgoingFile {
 /** Mine, with what the holder says of the file, or not a file at all. */
 export type SlotReading = { kind: 'mine'; claims: FileClaims; inlineLimit: 'image' | 'other' } | { kind: 'not-mine' };
 
+/** A value that a client put into a file slot. */
+export type ArgumentReading =
+  /** A handle of Wharf's, or what claims to be one. */
+  | { kind: 'handle'; uri: string }
+  /** An address: a download link of Wharf's own, or nothing that will be followed. */
+  | { kind: 'link'; url: string }
+  /** An address of somebody else's that the client's host vouches for, to be fetched under the rules for that. */
+  | { kind: 'remote'; url: string; claims: FileClaims }
+  | { kind: 'dataUri'; text: string; claims: FileClaims }
+  | { kind: 'base64'; text: string; claims: FileClaims }
+  | { kind: 'text'; text: string; claims: FileClaims }
+  | { kind: 'invalid'; reason: FileReason; text: string };
+
+/** Why a file is refused; SEP-2631's words, and in their style what it has none for. */
+export type FileReason =
+  | 'maxSizeExceeded'
+  | 'mimeTypeNotAccepted'
+  | 'malformedUri'
+  | 'schemeNotAllowed'
+  | 'unreachable'
+  | 'digestMismatch'
+  | 'sizeMismatch'
+  | 'unsupportedDigestAlgorithm'
+  | 'invalidDigest'
+  | 'invalidSize'
+  | 'invalidMimeType'
+  | 'fileNotFound'
+  | 'fileExpired'
+  | 'uploadIncomplete'
+  | 'transferModeNotAllowed'
+  | 'quotaExceeded'
+  | 'notText'
+  | 'rejectedByPolicy'
+  | 'handoffDenied'
+  | 'maxStreamSizeExceeded'
+  | 'streamNotSupported'
+  | 'resourceNotFound'
+  | 'tooManyFiles';
+
+/** A file argument that cannot be used, told before the server is asked. */
+export interface FileRefusal {
+  reason: FileReason;
+  /** Dotted, with indexes: `pages[2].data`. */
+  argument: string;
+  /** For the model: names the argument, the constraint and the actual value. */
+  text: string;
+  maxSize?: number;
+  actualSize?: number;
+  accept?: readonly string[];
+  actualType?: string;
+}
+
+/** A member of a JSON document that is set, or removed where the value is undefined. Its parents are made. */
+export interface JsonPatch {
+  path: JsonPath;
+  value: JsonValue | undefined;
+}
+
+/** Bytes to be moved between Wharf and an address that an upstream named. */
+export interface TransferDescriptor {
+  method: 'GET' | 'PUT' | 'POST';
+  url: string;
+  headers: Record<string, string>;
+  multipart?: { fileField: string; fields: Record<string, string> };
+}
+
+/** What an upstream is told of a file before it is uploaded there. */
+export interface FileFacts {
+  name: string;
+  mimeType: string;
+  size: number;
+  /** SHA-256, base64url without padding. */
+  digest: string;
+}
+
+/** A request of Wharf's own to a peer. */
+export interface OwnRequest {
+  method: string;
+  params: JsonObject;
+}
+
+/** A file that an upstream keeps and only names in a result. */
+export interface RemoteFile {
+  /** The object that names it, below the result. */
+  path: JsonPath;
+  /** The upstream's own URI. */
+  uri: string;
+  claims: FileClaims;
+  size?: number;
+  /** SHA-256, base64url without padding. */
+  digest?: string;
+}
+
+/** How files are moved to and from an upstream that has a protocol of its own for it. */
+export interface RemoteTransfer {
+  /** Asked in turn, as long as the upstream does not know the method. */
+  uploadRequests(file: FileFacts, revision: string): readonly OwnRequest[];
+  /** Where the bytes go, what stands in the argument afterwards, and what must be asked in between. */
+  readUpload(
+    request: OwnRequest,
+    result: JsonObject,
+    revision: string,
+  ): { descriptor: TransferDescriptor; argument: JsonValue; digest?: string; complete?: OwnRequest } | undefined;
+  downloadRequests(uri: string): readonly OwnRequest[];
+  readDownload(
+    request: OwnRequest,
+    result: JsonObject,
+  ): { descriptor: TransferDescriptor; size?: number; digest?: string } | undefined;
+  /** Files named in a result of the upstream's. */
+  remoteFiles(result: JsonObject): readonly RemoteFile[];
+}
+
+/** What a dialect's own JSON-RPC method asks of Wharf. */
+export type FileOperation =
+  | { kind: 'authorizeUpload'; name?: string; mimeType?: string; size?: number; digest?: string }
+  | { kind: 'authorizeDownload'; uri: string }
+  | { kind: 'stat'; uri: string };
+
+/** And what became of it. */
+export type FileOutcome =
+  | {
+      kind: 'upload';
+      file: Partial<FileFacts> & { uri: string };
+      upload: { url: string; expiresAt: string };
+    }
+  | { kind: 'download'; ref: FileRef }
+  | { kind: 'stat'; ref: FileRef };
+
+/** A JSON-RPC method of a dialect, which Wharf answers itself. */
+export interface DialectMethod {
+  /** @throws GatewayError `params_invalid` */
+  read(params: JsonObject): FileOperation;
+  write(outcome: FileOutcome, client: ClientFacts): JsonObject;
+}
+
 /**
  * One way in which peers write files on the wire: pure functions around one neutral file model. No I/O, no clock.
  */
@@ -62,4 +202,22 @@ export interface Dialect {
   read(place: SlotPlace, holder: JsonObject): SlotReading;
   /** What takes the holder's place in a message to this client. */
   write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, client: ClientFacts): JsonObject[];
+
+  // client → upstream; a dialect leaves out what it has nothing to say to
+
+  /** Capabilities that Wharf declares to every upstream, since it has them whatever the client has. */
+  readonly declares?: JsonObject;
+  /** File slots that a tool's own declaration names. */
+  slotsOf?(tool: JsonObject): readonly FileSlot[];
+  /**
+   * What a client sees of a tool with these slots. The dialects are asked in turn, the last one of the list first, and
+   * each sees the tool as the one before left it: paths are below the tool.
+   */
+  showTool?(tool: JsonObject, slots: readonly FileSlot[], client: ClientFacts): readonly JsonPatch[];
+  /** Reads a value in a slot; undefined when it is not written in this dialect. */
+  readArgument?(value: JsonValue, slot: FileSlot): ArgumentReading | undefined;
+  /** The error with which a client that speaks this dialect wants a file refused; undefined: a tool error. */
+  refuse?(refusal: FileRefusal, client: ClientFacts): { code: number; message: string; data: JsonObject } | undefined;
+  readonly methods?: Readonly<Record<string, DialectMethod>>;
+  readonly transfer?: RemoteTransfer;
 }
