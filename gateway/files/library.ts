@@ -61,11 +61,23 @@ export class Library {
     }
     await state.create(`file:${record.id}`, JSON.stringify(record), settings.retentionMs);
     this.#deps.expiry.watch(record.id, record.key);
-    if (!(await state.create(digestKey, record.id, settings.retentionMs))) {
-      const old = await state.read(digestKey);
-      if (old !== undefined) await state.replace(digestKey, old, record.id, settings.retentionMs);
-    }
+    await this.#index(digestKey, record.id);
     return record;
+  }
+
+  /**
+   * Lets the same bytes be found again. That only saves space, so it may fail: a caller told of it would remove the
+   * bytes, which the index may point to all the same.
+   */
+  async #index(digestKey: string, id: string): Promise<void> {
+    const { state, settings, log } = this.#deps;
+    try {
+      if (await state.create(digestKey, id, settings.retentionMs)) return;
+      const old = await state.read(digestKey);
+      if (old !== undefined) await state.replace(digestKey, old, id, settings.retentionMs);
+    } catch (error) {
+      log.warn({ id, err: error }, 'could not index a file by its digest');
+    }
   }
 
   /** A record of the same bytes under the same name and type, its life extended. */
