@@ -67,6 +67,28 @@ export const ERROR_TABLE = {
   link_expired: { http: 410, jsonRpc: -32602, text: () => 'This link has expired; ask for a new one.' },
   file_gone: { http: 410, jsonRpc: -32602, text: () => 'The file behind this link has been removed.' },
   range_not_satisfiable: { http: 416, jsonRpc: -32602, text: (f) => `The file has ${f.size} bytes.` },
+  // addresses that a peer named; `host` is all of an address that is ever told, since the rest may be a credential
+  fetch_forbidden: {
+    http: 403,
+    jsonRpc: -32602,
+    text: (f) => `The address for the file${f.host === undefined ? '' : ` at "${f.host}"`} is refused: ${f.reason}.`,
+  },
+  fetch_failed: {
+    http: 502,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      `The transfer of the file with "${f.host}" failed: ${f.status === undefined ? f.reason : `HTTP ${f.status}`}.`,
+  },
+  fetch_too_large: {
+    http: 413,
+    jsonRpc: -32602,
+    text: (f) => `The file at "${f.host}" is larger than ${f.limit} = ${f.allowed} bytes (${f.actual} so far).`,
+  },
+  fetch_timeout: {
+    http: 504,
+    jsonRpc: INTERNAL,
+    text: (f) => `The transfer of the file with "${f.host}" took too long: ${f.reason} (${f.limit} = ${f.allowed} ms).`,
+  },
   // what an upstream sent
   upstream_unreachable: { http: 502, jsonRpc: INTERNAL, text: (f) => `The server "${f.server}" cannot be reached.` },
   upstream_timeout: {
