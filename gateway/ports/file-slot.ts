@@ -61,7 +61,7 @@ export interface FileSlot {
   readonly accept?: readonly string[];
   /** Bytes of the file itself, whatever its encoding; absent: whatever the limits allow. */
   readonly maxSize?: number;
-  /** Absent, every type is accepted. */
+  /** Absent: every one. */
   readonly transferModes?: readonly TransferMode[];
   /** Siblings of the slot that are filled from the file: the last segment of their path. */
   readonly companions: { readonly name?: string; readonly mimeType?: string; readonly size?: string };
