@@ -1,4 +1,5 @@
 import type { Limits, Timeouts } from '../policy/limits.js';
+import type { ClientProfile, HandoffRule, ToolSettings, UploadTool } from '../ports/file-slot.js';
 
 /** Where to listen. `port` 0 lets the system choose; then `start` reports the real one. */
 export interface Address {
@@ -31,6 +32,10 @@ export interface ServerConfig {
   accepts: number;
   /** The limits of this server: the global ones, lowered where the config says so. */
   limits: Limits;
+  /** By the tool's name; a map without a prototype, so that any name can be looked up. */
+  tools: Record<string, ToolSettings>;
+  /** The server's own, else the top level's. */
+  uploadTool: UploadTool | 'off';
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -60,6 +65,9 @@ export interface Config {
     | { use: 'none'; allowPublic: boolean }
     /** `digest`: SHA-256 of the key, 32 bytes. */
     | { use: 'apiKeys'; keys: { name: string; digest: Buffer }[] };
+  uploadTool: UploadTool | 'off';
+  handoff: HandoffRule[];
+  clients: ClientProfile[];
   /** Keys of what the state store must not give away; the first one signs. Empty with state in memory. */
   secrets: string[];
   /** Lower-case `host` or `host:port`, beside publicUrl's host and the loopback names, which always pass. */

@@ -1,14 +1,24 @@
 import type { ServerConfig } from './config.js';
 import { formatAddress, isLoopback } from './fields.js';
-import { type ConfigProblem, problem } from './problems.js';
+import { type ConfigProblem, nearest, problem } from './problems.js';
 import type { Sections } from './schema.js';
 
 /** What parsed so far: a section with a problem of its own is missing, and rules about it are left out. */
 export type Parsed = Partial<Sections> & { servers: ServerConfig[] };
 
-/** Rules between values that are fine one by one. */
-export function crossCheck(parsed: Parsed): ConfigProblem[] {
-  return [...reachability(parsed), ...parsed.servers.flatMap((server) => urlProblems(server)), ...secrecy(parsed)];
+/**
+ * Rules between values that are fine one by one.
+ * @param serverNames every server of the file, also those that did not parse
+ */
+export function crossCheck(parsed: Parsed, serverNames: readonly string[]): ConfigProblem[] {
+  return [
+    ...reachability(parsed),
+    ...parsed.servers.flatMap((server) => urlProblems(server)),
+    ...secrecy(parsed),
+    ...handoffNames(parsed, serverNames),
+    ...clientPrincipals(parsed),
+    ...uploadToolNames(parsed),
+  ];
 }
 
 function reachability({ listen, adminListen, publicUrl, auth }: Parsed): ConfigProblem[] {
@@ -56,4 +66,36 @@ function urlProblems(server: ServerConfig): ConfigProblem[] {
     return [problem(path, 'must not hold a user or password; send them as a header: headers: { Authorization: … }')];
   }
   return parsed.hash === '' ? [] : [problem(path, 'must not have a fragment (#…)', url)];
+}
+
+/** A rule about a server that is not there would silently protect nothing. */
+function handoffNames({ handoff = [] }: Parsed, serverNames: readonly string[]): ConfigProblem[] {
+  return handoff.flatMap((rule, index) =>
+    (['from', 'to'] as const)
+      .filter((side) => rule[side] !== '*' && !serverNames.includes(rule[side]))
+      .map((side) => {
+        const near = nearest(rule[side], serverNames);
+        const hint = near === undefined ? '"*" is any' : `did you mean "${near}"?`;
+        return problem(['handoff', index, side], `is no server of this file; ${hint}`, rule[side]);
+      }),
+  );
+}
+
+function clientPrincipals({ clients = [], auth }: Parsed): ConfigProblem[] {
+  return clients.flatMap(({ match: { principal } }, index) => {
+    if (principal === undefined || auth === undefined) return [];
+    const path = ['clients', index, 'match', 'principal'];
+    if (auth.use === 'none') return [problem(path, 'never matches with auth none, where all callers are one')];
+    if (auth.keys.some(({ name }) => name === principal)) return [];
+    return [problem(path, 'is the name of none of auth.keys', principal)];
+  });
+}
+
+function uploadToolNames({ uploadTool, servers }: Parsed): ConfigProblem[] {
+  const isDouble = (tool: typeof uploadTool) => tool !== undefined && tool !== 'off' && tool.request === tool.link;
+  const text = 'must have two different names';
+  if (isDouble(uploadTool)) return [problem(['uploadTool'], text)];
+  return servers
+    .filter((server) => isDouble(server.uploadTool))
+    .map(({ name }) => problem(['servers', name, 'uploadTool'], text));
 }

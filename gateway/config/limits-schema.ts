@@ -22,7 +22,7 @@ const DAY = 24 * HOUR;
 /** Held messages are parsed as one string, and V8's longest string has 2^29 - 24 characters. */
 const MOST_HELD = 256 * MIB;
 /** S3 takes 10,000 parts, and Wharf's parts are 5 MiB. */
-const MOST_FILE = 10_000 * 5 * MIB;
+export const MOST_FILE = 10_000 * 5 * MIB;
 
 const LIMIT_ROWS: Record<keyof Limits, Row> = {
   message: { kind: 'size', min: KIB, max: MOST_HELD, text: "A client's JSON-RPC message without its files." },
@@ -44,6 +44,12 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     min: 0,
     max: MOST_HELD,
     text: 'Decoded size up to which a `resources/read` blob passes unchanged.',
+  },
+  inlineArgument: {
+    kind: 'size',
+    min: 0,
+    max: MOST_HELD,
+    text: 'Decoded size up to which a client may send a file inside an argument. A larger one must be uploaded.',
   },
   file: { kind: 'size', min: 1, max: MOST_FILE, text: 'Any one file.' },
   files: { kind: 'count', min: 1, max: 10_000, text: 'Files cut out of one message.' },

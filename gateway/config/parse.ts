@@ -1,13 +1,16 @@
 import type { z } from 'zod';
 import type { Limits } from '../policy/limits.js';
+import type { ToolSettings, UploadTool } from '../ports/file-slot.js';
 import type { AdapterList } from './adapter-list.js';
 import type { Config, ServerConfig } from './config.js';
 import { crossCheck, type Parsed } from './cross-checks.js';
 import { type Environment, expand } from './expand.js';
+import { uploadToolOf } from './peers-schema.js';
 import { type ConfigProblem, explainIssue, formatPath, type Path, problem, valueAt } from './problems.js';
 import { knownKeysOf } from './reference.js';
 import { sectionSchemas } from './schema.js';
 import { nameProblem, schemaFor, serverSchemas } from './servers-schema.js';
+import { toolProblems } from './tool-checks.js';
 
 export type ParseResult = { ok: true; config: Omit<Config, 'inheritedEnv'> } | { ok: false; problems: ConfigProblem[] };
 
@@ -27,7 +30,7 @@ export function parseConfig(written: object, adapters: AdapterList, environment:
   const problems = [
     ...found.issues.flatMap((issue) => explainIssue(issue, written, (path) => knownKeys(path, expanded.value))),
     ...found.problems,
-    ...crossCheck(found.parsed),
+    ...crossCheck(found.parsed, namesOf(expanded.value)),
   ];
   if (problems.length > 0) return { ok: false, problems };
   // Without a problem every section is there; its limits and time-outs have exactly the names of their tables.
@@ -52,8 +55,7 @@ function parseSections(root: Record<string, unknown>, adapters: AdapterList): Fo
   }
   const unknown = Object.keys(root).filter((key) => key !== 'servers' && !Object.hasOwn(schemas, key));
   if (unknown.length > 0) issues.push({ code: 'unrecognized_keys', keys: unknown, path: [], message: '' });
-  const limits = sections.limits as Limits | undefined;
-  const servers = parseServers(root.servers, adapters, limits);
+  const servers = parseServers(root.servers, adapters, sections as GlobalParts);
   return {
     parsed: { ...sections, servers: servers.servers },
     issues: [...issues, ...servers.issues],
@@ -61,7 +63,13 @@ function parseSections(root: Record<string, unknown>, adapters: AdapterList): Fo
   };
 }
 
-function parseServers(written: unknown, adapters: AdapterList, limits: Limits | undefined) {
+/** What a server takes from the top level; absent what has a problem there. */
+interface GlobalParts {
+  limits?: Limits;
+  uploadTool?: UploadTool | 'off';
+}
+
+function parseServers(written: unknown, adapters: AdapterList, global: GlobalParts) {
   const servers: ServerConfig[] = [];
   const issues: z.core.$ZodIssue[] = [];
   const problems: ConfigProblem[] = [];
@@ -83,13 +91,33 @@ function parseServers(written: unknown, adapters: AdapterList, limits: Limits | 
       continue;
     }
     const result = schemas[chosen.name].safeParse(value);
+    const section = result.data as unknown as ServerSection | undefined;
+    const merged = global.limits && lowered(global.limits, section?.limits ?? {}, [...path, 'limits'], problems);
+    const { tools } = value as { tools?: unknown };
+    problems.push(...toolProblems(tools, [...path, 'tools'], { transport: chosen.transport, limits: merged }));
     if (!result.success) {
       issues.push(...under(path, result.error.issues));
       continue;
     }
-    const { limits: own, transport: _, accepts, ...settings } = result.data as unknown as ServerSection;
-    const merged = limits && lowered(limits, own ?? {}, [...path, 'limits'], problems);
-    if (merged !== undefined) servers.push({ name, transport: chosen.transport, settings, accepts, limits: merged });
+    const {
+      limits: _,
+      transport: __,
+      accepts,
+      tools: ofTools,
+      uploadTool: own,
+      ...settings
+    } = section as ServerSection;
+    const uploadTool = global.uploadTool && uploadToolOf(own, global.uploadTool);
+    if (merged === undefined || uploadTool === undefined) continue;
+    servers.push({
+      name,
+      transport: chosen.transport,
+      settings,
+      accepts,
+      limits: merged,
+      tools: Object.assign(Object.create(null), ofTools),
+      uploadTool,
+    });
   }
   return { servers, issues, problems };
 }
@@ -99,6 +127,14 @@ interface ServerSection {
   limits?: Partial<Limits>;
   transport?: string;
   accepts: number;
+  tools: Record<string, ToolSettings>;
+  uploadTool?: Partial<UploadTool> | 'off';
+}
+
+/** The servers as written, those with problems among them. */
+function namesOf(root: unknown): string[] {
+  const servers = valueAt(root, ['servers']);
+  return typeof servers === 'object' && servers !== null ? Object.keys(servers) : [];
 }
 
 function hasUrl(server: unknown): boolean {

@@ -62,7 +62,20 @@ export function explainIssue(
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key, knownKeys(path)));
   if (issue.code === 'invalid_key') return [problem(path, issue.issues[0]?.message ?? 'is not an allowed key')];
   const value = valueAt(written, path);
+  const meant = issue.code === 'invalid_union' ? branchOf(issue, value) : undefined;
+  if (meant !== undefined) {
+    return meant.flatMap((inner) => explainIssue({ ...inner, path: [...path, ...inner.path] }, written, knownKeys));
+  }
   return [problem(path, messageOf(issue, value), value)];
+}
+
+/** What is wrong inside the one branch of a union that a map or list can mean: the others refuse it as a whole. */
+function branchOf(issue: z.core.$ZodIssueInvalidUnion, value: unknown): z.core.$ZodIssue[] | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const inside = issue.errors.filter((issues) =>
+    issues.every(({ path, code }) => path.length > 0 || code === 'unrecognized_keys'),
+  );
+  return inside.length === 1 && inside[0]?.length !== 0 ? inside[0] : undefined;
 }
 
 export function problem(path: Path, message: string, value?: unknown): ConfigProblem {

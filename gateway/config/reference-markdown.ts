@@ -21,7 +21,7 @@ line is \`# yaml-language-server: $schema=…/wharf.schema.json\`.
 /** CONFIG.md: one table of the top level, then one per section, adapter and kind of server. */
 export function configMarkdown(schema: SchemaNode): string {
   const properties = Object.entries(schema.properties ?? {});
-  const sections = properties.filter(([, node]) => branchesOf(node).some((branch) => branch.properties !== undefined));
+  const sections = properties.filter(([, node]) => branchesOf(node).length > 0);
   return [HEAD, '## Top level', '', table(schema), '', ...sections.flatMap(([name, node]) => section(name, node))].join(
     '\n',
   );
@@ -34,7 +34,25 @@ function section(name: string, node: SchemaNode): string[] {
     const title = branches.length === 1 ? undefined : titleOf(name, branch);
     return [...(title === undefined ? [] : [`### ${title}`, '']), table(branch), '', ...nested(branch)];
   });
-  return [`## \`${name}\``, '', ...intro, ...parts];
+  // Branches that share a map say the same of it.
+  const inner = new Map(branches.flatMap((branch) => innerMaps(`${name}${isMapOfMaps(node) ? '.*' : ''}`, branch)));
+  return [`## \`${name}\``, '', ...intro, ...parts, ...[...inner.values()].flat()];
+}
+
+/** A table for each map of maps below a section, by its path: `servers.*.tools.*`. */
+function innerMaps(path: string, node: SchemaNode): [string, string[]][] {
+  return Object.entries(node.properties ?? {}).flatMap(([key, property]): [string, string[]][] => {
+    if (!isMapOfMaps(property)) return [];
+    const inner = `${path}.${key}.*`;
+    return branchesOf(property).flatMap((branch): [string, string[]][] => [
+      [inner, [`### \`${inner}\``, '', table(branch), '', ...nested(branch)]],
+      ...innerMaps(inner, branch),
+    ]);
+  });
+}
+
+function isMapOfMaps(node: SchemaNode): boolean {
+  return typeof node.additionalProperties === 'object' && branchesOf(node).length > 0;
 }
 
 /** Maps inside a section, such as a server's own limits; told by their keys alone, since the top level explains them. */
@@ -45,9 +63,10 @@ function nested(branch: SchemaNode): string[] {
   });
 }
 
+/** The maps that a node, an item of its list or a value of its map can be. */
 function branchesOf(node: SchemaNode): SchemaNode[] {
-  const values = typeof node.additionalProperties === 'object' ? node.additionalProperties : node;
-  return values.oneOf ?? values.anyOf ?? [values];
+  const values = typeof node.additionalProperties === 'object' ? node.additionalProperties : (node.items ?? node);
+  return (values.oneOf ?? values.anyOf ?? [values]).filter((branch) => branch.properties !== undefined);
 }
 
 function titleOf(section: string, branch: SchemaNode): string {
@@ -84,12 +103,14 @@ function typeOf(key: string, node: SchemaNode): string {
   if (node.const !== undefined) return `\`${String(node.const)}\``;
   if (node.enum !== undefined) return node.enum.map((value) => `\`${String(value)}\``).join(', ');
   if (node.description !== undefined && key === 'servers') return 'map, see below';
+  if (node.type === undefined && node.anyOf === undefined && node.oneOf === undefined) return 'any';
   const alternatives = node.anyOf ?? node.oneOf;
   if (alternatives?.some((one) => one.type === 'string') && alternatives.some((one) => one.type === 'integer'))
     return 'size';
   if (alternatives !== undefined || node.properties !== undefined) return 'map, see below';
-  if (node.type === 'array') return `list of ${typeOf('', node.items ?? {})}`;
-  if (node.type === 'object') return 'map of texts';
+  if (node.type === 'array')
+    return branchesOf(node).length > 0 ? 'list of maps' : `list of ${typeOf('', node.items ?? {})}`;
+  if (node.type === 'object') return isMapOfMaps(node) ? 'map of maps, see below' : 'map of texts';
   if (node.type === 'string') return isTime(node) ? 'time' : 'text';
   if (node.type === 'integer') return 'number';
   return node.type === 'boolean' ? '`true`, `false`' : String(node.type ?? 'any');

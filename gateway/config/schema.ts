@@ -4,6 +4,7 @@ import { authSchema } from './auth-schema.js';
 import type { Choice } from './config.js';
 import { address, baseUrl, parseAddress, time } from './fields.js';
 import { limitsSchema, timeoutsSchema } from './limits-schema.js';
+import { clientsSchema, handoffSchema, uploadToolSchema } from './peers-schema.js';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -76,6 +77,21 @@ export function sectionSchemas(adapters: AdapterList) {
     auth: authSchema()
       .prefault({ use: 'none' })
       .describe('Who may call. `none`: everybody, and all callers are one. `apiKeys`: `Authorization: Bearer KEY`.'),
+    uploadTool: uploadToolSchema()
+      .prefault({})
+      .describe(
+        'The two tools that Wharf adds to a server whose tools take files, so that a client that knows no way of its ' +
+          'own can hand one over. `off`: none.',
+      ),
+    handoff: handoffSchema()
+      .default([])
+      .describe(
+        "Whether a file from one server's tool may be given to another server's tool. The first rule that matches " +
+          'decides; where none does, it may.',
+      ),
+    clients: clientsSchema(adapters.dialects)
+      .default([])
+      .describe('Clients that speak a dialect without declaring it. The first entry whose `match` fits counts.'),
     allowedHosts: z
       .array(
         z.string().refine((text) => parseAddress(text.includes(':') ? text : `${text}:0`) !== undefined, {

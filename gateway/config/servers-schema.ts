@@ -3,6 +3,8 @@ import type { AdapterList } from './adapter-list.js';
 import type { ServerTransport } from './config.js';
 import { size } from './fields.js';
 import { serverLimitsSchema } from './limits-schema.js';
+import { serverUploadToolSchema } from './peers-schema.js';
+import { toolsSchema } from './tools-schema.js';
 
 /** First segments of Wharf's own paths: `/d/mcp` would be a download. */
 const RESERVED_NAMES = ['d', 'u'];
@@ -10,6 +12,13 @@ const NAME_PATTERN = /^[a-z0-9-]{1,64}$/;
 
 const limits = () =>
   serverLimitsSchema().optional().describe('Limits of this server alone. They can only be lower than the global ones.');
+
+/** What every server may say beside how it is reached. */
+const common = () => ({
+  limits: limits(),
+  tools: toolsSchema(),
+  uploadTool: serverUploadToolSchema().optional().describe("This server's own `uploadTool`."),
+});
 
 const MIB = 1024 * 1024;
 
@@ -26,16 +35,16 @@ export function serverSchemas(upstream: AdapterList['upstream']) {
       .literal(name)
       .describe('How the server speaks HTTP. Left out, Wharf asks it: Streamable HTTP first, then HTTP+SSE.');
   return {
-    stdio: upstream.stdio.settings.safeExtend({ accepts: accepts('10MiB'), limits: limits() }),
+    stdio: upstream.stdio.settings.safeExtend({ accepts: accepts('10MiB'), ...common() }),
     'streamable-http': upstream['streamable-http'].settings.safeExtend({
       transport: transport('streamable-http').optional(),
       accepts: accepts('4MiB'),
-      limits: limits(),
+      ...common(),
     }),
     'legacy-sse': upstream['legacy-sse'].settings.safeExtend({
       transport: transport('legacy-sse'),
       accepts: accepts('4MiB'),
-      limits: limits(),
+      ...common(),
     }),
   };
 }

@@ -13,6 +13,8 @@ export interface Limits {
   inlineOther: number;
   /** Decoded size up to which a `resources/read` blob passes unchanged. */
   inlineResource: number;
+  /** Decoded size up to which a client may send a file inline in an argument. */
+  inlineArgument: number;
   /** Any one file. */
   file: number;
   /** Files cut out of one message. */
@@ -63,6 +65,7 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   inlineImage: 500_000,
   inlineOther: 32 * KIB,
   inlineResource: 4 * MIB,
+  inlineArgument: 4 * MIB,
   file: 100 * MIB,
   files: 100,
   held: 256 * MIB,

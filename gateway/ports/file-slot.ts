@@ -41,6 +41,33 @@ export interface ToolSettings {
   };
 }
 
+/** Names of the tools that Wharf adds to a server whose tools take files, for clients that know no dialect. */
+export interface UploadTool {
+  /** Asks for an upload. */
+  request: string;
+  /** Gives a fresh link to a handle. */
+  link: string;
+}
+
+/** Whether a file that one server gave may be given to another. The first rule that matches decides; none: it may. */
+export interface HandoffRule {
+  /** Name of a server, or `*`. */
+  from: string;
+  to: string;
+  allow: boolean;
+}
+
+/** `clients`: dialects that a client speaks although it cannot declare them. The first profile that matches counts. */
+export interface ClientProfile {
+  /** All that is given must match, and at least one is given. */
+  match: {
+    /** `clientInfo.name`; `*` stands for anything. */
+    name?: string;
+    principal?: string;
+  };
+  dialects: string[];
+}
+
 /** How a client may hand over a file: inside the call, or uploaded before it. */
 export type TransferMode = 'inline' | 'upload';
 

@@ -91,8 +91,8 @@ const VARIABLES: Bad[] = [
 const KEYS: Bad[] = [
   {
     name: 'an unknown key',
-    text: withServer('clients: []'),
-    path: 'clients',
+    text: withServer('tools: []'),
+    path: 'tools',
     message: /not a known key/,
   },
   { name: 'a mistyped key', text: withServer('listn: 127.0.0.1:1'), path: 'listn', message: /did you mean "listen"/ },

@@ -25,6 +25,9 @@ describe('a config of one server', () => {
       timeouts: DEFAULT_TIMEOUTS,
       retention: 86_400_000,
       auth: { use: 'none', allowPublic: false },
+      uploadTool: { request: 'request_file_upload', link: 'get_file_link' },
+      handoff: [],
+      clients: [],
       allowedHosts: [],
       allowedOrigins: [],
       logLevel: 'info',
@@ -36,6 +39,8 @@ describe('a config of one server', () => {
         accepts: 4 * 1024 * 1024,
         settings: expect.objectContaining({ url: 'http://127.0.0.1:1/mcp' }),
         limits: DEFAULT_LIMITS,
+        tools: {},
+        uploadTool: { request: 'request_file_upload', link: 'get_file_link' },
       },
     ]);
   });

@@ -1,0 +1,97 @@
+import type { Limits } from '../policy/limits.js';
+import { joinPath, splitPath } from './argument-path.js';
+import type { ServerTransport } from './config.js';
+import { type ConfigProblem, type Path, problem } from './problems.js';
+import { fileArgumentSchema } from './tools-schema.js';
+
+interface ServerFacts {
+  transport: ServerTransport;
+  /** Undefined when the limits have problems of their own. */
+  limits: Limits | undefined;
+}
+
+const COMPANIONS = ['name', 'mimeType', 'size'] as const;
+
+/**
+ * Rules between the values of a server's `tools`. They look at the values as written, so that they are told together
+ * with what is wrong with each value alone.
+ */
+export function toolProblems(tools: unknown, path: Path, server: ServerFacts): ConfigProblem[] {
+  return entriesOf(tools).flatMap(([tool, settings]) => {
+    const files = entriesOf(isMap(settings) ? settings.files : undefined);
+    const at = [...path, tool, 'files'];
+    return [
+      ...files.flatMap(([argument, file]) => (isMap(file) ? argumentProblems(file, [...at, argument], server) : [])),
+      ...placeProblems(files, at),
+    ];
+  });
+}
+
+function argumentProblems(file: Record<string, unknown>, path: Path, server: ServerFacts): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const { encoding } = file;
+  const hasTemplate = file.template !== undefined;
+  if (encoding === 'object' && !hasTemplate) {
+    problems.push(
+      problem([...path, 'template'], 'is required with encoding object, such as { data: $base64, mimeType: $mime }'),
+    );
+  }
+  if (encoding !== 'object' && hasTemplate) {
+    problems.push(problem([...path, 'template'], 'is only for encoding: object'));
+  }
+  if ((encoding === 'localPath' || encoding === 'fileUri') && server.transport !== 'stdio') {
+    const text = 'is only for stdio servers: one that is reached over HTTP may not see the files of this machine';
+    problems.push(problem([...path, 'encoding'], text, encoding));
+  }
+  const maxSize = fileArgumentSchema.shape.maxSize.safeParse(file.maxSize).data;
+  const allowed = server.limits?.file;
+  if (maxSize !== undefined && allowed !== undefined && maxSize > allowed) {
+    const text = `must not be more than this server's limits.file, which is ${allowed}`;
+    problems.push(problem([...path, 'maxSize'], text, file.maxSize));
+  }
+  return problems;
+}
+
+/** Rules about which arguments there are: each may be a file or be filled from one, once. */
+function placeProblems(files: readonly [string, unknown][], at: Path): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const paths = files.map(([argument]) => splitPath(argument));
+  /** Argument → what already is there. */
+  const taken = new Map(files.map(([argument]) => [argument, 'is itself a file']));
+  files.forEach(([argument, file], index) => {
+    const path = paths[index];
+    if (path === undefined) return;
+    const outer = paths.find((other) => other && other.length < path.length && other.every((s, i) => s === path[i]));
+    if (outer)
+      problems.push(problem([...at, argument], `stands inside ${joinPath(outer)}, which is replaced as a whole`));
+    for (const key of COMPANIONS) {
+      const companion = isMap(file) ? file[key] : undefined;
+      if (typeof companion !== 'string' || splitPath(companion) === undefined) continue;
+      const items = itemsAt(argument);
+      if (itemsAt(companion) !== items) {
+        const shape = items === '' ? 'must not end with []' : `must end with ${items}`;
+        problems.push(problem([...at, argument, key], `${shape}, as the path of its file does`, companion));
+        continue;
+      }
+      const sibling = argument.slice(0, argument.lastIndexOf('.') + 1) + companion;
+      const holder = taken.get(sibling);
+      if (holder !== undefined)
+        problems.push(problem([...at, argument, key], `names an argument that ${holder}`, companion));
+      else taken.set(sibling, `is already filled from ${argument}`);
+    }
+  });
+  return problems;
+}
+
+/** The `[]` that a path ends with. */
+function itemsAt(path: string): string {
+  return /(?:\[\])*$/.exec(path)?.[0] ?? '';
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  return isMap(value) ? Object.entries(value) : [];
+}
