@@ -1,3 +1,6 @@
+import { decodeStrictBase64 } from './base64/decode-text.js';
+import { isHex } from './json/chars.js';
+
 /** The longest head of a `data:` URI that is looked for, in raw bytes. */
 export const MAX_DATA_URI_HEAD = 4096;
 
@@ -11,8 +14,18 @@ export interface DataUriHead {
   dataStart: number;
 }
 
+/** A whole data URI and what it says of its bytes. */
+export interface DataUri {
+  /** Type and subtype, lower case; RFC 2397's `text/plain;charset=US-ASCII` where the URI names neither type nor charset. */
+  mimeType: string;
+  /** The `name` parameter before `;base64`, percent-decoded: a hint, which may be anything, a path too. */
+  name?: string;
+  bytes: Buffer;
+}
+
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
+const PERCENT = 0x25;
 const SCHEME = 'data:';
 const SIMPLE_ESCAPES: Readonly<Record<string, number>> = { '"': 0x22, '\\': 0x5c, '/': 0x2f };
 
@@ -28,10 +41,69 @@ export function parseDataUriHead(bytes: Buffer): DataUriHead | 'incomplete' | 'n
     if (char === 'incomplete') return char;
     if (char === 'none' || !mayBegin(plain.length, char.byte)) return 'not-a-data-uri';
     at += char.length;
-    if (char.byte === COMMA) return { ...parseHead(Buffer.from(plain).toString('utf8')), dataStart: at };
+    if (char.byte === COMMA) return dataUriHead(Buffer.from(plain).toString('utf8'), at);
     plain.push(char.byte);
   }
   return at < MAX_DATA_URI_HEAD ? 'incomplete' : 'not-a-data-uri';
+}
+
+function dataUriHead(head: string, dataStart: number): DataUriHead {
+  const { type, name, base64 } = readHead(head.slice(SCHEME.length));
+  return { mimeType: type || 'text/plain', ...(name ? { name } : {}), base64, dataStart };
+}
+
+const DATA_URI = /^data:/i;
+const MEDIA_TYPE = /^[a-z0-9][\w!#$&^.+-]{0,126}\/[a-z0-9][\w!#$&^.+-]{0,126}$/;
+/**
+ * What no URI holds and two readers would read in two ways: blanks and controls (dropped by some), `#` (the data's end
+ * for some), halves of surrogate pairs. `<`, `"` or `ü` stand for themselves everywhere.
+ */
+const AMBIGUOUS = /[\p{Cc}\p{Cs} #]/u;
+
+/**
+ * Reads a whole `data:` URI (RFC 2397) from a parsed string: base64, padded or not, or percent-encoded. Linear in its
+ * length.
+ */
+export function readDataUri(text: string): DataUri | 'malformedUri' | 'not-a-data-uri' {
+  if (!DATA_URI.test(text)) return 'not-a-data-uri';
+  const comma = text.slice(0, MAX_DATA_URI_HEAD).indexOf(',');
+  if (comma < 0) return 'malformedUri';
+  const head = text.slice(SCHEME.length, comma);
+  const { type, name, base64, hasCharset } = readHead(head);
+  // `data:base64,…` is a mistake, not text; and a comma inside a quoted name does not begin the data
+  if ((type !== '' && !MEDIA_TYPE.test(type)) || hasOpenQuote(head)) return 'malformedUri';
+  const mimeType = type || (hasCharset ? 'text/plain' : 'text/plain;charset=US-ASCII');
+  const data = text.slice(comma + 1);
+  const bytes = base64 ? base64Bytes(data) : percentBytes(data);
+  return bytes === undefined ? 'malformedUri' : { mimeType, ...(name ? { name } : {}), bytes };
+}
+
+/** RFC 2397 allows percent-encoding here too, and `+`, `/` and `=` are often encoded. */
+function base64Bytes(data: string): Buffer | undefined {
+  if (!data.includes('%')) return decodeStrictBase64(data);
+  const decoded = percentBytes(data);
+  return decoded && decodeStrictBase64(decoded.toString('latin1'));
+}
+
+function percentBytes(data: string): Buffer | undefined {
+  if (AMBIGUOUS.test(data)) return undefined;
+  const bytes = Buffer.from(data, 'utf8');
+  let length = bytes.indexOf(PERCENT);
+  if (length < 0) return bytes;
+  for (let from = length; from < bytes.length; from++) {
+    let byte = bytes[from] as number;
+    if (byte === PERCENT) {
+      if (!isHex(bytes[from + 1] ?? 0) || !isHex(bytes[from + 2] ?? 0)) return undefined;
+      byte = hexValue(bytes[from + 1] as number) * 16 + hexValue(bytes[from + 2] as number);
+      from += 2;
+    }
+    bytes[length++] = byte;
+  }
+  return bytes.subarray(0, length);
+}
+
+function hexValue(digit: number): number {
+  return digit <= 0x39 ? digit - 0x30 : (digit | 0x20) - 0x57;
 }
 
 /** One character of the JSON string: a byte or an escape for an ASCII character that a head can have. */
@@ -55,15 +127,22 @@ function mayBegin(index: number, byte: number): boolean {
   return index >= SCHEME.length || (byte | 0x20) === SCHEME.charCodeAt(index) || byte === SCHEME.charCodeAt(index);
 }
 
-function parseHead(head: string): Omit<DataUriHead, 'dataStart'> {
-  const [type = '', ...parameters] = head
-    .slice(SCHEME.length)
-    .split(';')
-    .map((part) => part.trim());
-  const base64 = parameters.some((parameter) => parameter.toLowerCase() === 'base64');
-  const named = parameters.find((parameter) => /^name=/i.test(parameter));
-  const name = named === undefined ? '' : percentDecoded(named.slice('name='.length).replace(/^"(.*)"$/, '$1'));
-  return { mimeType: type.toLowerCase() || 'text/plain', ...(name ? { name } : {}), base64 };
+/** @param head what stands between the scheme and the comma */
+function readHead(head: string): { type: string; name: string; base64: boolean; hasCharset: boolean } {
+  const [type = '', ...parameters] = head.split(';').map((part) => part.trim());
+  const end = parameters.findIndex((parameter) => parameter.toLowerCase() === 'base64');
+  const read = end < 0 ? parameters : parameters.slice(0, end);
+  const name = read.find((parameter) => /^name=/i.test(parameter))?.slice('name='.length) ?? '';
+  return {
+    type: type.toLowerCase(),
+    name: percentDecoded(name.replace(/^"(.*)"$/, '$1')),
+    base64: end >= 0,
+    hasCharset: read.some((parameter) => /^charset=/i.test(parameter)),
+  };
+}
+
+function hasOpenQuote(head: string): boolean {
+  return head.split('"').length % 2 === 0;
 }
 
 /** The text as it is where it is not well-formed percent-encoding. */

@@ -7,10 +7,20 @@ export function encodedLength(bytes: number): number {
   return Math.ceil(bytes / GROUP) * 4;
 }
 
-/** Bytes in any pieces to standard base64 with padding and without line breaks. */
+/** Characters of base64url without padding. */
+export function encodedUrlLength(bytes: number): number {
+  return Math.ceil((bytes * 4) / GROUP);
+}
+
+/** Bytes in any pieces to base64 without line breaks: standard with padding, or url-safe without. */
 export class Base64Encoder {
+  readonly #alphabet: 'base64' | 'base64url';
   /** Bytes of a group that is not complete. */
   #carry: Buffer = Buffer.alloc(0);
+
+  constructor(alphabet: 'base64' | 'base64url' = 'base64') {
+    this.#alphabet = alphabet;
+  }
 
   push(chunk: Buffer): Buffer {
     let start = 0;
@@ -25,16 +35,16 @@ export class Base64Encoder {
     // a copy: the chunk is the caller's again after this
     this.#carry = Buffer.from(chunk.subarray(end));
     const out = Buffer.allocUnsafe(encodedLength(end - start) + (head ? 4 : 0));
-    let at = head ? out.write(head.toString('base64', 0, GROUP), 0, 'latin1') : 0;
+    let at = head ? out.write(head.toString(this.#alphabet, 0, GROUP), 0, 'latin1') : 0;
     for (let from = start; from < end; from += SLICE) {
-      at += out.write(chunk.toString('base64', from, Math.min(end, from + SLICE)), at, 'latin1');
+      at += out.write(chunk.toString(this.#alphabet, from, Math.min(end, from + SLICE)), at, 'latin1');
     }
     return out;
   }
 
-  /** The last group, padded. The encoder can be used again. */
+  /** The last group, padded where the alphabet is the standard one. The encoder can be used again. */
   finish(): Buffer {
-    const rest = Buffer.from(this.#carry.toString('base64'), 'latin1');
+    const rest = Buffer.from(this.#carry.toString(this.#alphabet), 'latin1');
     this.#carry = Buffer.alloc(0);
     return rest;
   }

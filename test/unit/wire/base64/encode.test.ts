@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Base64Encoder, encodedLength } from '../../../../gateway/wire/base64/encode.js';
+import { Base64Encoder, encodedLength, encodedUrlLength } from '../../../../gateway/wire/base64/encode.js';
 import { chunkings } from '../../../helpers/chunked.js';
 
 describe('encoding', () => {
@@ -11,6 +11,19 @@ describe('encoding', () => {
       expect([name, Buffer.concat([...parts, encoder.finish()]).toString()]).toEqual([name, bytes.toString('base64')]);
     }
     expect(encodedLength(length)).toBe(bytes.toString('base64').length);
+  });
+
+  it.each([0, 1, 2, 3, 4, 5, 57, 200])('%i bytes gives url-safe base64 in any chunks', (length) => {
+    const bytes = Buffer.from(Array.from({ length }, (_, index) => (index * 89 + 250) % 256));
+    for (const { name, chunks } of chunkings(bytes)) {
+      const encoder = new Base64Encoder('base64url');
+      const parts = chunks.map((chunk) => encoder.push(chunk));
+      expect([name, Buffer.concat([...parts, encoder.finish()]).toString()]).toEqual([
+        name,
+        bytes.toString('base64url'),
+      ]);
+    }
+    expect(encodedUrlLength(length)).toBe(bytes.toString('base64url').length);
   });
 
   it('takes chunks of any size', () => {

@@ -1,0 +1,149 @@
+import { describe, expect, it } from '@jest/globals';
+import { readDataUri } from '../../../gateway/wire/data-uri.js';
+
+const F4 = Buffer.from([0x00, 0x01, 0x02, 0xfd, 0xfe, 0xff]);
+const MIB = 1024 * 1024;
+
+function read(text: string) {
+  const result = readDataUri(text);
+  return typeof result === 'string' ? result : { ...result, bytes: result.bytes.toString('latin1') };
+}
+
+describe('a whole data: URI', () => {
+  it.each([
+    ['data:text/plain,hello%20world', { mimeType: 'text/plain', bytes: 'hello world' }],
+    ['data:,A', { mimeType: 'text/plain;charset=US-ASCII', bytes: 'A' }],
+    ['data:text/plain;base64,SGVsbG8gd29ybGQh', { mimeType: 'text/plain', bytes: 'Hello world!' }],
+    ['data:,', { mimeType: 'text/plain;charset=US-ASCII', bytes: '' }],
+    ['data:;base64,QQ==', { mimeType: 'text/plain;charset=US-ASCII', bytes: 'A' }],
+    ['data:;charset=utf-8,A', { mimeType: 'text/plain', bytes: 'A' }],
+    ['data:image/png;base64,', { mimeType: 'image/png', bytes: '' }],
+    ['DATA:Image/PNG;Charset=x;BASE64,QQ==', { mimeType: 'image/png', bytes: 'A' }],
+    ['data:text/html,<script>', { mimeType: 'text/html', bytes: '<script>' }],
+    ['data:text/plain,a,b;base64,c', { mimeType: 'text/plain', bytes: 'a,b;base64,c' }],
+    ['data:text/plain,%C3%bc%00%ff', { mimeType: 'text/plain', bytes: '\u00c3\u00bc\0\u00ff' }],
+    ['data:text/plain,\u00fc', { mimeType: 'text/plain', bytes: '\u00c3\u00bc' }],
+    ['data:image/svg+xml,%3Csvg/%3E', { mimeType: 'image/svg+xml', bytes: '<svg/>' }],
+  ])('2356-17: %s is read', (text, expected) => {
+    expect(read(text)).toEqual(expected);
+  });
+
+  it('2356-16: base64 of binary bytes is read exactly', () => {
+    expect(readDataUri('data:application/octet-stream;base64,AAEC/f7/')).toEqual({
+      mimeType: 'application/octet-stream',
+      bytes: F4,
+    });
+  });
+
+  it.each([
+    ['padded', 'data:a/b;base64,QUI='],
+    ['unpadded', 'data:a/b;base64,QUI'],
+    ['with bits that are no part of a byte', 'data:a/b;base64,QUJ='],
+    ['with percent-encoded padding', 'data:a/b;base64,QUI%3D'],
+    ['percent-encoded throughout', 'data:a/b;base64,%51%55%49%3d'],
+  ])('X-30: base64 %s is read', (_, text) => {
+    expect(read(text)).toEqual({ mimeType: 'a/b', bytes: 'AB' });
+  });
+
+  it('X-30: + and / may be percent-encoded', () => {
+    expect(read('data:a/b;base64,%2B%2f%2B/')).toEqual({ mimeType: 'a/b', bytes: '\u00fb\u00ff\u00bf' });
+  });
+
+  it.each([
+    ['a blank in base64', 'data:a/b;base64,QUJD QUJD'],
+    ['a line break in base64', 'data:a/b;base64,QUJD\nQUJD'],
+    ['a line break at the end', 'data:a/b;base64,QUJD\n'],
+    ['a percent-encoded line break in base64', 'data:a/b;base64,QUJD%0D%0AQUJD'],
+    ['the url-safe alphabet', 'data:a/b;base64,AAEC_f7_'],
+    ['another character', 'data:a/b;base64,QUJ*'],
+    ['a character whose low byte is a letter', 'data:a/b;base64,QUJ\u0144'],
+    ['a fragment after base64', 'data:a/b;base64,QUJD#x'],
+    ['base64 after its padding', 'data:a/b;base64,QQ==QQ=='],
+    ['half of its padding', 'data:a/b;base64,QQ='],
+    ['too much padding', 'data:a/b;base64,QUI=='],
+    ['padding alone', 'data:a/b;base64,===='],
+    ['a single character left over', 'data:a/b;base64,QUJDQ'],
+    ['no comma', 'data:image/png;base64'],
+    ['no comma, a long one', `data:${'x'.repeat(2_000_000)}`],
+    ['a head of 2 MB', `data:text/plain;x=${'x'.repeat(2_000_000)},A`],
+    ['a type without a subtype', 'data:base64,QUJD'],
+    ['a type with a blank in it', 'data:a b/c,A'],
+    ['a type with a line break', 'data:a/b\r\nX: y,A'],
+    ['a comma in a quoted name', 'data:a/b;name="x, y.pdf";base64,QUJD'],
+    ['a bad percent-encoding', 'data:a/b,100%zz'],
+    ['an unfinished percent-encoding', 'data:a/b,100%4'],
+    ['a percent sign at the end', 'data:a/b,100%'],
+    ['a raw blank', 'data:a/b,a b'],
+    ['a raw control character', 'data:a/b,a\0b'],
+    ['a raw fragment', 'data:image/svg+xml,<svg fill="#fff"/>'],
+    ['half of a surrogate pair', 'data:a/b,\ud800'],
+  ])('X-30, 2356o-14: %s makes it malformed', (_, text) => {
+    expect(readDataUri(text)).toBe('malformedUri');
+  });
+
+  it.each(['', 'dat', 'data', ' data:,A', 'https://a/b,c', 'mcp-file://wharf/f_1', 'SGVsbG8=', 'metadata:,A'])(
+    'is not %j',
+    (text) => {
+      expect(readDataUri(text)).toBe('not-a-data-uri');
+    },
+  );
+});
+
+describe('the name in a data: URI', () => {
+  const nameOf = (text: string) => {
+    const result = readDataUri(text);
+    return typeof result === 'string' ? result : result.name;
+  };
+
+  it('2356o-08: is percent-decoded', () => {
+    expect(nameOf('data:application/pdf;name=Report%20%28v2%29%3B%20final.pdf;base64,QUJD')).toBe(
+      'Report (v2); final.pdf',
+    );
+    expect(nameOf('data:a/b;name=%D0%BE%D1%82%D1%87%D1%91%D1%82.pdf,A')).toBe('отчёт.pdf');
+    expect(nameOf('data:a/b;name="a.png";base64,QUJD')).toBe('a.png');
+  });
+
+  it.each([
+    'data:image/png;name=a.png;charset=x;base64,QUJD',
+    'data:image/png;charset=x;name=a.png;base64,QUJD',
+    'data:image/png;charset=x;NAME=a.png;name=b.png;base64,QUJD',
+  ])('2356o-09: may stand anywhere before ;base64: %s', (text) => {
+    expect(read(text)).toEqual({ mimeType: 'image/png', name: 'a.png', bytes: 'ABC' });
+  });
+
+  it('2356o-10: is ignored after ;base64', () => {
+    expect(read('data:image/png;base64;name=a.png,QUJD')).toEqual({ mimeType: 'image/png', bytes: 'ABC' });
+  });
+
+  it('2356o-11: does not change the type, and is left as it was sent for whoever cleans it', () => {
+    expect(read('data:text/plain;name=x.png;base64,QUJD')).toMatchObject({ mimeType: 'text/plain' });
+    expect(nameOf('data:a/b;name=..%2F..%2Fetc%2Fpasswd;base64,QUJD')).toBe('../../etc/passwd');
+    expect(nameOf('data:a/b;name=%zz;base64,QUJD')).toBe('%zz');
+    expect(nameOf('data:a/b;name=;base64,QUJD')).toBeUndefined();
+  });
+});
+
+describe('a data: URI of 6 MB', () => {
+  const bytes = Buffer.alloc(6 * MIB, 'any bytes, \u00ff too');
+
+  it('is read as base64', () => {
+    const result = readDataUri(`data:image/png;base64,${bytes.toString('base64')}`);
+    expect(typeof result === 'object' && result.bytes.equals(bytes)).toBe(true);
+  });
+
+  it('2356-12: is read as percent-encoding, which may be of every byte', () => {
+    const encoded = bytes.toString('hex').replaceAll(/../g, '%$&');
+    const result = readDataUri(`data:image/png,${encoded}`);
+    expect(typeof result === 'object' && result.bytes.equals(bytes)).toBe(true);
+  });
+
+  it.each([
+    ['a late blank', `data:a/b;base64,${'QUJD'.repeat(1.5 * MIB)} `],
+    ['nothing but percent signs', `data:a/b,${'%'.repeat(6 * MIB)}`],
+    ['nothing but padding', `data:a/b;base64,${'='.repeat(6 * MIB)}`],
+    ['a head of semicolons', `data:${';'.repeat(6 * MIB)},`],
+    ['a head of names', `data:${';name="'.repeat(MIB)},`],
+  ])('is refused: %s', (_, text) => {
+    expect(readDataUri(text)).toBe('malformedUri');
+  });
+});
