@@ -66,6 +66,11 @@ export const ERROR_TABLE = {
   link_unknown: { http: 404, jsonRpc: -32602, text: () => 'There is no such link.' },
   link_expired: { http: 410, jsonRpc: -32602, text: () => 'This link has expired; ask for a new one.' },
   file_gone: { http: 410, jsonRpc: -32602, text: () => 'The file behind this link has been removed.' },
+  file_not_text: {
+    http: 400,
+    jsonRpc: -32602,
+    text: (f) => `The file for ${f.path} is not UTF-8 text, which is all that this argument takes.`,
+  },
   range_not_satisfiable: { http: 416, jsonRpc: -32602, text: (f) => `The file has ${f.size} bytes.` },
   // addresses that a peer named; `host` is all of an address that is ever told, since the rest may be a credential
   fetch_forbidden: {

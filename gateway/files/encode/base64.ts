@@ -1,0 +1,32 @@
+import { Base64Encoder, encodedLength, encodedUrlLength } from '../../wire/base64/encode.js';
+import type { Encoder, FileSource } from './encoder.js';
+import { QUOTE, QUOTES } from './json-text.js';
+import { wholeFile } from './whole-file.js';
+
+/** `"AAEC/f7/"` */
+export const base64: Encoder = {
+  longest: (size) => encodedLength(size) + QUOTES,
+  encode: (file) => ({
+    length: encodedLength(file.size) + QUOTES,
+    pieces: [QUOTE, () => base64Of(file, 'base64'), QUOTE],
+  }),
+};
+
+/** `"AAEC_f7_"`, without padding. */
+export const base64url: Encoder = {
+  longest: (size) => encodedUrlLength(size) + QUOTES,
+  encode: (file) => ({
+    length: encodedUrlLength(file.size) + QUOTES,
+    pieces: [QUOTE, () => base64Of(file, 'base64url'), QUOTE],
+  }),
+};
+
+export async function* base64Of(file: FileSource, alphabet: 'base64' | 'base64url'): AsyncGenerator<Buffer> {
+  const encoder = new Base64Encoder(alphabet);
+  for await (const chunk of wholeFile(file)) {
+    const encoded = encoder.push(chunk);
+    if (encoded.length > 0) yield encoded;
+  }
+  const rest = encoder.finish();
+  if (rest.length > 0) yield rest;
+}

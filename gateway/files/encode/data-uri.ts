@@ -1,0 +1,43 @@
+import { encodedLength } from '../../wire/base64/encode.js';
+import { base64Of } from './base64.js';
+import type { EncodedValue, Encoder, FileSource } from './encoder.js';
+import { MAX_MEDIA_TYPE, MAX_NAME_BYTES, mediaTypeOfSource, nameOfSource } from './file-facts.js';
+import { QUOTE } from './json-text.js';
+
+/** `"data:application/octet-stream;base64,AAEC/f7/"` */
+export const dataUri: Encoder = {
+  longest: (size) => frame('', '').length + MAX_MEDIA_TYPE + encodedLength(size),
+  encode: (file) => encode(file, ''),
+};
+
+/** `"data:application/octet-stream;name=x.bin;base64,AAEC/f7/"` */
+export const dataUriNamed: Encoder = {
+  // a byte of a name becomes three characters at most
+  longest: (size) => frame('', parameter('')).length + MAX_MEDIA_TYPE + 3 * MAX_NAME_BYTES + encodedLength(size),
+  encode(file) {
+    const name = nameOfSource(file);
+    return encode(file, name === '' ? '' : parameter(name));
+  },
+};
+
+function encode(file: FileSource, parameters: string): EncodedValue {
+  const text = frame(mediaTypeOfSource(file), parameters);
+  return {
+    length: text.length + encodedLength(file.size),
+    pieces: [Buffer.from(text.slice(0, -1)), () => base64Of(file, 'base64'), QUOTE],
+  };
+}
+
+/** All but the data. Every character is printable ASCII that JSON leaves alone. */
+function frame(mimeType: string, parameters: string): string {
+  return `"data:${mimeType}${parameters};base64,"`;
+}
+
+/** `encodeURIComponent` leaves `!'()*`, which RFC 3986 reserves: a parser may end the name there. */
+function parameter(name: string): string {
+  const encoded = encodeURIComponent(name).replaceAll(
+    /[!'()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `;name=${encoded}`;
+}

@@ -1,0 +1,9 @@
+/** A string, or any other value, as the bytes of its JSON. */
+export function jsonBytes(value: string | number | boolean | null): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+/** The two quotation marks of a string. */
+export const QUOTES = 2;
+
+export const QUOTE = Buffer.from('"');
