@@ -16,7 +16,7 @@ export interface LegacySseDeps {
   /** The server's name in the config. */
   name: string;
   limits: Readonly<Pick<Limits, 'connections'>>;
-  timeouts: Readonly<Pick<Timeouts, 'queue' | 'upstream'>>;
+  timeouts: Readonly<Pick<Timeouts, 'queue' | 'upstream' | 'idle'>>;
 }
 
 class LegacySse implements SharedUpstream {

@@ -15,7 +15,7 @@ export interface StreamableHttpDeps {
   /** The server's name in the config. */
   name: string;
   limits: Readonly<Pick<Limits, 'connections' | 'codingRatio'>>;
-  timeouts: Readonly<Pick<Timeouts, 'queue' | 'upstream'>>;
+  timeouts: Readonly<Pick<Timeouts, 'queue' | 'upstream' | 'idle'>>;
 }
 
 const KINDS: Readonly<Record<string, BodyKind>> = {

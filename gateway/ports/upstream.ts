@@ -6,6 +6,16 @@ import type { Readable } from 'node:stream';
  */
 export type BodyKind = 'json' | 'sse' | 'lines' | 'bytes' | 'none';
 
+/** A message too long to be held: its exact length, and its bytes as often as asked. */
+export interface StreamedMessage {
+  /** Bytes. A source that gives fewer or more is a fault, and the upstream is kept from taking it for a message. */
+  length: number;
+  /** Each call begins at the first byte. A reading that is given up is returned, so that it can let go. No piece may change later. */
+  read(): AsyncIterable<Buffer>;
+}
+
+export type OutgoingMessage = Buffer | StreamedMessage;
+
 export interface UpstreamRequest {
   method: 'POST' | 'GET' | 'DELETE';
   /**
@@ -13,8 +23,11 @@ export interface UpstreamRequest {
    * the ones given here.
    */
   headers: Record<string, string>;
-  /** The whole message, for POST. */
-  body?: Buffer;
+  /**
+   * The message, for POST. A streamed one is read as fast as the upstream takes it, and once more if the connection
+   * turns out to have been closed as idle.
+   */
+  body?: OutgoingMessage;
 }
 
 export interface UpstreamAnswer {
@@ -38,11 +51,13 @@ export interface ExchangeUpstream {
   readonly channel: 'exchange';
   readonly transport: string;
   /**
-   * Sends one request and resolves with the head of its answer, whatever its status; only a redirect is an error.
+   * Sends one request and resolves with the head of its answer, whatever its status; only a redirect is an error. An
+   * answer that comes before the message is sent is read like any other; if it refuses, the rest is not sent.
    * @param signal ends the request, and later its body, with the signal's reason when that is a GatewayError and with
    *   `upstream_closed` otherwise
    * @throws GatewayError `upstream_unreachable`, `upstream_timeout`, `upstream_closed`, `upstream_invalid`,
-   *   `upstream_coding`, `connection_limit`
+   *   `upstream_coding`, `connection_limit`, `internal` when a streamed message has another length than it says; what
+   *   the source of a streamed message failed with, as it is
    */
   open(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer>;
   /**
@@ -64,11 +79,13 @@ export interface SharedConnection {
   readonly body: Readable;
   /**
    * Sends one message; resolves when the upstream took it. On `lines` the messages arrive in the order of the calls and
-   * line breaks between JSON tokens become blanks; on `sse` whoever needs an order waits for the promise.
+   * line breaks between JSON tokens become blanks; on `sse` whoever needs an order waits for the promise. When the
+   * source of a streamed message fails, the upstream gets no message, and the connection lives on.
    * @throws GatewayError `upstream_closed`, `upstream_unreachable`, `upstream_timeout`, `upstream_refused`,
-   *   `upstream_invalid`, `connection_limit`
+   *   `upstream_invalid`, `connection_limit`, `internal` when a streamed message has another length than it says; what
+   *   the source of a streamed message failed with, as it is
    */
-  send(message: Buffer): Promise<void>;
+  send(message: OutgoingMessage): Promise<void>;
   /** Ends the connection; for stdio the whole process group is gone when it resolves. Safe to call again. */
   close(): Promise<void>;
 }

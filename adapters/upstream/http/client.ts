@@ -1,8 +1,11 @@
 import { type ClientRequest, request as httpRequest, IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { GatewayError } from '../../../gateway/errors.js';
+import type { Timeouts } from '../../../gateway/policy/limits.js';
+import type { OutgoingMessage } from '../../../gateway/ports/upstream.js';
 import { createAgent, type UpstreamAgent } from './agent.js';
 import { abortFailure, bodyFailure, headFailure } from './failure.js';
+import { sendBody } from './send-body.js';
 import { Slots } from './slots.js';
 
 /**
@@ -21,7 +24,7 @@ export interface HttpCall {
   path: string;
   /** Names and values in turn. Host and Content-Length are added. */
   headers: string[];
-  body?: Buffer;
+  body?: OutgoingMessage;
 }
 
 export interface HttpClientOptions {
@@ -30,8 +33,8 @@ export interface HttpClientOptions {
   origin: URL;
   /** `limits.connections` */
   connections: number;
-  /** `timeouts.queue` and `timeouts.upstream`, in milliseconds. */
-  timeouts: { readonly queue: number; readonly upstream: number };
+  /** In milliseconds. */
+  timeouts: Readonly<Pick<Timeouts, 'queue' | 'upstream' | 'idle'>>;
 }
 
 /**
@@ -122,7 +125,11 @@ export class HttpClient {
       (answer ?? request).destroy(failure);
     };
     const abort = (): void => stop(abortFailure(this.#name, signal));
-    const timer = setTimeout(() => stop(this.#timeout()), this.#options.timeouts.upstream);
+    let timer: NodeJS.Timeout | undefined;
+    const awaitAnswer = (): void => {
+      if (answer === undefined)
+        timer = setTimeout(() => stop(this.#timeout('upstream')), this.#options.timeouts.upstream);
+    };
     signal.addEventListener('abort', abort);
     this.#open.add(request);
 
@@ -153,7 +160,25 @@ export class HttpClient {
       this.#slots.give();
       if (answer === undefined) reject(new GatewayError('upstream_closed', { server: this.#name }));
     });
-    request.end(call.body);
+    if (call.body === undefined || Buffer.isBuffer(call.body)) {
+      awaitAnswer();
+      request.end(call.body);
+      return;
+    }
+    // whether the connection was closed as idle shows while the source is still getting ready
+    request.flushHeaders();
+    void sendBody(request, call.body, {
+      stallMs: this.#options.timeouts.idle,
+      isOver: () => request.destroyed || (answer?.statusCode ?? 0) >= 300,
+      isAnswered: () => answer !== undefined,
+      sent: awaitAnswer,
+      stalled: () => stop(this.#timeout('idle')),
+      sourceFailed: (error) => {
+        mayRepeat = false;
+        reject(error);
+        (answer ?? request).destroy(error instanceof Error ? error : new Error('the source failed', { cause: error }));
+      },
+    });
   }
 
   #start(call: HttpCall): ClientRequest {
@@ -178,11 +203,11 @@ export class HttpClient {
     return call.method !== 'POST' || performance.now() - sentAt < STALE_SOCKET_MS;
   }
 
-  #timeout(): GatewayError {
+  #timeout(limit: 'upstream' | 'idle'): GatewayError {
     return new GatewayError('upstream_timeout', {
       server: this.#name,
-      limit: 'timeouts.upstream',
-      allowed: this.#options.timeouts.upstream,
+      limit: `timeouts.${limit}`,
+      allowed: this.#options.timeouts[limit],
     });
   }
 }

@@ -1,7 +1,8 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Log } from '../../../gateway/ports/log.js';
-import type { SharedConnection } from '../../../gateway/ports/upstream.js';
+import type { OutgoingMessage, SharedConnection, StreamedMessage } from '../../../gateway/ports/upstream.js';
+import { feed } from '../shared/feed.js';
 import { ChildOutput } from './child-output.js';
 import { groupGone, groupsToKillAtExit, signalGroup } from './process-group.js';
 import { StderrLog } from './stderr-log.js';
@@ -19,6 +20,8 @@ const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
 const NEWLINE = Buffer.from('\n');
+/** CAN ("the data before it is in error"): JSON has no place for it, so no parser takes such a line for a message. */
+const CANCEL = Buffer.from('\x18');
 
 export interface ChildOptions {
   /** The server's name in the config. */
@@ -58,6 +61,11 @@ export class Child implements SharedConnection {
   /** The way the process ended, in words, once it has. */
   #exit: string | undefined;
   #end: Promise<void> | undefined;
+  /** Resolves when the ending begins. */
+  readonly #ending: Promise<undefined>;
+  #beginEnding: () => void = () => undefined;
+  /** While a long line is under way: whoever sends next waits for this, so that nothing comes between. */
+  #turns: Promise<void> | undefined;
   readonly #gone: () => void;
 
   /** @param gone called once, when no process of the group runs any more */
@@ -67,6 +75,9 @@ export class Child implements SharedConnection {
     this.#process = child;
     this.#group = group;
     this.#gone = gone;
+    this.#ending = new Promise((resolve) => {
+      this.#beginEnding = () => resolve(undefined);
+    });
     groupsToKillAtExit.add(group);
     this.#stderr = new StderrLog(child.stderr, options.log.child({ pid: group }));
     this.body = new ChildOutput(child.stdout, () => this.#outputEnded());
@@ -76,18 +87,40 @@ export class Child implements SharedConnection {
     child.once('exit', (code, signal) => this.#exited(code, signal));
   }
 
-  send(message: Buffer): Promise<void> {
+  send(message: OutgoingMessage): Promise<void> {
+    if (this.#turns === undefined && Buffer.isBuffer(message)) return this.#endLine(onOneLine(message));
+    const turn = this.#turns ?? Promise.resolve();
+    const sent = turn.then(() =>
+      Buffer.isBuffer(message) ? this.#endLine(onOneLine(message)) : this.#sendLong(message),
+    );
+    const over = (): void => {
+      if (this.#turns === turns) this.#turns = undefined;
+    };
+    const turns = sent.then(over, over);
+    this.#turns = turns;
+    return sent;
+  }
+
+  /** A line that is never held whole. When its source fails it is spoiled, and the next one begins cleanly. */
+  async #sendLong(message: StreamedMessage): Promise<void> {
+    if (!this.#takes) throw this.#failure();
+    const options = { stallMs: this.#takeMs, isOver: () => !this.#takes, prepare: onOneLine };
+    const fed = await Promise.race([feed(message, this.#process.stdin, options), this.#ending]);
+    if (fed === undefined || fed.end === 'over') throw this.#failure();
+    if (fed.end === 'stalled') throw this.#stalled();
+    if (fed.end === 'complete') return this.#endLine();
+    if (fed.written > 0) this.#endLine(CANCEL).catch(() => undefined);
+    throw fed.error;
+  }
+
+  /** Writes the rest of a line and its end; resolves when the child took them. */
+  #endLine(rest?: Buffer): Promise<void> {
+    if (!this.#takes) return Promise.reject(this.#failure());
     const { stdin } = this.#process;
-    if (this.#closing || this.#exit !== undefined || !stdin.writable) return Promise.reject(this.#failure());
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        const facts = { server: this.#name, limit: 'timeouts.upstream', allowed: this.#takeMs };
-        reject(new GatewayError('upstream_timeout', facts));
-        // half a message may be in the pipe: nothing sensible can follow it
-        void this.#endGroup(0);
-      }, this.#takeMs);
+      const timer = setTimeout(() => reject(this.#stalled()), this.#takeMs);
       stdin.cork();
-      stdin.write(onOneLine(message));
+      if (rest) stdin.write(rest);
       stdin.write(NEWLINE, (error) => {
         clearTimeout(timer);
         if (error) reject(this.#failure(error));
@@ -95,6 +128,18 @@ export class Child implements SharedConnection {
       });
       stdin.uncork();
     });
+  }
+
+  /** False when nothing can be written any more. */
+  get #takes(): boolean {
+    return !this.#closing && this.#exit === undefined && this.#process.stdin.writable;
+  }
+
+  /** Half a message may be in the pipe, and nothing sensible can follow it. */
+  #stalled(): GatewayError {
+    void this.#endGroup(0);
+    const facts = { server: this.#name, limit: 'timeouts.upstream', allowed: this.#takeMs };
+    return new GatewayError('upstream_timeout', facts);
   }
 
   close(): Promise<void> {
@@ -118,6 +163,7 @@ export class Child implements SharedConnection {
   }
 
   #endGroup(patienceMs: number): Promise<void> {
+    this.#beginEnding();
     this.#end ??= this.#endGroupOnce(patienceMs);
     return this.#end;
   }

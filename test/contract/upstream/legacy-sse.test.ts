@@ -8,7 +8,9 @@ import {
   type ScriptedAnswer,
   startFakeUpstream,
 } from '../../helpers/fake-upstream.js';
+import { startTakingServer, type TakingServer } from '../../helpers/taking-server.js';
 import { describeSharedUpstream, describeUpstream, type UpstreamSubject } from '../upstream.contract.js';
+import { describeSending, type SendingSubject } from '../upstream-sending.contract.js';
 import { calm, failureOf, type Overrides, request, until, upstreamDeps } from './subject.js';
 
 function subject(): UpstreamSubject {
@@ -44,6 +46,23 @@ function subject(): UpstreamSubject {
   };
 }
 
+function sending(): SendingSubject {
+  const servers: TakingServer[] = [];
+  return {
+    taking: async (pace, overrides) => {
+      const server = await startTakingServer({ transport: 'legacy-sse', pace });
+      servers.push(server);
+      const upstream = create(settings.parse({ url: server.url }), upstreamDeps(overrides));
+      return { upstream, taken: () => server.taken };
+    },
+    stall: 'idle',
+    clean: async () => {
+      for (const server of servers.splice(0)) await server.close();
+    },
+  };
+}
+
+describeSending('legacy-sse', sending);
 describeUpstream('legacy-sse', subject);
 describeSharedUpstream('legacy-sse', subject);
 

@@ -1,12 +1,18 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/upstream/stdio.js';
 import type { SharedConnection, SharedUpstream } from '../../../gateway/ports/upstream.js';
+import type { Taken } from '../../helpers/taking-server.js';
 import { describeSharedUpstream, describeUpstream, type UpstreamSubject } from '../upstream.contract.js';
+import { describeSending, type SendingSubject } from '../upstream-sending.contract.js';
 import {
   calm,
   failureOf,
   fixture,
+  fixtureFile,
   isRunning,
   type LogLine,
   type Overrides,
@@ -39,6 +45,25 @@ function subject(): UpstreamSubject {
   };
 }
 
+function sending(): SendingSubject {
+  const folder = mkdtempSync(join(tmpdir(), 'wharf-taken-'));
+  return {
+    taking: async (pace, overrides) => {
+      const file = join(folder, 'taken');
+      writeFileSync(file, '');
+      const command = [process.execPath, fixtureFile('taking-stdio.fixture.mjs'), pace, file];
+      const taken = (): Taken[] => {
+        const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+        return lines.map((line) => JSON.parse(line) as Taken);
+      };
+      return { upstream: create(settings.parse({ command }), upstreamDeps(overrides)), taken };
+    },
+    stall: 'upstream',
+    clean: async () => rmSync(folder, { recursive: true }),
+  };
+}
+
+describeSending('stdio', sending);
 describeUpstream('stdio', subject);
 describeSharedUpstream('stdio', subject);
 

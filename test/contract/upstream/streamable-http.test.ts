@@ -2,7 +2,9 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { create, looksLikeLegacyServer, settings } from '../../../adapters/upstream/streamable-http.js';
 import type { ExchangeUpstream, UpstreamAnswer } from '../../../gateway/ports/upstream.js';
 import { type FakeUpstream, type FakeUpstreamOptions, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { startTakingServer, type TakingServer } from '../../helpers/taking-server.js';
 import { describeUpstream, type UpstreamSubject } from '../upstream.contract.js';
+import { describeSending, type SendingSubject } from '../upstream-sending.contract.js';
 import { calm, failureOf, type Overrides, POST_HEADERS, request, until, upstreamDeps } from './subject.js';
 
 function subjectFor(options: FakeUpstreamOptions): UpstreamSubject {
@@ -34,6 +36,23 @@ function subjectFor(options: FakeUpstreamOptions): UpstreamSubject {
   };
 }
 
+function sending(): SendingSubject {
+  const servers: TakingServer[] = [];
+  return {
+    taking: async (pace, overrides) => {
+      const server = await startTakingServer({ transport: 'streamable-http', pace });
+      servers.push(server);
+      const upstream = create(settings.parse({ url: server.url }), upstreamDeps(overrides));
+      return { upstream, taken: () => server.taken };
+    },
+    stall: 'idle',
+    clean: async () => {
+      for (const server of servers.splice(0)) await server.close();
+    },
+  };
+}
+
+describeSending('streamable-http', sending);
 describeUpstream('streamable-http (JSON)', () => subjectFor({ transport: 'json' }));
 describeUpstream('streamable-http (SSE)', () => subjectFor({ transport: 'sse' }));
 describeUpstream('streamable-http (chunked)', () => subjectFor({ transport: 'json', announceLength: false }));

@@ -1,0 +1,85 @@
+import type { Writable } from 'node:stream';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { StreamedMessage } from '../../../gateway/ports/upstream.js';
+
+/** Most bytes written at once: a reader that takes this many has moved, however long a piece of the source is. */
+const SLICE_BYTES = 64 * 1024;
+
+/** What the upstream's end of a connection looks like from here: node's Writable, or its request. */
+export type Sink = Pick<Writable, 'write' | 'on' | 'off' | 'destroyed' | 'closed'>;
+
+export interface FeedOptions {
+  /** Longest time in which the sink takes nothing, in milliseconds. */
+  stallMs: number;
+  /** True when nobody wants the rest any more. */
+  isOver: () => boolean;
+  /** Changes a slice before it is written. */
+  prepare?: (slice: Buffer) => Buffer;
+}
+
+/** How a feeding ended; `written` counts the bytes that went into the sink. */
+export type Fed =
+  | { end: 'complete'; written: number }
+  | { end: 'over'; written: number }
+  | { end: 'stalled'; written: number }
+  | { end: 'source failed'; written: number; error: unknown };
+
+/**
+ * Resolves true when one of the events comes and false when none does in time. A sink that closes says so with any of
+ * them, so that nobody waits for it in vain.
+ */
+export function happens(sink: Sink, event: 'drain' | 'finish', ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (result: boolean): void => {
+      clearTimeout(timer);
+      sink.off(event, happened);
+      sink.off('close', happened);
+      resolve(result);
+    };
+    const happened = (): void => settle(true);
+    const timer = setTimeout(() => settle(false), ms);
+    sink.on(event, happened);
+    sink.on('close', happened);
+    if (sink.closed) happened();
+  });
+}
+
+/**
+ * Writes a streamed message into a sink at the sink's own pace. Never more than a piece of the source is held. The last
+ * byte waits until the source has ended well: a receiver that counts must not have a message that then turns out bad.
+ */
+export async function feed(message: StreamedMessage, sink: Sink, options: FeedOptions): Promise<Fed> {
+  const { stallMs, isOver, prepare } = options;
+  const { length } = message;
+  let last: Buffer | undefined;
+  let written = 0;
+  const wrongLength = (): Fed => {
+    const cause = new Error(`a streamed message that says it has ${length} bytes has another length`);
+    return { end: 'source failed', written, error: new GatewayError('internal', {}, cause) };
+  };
+  /** Undefined when all of it was taken. */
+  const write = async (bytes: Buffer): Promise<Fed | undefined> => {
+    for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+      if (isOver()) return { end: 'over', written };
+      const slice = bytes.subarray(at, at + SLICE_BYTES);
+      written += slice.length;
+      if (sink.write(prepare ? prepare(slice) : slice)) continue;
+      if (!(await happens(sink, 'drain', stallMs))) return { end: isOver() ? 'over' : 'stalled', written };
+    }
+    return undefined;
+  };
+  try {
+    for await (const piece of message.read()) {
+      if (piece.length === 0) continue;
+      if (written + piece.length > length || last) return wrongLength();
+      if (written + piece.length === length) last = Buffer.from(piece.subarray(-1));
+      const stopped = await write(last ? piece.subarray(0, -1) : piece);
+      if (stopped) return stopped;
+    }
+  } catch (error) {
+    return isOver() ? { end: 'over', written } : { end: 'source failed', written, error };
+  }
+  if (isOver()) return { end: 'over', written };
+  if (!last) return written < length ? wrongLength() : { end: 'complete', written };
+  return (await write(last)) ?? { end: 'complete', written };
+}
