@@ -3,7 +3,7 @@ import type { ClientFacts, JsonObject, JsonValue } from '../ports/dialect.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { type Answer, answerAt, answersIn } from './answers.js';
 import type { Ask } from './catalog.js';
-import { type Edit, inOrder, rangeAt, replaceRange } from './edits.js';
+import { type Edit, inOrder, replaceRange } from './edits.js';
 import { errorAnswer, errorAnswers } from './error-answer.js';
 import type { ExchangeFacts, RelayDeps } from './exchange.js';
 import type { MessageCuts } from './message-cuts.js';
@@ -144,15 +144,15 @@ function rewriteToolList({ message, answers, deps, to }: Work): Edit[] {
   const edits: Edit[] = [];
   for (const { base } of lists) {
     const result = (valueAt(body as JsonValue, base) as JsonObject).result;
-    if (!isObject(result)) continue;
-    deps.catalog.observe(view, result);
-    const tools = Array.isArray(result.tools) ? result.tools : [];
-    tools.forEach((tool, index) => {
-      const schema =
-        isObject(tool) && isObject(tool.outputSchema) ? withoutBase64Declarations(tool.outputSchema) : undefined;
-      const range = rangeAt(message, RANGE.outputSchema, [...base, 'result', 'tools', index, 'outputSchema']);
-      if (schema && range) edits.push(replaceRange(range, JSON.stringify(schema)));
-    });
+    if (isObject(result)) deps.catalog.observe(view, result);
+  }
+  const bases = new Set(lists.map(({ base }) => base.join()));
+  for (const range of message.ranges) {
+    // …, result, tools, index, outputSchema
+    if (range.name !== RANGE.outputSchema || !bases.has(range.path.slice(0, -4).join())) continue;
+    const schema = JSON.parse(message.slice(range.start, range.end).toString('utf8')) as JsonValue;
+    const rewritten = isObject(schema) ? withoutBase64Declarations(schema) : undefined;
+    if (rewritten) edits.push(replaceRange(range, JSON.stringify(rewritten)));
   }
   return edits;
 }
