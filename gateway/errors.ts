@@ -206,7 +206,8 @@ export const ERROR_TABLE = {
   idle_timeout: {
     http: 504,
     jsonRpc: INTERNAL,
-    text: (f) => `No bytes arrived for ${f.limit} = ${f.allowed} ms.`,
+    text: (f) =>
+      `${f.server === undefined ? 'No bytes arrived' : `The server "${f.server}" sent no bytes`} for ${f.limit} = ${f.allowed} ms.`,
   },
   draining: { http: 503, jsonRpc: INTERNAL, text: () => 'Wharf is shutting down. Try again.' },
   internal: { http: 500, jsonRpc: INTERNAL, text: () => 'Internal error.' },

@@ -40,7 +40,7 @@ export function pump(
       () => {
         if (waiting || !due()) lastByteAt = Date.now();
         else if (Date.now() - lastByteAt > idleMs) {
-          finish(new GatewayError('idle_timeout', { limit: 'timeouts.idle', allowed: idleMs }));
+          finish(new GatewayError('idle_timeout', { server, limit: 'timeouts.idle', allowed: idleMs }));
         }
       },
       Math.min(1000, idleMs),

@@ -1,0 +1,73 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { expectNothingLeft, expectWorking } from '../helpers/fault-checks.js';
+import { type RefusingS3, startRefusingS3 } from '../helpers/fault-s3.js';
+import { type FaultStores, s3Stores } from '../helpers/fault-stores.js';
+import { type FaultUpstream, startFaultUpstream } from '../helpers/fault-upstream.js';
+import { RawClient } from '../helpers/raw-client.js';
+import { s3Config } from '../helpers/services.js';
+import { startWharf, type Wharf } from '../helpers/wharf.js';
+
+/** Two parts, and less than one. */
+const LARGE = 9_000_000;
+const SMALL = 600_000;
+
+const STEPS: [string, RegExp, number][] = [
+  ['PutObject', /^PUT [^?]+\?x-id=PutObject/, SMALL],
+  ['CreateMultipartUpload', /^POST \S+\?uploads/, LARGE],
+  ['UploadPart', /^PUT \S+partNumber=2/, LARGE],
+  ['CompleteMultipartUpload', /^POST \S+\?uploadId=/, LARGE],
+];
+
+const ANSWERS: [number, string, string][] = [
+  [403, 'AccessDenied', 'store_unavailable'],
+  [500, 'InternalError', 'store_unavailable'],
+  [503, 'SlowDown', 'store_unavailable'],
+  [507, 'InsufficientStorage', 'store_full'],
+];
+
+describe('an S3 that refuses', () => {
+  let upstream: FaultUpstream;
+  let s3: RefusingS3;
+  let stores: FaultStores;
+  let wharf: Wharf;
+  let kept = 0;
+
+  beforeAll(async () => {
+    upstream = await startFaultUpstream('json');
+    s3 = await startRefusingS3(s3Config('').endpoint);
+    stores = s3Stores(s3.url);
+    wharf = await startWharf({ servers: { sound: upstream.server }, config: stores.config });
+  });
+  afterEach(() => s3.refuse(undefined));
+  afterAll(async () => {
+    await wharf?.stop();
+    await upstream.close();
+    await s3.close();
+    await stores.close();
+  });
+
+  describe.each(STEPS)('%s', (_step, what, size) => {
+    it.each(ANSWERS)('with %i %s: an error says so, and nothing stays', async (status, code, expected) => {
+      const client = await RawClient.connect(wharf.mcp);
+      s3.refuse({ what, status, code });
+      const { error } = await client.call('blob', { size, seed: status });
+      expect(s3.refused).toBeGreaterThan(0);
+      expect(error).toMatchObject({ code: -32603, data: { code: expected } });
+      expect(error?.message).toMatch(/^The object store is /);
+      s3.refuse(undefined);
+      await expectNothingLeft(wharf.adminUrl, stores, { kept });
+      await expectWorking(wharf.mcp);
+      // the same file each time, so it is kept once
+      kept = 1;
+    });
+  });
+
+  it('HeadBucket: the gateway is not ready as long as it does', async () => {
+    s3.refuse({ what: /^(HEAD|GET) /, status: 403, code: 'AccessDenied' });
+    const refused = await fetch(`${wharf.adminUrl}/readyz`);
+    expect(refused.status).toBe(503);
+    expect(await refused.json()).toMatchObject({ status: 'unavailable', parts: { state: 'ok' } });
+    s3.refuse(undefined);
+    expect((await fetch(`${wharf.adminUrl}/readyz`)).status).toBe(200);
+  });
+});

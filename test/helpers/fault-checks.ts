@@ -1,0 +1,74 @@
+import { readdirSync, readlinkSync } from 'node:fs';
+import { expect } from '@jest/globals';
+import type { FaultStores } from './fault-stores.js';
+import type { RawMessage } from './raw-client.js';
+import { RawClient } from './raw-client.js';
+
+/** More than one part of either store, so that a write is under way when the answer stops in its middle. */
+export const BLOB = { size: 9_000_000, stopAfter: 9_000_000 };
+
+const GAUGES = ['wharf_held_bytes', 'wharf_part_memory_bytes', 'wharf_queue_length', 'wharf_open_exchanges'] as const;
+
+/** What a gateway says of itself on its admin port. */
+export async function gauge(adminUrl: string, name: string): Promise<number> {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text();
+  const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `));
+  return Number(line?.slice(name.length + 1) ?? Number.NaN);
+}
+
+/** Polls until the condition holds; the test's own time-out is the limit. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** A file is on its way into the store, and a part of it has been sent. */
+export async function untilStoring(adminUrl: string, stores: FaultStores): Promise<void> {
+  await until(async () => (await gauge(adminUrl, 'wharf_part_memory_bytes')) > 0 && (await stores.unfinished()) > 0);
+}
+
+/** No memory, place in a queue, exchange, unfinished write or open file is left over, and no object but `kept`. */
+export async function expectNothingLeft(
+  adminUrl: string,
+  stores: FaultStores,
+  { kept = 0, unfinished = 0 } = {},
+): Promise<void> {
+  await until(async () => {
+    const values = await Promise.all(GAUGES.map((name) => gauge(adminUrl, name)));
+    return values.every((value) => value === 0);
+  });
+  expect(await stores.objects()).toHaveLength(kept);
+  expect(await stores.unfinished()).toBe(unfinished);
+  const { path } = stores.config.objects as { path?: string };
+  if (path !== undefined) expect(openFilesBelow(path)).toEqual([]);
+}
+
+/** The next exchange: a session of its own, a file, and its bytes behind the link. */
+export async function expectWorking(mcp: string, seed = 77): Promise<void> {
+  const client = await RawClient.connect(mcp);
+  const answer = await client.call('blob', { size: 600_000, seed });
+  expect(answer.error).toBeUndefined();
+  expect(await sizeBehind(answer)).toBe(600_000);
+}
+
+export function linkOf(answer: RawMessage): string {
+  const meta = answer.result?._meta as Record<string, { url: string }[]> | undefined;
+  return meta?.['dev.wharf/files']?.[0]?.url ?? '';
+}
+
+/** Bytes that the answer's link leads to. */
+export async function sizeBehind(answer: RawMessage): Promise<number> {
+  const response = await fetch(linkOf(answer));
+  return response.ok ? (await response.arrayBuffer()).byteLength : -response.status;
+}
+
+function openFilesBelow(path: string): string[] {
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      const target = readlinkSync(`/proc/self/fd/${fd}`);
+      return target.startsWith(`${path}/`) ? [target] : [];
+    } catch {
+      // closed meanwhile
+      return [];
+    }
+  });
+}
