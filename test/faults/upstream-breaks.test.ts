@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { TRANSPORTS } from '../helpers/cut-upstreams.js';
-import { BLOB, expectNothingLeft, expectWorking, untilStoring } from '../helpers/fault-checks.js';
+import { BLOB, expectNothingLeft, expectWorking, until, untilStoring } from '../helpers/fault-checks.js';
 import { type FaultStores, filesystemStores, s3Stores } from '../helpers/fault-stores.js';
 import { type FaultUpstream, startFaultUpstream, stdioServers } from '../helpers/fault-upstream.js';
 import { RawClient } from '../helpers/raw-client.js';
@@ -40,7 +40,7 @@ describe.each(STORES)('with %s, a server', (kind) => {
       expect(error).toMatchObject({ code: -32603, data: { code: 'upstream_closed', server: 'fragile' } });
       expect(error?.message).toMatch(/server "fragile"/);
       await expectNothingLeft(wharf.adminUrl, stores);
-      expect(upstream.busy()).toBe(0);
+      await until(() => upstream.busy() === 0);
       await expectWorking(wharf.mcp);
     });
 
@@ -53,7 +53,7 @@ describe.each(STORES)('with %s, a server', (kind) => {
       });
       expect(error?.message).toMatch(/server "fragile".*timeouts\.idle = 700 ms/);
       await expectNothingLeft(wharf.adminUrl, stores);
-      expect(upstream.busy()).toBe(0);
+      await until(() => upstream.busy() === 0);
       await expectWorking(wharf.mcp);
     });
   });

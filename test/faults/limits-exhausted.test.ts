@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { TRANSPORTS } from '../helpers/cut-upstreams.js';
+import { BLOB, expectNothingLeft, expectWorking, gauge, until } from '../helpers/fault-checks.js';
+import { type FaultStores, s3Stores } from '../helpers/fault-stores.js';
+import { type FaultUpstream, startFaultUpstream } from '../helpers/fault-upstream.js';
+import { RawClient } from '../helpers/raw-client.js';
+import { startWharf, type Wharf } from '../helpers/wharf.js';
+
+/** What the config's least `limits.partMemory` holds: one part of S3's size. */
+const ONE_PART = 5 * 1024 * 1024;
+const ONE_MIB = 1024 * 1024;
+
+describe.each(TRANSPORTS)('over %s', (transport) => {
+  let upstream: FaultUpstream;
+  let stores: FaultStores;
+  let wharf: Wharf;
+
+  const start = async (config: Record<string, unknown>) => {
+    wharf = await startWharf({ servers: { sound: upstream.server }, config: { ...stores.config, ...config } });
+  };
+  /** A file that has taken the only part and does not go on. */
+  const occupy = async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    const answer = client.call('blob', BLOB);
+    await until(async () => (await gauge(wharf.adminUrl, 'wharf_part_memory_bytes')) === ONE_PART);
+    return { answer };
+  };
+
+  beforeEach(async () => {
+    upstream = await startFaultUpstream(transport);
+    stores = s3Stores();
+  });
+  afterEach(async () => {
+    await wharf?.stop();
+    await upstream.close();
+    await stores.close();
+  });
+
+  it('files wait for limits.partMemory in the order in which they came', async () => {
+    await start({ limits: { partMemory: ONE_PART } });
+    const first = await occupy();
+    const finished: number[] = [];
+    const others: Promise<unknown>[] = [];
+    for (let n = 1; n <= 4; n += 1) {
+      const client = await RawClient.connect(wharf.mcp);
+      others.push(client.call('blob', { size: 700_000, seed: n }).then(({ error }) => finished.push(error ? -n : n)));
+      await until(async () => (await gauge(wharf.adminUrl, 'wharf_queue_length')) === n);
+    }
+    expect(finished).toEqual([]);
+    upstream.goOn();
+    expect((await first.answer).error).toBeUndefined();
+    await Promise.all(others);
+    expect(finished).toEqual([1, 2, 3, 4]);
+    await expectNothingLeft(wharf.adminUrl, stores, { kept: 5 });
+  });
+
+  it('a file that waits longer than timeouts.queue ends with an error that names limits.partMemory', async () => {
+    await start({ limits: { partMemory: ONE_PART }, timeouts: { queue: '300ms' } });
+    const first = await occupy();
+    const client = await RawClient.connect(wharf.mcp);
+    const { error } = await client.call('blob', { size: 700_000 });
+    expect(error).toMatchObject({
+      code: -32603,
+      data: { code: 'part_memory_full', limit: 'limits.partMemory', allowed: ONE_PART, waited: 300 },
+    });
+    expect(error?.message).toMatch(/limits\.partMemory = 5242880 bytes, waited 300 ms/);
+    upstream.goOn();
+    expect((await first.answer).error).toBeUndefined();
+    await expectNothingLeft(wharf.adminUrl, stores, { kept: 1 });
+    await expectWorking(wharf.mcp);
+  });
+
+  it('a client that goes while its file waits gives up its place', async () => {
+    await start({ limits: { partMemory: ONE_PART } });
+    const first = await occupy();
+    const client = await RawClient.connect(wharf.mcp);
+    const gone = new AbortController();
+    const call = {
+      jsonrpc: '2.0',
+      id: 5,
+      method: 'tools/call',
+      params: { name: 'blob', arguments: { size: 700_000 } },
+    };
+    const waiting = fetch(wharf.mcp, {
+      method: 'POST',
+      headers: { ...client.headers(), 'content-type': 'application/json' },
+      body: JSON.stringify(call),
+      signal: gone.signal,
+    }).then((response) => response.text());
+    await until(async () => (await gauge(wharf.adminUrl, 'wharf_queue_length')) === 1);
+    gone.abort();
+    await expect(waiting).rejects.toThrow(/abort/);
+    upstream.goOn();
+    expect((await first.answer).error).toBeUndefined();
+    await expectNothingLeft(wharf.adminUrl, stores, { kept: 1 });
+    await expectWorking(wharf.mcp);
+  });
+
+  it('a message beyond limits.held ends with an error that names it, and those that are held go on', async () => {
+    await start({ limits: { held: ONE_MIB } });
+    const one = await RawClient.connect(wharf.mcp);
+    const two = await RawClient.connect(wharf.mcp);
+    const text = 'n'.repeat(600_000);
+    const held = one.call('echo', { text, stopAfter: 600_000 });
+    await until(async () => (await gauge(wharf.adminUrl, 'wharf_held_bytes')) > 590_000);
+    const { error } = await two.call('echo', { text });
+    expect(error).toMatchObject({
+      code: -32603,
+      data: { code: 'held_full', limit: 'limits.held', allowed: ONE_MIB },
+    });
+    expect(error?.message).toMatch(/limits\.held = 1048576 bytes/);
+    upstream.goOn();
+    expect((await held).result?.content?.[0]?.text).toBe(text);
+    await expectNothingLeft(wharf.adminUrl, stores);
+    await expectWorking(wharf.mcp);
+  });
+});

@@ -1,0 +1,119 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { BLOB, expectNothingLeft, expectWorking, sizeBehind, until, untilStoring } from '../helpers/fault-checks.js';
+import { FaultProxy } from '../helpers/fault-proxy.js';
+import { type FaultStores, filesystemStores, SECRET, s3Stores } from '../helpers/fault-stores.js';
+import { type FaultUpstream, startFaultUpstream } from '../helpers/fault-upstream.js';
+import { OwnRedis } from '../helpers/own-redis.js';
+import { RawClient } from '../helpers/raw-client.js';
+import { startWharf, type Wharf } from '../helpers/wharf.js';
+
+const DOWN = { code: -32603, data: { code: 'state_unavailable' } };
+
+/** Readiness itself asks, and so also finds out that Redis is back. */
+const readiness = async (wharf: Wharf) => {
+  const response = await fetch(`${wharf.adminUrl}/readyz`);
+  return { status: response.status, parts: ((await response.json()) as { parts: Record<string, string> }).parts };
+};
+
+describe.each(['filesystem', 's3'] as const)('a gateway with files in %s and state in a Redis', (kind) => {
+  let upstream: FaultUpstream;
+  let redis: OwnRedis;
+  let stores: FaultStores;
+  let wharf: Wharf;
+
+  beforeEach(async () => {
+    upstream = await startFaultUpstream('sse');
+    redis = await OwnRedis.start();
+    stores = kind === 's3' ? s3Stores() : await filesystemStores();
+    const config = { ...stores.config, state: { use: 'redis', url: redis.url }, secret: SECRET };
+    wharf = await startWharf({ servers: { sound: upstream.server }, config });
+  });
+  afterEach(async () => {
+    await wharf?.stop();
+    await upstream.close();
+    await redis.stop();
+    await stores.close();
+  });
+
+  const ways: [string, () => Promise<void>, () => Promise<void>][] = [
+    ['that is killed and started again', () => redis.kill(), () => redis.restart()],
+    ['that stops answering and goes on', async () => redis.signal('SIGSTOP'), async () => redis.signal('SIGCONT')],
+  ];
+
+  it.each(ways)('%s: an error says so, nothing stays, and it needs no restart', async (_way, takeAway, giveBack) => {
+    const client = await RawClient.connect(wharf.mcp);
+    const answer = client.call('blob', BLOB);
+    await untilStoring(wharf.adminUrl, stores);
+    await takeAway();
+    upstream.goOn();
+    const { error } = await answer;
+    expect(error).toMatchObject(DOWN);
+    expect(error?.message).toMatch(/^The state store is not available/);
+    await expectNothingLeft(wharf.adminUrl, stores);
+    const down = await readiness(wharf);
+    expect(down.status).toBe(503);
+    expect(down.parts).toMatchObject({ state: expect.stringMatching(/^The state store/), objects: 'ok' });
+    // a session that is known goes on, a new one cannot begin
+    expect((await client.call('echo', { text: 'here' })).result?.content?.[0]?.text).toBe('here');
+    await expect(RawClient.connect(wharf.mcp)).rejects.toThrow(/503.*state_unavailable/);
+    await giveBack();
+    await until(async () => (await readiness(wharf)).status === 200);
+    await expectWorking(wharf.mcp);
+    await expectNothingLeft(wharf.adminUrl, stores, { kept: 1 });
+  });
+});
+
+describe('a Redis that carries out a command whose answer is lost', () => {
+  let upstream: FaultUpstream;
+  let redis: OwnRedis;
+  let proxy: FaultProxy;
+  let stores: FaultStores;
+  let wharf: Wharf;
+
+  beforeEach(async () => {
+    upstream = await startFaultUpstream('json');
+    redis = await OwnRedis.start();
+    proxy = await FaultProxy.start(redis.url);
+    stores = await filesystemStores();
+    const state = { use: 'redis', url: proxy.url.replace('http', 'redis') };
+    wharf = await startWharf({
+      servers: { sound: upstream.server },
+      config: { ...stores.config, state, secret: SECRET },
+    });
+  });
+  afterEach(async () => {
+    await wharf?.stop();
+    await upstream.close();
+    await proxy.close();
+    await redis.stop();
+    await stores.close();
+  });
+
+  const lose = async (loseAnswerTo: RegExp) => {
+    const client = await RawClient.connect(wharf.mcp);
+    proxy.set({ loseAnswerTo });
+    const first = await client.call('blob', { size: 700_000 });
+    expect(proxy.lost).toBe(1);
+    proxy.set({});
+    await until(async () => (await readiness(wharf)).status === 200);
+    return { first, again: await client.call('blob', { size: 700_000 }) };
+  };
+
+  it.each([
+    ['the record of a file', /\bset\b.*wharf:file:/is],
+    ['the ticket of a file', /\bset\b.*wharf:ticket:/is],
+  ])('about %s: an error says so, and the next one is stored and linked', async (_what, command) => {
+    const { first, again } = await lose(command);
+    expect(first.error).toMatchObject(DOWN);
+    expect(again.error).toBeUndefined();
+    expect(await sizeBehind(again)).toBe(700_000);
+    await expectNothingLeft(wharf.adminUrl, stores, { kept: 1 });
+  });
+
+  it('about the digest of a file: every link that was given out works', async () => {
+    const { first, again } = await lose(/\bset\b.*wharf:digest:/is);
+    for (const answer of [first, again]) if (answer.result) expect(await sizeBehind(answer)).toBe(700_000);
+    expect(again.error).toBeUndefined();
+    await expectNothingLeft(wharf.adminUrl, stores, { kept: 1 });
+  });
+});
