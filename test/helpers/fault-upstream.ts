@@ -56,7 +56,7 @@ class HttpFaults implements FaultUpstream {
   readonly #transport: Exclude<TransportName, 'stdio'>;
   /** Of the answers under way, in their order. */
   readonly #stops = new Set<Stop>();
-  readonly #streams = new Map<string, ServerResponse>();
+  readonly #streams = new Map<string, { response: ServerResponse; last: Promise<void> }>();
   readonly #answering = new Set<ServerResponse>();
   readonly #server: Server;
 
@@ -106,7 +106,8 @@ class HttpFaults implements FaultUpstream {
     if (this.#transport === 'legacy-sse') {
       response.writeHead(202).end();
       const stream = this.#streams.get(url.searchParams.get('session') ?? '');
-      if (stream) await this.#answer(message, stream);
+      // one message at a time can be on a stream
+      if (stream) stream.last = stream.last.then(() => this.#answer(message, stream.response));
     } else if (message.id === undefined) response.writeHead(202).end();
     else {
       const type = this.#transport === 'sse' ? 'text/event-stream' : 'application/json';
@@ -119,7 +120,7 @@ class HttpFaults implements FaultUpstream {
   #openStream(response: ServerResponse): void {
     if (this.#transport !== 'legacy-sse') return void response.writeHead(405).end();
     const session = String(this.#streams.size + 1);
-    this.#streams.set(session, response);
+    this.#streams.set(session, { response, last: Promise.resolve() });
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(`event: endpoint\ndata: /message?session=${session}\n\n`);
   }
