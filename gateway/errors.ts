@@ -94,6 +94,31 @@ export const ERROR_TABLE = {
     jsonRpc: INTERNAL,
     text: (f) => `The transfer of the file with "${f.host}" took too long: ${f.reason} (${f.limit} = ${f.allowed} ms).`,
   },
+  // uploads; the fact `reason` is SEP-2631's word for it
+  upload_invalid: { http: 400, jsonRpc: -32602, text: (f) => `The upload cannot be authorized: ${f.detail}.` },
+  upload_too_large: {
+    http: 413,
+    jsonRpc: -32602,
+    text: (f) => `The file is larger than ${f.limit} = ${f.allowed} bytes (${f.actual}).`,
+  },
+  upload_done: { http: 409, jsonRpc: -32602, text: () => 'A file has already been uploaded here.' },
+  upload_malformed: { http: 400, jsonRpc: -32600, text: (f) => `The upload cannot be read: ${f.detail}.` },
+  upload_incomplete: { http: 400, jsonRpc: -32600, text: () => 'The upload ended before it was complete.' },
+  upload_size_differs: {
+    http: 422,
+    jsonRpc: -32602,
+    text: (f) => `The file has another size than announced: ${f.actual} bytes instead of ${f.allowed}.`,
+  },
+  upload_digest_differs: {
+    http: 422,
+    jsonRpc: -32602,
+    text: () => 'The bytes have another SHA-256 digest than announced.',
+  },
+  upload_type_refused: {
+    http: 415,
+    jsonRpc: -32602,
+    text: (f) => `The file is ${f.actual}, which is not accepted here; accepted: ${f.accept}.`,
+  },
   // what an upstream sent
   upstream_unreachable: { http: 502, jsonRpc: INTERNAL, text: (f) => `The server "${f.server}" cannot be reached.` },
   upstream_timeout: {

@@ -1,11 +1,11 @@
 /** A stored file as the state store remembers it (JSON under `file:<id>`). */
 export interface FileRecord {
-  /** `f_` and 128 random bits as base64url. Also the last segment of the object's key. */
+  /** `f_` and 128 random bits as base64url. Object keys begin with it, see handle.ts. */
   id: string;
   /** Who the file belongs to. Under `auth: none` every caller is `anonymous`. */
   principal: string;
-  /** Config name of the server it came from. */
-  server: string;
+  /** Config name of the server it came from; absent: a client uploaded it. */
+  server?: string;
   name: string;
   mimeType: string;
   /** Bytes. */
@@ -33,6 +33,16 @@ export interface FileRef {
   expiresAt: string;
   /** Seconds `url` lives. */
   ttlSeconds: number;
+}
+
+/** A stored file as SEP-2631 writes it. */
+export interface FileValue {
+  uri: string;
+  name: string;
+  mimeType: string;
+  size: number;
+  /** `value` is base64url without padding. */
+  digest: { algorithm: 'sha-256'; value: string };
 }
 
 /** What a server said of the bytes, before anything is known about them. */

@@ -1,8 +1,9 @@
-import { createHash, type Hash, randomBytes } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { GatewayError } from '../errors.js';
 import type { Log } from '../ports/log.js';
 import type { ObjectStore, ObjectWriter } from '../ports/object-store.js';
 import type { PartBudget } from './budget.js';
+import { newFileId, objectKey } from './handle.js';
 import type { PartBuffers } from './part-buffers.js';
 
 /** How much of a file's beginning is kept for media type sniffing. */
@@ -55,19 +56,32 @@ export class Ingest {
   readonly id: string;
   readonly key: string;
 
-  /** @param limit the file size limit, its config name, and where the file stands, for the error */
-  constructor(deps: IngestDeps, limit: { name: string; bytes: number; path: string }, signal: AbortSignal) {
+  /**
+   * @param limit the file size limit, its config name, and where the file stands, for the error
+   * @param place id and object key, where the id exists before the bytes do
+   */
+  constructor(
+    deps: IngestDeps,
+    limit: { name: string; bytes: number; path: string },
+    signal: AbortSignal,
+    place?: { id: string; key: string },
+  ) {
     this.#deps = deps;
     this.#limit = limit;
     this.#signal = signal;
-    // 128 random bits: nothing a peer sent is ever part of a key
-    this.id = `f_${randomBytes(16).toString('base64url')}`;
-    this.key = `f/${this.id}`;
+    this.id = place?.id ?? newFileId();
+    // nothing a peer sent is ever part of a key
+    this.key = place?.key ?? objectKey(this.id);
   }
 
   /** Bytes taken so far. */
   get size(): number {
     return this.#size;
+  }
+
+  /** The first bytes so far, for sniffing. */
+  get head(): Buffer {
+    return this.#head;
   }
 
   /** Set while no more bytes may be taken. It never rejects: a failure shows at the next `take` or `commit`. */

@@ -4,7 +4,9 @@ import type { ByteRange, ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
 import { attachment } from './content-disposition.js';
 import type { Expiry } from './expiry.js';
-import type { FileRecord, FileRef } from './file.js';
+import type { FileRecord, FileRef, FileValue } from './file.js';
+import { handleOf, readHandle } from './handle.js';
+import { HandleMemory } from './handle-memory.js';
 import type { Stored } from './ingest.js';
 import { safeMediaType } from './media-type.js';
 import type { Tickets } from './ticket.js';
@@ -27,12 +29,23 @@ export interface LibraryDeps {
   };
 }
 
+/** What a handle stands for, as far as one principal may know: another's file is as unknown as one that never was. */
+export type Resolved =
+  | { kind: 'ready'; record: FileRecord }
+  /** Its upload has not been completed. */
+  | { kind: 'pending' }
+  /** The file, or the right to upload it, is over. */
+  | { kind: 'expired' }
+  | { kind: 'unknown' };
+
 /** The files Wharf knows: their records, their links, and how long they live. */
 export class Library {
   readonly #deps: LibraryDeps;
+  readonly #handles: HandleMemory;
 
   constructor(deps: LibraryDeps) {
     this.#deps = deps;
+    this.#handles = new HandleMemory(deps.state, deps.log, deps.settings.retentionMs);
   }
 
   /**
@@ -61,8 +74,56 @@ export class Library {
     }
     await state.create(`file:${record.id}`, JSON.stringify(record), settings.retentionMs);
     this.#deps.expiry.watch(record.id, record.key);
-    await this.#index(digestKey, record.id);
+    await Promise.all([this.#index(digestKey, record.id), this.#handles.remember(record.id, record.principal)]);
     return record;
+  }
+
+  /** A handle for a file that its owner has yet to upload. */
+  async expect(id: string, principal: string, until: number): Promise<string> {
+    await this.#handles.expect(id, principal, until);
+    return handleOf(this.#deps.settings.gatewayId, id);
+  }
+
+  /** Whether the file that was expected under this id has been stored, be it over by now. */
+  async hasBeenStored(id: string): Promise<boolean> {
+    if (await this.find(id)) return true;
+    const handle = await this.#handles.find(id);
+    return handle !== undefined && handle.awaitedUntil === undefined;
+  }
+
+  /**
+   * Gives stored bytes the record that was expected for them. Of any number of tries, on any replica, one does: a
+   * handle is one sequence of bytes for ever.
+   * @returns false when another try was first
+   * @throws GatewayError `state_unavailable`; the record may have been made all the same, so the object must stay
+   */
+  async admit(record: FileRecord, expectedUntil: number): Promise<boolean> {
+    const { state, settings, expiry } = this.#deps;
+    const key = `file:${record.id}`;
+    const text = JSON.stringify(record);
+    try {
+      if (!(await state.create(key, text, settings.retentionMs))) return false;
+    } catch (error) {
+      const found = await state.read(key);
+      if (found === undefined) throw error;
+      if (found !== text) return false;
+    }
+    expiry.watch(record.id, record.key);
+    if (await this.#handles.settle(record.id, record.principal, expectedUntil)) return true;
+    await state.remove(key);
+    return false;
+  }
+
+  /** What a handle, or a file's bare id, stands for to `principal`. */
+  async resolve(handle: string, principal: string): Promise<Resolved> {
+    const id = readHandle(handle, this.#deps.settings.gatewayId);
+    if (id === undefined) return { kind: 'unknown' };
+    const record = await this.find(id);
+    if (record) return record.principal === principal ? { kind: 'ready', record } : { kind: 'unknown' };
+    const known = await this.#handles.find(id);
+    if (known?.principal !== principal) return { kind: 'unknown' };
+    const isAwaited = known.awaitedUntil !== undefined && known.awaitedUntil > this.#deps.clock.now();
+    return { kind: isAwaited ? 'pending' : 'expired' };
   }
 
   /**
@@ -88,7 +149,7 @@ export class Library {
     const twin = await this.find(id);
     if (!twin || twin.name !== about.name || twin.mimeType !== about.mimeType) return undefined;
     // Only a record that still exists may be promised again: extend says so in the same step.
-    if (!(await state.extend(`file:${id}`, settings.retentionMs))) return undefined;
+    if (!(await this.touch(id))) return undefined;
     await state.extend(digestKey, settings.retentionMs);
     return twin;
   }
@@ -99,8 +160,19 @@ export class Library {
   }
 
   /** Somebody uses the file: it lives for another `retention`. False when it is gone. */
-  touch(id: string): Promise<boolean> {
-    return this.#deps.state.extend(`file:${id}`, this.#deps.settings.retentionMs);
+  async touch(id: string): Promise<boolean> {
+    const [isAlive] = await Promise.all([
+      this.#deps.state.extend(`file:${id}`, this.#deps.settings.retentionMs),
+      this.#handles.extend(id),
+    ]);
+    return isAlive;
+  }
+
+  /** The file as SEP-2631 writes it. */
+  describe(record: FileRecord): FileValue {
+    const { id, name, mimeType, size, digest } = record;
+    const uri = handleOf(this.#deps.settings.gatewayId, id);
+    return { uri, name, mimeType, size, digest: { algorithm: 'sha-256', value: digest } };
   }
 
   /** The pointer to a file that goes into a message, with a fresh link. */
@@ -117,7 +189,7 @@ export class Library {
       expiresAt = minted.expiresAt;
     }
     return {
-      uri: `mcp-file://${settings.gatewayId}/${record.id}`,
+      uri: handleOf(settings.gatewayId, record.id),
       url,
       name: record.name,
       mimeType: record.mimeType,

@@ -208,6 +208,11 @@ export function extensionFor(mime: string): string {
   return essence.startsWith('text/') ? 'txt' : 'bin';
 }
 
+/** The media type that an extension (without the dot, lower case) usually has, where it is a known one. */
+export function typeForExtension(extension: string): string | undefined {
+  return Object.entries(EXTENSIONS).find(([, known]) => known === extension)?.[0];
+}
+
 /** The extension for a file without a name: of its type as `mediaTypeOf` sees it, else what the bytes suggest. */
 export function extensionOf(declared: string | undefined, sniffed: Sniffed | undefined): string {
   const mime = mediaTypeOf(declared, sniffed);

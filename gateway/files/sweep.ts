@@ -3,11 +3,10 @@ import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
+import type { FileRecord } from './file.js';
+import { idOfKey, OBJECTS } from './handle.js';
 
 const HOUR_MS = 3_600_000;
-
-/** Where the objects of files are; the last segment of a key is the file's id. */
-const FILES = 'f/';
 
 /** An object younger than this is not even looked at: its message may still be on its way. */
 export const ORPHAN_GRACE_MS = HOUR_MS;
@@ -49,10 +48,10 @@ export type Sweep = (signal?: AbortSignal) => Promise<SweepResult>;
 
 /**
  * Makes the function that removes what no record points to: files whose record has expired, objects whose writer died
- * before it made one, unfinished writes. Any number of replicas may sweep at the same time.
+ * before it made one or came second, unfinished writes. Any number of replicas may sweep at the same time.
  *
- * It never removes a living file, because an id is given a record at most once, soon after its object is listed for
- * the first time: one that had none for `confirmMs` will never have one.
+ * It never removes a living file, because an object is given a record at most once, soon after it is listed for the
+ * first time: one that had none for `confirmMs` will never have one.
  */
 export function createSweep(deps: SweepDeps): Sweep {
   const { objects, state, metrics, graceMs = ORPHAN_GRACE_MS, confirmMs = CONFIRM_MS } = deps;
@@ -63,12 +62,11 @@ export function createSweep(deps: SweepDeps): Sweep {
     const now = deps.clock.now();
     const still = new Map<string, number>();
     let orphans = 0;
-    for await (const { key, modifiedAt } of objects.list(FILES)) {
+    for await (const { key, modifiedAt } of objects.list(OBJECTS)) {
       signal?.throwIfAborted();
       if (modifiedAt > now - graceMs) continue;
-      const id = key.slice(key.lastIndexOf('/') + 1);
       // A read that fails throws and ends the sweep: an unknown record is not a missing one.
-      if ((await state.read(`file:${id}`)) !== undefined) continue;
+      if (await hasRecord(state, key)) continue;
       // Not `now`, which is when the listing began: this object may have been committed since.
       const since = suspects.get(key) ?? deps.clock.now();
       if (now - since < confirmMs) {
@@ -85,6 +83,12 @@ export function createSweep(deps: SweepDeps): Sweep {
     metrics.count('wharf_swept_objects_total', { reason: 'unfinished' }, unfinished);
     return { orphans, unfinished };
   };
+}
+
+/** Whether a file's record points to this very object: of several tries to upload one file, only one has it. */
+async function hasRecord(state: Pick<StateStore, 'read'>, key: string): Promise<boolean> {
+  const text = await state.read(`file:${idOfKey(key)}`);
+  return text !== undefined && (JSON.parse(text) as FileRecord).key === key;
 }
 
 export interface SweeperDeps extends SweepDeps {

@@ -79,7 +79,7 @@ async function play(s: fc.Scheduler, plan: Plan, confirmMs: number): Promise<voi
     });
     if (life.end === 'before-record') return void between.delete(id);
     await paused(`${id} record`, async () => {
-      await state.create(`file:${id}`, '{}', TTL);
+      await state.create(`file:${id}`, JSON.stringify({ key: `f/${id}` }), TTL);
       between.delete(id);
       if ((await objects.head(`f/${id}`)) === undefined) violations.push(`${id} has a record but no object`);
     });

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { create as createObjects, settings as objectSettings } from '../../../adapters/objects/memory.js';
 import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
 import { GatewayError } from '../../../gateway/errors.js';
+import { newFileId, objectKey } from '../../../gateway/files/handle.js';
 import {
   CONFIRM_MS,
   createSweep,
@@ -44,6 +45,8 @@ async function put(key: string): Promise<void> {
   await writer.commit();
 }
 
+const record = (key: string) => JSON.stringify({ key });
+
 async function keys(prefix = ''): Promise<string[]> {
   const found: string[] = [];
   for await (const { key } of objects.list(prefix)) found.push(key);
@@ -76,7 +79,7 @@ describe('a sweep', () => {
     await put('f/f_slow');
     now += 10 * ORPHAN_GRACE_MS;
     await run();
-    await state.create('file:f_slow', '{}', DAY);
+    await state.create('file:f_slow', record('f/f_slow'), DAY);
     now += CONFIRM_MS;
     await run();
     expect(await keys()).toEqual(['f/f_slow']);
@@ -84,7 +87,7 @@ describe('a sweep', () => {
 
   it('keeps an object as long as its record lives, however often that is extended', async () => {
     await put('f/f_living');
-    await state.create('file:f_living', '{}', DAY);
+    await state.create('file:f_living', record('f/f_living'), DAY);
     for (let n = 0; n < 10; n += 1) {
       now += DAY - 1;
       await state.extend('file:f_living', DAY);
@@ -98,14 +101,16 @@ describe('a sweep', () => {
     expect(await keys()).toEqual([]);
   });
 
-  it('takes the last segment of a key for the id', async () => {
-    await put('f/2026/11/f_deep');
-    await state.create('file:f_deep', '{}', 10 * DAY);
+  it('keeps, of several tries to upload one file, the object that its record points to', async () => {
+    const id = newFileId();
+    const [lost, won, late] = ['A', 'b', '_-'].map((attempt) => objectKey(id, attempt)) as [string, string, string];
+    for (const key of [lost, won, late]) await put(key);
+    await state.create(`file:${id}`, record(won), 10 * DAY);
     for (let n = 0; n < 3; n += 1) {
       now += DAY;
       await run();
     }
-    expect(await keys()).toEqual(['f/2026/11/f_deep']);
+    expect(await keys()).toEqual([won]);
   });
 
   it('leaves alone what does not lie where files lie', async () => {

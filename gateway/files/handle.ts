@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+
+const ID = /^f_[A-Za-z0-9_-]{22}$/;
+const ID_LENGTH = 24;
+const URI = /^mcp-file:\/\/([^/?#]*)\/([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/i;
+
+/** A new file's id: 128 random bits. */
+export function newFileId(): string {
+  return `f_${randomBytes(16).toString('base64url')}`;
+}
+
+/** The handle of a file: a name for it, no right to it. */
+export function handleOf(gatewayId: string, id: string): string {
+  return `mcp-file://${gatewayId}/${id}`;
+}
+
+/**
+ * The file id in a handle, or in what is itself an id. Scheme and authority are case-insensitive, the path is not. A
+ * query or a fragment may be there only if it is empty.
+ * @returns undefined for whatever is no handle of this gateway
+ */
+export function readHandle(text: string, gatewayId: string): string | undefined {
+  if (ID.test(text)) return text;
+  const [, authority, id, query = '', fragment = ''] = URI.exec(text) ?? [];
+  if (authority?.toLowerCase() !== gatewayId.toLowerCase() || query !== '' || fragment !== '') return undefined;
+  return id !== undefined && ID.test(id) ? id : undefined;
+}
+
+/** Where all objects of files are. */
+export const OBJECTS = 'f/';
+
+/**
+ * Where a file's bytes are kept.
+ * @param attempt which of several tries to store it, so that no two ever write the same object
+ */
+export function objectKey(id: string, attempt?: string): string {
+  return attempt === undefined ? OBJECTS + id : `${OBJECTS}${id}-${attempt}`;
+}
+
+/** The id of the file whose object this is, or would have become. */
+export function idOfKey(key: string): string {
+  return key.slice(OBJECTS.length, OBJECTS.length + ID_LENGTH);
+}

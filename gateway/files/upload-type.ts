@@ -1,0 +1,66 @@
+import { GatewayError } from '../errors.js';
+import { extensionFor, mediaTypeOf, parseMediaType, type Sniffed, typeForExtension } from './media-type.js';
+
+/** What was said of a file's type, and what its bytes look like. */
+export interface TypeFacts {
+  /** By whoever authorized the upload: the bytes must not contradict it. */
+  announced: string | undefined;
+  /** By whoever uploads: a hint, as browsers guess it from the name. */
+  declared: string | undefined;
+  sniffed: Sniffed | undefined;
+  name: string | undefined;
+  accept: readonly string[] | undefined;
+}
+
+/**
+ * The media type of an uploaded file.
+ * @throws GatewayError `upload_type_refused` when the bytes are plainly of another type than announced, or of none
+ *   that is accepted
+ */
+export function uploadedType({ announced, declared, sniffed, name, accept }: TypeFacts): string {
+  const mimeType = mediaTypeOf(announced ?? declared, sniffed);
+  if (announced !== undefined && !isUndecided(announced) && mimeType !== mediaTypeOf(announced, undefined)) {
+    throw refused(mimeType, [announced]);
+  }
+  if (accept === undefined) return mimeType;
+  const facts = { mimeType, sniffed, extension: name === undefined ? '' : extensionIn(name) };
+  const accepted = accept
+    .map((entry) => typeUnder(entry.trim().toLowerCase(), facts))
+    .find((type) => type !== undefined);
+  if (accepted === undefined) throw refused(mimeType, accept);
+  return accepted;
+}
+
+/** The file's type if it is one that `entry` (a type, `image/*` or `.pdf`) stands for. */
+function typeUnder(
+  entry: string,
+  { mimeType, sniffed, extension }: { mimeType: string; sniffed: Sniffed | undefined; extension: string },
+): string | undefined {
+  // A name proves nothing against bytes that are known to be something else, but few text formats can be known by them.
+  const fitsByName = (type: string) => mediaTypeOf(type, sniffed) === type;
+  if (entry.startsWith('.')) {
+    const wanted = entry.slice(1);
+    const fits = wanted === extensionFor(mimeType) || wanted === sniffed?.ext;
+    return fits || (wanted === extension && fitsByName(typeForExtension(wanted) ?? 'application/x-unknown'))
+      ? mimeType
+      : undefined;
+  }
+  if (entry === '*' || entry === '*/*') return mimeType;
+  if (entry.endsWith('/*')) return mimeType.startsWith(entry.slice(0, -1)) ? mimeType : undefined;
+  const wanted = mediaTypeOf(entry, undefined);
+  if (wanted === mimeType) return mimeType;
+  return extension !== '' && extension === extensionFor(wanted) && fitsByName(wanted) ? wanted : undefined;
+}
+
+function extensionIn(name: string): string {
+  return /\.([^.]{1,32})$/.exec(name.toLowerCase())?.[1] ?? '';
+}
+
+/** "Some bytes" announces nothing. */
+function isUndecided(mimeType: string): boolean {
+  return parseMediaType(mimeType)?.essence === 'application/octet-stream';
+}
+
+function refused(actual: string, accept: readonly string[]): GatewayError {
+  return new GatewayError('upload_type_refused', { reason: 'mimeTypeNotAccepted', actual, accept });
+}

@@ -1,0 +1,99 @@
+import { create as createObjects, settings as objectSettings } from '../../../adapters/objects/memory.js';
+import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
+import { PartBudget } from '../../../gateway/files/budget.js';
+import { Library } from '../../../gateway/files/library.js';
+import { PartBuffers } from '../../../gateway/files/part-buffers.js';
+import { StateKeys } from '../../../gateway/files/state-keys.js';
+import { Tickets } from '../../../gateway/files/ticket.js';
+import { type UploadBody, Uploads } from '../../../gateway/files/upload.js';
+import type { UploadIntent } from '../../../gateway/files/upload-intent.js';
+import type { ObjectStore } from '../../../gateway/ports/object-store.js';
+import type { StateStore } from '../../../gateway/ports/state-store.js';
+import { silentLog } from '../../helpers/silent-log.js';
+
+export const NEVER = new AbortController().signal;
+export const TTL = 60_000;
+export const RETENTION = 10 * TTL;
+export const FILE_LIMIT = 3_000_000;
+export const HOUR = 3_600_000;
+
+export interface LabOptions {
+  objects?: (real: ObjectStore) => ObjectStore;
+  state?: (real: StateStore) => StateStore;
+}
+
+/** Uploads over stores in memory, with a clock that can be moved. */
+export function createLab(options: LabOptions = {}) {
+  const time = { now: 1_800_000_000_000 };
+  const clock = { now: () => time.now };
+  const realObjects = createObjects(objectSettings.parse({}), { clock });
+  const realState = createState(stateSettings.parse({}), { clock });
+  const objects = options.objects?.(realObjects) ?? realObjects;
+  const state = options.state?.(realState) ?? realState;
+  const tickets = new Tickets(state, new StateKeys(['secret']), clock);
+  const watched: string[] = [];
+  const library = new Library({
+    objects,
+    state,
+    tickets,
+    clock,
+    log: silentLog,
+    expiry: { watch: (_id, key) => watched.push(key) },
+    settings: {
+      gatewayId: 'wharf',
+      publicUrl: () => 'http://gw.example',
+      links: { style: 'gateway', ttlMs: TTL },
+      retentionMs: RETENTION,
+    },
+  });
+  const budget = new PartBudget(4 * objects.partSize, 1000);
+  const uploads = new Uploads({
+    ingest: { objects, budget, buffers: new PartBuffers(objects.partSize), log: silentLog },
+    library,
+    tickets,
+    clock,
+    settings: { publicUrl: () => 'http://gw.example', ttlMs: TTL, fileLimit: FILE_LIMIT, retentionMs: RETENTION },
+  });
+  return {
+    time,
+    objects: realObjects,
+    state: realState,
+    library,
+    uploads,
+    budget,
+    watched,
+    authorize: (intent: Partial<UploadIntent> = {}) => uploads.authorize({ principal: 'ann', ...intent }),
+    /** One whole try, as a route makes it. */
+    send: async (
+      ticket: string,
+      bytes: Buffer | AsyncIterable<Buffer>,
+      claims: ReturnType<UploadBody['claims']> = {},
+    ) => uploads.receive(await uploads.admit(ticket), { bytes: piecesOf(bytes), claims: () => claims }, NEVER),
+    /** Keys of all objects, and the bytes of one. */
+    keys: async () => {
+      const found: string[] = [];
+      for await (const { key } of realObjects.list('')) found.push(key);
+      return found;
+    },
+    bytesOf: async (key: string) => {
+      const read = await realObjects.get(key, { signal: NEVER });
+      if (read.kind !== 'found') throw new Error(`${key} is ${read.kind}`);
+      return Buffer.concat(await read.body.toArray());
+    },
+  };
+}
+
+export type Lab = ReturnType<typeof createLab>;
+
+async function* piecesOf(bytes: Buffer | AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  if (Buffer.isBuffer(bytes)) yield bytes;
+  else yield* bytes;
+}
+
+export const HELLO = Buffer.from('Hello world!');
+export const HELLO_DIGEST = 'wFNeS-K3n_2TKRMFQ2v4iTFOSj-uwF7P_Lt98xrZ5Ro';
+export const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==',
+  'base64',
+);
+export const PDF = Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<>>\nendobj\n', 'latin1');

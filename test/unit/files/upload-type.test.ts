@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { sniff } from '../../../gateway/files/media-type.js';
+import { type TypeFacts, uploadedType } from '../../../gateway/files/upload-type.js';
+import { HELLO, PDF, PNG } from './upload-lab.js';
+
+const typeOf = async (bytes: Buffer, facts: Partial<TypeFacts>) => {
+  const nothing = { announced: undefined, declared: undefined, name: undefined, accept: undefined };
+  return uploadedType({ ...nothing, ...facts, sniffed: await sniff(bytes) });
+};
+
+describe('the type of an uploaded file', () => {
+  it.each<[string, Buffer, Partial<TypeFacts>, string]>([
+    ['stays as announced where the bytes tell nothing', HELLO, { announced: 'text/csv' }, 'text/csv'],
+    ['stays as announced where they agree', PNG, { announced: 'image/png' }, 'image/png'],
+    [
+      'is what was announced, whatever the browser guesses',
+      HELLO,
+      { announced: 'text/csv', declared: 'application/vnd.ms-excel' },
+      'text/csv',
+    ],
+    ['is what the browser says where nothing was announced', HELLO, { declared: 'text/markdown' }, 'text/markdown'],
+    ['is corrected where the browser is wrong', PDF, { declared: 'image/png' }, 'application/pdf'],
+    [
+      'comes from the bytes where only "some bytes" was announced',
+      PDF,
+      { announced: 'application/octet-stream' },
+      'application/pdf',
+    ],
+    ['knows old names', PNG, { announced: 'image/x-png', accept: ['image/png'] }, 'image/png'],
+    ['fits a kind', PNG, { accept: ['image/*'] }, 'image/png'],
+    ['fits anything', HELLO, { accept: ['*/*'] }, 'text/plain'],
+    [
+      'is told by the name where the bytes tell little',
+      HELLO,
+      { declared: 'application/octet-stream', name: 'a.CSV', accept: ['image/png', 'text/csv'] },
+      'text/csv',
+    ],
+    ['fits an extension by its bytes, whatever its name', PDF, { name: 'x.bin', accept: ['.pdf'] }, 'application/pdf'],
+    [
+      'fits an extension by its name, where the bytes tell nothing',
+      HELLO,
+      { name: 'A.LOG', accept: ['.log'] },
+      'text/plain',
+    ],
+    ['fits one of several', PDF, { accept: ['image/png', '.doc', ' Application/PDF '] }, 'application/pdf'],
+  ])('%s', async (_what, bytes, facts, expected) => {
+    expect(await typeOf(bytes, facts)).toBe(expected);
+  });
+
+  it.each<[string, Buffer, Partial<TypeFacts>]>([
+    ['2631-60: a PDF announced as an image', PDF, { announced: 'image/png' }],
+    ['a PDF announced as text', PDF, { announced: 'text/plain' }],
+    ['a type that is not accepted', HELLO, { announced: 'text/plain', accept: ['image/png'] }],
+    ['a kind that is not accepted', PDF, { accept: ['image/*', 'text/*'] }],
+    ['a name that lies about known bytes', PDF, { name: 'x.png', accept: ['.png'] }],
+    ['a browser that lies about known bytes', PDF, { declared: 'image/png', accept: ['image/png'] }],
+    ['a name that lies about text', HELLO, { name: 'x.png', accept: ['.png'] }],
+    ['a name that lies about an accepted type', PNG, { name: 'x.csv', accept: ['text/csv'] }],
+    ['text without the name of an accepted type', HELLO, { name: 'x.txt', accept: ['text/csv'] }],
+    ['anything, where nothing is accepted', HELLO, { accept: [] }],
+  ])('%s is refused', async (_what, bytes, facts) => {
+    await expect(typeOf(bytes, facts)).rejects.toMatchObject({
+      code: 'upload_type_refused',
+      facts: { reason: 'mimeTypeNotAccepted' },
+    });
+  });
+});
