@@ -222,6 +222,8 @@ export const ERROR_TABLE = {
     text: (f) => `The file is larger than the object store takes: ${f.limit} = ${f.allowed} (${f.actual}).`,
   },
   store_full: { http: 507, jsonRpc: INTERNAL, text: () => 'The object store is full.' },
+  temp_full: { http: 507, jsonRpc: INTERNAL, text: () => 'The disk for temporary files is full.' },
+  temp_unavailable: { http: 503, jsonRpc: INTERNAL, text: () => 'A temporary file cannot be written.' },
   state_unavailable: { http: 503, jsonRpc: INTERNAL, text: () => 'The state store is not available. Try again later.' },
   state_full: {
     http: 503,
