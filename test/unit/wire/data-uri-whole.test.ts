@@ -69,7 +69,7 @@ describe('a whole data: URI', () => {
     ['a type without a subtype', 'data:base64,QUJD'],
     ['a type with a blank in it', 'data:a b/c,A'],
     ['a type with a line break', 'data:a/b\r\nX: y,A'],
-    ['a comma in a quoted name', 'data:a/b;name="x, y.pdf";base64,QUJD'],
+    ['a comma in a quoted name', 'data:a/b;name="x,y.pdf";base64,QUJD'],
     ['a bad percent-encoding', 'data:a/b,100%zz'],
     ['an unfinished percent-encoding', 'data:a/b,100%4'],
     ['a percent sign at the end', 'data:a/b,100%'],
