@@ -87,7 +87,7 @@ export class AnswerRelay {
         due: () => this.#reader.inMessage,
         signal: exchange.signal,
       });
-      this.#reader.end();
+      await this.#reader.end();
       await this.#tail;
       await this.#finish();
     } catch (thrown) {

@@ -121,12 +121,14 @@ export class CutReader {
   }
 
   /** The body is over. @throws GatewayError `upstream_closed` facts are the caller's: here `upstream_invalid` */
-  end(): void {
+  async end(): Promise<void> {
     try {
       this.#reader.end();
     } catch (error) {
       throw this.#translate(error);
     }
+    // an event stream may end inside a frame, which then counts for nothing
+    await this.abandon();
   }
 
   /** Set while the source must wait for the store or for memory. Never rejects. */

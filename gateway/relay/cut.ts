@@ -108,6 +108,11 @@ export class Cut implements SlotSink {
     return this.#state === 'stored' ? this.#stored : undefined;
   }
 
+  /** It has left memory and cannot be written again as it came. */
+  get lost(): boolean {
+    return this.#stored !== undefined && this.#spelling.lost;
+  }
+
   write(chunk: Buffer, from: number, end: number): void {
     let start = from;
     while (this.#state === 'gathering' && start < end) {

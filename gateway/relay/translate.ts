@@ -52,6 +52,7 @@ export async function translate(
   for (const claimed of mine) refuseWhatIsNoFile(claimed, context.limits);
   const stored = mine.filter((claimed) => claimed.cut.stored);
   if (stored.length > 0) refuseDuplicates(message);
+  await refuseLost(cuts, stored, context);
   await replaceHolders(stored, files, context, edits, entries);
   await replaceStructured(message, cuts, files, context, edits, entries);
   for (const result of resultsOf(entries)) {
@@ -74,6 +75,19 @@ function refuseWhatIsNoFile({ cut, place, reading }: ClaimedCut, limits: Limits)
 function refuseDuplicates(message: HeldMessage): void {
   const [duplicate] = message.duplicates;
   if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
+}
+
+/** A string that would have to be put back and cannot: said before any file of the message has a record. */
+async function refuseLost(cuts: MessageCuts, files: readonly ClaimedCut[], context: TranslateContext): Promise<void> {
+  const digests = new Set(files.map(({ cut }) => cut.stored?.digest));
+  for (const cut of cuts.cuts) {
+    if (!cut.lost || files.some(({ range }) => range.start < cut.value.offset && cut.value.offset < range.end))
+      continue;
+    const isFile = isStructured(cut) && context.mayHoldFiles(cut.value.path) && cut.stored !== undefined;
+    if (isFile && digests.has(cut.stored?.digest)) continue;
+    if (isFile && isDeclaredBase64(await context.outputSchema(cut.value.path), structuredPath(cut))) continue;
+    cut.putBack();
+  }
 }
 
 async function replaceHolders(
@@ -117,16 +131,21 @@ async function replaceStructured(
 ): Promise<void> {
   for (const cut of cuts.cuts.filter(isStructured)) {
     if (!context.mayHoldFiles(cut.value.path)) continue;
-    const at = cut.value.path.indexOf('structuredContent');
-    const path = cut.value.path.slice(at + 1);
+    const path = structuredPath(cut);
     const file = (await sameFile(cut, files)) ?? (await declaredFile(message, cut, path, files, context));
     if (!file) continue;
     const schema = await context.outputSchema(cut.value.path);
     const link = acceptsAnyString(schema, path) || isDeclaredBase64(schema, path) ? file.ref.url : '';
     // the quotes stand on either side of the cut
     edits.push(replaceRange({ start: cut.value.offset - 1, end: cut.value.offset + 1 }, JSON.stringify(link)));
-    entries.push({ file, result: cut.value.path.slice(0, at), place: { pointer: pointer(path) } });
+    const result = cut.value.path.slice(0, -path.length - 1);
+    entries.push({ file, result, place: { pointer: pointer(path) } });
   }
+}
+
+/** The path below structuredContent. */
+function structuredPath(cut: Cut): readonly (string | number)[] {
+  return cut.value.path.slice(cut.value.path.indexOf('structuredContent') + 1);
 }
 
 async function sameFile(cut: Cut, files: OutgoingFiles): Promise<OutgoingFile | undefined> {

@@ -97,6 +97,20 @@ describe('broken JSON', () => {
   });
 });
 
+describe('an event stream that ends inside a frame', () => {
+  it('leaves nothing of it, wherever that is', async () => {
+    const whole = framed(answer(1, TEXT), 'sse');
+    const body = whole + framed(answer(2, image()), 'sse');
+    for (let end = whole.length + 1; end < body.length; end += 23) {
+      const lab = new RelayLab({ limits: LIMITS });
+      const { messages, error } = await lab.relay(inPieces(body.slice(0, end), 100), 'sse');
+      expect([error, messages.map(String)]).toEqual([undefined, [answer(1, TEXT)]]);
+      expect(await lab.keys()).toEqual([]);
+      expect(await lab.leaks()).toEqual(NO_LEAKS);
+    }
+  });
+});
+
 describe('a store that fails', () => {
   const later = answer(2, image());
   const broken = new GatewayError('store_unavailable');

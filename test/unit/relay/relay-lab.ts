@@ -171,7 +171,7 @@ export class RelayLab {
         await reader.settle();
         await forward();
       }
-      reader.end();
+      await reader.end();
       await forward();
     } catch (thrown) {
       error = thrown;

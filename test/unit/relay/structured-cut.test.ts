@@ -75,6 +75,15 @@ describe('a long string in structuredContent that repeats no file', () => {
   });
 });
 
+it('a string that cannot be put back is said before the file beside it has a record', () =>
+  everyPiece(
+    `{"result":{"content":[${BLOCK}],"structuredContent":{"d":"${OTHER.toString('base64').replace(/.{76}/g, '$&\\n')}"}},"id":1}`,
+    async ({ text }, lab) => {
+      expect(JSON.parse(text).error.data.code).toBe('spool_full');
+      expect(await lab.keys()).toEqual([]);
+    },
+  ));
+
 describe('a string in structuredContent that repeats a file of the same result', () => {
   it.each([
     ['after the content', `{"content":[${BLOCK}],"structuredContent":{"d":"${DATA}"}}`],

@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { describe, it } from '@jest/globals';
+import fc from 'fast-check';
+import { cutAt } from '../helpers/chunked.js';
+import { NO_LEAKS, type Relayed, RelayLab, request } from '../unit/relay/relay-lab.js';
+import { FILES, LIMITS, type Spec, specs, type Written, write } from './cut-oracle.js';
+import { cuts, expectSame, positions } from './wire-oracle.js';
+
+/** About five seconds each; 40,000 of other seeds were run when this was written. */
+const RUNS = 1_000;
+const SEED = 2_026_1121;
+
+type Kind = 'json' | 'sse' | 'lines';
+const kinds = fc.constantFrom<Kind>('json', 'sse', 'lines');
+
+interface Sent {
+  url: string;
+  size: number;
+  digest: string;
+  contentIndex?: number;
+  pointer?: string;
+}
+
+function framed(kind: Kind, messages: readonly string[]): Buffer {
+  if (kind === 'json') return Buffer.from(messages.join(' \n'));
+  if (kind === 'lines') return Buffer.from(messages.map((text) => `${text}\n`).join(''));
+  return Buffer.from(messages.map((text) => `id: 1\ndata: ${text.replaceAll('\n', '\ndata: ')}\n\n`).join(':x\n'));
+}
+
+const requestsFor = (methods: readonly string[]) =>
+  methods.map((method, index) => request(String(index + 1), method, 't'));
+
+/** What a message must be, and which links are in it. */
+async function check(spec: Spec, written: Written, text: string, lab: RelayLab): Promise<string[]> {
+  if (written.due.length === 0) {
+    expectSame(text, written.sent);
+    return [];
+  }
+  const { result: outer } = JSON.parse(text);
+  const result = spec.method === 'tasks/get' ? outer.result : outer;
+  const list: Sent[] = result._meta[FILES];
+  expectSame(list.length, written.due.length);
+  const isList = spec.method === 'tools/call' || spec.method === 'tasks/get';
+  const blocks: unknown[][] = [];
+  for (const [position, { bytes, at }] of written.due.entries()) {
+    const file = list[position] as Sent;
+    const digest = `sha-256:${createHash('sha256').update(bytes).digest('base64url')}`;
+    expectSame([file.size, file.digest, await lab.at(file.url)], [bytes.length, digest, bytes]);
+    if ('pointer' in at) expectSame(file.pointer, at.pointer);
+    else {
+      // a text block and a link in the place of each block in a list
+      expectSame(file.contentIndex, at.index + (isList ? position : 0));
+      const index = file.contentIndex as number;
+      if (isList) blocks.push(result.content.slice(index, index + 2));
+      else blocks.push([result.messages ? result.messages[index].content : result.contents[index]]);
+      expectSame(JSON.stringify(blocks.at(-1)).includes(JSON.stringify(file.url)), true);
+    }
+  }
+  expectSame(text, written.expected(list, blocks));
+  return list.map(({ url }) => url);
+}
+
+describe('any results in any spelling and any chunks', () => {
+  it('become what a reader of the whole message would make of them, byte for byte', async () => {
+    await fc.assert(
+      fc.asyncProperty(kinds, fc.array(specs, { minLength: 1, maxLength: 3 }), cuts, async (kind, all, fractions) => {
+        const written = all.map((spec, index) => write(spec, index + 1, kind !== 'lines'));
+        const body = framed(
+          kind,
+          written.map(({ sent }) => sent),
+        );
+        const lab = new RelayLab({ limits: LIMITS });
+        const { messages, error } = await lab.relay(
+          cutAt(body, positions(fractions, body.length)),
+          kind,
+          requestsFor(all.map(({ method }) => method)),
+        );
+        expectSame([error, messages.length], [undefined, all.length]);
+        const urls: string[] = [];
+        for (const [index, message] of messages.entries()) {
+          urls.push(...(await check(all[index] as Spec, written[index] as Written, String(message), lab)));
+        }
+        const keys = await lab.keys();
+        expectSame(keys.sort(), [...new Set(urls.map((url) => url.slice(url.indexOf('f/'))))].sort());
+        expectSame(await lab.leaks(), NO_LEAKS);
+      }),
+      { numRuns: RUNS, seed: SEED },
+    );
+  });
+});
+
+const damages = fc.array(
+  fc.record({
+    at: fc.double({ min: 0, max: 1, noNaN: true }),
+    remove: fc.constantFrom(0, 0, 1, 2, 40, 100_000),
+    insert: fc.constantFrom('', '"', '\\', '}', ']', ',', '!', '=', '\n\n', '\\u00', '\u0000', '"data":"', 'type', '{'),
+  }),
+  { maxLength: 3 },
+);
+
+function damaged(body: Buffer, changes: { at: number; remove: number; insert: string }[]): Buffer {
+  let bytes = body;
+  for (const { at, remove, insert } of changes) {
+    const start = Math.floor(at * bytes.length);
+    bytes = Buffer.concat([bytes.subarray(0, start), Buffer.from(insert), bytes.subarray(start + remove)]);
+  }
+  return bytes;
+}
+
+/** Without what differs from one time to the next: names, moments, and how far something had come. */
+function plain({ messages, error }: Relayed): unknown {
+  const ids = new Map<string, number>();
+  const texts = messages.map((message) =>
+    message
+      ?.toString('latin1')
+      .replaceAll(/f_[\w-]{22}/g, (id) => `f_${ids.get(id) ?? ids.set(id, ids.size).size}`)
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'then')
+      .replaceAll(/"actual":\d+|\(\d+ so far\)/g, 'some'),
+  );
+  return { texts, error: (error as { code?: string } | undefined)?.code };
+}
+
+describe('damaged results', () => {
+  it('come out the same in any chunks, never as an internal error, and leave nothing behind', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        kinds,
+        fc.array(specs, { minLength: 1, maxLength: 2 }),
+        damages,
+        cuts,
+        fc.boolean(),
+        async (kind, all, changes, fractions, isTight) => {
+          const written = all.map((spec, index) => write(spec, index + 1, kind !== 'lines'));
+          const body = damaged(
+            framed(
+              kind,
+              written.map(({ sent }) => sent),
+            ),
+            changes,
+          );
+          const limits = isTight ? { ...LIMITS, spool: 400, file: 2000, files: 3, response: 5000 } : LIMITS;
+          const requests = requestsFor(all.map(({ method }) => method));
+          const seen: unknown[] = [];
+          for (const chunks of [[body], cutAt(body, positions(fractions, body.length))]) {
+            const lab = new RelayLab({ limits });
+            const relayed = await lab.relay(chunks, kind, requests);
+            seen.push(plain(relayed));
+            const lost = (await lab.keys()).filter((key) => !relayed.text.includes(key));
+            expectSame([relayed.text.includes('"code":"internal"'), lost, await lab.leaks()], [false, [], NO_LEAKS]);
+            expectSame(relayed.error === undefined || relayed.error instanceof Error, true);
+          }
+          expectSame(seen[1], seen[0]);
+        },
+      ),
+      { numRuns: RUNS, seed: SEED },
+    );
+  });
+});
