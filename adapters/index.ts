@@ -8,6 +8,7 @@ import * as memoryState from './state/memory.js';
 import * as redisState from './state/redis.js';
 import * as noThumbnails from './thumbnails/none.js';
 import * as sharpThumbnails from './thumbnails/sharp.js';
+import * as httpsTransfer from './transfer/https.js';
 import * as legacySse from './upstream/legacy-sse.js';
 import * as stdio from './upstream/stdio.js';
 import * as streamableHttp from './upstream/streamable-http.js';
@@ -48,6 +49,9 @@ export const adapters: AdapterList = {
     'legacy-sse': adapter(legacySse),
     stdio: adapter(stdio),
     'streamable-http': adapter(streamableHttp),
+  },
+  transfer: {
+    https: adapter(httpsTransfer),
   },
   dialects: [mcpInline()],
 };

@@ -106,6 +106,8 @@ describe('adapters', () => {
       'gateway/ports/',
       'gateway/errors',
       'gateway/policy/limits',
+      // pure decisions that must not be made apart from the connection they are about
+      'gateway/policy/addresses',
       'gateway/files/file',
       'gateway/config/adapter-list',
       'gateway/wire/data-uri',
@@ -152,6 +154,7 @@ describe('libraries stay in their place', () => {
     ['prom-client', /^prom-client$/, /^gateway\/http\/metrics/],
     ['commander', /^commander$/, /^gateway\/cli/],
     ['yaml', /^yaml$/, /^gateway\/config\//],
+    ['ipaddr.js', /^ipaddr\.js$/, /^gateway\/policy\/addresses/],
   ])('%s', (_name, library, place) => {
     expect(violations(product, (target, file) => library.test(target) && !place.test(file.path))).toEqual([]);
   });

@@ -6,6 +6,7 @@ import type { Log } from '../ports/log.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
 import type { Thumbnailer } from '../ports/thumbnailer.js';
+import type { Transfer } from '../ports/transfer.js';
 import type { Upstream } from '../ports/upstream.js';
 import type { Settings } from './config.js';
 
@@ -41,6 +42,8 @@ export interface AdapterList {
   readonly state: Readonly<Record<string, Adapter<StateStore, AdapterDeps>>>;
   readonly thumbnails: Readonly<Record<string, Adapter<Thumbnailer, AdapterDeps>>>;
   readonly upstream: Readonly<Record<'streamable-http' | 'legacy-sse' | 'stdio', Adapter<Upstream, UpstreamDeps>>>;
+  /** Always there: nothing in the config chooses it, and its settings are only for tests. */
+  readonly transfer: Readonly<Record<'https', Adapter<Transfer, AdapterDeps>>>;
   /** Pure functions without settings. Where two claim one slot, the earlier one in the list has it. */
   readonly dialects: readonly Dialect[];
 }

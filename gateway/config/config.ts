@@ -72,6 +72,8 @@ export interface Config {
   secrets: string[];
   /** Lower-case `host` or `host:port`, beside publicUrl's host and the loopback names, which always pass. */
   allowedHosts: string[];
+  /** Hosts that addresses named by clients may have; undefined means every public one. For `TransferRules`. */
+  fetch: { allowedHosts: readonly string[] | undefined };
   /** Serialized origins, beside publicUrl's own, which always passes. */
   allowedOrigins: string[];
   logLevel: LogLevel;

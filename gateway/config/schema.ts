@@ -114,6 +114,25 @@ export function sectionSchemas(adapters: AdapterList) {
       .describe(
         "Web pages that may call, by origin. publicUrl's own always may; programs that send no Origin always may.",
       ),
+    fetch: z
+      .strictObject({
+        allowedHosts: z
+          .array(
+            z.string().refine(isFetchHost, {
+              error: 'must be a host, HOST:PORT or *.DOMAIN, without a scheme',
+            }),
+          )
+          .max(100)
+          .default([])
+          .describe(
+            'Hosts that the `download_url` of a client may name; `*.example.com` is every name below example.com. ' +
+              'Empty: any public host. An address that is not public is refused in either case.',
+          )
+          // an empty list in the file is no list of no hosts
+          .transform((hosts): readonly string[] | undefined => (hosts.length === 0 ? undefined : hosts)),
+      })
+      .prefault({})
+      .describe('What Wharf downloads from addresses that clients name.'),
     logLevel: z
       .enum(['debug', 'info', 'warn', 'error'])
       .default('info')
@@ -124,6 +143,13 @@ export function sectionSchemas(adapters: AdapterList) {
 export type Sections = {
   [Key in keyof ReturnType<typeof sectionSchemas>]: z.output<ReturnType<typeof sectionSchemas>[Key]>;
 };
+
+/** Unlike a Host header that is answered to, a name that is asked may stand for all names below it. */
+function isFetchHost(text: string): boolean {
+  const named = text.startsWith('*.') ? text.slice(2) : text;
+  if (parseAddress(/:\d+$/.test(named) ? named : `${named}:443`) === undefined) return false;
+  return named === text || /\.[a-z][a-z0-9-]*(?::\d+)?$/i.test(named);
+}
 
 /** One secret or a list; a list in either case once parsed. */
 function secrets() {

@@ -3,8 +3,9 @@ import type { Readable } from 'node:stream';
 /** What one transfer may do. Whoever asks for it decides, for the address came from a peer. */
 export interface TransferRules {
   /**
-   * Hosts that may be asked: `host`, `host:port`, or `*.host` for every name below it. Undefined means every public
-   * one, an empty list none. Their addresses must be public all the same. The own origin's host needs no entry.
+   * Hosts that may be asked: `host` (at port 443), `host:port`, or `*.host` for every name below it. Undefined means
+   * every public one, an empty list none. Their addresses must be public all the same. The own origin's host needs no
+   * entry.
    */
   allowedHosts?: readonly string[] | undefined;
   /**

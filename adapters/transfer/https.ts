@@ -1,0 +1,188 @@
+import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream';
+import { z } from 'zod';
+import { GatewayError } from '../../gateway/errors.js';
+import { judgeRedirect, judgeUrl, type Target } from '../../gateway/policy/addresses.js';
+import type {
+  Download,
+  DownloadRequest,
+  Transfer,
+  TransferRules,
+  UploadAnswer,
+  UploadRequest,
+} from '../../gateway/ports/transfer.js';
+import { DownloadBody, isCoded, lengthOf, redirectOf, tooLarge } from './https/answer.js';
+import { Connections } from './https/connection.js';
+import { failed, failedStatus, forbidden } from './https/failure.js';
+import { contentType, headerProblem, headLines } from './https/headers.js';
+import { form, formProblem } from './https/multipart.js';
+import { askNameServers, askSystem, type Resolve, resolveTarget } from './https/resolve.js';
+import { Run } from './https/run.js';
+import { Sending } from './https/sending.js';
+
+/** Nobody configures a transfer; both are for tests. */
+export const settings = z.strictObject({
+  /** Certificates to trust instead of the system's, PEM. */
+  ca: z.string().optional(),
+  /** Stands in for both ways of looking up a name. */
+  resolve: z.custom<Resolve>((value) => typeof value === 'function').optional(),
+});
+
+const CODED = 'its answer is compressed, though the plain bytes were asked for';
+
+/** What is kept of an answer to an upload. */
+const ANSWER_BYTES = 64 * 1024;
+
+/** Some object stores refuse requests without one. */
+const BY_DEFAULT = { 'User-Agent': 'Wharf', Accept: '*/*' };
+const OURS = { 'Accept-Encoding': 'identity' };
+
+/** Transfers over https, and over http where the rules let it. */
+export function create({ ca, resolve }: z.output<typeof settings>): Transfer {
+  const connections = new Connections(ca);
+  const running = new Set<Run>();
+
+  const addressesOf = (target: Target, run: Run): Promise<string[]> => {
+    run.connecting();
+    const ask = resolve ?? (target.standing === 'public' ? askNameServers : askSystem);
+    return run.until(resolveTarget(target, ask, run.signal));
+  };
+
+  const begin = (url: string, headers: Readonly<Record<string, string>>, rules: TransferRules): Target => {
+    const judged = judgeUrl(url, rules);
+    if (judged.kind === 'refused') throw forbidden(judged);
+    const problem = headerProblem(headers);
+    if (problem !== undefined) throw forbidden({ host: judged.target.authority, reason: problem });
+    return judged.target;
+  };
+
+  /** The answer to a GET after all redirects, none of which leads to another host. */
+  const follow = async (first: Target, { headers = {}, rules }: DownloadRequest, run: Run, paused: () => boolean) => {
+    const addresses = await addressesOf(first, run);
+    let target = first;
+    let theirs = headers;
+    for (let followed = 0; ; followed++) {
+      if (followed > 0) run.connecting();
+      const answer = await connections.send({
+        target,
+        addresses,
+        method: 'GET',
+        headers: headLines(theirs, BY_DEFAULT, OURS),
+        run,
+        isWaiting: paused,
+        write: (request) => request.end(),
+      });
+      const location = redirectOf(answer);
+      if (location === undefined) return answer;
+      drop(answer);
+      if (followed >= rules.redirects) {
+        throw forbidden({ host: target.authority, reason: `it redirects more than ${rules.redirects} times` });
+      }
+      const judged = judgeRedirect(location, target, rules);
+      if (judged.kind === 'refused') throw forbidden(judged);
+      // what the peer wants to be told was meant for one origin
+      if (judged.target.authority !== target.authority || judged.target.secure !== target.secure) theirs = {};
+      target = judged.target;
+    }
+  };
+
+  return {
+    async download(request, signal): Promise<Download> {
+      signal.throwIfAborted();
+      const { url, headers = {}, rules } = request;
+      const target = begin(url, headers, rules);
+      const host = target.authority;
+      const run = new Run(host, rules.timeouts, signal, running);
+      let body: DownloadBody | undefined;
+      try {
+        const answer = await follow(target, request, run, () => body?.writableNeedDrain ?? false);
+        try {
+          const status = answer.statusCode ?? 0;
+          if (status < 200 || status > 299) throw failedStatus(host, status);
+          if (status === 206) throw failed(host, 'it sent only a part of the file');
+          if (isCoded(answer)) throw failed(host, CODED);
+          const contentLength = lengthOf(answer);
+          if (contentLength !== undefined && contentLength > rules.maxBytes) throw tooLarge(host, rules, contentLength);
+          body = new DownloadBody(run, rules, contentLength);
+          // every error arrives at the body, which is the last of the two
+          pipeline(answer, body, () => undefined);
+          const length = contentLength === undefined ? {} : { contentLength };
+          return { status, headers: answer.headers, ...length, body };
+        } catch (error) {
+          drop(answer);
+          throw error;
+        }
+      } catch (error) {
+        run.done();
+        throw error;
+      }
+    },
+
+    async upload({ url, method, headers = {}, multipart, file, rules }: UploadRequest, signal): Promise<UploadAnswer> {
+      signal.throwIfAborted();
+      const target = begin(url, headers, rules);
+      const host = target.authority;
+      const fields = multipart?.fields ?? {};
+      const problem = multipart && formProblem(fields);
+      if (problem !== undefined) throw forbidden({ host, reason: problem });
+      if (file.size > rules.maxBytes) throw tooLarge(host, rules, file.size);
+      const body = multipart && form(multipart.fileField, fields, file);
+      const run = new Run(host, rules.timeouts, signal, running);
+      const sending = new Sending(file, body, run);
+      const formType: Record<string, string> =
+        body === undefined ? {} : { 'Content-Type': `multipart/form-data; boundary=${body.boundary}` };
+      const byDefault = { ...BY_DEFAULT, 'Content-Type': contentType(file.mimeType) };
+      const ours = { ...OURS, ...formType, 'Content-Length': String(sending.length) };
+      try {
+        const answer = await connections.send({
+          target,
+          addresses: await addressesOf(target, run),
+          method,
+          headers: headLines(headers, byDefault, ours),
+          run,
+          isWaiting: () => sending.isReading,
+          write: (request) => sending.start(request),
+        });
+        const status = answer.statusCode ?? 0;
+        // a 2xx before the end may come from a peer that still reads
+        if (status >= 300) sending.refuse();
+        const start = await readStart(answer, run);
+        if (status >= 300 && status < 400) throw failedStatus(host, status);
+        if (status >= 400) return { status, body: isCoded(answer) ? Buffer.alloc(0) : start };
+        if (isCoded(answer)) throw failed(host, CODED);
+        if (!sending.complete) throw failed(host, 'it answered before it had the whole file');
+        return { status, body: start };
+      } finally {
+        run.done();
+      }
+    },
+
+    async close() {
+      for (const run of running) run.stop(new GatewayError('draining'));
+      connections.close();
+    },
+  };
+}
+
+/** The answer's first bytes. A body that breaks off takes nothing back of the status that came before it. */
+async function readStart(answer: IncomingMessage, run: Run): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= ANSWER_BYTES) break;
+    }
+  } catch {
+    run.signal.throwIfAborted();
+  }
+  drop(answer);
+  return Buffer.concat(chunks).subarray(0, ANSWER_BYTES);
+}
+
+/** What is left of an answer costs its connection. */
+function drop(answer: IncomingMessage): void {
+  answer.on('error', () => undefined);
+  answer.destroy();
+}

@@ -1,0 +1,68 @@
+import type { IncomingMessage } from 'node:http';
+import { Transform, type TransformCallback } from 'node:stream';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { TransferRules } from '../../../gateway/ports/transfer.js';
+import { asError } from './connection.js';
+import { connectionFailure, failed } from './failure.js';
+import type { Run } from './run.js';
+
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+
+/** Where an answer sends the asker on, or undefined when it is no redirect. */
+export function redirectOf(answer: IncomingMessage): string | undefined {
+  if (!REDIRECTS.includes(answer.statusCode ?? 0)) return undefined;
+  // node reads heads as latin1; whoever does not percent-encode means UTF-8
+  return Buffer.from(answer.headers.location ?? '', 'latin1').toString('utf8');
+}
+
+/** True for an answer whose bytes are not the file's own. */
+export function isCoded(answer: IncomingMessage): boolean {
+  const coding = answer.headers['content-encoding']?.trim().toLowerCase() ?? '';
+  const transfer = answer.headers['transfer-encoding']?.trim().toLowerCase() ?? 'chunked';
+  return (coding !== '' && coding !== 'identity') || transfer !== 'chunked';
+}
+
+/** The announced length, or undefined; chunked bodies have none. */
+export function lengthOf(answer: IncomingMessage): number | undefined {
+  const header = answer.headers['content-length'];
+  return header === undefined || answer.headers['transfer-encoding'] !== undefined ? undefined : Number(header);
+}
+
+export function tooLarge(host: string, rules: TransferRules, actual: number): GatewayError {
+  const { maxBytes, maxBytesName = 'limits.file' } = rules;
+  return new GatewayError('fetch_too_large', { host, limit: maxBytesName, allowed: maxBytes, actual });
+}
+
+/** What a download's body goes through: counts it, and gives every error its public form. */
+export class DownloadBody extends Transform {
+  readonly #run: Run;
+  readonly #rules: TransferRules;
+  readonly #announced: number | undefined;
+  #received = 0;
+
+  constructor(run: Run, rules: TransferRules, announced: number | undefined) {
+    super();
+    this.#run = run;
+    this.#rules = rules;
+    this.#announced = announced;
+    // the reader may come late, and an error before it must not end the process
+    this.on('error', () => undefined);
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
+    this.#received += chunk.length;
+    if (this.#received > this.#rules.maxBytes) callback(tooLarge(this.#run.host, this.#rules, this.#received));
+    else callback(null, chunk);
+  }
+
+  override _flush(callback: TransformCallback): void {
+    const isShort = this.#announced !== undefined && this.#received < this.#announced;
+    callback(isShort ? failed(this.#run.host, 'it sent fewer bytes than it announced') : null);
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    const { signal, host } = this.#run;
+    this.#run.done();
+    callback(error === null ? null : asError(connectionFailure(host, error, signal)));
+  }
+}

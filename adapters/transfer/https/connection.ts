@@ -1,0 +1,117 @@
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Target } from '../../../gateway/policy/addresses.js';
+import { connectionFailure } from './failure.js';
+import { pinnedLookup } from './resolve.js';
+import type { Run } from './run.js';
+
+/** Most bytes of an answer's head. */
+const HEAD_BYTES = 32 * 1024;
+
+/** One of several addresses is given this long before the next one is tried; node's 250 ms give up on far ones. */
+const ATTEMPT_MS = 1000;
+
+export interface Call {
+  target: Target;
+  /** The judged ones. No other is connected to. */
+  addresses: readonly string[];
+  method: 'GET' | 'PUT' | 'POST';
+  /** Names and values in turn, without Host. */
+  headers: string[];
+  run: Run;
+  /** True while it is not the peer that keeps everybody waiting. */
+  isWaiting(): boolean;
+  /** Called when the connection stands: writes the body and ends the request. */
+  write(request: ClientRequest): void;
+}
+
+/**
+ * Requests over node:http, each on a connection of its own: none that was pinned for one transfer is ever used by
+ * another. Redirects are handed back like any other answer.
+ */
+export class Connections {
+  readonly #ca: string | undefined;
+  readonly #plain = new HttpAgent({ keepAlive: false });
+  // without remembered sessions, every connection shows its certificate
+  readonly #secure = new HttpsAgent({ keepAlive: false, maxCachedSessions: 0 });
+
+  /** @param ca certificates to trust instead of the system's, PEM */
+  constructor(ca: string | undefined) {
+    this.#ca = ca;
+  }
+
+  close(): void {
+    this.#plain.destroy();
+    this.#secure.destroy();
+  }
+
+  /** Resolves with the head of the answer. Its body errs like this promise: with what `connectionFailure` makes of it. */
+  send(call: Call): Promise<IncomingMessage> {
+    const { target, run } = call;
+    return new Promise((resolve, reject) => {
+      run.signal.throwIfAborted();
+      let answer: IncomingMessage | undefined;
+      const request = this.#request(call);
+      const abort = (): void => {
+        (answer ?? request).destroy(asError(run.signal.reason));
+      };
+      run.signal.addEventListener('abort', abort);
+      request.on('socket', (socket) => {
+        socket.once(target.secure ? 'secureConnect' : 'connect', () => {
+          run.connected();
+          watchSilence(socket, run, call.isWaiting);
+          call.write(request);
+        });
+      });
+      request.on('response', (response) => {
+        answer = response;
+        // whoever reads it hears of its errors; one that comes before must not end the process
+        response.on('error', () => undefined);
+        resolve(response);
+      });
+      request.on('error', (error) => {
+        // Before node tells its parser that the connection is over, which for a body without a length would make a
+        // reset look like the end.
+        if (answer !== undefined && !answer.complete) answer.destroy(error);
+        reject(connectionFailure(target.authority, error, run.signal));
+      });
+      request.on('close', () => {
+        run.signal.removeEventListener('abort', abort);
+        reject(connectionFailure(target.authority, { code: 'ECONNRESET' }, run.signal));
+      });
+    });
+  }
+
+  #request({ target, addresses, method, headers }: Call): ClientRequest {
+    const options = {
+      host: target.host,
+      port: target.port,
+      method,
+      path: target.path,
+      headers: ['Host', target.authority, ...headers],
+      lookup: pinnedLookup(addresses),
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: ATTEMPT_MS,
+      maxHeaderSize: HEAD_BYTES,
+    };
+    if (!target.secure) return httpRequest({ ...options, agent: this.#plain });
+    const trust = this.#ca === undefined ? {} : { ca: this.#ca };
+    // said outright, so that NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing where a peer names the host
+    return httpsRequest({ ...options, ...trust, agent: this.#secure, rejectUnauthorized: true });
+  }
+}
+
+/** Bytes in either direction begin the time anew; so does a wait that is not the peer's fault. */
+function watchSilence(socket: Socket, run: Run, isWaiting: () => boolean): void {
+  socket.setTimeout(run.idleMs);
+  socket.on('timeout', () => {
+    if (isWaiting()) socket.setTimeout(run.idleMs);
+    else run.idle();
+  });
+}
+
+/** A signal may be aborted with anything; a stream can be broken only with an error. */
+export function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error('the transfer was given up', { cause: reason });
+}

@@ -1,0 +1,44 @@
+import { GatewayError } from '../../../gateway/errors.js';
+import type { Refusal } from '../../../gateway/policy/addresses.js';
+
+export function forbidden({ reason, host, detail }: Omit<Refusal, 'kind'>): GatewayError {
+  const facts = host === undefined ? { reason } : { host, reason };
+  return new GatewayError('fetch_forbidden', facts, detail === undefined ? undefined : new Error(detail));
+}
+
+/** A failure in words. Node's own errors name hosts and addresses, never a path, so they may go to the log. */
+export function failed(host: string, reason: string, cause?: unknown): GatewayError {
+  return new GatewayError('fetch_failed', { host, reason }, cause);
+}
+
+export function failedStatus(host: string, status: number): GatewayError {
+  return new GatewayError('fetch_failed', { host, status });
+}
+
+const WAITED_FOR = {
+  connect: 'no connection',
+  idle: 'no byte arrived or left',
+  total: 'it did not end',
+} as const;
+
+export function timedOut(host: string, which: keyof typeof WAITED_FOR, allowed: number): GatewayError {
+  const limit = which === 'idle' ? 'timeouts.idle' : which;
+  return new GatewayError('fetch_timeout', { host, reason: WAITED_FOR[which], limit, allowed });
+}
+
+/** Errors of a connection that stood: the peer, or what lies between, ended it. */
+const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE']);
+
+const CERTIFICATE = /^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA)/;
+
+/** What broke a request or an answer. A GatewayError, and what the aborter gave as its reason, stay what they are. */
+export function connectionFailure(host: string, error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason;
+  if (error instanceof GatewayError) return error;
+  const { code, syscall } = (typeof error === 'object' && error !== null ? error : {}) as NodeJS.ErrnoException;
+  if (code === undefined) return failed(host, 'it cannot be reached', error);
+  if (CERTIFICATE.test(code)) return failed(host, 'its certificate is not trusted', error);
+  if (code.startsWith('HPE_')) return failed(host, 'its answer is not valid HTTP', error);
+  if (CLOSED.has(code) && syscall !== 'connect') return failed(host, 'it ended the connection too soon', error);
+  return failed(host, 'it cannot be reached', error);
+}

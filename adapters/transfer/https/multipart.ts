@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import { contentType } from './headers.js';
+
+/** More than any form for an upload has (S3's have about ten), and room for a policy in one of them. */
+const MAX_FIELDS = 100;
+const MAX_FIELD_BYTES = 256 * 1024;
+
+export interface Form {
+  boundary: string;
+  /** The fields in their order, and the head of the file's part. */
+  before: Buffer;
+  after: Buffer;
+}
+
+interface FormFile {
+  name: string;
+  mimeType: string;
+}
+
+/** A multipart/form-data body (RFC 7578) around a file. The boundary has 192 random bits, so that no content holds it. */
+export function form(fileField: string, fields: Readonly<Record<string, string>>, file: FormFile): Form {
+  const boundary = `wharf-${randomBytes(24).toString('hex')}`;
+  const texts = Object.entries(fields).map(
+    ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"\r\n\r\n${value}\r\n`,
+  );
+  const disposition = `form-data; name="${quoted(fileField)}"; filename="${quoted(file.name)}"`;
+  const head = `Content-Disposition: ${disposition}\r\nContent-Type: ${contentType(file.mimeType)}\r\n\r\n`;
+  return {
+    boundary,
+    before: Buffer.from(`${texts.join('')}--${boundary}\r\n${head}`),
+    after: Buffer.from(`\r\n--${boundary}--\r\n`),
+  };
+}
+
+/** Why such a form is not sent, or undefined when it may be. */
+export function formProblem(fields: Readonly<Record<string, string>>): string | undefined {
+  const entries = Object.entries(fields);
+  if (entries.length > MAX_FIELDS) return `it wants more than ${MAX_FIELDS} form fields`;
+  if (entries.some(([, value]) => typeof value !== 'string')) return 'it wants a form field that is no text';
+  const bytes = entries.reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value), 0);
+  return bytes > MAX_FIELD_BYTES ? `it wants more than ${MAX_FIELD_BYTES} bytes of form fields` : undefined;
+}
+
+/** As browsers do (WHATWG HTML, multipart/form-data): these three are percent-encoded, the rest is UTF-8 as it is. */
+function quoted(text: string): string {
+  return text.replace(/\r/g, '%0D').replace(/\n/g, '%0A').replace(/"/g, '%22');
+}

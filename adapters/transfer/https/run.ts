@@ -1,0 +1,79 @@
+import type { TransferRules } from '../../../gateway/ports/transfer.js';
+import { timedOut } from './failure.js';
+
+/**
+ * One transfer from its beginning to its end. Whatever ends it early (the caller, a time-out, a source that failed,
+ * the gateway's own end) does so through `signal`, whose reason is what the caller then gets.
+ */
+export class Run {
+  readonly host: string;
+  readonly #controller = new AbortController();
+  readonly #timeouts: TransferRules['timeouts'];
+  readonly #all: Set<Run>;
+  readonly #outer: AbortSignal;
+  readonly #total: NodeJS.Timeout;
+  readonly #abort = (): void => this.stop(this.#outer.reason);
+  #connect: NodeJS.Timeout | undefined;
+
+  /** @param all every transfer under way; this one is in it until `done` */
+  constructor(host: string, timeouts: TransferRules['timeouts'], outer: AbortSignal, all: Set<Run>) {
+    this.host = host;
+    this.#timeouts = timeouts;
+    this.#outer = outer;
+    this.#all = all;
+    all.add(this);
+    outer.addEventListener('abort', this.#abort);
+    this.#total = setTimeout(() => this.stop(timedOut(host, 'total', timeouts.total)), timeouts.total);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get idleMs(): number {
+    return this.#timeouts.idle;
+  }
+
+  stop(reason: unknown): void {
+    this.#controller.abort(reason);
+  }
+
+  idle(): void {
+    this.stop(timedOut(this.host, 'idle', this.#timeouts.idle));
+  }
+
+  /** From here to `connected` the time-out for connecting counts, the looking up of the name included. */
+  connecting(): void {
+    const { connect } = this.#timeouts;
+    clearTimeout(this.#connect);
+    this.#connect = setTimeout(() => this.stop(timedOut(this.host, 'connect', connect)), connect);
+  }
+
+  connected(): void {
+    clearTimeout(this.#connect);
+  }
+
+  /** Waits for something that does not listen to the signal itself. */
+  async until<Value>(promise: Promise<Value>): Promise<Value> {
+    const { signal } = this;
+    signal.throwIfAborted();
+    let abort = (): void => undefined;
+    const aborted = new Promise<never>((_resolve, reject) => {
+      abort = () => reject(signal.reason);
+      signal.addEventListener('abort', abort);
+    });
+    try {
+      return await Promise.race([promise, aborted]);
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Nothing ends it any more. */
+  done(): void {
+    clearTimeout(this.#connect);
+    clearTimeout(this.#total);
+    this.#outer.removeEventListener('abort', this.#abort);
+    this.#all.delete(this);
+  }
+}
