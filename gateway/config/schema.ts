@@ -126,7 +126,7 @@ export function sectionSchemas(adapters: AdapterList) {
           .default([])
           .describe(
             'Hosts that the `download_url` of a client may name; `*.example.com` is every name below example.com. ' +
-              'Empty: any public host. An address that is not public is refused in either case.',
+              'Empty means every public host. An address that is not public is refused in either case.',
           )
           // an empty list in the file is no list of no hosts
           .transform((hosts): readonly string[] | undefined => (hosts.length === 0 ? undefined : hosts)),

@@ -10,9 +10,10 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 /** Where an answer sends the asker on, or undefined when it is no redirect. */
 export function redirectOf(answer: IncomingMessage): string | undefined {
-  if (!REDIRECTS.includes(answer.statusCode ?? 0)) return undefined;
+  const { location } = answer.headers;
+  if (location === undefined || !REDIRECTS.includes(answer.statusCode ?? 0)) return undefined;
   // node reads heads as latin1; whoever does not percent-encode means UTF-8
-  return Buffer.from(answer.headers.location ?? '', 'latin1').toString('utf8');
+  return Buffer.from(location, 'latin1').toString('utf8');
 }
 
 /** True for an answer whose bytes are not the file's own. */

@@ -292,6 +292,14 @@ const VALUES: Bad[] = [
     message: /origin/,
   },
   { name: 'any host', text: withServer('allowedHosts: ["*"]'), path: 'allowedHosts[0]', message: /wildcards/ },
+  ...['*', '*.', '*.com:x', '*.127.0.0.1', 'https://a.example', 'a.example/x', 'a*.example', 'user@a.example', ''].map(
+    (host) => ({
+      name: `a host to fetch from that is none: ${host}`,
+      text: withServer(`fetch: { allowedHosts: [${JSON.stringify(host)}] }`),
+      path: 'fetch.allowedHosts[0]',
+      message: /without a scheme/,
+    }),
+  ),
   {
     name: 'a host with a scheme',
     text: withServer('allowedHosts: ["http://a"]'),

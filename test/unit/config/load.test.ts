@@ -30,6 +30,7 @@ describe('a config of one server', () => {
       clients: [],
       allowedHosts: [],
       allowedOrigins: [],
+      fetch: { allowedHosts: undefined },
       logLevel: 'info',
     });
     expect(config.servers).toEqual([
@@ -84,6 +85,19 @@ describe('values', () => {
     ['127.9.9.9:0', { host: '127.9.9.9', port: 0 }],
   ])('listen %s', async (spelled, expected) => {
     expect((await configOf(`${SERVER}listen: "${spelled}"`)).listen).toEqual(expected);
+  });
+
+  it('hosts to fetch from may be ports and domains; no list means every public one', async () => {
+    const hosts = [
+      'files.example',
+      'files.example:8443',
+      '*.blobs.example',
+      '*.blobs.example:8443',
+      '[2606:4700::1111]',
+    ];
+    const { fetch } = await configOf(`${SERVER}fetch: { allowedHosts: ${JSON.stringify(hosts)} }\n`);
+    expect(fetch.allowedHosts).toEqual(hosts);
+    expect((await configOf(`${SERVER}fetch: { allowedHosts: [] }\n`)).fetch.allowedHosts).toBeUndefined();
   });
 
   it('a public URL keeps its path and loses its last slash', async () => {
