@@ -11,6 +11,8 @@ const SCRIPTS = fileURLToPath(new URL('../../../deploy/test-services/', import.m
 /** Installing takes the longest: about 60 MB from Debian's mirror. */
 const INSTALL_MS = 300_000;
 const START_MS = 180_000;
+/** Where nothing listens that is known at once. A service that is slow on a busy machine must not be started anew. */
+const PROBE_MS = 15_000;
 
 interface Service {
   name: string;
@@ -69,7 +71,7 @@ async function provide(service: Service): Promise<void> {
 
 async function s3Answers(url: string): Promise<boolean> {
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(2000) });
+    const answer = await fetch(url, { signal: AbortSignal.timeout(PROBE_MS) });
     return (await answer.text()).includes('s3.amazonaws.com/doc');
   } catch {
     return false;
@@ -84,7 +86,7 @@ function redisAnswers(url: string): Promise<boolean> {
       resolve(answer);
       socket.destroy();
     };
-    socket.setTimeout(2000, () => settle(false));
+    socket.setTimeout(PROBE_MS, () => settle(false));
     socket.once('error', () => settle(false));
     socket.once('connect', () => socket.write('PING\r\n'));
     // A Redis that wants a password is one too.
