@@ -8,6 +8,8 @@ export type Action =
   | { kind: 'run'; load: LoadOptions }
   | { kind: 'check'; file: string }
   | { kind: 'schema'; format: 'json' | 'markdown' }
+  /** `server`: only that one of the config. */
+  | { kind: 'inspect'; load: LoadOptions; server: string | undefined }
   /** Help, the version or a usage error: everything there is to say is in `out` and `err`. */
   | { kind: 'done'; exitCode: number };
 
@@ -21,6 +23,11 @@ const SHORT_HELP = `Wharf gives any MCP server real file transfer. Tell it which
   wharf -- npx -y @modelcontextprotocol/server-filesystem /data
   wharf --config wharf.yaml
 wharf --help tells the rest.`;
+
+const INSPECT_HELP = `Tell which servers to ask:
+  wharf inspect --config wharf.yaml [server]
+  wharf inspect --upstream http://127.0.0.1:3001/mcp
+  wharf inspect -- npx -y some-mcp-server`;
 
 const EXAMPLES = `
 Examples:
@@ -93,6 +100,19 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .action((options: { format: 'json' | 'markdown' }) => {
       action = { kind: 'schema', format: options.format };
     });
+  program
+    .command('inspect')
+    .description("list each server's tools and propose the config of those that take files; exit 1 if a server fails")
+    .usage('(--config FILE [server] | --upstream URL | -- COMMAND…)')
+    .argument('[server]', 'only this server of the config')
+    .option('-u, --upstream <url>', 'ask the MCP server at this URL')
+    .option('-c, --config <file>', 'ask the servers of a config file')
+    .action((server: string | undefined, options: Sources, sub: Command) => {
+      const load = loadOf(options, command, sub, INSPECT_HELP);
+      if (server !== undefined && load.file === undefined)
+        sub.error(`error: a server is chosen from a config. Put -- before a command: wharf inspect -- ${server}`);
+      action = { kind: 'inspect', load, server };
+    });
   // A sub-command takes over how its parent ends and prints only when told so.
   for (const sub of program.commands) sub.copyInheritedSettings(program).allowExcessArguments(false);
 
@@ -105,10 +125,12 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
   return { ...(action as Action), out, err };
 }
 
-interface RunOptions extends Overrides {
-  upstream?: string;
-  config?: string;
+interface Sources {
+  upstream?: string | undefined;
+  config?: string | undefined;
 }
+
+interface RunOptions extends Overrides, Sources {}
 
 function run(options: RunOptions, command: string[], program: Command): Action {
   const { upstream, config, ...overrides } = options;
@@ -122,11 +144,17 @@ function run(options: RunOptions, command: string[], program: Command): Action {
         : `Did you mean ${near}?`;
     return program.error(`error: unknown command "${stray}". ${hint}`);
   }
-  const sources = [upstream, config, command[0]].filter((source) => source !== undefined);
-  if (sources.length === 0) return program.error(SHORT_HELP);
-  if (sources.length > 1) return program.error('error: give only one of --upstream URL, --config FILE and -- COMMAND…');
-  if (config !== undefined) return { kind: 'run', load: { file: config, overrides } };
+  return { kind: 'run', load: { ...loadOf({ upstream, config }, command, program, SHORT_HELP), overrides } };
+}
+
+/** Where the servers come from: exactly one of a config, a URL and a command. */
+function loadOf(sources: Sources, command: string[], program: Command, help: string): LoadOptions {
+  const { upstream, config } = sources;
+  const given = [upstream, config, command[0]].filter((source) => source !== undefined);
+  if (given.length === 0) return program.error(help);
+  if (given.length > 1) return program.error('error: give only one of --upstream URL, --config FILE and -- COMMAND…');
+  if (config !== undefined) return { file: config };
   const servers =
     upstream === undefined ? { [nameOfCommand(command)]: { command } } : { [nameOfUrl(upstream)]: { url: upstream } };
-  return { kind: 'run', load: { servers, overrides } };
+  return { servers };
 }

@@ -33,6 +33,12 @@ async function main(argv: string[]): Promise<number> {
       process.stdout.write(loaded.ok ? summaryText(loaded.config) : problemsText(loaded.problems));
       return loaded.ok ? 0 : 1;
     }
+    case 'inspect': {
+      const loaded = await loadConfig(action.load, adapters);
+      if (loaded.ok) return inspectServers(loaded.config, action.load.file === undefined, action.server);
+      process.stderr.write(problemsText(loaded.problems));
+      return 1;
+    }
     case 'run': {
       const loaded = await loadConfig(action.load, adapters);
       if (loaded.ok) return run(loaded.config);
@@ -40,6 +46,36 @@ async function main(argv: string[]): Promise<number> {
       return 1;
     }
   }
+}
+
+async function inspectServers(config: Config, isWhole: boolean, only: string | undefined): Promise<number> {
+  const servers = config.servers.filter(({ name }) => only === undefined || name === only);
+  if (servers.length === 0) {
+    const names = config.servers.map(({ name }) => name).join(', ');
+    process.stderr.write(`There is no server called ${JSON.stringify(only)}; the config has: ${names}\n`);
+    return 1;
+  }
+  const { inspect } = await import('./inspect/inspect.js');
+  const interrupt = new AbortController();
+  // A second one ends the process at once, as if nobody listened.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => interrupt.abort(new Error('interrupted')));
+  const { report, hasFailed } = await inspect({
+    servers,
+    isWhole,
+    adapters,
+    deps: {
+      limits: config.limits,
+      timeouts: config.timeouts,
+      inheritedEnv: config.inheritedEnv,
+      clock: { now: () => Date.now() },
+      log: createLog('error'),
+    },
+    progress: (text) => process.stderr.write(text),
+    signal: interrupt.signal,
+  });
+  process.stdout.write(report);
+  return hasFailed ? 1 : 0;
 }
 
 async function run(config: Config): Promise<number> {

@@ -58,6 +58,18 @@ describe('the layers of the gateway', () => {
       'gateway/http/',
       ['gateway/http/', 'gateway/relay/', 'gateway/files/', 'gateway/ports/', 'gateway/policy/', 'gateway/errors'],
     ],
+    [
+      'gateway/inspect/',
+      [
+        'gateway/inspect/',
+        'gateway/config/',
+        'gateway/ports/',
+        'gateway/policy/',
+        'gateway/wire/',
+        'gateway/errors',
+        'gateway/redact',
+      ],
+    ],
   ])('%s imports only what stands below it', (folder, allowed) => {
     const files = gateway.filter(within(folder));
     expect(files.length).toBeGreaterThan(0);

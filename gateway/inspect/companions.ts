@@ -1,0 +1,88 @@
+import type { JsonObject } from '../ports/json.js';
+import { type Argument, textOf } from './argument.js';
+import { joined, wordsOf } from './words.js';
+
+export type CompanionKind = 'name' | 'mimeType' | 'size';
+export type Companions = Partial<Record<CompanionKind, string>>;
+
+const NAMES: Record<CompanionKind, ReadonlySet<string>> = {
+  name: new Set(['filename', 'originalfilename', 'originalname', 'name', 'fname']),
+  mimeType: new Set(['mimetype', 'mime', 'contenttype', 'mediatype', 'filemimetype', 'filecontenttype']),
+  size: new Set([
+    'size',
+    'filesize',
+    'sizebyte',
+    'sizebytes',
+    'bytesize',
+    'contentlength',
+    'filesizebytes',
+    'sizeinbytes',
+  ]),
+};
+
+const ENCODING_WORDS = /^(base64|b64|data|content|bytes|hex|uri|raw|string|encoded|in|as)$/;
+
+/** What an argument called `name` holds of the file in the one called `of`: `image_name` of `image_base64`. */
+export function companionKind(name: string, of: string): CompanionKind | undefined {
+  const words = joined(name);
+  const stem = wordsOf(of)
+    .filter((word) => !ENCODING_WORDS.test(word))
+    .join('');
+  const rest = stem !== '' && words.startsWith(stem) ? words.slice(stem.length) : words;
+  for (const kind of ['name', 'mimeType', 'size'] as const) {
+    if (NAMES[kind].has(words) || NAMES[kind].has(rest)) return kind;
+  }
+  return undefined;
+}
+
+/**
+ * The siblings that a file can fill.
+ * @param isAlone whether it is the only file there; else only siblings that bear its own name are meant for it
+ */
+export function companionsOf(argument: Argument, isAlone: boolean): Companions {
+  const found: Companions = {};
+  const items = argument.path.at(-1) === '[]' ? '[]' : '';
+  for (const [name, schema] of Object.entries(argument.siblings)) {
+    const kind = companionKind(name, argument.name);
+    if (kind === undefined || found[kind] !== undefined) continue;
+    if (!isAlone && !bearsStem(name, argument.name)) continue;
+    if (!holds(schema, kind, items !== '') || !speaksOfFile(name, schema, argument)) continue;
+    found[kind] = name + items;
+  }
+  return found;
+}
+
+/** The media types that a sibling lists, which are the ones the tool takes. */
+export function acceptedTypes(argument: Argument, companions: Companions): string[] | undefined {
+  const { mimeType } = companions;
+  const own = textOf(argument.schema.contentMediaType);
+  if (/^[\w.+-]+\/[\w.+-]+$/.test(own)) return [own];
+  const values = mimeType === undefined ? undefined : argument.siblings[mimeType]?.enum;
+  if (!Array.isArray(values) || values.length === 0) return undefined;
+  const types = values.filter(
+    (value): value is string => typeof value === 'string' && /^[\w.+-]+\/[\w.+*-]+$/.test(value),
+  );
+  return types.length === values.length ? types : undefined;
+}
+
+function bearsStem(name: string, of: string): boolean {
+  const stem = wordsOf(of)
+    .filter((word) => !ENCODING_WORDS.test(word))
+    .join('');
+  return stem !== '' && joined(name).startsWith(stem);
+}
+
+function holds(schema: JsonObject, kind: CompanionKind, inList: boolean): boolean {
+  const value = inList ? schema.items : schema;
+  if (inList && schema.type !== 'array') return false;
+  const type = typeof value === 'object' && value !== null && !Array.isArray(value) ? value.type : undefined;
+  const types = Array.isArray(type) ? type : [type];
+  return kind === 'size' ? types.includes('integer') || types.includes('number') : types.includes('string');
+}
+
+/** `name` alone may be anybody's, and a name may be that of what the tool makes. */
+function speaksOfFile(name: string, schema: JsonObject, argument: Argument): boolean {
+  const said = textOf(schema.description);
+  if (/\b(?:output|result\w*|destination|save|saved|new)\b/i.test(said)) return false;
+  return joined(name) !== 'name' || argument.path.length > 1 || /\bfile/i.test(said);
+}

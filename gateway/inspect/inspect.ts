@@ -1,0 +1,63 @@
+import type { AdapterDeps, AdapterList } from '../config/adapter-list.js';
+import type { ServerConfig } from '../config/config.js';
+import { redactText } from '../redact.js';
+import { propose, type ToolProposals } from './propose.js';
+import { type Inspected, inspectReport } from './report.js';
+import { toolsOf } from './tools.js';
+import { commentText } from './yaml.js';
+
+export interface InspectOptions {
+  servers: readonly ServerConfig[];
+  /** Whether the servers come from the command line and not from a config. */
+  isWhole: boolean;
+  adapters: AdapterList;
+  deps: AdapterDeps;
+  /** What people read while it goes on. */
+  progress(text: string): void;
+  signal: AbortSignal;
+}
+
+/** Asks every server for its tools and says which of their arguments are files. One that fails does not stop the others. */
+export async function inspect(options: InspectOptions): Promise<{ report: string; hasFailed: boolean }> {
+  const inspected: Inspected[] = [];
+  for (const server of options.servers) {
+    if (options.signal.aborted) break;
+    inspected.push(await inspectServer(server, options));
+  }
+  return {
+    report: inspectReport(inspected, options.isWhole),
+    hasFailed: options.signal.aborted || inspected.some(({ failure }) => failure !== undefined),
+  };
+}
+
+async function inspectServer(server: ServerConfig, options: InspectOptions): Promise<Inspected> {
+  const { adapters, deps, progress, signal } = options;
+  const tools: ToolProposals[] = [];
+  progress(`${server.name}: asking for its tools (${server.transport}) …\n`);
+  try {
+    const own = { ...deps, limits: server.limits, log: deps.log.child({ server: server.name }), name: server.name };
+    for await (const page of toolsOf(server, { adapters, deps: own, signal })) {
+      tools.push(...page.map((tool) => propose(tool, adapters.dialects)));
+    }
+  } catch (error) {
+    const failure = textOf(error);
+    progress(`${server.name}: ${failure}\n`);
+    return { server, tools, failure };
+  }
+  const found = tools.reduce((sum, { proposals }) => sum + proposals.length, 0);
+  progress(`${server.name}: ${count(tools.length, 'tool')}, ${count(found, 'argument')} that may be a file\n`);
+  return { server, tools };
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
+}
+
+/** The error and what it came from, in one line. */
+function textOf(error: unknown): string {
+  const texts: string[] = [];
+  for (let cause = error; cause instanceof Error && texts.length < 4; cause = cause.cause) {
+    texts.push(commentText(redactText(cause.message)));
+  }
+  return texts.join(' Because: ') || 'unknown error';
+}

@@ -1,0 +1,159 @@
+import { type Argument, textOf } from './argument.js';
+import { likely, never, possible, type Rule } from './clue.js';
+import { companionKind } from './companions.js';
+import { isHolder, isMedia, joined, wordsOf } from './words.js';
+
+/** The last word of names that speak of a file without being one: `image_id`, `file_format`, `photo_caption`. */
+const ABOUT = new Set(
+  'id ids type format mime name title caption prompt description desc alt label tag category size length width height count index number page quality style language lang mode encoding charset url uri link href path dir directory folder key query filter pattern extension ext status date time version text color colour position source'.split(
+    ' ',
+  ),
+);
+
+const SECRET =
+  /^(?:.*(?:token|password|passphrase|secret|credential|cursor|signature|nonce|checksum|digest|sha256|md5|apikey|privatekey|publickey))$/;
+
+/** What a name says, where the description says nothing. */
+export const NAME_RULES: readonly Rule[] = [
+  {
+    source: 'name',
+    name: 'secret',
+    test: ({ name }) => (SECRET.test(joined(name)) ? never(`its name is ${quoted(name)}`) : undefined),
+  },
+  {
+    source: 'name',
+    name: 'base64',
+    test: ({ name }) => (/base64|b64/.test(joined(name)) ? likely('base64', `its name is ${quoted(name)}`) : undefined),
+  },
+  {
+    source: 'name',
+    name: 'data URI',
+    test: ({ name }) =>
+      /data(uri|url)$/.test(joined(name)) ? likely('dataUri', `its name is ${quoted(name)}`) : undefined,
+  },
+  {
+    source: 'name',
+    name: 'hex',
+    test: ({ name }) => {
+      const words = wordsOf(name);
+      if (!words.includes('hex') || !words.some((word) => isHolder(word) || isMedia(word))) return undefined;
+      return likely('hex', `its name is ${quoted(name)}`);
+    },
+  },
+  {
+    source: 'name',
+    name: 'media and its holder',
+    test: ({ name }) => {
+      const words = wordsOf(name);
+      const holdsMedia = words.some(isMedia) && words.some((word) => isHolder(word) && word !== 'file');
+      return holdsMedia && !isAbout(words) ? likely('base64', `its name is ${quoted(name)}`) : undefined;
+    },
+  },
+  {
+    source: 'name',
+    name: 'media',
+    test: ({ name }) => {
+      const words = wordsOf(name);
+      return isMedia(words.at(-1)) && !isAbout(words)
+        ? possible('base64', `its name is ${quoted(name)}; it may also be a URL or a path`)
+        : undefined;
+    },
+  },
+  {
+    source: 'name',
+    name: 'path of a file',
+    test: ({ name }) => {
+      const words = wordsOf(name);
+      const kind = joined(name);
+      if (!/(path|filepath)$/.test(kind) || /output|dest|target|save|dir|folder|root|base|work|log|config/.test(kind))
+        return undefined;
+      return words.some((word) => isMedia(word) || isHolder(word) || word === 'input')
+        ? possible('localPath', `its name is ${quoted(name)}`)
+        : undefined;
+    },
+  },
+  {
+    source: 'name',
+    name: 'address of a file',
+    test: ({ name }) => {
+      const words = wordsOf(name);
+      if (!/^ur[il]$/.test(words.at(-1) ?? '') || /output|base|callback|webhook|redirect|data/.test(joined(name)))
+        return undefined;
+      return words.some((word) => isMedia(word) || word === 'file' || word === 'document')
+        ? possible('httpsUrl', `its name is ${quoted(name)}; the server must be able to reach publicUrl`)
+        : undefined;
+    },
+  },
+];
+
+/** What stands around an argument whose own name says little: `data`, `content`, `file`. */
+export const CONTEXT_RULES: readonly Rule[] = [
+  {
+    source: 'context',
+    name: 'encoding beside it',
+    test: (argument) => {
+      if (!isContent(argument)) return undefined;
+      for (const [name, schema] of Object.entries(argument.siblings)) {
+        const values = [schema.const, ...(Array.isArray(schema.enum) ? schema.enum : [])];
+        if (!values.includes('base64')) continue;
+        if (values.filter((value) => value !== undefined).length === 1)
+          return likely('base64', `${quoted(name)} beside it is always "base64"`);
+        return possible('base64', `${quoted(name)} beside it may be "base64", and must be for a file`);
+      }
+      return undefined;
+    },
+  },
+  {
+    source: 'context',
+    name: 'media type beside it',
+    test: (argument) => {
+      if (!isContent(argument)) return undefined;
+      const type = Object.entries(argument.siblings).find(
+        ([name]) => companionKind(name, argument.name) === 'mimeType',
+      );
+      return type && likely('base64', `${quoted(type[0])} beside it is a media type`);
+    },
+  },
+  {
+    source: 'context',
+    name: 'base64 in the description of the tool',
+    test: (argument) => {
+      const hit = /\bbase-?64/i.exec(argument.tool.description);
+      if (!hit || !isContent(argument)) return undefined;
+      const before = argument.tool.description.slice(Math.max(0, hit.index - 60), hit.index);
+      // what the tool answers with says nothing of what it takes
+      if (/\b(?:return|output|result|respon|answer|produc|generat|convert|encode)\w*/i.test(before)) return undefined;
+      return likely('base64', `the description of the tool says ${quoted(hit[0])}`);
+    },
+  },
+  {
+    source: 'context',
+    name: 'a tool for media',
+    test: (argument) => {
+      if (!isContent(argument)) return undefined;
+      const words = wordsOf(argument.tool.name);
+      const said = /\b(?:upload|attach)\w*\b[^.]{0,40}\b(?:files?|images?|documents?|pdfs?|photos?)\b/i.exec(
+        argument.tool.description,
+      );
+      const hit = words.find((word) => isMedia(word) || /^(upload|attach|ocr|transcribe)$/.test(word)) ?? said?.[0];
+      return hit === undefined
+        ? undefined
+        : possible('base64', `its name is ${quoted(argument.name)} and the tool speaks of ${quoted(hit)}`);
+    },
+  },
+];
+
+/** A name for content of any kind, by itself no sign of a file. */
+function isContent({ name, shape, schema }: Argument): boolean {
+  const words = wordsOf(name);
+  if (shape !== 'text' || isAbout(words) || /^uri(-reference)?$|^iri$/.test(textOf(schema.format))) return false;
+  return words.some((word) => isMedia(word) || isHolder(word));
+}
+
+function isAbout(words: readonly string[]): boolean {
+  return ABOUT.has(words.at(-1) ?? '');
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, 60));
+}

@@ -1,0 +1,77 @@
+import { GatewayError } from '../errors.js';
+import type { Limits } from '../policy/limits.js';
+import type { JsonObject } from '../ports/json.js';
+import type { SharedConnection } from '../ports/upstream.js';
+import { type Conversation, resultOf } from './conversation.js';
+import { messagesIn } from './messages.js';
+
+const METHOD_NOT_FOUND = -32601;
+
+/** A session over one channel for all messages: stdio, or the older HTTP+SSE. */
+export class SharedConversation implements Conversation {
+  readonly #connection: SharedConnection;
+  readonly #server: string;
+  readonly #waiting = new Map<number, { resolve(answer: JsonObject): void; reject(error: unknown): void }>();
+  #lastId = 0;
+  #ended: unknown;
+
+  constructor(connection: SharedConnection, server: string, limits: Readonly<Limits>) {
+    this.#connection = connection;
+    this.#server = server;
+    this.#listen(limits).catch((error: unknown) => this.#end(error));
+  }
+
+  async request(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    const id = ++this.#lastId;
+    const answer = new Promise<JsonObject>((resolve, reject) => {
+      if (this.#ended !== undefined) return reject(this.#ended);
+      this.#waiting.set(id, { resolve, reject });
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      if (signal.aborted) reject(signal.reason);
+    });
+    try {
+      // together, so that an answer that never comes does not leave a failed sending unnoticed
+      const [message] = await Promise.all([answer, this.#send({ jsonrpc: '2.0', id, method, params })]);
+      return resultOf(message, method);
+    } finally {
+      this.#waiting.delete(id);
+    }
+  }
+
+  async notify(method: string): Promise<void> {
+    await this.#send({ jsonrpc: '2.0', method });
+  }
+
+  agree(): void {
+    // nothing repeats the version on such a channel
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  async #listen(limits: Readonly<Limits>): Promise<void> {
+    for await (const message of messagesIn(this.#connection.body, this.#connection.kind, limits)) {
+      const { id, method } = message;
+      if (method !== undefined) {
+        if (id !== undefined) await this.#answer(message);
+      } else if (typeof id === 'number') this.#waiting.get(id)?.resolve(message);
+    }
+    throw new GatewayError('upstream_closed', { server: this.#server });
+  }
+
+  /** A server may ask whether its client lives; everything else was not offered to it. */
+  #answer({ id = null, method }: JsonObject): Promise<void> {
+    const refused = { code: METHOD_NOT_FOUND, message: 'Method not found' };
+    return this.#send({ jsonrpc: '2.0', id, ...(method === 'ping' ? { result: {} } : { error: refused }) });
+  }
+
+  #send(message: JsonObject): Promise<void> {
+    return this.#connection.send(Buffer.from(JSON.stringify(message)));
+  }
+
+  #end(error: unknown): void {
+    this.#ended = error;
+    for (const { reject } of this.#waiting.values()) reject(error);
+  }
+}

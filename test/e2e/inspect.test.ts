@@ -1,0 +1,124 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startFixtureServer, stdioCommand } from '../conformance/fixture-server.js';
+import { filesystemServer, startEverything } from '../helpers/sdk-servers.js';
+import { start, wharf } from './cli-process.js';
+
+const LISTING = fileURLToPath(new URL('../helpers/listing-server.js', import.meta.url));
+const listing = (mode: string) => [process.execPath, LISTING, mode];
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'wharf-inspect-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function file(name: string, text: string): Promise<string> {
+  await writeFile(join(folder, name), text);
+  return join(folder, name);
+}
+
+describe('wharf inspect', () => {
+  it('of one command prints a config that wharf check accepts', async () => {
+    const { code, out, err } = await wharf('inspect', '--', ...listing('pages'));
+    expect(err).toMatch(/asking for its tools \(stdio\)[\s\S]*2 tools, 1 argument that may be a file/);
+    expect(out).toMatch(/# certain: format is byte; its name is .*\n +image_base64: \{ encoding: base64 \}/);
+    expect(out).toContain('crop, photo: declared by its server (x-mcp-file), needs no config');
+    expect(code).toBe(0);
+    const checked = await wharf('check', '--config', await file('one.yaml', out));
+    expect(checked).toMatchObject({ code: 0, err: '' });
+  });
+
+  it('of a config asks every server, whichever fail', async () => {
+    const servers = {
+      good: { command: listing('pages') },
+      gone: { url: 'http://127.0.0.1:1/mcp' },
+      loop: { command: listing('loop') },
+      refuse: { command: listing('refuse') },
+      die: { command: listing('die') },
+      silent: { command: listing('silent') },
+    };
+    const config = await file('many.yaml', JSON.stringify({ servers, timeouts: { upstream: '1500ms' } }));
+    const { code, out, err } = await wharf('inspect', '--config', config);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^servers:\n(?: +#.*\n)* {2}good:\n {4}tools:\n {6}ocr:/m);
+    expect(out.match(/could not be asked to the end/g)).toHaveLength(5);
+    expect(err).toMatch(/gone: The server "gone" cannot be reached/);
+    expect(err).toMatch(/loop: .*do not end/);
+    expect(err).toMatch(/refuse: The server refused initialize: not today, initialize \(-32000\)/);
+    expect(err).toMatch(/die: The server "die" ended/);
+    expect(err).toMatch(/silent: The server "silent" did not answer within timeouts\.upstream = 1500 ms/);
+  });
+
+  it('of one server of a config asks only that', async () => {
+    const servers = { good: { command: listing('pages') }, bad: { command: listing('die') } };
+    const config = await file('two.yaml', JSON.stringify({ servers }));
+    const { code, err } = await wharf('inspect', '--config', config, 'good');
+    expect([code, err.includes('bad')]).toEqual([0, false]);
+    expect(await wharf('inspect', '-c', config, 'goods')).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('no server called "goods"; the config has: good, bad'),
+    });
+  });
+
+  it('that is interrupted takes its processes with it', async () => {
+    const running = start(['inspect', '--', ...listing('silent')]);
+    await new Promise<void>((resolve) => {
+      const look = () => (running.err().includes('asking') ? resolve() : setTimeout(look, 20));
+      look();
+    });
+    running.child.kill('SIGINT');
+    const { code, out } = await running.ended;
+    expect(code).toBe(1);
+    expect(out).toContain('could not be asked to the end');
+  });
+
+  it.each([
+    [['inspect'], /wharf inspect --config/],
+    [['inspect', 'ocr'], /wharf inspect/],
+    [['inspect', 'ocr', '--upstream', 'http://127.0.0.1:1/'], /a server is chosen from a config/],
+    [['inspect', '--config', 'x', '--upstream', 'y'], /only one of/],
+    [['inspect', '--config', 'x', 'a', 'b'], /too many arguments/],
+  ])('%j is a usage error', async (args, message) => {
+    const { code, out, err } = await wharf(...args);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(message);
+  });
+});
+
+describe('the tools of', () => {
+  it('server-everything, over every transport', async () => {
+    for (const transport of ['stdio', 'http', 'sse'] as const) {
+      const server = await startEverything(transport);
+      const { code, out, err } = await wharf('inspect', ...server.wharfArgs);
+      server.stop();
+      expect({ transport, code, err }).toMatchObject({
+        code: 0,
+        err: expect.stringMatching(/1[0-9] tools, 1 argument /),
+      });
+      expect(out).toMatch(
+        /gzip-file-as-resource:\n +files:\n +# likely: .*data URI.*\n +data: \{ encoding: dataUri \}\n/,
+      );
+      expect(await wharf('check', '-c', await file(`${transport}.yaml`, out))).toMatchObject({ code: 0 });
+    }
+  });
+
+  it('server-filesystem, which takes no files but paths of its own', async () => {
+    const { code, out } = await wharf('inspect', ...filesystemServer(folder).wharfArgs);
+    expect([code, /encoding/.test(out)]).toEqual([0, false]);
+    expect(out).toMatch(/nothing to configure: read_file,[\s\S]*write_file/);
+  });
+
+  it('a server of 2026-07-28, which has no sessions', async () => {
+    const http = await startFixtureServer('http-2026');
+    const overHttp = await wharf('inspect', '--upstream', http.url);
+    http.stop();
+    expect(overHttp).toMatchObject({ code: 0, out: expect.stringContaining('test_simple_text') });
+    const overStdio = await wharf('inspect', '--', ...stdioCommand('stdio-2026'));
+    expect(overStdio).toMatchObject({ code: 0, out: expect.stringContaining('test_simple_text') });
+  });
+});

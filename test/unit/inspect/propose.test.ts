@@ -1,0 +1,137 @@
+import { describe, expect, it } from '@jest/globals';
+import { propose } from '../../../gateway/inspect/propose.js';
+import type { Dialect } from '../../../gateway/ports/dialect.js';
+import type { JsonObject } from '../../../gateway/ports/json.js';
+import { LEGACY_TOOLS } from './legacy-tools.js';
+
+const tool = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
+  name: 't',
+  inputSchema: { type: 'object', properties },
+  ...more,
+});
+const pathsOf = (written: JsonObject) => propose(written, []).proposals.map(({ file }) => file.path);
+
+describe('the arguments that hold a file', () => {
+  it.each(LEGACY_TOOLS.map((legacy) => [legacy.name, legacy] as const))('of %s', (name, legacy) => {
+    const inputSchema = { type: 'object', properties: legacy.properties, ...legacy.more };
+    const { proposals } = propose({ name, description: legacy.description ?? '', inputSchema }, []);
+    expect(proposals.map(({ file, confidence }) => ({ ...file, confidence }))).toEqual(legacy.expected);
+    for (const { reasons } of proposals) expect(reasons.join('')).not.toBe('');
+  });
+});
+
+describe('what a description says', () => {
+  it.each([
+    ['Base64 encoded PNG', 'base64'],
+    ['base64-encoded bytes of the image', 'base64'],
+    ['The picture (b64)', 'base64'],
+    ['Base64 string, with or without data URI prefix', 'base64'],
+    ['Base64; must not include the data: prefix', 'base64'],
+    ['A base64 data URI', 'dataUri'],
+    ['data:image/png;base64,... string', 'dataUri'],
+    ['Must be a data URL', 'dataUri'],
+    ['base64url of it', 'base64url'],
+    ['hexadecimal string of it', 'hex'],
+  ])('%j is %s', (description, encoding) => {
+    const { proposals } = propose(tool({ x: { type: 'string', description } }), []);
+    expect(proposals.map(({ file }) => file.encoding)).toEqual([encoding]);
+  });
+
+  it.each([
+    'Will be base64-encoded by the server',
+    'Raw text, not base64',
+    'SHA-256 as a hex string (hash)',
+    'The database to update',
+    'Encoded as JSON',
+  ])('%j is no file', (description) => {
+    expect(pathsOf(tool({ x: { type: 'string', description } }))).toEqual([]);
+  });
+});
+
+describe('what a server declares itself', () => {
+  it.each([
+    ['x-mcp-file', tool({ image_base64: { type: 'string', format: 'uri', 'x-mcp-file': {} } })],
+    ['mcpFile', tool({ image_base64: { type: 'string', format: 'uri', mcpFile: {} } })],
+    ['inputFiles', tool({ image_base64: { type: 'string' } }, { inputFiles: { image_base64: {} } })],
+    [
+      'openai/fileParams',
+      tool(
+        { image_base64: { type: 'object', properties: { base64: { type: 'string' } } } },
+        { _meta: { 'openai/fileParams': ['image_base64'] } },
+      ),
+    ],
+  ])('by %s needs no config', (by, written) => {
+    expect(propose(written, [])).toMatchObject({ proposals: [], declared: [{ path: 'image_base64', by }] });
+  });
+
+  it('by whatever a dialect reads needs none either', () => {
+    const slot = { path: ['pages', '[]', 'data'], declaredBy: 'some-dialect', companions: {}, deliveries: [] };
+    const dialect = { slotsOf: () => [slot] } as unknown as Dialect;
+    const data = { type: 'string', contentEncoding: 'base64' };
+    const written = tool({ pages: { type: 'array', items: { type: 'object', properties: { data } } }, other: data });
+    const { proposals, declared } = propose(written, [dialect]);
+    expect(declared).toEqual([{ path: 'pages[].data', by: 'some-dialect' }]);
+    expect(proposals.map(({ file }) => file.path)).toEqual(['other']);
+  });
+});
+
+describe('a union', () => {
+  it('of unions is looked through', () => {
+    const image = { anyOf: [{ type: 'string', format: 'byte' }, { type: 'integer' }] };
+    const written = {
+      type: 'object',
+      properties: { a: { anyOf: [{ $ref: '#/$defs/Image' }, { type: 'null' }] } },
+      $defs: { Image: image },
+    };
+    expect(pathsOf({ name: 't', inputSchema: written })).toEqual(['a']);
+  });
+
+  it('may be spelled by types', () => {
+    expect(pathsOf(tool({ a: { type: ['string', 'null'], format: 'byte' } }))).toEqual(['a']);
+  });
+});
+
+describe('a hostile schema', () => {
+  it.each<[string, JsonObject]>([
+    ['refers to itself', { $ref: '#/properties/a' }],
+    ['refers elsewhere', { $ref: 'http://127.0.0.1:1/x' }],
+    ['refers to a prototype', { $ref: '#/constructor/prototype' }],
+    ['is no schema', { type: 7, properties: 'x', anyOf: [1, null, 'x'] } as unknown as JsonObject],
+    ['names a prototype', JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}}}') as JsonObject],
+  ])('%s', (_name, a) => {
+    expect(pathsOf(tool({ a, b: { type: 'string', format: 'byte' } }))).toEqual(['b']);
+  });
+
+  it('contains itself', () => {
+    const node = {
+      type: 'object',
+      properties: { data: { type: 'string', format: 'byte' }, next: { $ref: '#/$defs/Node' }, x: { type: 'boolean' } },
+    };
+    const written: JsonObject = {
+      name: 't',
+      inputSchema: { type: 'object', properties: { first: { $ref: '#/$defs/Node' } }, $defs: { Node: node } },
+    };
+    expect(pathsOf(written)).toEqual(expect.arrayContaining(['first.data', 'first.next.data']));
+  });
+
+  it('has more properties than anybody reads', () => {
+    const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`base64_${n}`, { type: 'string' }]));
+    expect(pathsOf(tool(many)).length).toBeLessThan(1000);
+  });
+
+  it('branches without end', () => {
+    const any = Array.from({ length: 8 }, () => ({ $ref: '#/$defs/Any' }));
+    const node = { type: 'object', properties: { a: { $ref: '#/$defs/Any' }, b: { $ref: '#/$defs/Any' } } };
+    const inputSchema = {
+      type: 'object',
+      properties: { first: { $ref: '#/$defs/Any' } },
+      $defs: { Any: { anyOf: [node, ...any] } },
+    };
+    expect(() => propose({ name: 't', inputSchema }, [])).not.toThrow();
+  });
+
+  it('has a description that would be slow to search', () => {
+    const description = `base64 ${'data '.repeat(200_000)}`;
+    expect(() => propose(tool({ x: { type: 'string', description } }), [])).not.toThrow();
+  });
+});
