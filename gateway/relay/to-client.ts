@@ -70,7 +70,7 @@ export interface Outgoing {
 export function untouched(message: HeldMessage, cuts: MessageCuts, to: Addressee): Piece[] | undefined {
   if (cuts.cuts.length > 0 || cuts.failure || to.remap) return undefined;
   if (answersIn(message).some(({ id }) => READ_METHODS.has(to.answered(id)?.method ?? ''))) return undefined;
-  if (message.captured('method') === `"${LIST_CHANGED}"`) return undefined;
+  if (tellsOfChange(message)) return undefined;
   return message.render([]) as Buffer[];
 }
 
@@ -135,9 +135,14 @@ function refuseMalformed({ message, cuts }: Work): Edit[] {
   return [];
 }
 
+/** A batch may say so in any of its messages. */
+function tellsOfChange(message: HeldMessage): boolean {
+  return message.captures.some(({ name, text }) => name === 'method' && text === `"${LIST_CHANGED}"`);
+}
+
 function rewriteToolList({ message, answers, deps, to }: Work): Edit[] {
   const view = viewOf(to.client.protocolVersion, to.principal);
-  if (message.captured('method') === `"${LIST_CHANGED}"`) deps.catalog.forget(view);
+  if (tellsOfChange(message)) deps.catalog.forget(view);
   const lists = answers.filter(({ request }) => request?.method === 'tools/list');
   if (lists.length === 0 || message.malformed) return [];
   const body: unknown = JSON.parse(message.skeleton().toString('utf8'));

@@ -6,9 +6,10 @@ import { NO_LEAKS, type Relayed, RelayLab, request } from '../unit/relay/relay-l
 import { FILES, LIMITS, type Spec, specs, type Written, write } from './cut-oracle.js';
 import { cuts, expectSame, positions } from './wire-oracle.js';
 
-/** About five seconds each; 40,000 of other seeds were run when this was written. */
+/** About five seconds each; 15,000 and 5,000 of other seeds were run when this was written. */
 const RUNS = 1_000;
 const SEED = 2_026_1121;
+const TIMEOUT = 120_000;
 
 type Kind = 'json' | 'sse' | 'lines';
 const kinds = fc.constantFrom<Kind>('json', 'sse', 'lines');
@@ -61,32 +62,36 @@ async function check(spec: Spec, written: Written, text: string, lab: RelayLab):
 }
 
 describe('any results in any spelling and any chunks', () => {
-  it('become what a reader of the whole message would make of them, byte for byte', async () => {
-    await fc.assert(
-      fc.asyncProperty(kinds, fc.array(specs, { minLength: 1, maxLength: 3 }), cuts, async (kind, all, fractions) => {
-        const written = all.map((spec, index) => write(spec, index + 1, kind !== 'lines'));
-        const body = framed(
-          kind,
-          written.map(({ sent }) => sent),
-        );
-        const lab = new RelayLab({ limits: LIMITS });
-        const { messages, error } = await lab.relay(
-          cutAt(body, positions(fractions, body.length)),
-          kind,
-          requestsFor(all.map(({ method }) => method)),
-        );
-        expectSame([error, messages.length], [undefined, all.length]);
-        const urls: string[] = [];
-        for (const [index, message] of messages.entries()) {
-          urls.push(...(await check(all[index] as Spec, written[index] as Written, String(message), lab)));
-        }
-        const keys = await lab.keys();
-        expectSame(keys.sort(), [...new Set(urls.map((url) => url.slice(url.indexOf('f/'))))].sort());
-        expectSame(await lab.leaks(), NO_LEAKS);
-      }),
-      { numRuns: RUNS, seed: SEED },
-    );
-  });
+  it(
+    'become what a reader of the whole message would make of them, byte for byte',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(kinds, fc.array(specs, { minLength: 1, maxLength: 3 }), cuts, async (kind, all, fractions) => {
+          const written = all.map((spec, index) => write(spec, index + 1, kind !== 'lines'));
+          const body = framed(
+            kind,
+            written.map(({ sent }) => sent),
+          );
+          const lab = new RelayLab({ limits: LIMITS });
+          const { messages, error } = await lab.relay(
+            cutAt(body, positions(fractions, body.length)),
+            kind,
+            requestsFor(all.map(({ method }) => method)),
+          );
+          expectSame([error, messages.length], [undefined, all.length]);
+          const urls: string[] = [];
+          for (const [index, message] of messages.entries()) {
+            urls.push(...(await check(all[index] as Spec, written[index] as Written, String(message), lab)));
+          }
+          const keys = await lab.keys();
+          expectSame(keys.sort(), [...new Set(urls.map((url) => url.slice(url.indexOf('f/'))))].sort());
+          expectSame(await lab.leaks(), NO_LEAKS);
+        }),
+        { numRuns: RUNS, seed: SEED },
+      );
+    },
+    TIMEOUT,
+  );
 });
 
 const damages = fc.array(
@@ -107,52 +112,60 @@ function damaged(body: Buffer, changes: { at: number; remove: number; insert: st
   return bytes;
 }
 
-/** Without what differs from one time to the next: names, moments, and how far something had come. */
-function plain({ messages, error }: Relayed): unknown {
+/**
+ * Without what differs from one time to the next: names, moments, and how far something had come. Of several limits
+ * that one message passes, whichever is passed first is named: under tight ones an error is as good as another.
+ */
+function plain({ messages, error }: Relayed, isTight: boolean): unknown {
   const ids = new Map<string, number>();
   const texts = messages.map((message) =>
     message
       ?.toString('latin1')
       .replaceAll(/f_[\w-]{22}/g, (id) => `f_${ids.get(id) ?? ids.set(id, ids.size).size}`)
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'then')
-      .replaceAll(/"actual":\d+|\(\d+ so far\)/g, 'some'),
+      .replaceAll(/"actual":\d+|\(\d+ so far\)/g, 'some')
+      .replace(isTight ? /"error":\{"code":-32603.*\}/ : '', ''),
   );
   return { texts, error: (error as { code?: string } | undefined)?.code };
 }
 
 describe('damaged results', () => {
-  it('come out the same in any chunks, never as an internal error, and leave nothing behind', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        kinds,
-        fc.array(specs, { minLength: 1, maxLength: 2 }),
-        damages,
-        cuts,
-        fc.boolean(),
-        async (kind, all, changes, fractions, isTight) => {
-          const written = all.map((spec, index) => write(spec, index + 1, kind !== 'lines'));
-          const body = damaged(
-            framed(
-              kind,
-              written.map(({ sent }) => sent),
-            ),
-            changes,
-          );
-          const limits = isTight ? { ...LIMITS, spool: 400, file: 2000, files: 3, response: 5000 } : LIMITS;
-          const requests = requestsFor(all.map(({ method }) => method));
-          const seen: unknown[] = [];
-          for (const chunks of [[body], cutAt(body, positions(fractions, body.length))]) {
-            const lab = new RelayLab({ limits });
-            const relayed = await lab.relay(chunks, kind, requests);
-            seen.push(plain(relayed));
-            const lost = (await lab.keys()).filter((key) => !relayed.text.includes(key));
-            expectSame([relayed.text.includes('"code":"internal"'), lost, await lab.leaks()], [false, [], NO_LEAKS]);
-            expectSame(relayed.error === undefined || relayed.error instanceof Error, true);
-          }
-          expectSame(seen[1], seen[0]);
-        },
-      ),
-      { numRuns: RUNS, seed: SEED },
-    );
-  });
+  it(
+    'come out the same in any chunks, never as an internal error, and leave nothing behind',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          kinds,
+          fc.array(specs, { minLength: 1, maxLength: 2 }),
+          damages,
+          cuts,
+          fc.boolean(),
+          async (kind, all, changes, fractions, isTight) => {
+            const written = all.map((spec, index) => write(spec, index + 1, kind !== 'lines'));
+            const body = damaged(
+              framed(
+                kind,
+                written.map(({ sent }) => sent),
+              ),
+              changes,
+            );
+            const limits = isTight ? { ...LIMITS, spool: 400, file: 2000, files: 3, response: 5000 } : LIMITS;
+            const requests = requestsFor(all.map(({ method }) => method));
+            const seen: unknown[] = [];
+            for (const chunks of [[body], cutAt(body, positions(fractions, body.length))]) {
+              const lab = new RelayLab({ limits });
+              const relayed = await lab.relay(chunks, kind, requests);
+              seen.push(plain(relayed, isTight));
+              const lost = (await lab.keys()).filter((key) => !relayed.text.includes(key));
+              expectSame([relayed.text.includes('"code":"internal"'), lost, await lab.leaks()], [false, [], NO_LEAKS]);
+              expectSame(relayed.error === undefined || relayed.error instanceof Error, true);
+            }
+            expectSame(seen[1], seen[0]);
+          },
+        ),
+        { numRuns: RUNS, seed: SEED },
+      );
+    },
+    TIMEOUT,
+  );
 });
