@@ -119,6 +119,15 @@ export const ERROR_TABLE = {
     jsonRpc: -32602,
     text: (f) => `The file is ${f.actual}, which is not accepted here; accepted: ${f.accept}.`,
   },
+  argument_too_large: {
+    http: 413,
+    jsonRpc: -32602,
+    text: (f) =>
+      `The argument ${f.path} is larger than ${f.limit} = ${f.allowed} bytes (${f.actual} so far). ` +
+      'Upload the file and pass its handle instead.',
+  },
+  file_refused: { http: 400, jsonRpc: -32602, text: (f) => String(f.text) },
+  params_invalid: { http: 400, jsonRpc: -32602, text: (f) => `Invalid params: ${f.text}.` },
   // what an upstream sent
   upstream_unreachable: { http: 502, jsonRpc: INTERNAL, text: (f) => `The server "${f.server}" cannot be reached.` },
   upstream_timeout: {

@@ -9,20 +9,19 @@ import { sniff } from './files/media-type.js';
 import { PartBuffers } from './files/part-buffers.js';
 import { StateKeys } from './files/state-keys.js';
 import { startSweeper } from './files/sweep.js';
+import { TempFiles } from './files/temp-files.js';
 import { previewOf } from './files/thumbnail.js';
 import { Tickets } from './files/ticket.js';
+import { Uploads } from './files/upload.js';
 import { createAdminApp, createApp } from './http/app.js';
 import { createAuthenticator } from './http/auth.js';
 import { listen } from './http/listener.js';
 import { createMetrics } from './http/metrics.js';
-import { mcp } from './http/routes/mcp.js';
 import type { Clock } from './ports/clock.js';
 import type { Log } from './ports/log.js';
-import { Catalog } from './relay/catalog.js';
-import type { RelayDeps } from './relay/exchange.js';
 import { Server } from './relay/server.js';
 import { Sessions } from './relay/session.js';
-import { places, slotMin, toClientTree } from './relay/slots.js';
+import { relayDeps } from './relay-deps.js';
 
 const systemClock: Clock = { now: () => Date.now() };
 
@@ -99,6 +98,37 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
         metrics,
       });
 
+    const ingest = { objects, budget, buffers, log };
+    const uploads = new Uploads({
+      ingest,
+      library,
+      tickets,
+      clock,
+      settings: {
+        publicUrl: () => publicUrl.base,
+        ttlMs: Math.min(config.links.ttl, config.retention),
+        fileLimit: limits.file,
+        retentionMs: config.retention,
+      },
+    });
+    const transfer = await openPart(adapters.transfer, { use: 'https', settings: {} });
+    const tempFiles = new TempFiles({ log });
+    await tempFiles.removeLeftOvers();
+    const parts = {
+      config,
+      ingest,
+      library,
+      uploads,
+      held,
+      tempFiles,
+      transfer,
+      sessions,
+      previewOf: render,
+      dialects,
+      log,
+      metrics,
+    };
+
     const servers = new Map<string, Server>();
     for (const server of config.servers) {
       const transports =
@@ -112,27 +142,7 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
       const upstreams = await Promise.all(
         transports.map((name) => adapters.upstream[name].create(server.settings, upstreamDeps)),
       );
-      const relay: RelayDeps = {
-        server: server.name,
-        limits: server.limits,
-        accepts: server.accepts,
-        timeouts,
-        cut: {
-          ingest: { objects, budget, buffers, log },
-          library,
-          limits: server.limits,
-          held,
-          places: places(dialects),
-          tree: toClientTree(dialects.flatMap((dialect) => dialect.places)),
-          slotMin: slotMin(server.limits),
-        },
-        files: { library, previewOf: render },
-        dialects,
-        sessions,
-        catalog: new Catalog(),
-        log: log.child({ server: server.name }),
-        metrics,
-      };
+      const relay = relayDeps(server, parts);
       const running = new Server(relay, upstreams);
       servers.set(server.name, running);
       closers.unshift(() => running.close());
@@ -145,9 +155,8 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
     metrics.gauge('wharf_open_exchanges', () => open.count);
     metrics.gauge('wharf_upstream_connections', () => sum([...servers.values()].map((server) => server.channels)));
 
-    const authenticate = createAuthenticator(config.auth);
-    const direct = mcp({ servers, authenticate, limits, timeouts, log, metrics, open });
     const app = createApp({
+      mcp: { servers, authenticate: createAuthenticator(config.auth), held, timeouts, log, metrics, open },
       downloads: {
         resolveTicket: async (ticket) => {
           const redeemed = await tickets.redeemDownload(ticket);
@@ -177,7 +186,7 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
       allowedHosts: [...config.allowedHosts, ...(config.publicUrl ? [new URL(config.publicUrl).host] : [])],
       allowedOrigins: [...config.allowedOrigins, ...(config.publicUrl ? [new URL(config.publicUrl).origin] : [])],
     };
-    const face = await listen({ ...config.listen, app, direct, guard, isDraining });
+    const face = await listen({ ...config.listen, app, guard, isDraining });
     closers.unshift(async () => face.closeAll());
     publicUrl.base ||= `http://${formatAddress({ ...config.listen, port: face.port })}`;
     // readiness must still be told while draining

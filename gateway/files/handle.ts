@@ -41,3 +41,9 @@ export function objectKey(id: string, attempt?: string): string {
 export function idOfKey(key: string): string {
   return key.slice(OBJECTS.length, OBJECTS.length + ID_LENGTH);
 }
+
+/** The id of the file whose object an address of the store leads to. */
+export function idOfPath(path: string): string | undefined {
+  const id = path.slice(path.lastIndexOf(`/${OBJECTS}`) + OBJECTS.length + 1).slice(0, ID_LENGTH);
+  return path.includes(`/${OBJECTS}`) && ID.test(id) ? id : undefined;
+}

@@ -5,7 +5,7 @@ import type { StateStore } from '../ports/state-store.js';
 import { attachment } from './content-disposition.js';
 import type { Expiry } from './expiry.js';
 import type { FileRecord, FileRef, FileValue } from './file.js';
-import { handleOf, readHandle } from './handle.js';
+import { handleOf, idOfPath, readHandle } from './handle.js';
 import { HandleMemory } from './handle-memory.js';
 import type { Stored } from './ingest.js';
 import { safeMediaType } from './media-type.js';
@@ -175,13 +175,43 @@ export class Library {
     return { uri, name, mimeType, size, digest: { algorithm: 'sha-256', value: digest } };
   }
 
-  /** The pointer to a file that goes into a message, with a fresh link. */
-  async refer(record: FileRecord): Promise<FileRef> {
+  /**
+   * The handle of the file that one of Wharf's own links leads to, whoever it belongs to.
+   * @returns undefined for any other address
+   */
+  async handleOfLink(url: string): Promise<string | undefined> {
+    const { tickets, settings } = this.#deps;
+    const base = `${settings.publicUrl()}/d/`;
+    if (url.startsWith(base)) {
+      const redeemed = await tickets.redeemDownload(url.slice(base.length));
+      return redeemed.kind === 'ok' ? handleOf(settings.gatewayId, redeemed.fileId) : undefined;
+    }
+    return this.#handleOfPresigned(url);
+  }
+
+  /** A presigned URL is the store's own: it is ours when signing the same object again gives the same address. */
+  async #handleOfPresigned(text: string): Promise<string | undefined> {
+    if (!this.#deps.objects.presign || !URL.canParse(text)) return undefined;
+    const url = new URL(text);
+    const id = idOfPath(url.pathname);
+    const record = id === undefined ? undefined : await this.find(id);
+    if (!record) return undefined;
+    const own = new URL(await this.presign(record, 1));
+    return own.origin === url.origin && own.pathname === url.pathname
+      ? handleOf(this.#deps.settings.gatewayId, record.id)
+      : undefined;
+  }
+
+  /**
+   * The pointer to a file that goes into a message, with a fresh link.
+   * @param how `direct`: the link answers 200 by itself, whatever `links.style` says
+   */
+  async refer(record: FileRecord, how: 'usual' | 'direct' = 'usual'): Promise<FileRef> {
     const { objects, tickets, clock, settings } = this.#deps;
     const ttlMs = settings.links.ttlMs;
     let url: string;
     let expiresAt = clock.now() + ttlMs;
-    if (settings.links.style === 'presigned' && objects.presign) {
+    if (objects.presign && (settings.links.style === 'presigned' || how === 'direct')) {
       url = await this.presign(record, Math.floor(ttlMs / 1000));
     } else {
       const minted = await tickets.mintDownload(record.id, ttlMs);

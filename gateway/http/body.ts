@@ -1,31 +1,38 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors.js';
+import type { HeldBudget } from '../files/budget.js';
+import type { Limits } from '../policy/limits.js';
+import { BodyMeter } from '../relay/body-meter.js';
 
 export interface BodyLimits {
-  /** `limits.message`, bytes. */
-  maxBytes: number;
+  limits: Limits;
   /** `timeouts.idle`, milliseconds without a byte. */
   idleMs: number;
+  /** `limits.held`; what is added for a body is given back when its exchange ends. */
+  held: HeldBudget;
 }
 
 /**
- * The whole body of a POST. The limit counts what was received, whatever the client announced.
- * @throws GatewayError `message_too_large`, `unsupported_media_type`, `unsupported_coding`, `idle_timeout`
+ * The whole body of a POST. The limits count what was received, whatever the client announced: `limits.message` for
+ * the message, `limits.inlineArgument` for each long string of its arguments.
+ * @throws GatewayError `message_too_large`, `argument_too_large`, `held_full`, `unsupported_media_type`,
+ *   `unsupported_coding`, `idle_timeout`
  */
-export function readBody(request: IncomingMessage, { maxBytes, idleMs }: BodyLimits): Promise<Buffer> {
+export function readBody(request: IncomingMessage, { limits, idleMs, held }: BodyLimits): Promise<Buffer> {
   const type = request.headers['content-type'] ?? '';
   if (!/^application\/json\s*(;|$)/i.test(type)) {
     throw new GatewayError('unsupported_media_type', { expected: 'application/json' });
   }
   const coding = request.headers['content-encoding'];
   if (coding !== undefined && coding !== 'identity') throw new GatewayError('unsupported_coding', { coding });
-  const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > maxBytes) throw tooLarge(maxBytes, announced);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let received = 0;
-    const refuse = (error: GatewayError) => {
+    let meter: BodyMeter | undefined;
+    const refuse = (error: unknown) => {
       clearTimeout(idle);
+      held.add(-received);
+      received = 0;
       request.removeAllListeners('data');
       request.pause();
       reject(error);
@@ -36,9 +43,18 @@ export function readBody(request: IncomingMessage, { maxBytes, idleMs }: BodyLim
     );
     request.on('data', (chunk: Buffer) => {
       idle.refresh();
-      received += chunk.length;
-      if (received > maxBytes) refuse(tooLarge(maxBytes, received));
-      else chunks.push(chunk);
+      try {
+        received += chunk.length;
+        held.add(chunk.length);
+        chunks.push(chunk);
+        if (meter) meter.take(chunk);
+        else if (received > limits.message) {
+          meter = new BodyMeter(limits);
+          for (const earlier of chunks) meter.take(earlier);
+        }
+      } catch (error) {
+        refuse(error);
+      }
     });
     request.once('end', () => {
       clearTimeout(idle);
@@ -49,26 +65,4 @@ export function readBody(request: IncomingMessage, { maxBytes, idleMs }: BodyLim
       if (!request.complete) refuse(new GatewayError('request_invalid', { reason: 'the body broke off' }));
     });
   });
-}
-
-/** What a refused client may still send while it reads its answer; then the connection goes. */
-const REST_BYTES = 64 * 1024 * 1024;
-const REST_MS = 500;
-
-/** Reads away what is left of a body that nobody wants, so that the connection can be used again. */
-export function discardRest(request: IncomingMessage): void {
-  if (request.complete || request.destroyed) return;
-  let received = 0;
-  const end = () => request.socket.destroySoon();
-  const timer = setTimeout(end, REST_MS);
-  request.on('data', (chunk: Buffer) => {
-    received += chunk.length;
-    if (received > REST_BYTES) end();
-  });
-  request.once('close', () => clearTimeout(timer));
-  request.resume();
-}
-
-function tooLarge(allowed: number, actual: number): GatewayError {
-  return new GatewayError('message_too_large', { limit: 'limits.message', allowed, actual });
 }

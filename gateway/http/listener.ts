@@ -12,14 +12,10 @@ const HEAD_TIMEOUT_MS = 15_000;
 /** Longer than the keep-alive of common load balancers (60 s), so that it is they who close an idle connection. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** Takes a request before the app sees it; false when it is for the app. */
-export type DirectRoute = (request: IncomingMessage, response: ServerResponse) => boolean;
-
 export interface ListenerOptions {
   host: string;
   port: number;
   app: Hono<{ Bindings: HttpBindings }>;
-  direct?: DirectRoute;
   guard: GuardSettings;
   isDraining: () => boolean;
 }
@@ -34,7 +30,7 @@ export interface Listener {
 }
 
 /** Opens a port for an app. @throws the system's error, such as EADDRINUSE */
-export async function listen({ host, port, app, direct, guard, isDraining }: ListenerOptions): Promise<Listener> {
+export async function listen({ host, port, app, guard, isDraining }: ListenerOptions): Promise<Listener> {
   const check = createGuard(guard);
   const handle = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
@@ -46,7 +42,7 @@ export async function listen({ host, port, app, direct, guard, isDraining }: Lis
       refuse(response, asGatewayError(error));
       return;
     }
-    if (!direct?.(request, response)) void handle(request, response);
+    void handle(request, response);
   };
   const server = createServer(
     { requestTimeout: 0, headersTimeout: HEAD_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },

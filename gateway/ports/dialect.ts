@@ -1,8 +1,8 @@
 import type { FileClaims, FileRef } from '../files/file.js';
 import type { FileSlot } from './file-slot.js';
-import type { JsonObject, JsonPath, JsonValue } from './json.js';
+import type { JsonObject, JsonPatch, JsonPath, JsonValue } from './json.js';
 
-export type { JsonObject, JsonPath, JsonValue } from './json.js';
+export type { JsonObject, JsonPatch, JsonPath, JsonValue } from './json.js';
 
 /**
  * What kind of object a file stands in, which decides its limits and what may replace it:
@@ -91,6 +91,18 @@ export type FileReason =
   | 'resourceNotFound'
   | 'tooManyFiles';
 
+/** A slot in a tool that is shown to a client. */
+export interface ShownSlot {
+  slot: FileSlot;
+  /** Where its schema stands below the tool; local references on the way have been resolved. */
+  at: JsonPath;
+  schema: JsonObject;
+  /** Bytes: what can really be handed over, all limits considered. */
+  maxSize: number;
+  /** Name of the tool that gives an upload link, where there is one. */
+  uploadTool?: string;
+}
+
 /** A file argument that cannot be used, told before the server is asked. */
 export interface FileRefusal {
   reason: FileReason;
@@ -102,12 +114,6 @@ export interface FileRefusal {
   actualSize?: number;
   accept?: readonly string[];
   actualType?: string;
-}
-
-/** A member of a JSON document that is set, or removed where the value is undefined. Its parents are made. */
-export interface JsonPatch {
-  path: JsonPath;
-  value: JsonValue | undefined;
 }
 
 /** Bytes to be moved between Wharf and an address that an upstream named. */
@@ -213,7 +219,7 @@ export interface Dialect {
    * What a client sees of a tool with these slots. The dialects are asked in turn, the last one of the list first, and
    * each sees the tool as the one before left it: paths are below the tool.
    */
-  showTool?(tool: JsonObject, slots: readonly FileSlot[], client: ClientFacts): readonly JsonPatch[];
+  showTool?(tool: JsonObject, slots: readonly ShownSlot[], client: ClientFacts): readonly JsonPatch[];
   /** Reads a value in a slot; undefined when it is not written in this dialect. */
   readArgument?(value: JsonValue, slot: FileSlot): ArgumentReading | undefined;
   /** The error with which a client that speaks this dialect wants a file refused; undefined: a tool error. */

@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { JsonObject, JsonValue } from '../ports/dialect.js';
+import type { Dialect, JsonObject, JsonValue } from '../ports/dialect.js';
+import type { FileSlot, ToolSettings } from '../ports/file-slot.js';
+import { slotsOf } from './file-slots.js';
 import { type ParamHeader, paramHeadersOf } from './param-headers.js';
 import { isObject } from './request.js';
 
@@ -7,6 +9,8 @@ import { isObject } from './request.js';
 export interface ToolFacts {
   outputSchema?: JsonObject;
   paramHeaders: ParamHeader[];
+  /** Where its arguments may hold files. */
+  slots: FileSlot[];
 }
 
 /** Principals whose view of a server is remembered at one time. */
@@ -26,19 +30,43 @@ export type Ask = (method: string, params: JsonObject) => Promise<JsonObject | u
  */
 export class Catalog {
   readonly #views = new LRUCache<string, LRUCache<string, ToolFacts>>({ max: MAX_VIEWS, ttl: VIEW_TTL_MS });
+  readonly #settings: Readonly<Record<string, ToolSettings>>;
+  readonly #dialects: readonly Dialect[];
+
+  /** @param settings what the operator says of each tool */
+  constructor(settings: Readonly<Record<string, ToolSettings>>, dialects: readonly Dialect[]) {
+    this.#settings = settings;
+    this.#dialects = dialects;
+  }
+
+  /** What a tool's own declaration and the operator say of it. */
+  factsOf(tool: JsonObject): ToolFacts {
+    const settings = typeof tool.name === 'string' ? own(this.#settings, tool.name) : undefined;
+    const schema = isObject(tool.outputSchema) ? { outputSchema: tool.outputSchema } : {};
+    const slots = slotsOf(tool, settings, this.#dialects);
+    return { paramHeaders: paramHeadersOf(tool.inputSchema), slots, ...schema };
+  }
 
   /** Takes note of a tools/list result on its way to the client. */
   observe(view: string, result: JsonObject): void {
     for (const tool of toolsOf(result)) {
       if (typeof tool.name !== 'string') continue;
-      const paramHeaders = paramHeadersOf(tool.inputSchema);
-      const schema = isObject(tool.outputSchema) ? { outputSchema: tool.outputSchema } : {};
-      this.#view(view).set(tool.name, { paramHeaders, ...schema });
+      this.#view(view).set(tool.name, this.factsOf(tool));
     }
   }
 
   forget(view: string): void {
     this.#views.delete(view);
+  }
+
+  /** Names of the tools that have been seen. */
+  toolNames(view: string): ReadonlySet<string> {
+    return new Set(this.#views.get(view)?.keys());
+  }
+
+  /** Whether one of the tools that have been seen takes files. */
+  takesFiles(view: string): boolean {
+    return [...(this.#views.get(view)?.values() ?? [])].some((tool) => tool.slots.length > 0);
   }
 
   async tool(view: string, name: string, ask: Ask): Promise<ToolFacts | undefined> {
@@ -67,4 +95,9 @@ export class Catalog {
 
 export function toolsOf(result: JsonObject): JsonObject[] {
   return Array.isArray(result.tools) ? result.tools.filter(isObject) : [];
+}
+
+/** Names of tools come from peers: `constructor` is no setting. */
+export function own<Value>(record: Readonly<Record<string, Value>>, key: string): Value | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
 }

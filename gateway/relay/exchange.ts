@@ -1,10 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { FileRecord } from '../files/file.js';
+import type { TempFiles } from '../files/temp-files.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
 import type { Dialect } from '../ports/dialect.js';
+import type { ClientProfile, ToolSettings } from '../ports/file-slot.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
+import type { Transfer } from '../ports/transfer.js';
 import type { WatchTree } from '../wire/json/watch-tree.js';
 import type { Catalog } from './catalog.js';
+import type { IncomingFile, IncomingFileDeps } from './incoming-files.js';
+import type { LocalMethods } from './local-methods.js';
+import type { LocalTools } from './local-tools.js';
 import type { CutDeps } from './message-cuts.js';
 import type { OutgoingFileDeps } from './outgoing-files.js';
 import type { ClientResponse } from './outlet.js';
@@ -47,6 +54,19 @@ export interface RelayDeps {
   cut: CutDeps & { tree: WatchTree; slotMin: number };
   files: OutgoingFileDeps;
   dialects: readonly Dialect[];
+  /** What the operator says of each tool, by its name. */
+  settings: Readonly<Record<string, ToolSettings>>;
+  /** Clients that speak a dialect without declaring it. */
+  profiles: readonly ClientProfile[];
+  incoming: IncomingFileDeps;
+  tempFiles: TempFiles;
+  /** Makes a file that came inside a call one with a handle and a link. */
+  storeInline: (file: IncomingFile, principal: string, signal: AbortSignal) => Promise<FileRecord>;
+  transfer: Transfer;
+  /** Of an HTTP server: addresses it names may be as private as its own. */
+  upstreamOrigin: string | undefined;
+  methods: LocalMethods;
+  tools: LocalTools;
   sessions: Sessions;
   catalog: Catalog;
   log: Log;

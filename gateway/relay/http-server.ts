@@ -4,13 +4,15 @@ import type { ExchangeUpstream, UpstreamAnswer } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { AnswerRelay, type OpenSession } from './answer.js';
 import { askOverHttp } from './ask.js';
+import { clientFacts, nameOf } from './client-facts.js';
 import type { Exchange, RelayDeps } from './exchange.js';
 import { toClientHeaders, toUpstreamHeaders } from './mcp-headers.js';
 import { Outlet } from './outlet.js';
 import { pump } from './pump.js';
-import { type ClientMessages, capabilitiesOf, DEFAULT_VERSION, isObject, type PendingRequest } from './request.js';
+import { type ClientMessages, DEFAULT_VERSION, isObject, type PendingRequest } from './request.js';
 import type { Session } from './session.js';
 import type { Addressee } from './to-client.js';
+import { toUpstream } from './to-upstream.js';
 
 /** One server behind Streamable HTTP: every exchange has a channel of its own. */
 export class HttpServer {
@@ -32,12 +34,24 @@ export class HttpServer {
     session: Session | undefined,
     probe?: (answer: UpstreamAnswer) => Promise<boolean>,
   ): Promise<void> {
-    const headers = toUpstreamHeaders(exchange.headers, messages, session?.upstreamSession);
-    const answer = await this.#upstream.open({ method: 'POST', headers, body: messages.bytes }, exchange.signal);
-    if (probe && (await probe(answer))) return;
-    const { initialize } = messages;
-    const opens = initialize && answer.status === 200 ? this.#opener(exchange, initialize, answer) : undefined;
-    await this.#relay(exchange, answer, messages, session, opens);
+    const outgoing = await toUpstream(messages.bytes, messages, {
+      deps: this.#deps,
+      principal: exchange.principal,
+      client: clientFacts(exchange, messages, session, this.#deps.profiles),
+      ask: askOverHttp(this.#upstream, this.#deps, exchange, messages, session),
+      signal: exchange.signal,
+    });
+    try {
+      const headers = toUpstreamHeaders(exchange.headers, messages, session?.upstreamSession);
+      Object.assign(headers, messages.statelessVersion === undefined ? {} : outgoing.headers);
+      const answer = await this.#upstream.open({ method: 'POST', headers, body: outgoing.message }, exchange.signal);
+      if (probe && (await probe(answer))) return;
+      const { initialize } = messages;
+      const opens = initialize && answer.status === 200 ? this.#opener(exchange, initialize, answer) : undefined;
+      await this.#relay(exchange, answer, messages, session, opens);
+    } finally {
+      await outgoing.done();
+    }
   }
 
   /** The client's GET stream. */
@@ -128,7 +142,7 @@ export class HttpServer {
     session: Session | undefined,
   ): Omit<Addressee, 'answered'> {
     const { principal, facts, signal } = exchange;
-    const client = clientFacts(exchange, messages, session);
+    const client = clientFacts(exchange, messages, session, this.#deps.profiles);
     const ask = askOverHttp(this.#upstream, this.#deps, exchange, messages, session);
     return { principal, client, ask, facts, signal };
   }
@@ -138,6 +152,7 @@ export class HttpServer {
       const result = resultOf(message);
       if (!result) return undefined;
       const upstreamSession = answer.headers['mcp-session-id'];
+      const clientName = nameOf(initialize.params.clientInfo);
       const session = await this.#deps.sessions.open({
         principal: exchange.principal,
         server: this.#deps.server,
@@ -145,6 +160,7 @@ export class HttpServer {
         version: typeof result.protocolVersion === 'string' ? result.protocolVersion : DEFAULT_VERSION,
         capabilities: isObject(initialize.params.capabilities) ? initialize.params.capabilities : {},
         ...(typeof upstreamSession === 'string' ? { upstreamSession } : {}),
+        ...(clientName === undefined ? {} : { clientName }),
       });
       return session.id;
     };
@@ -153,23 +169,6 @@ export class HttpServer {
 
 function isSmall(answer: UpstreamAnswer, deps: RelayDeps): boolean {
   return answer.contentLength !== undefined && answer.contentLength <= deps.cut.slotMin;
-}
-
-/** Who the client is: its session's facts, or for a stateless request its own. */
-export function clientFacts(
-  exchange: Exchange,
-  messages: ClientMessages | undefined,
-  session: Session | undefined,
-): Addressee['client'] {
-  if (messages?.statelessVersion !== undefined) {
-    return {
-      protocolVersion: messages.statelessVersion,
-      capabilities: capabilitiesOf(messages.requests[0]?.params ?? {}),
-    };
-  }
-  if (session) return { protocolVersion: session.version, capabilities: session.capabilities };
-  const header = exchange.headers['mcp-protocol-version'];
-  return { protocolVersion: typeof header === 'string' ? header : DEFAULT_VERSION, capabilities: {} };
 }
 
 /** The `result` of a small answer, if it is one. */

@@ -13,6 +13,7 @@ export const STATELESS_VERSIONS = ['2026-07-28'];
 const META = 'io.modelcontextprotocol/';
 export const META_VERSION = `${META}protocolVersion`;
 export const META_CAPABILITIES = `${META}clientCapabilities`;
+export const META_CLIENT = `${META}clientInfo`;
 
 /** A request among the messages of one POST. */
 export interface PendingRequest {
@@ -22,6 +23,8 @@ export interface PendingRequest {
   /** The tool, the prompt or the URI it is about. */
   subject: string | undefined;
   params: JsonObject;
+  /** Where it stands in the body: nothing, or its index in a batch. */
+  base: readonly number[];
 }
 
 /** The body of one POST. */
@@ -50,7 +53,7 @@ export function parseMessages(bytes: Buffer): ClientMessages {
   const requests: PendingRequest[] = [];
   let firstMethod = '';
   let statelessVersion: string | undefined;
-  for (const message of messages) {
+  for (const [index, message] of messages.entries()) {
     if (!isObject(message)) throw new GatewayError('request_invalid', { reason: 'a message is not a JSON object' });
     const params = isObject(message.params) ? message.params : {};
     const method = typeof message.method === 'string' ? message.method : undefined;
@@ -58,7 +61,13 @@ export function parseMessages(bytes: Buffer): ClientMessages {
     const version = metaOf(params)[META_VERSION];
     if (typeof version === 'string' && version >= STATELESS_SINCE) statelessVersion = version;
     if (method !== undefined && message.id !== undefined) {
-      requests.push({ id: JSON.stringify(message.id), method, subject: subjectOf(method, params), params });
+      requests.push({
+        id: JSON.stringify(message.id),
+        method,
+        subject: subjectOf(method, params),
+        params,
+        base: Array.isArray(value) ? [index] : [],
+      });
     }
   }
   return {
@@ -71,10 +80,10 @@ export function parseMessages(bytes: Buffer): ClientMessages {
   };
 }
 
-/** What a stateless request says of its client. */
-export function capabilitiesOf(params: JsonObject): JsonObject {
+/** What a request itself says of its client. */
+export function capabilitiesOf(params: JsonObject): JsonObject | undefined {
   const declared = metaOf(params)[META_CAPABILITIES];
-  return isObject(declared) ? declared : {};
+  return isObject(declared) ? declared : undefined;
 }
 
 export function metaOf(params: JsonObject): JsonObject {

@@ -1,12 +1,16 @@
-import { GatewayError } from '../errors.js';
+import { asGatewayError, GatewayError } from '../errors.js';
 import type { Limits } from '../policy/limits.js';
+import type { ClientFacts, JsonObject } from '../ports/dialect.js';
 import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../ports/upstream.js';
+import { clientFacts } from './client-facts.js';
 import type { Exchange, RelayDeps } from './exchange.js';
 import { HttpServer } from './http-server.js';
+import { answerLocally, errorOf, type LocalAnswer, onlyRequest, refusalAnswer } from './local-answer.js';
 import { checkStatelessHeaders } from './mcp-headers.js';
-import { type ClientMessages, parseMessages } from './request.js';
+import { type ClientMessages, isObject, type PendingRequest, parseMessages } from './request.js';
 import type { Session } from './session.js';
 import { SharedServer } from './shared-server.js';
+import { viewOf } from './view.js';
 
 /** An answer to `initialize` with one of these may come from a server that only knows HTTP+SSE (2024-11-05). */
 const LEGACY_STATUSES = new Set([400, 404, 405]);
@@ -46,13 +50,56 @@ export class Server {
     const messages = parseMessages(exchange.body);
     noteFacts(exchange, messages);
     checkStatelessHeaders(exchange.headers, messages);
-    this.#checkSize(exchange.body.length);
     const session = messages.initialize ? undefined : await this.#session(exchange);
     if (session) exchange.facts.version = session.version;
+    const client = clientFacts(exchange, messages, session, this.#deps.profiles);
+    if (await this.#answersItself(exchange, messages, client)) return;
+    try {
+      await this.#forward(exchange, messages, session);
+    } catch (error) {
+      const request = onlyRequest(messages);
+      if (!(error instanceof GatewayError) || error.code !== 'file_refused' || !request) throw error;
+      exchange.facts.error = error.code;
+      answerLocally(exchange, messages, refusalAnswer(error, client, this.#deps.dialects));
+    }
+  }
+
+  #forward(exchange: Exchange, messages: ClientMessages, session: Session | undefined): Promise<void> {
     const channel = session?.channel ?? this.#spoken;
     if (channel === 'shared') return this.#sharedServer().post(exchange, messages, session);
     const probe = channel === undefined && messages.initialize ? this.#probe(exchange, messages) : undefined;
     return this.#httpServer().post(exchange, messages, session, probe);
+  }
+
+  /** Methods of the dialects and Wharf's own tools: the server hears nothing of them. */
+  async #answersItself(exchange: Exchange, messages: ClientMessages, client: ClientFacts): Promise<boolean> {
+    const { methods, tools, catalog } = this.#deps;
+    const view = viewOf(client.protocolVersion, exchange.principal);
+    const work = (request: PendingRequest): (() => Promise<JsonObject>) | undefined => {
+      const { method, subject, params } = request;
+      if (methods.has(method)) return () => methods.answer(method, params, client, exchange.principal);
+      const tool = method === 'tools/call' ? tools.named(subject, catalog.toolNames(view)) : undefined;
+      return tool && (() => tool.call(isObject(params.arguments) ? params.arguments : {}, exchange.principal, client));
+    };
+    const request = onlyRequest(messages);
+    if (!request) {
+      const own = messages.requests.find((candidate) => work(candidate));
+      if (own)
+        throw new GatewayError('request_invalid', { reason: `${own.method} of Wharf's own cannot be in a batch` });
+      return false;
+    }
+    const run = work(request);
+    if (!run) return false;
+    let answer: LocalAnswer;
+    try {
+      answer = { result: await run() };
+    } catch (error) {
+      answer = errorOf(error);
+      exchange.facts.error = asGatewayError(error).code;
+      this.#deps.log.warn({ code: exchange.facts.error, method: request.method, err: error }, 'a request was refused');
+    }
+    answerLocally(exchange, messages, answer);
+    return true;
   }
 
   async get(exchange: Exchange): Promise<void> {
@@ -75,13 +122,6 @@ export class Server {
   async close(): Promise<void> {
     await this.#shared?.close();
     await Promise.all(this.#upstreams.map((upstream) => upstream.close()));
-  }
-
-  /** Over stdio a line too long ends the server's process, and with it everybody's work there. */
-  #checkSize(actual: number): void {
-    const { accepts, server } = this.#deps;
-    if (actual <= accepts) return;
-    throw new GatewayError('message_too_large', { limit: `servers.${server}.accepts`, allowed: accepts, actual });
   }
 
   async #session(exchange: Exchange): Promise<Session | undefined> {

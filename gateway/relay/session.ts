@@ -18,6 +18,8 @@ export interface SessionRecord {
   version: string;
   /** What the client declared in `initialize`. */
   capabilities: JsonObject;
+  /** `clientInfo.name` */
+  clientName?: string;
 }
 
 export interface Session extends SessionRecord {

@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors.js';
 import type { SharedUpstream } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
+import { nameOf } from './client-facts.js';
 import type { Exchange, RelayDeps } from './exchange.js';
 import { resultOf } from './http-server.js';
 import { checkStatelessRequest } from './mcp-headers.js';
@@ -89,16 +90,18 @@ export class SharedServer {
     const opened = async (message: HeldMessage) => {
       const result = resultOf(message);
       if (!result) return undefined;
-      const capabilities = messages.initialize?.params.capabilities;
+      const { capabilities, clientInfo } = messages.initialize?.params ?? {};
+      const clientName = nameOf(clientInfo);
       const session = await this.#deps.sessions.open({
         principal: exchange.principal,
         server: this.#deps.server,
         channel: 'shared',
         version: typeof result.protocolVersion === 'string' ? result.protocolVersion : DEFAULT_VERSION,
         capabilities: isObject(capabilities) ? capabilities : {},
+        ...(clientName === undefined ? {} : { clientName }),
       });
       id = session.id;
-      channel.client = { protocolVersion: session.version, capabilities: session.capabilities };
+      channel.session = session;
       this.#sessions.set(id, channel);
       return id;
     };

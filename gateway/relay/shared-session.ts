@@ -1,14 +1,14 @@
 import { asGatewayError, GatewayError } from '../errors.js';
-import type { ClientFacts, JsonObject } from '../ports/dialect.js';
+import type { JsonObject } from '../ports/dialect.js';
 import type { SharedConnection } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { answersIn } from './answers.js';
 import type { Ask } from './catalog.js';
+import { clientFacts } from './client-facts.js';
 import { CutReader } from './cut-reader.js';
 import { errorAnswer } from './error-answer.js';
 import type { Exchange, ExchangeFacts, RelayDeps } from './exchange.js';
 import { GetStream } from './get-stream.js';
-import { clientFacts } from './http-server.js';
 import type { MessageCuts } from './message-cuts.js';
 import { OwnRequests } from './own-requests.js';
 import { checkParamHeaders } from './param-headers.js';
@@ -16,8 +16,11 @@ import { PostStream } from './post-stream.js';
 import { pump } from './pump.js';
 import { type Mapping, namesBack, renameRequest } from './remap.js';
 import { type ClientMessages, isObject, metaOf, type PendingRequest } from './request.js';
+import type { Session } from './session.js';
 import { RANGE } from './slots.js';
-import { type Addressee, dismiss, toClient, viewOf } from './to-client.js';
+import { type Addressee, dismiss, toClient } from './to-client.js';
+import { type ToUpstream, toUpstream } from './to-upstream.js';
+import { viewOf } from './view.js';
 
 /** How long a server's request waits for a stream on which it can reach the client. */
 const STREAM_WAIT_MS = 5000;
@@ -64,8 +67,8 @@ export class SharedSession {
   #nextId = 1;
   #lastUse = Date.now();
   #isOver = false;
-  /** Of the client that opened the session; a stateless client's facts come with each request. */
-  client: ClientFacts | undefined;
+  /** What the client that opened the session said of itself; a stateless client's facts come with each request. */
+  session: Session | undefined;
 
   constructor(options: SharedSessionOptions) {
     this.#options = options;
@@ -96,7 +99,7 @@ export class SharedSession {
     const { connection, deps, isShared } = this.#options;
     this.#lastUse = Date.now();
     if (messages.requests.length === 0) {
-      await connection.send(oneLine(messages.bytes));
+      await connection.send(messages.bytes);
       exchange.response.writeHead(202);
       exchange.response.end();
       return;
@@ -108,10 +111,11 @@ export class SharedSession {
     for (const id of pending.keys()) {
       if (this.#byId.has(id)) throw new GatewayError('request_invalid', { reason: `the id ${id} is in use already` });
     }
+    const outgoing = await this.#translated(exchange, messages, bytes);
     const stream = new PostStream(exchange, messages, pending, opened || isShared ? 'later' : 'now');
     this.#register(stream, pending, opened);
     try {
-      await connection.send(oneLine(bytes));
+      await connection.send(outgoing.message);
       await stream.done;
       if (stream.pending.size > 0) await this.#clientLeft(stream);
     } catch (error) {
@@ -119,7 +123,19 @@ export class SharedSession {
       await stream.fail(asGatewayError(error), (id) => this.#originalId(id));
     } finally {
       this.#unregister(stream);
+      await outgoing.done();
     }
+  }
+
+  #translated(exchange: Exchange, messages: ClientMessages, bytes: Buffer): Promise<ToUpstream> {
+    const { deps, principal } = this.#options;
+    return toUpstream(bytes, messages, {
+      deps,
+      principal,
+      client: clientFacts(exchange, messages, this.session, deps.profiles),
+      ask: (method, params) => this.#ask(method, params, messages),
+      signal: exchange.signal,
+    });
   }
 
   /** A server on stdio has no headers to check: Wharf is the one that MUST compare them with the arguments. */
@@ -297,7 +313,7 @@ export class SharedSession {
     const messages = stream instanceof PostStream ? stream.messages : undefined;
     const addressee: Addressee = {
       principal,
-      client: this.client ?? clientFacts(exchange, messages, undefined),
+      client: clientFacts(exchange, messages, this.session, this.#options.deps.profiles),
       answered: (id) => this.#byId.get(id)?.pending.get(id),
       ask: (method, params) => this.#ask(method, params, messages),
       facts,
@@ -377,10 +393,4 @@ function asTarget(stream: PostStream | GetStream | undefined): Target | undefine
 /** A frame of legacy SSE that carries none: a keep-alive, or another `endpoint` event, which clients ignore as well. */
 function isNoMessage({ empty, frame }: HeldMessage): boolean {
   return empty || (frame?.event !== undefined && frame.event.toString('latin1') !== 'message');
-}
-
-/** On stdio a message is a line. Raw line breaks can only stand between the tokens of JSON. */
-function oneLine(bytes: Buffer): Buffer {
-  if (!bytes.includes(0x0a) && !bytes.includes(0x0d)) return bytes;
-  return Buffer.from(bytes.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte)));
 }

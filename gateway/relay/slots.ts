@@ -17,7 +17,8 @@ export const RANGE = {
   filesMeta: 'filesMeta',
   cacheScope: 'cacheScope',
   ttlMs: 'ttlMs',
-  outputSchema: 'outputSchema',
+  tools: 'tools',
+  tool: 'tool',
   progressToken: 'progressToken',
   subscriptionId: 'subscriptionId',
   requestId: 'requestId',
@@ -60,7 +61,7 @@ function resultNode(places: readonly SlotPlace[]): WatchNode {
       },
       cacheScope: { watch: RANGE.cacheScope },
       ttlMs: { watch: RANGE.ttlMs },
-      tools: { items: { keys: { outputSchema: { watch: RANGE.outputSchema } } } },
+      tools: { watch: RANGE.tools, items: { watch: RANGE.tool } },
     },
   };
   for (const place of places) {

@@ -3,16 +3,16 @@ import type { ClientFacts, JsonObject, JsonValue } from '../ports/dialect.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { type Answer, answerAt, answersIn } from './answers.js';
 import type { Ask } from './catalog.js';
-import { type Edit, inOrder, replaceRange } from './edits.js';
+import { type Edit, inOrder } from './edits.js';
 import { errorAnswer, errorAnswers } from './error-answer.js';
 import type { ExchangeFacts, RelayDeps } from './exchange.js';
 import type { MessageCuts } from './message-cuts.js';
 import { OutgoingFiles } from './outgoing-files.js';
 import { isObject, type PendingRequest } from './request.js';
-import { RANGE } from './slots.js';
 import { type Piece, splice } from './splice.js';
-import { withoutBase64Declarations } from './structured-content.js';
+import { editToolList } from './tool-list.js';
 import { translate } from './translate.js';
+import { viewOf } from './view.js';
 
 /** Methods whose results can hold files. What another method answers is nobody's file, whatever it looks like. */
 const FILE_METHODS = new Set(['tools/call', 'tasks/result', 'tasks/get', 'prompts/get', 'resources/read']);
@@ -146,20 +146,10 @@ function rewriteToolList({ message, answers, deps, to }: Work): Edit[] {
   const lists = answers.filter(({ request }) => request?.method === 'tools/list');
   if (lists.length === 0 || message.malformed) return [];
   const body: unknown = JSON.parse(message.skeleton().toString('utf8'));
-  const edits: Edit[] = [];
-  for (const { base } of lists) {
+  return lists.flatMap(({ base }) => {
     const result = (valueAt(body as JsonValue, base) as JsonObject).result;
-    if (isObject(result)) deps.catalog.observe(view, result);
-  }
-  const bases = new Set(lists.map(({ base }) => base.join()));
-  for (const range of message.ranges) {
-    // …, result, tools, index, outputSchema
-    if (range.name !== RANGE.outputSchema || !bases.has(range.path.slice(0, -4).join())) continue;
-    const schema = JSON.parse(message.slice(range.start, range.end).toString('utf8')) as JsonValue;
-    const rewritten = isObject(schema) ? withoutBase64Declarations(schema) : undefined;
-    if (rewritten) edits.push(replaceRange(range, JSON.stringify(rewritten)));
-  }
-  return edits;
+    return isObject(result) ? editToolList(message, [...base, 'result'], result, view, to.client, deps) : [];
+  });
 }
 
 async function linkFiles({ message, cuts, deps, to, answers, files }: Work): Promise<Edit[]> {
@@ -195,11 +185,6 @@ async function linkFiles({ message, cuts, deps, to, answers, files }: Work): Pro
 
 function remapIds({ message, to }: Work): Edit[] {
   return to.remap?.(message) ?? [];
-}
-
-/** A server may show each caller other tools, and other ones in each version. */
-export function viewOf(protocolVersion: string, principal: string): string {
-  return `${protocolVersion} ${principal}`;
 }
 
 /** @param base nothing, or an index of a batch */

@@ -1,6 +1,9 @@
 import type { Dialect } from '../../../gateway/ports/dialect.js';
+import { readArgument } from './argument.js';
+import { slotsOf } from './declared.js';
 import { PLACES } from './places.js';
 import { read } from './read.js';
+import { showTool } from './show-tool.js';
 import { write } from './write.js';
 
 /** Plain MCP: what servers have always sent, and what a client that declared nothing understands. */
@@ -13,5 +16,8 @@ export function create(): Dialect {
     spokenBy: () => true,
     read,
     write,
+    slotsOf,
+    showTool,
+    readArgument,
   };
 }

@@ -1,20 +1,23 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { Hono } from 'hono';
 import { asGatewayError, GatewayError } from '../../errors.js';
-import type { Limits, Timeouts } from '../../policy/limits.js';
+import type { HeldBudget } from '../../files/budget.js';
+import type { Timeouts } from '../../policy/limits.js';
 import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { Exchange } from '../../relay/exchange.js';
 import type { Server } from '../../relay/server.js';
 import { logExchange } from '../access-log.js';
-import { discardRest, readBody } from '../body.js';
+import { readBody } from '../body.js';
 import { refuse } from '../error-response.js';
-import type { DirectRoute } from '../listener.js';
 
 export interface McpDeps {
   servers: ReadonlyMap<string, Server>;
   /** Tells the principal of a request, or throws. */
   authenticate: (headers: IncomingHttpHeaders) => string;
-  limits: Limits;
+  held: HeldBudget;
   timeouts: Timeouts;
   log: Log;
   metrics: Metrics;
@@ -31,33 +34,24 @@ const CLIENT_GONE = new GatewayError('internal', {}, 'the client has gone');
 
 const ALLOW = 'POST, GET, DELETE';
 
-/** A path of two segments, without its query. */
-const SERVER_PATH = /^\/([^/?]+)\/mcp(?:\?|$)/;
-const ONLY_PATH = /^\/mcp(?:\?|$)/;
-
-/**
- * `POST/GET/DELETE /{server}/mcp`, and `/mcp` when there is exactly one server. It stands beside the router: what a
- * router and its Request and Response objects cost is a tenth of a small message.
- */
-export function mcp(deps: McpDeps): DirectRoute {
+/** `POST/GET/DELETE /{server}/mcp`, and `/mcp` when there is exactly one server. */
+export function mcp(deps: McpDeps): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>();
   const [only, ...others] = deps.servers.values();
-  const isOnly = only && others.length === 0;
-  return (request, response) => {
-    const target = request.url ?? '';
-    const name = SERVER_PATH.exec(target)?.[1];
-    const server = isOnly && ONLY_PATH.test(target) ? only : name !== undefined && deps.servers.get(name);
-    if (server) void handle(deps, server, request, response);
-    else if (name !== undefined) refuse(response, new GatewayError('server_unknown', { server: name }));
-    return Boolean(server) || name !== undefined;
-  };
+  if (only && others.length === 0) app.all('/mcp', (c) => handle(deps, only, c.env));
+  app.all('/:server/mcp', (c) => {
+    const name = c.req.param('server');
+    const server = deps.servers.get(name);
+    if (server) return handle(deps, server, c.env);
+    refuse(c.env.outgoing as ServerResponse, new GatewayError('server_unknown', { server: name }));
+    return RESPONSE_ALREADY_SENT;
+  });
+  return app;
 }
 
-async function handle(
-  deps: McpDeps,
-  server: Server,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): Promise<void> {
+async function handle(deps: McpDeps, server: Server, env: HttpBindings): Promise<Response> {
+  const { incoming } = env;
+  const outgoing = env.outgoing as ServerResponse;
   const startedAt = performance.now();
   const gone = new AbortController();
   const exchange: Exchange = {
@@ -77,8 +71,7 @@ async function handle(
       error: undefined,
     },
   };
-  const onClose = () => gone.abort(CLIENT_GONE);
-  outgoing.once('close', onClose);
+  outgoing.once('close', () => gone.abort(CLIENT_GONE));
   deps.open.count += 1;
   if (incoming.method === 'GET') deps.open.getStreams.add(outgoing);
   try {
@@ -93,22 +86,27 @@ async function handle(
       deps.metrics.count('wharf_errors_total', { code: error.code });
     }
     refuse(outgoing, error, exchange.facts.requestId);
-    discardRest(incoming);
   } finally {
-    // whatever is over has nobody left to tell
-    outgoing.off('close', onClose);
+    deps.held.add(-exchange.body.length);
     deps.open.count -= 1;
     deps.open.getStreams.delete(outgoing);
     logExchange(deps, server.name, incoming.method ?? '', outgoing.statusCode, exchange, startedAt);
   }
+  return RESPONSE_ALREADY_SENT;
 }
 
-async function dispatch(deps: McpDeps, server: Server, exchange: Exchange, incoming: IncomingMessage): Promise<void> {
+async function dispatch(
+  deps: McpDeps,
+  server: Server,
+  exchange: Exchange,
+  incoming: HttpBindings['incoming'],
+): Promise<void> {
   switch (incoming.method) {
     case 'POST':
-      exchange.body = await readBody(incoming, {
-        maxBytes: server.limits.message,
+      exchange.body = await readBody(incoming as IncomingMessage, {
+        limits: server.limits,
         idleMs: deps.timeouts.idle,
+        held: deps.held,
       });
       return server.post(exchange);
     case 'GET':

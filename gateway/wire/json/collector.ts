@@ -1,6 +1,5 @@
 import type { ReaderOptions, SlotSink } from './handler.js';
 import type { HeldMessage, SlotValue } from './held-message.js';
-import { plainText } from './plain-text.js';
 import { Position } from './position.js';
 import { StringScanner } from './string-scanner.js';
 import type { TreeNode } from './watch-tree.js';
@@ -186,7 +185,7 @@ export class Collector {
       this.#captureFrom = -1;
       if (this.#captured.length > MAX_CAPTURE) message.captureOverlong(place.capture);
       else {
-        const text = plainText(Buffer.from(this.#captured, 'latin1').toString('utf8'));
+        const text = Buffer.from(this.#captured, 'latin1').toString('utf8');
         message.capture({ name: place.capture, path: this.position.path(message), text });
       }
     }
@@ -229,7 +228,7 @@ export class Collector {
     const path = message.discarded ? [] : this.position.path(message);
     this.slot = { slot: name, path, offset: message.size, length: 0, complete: false };
     this.#sink = undefined;
-    if (message.record(message.slots, this.slot, lengthOf(path))) {
+    if (message.record(message.slots, this.slot)) {
       this.#sink = this.#options.handler.slot(this.slot, message);
     }
     for (const piece of pending) this.#deliver(piece, 0, piece.length);
@@ -287,9 +286,4 @@ export class Collector {
     this.#sink?.end();
     this.#sink = undefined;
   }
-}
-
-/** Characters of the keys in a path: a key of megabytes with a hundred strings below it is kept a hundred times. */
-function lengthOf(path: readonly (string | number)[]): number {
-  return path.reduce<number>((sum, key) => sum + (typeof key === 'string' ? key.length : 0), 0);
 }

@@ -25,7 +25,7 @@ export interface WatchRange {
   readonly end: number;
 }
 
-/** The JSON text of a small scalar as `JSON.stringify` spells it, kept aside. */
+/** The raw JSON text of a small value, kept aside. */
 export interface Capture {
   readonly name: string;
   readonly path: readonly (string | number)[];
@@ -159,18 +159,12 @@ export class HeldMessage {
     this.#rules.onHeld?.(end - start, this);
   }
 
-  /**
-   * Reader's side: notes something in `list`.
-   * @param extra what it costs beyond the usual
-   * @returns false when the message is discarded
-   * @throws WireError `held`
-   */
-  record<T>(list: T[], entry: T, extra = 0): boolean {
-    const cost = RECORD_COST + extra;
-    if (this.#discarded || !this.#mayHold(cost)) return false;
+  /** Reader's side: notes something in `list`. @returns false when the message is discarded @throws WireError `held` */
+  record<T>(list: T[], entry: T): boolean {
+    if (this.#discarded || !this.#mayHold(RECORD_COST)) return false;
     list.push(entry);
-    this.#recordCost += cost;
-    this.#rules.onHeld?.(cost, this);
+    this.#recordCost += RECORD_COST;
+    this.#rules.onHeld?.(RECORD_COST, this);
     return !this.#discarded;
   }
 

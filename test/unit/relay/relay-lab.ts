@@ -13,6 +13,7 @@ import type { Ask } from '../../../gateway/relay/catalog.js';
 import { Catalog } from '../../../gateway/relay/catalog.js';
 import { CutReader } from '../../../gateway/relay/cut-reader.js';
 import type { ExchangeFacts, RelayDeps } from '../../../gateway/relay/exchange.js';
+import { LocalTools } from '../../../gateway/relay/local-tools.js';
 import type { MessageCuts } from '../../../gateway/relay/message-cuts.js';
 import type { PendingRequest } from '../../../gateway/relay/request.js';
 import type { Sessions } from '../../../gateway/relay/session.js';
@@ -109,7 +110,17 @@ export class RelayLab {
       files: { library, previewOf: async () => undefined },
       dialects,
       sessions: {} as Sessions,
-      catalog: new Catalog(),
+      catalog: new Catalog({}, dialects),
+      // of the other direction
+      settings: {},
+      profiles: [],
+      incoming: {} as RelayDeps['incoming'],
+      tempFiles: {} as RelayDeps['tempFiles'],
+      storeInline: () => Promise.reject(new Error('not here')),
+      transfer: {} as RelayDeps['transfer'],
+      upstreamOrigin: undefined,
+      methods: {} as RelayDeps['methods'],
+      tools: new LocalTools([], 'off'),
       log: silentLog,
       metrics: { count() {}, observe() {}, gauge() {} },
     };
@@ -231,11 +242,11 @@ export const NO_LEAKS = { held: 0, parts: 0, queued: 0, orphans: [], unfinished:
 
 /** A pending request for a tool. @param id as JSON text */
 export function call(id: string, tool = 't'): PendingRequest {
-  return { id, method: 'tools/call', subject: tool, params: {} };
+  return { id, method: 'tools/call', subject: tool, params: {}, base: [] };
 }
 
 export function request(id: string, method: string, subject?: string): PendingRequest {
-  return { id, method, subject, params: {} };
+  return { id, method, subject, params: {}, base: [] };
 }
 
 /** A body in pieces of the same size. */

@@ -1,0 +1,64 @@
+import type { ArgumentReading, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
+import type { Encoding, FileSlot } from '../../../gateway/ports/file-slot.js';
+import { isObject } from './declared.js';
+
+/** Encodings whose arguments the tool's own callers fill with strings that are no file: those go as they came. */
+const PLAIN_STRINGS = new Set<Encoding>(['text', 'localPath', 'fileUri', 'httpsUrl']);
+
+const HANDLE = /^mcp-file:/i;
+const DATA_URI = /^data:/i;
+const WEB = /^https?:/i;
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+/** What a model writes when it means a file on its own machine. */
+const LOCAL_PATH =
+  /^(?:\.{0,2}\/|~\/|[a-z]:\\)(?:[\w .@+-]+[/\\])*[\w .@+-]*\.[a-z0-9]{1,8}$|^\/(?:tmp|etc|home|usr|var|mnt|root|opt|data|users|private|proc|dev)\//i;
+/** `[name](mcp-file://…)` */
+const MARKDOWN_LINK = /^\[[^\]]*\]\(\s*(\S+?)\s*\)$/;
+/** Handles and links are short; only a short string is worth unwrapping. */
+const MAX_WRAPPED = 4096;
+/** Shorter than this, unpadded or url-safe base64 cannot be told from a word. */
+const MIN_LOOSE_BASE64 = 64;
+
+/** Reads what any client may write: a handle, a link of Wharf's, a data: URI, base64, or a block copied from a result. */
+export function readArgument(value: JsonValue, slot: FileSlot): ArgumentReading | undefined {
+  if (typeof value === 'string') return readString(unwrapped(value), slot);
+  return isObject(value) ? readBlock(value) : undefined;
+}
+
+function readString(text: string, slot: FileSlot): ArgumentReading | undefined {
+  if (HANDLE.test(text)) return { kind: 'handle', uri: text };
+  if (DATA_URI.test(text)) return { kind: 'dataUri', text, claims: {} };
+  const encodings = slot.deliveries.map((delivery) => (delivery.kind === 'encoded' ? delivery.encoding : undefined));
+  if (text === '' || encodings.some((encoding) => encoding && PLAIN_STRINGS.has(encoding))) {
+    // a link of Wharf's own is a file; any other address is the caller's own business with the tool
+    return WEB.test(text) && /\/(?:d\/|f_)/.test(text) ? { kind: 'link', url: text } : undefined;
+  }
+  if (WEB.test(text)) return { kind: 'link', url: text };
+  const scheme = SCHEME.exec(text)?.[0];
+  if (scheme !== undefined || LOCAL_PATH.test(text.slice(0, MAX_WRAPPED))) {
+    const what =
+      scheme === undefined ? 'a path, and Wharf does not read' : `a ${scheme} address, and Wharf does not follow`;
+    return { kind: 'invalid', reason: 'schemeNotAllowed', text: `is ${what} it; pass a file handle or a data: URI` };
+  }
+  if (encodings.includes('hex') && /^(?:[0-9a-f]{2})+$/i.test(text)) return undefined;
+  if (text.length < MIN_LOOSE_BASE64 && (text.length % 4 !== 0 || /[-_]/.test(text))) {
+    return { kind: 'invalid', reason: 'malformedUri', text: 'is neither a file handle, nor a data: URI, nor base64' };
+  }
+  return { kind: 'base64', text, claims: {} };
+}
+
+/** A `resource_link` or a list entry of a result, copied whole. */
+function readBlock(block: JsonObject): ArgumentReading | undefined {
+  const { uri } = block;
+  if (typeof uri !== 'string') return undefined;
+  if (HANDLE.test(uri)) return { kind: 'handle', uri };
+  return block.type === 'resource_link' && WEB.test(uri) ? { kind: 'link', url: uri } : undefined;
+}
+
+/** Models quote, bracket and link what they copy. */
+function unwrapped(text: string): string {
+  if (text.length > MAX_WRAPPED) return text;
+  const trimmed = text.trim();
+  const inner = MARKDOWN_LINK.exec(trimmed)?.[1] ?? /^(["'`<])(.*)["'`>]$/s.exec(trimmed)?.[2] ?? trimmed;
+  return HANDLE.test(inner) || WEB.test(inner) || DATA_URI.test(inner) ? inner : text;
+}

@@ -1,0 +1,53 @@
+import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
+import type { FileSlot } from '../../../gateway/ports/file-slot.js';
+
+/** Schemas nest, and may refer to themselves; a tool's arguments hardly do. */
+const MAX_DEPTH = 16;
+
+/**
+ * Arguments that say by themselves what they hold: JSON Schema's `contentEncoding: base64` is certain, so it needs no
+ * configuration.
+ */
+export function slotsOf(tool: JsonObject): FileSlot[] {
+  const slots: FileSlot[] = [];
+  const root = tool.inputSchema;
+  const walk = (node: JsonValue | undefined, path: readonly string[], depth: number): void => {
+    if (!isObject(node) || depth > MAX_DEPTH) return;
+    if (node.contentEncoding === 'base64' && path.length > 0) {
+      slots.push(slot(path, node.contentMediaType));
+      return;
+    }
+    if (typeof node.$ref === 'string') walk(pointed(root, node.$ref), path, depth + 1);
+    for (const union of [node.anyOf, node.oneOf]) {
+      if (Array.isArray(union)) for (const branch of union) walk(branch, path, depth + 1);
+    }
+    if (isObject(node.properties)) {
+      for (const [key, child] of Object.entries(node.properties)) walk(child, [...path, key], depth + 1);
+    }
+    if (isObject(node.items)) walk(node.items, [...path, '[]'], depth + 1);
+  };
+  walk(root, [], 0);
+  return slots;
+}
+
+function slot(path: readonly string[], mediaType: JsonValue | undefined): FileSlot {
+  return {
+    path,
+    declaredBy: 'mcp-inline',
+    deliveries: [{ kind: 'encoded', encoding: 'base64' }],
+    companions: {},
+    ...(typeof mediaType === 'string' && { accept: [mediaType] }),
+  };
+}
+
+function pointed(root: JsonValue | undefined, reference: string): JsonValue | undefined {
+  const keys = reference.startsWith('#/') ? reference.slice(2).split('/') : [];
+  return keys.reduce<JsonValue | undefined>((value, token) => {
+    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
+    return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  }, root);
+}
+
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

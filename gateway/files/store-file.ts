@@ -1,0 +1,61 @@
+import type { FileClaims, FileRecord } from './file.js';
+import { fileNameFor } from './file-name.js';
+import { Ingest, type IngestDeps, MAX_PIECE } from './ingest.js';
+import type { Library } from './library.js';
+import { extensionOf, mediaTypeOf, sniff } from './media-type.js';
+
+export interface StoreFileDeps {
+  ingest: IngestDeps;
+  library: Library;
+}
+
+export interface NewFile {
+  bytes: AsyncIterable<Buffer>;
+  claims: FileClaims;
+  principal: string;
+  /** Config name of the server it came from; none for one of the caller's own. */
+  server?: string;
+  /** What a nameless file is called after. */
+  subject: string;
+  /** The most bytes it may have, the name of what says so, and where it stands, for the error. */
+  limit: { name: string; bytes: number; path: string };
+}
+
+/**
+ * Gives bytes a record, a name and a type.
+ * @throws GatewayError `file_too_large`, what the stores fail with, and what reading the bytes throws
+ */
+export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: AbortSignal): Promise<FileRecord> {
+  const ingest = new Ingest(deps.ingest, file.limit, signal);
+  try {
+    await ingest.begin();
+    for await (const chunk of file.bytes) {
+      for (let at = 0; at < chunk.length; at += MAX_PIECE) {
+        const piece = chunk.subarray(at, at + MAX_PIECE);
+        piece.copy(ingest.buffer, ingest.offset);
+        ingest.take(piece.length);
+        if (ingest.pressure) await ingest.pressure;
+      }
+    }
+    const { head } = ingest;
+    const stored = await ingest.commit();
+    const { claims, principal, server, subject } = file;
+    const sniffed = await sniff(head);
+    const name = fileNameFor({
+      name: claims.name,
+      uri: claims.uri,
+      owner: subject,
+      index: 1,
+      ext: extensionOf(claims.mimeType, sniffed),
+    });
+    return await deps.library.publish(stored, {
+      principal,
+      ...(server !== undefined && { server }),
+      name,
+      mimeType: mediaTypeOf(claims.mimeType, sniffed),
+    });
+  } catch (error) {
+    await ingest.abort();
+    throw error;
+  }
+}

@@ -1,0 +1,94 @@
+import type { Config, ServerConfig } from './config/config.js';
+import type { HeldBudget } from './files/budget.js';
+import type { IngestDeps } from './files/ingest.js';
+import type { Library } from './files/library.js';
+import { storeFile } from './files/store-file.js';
+import type { TempFiles } from './files/temp-files.js';
+import type { Uploads } from './files/upload.js';
+import type { Dialect } from './ports/dialect.js';
+import type { Log } from './ports/log.js';
+import type { Metrics } from './ports/metrics.js';
+import type { Transfer } from './ports/transfer.js';
+import { Catalog } from './relay/catalog.js';
+import type { RelayDeps } from './relay/exchange.js';
+import { incomingFetch } from './relay/incoming-fetch.js';
+import { LocalMethods } from './relay/local-methods.js';
+import { LocalTools } from './relay/local-tools.js';
+import type { OutgoingFileDeps } from './relay/outgoing-files.js';
+import type { Sessions } from './relay/session.js';
+import { places, slotMin, toClientTree } from './relay/slots.js';
+
+/** What all servers share. */
+export interface SharedParts {
+  config: Config;
+  ingest: IngestDeps;
+  library: Library;
+  uploads: Uploads;
+  held: HeldBudget;
+  tempFiles: TempFiles;
+  transfer: Transfer;
+  sessions: Sessions;
+  previewOf: OutgoingFileDeps['previewOf'];
+  dialects: readonly Dialect[];
+  log: Log;
+  metrics: Metrics;
+}
+
+/** Everything that the exchanges with one server work with. */
+export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
+  const { config, ingest, library, uploads, held, transfer, dialects, metrics, previewOf } = parts;
+  const { name, limits, accepts, tools } = server;
+  const { timeouts } = config;
+  const log = parts.log.child({ server: name });
+  const { allowedHosts } = config.fetch;
+  return {
+    server: name,
+    limits,
+    accepts,
+    timeouts,
+    cut: {
+      ingest,
+      library,
+      limits,
+      held,
+      places: places(dialects),
+      tree: toClientTree(dialects.flatMap((dialect) => dialect.places)),
+      slotMin: slotMin(limits),
+    },
+    files: { library, previewOf },
+    dialects,
+    settings: tools,
+    profiles: config.clients,
+    incoming: {
+      library,
+      handoff: config.handoff,
+      fetch: incomingFetch({ ingest, library, transfer, timeouts, allowedHosts, fileLimit: limits.file }),
+    },
+    tempFiles: parts.tempFiles,
+    storeInline: (file, principal, signal) =>
+      storeFile(
+        {
+          bytes: file.read(),
+          claims: { mimeType: file.mimeType, ...(file.hasName && { name: file.name }) },
+          principal,
+          subject: 'file',
+          limit: { name: 'limits.file', bytes: limits.file, path: 'the argument' },
+        },
+        { ingest, library },
+        signal,
+      ),
+    transfer,
+    upstreamOrigin: originOf(server),
+    methods: new LocalMethods({ dialects, library, uploads }),
+    tools: new LocalTools([], server.uploadTool),
+    sessions: parts.sessions,
+    catalog: new Catalog(tools, dialects),
+    log,
+    metrics,
+  };
+}
+
+function originOf({ settings }: ServerConfig): string | undefined {
+  const { url } = settings;
+  return typeof url === 'string' || url instanceof URL ? new URL(url).origin : undefined;
+}

@@ -1,0 +1,66 @@
+import type { ClientFacts } from '../ports/dialect.js';
+import type { ClientProfile } from '../ports/file-slot.js';
+import type { JsonObject } from '../ports/json.js';
+import type { Exchange } from './exchange.js';
+import { type ClientMessages, capabilitiesOf, DEFAULT_VERSION, isObject, META_CLIENT, metaOf } from './request.js';
+import type { Session } from './session.js';
+
+/** Who the client is: its session's facts, or for a stateless request its own. What a request declares counts for it. */
+export function clientFacts(
+  exchange: Pick<Exchange, 'headers' | 'principal'>,
+  messages: ClientMessages | undefined,
+  session: Pick<Session, 'version' | 'capabilities' | 'clientName'> | undefined,
+  profiles: readonly ClientProfile[],
+): ClientFacts {
+  const params = messages?.requests[0]?.params ?? {};
+  const header = exchange.headers['mcp-protocol-version'];
+  const version = messages?.statelessVersion ?? session?.version ?? (typeof header === 'string' ? header : undefined);
+  const declared = capabilitiesOf(params) ?? session?.capabilities ?? {};
+  const name = nameOf(metaOf(params)[META_CLIENT]) ?? session?.clientName;
+  return {
+    protocolVersion: version ?? DEFAULT_VERSION,
+    capabilities: hoisted(declared),
+    ...(name !== undefined && { name }),
+    dialects: profileOf(profiles, name, exchange.principal),
+  };
+}
+
+/** `clientInfo.name` */
+export function nameOf(clientInfo: unknown): string | undefined {
+  return isObject(clientInfo as JsonObject) && typeof (clientInfo as JsonObject).name === 'string'
+    ? ((clientInfo as JsonObject).name as string)
+    : undefined;
+}
+
+/**
+ * Typed SDKs drop capabilities they do not know, so that clients declare them under `experimental` or, by their full
+ * name, under `extensions`: they count as if they stood at the top.
+ */
+function hoisted(capabilities: JsonObject): JsonObject {
+  const { extensions, experimental } = capabilities;
+  if (!isObject(extensions) && !isObject(experimental)) return capabilities;
+  const inner = [extensions, experimental].flatMap((group) => (isObject(group) ? Object.entries(group) : []));
+  const named = inner.map(([key, value]) => [key.slice(key.lastIndexOf('/') + 1), value] as const);
+  return { ...Object.fromEntries(named), ...capabilities };
+}
+
+function profileOf(profiles: readonly ClientProfile[], name: string | undefined, principal: string): string[] {
+  const found = profiles.find(
+    ({ match }) =>
+      (match.name === undefined || (name !== undefined && fits(match.name, name))) &&
+      (match.principal === undefined || match.principal === principal),
+  );
+  return found?.dialects ?? [];
+}
+
+/** `*` stands for anything. */
+function fits(pattern: string, name: string): boolean {
+  const parts = pattern.split('*');
+  let at = 0;
+  for (const [index, part] of parts.entries()) {
+    const found = index === parts.length - 1 ? name.lastIndexOf(part) : name.indexOf(part, at);
+    if (found < at || (index === 0 && found !== 0)) return false;
+    at = found + part.length;
+  }
+  return at === name.length;
+}

@@ -1,0 +1,153 @@
+import { GatewayError } from '../errors.js';
+import { type EncodedValue, encodedLength, encodeFile, largestFile } from '../files/encode/index.js';
+import type { FileRecord } from '../files/file.js';
+import type { TempFile, TempFiles } from '../files/temp-files.js';
+import type { Limits } from '../policy/limits.js';
+import type { Delivery, FileSlot, ToolSettings } from '../ports/file-slot.js';
+import type { JsonValue } from '../ports/json.js';
+import type { IncomingFile, IncomingFileDeps } from './incoming-files.js';
+
+/** What a call says besides its files, and how much of it must fit beside one. */
+const ENVELOPE_BYTES = 1024;
+
+export interface DeliveryDeps {
+  owner: { principal: string; server: string };
+  limits: Limits;
+  /** Largest message the server takes, bytes. */
+  accepts: number;
+  settings: Readonly<Record<string, ToolSettings>>;
+  incoming: IncomingFileDeps;
+  tempFiles: TempFiles;
+  /** Stores a file that came inside a call, where the server needs an address to fetch it from. */
+  store: (file: IncomingFile, signal: AbortSignal) => Promise<FileRecord>;
+  /** Uploads a file to the server by a protocol of its own; gives what stands in the argument then. */
+  upload: (file: IncomingFile, delivery: Delivery & { kind: 'uploaded' }, argument: string) => Promise<JsonValue>;
+  signal: AbortSignal;
+}
+
+/** Writes files in the form in which the server takes them, and removes afterwards what existed for that only. */
+export class Deliveries {
+  readonly #deps: DeliveryDeps;
+  readonly #temporary: TempFile[] = [];
+
+  constructor(deps: DeliveryDeps) {
+    this.#deps = deps;
+  }
+
+  /** The most bytes a file in this slot may have, and what says so. */
+  maxSize(slot: FileSlot): { bytes: number; limit: string } {
+    return maxSizeOf(slot, this.#deps);
+  }
+
+  /** The first way of handing the file over that the server survives. */
+  choose(slot: FileSlot, file: IncomingFile, argument: string): Delivery {
+    const { accepts, owner } = this.#deps;
+    const fitting = slot.deliveries.find((delivery) => roomNeeded(delivery, file) + ENVELOPE_BYTES <= accepts);
+    if (fitting) return fitting;
+    const text =
+      `Argument '${argument}' is a file of ${file.size} bytes; the server "${owner.server}" takes messages of at most ` +
+      `servers.${owner.server}.accepts = ${accepts} bytes.`;
+    throw new GatewayError('file_refused', {
+      reason: 'maxSizeExceeded',
+      argument,
+      text,
+      maxSize: maxSizeOf(slot, this.#deps).bytes,
+      actualSize: file.size,
+    });
+  }
+
+  async write(delivery: Delivery, file: IncomingFile, argument: string): Promise<EncodedValue> {
+    if (delivery.kind === 'uploaded') return quoted(await this.#deps.upload(file, delivery, argument));
+    const { encoding } = delivery;
+    switch (encoding) {
+      case 'localPath':
+      case 'fileUri': {
+        const temporary = await this.#deps.tempFiles.write(
+          file,
+          { name: 'limits.file', bytes: this.#deps.limits.file, path: argument },
+          this.#deps.signal,
+        );
+        this.#temporary.push(temporary);
+        return quoted(encoding === 'localPath' ? temporary.path : temporary.uri);
+      }
+      case 'httpsUrl':
+        return quoted((await this.#linkOf(file)).url);
+      default: {
+        const links = needsLink(delivery.template) ? await this.#linkOf(file) : undefined;
+        const options = { path: argument, template: delivery.template, url: links?.url, handle: links?.uri };
+        try {
+          return await encodeFile(encoding, file, options);
+        } catch (thrown) {
+          if (!(thrown instanceof GatewayError) || thrown.code !== 'file_not_text') throw thrown;
+          const text = `Argument '${argument}' takes text, and the file is not UTF-8.`;
+          throw new GatewayError('file_refused', { reason: 'notText', argument, text }, thrown);
+        }
+      }
+    }
+  }
+
+  /** The value of a short string that was written. */
+  async asText(value: EncodedValue, maxBytes: number): Promise<string | undefined> {
+    if (value.length > maxBytes) return undefined;
+    const chunks: Buffer[] = [];
+    for (const piece of value.pieces) {
+      if (Buffer.isBuffer(piece)) chunks.push(piece);
+      else for await (const chunk of piece()) chunks.push(chunk);
+    }
+    const parsed: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return typeof parsed === 'string' ? parsed : undefined;
+  }
+
+  async done(): Promise<void> {
+    await Promise.all(this.#temporary.splice(0).map((file) => file.remove()));
+  }
+
+  async #linkOf(file: IncomingFile) {
+    const { store, incoming, signal } = this.#deps;
+    const record = file.record ?? (await store(file, signal));
+    return incoming.library.refer(record);
+  }
+}
+
+/** The most bytes a file in a slot may have: the operator's and the server's limits, and what the server survives. */
+export function maxSizeOf(
+  slot: FileSlot,
+  { limits, accepts, owner }: Pick<DeliveryDeps, 'limits' | 'accepts' | 'owner'>,
+): { bytes: number; limit: string } {
+  const room = Math.max(
+    ...slot.deliveries.map((delivery) =>
+      delivery.kind === 'uploaded' || isReference(delivery)
+        ? Number.POSITIVE_INFINITY
+        : delivery.encoding === 'text'
+          ? accepts - ENVELOPE_BYTES
+          : (largestFile(delivery.encoding, accepts - ENVELOPE_BYTES, delivery) ?? 0),
+    ),
+  );
+  const candidates = [
+    { bytes: slot.maxSize ?? Number.POSITIVE_INFINITY, limit: 'its maxSize' },
+    { bytes: limits.file, limit: 'limits.file' },
+    { bytes: room, limit: `servers.${owner.server}.accepts allows for this argument what` },
+  ];
+  return candidates.reduce((least, candidate) => (candidate.bytes < least.bytes ? candidate : least));
+}
+
+function roomNeeded(delivery: Delivery, file: IncomingFile): number {
+  if (delivery.kind === 'uploaded' || isReference(delivery)) return 0;
+  // text hardly grows, though at worst six times over: the exact length is known before the first byte is sent
+  return delivery.encoding === 'text' ? file.size : encodedLength(delivery.encoding, file.size, delivery);
+}
+
+/** Only an address stands in the message, however large the file is. */
+function isReference({ encoding, template }: Delivery & { kind: 'encoded' }): boolean {
+  if (encoding === 'localPath' || encoding === 'fileUri' || encoding === 'httpsUrl') return true;
+  return encoding === 'object' && !/\$(?:base64|base64url|hex|dataUri|text)\b/.test(JSON.stringify(template));
+}
+
+function needsLink(template: JsonValue | undefined): boolean {
+  return template !== undefined && /\$(?:url|handle)\b/.test(JSON.stringify(template));
+}
+
+function quoted(value: JsonValue): EncodedValue {
+  const bytes = Buffer.from(JSON.stringify(value));
+  return { length: bytes.length, pieces: [bytes] };
+}

@@ -1,0 +1,254 @@
+import { GatewayError } from '../errors.js';
+import type { ArgumentReading, Dialect } from '../ports/dialect.js';
+import type { Delivery } from '../ports/file-slot.js';
+import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
+import type { OutgoingMessage } from '../ports/upstream.js';
+import type { ToolFacts } from './catalog.js';
+import { Deliveries, type DeliveryDeps } from './deliveries.js';
+import { insertMember } from './edits.js';
+import { EACH, type SlotUse, slotsOf, spell, valuesIn } from './file-slots.js';
+import { type IncomingFile, IncomingFiles } from './incoming-files.js';
+import { type Located, locate } from './json-text.js';
+import { type OutgoingEdit, render, textEdit } from './outgoing-message.js';
+import { isObject, type PendingRequest } from './request.js';
+
+/** A header repeats an argument (SEP-2243); megabytes have no place in one. */
+const MAX_HEADER_BYTES = 4096;
+
+/** What is looked at to tell whether a call might hand over a file. */
+const MAX_LOOK = 10_000;
+
+export interface ArgumentDeps extends DeliveryDeps {
+  dialects: readonly Dialect[];
+  /** Declarations of the tool, fetched if they are not known yet. */
+  tool: (name: string) => Promise<ToolFacts | undefined>;
+}
+
+/** A message with its file arguments in the form in which the server takes them. */
+export interface PreparedMessage {
+  message: OutgoingMessage;
+  /** `Mcp-Param-*` headers whose argument Wharf has written. */
+  headers: Record<string, string>;
+  /** Removes what existed for the call only. To be called when it is answered, or cannot be. */
+  done: () => Promise<void>;
+}
+
+/**
+ * Resolves the files of all `tools/call`s of a POST and writes them into the message.
+ * @returns undefined when there is none in it: then it goes as it came
+ * @throws GatewayError `file_refused` before the server has been asked, and what stores and the upstream fail with
+ */
+export async function prepareArguments(
+  text: Buffer,
+  requests: readonly PendingRequest[],
+  deps: ArgumentDeps,
+): Promise<PreparedMessage | undefined> {
+  const calls: Call[] = [];
+  for (const request of requests) {
+    const call = await callOf(request, deps);
+    if (call) calls.push(call);
+  }
+  if (calls.length === 0) return undefined;
+  const deliveries = new Deliveries(deps);
+  try {
+    const paths = calls.flatMap((call) => call.uses.flatMap((use) => waysTo(call.base, use)));
+    const located = locate(
+      text,
+      paths,
+      calls.some((call) => typeof call.base[0] === 'number'),
+    );
+    const { duplicate } = located;
+    // JSON parsers differ on which of two equal keys counts: the server could see another file than was checked
+    if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
+    const edits: OutgoingEdit[] = [];
+    const headers: Record<string, string> = {};
+    for (const call of calls) {
+      const files = new IncomingFiles(deps.incoming, deps.owner, deps.signal);
+      await writeCall(call, files, located, deliveries, deps, edits, headers);
+    }
+    const message = render(located.message, edits);
+    refuseTooLong(message, calls, deps);
+    return { message, headers, done: () => deliveries.done() };
+  } catch (error) {
+    await deliveries.done();
+    throw error;
+  }
+}
+
+interface Call {
+  /** Where the arguments stand in the body. */
+  base: JsonPath;
+  args: JsonObject;
+  uses: SlotUse[];
+  tool: ToolFacts | undefined;
+}
+
+async function callOf(request: PendingRequest, deps: ArgumentDeps): Promise<Call | undefined> {
+  const { method, subject, params } = request;
+  if (method !== 'tools/call' || subject === undefined || !isObject(params.arguments)) return undefined;
+  const args = params.arguments;
+  const settings = Object.hasOwn(deps.settings, subject) ? deps.settings[subject] : undefined;
+  if (!settings?.files.length && !mayHoldFiles(args)) return undefined;
+  const tool = await deps.tool(subject);
+  const slots = tool?.slots ?? slotsOf({}, settings, []);
+  const uses = slots.flatMap((slot) => valuesIn(args, slot));
+  if (uses.length === 0) return undefined;
+  return { base: [...request.base, 'params', 'arguments'], args, uses, tool };
+}
+
+/** A cheap look: without one of these spellings nothing in a call can be a file, and nobody needs to ask the server. */
+function mayHoldFiles(args: JsonObject): boolean {
+  let looks = 0;
+  const look = (value: JsonValue): boolean => {
+    looks += 1;
+    if (looks > MAX_LOOK) return true;
+    if (typeof value === 'string') return MAY_BE_FILE.test(value.slice(0, 4096));
+    if (Array.isArray(value)) return value.some(look);
+    if (!isObject(value)) return false;
+    if (typeof value.download_url === 'string' || value.type === 'file') return true;
+    return Object.values(value).some(look);
+  };
+  return look(args);
+}
+
+const MAY_BE_FILE = /mcp-file:|^\s*["'<(]?data:|https?:[^\s]*\/(?:d\/|f_)/i;
+
+async function writeCall(
+  { base, args, uses, tool }: Call,
+  files: IncomingFiles,
+  located: Located,
+  deliveries: Deliveries,
+  deps: ArgumentDeps,
+  edits: OutgoingEdit[],
+  headers: Record<string, string>,
+): Promise<void> {
+  const companions = new Companions(args);
+  for (const use of uses) {
+    const range = located.at([...base, ...use.path]);
+    const reading = range && readingOf(use, deps.dialects);
+    if (!range || !reading) continue;
+    const argument = spell(use.path);
+    const maxSize = deliveries.maxSize(use.slot);
+    const file = await files.open(reading, {
+      slot: use.slot,
+      argument,
+      maxSize,
+      maxInline: deps.limits.inlineArgument,
+    });
+    companions.add(use, file);
+    const header = headerOf(use, tool);
+    const delivery = deliveries.choose(use.slot, file, argument);
+    if (passesAsItIs(reading, delivery, file) && !use.wrap) {
+      if (header) headers[header] = short(use.value, argument);
+      continue;
+    }
+    const value = await deliveries.write(delivery, file, argument);
+    const pieces = use.wrap ? [Buffer.from('['), ...value.pieces, Buffer.from(']')] : value.pieces;
+    edits.push({ start: range.start, end: range.end, length: value.length + (use.wrap ? 2 : 0), pieces });
+    if (header) headers[header] = short(await deliveries.asText(value, MAX_HEADER_BYTES), argument);
+  }
+  edits.push(...companions.edits(located, base));
+}
+
+function readingOf({ value, slot }: SlotUse, dialects: readonly Dialect[]): ArgumentReading | undefined {
+  for (const dialect of dialects) {
+    const reading = dialect.readArgument?.(value, slot);
+    if (reading) return reading;
+  }
+  return undefined;
+}
+
+/** What a client spelled as the server wants it is not spelled again (SEP-2356: forwarded verbatim). */
+function passesAsItIs(reading: ArgumentReading, delivery: Delivery, file: IncomingFile): boolean {
+  if (delivery.kind !== 'encoded') return false;
+  if (delivery.encoding === 'base64') return reading.kind === 'base64';
+  return delivery.encoding === 'dataUri' && reading.kind === 'dataUri' && !file.hasName;
+}
+
+function headerOf(use: SlotUse, tool: ToolFacts | undefined): string | undefined {
+  return tool?.paramHeaders.find(({ path }) => path.join('.') === use.slot.path.join('.'))?.header;
+}
+
+function short(value: JsonValue | undefined, argument: string): string {
+  const text = typeof value === 'string' ? value : undefined;
+  if (text !== undefined && Buffer.byteLength(text) <= MAX_HEADER_BYTES) return text;
+  const reason = 'maxSizeExceeded';
+  const limit = `the server wants it in a header as well, which takes ${MAX_HEADER_BYTES} bytes`;
+  throw new GatewayError('file_refused', { reason, argument, text: `Argument '${argument}' is too long: ${limit}.` });
+}
+
+/** Over stdio a line too long ends the server's process, and with it everybody's work there. */
+function refuseTooLong(message: OutgoingMessage, calls: readonly Call[], deps: ArgumentDeps): void {
+  const { accepts, owner } = deps;
+  if (message.length <= accepts) return;
+  const argument = calls.flatMap(({ uses }) => uses.map(({ path }) => spell(path))).join(', ');
+  const text =
+    `The server "${owner.server}" takes messages of at most servers.${owner.server}.accepts = ${accepts} bytes; ` +
+    `with the files in ${argument} this one has ${message.length}.`;
+  throw new GatewayError('file_refused', {
+    reason: 'maxSizeExceeded',
+    argument,
+    text,
+    maxSize: accepts,
+    actualSize: message.length,
+  });
+}
+
+/** Everything that may have to be found for one value: each object above it, and its companions. */
+function waysTo(base: JsonPath, { slot, path }: SlotUse): JsonPath[] {
+  const full = [...base, ...path];
+  const above = full.map((_, length) => full.slice(0, length + 1));
+  const { name, mimeType, size } = slot.companions;
+  const beside = [name, mimeType, size].filter((companion) => companion !== undefined);
+  return [...above, ...beside.map((companion) => [...base, ...companionPath(companion, path)])];
+}
+
+/** A companion called `names[]` is an array beside the array of files. */
+function companionPath(companion: string, path: JsonPath): JsonPath {
+  const key = companion.endsWith(EACH) ? companion.slice(0, -EACH.length) : companion;
+  return [...path.slice(0, typeof path.at(-1) === 'number' ? -2 : -1), key];
+}
+
+/** Sibling arguments that are told a file's name, type and size, unless the caller did that. */
+class Companions {
+  readonly #args: JsonObject;
+  readonly #values = new Map<string, { path: JsonPath; value: JsonValue }>();
+
+  constructor(args: JsonObject) {
+    this.#args = args;
+  }
+
+  add({ slot, path }: SlotUse, file: IncomingFile): void {
+    const { name, mimeType, size } = slot.companions;
+    if (name !== undefined && file.hasName) this.#set(name, path, file.name);
+    if (mimeType !== undefined) this.#set(mimeType, path, file.mimeType);
+    if (size !== undefined) this.#set(size, path, file.size);
+  }
+
+  *edits(located: Located, base: JsonPath): Generator<OutgoingEdit> {
+    for (const { path, value } of this.#values.values()) {
+      const text = JSON.stringify(value);
+      const there = located.at([...base, ...path]);
+      const parent = located.at([...base, ...path.slice(0, -1)]);
+      if (there) yield textEdit(there.start, there.end, text);
+      else if (parent) {
+        const { start, bytes } = insertMember(located.message, parent, `${JSON.stringify(path.at(-1))}:${text}`);
+        yield textEdit(start, start, bytes.toString('utf8'));
+      }
+    }
+  }
+
+  #set(companion: string, slotPath: JsonPath, value: JsonValue): void {
+    const path = companionPath(companion, slotPath);
+    const given = path.reduce<JsonValue | undefined>(
+      (at, step) => (Array.isArray(at) ? at[Number(step)] : isObject(at) ? at[step] : undefined),
+      this.#args,
+    );
+    if (given !== undefined && given !== null && given !== '') return;
+    const id = JSON.stringify(path);
+    const list = this.#values.get(id)?.value;
+    if (!companion.endsWith(EACH)) this.#values.set(id, { path, value });
+    else if (Array.isArray(list)) list.push(value);
+    else this.#values.set(id, { path, value: [value] });
+  }
+}

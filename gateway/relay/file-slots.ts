@@ -1,0 +1,75 @@
+import type { Dialect } from '../ports/dialect.js';
+import type { FileArgument, FileSlot, ToolSettings } from '../ports/file-slot.js';
+import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
+import { isObject } from './request.js';
+
+/** Segment of a slot's path: every item of an array. */
+export const EACH = '[]';
+
+/** Values in one slot of one call: an array of a million items is no list of files. */
+const MAX_VALUES = 10_000;
+
+/** `pages[].data` as segments. */
+export function segmentsOf(path: string): string[] {
+  return path.replaceAll(EACH, `.${EACH}`).split('.').filter(Boolean);
+}
+
+/** The file slots of a tool: what the operator configured, then what its own declaration says, dialect by dialect. */
+export function slotsOf(
+  tool: JsonObject,
+  settings: ToolSettings | undefined,
+  dialects: readonly Dialect[],
+): FileSlot[] {
+  const slots = new Map<string, FileSlot>();
+  const add = (slot: FileSlot) => {
+    const key = slot.path.join('.');
+    if (!slots.has(key) && !slot.path.includes('__proto__')) slots.set(key, slot);
+  };
+  for (const argument of settings?.files ?? []) add(configuredSlot(argument));
+  for (const dialect of dialects) for (const slot of dialect.slotsOf?.(tool) ?? []) add(slot);
+  return [...slots.values()];
+}
+
+function configuredSlot({ path, encoding, template, accept, maxSize, name, mimeType, size }: FileArgument): FileSlot {
+  return {
+    path: segmentsOf(path),
+    declaredBy: 'config',
+    deliveries: [{ kind: 'encoded', encoding, ...(template === undefined ? {} : { template }) }],
+    companions: { ...(name && { name }), ...(mimeType && { mimeType }), ...(size && { size }) },
+    ...(accept && { accept }),
+    ...(maxSize !== undefined && { maxSize }),
+  };
+}
+
+/** A value that stands in a slot of a call. */
+export interface SlotUse {
+  slot: FileSlot;
+  /** Below the arguments. */
+  path: JsonPath;
+  value: JsonValue;
+  /** A single file in the place of an array of them: it goes out as an array of one. */
+  wrap: boolean;
+}
+
+/** The values that a call has in a slot. Null and an absent argument are no values. */
+export function valuesIn(args: JsonObject, slot: FileSlot): SlotUse[] {
+  const uses: SlotUse[] = [];
+  const walk = (value: JsonValue | undefined, at: number, path: JsonPath): void => {
+    if (value === undefined || value === null || uses.length >= MAX_VALUES) return;
+    const segment = slot.path[at];
+    if (segment === undefined) uses.push({ slot, path, value, wrap: false });
+    else if (segment === EACH && Array.isArray(value)) {
+      for (const [index, item] of value.entries()) walk(item, at + 1, [...path, index]);
+    } else if (segment === EACH && at === slot.path.length - 1) uses.push({ slot, path, value, wrap: true });
+    else if (segment !== EACH && isObject(value) && Object.hasOwn(value, segment)) {
+      walk(value[segment], at + 1, [...path, segment]);
+    }
+  };
+  walk(args, 0, []);
+  return uses;
+}
+
+/** `pages[2].data`, as refusals name it. */
+export function spell(path: JsonPath): string {
+  return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? key : `.${key}`)).join('');
+}

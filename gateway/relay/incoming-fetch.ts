@@ -1,0 +1,49 @@
+import type { FileClaims, FileRecord } from '../files/file.js';
+import { type StoreFileDeps, storeFile } from '../files/store-file.js';
+import type { Timeouts } from '../policy/limits.js';
+import type { Transfer } from '../ports/transfer.js';
+
+export interface IncomingFetchDeps extends StoreFileDeps {
+  transfer: Transfer;
+  timeouts: Timeouts;
+  /** `fetch.allowedHosts` */
+  allowedHosts: readonly string[] | undefined;
+  fileLimit: number;
+}
+
+/** Redirects on the same host that an address of a client's may lead through. */
+const MAX_REDIRECTS = 3;
+
+/**
+ * Fetches a file from an address that a client named, at once: such addresses live for minutes. The type is what the
+ * client says, else what the address's host says, else what the bytes say.
+ */
+export function incomingFetch(deps: IncomingFetchDeps) {
+  return async (
+    url: string,
+    claims: FileClaims,
+    { principal }: { principal: string },
+    maxBytes: number,
+    signal: AbortSignal,
+  ): Promise<FileRecord> => {
+    const { transfer, timeouts, allowedHosts, fileLimit } = deps;
+    const bytes = Math.min(maxBytes, fileLimit);
+    const rules = {
+      allowedHosts,
+      maxBytes: bytes,
+      timeouts: { connect: timeouts.store, idle: timeouts.idle, total: timeouts.upstream },
+      redirects: MAX_REDIRECTS,
+    };
+    const { body, headers } = await transfer.download({ url, rules }, signal);
+    const type = headers['content-type'];
+    const mimeType = claims.mimeType ?? (typeof type === 'string' ? type : undefined);
+    const file = {
+      bytes: body as AsyncIterable<Buffer>,
+      claims: { ...claims, ...(mimeType !== undefined && { mimeType }) },
+      principal,
+      subject: 'file',
+      limit: { name: 'limits.file', bytes, path: 'the address' },
+    };
+    return storeFile(file, deps, signal);
+  };
+}

@@ -1,0 +1,218 @@
+import { createHash } from 'node:crypto';
+import { GatewayError } from '../errors.js';
+import type { FileSource } from '../files/encode/index.js';
+import type { FileClaims, FileRecord } from '../files/file.js';
+import { cleanFileName } from '../files/file-name.js';
+import type { Library } from '../files/library.js';
+import { mediaTypeOf, sniff } from '../files/media-type.js';
+import { isAccepted } from '../policy/accept.js';
+import { forbiddenBy } from '../policy/handoff.js';
+import type { ArgumentReading, FileReason } from '../ports/dialect.js';
+import type { FileSlot, HandoffRule, TransferMode } from '../ports/file-slot.js';
+import { decodeTolerantBase64 } from '../wire/base64/decode-text.js';
+import { readDataUri } from '../wire/data-uri.js';
+
+/** A file on its way to a server. */
+export interface IncomingFile extends FileSource {
+  /** Its own name; without one nothing is invented. */
+  hasName: boolean;
+  via: TransferMode;
+  readonly digest: string;
+  /** Present once it is stored. */
+  record?: FileRecord;
+}
+
+export interface IncomingFileDeps {
+  library: Library;
+  /** Fetches an address that a client's host vouched for, and stores what it gives. */
+  fetch: (url: string, claims: FileClaims, owner: Owner, maxBytes: number, signal: AbortSignal) => Promise<FileRecord>;
+  handoff: readonly HandoffRule[];
+}
+
+interface Owner {
+  principal: string;
+  server: string;
+}
+
+export interface SlotRules {
+  slot: FileSlot;
+  /** As refusals name the argument. */
+  argument: string;
+  /** The most bytes, and the name of what limits them. */
+  maxSize: { bytes: number; limit: string };
+  /** `limits.inlineArgument` */
+  maxInline: number;
+}
+
+/** Turns what clients put into file slots into files, and refuses what may not stand there. */
+export class IncomingFiles {
+  readonly #deps: IncomingFileDeps;
+  readonly #owner: Owner;
+  readonly #signal: AbortSignal;
+
+  constructor(deps: IncomingFileDeps, owner: Owner, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#owner = owner;
+    this.#signal = signal;
+  }
+
+  /** @throws GatewayError `file_refused`, and what store and state fail with */
+  async open(reading: ArgumentReading, rules: SlotRules): Promise<IncomingFile> {
+    const file = await this.#read(reading, rules);
+    const { slot, maxSize } = rules;
+    if (slot.transferModes && !slot.transferModes.includes(file.via)) {
+      const how = file.via === 'inline' ? 'inside the call' : 'by a handle';
+      throw refused(
+        rules,
+        'transferModeNotAllowed',
+        `takes no file ${how}; it takes: ${slot.transferModes.join(', ')}`,
+      );
+    }
+    if (file.size > maxSize.bytes) {
+      throw refused(rules, 'maxSizeExceeded', `is a file of ${file.size} bytes; ${maxSize.limit} is ${maxSize.bytes}`, {
+        maxSize: maxSize.bytes,
+        actualSize: file.size,
+      });
+    }
+    if (!isAccepted(slot.accept, file.mimeType)) {
+      const accept = slot.accept ?? [];
+      throw refused(rules, 'mimeTypeNotAccepted', `is ${file.mimeType}; accepted are: ${accept.join(', ')}`, {
+        accept,
+        actualType: file.mimeType,
+      });
+    }
+    return file;
+  }
+
+  async #read(reading: ArgumentReading, rules: SlotRules): Promise<IncomingFile> {
+    switch (reading.kind) {
+      case 'handle':
+        return this.#stored(await this.#resolve(reading.uri, rules));
+      case 'link':
+        return this.#linked(reading.url, rules);
+      case 'remote':
+        return this.#remote(reading, rules);
+      case 'dataUri': {
+        const decoded = readDataUri(reading.text);
+        if (typeof decoded === 'string') throw refused(rules, 'malformedUri', 'is no valid data: URI');
+        const name = reading.claims.name ?? decoded.name;
+        return this.#inline(decoded.bytes, { mimeType: decoded.mimeType, ...(name && { name }) }, rules);
+      }
+      case 'base64': {
+        const bytes = decodeTolerantBase64(reading.text);
+        if (!bytes) throw refused(rules, 'malformedUri', 'is neither a file handle, nor a data: URI, nor base64');
+        return this.#inline(bytes, reading.claims, rules);
+      }
+      case 'text':
+        return this.#inline(Buffer.from(reading.text), { mimeType: 'text/plain', ...reading.claims }, rules);
+      case 'invalid':
+        throw refused(rules, reading.reason, reading.text);
+    }
+  }
+
+  async #resolve(uri: string, rules: SlotRules): Promise<FileRecord> {
+    const found = await this.#deps.library.resolve(uri, this.#owner.principal);
+    switch (found.kind) {
+      case 'ready':
+        return this.#allowed(found.record, rules);
+      case 'pending':
+        throw refused(rules, 'uploadIncomplete', 'is a handle whose file has not been uploaded yet; upload it first');
+      case 'expired':
+        throw refused(rules, 'fileExpired', 'is a handle whose file has expired; run the tool that gave it again');
+      case 'unknown':
+        throw refused(rules, 'fileNotFound', 'is no handle of a file of yours');
+    }
+  }
+
+  #allowed(record: FileRecord, rules: SlotRules): FileRecord {
+    const rule = forbiddenBy(this.#deps.handoff, record.server ?? '', this.#owner.server);
+    if (!rule) return record;
+    throw refused(rules, 'handoffDenied', `may not be given here: handoff from "${rule.from}" to "${rule.to}" is off`);
+  }
+
+  async #linked(url: string, rules: SlotRules): Promise<IncomingFile> {
+    const uri = await this.#deps.library.handleOfLink(url);
+    if (uri === undefined) {
+      throw refused(
+        rules,
+        'schemeNotAllowed',
+        'is an address that Wharf gave nobody; pass a file handle or a data: URI',
+      );
+    }
+    return this.#stored(await this.#resolve(uri, rules));
+  }
+
+  async #remote(reading: ArgumentReading & { kind: 'remote' }, rules: SlotRules): Promise<IncomingFile> {
+    try {
+      const record = await this.#deps.fetch(
+        reading.url,
+        reading.claims,
+        this.#owner,
+        rules.maxSize.bytes,
+        this.#signal,
+      );
+      return this.#stored(record);
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      const tooLarge = thrown.code === 'fetch_too_large' || thrown.code === 'file_too_large';
+      const text = `could not be fetched: ${thrown.message} Attach the file again.`;
+      throw refused(rules, tooLarge ? 'maxSizeExceeded' : 'unreachable', text, {}, thrown);
+    }
+  }
+
+  async #stored(record: FileRecord): Promise<IncomingFile> {
+    const { library } = this.#deps;
+    await library.touch(record.id);
+    const signal = this.#signal;
+    return {
+      name: record.name,
+      hasName: true,
+      mimeType: record.mimeType,
+      size: record.size,
+      via: 'upload',
+      digest: record.digest,
+      record,
+      async *read(range) {
+        const found = await library.read(record.key, signal, range);
+        if (found.kind !== 'found') throw new GatewayError('file_gone');
+        yield* found.body as AsyncIterable<Buffer>;
+      },
+    };
+  }
+
+  async #inline(bytes: Buffer, claims: FileClaims, rules: SlotRules): Promise<IncomingFile> {
+    if (bytes.length > rules.maxInline) {
+      const text = `is a file of ${bytes.length} bytes; inside a call limits.inlineArgument is ${rules.maxInline}: upload it`;
+      throw refused(rules, 'maxSizeExceeded', text, { maxSize: rules.maxInline, actualSize: bytes.length });
+    }
+    const mimeType = mediaTypeOf(claims.mimeType, await sniff(bytes.subarray(0, 4100)));
+    const name = claims.name === undefined ? undefined : cleanFileName(claims.name);
+    return {
+      name: name ?? 'file',
+      hasName: name !== undefined,
+      mimeType,
+      size: bytes.length,
+      via: 'inline',
+      get digest() {
+        return createHash('sha256').update(bytes).digest('base64url');
+      },
+      async *read(range) {
+        yield range ? bytes.subarray(range.start, range.end + 1) : bytes;
+      },
+    };
+  }
+}
+
+function refused(
+  { argument }: SlotRules,
+  reason: FileReason,
+  text: string,
+  facts: { maxSize?: number; actualSize?: number; accept?: readonly string[]; actualType?: string } = {},
+  cause?: unknown,
+): GatewayError {
+  return new GatewayError(
+    'file_refused',
+    { reason, argument, text: `Argument '${argument}' ${text}.`, ...facts },
+    cause,
+  );
+}

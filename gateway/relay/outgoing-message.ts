@@ -1,0 +1,39 @@
+import type { OutgoingMessage } from '../ports/upstream.js';
+import type { HeldMessage } from '../wire/json/reader.js';
+import type { Piece } from './splice.js';
+
+/** What takes the place of `[start, end)` of a client's message: the JSON text of a value, and how long it is. */
+export interface OutgoingEdit {
+  start: number;
+  end: number;
+  length: number;
+  pieces: readonly Piece[];
+}
+
+/** The message with its edits: every other byte as it came, and no file in memory that is not there already. */
+export function render(message: HeldMessage, edits: readonly OutgoingEdit[]): OutgoingMessage {
+  const pieces: Piece[] = [];
+  let at = 0;
+  let length = message.size;
+  for (const edit of [...edits].sort((a, b) => a.start - b.start || a.end - b.end)) {
+    if (edit.start > at) pieces.push(message.slice(at, edit.start));
+    pieces.push(...edit.pieces);
+    length += edit.length - (edit.end - edit.start);
+    at = edit.end;
+  }
+  if (at < message.size) pieces.push(message.slice(at, message.size));
+  if (pieces.every(Buffer.isBuffer)) return Buffer.concat(pieces as readonly Buffer[]);
+  return { length, read: () => readAll(pieces) };
+}
+
+export function textEdit(start: number, end: number, text: string): OutgoingEdit {
+  const bytes = Buffer.from(text);
+  return { start, end, length: bytes.length, pieces: [bytes] };
+}
+
+async function* readAll(pieces: readonly Piece[]): AsyncGenerator<Buffer> {
+  for (const piece of pieces) {
+    if (Buffer.isBuffer(piece)) yield piece;
+    else yield* piece();
+  }
+}

@@ -1,0 +1,95 @@
+import { GatewayError } from '../errors.js';
+import type { ClientFacts, Dialect, JsonPatch } from '../ports/dialect.js';
+import type { OutgoingMessage } from '../ports/upstream.js';
+import type { Ask } from './catalog.js';
+import type { RelayDeps } from './exchange.js';
+import { prepareArguments } from './file-arguments.js';
+import { patchText } from './json-text.js';
+import { uploadToServer } from './remote-transfer.js';
+import { type ClientMessages, META_CAPABILITIES, type PendingRequest } from './request.js';
+import { viewOf } from './view.js';
+
+/** Requests whose answers depend on what the client can do with files. */
+const FILE_METHODS = new Set([
+  'tools/list',
+  'tools/call',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'prompts/get',
+]);
+
+export interface ToUpstreamContext {
+  deps: RelayDeps;
+  principal: string;
+  client: ClientFacts;
+  /** Asks the server on the session of the exchange under way. */
+  ask: Ask;
+  signal: AbortSignal;
+}
+
+/** A POST as the server gets it. */
+export interface ToUpstream {
+  message: OutgoingMessage;
+  /** Headers that go with it. */
+  headers: Record<string, string>;
+  /** Removes what existed for it only. To be called when it is answered, or could not be sent. */
+  done: () => Promise<void>;
+}
+
+/**
+ * What a client's messages go through on their way to the server: what Wharf can do for the client is declared, and
+ * file arguments take the form in which the server knows them. Where there is neither they go as they came.
+ * @param text the body; not `messages.bytes` where ids have been renamed
+ * @throws GatewayError `file_refused` before the server has been asked
+ */
+export async function toUpstream(
+  text: Buffer,
+  messages: ClientMessages,
+  { deps, principal, client, ask, signal }: ToUpstreamContext,
+): Promise<ToUpstream> {
+  const declared = declare(text, messages, deps.dialects);
+  const prepared = await prepareArguments(declared, messages.requests, {
+    dialects: deps.dialects,
+    tool: (name) => deps.catalog.tool(viewOf(client.protocolVersion, principal), name, ask),
+    owner: { principal, server: deps.server },
+    limits: deps.limits,
+    accepts: deps.accepts,
+    settings: deps.settings,
+    incoming: deps.incoming,
+    tempFiles: deps.tempFiles,
+    store: (file, inner) => deps.storeInline(file, principal, inner),
+    upload: (file, delivery, argument) => uploadToServer(file, delivery, argument, { deps, ask, signal }),
+    signal,
+  });
+  if (prepared) return prepared;
+  const actual = declared.length;
+  const { accepts, limits, server } = deps;
+  // over stdio a line too long ends the server's process, and with it everybody's work there
+  if (actual > accepts) {
+    throw new GatewayError('message_too_large', { limit: `servers.${server}.accepts`, allowed: accepts, actual });
+  }
+  // what may have been files was none
+  if (text.length > limits.message) {
+    const facts = { limit: 'limits.message', allowed: limits.message, actual: text.length };
+    throw new GatewayError('message_too_large', facts);
+  }
+  return { message: declared, headers: {}, done: async () => {} };
+}
+
+function declare(text: Buffer, messages: ClientMessages, dialects: readonly Dialect[]): Buffer {
+  const [request] = messages.requests;
+  if (!request || messages.isBatch) return text;
+  const at = placeOfCapabilities(request, messages);
+  if (!at) return text;
+  const patches: JsonPatch[] = dialects.flatMap((dialect) =>
+    Object.entries(dialect.declares ?? {}).map(([key, value]) => ({ path: [...at, key], value })),
+  );
+  return patches.length === 0 ? text : patchText(text, patches);
+}
+
+function placeOfCapabilities(request: PendingRequest, messages: ClientMessages): string[] | undefined {
+  if (request === messages.initialize) return ['params', 'capabilities'];
+  const isStateless = messages.statelessVersion !== undefined && FILE_METHODS.has(request.method);
+  return isStateless ? ['params', '_meta', META_CAPABILITIES] : undefined;
+}

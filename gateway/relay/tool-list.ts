@@ -1,0 +1,85 @@
+import type { ClientFacts, JsonObject, JsonPatch, JsonPath } from '../ports/dialect.js';
+import type { HeldMessage } from '../wire/json/reader.js';
+import { type Edit, insertMember, rangeAt, replaceRange } from './edits.js';
+import type { RelayDeps } from './exchange.js';
+import { patchText } from './json-text.js';
+import { isObject, STATELESS_SINCE } from './request.js';
+import { RANGE } from './slots.js';
+import { withoutBase64Declarations } from './structured-content.js';
+import { toolPatches } from './tool-view.js';
+
+/**
+ * A tools/list result as the client gets it: file arguments take handles, what is cut out of results is no longer
+ * declared as base64, and Wharf's own tools stand at the end. Tools in which nothing changes keep every byte.
+ * @param at where the result stands in the message
+ */
+export function editToolList(
+  message: HeldMessage,
+  at: JsonPath,
+  result: JsonObject,
+  view: string,
+  client: ClientFacts,
+  deps: RelayDeps,
+): Edit[] {
+  deps.catalog.observe(view, result);
+  const tools = Array.isArray(result.tools) ? result.tools : [];
+  const edits: Edit[] = [];
+  let isPersonal = false;
+  for (const [index, tool] of tools.entries()) {
+    const range = rangeAt(message, RANGE.tool, [...at, 'tools', index]);
+    if (!isObject(tool) || !range) continue;
+    const patches = patchesFor(tool, client, view, deps);
+    if (patches.length === 0) continue;
+    edits.push({ ...range, bytes: patchText(message.slice(range.start, range.end), patches) });
+    isPersonal ||= isPersonalView(tool, patches, client, view, deps);
+  }
+  const added = addOwnTools(message, at, result, view, deps);
+  edits.push(...added);
+  // 2026-07-28: a list that was made for one client must not be given to another
+  if (isPersonal && client.protocolVersion >= STATELESS_SINCE) edits.push(...keepPrivate(message, at));
+  return edits;
+}
+
+function patchesFor(tool: JsonObject, client: ClientFacts, _view: string, deps: RelayDeps): JsonPatch[] {
+  const patches: JsonPatch[] = [];
+  const schema = isObject(tool.outputSchema) ? withoutBase64Declarations(tool.outputSchema) : undefined;
+  if (schema) patches.push({ path: ['outputSchema'], value: schema });
+  const { slots } = deps.catalog.factsOf(tool);
+  const uploadTool = deps.tools.any ? deps.tools.request : undefined;
+  if (slots.length > 0) patches.push(...toolPatches(tool, slots, client, { ...deps, uploadTool }));
+  return patches;
+}
+
+/** True when a client that declares nothing is shown something else. */
+function isPersonalView(
+  tool: JsonObject,
+  patches: readonly JsonPatch[],
+  client: ClientFacts,
+  view: string,
+  deps: RelayDeps,
+): boolean {
+  if (Object.keys(client.capabilities).length === 0 && !client.dialects?.length) return false;
+  const { protocolVersion } = client;
+  return (
+    JSON.stringify(patches) !== JSON.stringify(patchesFor(tool, { protocolVersion, capabilities: {} }, view, deps))
+  );
+}
+
+/** On the last page, once it is known that some tool takes files. */
+function addOwnTools(message: HeldMessage, at: JsonPath, result: JsonObject, view: string, deps: RelayDeps): Edit[] {
+  const { tools, catalog } = deps;
+  if (!tools.any || typeof result.nextCursor === 'string' || !catalog.takesFiles(view)) return [];
+  const range = rangeAt(message, RANGE.tools, [...at, 'tools']);
+  if (!range || !Array.isArray(result.tools)) return [];
+  const own = tools.definitions(catalog.toolNames(view)).map((tool) => JSON.stringify(tool));
+  const text = `${result.tools.length > 0 ? ',' : ''}${own.join(',')}`;
+  const end = range.end - 1;
+  return [{ start: end, end, bytes: Buffer.from(text) }];
+}
+
+function keepPrivate(message: HeldMessage, at: JsonPath): Edit[] {
+  const scope = rangeAt(message, RANGE.cacheScope, [...at, 'cacheScope']);
+  if (scope) return [replaceRange(scope, '"private"')];
+  const range = rangeAt(message, RANGE.result, at);
+  return range ? [insertMember(message, range, '"cacheScope":"private"')] : [];
+}

@@ -1,0 +1,54 @@
+import type { Limits } from '../policy/limits.js';
+import type { ClientFacts, Dialect, ShownSlot } from '../ports/dialect.js';
+import type { FileSlot } from '../ports/file-slot.js';
+import type { JsonObject, JsonPatch, JsonValue } from '../ports/json.js';
+import { maxSizeOf } from './deliveries.js';
+import { patchValue } from './json-text.js';
+import { isObject } from './request.js';
+import { placeOf } from './schema-place.js';
+
+export interface ToolViewDeps {
+  server: string;
+  limits: Limits;
+  accepts: number;
+  dialects: readonly Dialect[];
+  /** Name of the tool of Wharf's own that gives upload links, where there is one. */
+  uploadTool: string | undefined;
+}
+
+/** What has to change in a tool so that a client can hand its files over: in order, below the tool. */
+export function toolPatches(
+  tool: JsonObject,
+  slots: readonly FileSlot[],
+  client: ClientFacts,
+  deps: ToolViewDeps,
+): JsonPatch[] {
+  const owner = { principal: '', server: deps.server };
+  const patches: JsonPatch[] = [];
+  let seen = tool;
+  const shown: Omit<ShownSlot, 'schema'>[] = [];
+  for (const slot of slots) {
+    const place = placeOf(seen, slot.path);
+    if (!place) continue;
+    seen = patchValue(seen, place.copies);
+    patches.push(...place.copies);
+    const maxSize = maxSizeOf(slot, { ...deps, owner }).bytes;
+    shown.push({ slot, at: place.at, maxSize, ...(deps.uploadTool && { uploadTool: deps.uploadTool }) });
+  }
+  if (shown.length === 0) return [];
+  for (const dialect of deps.dialects.toReversed()) {
+    const current = shown.map((entry) => ({ ...entry, schema: schemaAt(seen, entry.at) }));
+    const own = dialect.showTool?.(seen, current, client) ?? [];
+    seen = patchValue(seen, own);
+    patches.push(...own);
+  }
+  return patches;
+}
+
+function schemaAt(tool: JsonObject, at: readonly (string | number)[]): JsonObject {
+  const found = at.reduce<JsonValue | undefined>(
+    (value, key) => (Array.isArray(value) ? value[Number(key)] : isObject(value) ? value[key] : undefined),
+    tool,
+  );
+  return isObject(found) ? found : {};
+}

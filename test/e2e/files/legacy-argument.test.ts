@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==';
+
+const OCR = {
+  name: 'ocr_image',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      image_base64: { type: 'string', description: 'Base64 of a PNG or JPEG' },
+      filename: { type: 'string' },
+      lang: { type: 'string', default: 'en' },
+    },
+    required: ['image_base64'],
+  },
+};
+
+describe('a legacy base64 argument that the operator configured', () => {
+  let ocr: RecordingUpstream;
+  let wharf: Wharf;
+  let client: RawClient;
+
+  beforeAll(async () => {
+    ocr = await RecordingUpstream.start({ tools: [OCR] });
+    const files = {
+      image_base64: { encoding: 'base64', accept: ['image/png', 'image/jpeg'], maxSize: '5MiB', name: 'filename' },
+    };
+    wharf = await startWharf({
+      servers: {
+        ocr: { url: ocr.url, transport: 'streamable-http', accepts: '10MiB', tools: { ocr_image: { files } } },
+      },
+    });
+    client = await RawClient.connect(wharf.mcp);
+  });
+
+  afterAll(async () => {
+    await wharf.stop();
+    await ocr.stop();
+  });
+
+  const call = (args: Record<string, unknown>) => client.request('tools/call', { name: 'ocr_image', arguments: args });
+
+  it('is shown as a string that takes a file, and says how', async () => {
+    const { result } = await client.request('tools/list');
+    expect(result?.tools).toHaveLength(1);
+    const tools = result?.tools as
+      | { inputSchema: { properties: Record<string, Record<string, unknown>> } }[]
+      | undefined;
+    const tool = tools?.[0];
+    expect(tool?.inputSchema.properties.image_base64).toMatchObject({ type: 'string' });
+    expect(tool?.inputSchema.properties.image_base64?.description).toMatch(
+      /^Base64 of a PNG or JPEG\. A file of type image\/png/,
+    );
+    expect(tool?.inputSchema.properties.lang).toEqual(OCR.inputSchema.properties.lang);
+  });
+
+  it('takes a data: URI, and the server gets base64', async () => {
+    await call({ image_base64: `data:image/png;name=a.png;base64,${PNG}`, lang: 'de' });
+    expect(ocr.lastArguments).toEqual({ filename: 'a.png', image_base64: PNG, lang: 'de' });
+  });
+
+  it('takes raw base64 as it always did, without inventing a name', async () => {
+    await call({ image_base64: PNG });
+    expect(ocr.lastArguments).toEqual({ image_base64: PNG });
+  });
+
+  it("lets the caller's own companion win", async () => {
+    await call({ image_base64: `data:image/png;name=a.png;base64,${PNG}`, filename: 'b.png' });
+    expect(ocr.lastArguments).toEqual({ image_base64: PNG, filename: 'b.png' });
+  });
+
+  it.each([
+    ['another type', `data:text/plain,hello`, 'mimeTypeNotAccepted'],
+    ['a path', '/etc/passwd', 'schemeNotAllowed'],
+    ['an address', 'https://example.com/a.png', 'schemeNotAllowed'],
+    ['a handle of nobody', 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA', 'fileNotFound'],
+    ['a handle of another gateway', 'mcp-file://other/f_AAAAAAAAAAAAAAAAAAAAAA', 'fileNotFound'],
+  ])('refuses %s before the server is asked', async (_what, value, reason) => {
+    const before = ocr.with('tools/call').length;
+    const { result } = await call({ image_base64: value });
+    expect(result).toMatchObject({
+      isError: true,
+      _meta: { 'dev.wharf/fileError': { reason, argument: 'image_base64' } },
+    });
+    expect(ocr.with('tools/call')).toHaveLength(before);
+  });
+
+  it('takes a body larger than limits.message when what makes it large is a file', async () => {
+    const image = Buffer.concat([Buffer.from(PNG, 'base64'), Buffer.alloc(3_900_000)]);
+    await call({ image_base64: `data:image/png;base64,${image.toString('base64')}` });
+    const sent = Buffer.from(String(ocr.lastArguments.image_base64), 'base64');
+    expect(createHash('sha256').update(sent).digest('hex')).toBe(createHash('sha256').update(image).digest('hex'));
+  });
+
+  it('refuses a body larger than limits.message when nothing in it is a file', async () => {
+    const answer = await client.post({ jsonrpc: '2.0', id: 9, method: 'ping', params: { x: 'y'.repeat(5_000_000) } });
+    expect(answer.status).toBe(413);
+  });
+});
