@@ -2,7 +2,8 @@ import { nearest } from './problems.js';
 
 /** What brings the file into an object; without one of them the server would never see it. */
 const CONTENT = ['base64', 'base64url', 'hex', 'dataUri', 'text', 'url', 'handle'];
-const PLACEHOLDERS = [...CONTENT, 'mime', 'name', 'size', 'sha256'];
+/** What `files/encode` replaces. */
+export const PLACEHOLDERS = [...CONTENT, 'mime', 'name', 'size', 'sha256'];
 
 /** Why a value cannot be the template of an `object` argument; undefined when it can. */
 export function templateProblem(template: unknown): string | undefined {
@@ -10,20 +11,29 @@ export function templateProblem(template: unknown): string | undefined {
   const odd = collect(template, texts);
   if (odd !== undefined) return odd;
   for (const text of texts) {
-    const word = /^\$(\w+)$/.exec(text)?.[1];
-    if (word === undefined || PLACEHOLDERS.includes(word)) continue;
-    const near = nearest(word, PLACEHOLDERS);
-    const known = PLACEHOLDERS.map((name) => `$${name}`).join(', ');
-    const hint = near === undefined ? `known are ${known}` : `did you mean $${near}?`;
-    return `holds ${text}, which stands for nothing; ${hint} ($${text} is the text itself)`;
+    const fault = textProblem(text);
+    if (fault !== undefined) return fault;
   }
-  const bringsFile = texts.some((text) => namesIn(text).some((name) => CONTENT.includes(name)));
-  if (bringsFile) return undefined;
-  return `must hold the file: one of ${CONTENT.map((name) => `$${name}`).join(', ')}`;
+  if (texts.some((text) => CONTENT.includes(text.slice(1)) && text.startsWith('$'))) return undefined;
+  return `must hold the file: one of ${listed(CONTENT)}`;
 }
 
-function namesIn(text: string): string[] {
-  return [...text.matchAll(/\$\$|\$(\w+)/g)].flatMap(([, name]) => (name === undefined ? [] : [name]));
+/** Only a whole text is replaced, so that a text with a mistyped one, or with one inside, would reach the server. */
+function textProblem(text: string): string | undefined {
+  if (text.startsWith('$$')) return undefined;
+  const word = /^\$(\w+)$/.exec(text)?.[1];
+  if (word === undefined) {
+    const inner = PLACEHOLDERS.find((name) => new RegExp(`\\$${name}\\b`).test(text));
+    return inner && `holds $${inner} inside another text, where it stands for nothing; it must be a text by itself`;
+  }
+  if (PLACEHOLDERS.includes(word)) return undefined;
+  const near = nearest(word, PLACEHOLDERS);
+  const hint = near === undefined ? `known are ${listed(PLACEHOLDERS)}` : `did you mean $${near}?`;
+  return `holds ${text}, which stands for nothing; ${hint} ($${text} is the text itself)`;
+}
+
+function listed(names: readonly string[]): string {
+  return names.map((name) => `$${name}`).join(', ');
 }
 
 /** Gathers the texts of a JSON value; YAML can also spell numbers that JSON has not. */

@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { PLACEHOLDERS } from '../../../gateway/config/template.js';
+import { encodeFile } from '../../../gateway/files/encode/index.js';
 import { configOf, problemsOf } from './load-text.js';
 
 /** A config of one stdio server with one tool. */
@@ -99,6 +101,12 @@ describe('a bad file argument is refused by name', () => {
       'x: { encoding: object, template: [$wrongest] }',
       `${AT}.x.template`,
       /known are \$base64/,
+    ],
+    [
+      'a placeholder inside a text',
+      'x: { encoding: object, template: [$hex, "a $name"] }',
+      `${AT}.x.template`,
+      /\$name inside another/,
     ],
     ['a number that JSON has not', 'x: { encoding: object, template: [$hex, .nan] }', `${AT}.x.template`, /JSON/],
     ['an empty accept', 'x: { encoding: hex, accept: [] }', `${AT}.x.accept`, /any file/],
@@ -290,5 +298,28 @@ describe('profiles of clients', () => {
     expect(await problemsOf(`${SERVER}${rest}clients: [${profile}]`)).toContainEqual(
       expect.objectContaining({ path, message: expect.stringMatching(message) }),
     );
+  });
+});
+
+describe('a placeholder that the config takes', () => {
+  const file = {
+    name: 'a.txt',
+    mimeType: 'text/plain',
+    size: 1,
+    async *read() {
+      yield Buffer.from('A');
+    },
+  };
+
+  it.each(PLACEHOLDERS)('$%s is replaced', async (name) => {
+    const template = `$${name}`;
+    const links = { url: 'https://a.example/d/1', handle: 'mcp-file://wharf/f_1' };
+    const { pieces } = await encodeFile('object', file, { template, path: 'x', ...links });
+    const parts: Buffer[] = [];
+    for (const piece of pieces) {
+      if (Buffer.isBuffer(piece)) parts.push(piece);
+      else for await (const chunk of piece()) parts.push(chunk);
+    }
+    expect(Buffer.concat(parts).toString()).not.toContain('$');
   });
 });
