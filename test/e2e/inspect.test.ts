@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -66,15 +66,19 @@ describe('wharf inspect', () => {
   });
 
   it('that is interrupted takes its processes with it', async () => {
-    const running = start(['inspect', '--', ...listing('silent')]);
-    await new Promise<void>((resolve) => {
-      const look = () => (running.err().includes('asking') ? resolve() : setTimeout(look, 20));
-      look();
-    });
+    const pidFile = join(folder, 'pid');
+    const running = start(['inspect', '--', ...listing('silent'), pidFile]);
+    let pid = 0;
+    while (pid === 0) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      pid = Number(await readFile(pidFile, 'utf8').catch(() => ''));
+    }
+    expect(process.kill(pid, 0)).toBe(true);
     running.child.kill('SIGINT');
     const { code, out } = await running.ended;
     expect(code).toBe(1);
     expect(out).toContain('could not be asked to the end');
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
   it.each([

@@ -1,11 +1,13 @@
 /**
- * A stdio server that lists its tools one a page: `node dist/test/helpers/listing-server.js MODE`.
+ * A stdio server that lists its tools one a page: `node dist/test/helpers/listing-server.js MODE [FILE]`. Into
+ * the file it writes its process id.
  * - `pages`: two pages; it asks its client for a ping and for roots before the first
  * - `loop`: pages without end
  * - `refuse`: an error to everything
  * - `die`: it ends when it is asked for its tools
  * - `silent`: it answers nothing
  */
+import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 interface Message {
@@ -16,7 +18,8 @@ interface Message {
   error?: { code: number };
 }
 
-const mode = process.argv[2];
+const [, , mode, pidFile] = process.argv;
+if (pidFile !== undefined) writeFileSync(pidFile, String(process.pid));
 const TOOLS = [
   { name: 'ocr', inputSchema: { type: 'object', properties: { image_base64: { type: 'string', format: 'byte' } } } },
   { name: 'crop', inputSchema: { type: 'object', properties: { photo: { type: 'string', 'x-mcp-file': {} } } } },
