@@ -66,6 +66,8 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
     const keys = new StateKeys(config.secrets);
     const tickets = new Tickets(state, keys, clock);
     const expiry = new Expiry({ objects, state, clock, log, metrics, retentionMs: config.retention });
+    const publicBase = () => publicUrl.base;
+    const ttlMs = Math.min(config.links.ttl, config.retention);
     const library = new Library({
       objects,
       state,
@@ -75,14 +77,22 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
       expiry,
       settings: {
         gatewayId: config.gatewayId,
-        publicUrl: () => publicUrl.base,
-        links: { style: config.links.style, ttlMs: Math.min(config.links.ttl, config.retention) },
+        publicUrl: publicBase,
+        links: { style: config.links.style, ttlMs },
         retentionMs: config.retention,
       },
     });
     const held = new HeldBudget(limits.held);
     const budget = new PartBudget(limits.partMemory, timeouts.queue);
     const buffers = new PartBuffers(objects.partSize);
+    const ingest = { objects, budget, buffers, log };
+    const uploads = new Uploads({
+      ingest,
+      library,
+      tickets,
+      clock,
+      settings: { publicUrl: publicBase, ttlMs, fileLimit: limits.file, retentionMs: config.retention },
+    });
     const sessions = new Sessions({ state, keys, clock, log, ttlMs: timeouts.session, maxCached: limits.sessions });
     const render = async (record: FileRecord, head: Buffer, signal: AbortSignal) =>
       previewOf({
@@ -98,19 +108,6 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
         metrics,
       });
 
-    const ingest = { objects, budget, buffers, log };
-    const uploads = new Uploads({
-      ingest,
-      library,
-      tickets,
-      clock,
-      settings: {
-        publicUrl: () => publicUrl.base,
-        ttlMs: Math.min(config.links.ttl, config.retention),
-        fileLimit: limits.file,
-        retentionMs: config.retention,
-      },
-    });
     const transfer = await openPart(adapters.transfer, { use: 'https', settings: {} });
     const tempFiles = new TempFiles({ log });
     await tempFiles.removeLeftOvers();
@@ -173,6 +170,7 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
         log,
         metrics,
       },
+      uploads: { uploads, library, idleMs: timeouts.idle, open, log, metrics },
     });
     const checks = new Map<string, () => Promise<void>>([
       ['objects', () => objects.check()],

@@ -52,8 +52,8 @@ export type UploadState = ({ kind: 'open' } & Admission) | { kind: 'done' } | { 
 export interface UploadBody {
   /** Ends only when the whole body has arrived and was in order; throws a GatewayError otherwise. */
   bytes: AsyncIterable<Buffer>;
-  /** What the body says of the file; asked when its bytes have ended. */
-  claims(): { name?: string | undefined; mimeType?: string | undefined };
+  /** What the body says of the file; asked when its bytes have ended. `digests` are as in `UploadIntent`. */
+  claims(): { name?: string | undefined; mimeType?: string | undefined; digests?: readonly string[] };
 }
 
 /** Files from clients: a ticket is handed out, and stores at most one file over however many tries. */
@@ -118,7 +118,7 @@ export class Uploads {
     try {
       await ingest.begin();
       await fill(ingest, body.bytes, admission);
-      const { size, digest } = checkBytes(ingest, intent);
+      const { size, digest } = checkBytes(ingest, intent, body.claims().digests ?? []);
       record = {
         ...(await describe(ingest.head, body, intent)),
         id: fileId,
@@ -159,10 +159,14 @@ async function fill(ingest: Ingest, bytes: AsyncIterable<Buffer>, admission: Adm
   }
 }
 
-function checkBytes(ingest: Ingest, intent: UploadIntent): { size: number; digest: string } {
+function checkBytes(
+  ingest: Ingest,
+  intent: UploadIntent,
+  digests: readonly string[],
+): { size: number; digest: string } {
   const { size, digest } = ingest.seal();
   if (intent.size !== undefined && size !== intent.size) throw sizeDiffers(intent.size, size);
-  if (intent.digest !== undefined && digest !== intent.digest)
+  if ([...digests, intent.digest ?? digest].some((said) => said !== digest))
     throw new GatewayError('upload_digest_differs', { reason: 'digestMismatch' });
   return { size, digest };
 }

@@ -5,11 +5,13 @@ import { errorAnswer } from '../relay/error-answer.js';
 import { type AdminDeps, admin } from './routes/admin.js';
 import { type DownloadDeps, downloads } from './routes/downloads.js';
 import { type McpDeps, mcp } from './routes/mcp.js';
+import { type UploadDeps, uploads } from './routes/uploads.js';
 import { FILE_HEADERS } from './security-headers.js';
 
 export interface AppDeps {
   mcp: McpDeps;
   downloads: DownloadDeps;
+  uploads: UploadDeps;
 }
 
 /** The public face: MCP endpoints and links. No socket, no environment, no clock. */
@@ -17,6 +19,7 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.route('/', mcp(deps.mcp));
   app.route('/', downloads(deps.downloads));
+  app.route('/', uploads(deps.uploads));
   app.notFound(notFound);
   return app;
 }

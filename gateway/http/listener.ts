@@ -12,6 +12,9 @@ const HEAD_TIMEOUT_MS = 15_000;
 /** Longer than the keep-alive of common load balancers (60 s), so that it is they who close an idle connection. */
 const KEEP_ALIVE_MS = 65_000;
 
+/** Routes that answer `Expect: 100-continue` themselves, once they know that they want the body. */
+const DECIDES_FIRST = /^\/u\//;
+
 export interface ListenerOptions {
   host: string;
   port: number;
@@ -48,6 +51,12 @@ export async function listen({ host, port, app, guard, isDraining }: ListenerOpt
     { requestTimeout: 0, headersTimeout: HEAD_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
     onRequest,
   );
+  server.on('checkContinue', (request, response) => {
+    // A client that is refused may send its body all the same, or none: nothing after it on this connection is certain.
+    response.shouldKeepAlive = false;
+    if (!DECIDES_FIRST.test(request.url ?? '')) response.writeContinue();
+    onRequest(request, response);
+  });
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
   });

@@ -9,6 +9,7 @@ const COUNTERS: Record<CounterName, { help: string; labels: string[] }> = {
   wharf_dropped_messages_total: { help: 'Messages that reached nobody, by reason', labels: ['reason'] },
   wharf_previews_total: { help: 'Previews of images, by outcome', labels: ['outcome'] },
   wharf_downloads_total: { help: 'Requests for download links, by outcome', labels: ['outcome'] },
+  wharf_uploads_total: { help: 'Tries to upload a file, by outcome', labels: ['outcome'] },
   wharf_swept_objects_total: { help: 'Objects removed by the sweeper, by reason', labels: ['reason'] },
 };
 

@@ -16,6 +16,7 @@ export type CounterName =
   | 'wharf_dropped_messages_total'
   | 'wharf_previews_total'
   | 'wharf_downloads_total'
+  | 'wharf_uploads_total'
   | 'wharf_swept_objects_total';
 
 export type HistogramName = 'wharf_exchange_seconds';

@@ -1,0 +1,172 @@
+import type { UploadBody } from '../files/upload.js';
+import { malformed, type PartHead, readPartHead } from './multipart-head.js';
+
+/** The part that holds the file. */
+export const FILE_PART = 'file';
+
+/** Most bytes of one part's head, of one field's value, and most fields beside the file. */
+const MAX_HEAD = 8 * 1024;
+const MAX_FIELD = 64 * 1024;
+const MAX_FIELDS = 32;
+
+/** The most that a body can be longer than the file in it. */
+export const MAX_MULTIPART_OVERHEAD = (MAX_FIELDS + 1) * (MAX_HEAD + MAX_FIELD + 256);
+
+const CRLF = Buffer.from('\r\n');
+const HEAD_END = Buffer.from('\r\n\r\n');
+const LAST = Buffer.from('--');
+
+/**
+ * The one file in a multipart/form-data body, passed on as it comes in: at most a chunk of it is ever held. Whatever
+ * other parsers skip, cut or mend in silence is an error here, up to the last byte of the body.
+ */
+export function readMultipart(boundary: string, body: AsyncIterable<Buffer>): UploadBody {
+  const seen: { file?: PartHead } = {};
+  return {
+    bytes: fileIn(new Parts(body, boundary), seen),
+    claims: () => ({ name: seen.file?.filename, mimeType: seen.file?.mimeType }),
+  };
+}
+
+async function* fileIn(parts: Parts, seen: { file?: PartHead }): AsyncGenerator<Buffer> {
+  try {
+    yield* onlyFileIn(parts, seen);
+  } finally {
+    await parts.close();
+  }
+}
+
+async function* onlyFileIn(parts: Parts, seen: { file?: PartHead }): AsyncGenerator<Buffer> {
+  let fields = 0;
+  for (let head = await parts.first(); head !== undefined; head = await parts.next()) {
+    if (head.name === FILE_PART) {
+      if (seen.file) throw tooManyFiles();
+      seen.file = head;
+      let isEmpty = true;
+      for await (const piece of parts.content()) {
+        isEmpty = false;
+        yield piece;
+      }
+      // what a browser sends when no file was chosen
+      if (isEmpty && head.filename === '') throw missingFile('no file was chosen');
+      continue;
+    }
+    if (head.filename) throw seen.file ? tooManyFiles() : missingFile(`the file must be in the part "${FILE_PART}"`);
+    fields += 1;
+    if (fields > MAX_FIELDS) throw malformed(`it has more than ${MAX_FIELDS} fields`);
+    let size = 0;
+    for await (const piece of parts.content()) {
+      size += piece.length;
+      if (size > MAX_FIELD) throw malformed(`a field is longer than ${MAX_FIELD} bytes`);
+    }
+  }
+  if (!seen.file) throw missingFile(`it has no part "${FILE_PART}"`);
+}
+
+function missingFile(detail: string) {
+  return malformed(detail, 'missingFilePart');
+}
+
+function tooManyFiles() {
+  return malformed('it has more than one file', 'tooManyFiles');
+}
+
+/** Cuts a body at its delimiters. After `first` or `next` the part's `content` is read to its end. */
+class Parts {
+  readonly #body: AsyncIterator<Buffer>;
+  /** A line break belongs to the delimiter after it, not to the content before. */
+  readonly #delimiter: Buffer;
+  #window: Buffer = CRLF;
+
+  constructor(body: AsyncIterable<Buffer>, boundary: string) {
+    this.#body = body[Symbol.asyncIterator]();
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`);
+  }
+
+  /** RFC 2046 allows text before the first delimiter. Nobody sends any, and what is not the file would be dropped. */
+  async first(): Promise<PartHead | undefined> {
+    const found = await this.#fill(this.#delimiter.length);
+    if (!found || this.#window.indexOf(this.#delimiter) !== 0) throw malformed('it does not begin with its boundary');
+    this.#drop(this.#delimiter.length);
+    return this.next();
+  }
+
+  /** The next part's head; undefined after the last one, when the body has ended too. */
+  async next(): Promise<PartHead | undefined> {
+    if (!(await this.#fill(2))) throw malformed('it ends in the middle of a delimiter');
+    const mark = this.#window.subarray(0, 2);
+    if (mark.equals(LAST)) return this.#end();
+    if (!mark.equals(CRLF)) throw malformed('its boundary stands inside of a part');
+    this.#drop(2);
+    for (;;) {
+      const end = this.#window.indexOf(HEAD_END);
+      if (end > MAX_HEAD || (end < 0 && this.#window.length > MAX_HEAD + HEAD_END.length))
+        throw malformed(`the head of a part is longer than ${MAX_HEAD} bytes`);
+      if (end >= 0) {
+        const head = readPartHead(this.#window.subarray(0, end));
+        // the content may be empty: then its delimiter's line break is the next thing
+        this.#drop(end + HEAD_END.length);
+        return head;
+      }
+      if (!(await this.#more())) throw malformed('it ends in the head of a part');
+    }
+  }
+
+  /** The bytes up to the next delimiter, which is read too. */
+  async *content(): AsyncGenerator<Buffer> {
+    for (;;) {
+      const at = this.#window.indexOf(this.#delimiter);
+      const end = at >= 0 ? at : this.#startOfDelimiter();
+      if (end > 0) {
+        const piece = this.#window.subarray(0, end);
+        this.#drop(end);
+        yield piece;
+      }
+      if (at >= 0) {
+        this.#drop(this.#delimiter.length);
+        return;
+      }
+      if (!(await this.#more())) throw malformed('it ends before its last delimiter');
+    }
+  }
+
+  /** Reads no further, wherever it is. */
+  async close(): Promise<void> {
+    await this.#body.return?.();
+  }
+
+  /** After the last delimiter at most a line break may come. */
+  async #end(): Promise<undefined> {
+    this.#drop(2);
+    while (this.#window.length <= CRLF.length && (await this.#more()));
+    if (this.#window.length > 0 && !this.#window.equals(CRLF)) throw malformed('something follows its last delimiter');
+    return undefined;
+  }
+
+  /** Where the window's last bytes may be the beginning of a delimiter. */
+  #startOfDelimiter(): number {
+    const { length } = this.#window;
+    for (let at = Math.max(0, length - this.#delimiter.length + 1); at < length; at++) {
+      at = this.#window.indexOf(0x0d, at);
+      if (at < 0) return length;
+      if (this.#delimiter.subarray(0, length - at).equals(this.#window.subarray(at))) return at;
+    }
+    return length;
+  }
+
+  #drop(bytes: number): void {
+    this.#window = this.#window.subarray(bytes);
+  }
+
+  async #fill(bytes: number): Promise<boolean> {
+    while (this.#window.length < bytes) if (!(await this.#more())) return false;
+    return true;
+  }
+
+  async #more(): Promise<boolean> {
+    const { value, done } = await this.#body.next();
+    if (done) return false;
+    this.#window = this.#window.length === 0 ? value : Buffer.concat([this.#window, value]);
+    return true;
+  }
+}

@@ -1,0 +1,73 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../errors.js';
+import type { Admission, UploadBody } from '../files/upload.js';
+import { tooLarge } from '../files/upload-intent.js';
+import { MAX_MULTIPART_OVERHEAD, readMultipart } from './multipart.js';
+import { boundaryOf, malformed } from './multipart-head.js';
+
+/** Checksums of what is sent. Each either is compared with the bytes, or the request is refused. */
+const CHECKSUM = /^(?:content-md5|digest|content-digest|repr-digest|x-amz-checksum-.*|x-goog-hash)$/;
+
+/** RFC 9530 writes `sha-256=:BASE64:`, RFC 3230 before it `sha-256=BASE64`. */
+const SHA_256 = /(?:^|,)\s*sha-256=:?([A-Za-z0-9+/]{43}=):?\s*(?:$|,)/i;
+
+/** What `curl --data-binary` says of anything. */
+const FORM_DEFAULT = 'application/x-www-form-urlencoded';
+
+/**
+ * How the body of an upload is to be read, judged by the request's head alone, so that a client that waits for
+ * `100 Continue` need not send what would be refused.
+ * @throws GatewayError `upload_malformed`, `upload_too_large`, `upload_size_differs`, `unsupported_coding`,
+ *   `unsupported_media_type`
+ */
+export function planUpload(
+  request: IncomingMessage,
+  { intent, largest }: Pick<Admission, 'intent' | 'largest'>,
+): (bytes: AsyncIterable<Buffer>) => UploadBody {
+  const { headers } = request;
+  refuseCodings(headers['transfer-encoding'], headers['content-encoding']);
+  if (headers['content-range'] !== undefined) throw malformed('Content-Range is not supported', 'rangeNotSupported');
+  const contentType = headers['content-type'];
+  if (occurrences(request, 'content-type') > 1) throw malformed('it has two Content-Type headers');
+  const checksums = Object.keys(headers).filter((name) => CHECKSUM.test(name));
+  const length = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
+
+  const boundary = contentType === undefined ? undefined : boundaryOf(contentType);
+  if (boundary !== undefined) {
+    if (checksums.length > 0) throw unsupportedDigest(checksums[0] as string);
+    if (length !== undefined && length > largest.allowed + MAX_MULTIPART_OVERHEAD)
+      throw tooLarge(largest.limit, largest.allowed, length);
+    return (bytes) => readMultipart(boundary, bytes);
+  }
+  if (contentType !== undefined && /^\s*multipart\//i.test(contentType))
+    throw new GatewayError('unsupported_media_type', { expected: 'multipart/form-data or the type of the file' });
+  if (length !== undefined && length > largest.allowed) throw tooLarge(largest.limit, largest.allowed, length);
+  if (length !== undefined && intent.size !== undefined && length !== intent.size)
+    throw new GatewayError('upload_size_differs', { reason: 'sizeMismatch', allowed: intent.size, actual: length });
+  const digests = checksums.map((name) => sha256In(name, String(headers[name])));
+  const mimeType = contentType?.startsWith(FORM_DEFAULT) ? undefined : contentType;
+  return (bytes) => ({ bytes, claims: () => ({ mimeType, digests }) });
+}
+
+/** Node undoes no coding but `chunked`, and hands the rest on as they are. */
+function refuseCodings(transfer: string | undefined, content: string | undefined): void {
+  if (transfer !== undefined && transfer.trim().toLowerCase() !== 'chunked')
+    throw new GatewayError('unsupported_coding', { coding: transfer });
+  if (content !== undefined && content.trim().toLowerCase() !== 'identity')
+    throw new GatewayError('unsupported_coding', { coding: content });
+}
+
+/** @returns the digest in base64url */
+function sha256In(name: string, value: string): string {
+  const found = SHA_256.exec(value)?.[1];
+  if (found === undefined) throw unsupportedDigest(name);
+  return Buffer.from(found, 'base64').toString('base64url');
+}
+
+function unsupportedDigest(name: string): GatewayError {
+  return malformed(`${name} cannot be checked here; use Content-Digest with sha-256`, 'unsupportedDigestAlgorithm');
+}
+
+function occurrences(request: IncomingMessage, name: string): number {
+  return request.rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === name).length;
+}

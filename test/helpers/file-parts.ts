@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { adapters } from '../../adapters/index.js';
+import type { Settings } from '../../gateway/config/config.js';
+import { PartBudget } from '../../gateway/files/budget.js';
+import type { IngestDeps } from '../../gateway/files/ingest.js';
+import { Library } from '../../gateway/files/library.js';
+import { PartBuffers } from '../../gateway/files/part-buffers.js';
+import { StateKeys } from '../../gateway/files/state-keys.js';
+import { Tickets } from '../../gateway/files/ticket.js';
+import { Uploads } from '../../gateway/files/upload.js';
+import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js';
+import type { Log } from '../../gateway/ports/log.js';
+import { freshName, redisUrl, s3Config } from './services.js';
+import { silentLog } from './silent-log.js';
+import type { Stores } from './wharf.js';
+
+/** The same for every gateway of a test that shares its stores. */
+export const SECRET = 'the tests of this repository share this secret';
+export const PRINCIPAL = 'anonymous';
+const RETENTION_MS = 3_600_000;
+
+export interface FilePartsOptions {
+  stores: Stores;
+  bucket?: string;
+  keyPrefix?: string;
+  /** Where links lead. */
+  publicUrl: () => string;
+  fileLimit?: number;
+  log?: Log;
+}
+
+export type FileParts = Awaited<ReturnType<typeof openFileParts>>;
+
+/** What a gateway does with files, over real stores and without its ports: another replica, as far as the stores know. */
+export async function openFileParts(options: FilePartsOptions) {
+  const { stores, publicUrl, fileLimit = DEFAULT_LIMITS.file, log = silentLog } = options;
+  const clock = { now: () => Date.now() };
+  const deps = { limits: DEFAULT_LIMITS, timeouts: DEFAULT_TIMEOUTS, log, clock, inheritedEnv: {} };
+  const folder = await mkdtemp(join(tmpdir(), 'wharf-files-'));
+  const bucket = options.bucket ?? freshName('files');
+  const keyPrefix = options.keyPrefix ?? `${freshName('files')}:`;
+  const isShared = stores === 's3+redis';
+  const open = <Part>(
+    list: Readonly<
+      Record<string, { settings: { parse(s: Settings): unknown }; create(s: Settings, d: typeof deps): Promise<Part> }>
+    >,
+    name: string,
+    settings: Settings,
+  ): Promise<Part> => {
+    const adapter = list[name];
+    if (!adapter) throw new Error(`there is no adapter ${name}`);
+    return adapter.create(adapter.settings.parse(settings) as Settings, deps);
+  };
+  const objects = isShared
+    ? await open(adapters.objects, 's3', s3Config(bucket))
+    : await open(adapters.objects, 'filesystem', { path: folder });
+  await objects.prepare();
+  const state = isShared
+    ? await open(adapters.state, 'redis', { url: redisUrl(), keyPrefix })
+    : await open(adapters.state, 'memory', {});
+  const tickets = new Tickets(state, new StateKeys([SECRET]), clock);
+  const library = new Library({
+    objects,
+    state,
+    tickets,
+    clock,
+    log,
+    expiry: { watch() {} },
+    settings: {
+      gatewayId: 'wharf',
+      publicUrl,
+      links: { style: 'gateway', ttlMs: 600_000 },
+      retentionMs: RETENTION_MS,
+    },
+  });
+  const budget = new PartBudget(DEFAULT_LIMITS.partMemory, DEFAULT_TIMEOUTS.queue);
+  const ingest: IngestDeps = { objects, budget, buffers: new PartBuffers(objects.partSize), log };
+  const uploads = new Uploads({
+    ingest,
+    library,
+    tickets,
+    clock,
+    settings: { publicUrl, ttlMs: 600_000, fileLimit, retentionMs: RETENTION_MS },
+  });
+  return {
+    objects,
+    state,
+    library,
+    uploads,
+    budget,
+    bucket,
+    keyPrefix,
+    /** Keys of all objects there are. */
+    keys: async () => {
+      const keys: string[] = [];
+      for await (const { key } of objects.list('')) keys.push(key);
+      return keys;
+    },
+    /** SHA-256 in base64url of what is stored under a handle; undefined when no file is. */
+    digestOf: async (uri: string) => {
+      const resolved = await library.resolve(uri, PRINCIPAL);
+      if (resolved.kind !== 'ready') return undefined;
+      const read = await objects.get(resolved.record.key, { signal: AbortSignal.timeout(30_000) });
+      if (read.kind !== 'found') return undefined;
+      const hash = createHash('sha256');
+      for await (const chunk of read.body) hash.update(chunk as Buffer);
+      return hash.digest('base64url');
+    },
+    close: async () => {
+      await Promise.all([objects.close(), state.close()]);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('base64url');
+}

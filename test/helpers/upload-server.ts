@@ -1,0 +1,44 @@
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import type { UploadIntent } from '../../gateway/files/upload-intent.js';
+import { listen } from '../../gateway/http/listener.js';
+import { createMetrics } from '../../gateway/http/metrics.js';
+import { uploads } from '../../gateway/http/routes/uploads.js';
+import { type FilePartsOptions, openFileParts, PRINCIPAL } from './file-parts.js';
+import { silentLog } from './silent-log.js';
+
+export type UploadServer = Awaited<ReturnType<typeof startUploadServer>>;
+
+/** The upload route alone, on a port, behind the real listener and over real stores. */
+export async function startUploadServer(options: Omit<FilePartsOptions, 'publicUrl'> & { idleMs?: number }) {
+  let url = '';
+  const parts = await openFileParts({ ...options, publicUrl: () => url });
+  const open = { count: 0 };
+  const metrics = createMetrics();
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  const { uploads: service, library } = parts;
+  const log = options.log ?? silentLog;
+  app.route('/', uploads({ uploads: service, library, idleMs: options.idleMs ?? 5000, open, log, metrics }));
+  const guard = { allowedHosts: [], allowedOrigins: [] };
+  const face = await listen({ host: '127.0.0.1', port: 0, app, guard, isDraining: () => false });
+  url = `http://127.0.0.1:${face.port}`;
+  return {
+    ...parts,
+    url,
+    port: face.port,
+    open,
+    authorize: (intent: Partial<UploadIntent> = {}) => service.authorize({ principal: PRINCIPAL, ...intent }),
+    outcomes: async () =>
+      Object.fromEntries(
+        [...(await metrics.text()).matchAll(/wharf_uploads_total\{outcome="(\w+)"\} (\d+)/g)].map(([, name, count]) => [
+          name,
+          Number(count),
+        ]),
+      ),
+    stop: async () => {
+      void face.close();
+      face.closeAll();
+      await parts.close();
+    },
+  };
+}
