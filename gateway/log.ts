@@ -2,6 +2,11 @@ import { type Logger, pino } from 'pino';
 import type { Log, LogFields } from './ports/log.js';
 import { redactFields } from './redact.js';
 
+/** Lines are written together: a write for each of them would cost as much as a small message does. */
+const LINES_BYTES = 4096;
+/** The longest that a line waits for others. At the end of the process nothing waits. */
+const FLUSH_MS = 100;
+
 /** Where lines go; standard error by default, so that standard output stays for what people read. */
 export interface LogTarget {
   write(line: string): void;
@@ -19,7 +24,12 @@ export function createLog(level: 'debug' | 'info' | 'warn' | 'error', target?: L
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  return wrap(pino(options, target ?? pino.destination({ dest: 2, sync: false })));
+  return wrap(
+    pino(
+      options,
+      target ?? pino.destination({ dest: 2, sync: false, minLength: LINES_BYTES, periodicFlush: FLUSH_MS }),
+    ),
+  );
 }
 
 function wrap(logger: Logger): Log {

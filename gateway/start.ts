@@ -17,6 +17,7 @@ import { createAdminApp, createApp } from './http/app.js';
 import { createAuthenticator } from './http/auth.js';
 import { listen } from './http/listener.js';
 import { createMetrics } from './http/metrics.js';
+import { mcp } from './http/routes/mcp.js';
 import type { Clock } from './ports/clock.js';
 import type { Log } from './ports/log.js';
 import { Server } from './relay/server.js';
@@ -152,8 +153,9 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
     metrics.gauge('wharf_open_exchanges', () => open.count);
     metrics.gauge('wharf_upstream_connections', () => sum([...servers.values()].map((server) => server.channels)));
 
+    const authenticate = createAuthenticator(config.auth);
+    const direct = mcp({ servers, authenticate, held, timeouts, log, metrics, open });
     const app = createApp({
-      mcp: { servers, authenticate: createAuthenticator(config.auth), held, timeouts, log, metrics, open },
       downloads: {
         resolveTicket: async (ticket) => {
           const redeemed = await tickets.redeemDownload(ticket);
@@ -184,7 +186,7 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
       allowedHosts: [...config.allowedHosts, ...(config.publicUrl ? [new URL(config.publicUrl).host] : [])],
       allowedOrigins: [...config.allowedOrigins, ...(config.publicUrl ? [new URL(config.publicUrl).origin] : [])],
     };
-    const face = await listen({ ...config.listen, app, guard, isDraining });
+    const face = await listen({ ...config.listen, app, direct, guard, isDraining });
     closers.unshift(async () => face.closeAll());
     publicUrl.base ||= `http://${formatAddress({ ...config.listen, port: face.port })}`;
     // readiness must still be told while draining

@@ -4,20 +4,17 @@ import { GatewayError } from '../errors.js';
 import { errorAnswer } from '../relay/error-answer.js';
 import { type AdminDeps, admin } from './routes/admin.js';
 import { type DownloadDeps, downloads } from './routes/downloads.js';
-import { type McpDeps, mcp } from './routes/mcp.js';
 import { type UploadDeps, uploads } from './routes/uploads.js';
 import { FILE_HEADERS } from './security-headers.js';
 
 export interface AppDeps {
-  mcp: McpDeps;
   downloads: DownloadDeps;
   uploads: UploadDeps;
 }
 
-/** The public face: MCP endpoints and links. No socket, no environment, no clock. */
+/** The public face but for the MCP endpoints, which are a `DirectRoute`. No socket, no environment, no clock. */
 export function createApp(deps: AppDeps): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
-  app.route('/', mcp(deps.mcp));
   app.route('/', downloads(deps.downloads));
   app.route('/', uploads(deps.uploads));
   app.notFound(notFound);

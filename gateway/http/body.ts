@@ -66,3 +66,21 @@ export function readBody(request: IncomingMessage, { limits, idleMs, held }: Bod
     });
   });
 }
+
+/** What a refused client may still send while it reads its answer; then the connection goes. */
+const REST_BYTES = 64 * 1024 * 1024;
+const REST_MS = 500;
+
+/** Reads away what is left of a body that nobody wants, so that the connection can be used again. */
+export function discardRest(request: IncomingMessage): void {
+  if (request.complete || request.destroyed) return;
+  let received = 0;
+  const end = () => request.socket.destroySoon();
+  const timer = setTimeout(end, REST_MS);
+  request.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    if (received > REST_BYTES) end();
+  });
+  request.once('close', () => clearTimeout(timer));
+  request.resume();
+}

@@ -15,10 +15,14 @@ const KEEP_ALIVE_MS = 65_000;
 /** Routes that answer `Expect: 100-continue` themselves, once they know that they want the body. */
 const DECIDES_FIRST = /^\/u\//;
 
+/** Takes a request before the app sees it; false when it is for the app. */
+export type DirectRoute = (request: IncomingMessage, response: ServerResponse) => boolean;
+
 export interface ListenerOptions {
   host: string;
   port: number;
   app: Hono<{ Bindings: HttpBindings }>;
+  direct?: DirectRoute;
   guard: GuardSettings;
   isDraining: () => boolean;
 }
@@ -33,7 +37,7 @@ export interface Listener {
 }
 
 /** Opens a port for an app. @throws the system's error, such as EADDRINUSE */
-export async function listen({ host, port, app, guard, isDraining }: ListenerOptions): Promise<Listener> {
+export async function listen({ host, port, app, direct, guard, isDraining }: ListenerOptions): Promise<Listener> {
   const check = createGuard(guard);
   const handle = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
@@ -45,7 +49,7 @@ export async function listen({ host, port, app, guard, isDraining }: ListenerOpt
       refuse(response, asGatewayError(error));
       return;
     }
-    void handle(request, response);
+    if (!direct?.(request, response)) void handle(request, response);
   };
   const server = createServer(
     { requestTimeout: 0, headersTimeout: HEAD_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },

@@ -1,3 +1,4 @@
+import { plainText } from '../wire/json/plain-text.js';
 import { createReader, type HeldMessage, type WatchRange } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
 import { type Edit, inOrder, replaceRange } from './edits.js';
@@ -64,7 +65,7 @@ function replacement(
   range: WatchRange,
   mappings: ReadonlyMap<string, Mapping>,
 ): string | undefined {
-  const old = () => message.slice(range.start, range.end).toString('utf8');
+  const old = () => plainText(message.slice(range.start, range.end).toString('utf8'));
   switch (range.name) {
     case RANGE.id:
       return message.captured('method') === undefined ? mappings.get(old())?.id : undefined;

@@ -1,7 +1,4 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { HttpBindings } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { Hono } from 'hono';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import type { HeldBudget } from '../../files/budget.js';
 import type { Timeouts } from '../../policy/limits.js';
@@ -10,8 +7,9 @@ import type { Metrics } from '../../ports/metrics.js';
 import type { Exchange } from '../../relay/exchange.js';
 import type { Server } from '../../relay/server.js';
 import { logExchange } from '../access-log.js';
-import { readBody } from '../body.js';
+import { discardRest, readBody } from '../body.js';
 import { refuse } from '../error-response.js';
+import type { DirectRoute } from '../listener.js';
 
 export interface McpDeps {
   servers: ReadonlyMap<string, Server>;
@@ -34,24 +32,33 @@ const CLIENT_GONE = new GatewayError('internal', {}, 'the client has gone');
 
 const ALLOW = 'POST, GET, DELETE';
 
-/** `POST/GET/DELETE /{server}/mcp`, and `/mcp` when there is exactly one server. */
-export function mcp(deps: McpDeps): Hono<{ Bindings: HttpBindings }> {
-  const app = new Hono<{ Bindings: HttpBindings }>();
+/** A path of two segments, without its query. */
+const SERVER_PATH = /^\/([^/?]+)\/mcp(?:\?|$)/;
+const ONLY_PATH = /^\/mcp(?:\?|$)/;
+
+/**
+ * `POST/GET/DELETE /{server}/mcp`, and `/mcp` when there is exactly one server. It stands beside the router: what a
+ * router and its Request and Response objects cost is a tenth of a small message.
+ */
+export function mcp(deps: McpDeps): DirectRoute {
   const [only, ...others] = deps.servers.values();
-  if (only && others.length === 0) app.all('/mcp', (c) => handle(deps, only, c.env));
-  app.all('/:server/mcp', (c) => {
-    const name = c.req.param('server');
-    const server = deps.servers.get(name);
-    if (server) return handle(deps, server, c.env);
-    refuse(c.env.outgoing as ServerResponse, new GatewayError('server_unknown', { server: name }));
-    return RESPONSE_ALREADY_SENT;
-  });
-  return app;
+  const isOnly = only && others.length === 0;
+  return (request, response) => {
+    const target = request.url ?? '';
+    const name = SERVER_PATH.exec(target)?.[1];
+    const server = isOnly && ONLY_PATH.test(target) ? only : name !== undefined && deps.servers.get(name);
+    if (server) void handle(deps, server, request, response);
+    else if (name !== undefined) refuse(response, new GatewayError('server_unknown', { server: name }));
+    return Boolean(server) || name !== undefined;
+  };
 }
 
-async function handle(deps: McpDeps, server: Server, env: HttpBindings): Promise<Response> {
-  const { incoming } = env;
-  const outgoing = env.outgoing as ServerResponse;
+async function handle(
+  deps: McpDeps,
+  server: Server,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
   const startedAt = performance.now();
   const gone = new AbortController();
   const exchange: Exchange = {
@@ -71,7 +78,8 @@ async function handle(deps: McpDeps, server: Server, env: HttpBindings): Promise
       error: undefined,
     },
   };
-  outgoing.once('close', () => gone.abort(CLIENT_GONE));
+  const onClose = () => gone.abort(CLIENT_GONE);
+  outgoing.once('close', onClose);
   deps.open.count += 1;
   if (incoming.method === 'GET') deps.open.getStreams.add(outgoing);
   try {
@@ -86,24 +94,21 @@ async function handle(deps: McpDeps, server: Server, env: HttpBindings): Promise
       deps.metrics.count('wharf_errors_total', { code: error.code });
     }
     refuse(outgoing, error, exchange.facts.requestId);
+    discardRest(incoming);
   } finally {
+    // whatever is over has nobody left to tell
+    outgoing.off('close', onClose);
     deps.held.add(-exchange.body.length);
     deps.open.count -= 1;
     deps.open.getStreams.delete(outgoing);
     logExchange(deps, server.name, incoming.method ?? '', outgoing.statusCode, exchange, startedAt);
   }
-  return RESPONSE_ALREADY_SENT;
 }
 
-async function dispatch(
-  deps: McpDeps,
-  server: Server,
-  exchange: Exchange,
-  incoming: HttpBindings['incoming'],
-): Promise<void> {
+async function dispatch(deps: McpDeps, server: Server, exchange: Exchange, incoming: IncomingMessage): Promise<void> {
   switch (incoming.method) {
     case 'POST':
-      exchange.body = await readBody(incoming as IncomingMessage, {
+      exchange.body = await readBody(incoming, {
         limits: server.limits,
         idleMs: deps.timeouts.idle,
         held: deps.held,

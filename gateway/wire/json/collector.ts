@@ -1,5 +1,6 @@
 import type { ReaderOptions, SlotSink } from './handler.js';
 import type { HeldMessage, SlotValue } from './held-message.js';
+import { plainText } from './plain-text.js';
 import { Position } from './position.js';
 import { StringScanner } from './string-scanner.js';
 import type { TreeNode } from './watch-tree.js';
@@ -185,7 +186,7 @@ export class Collector {
       this.#captureFrom = -1;
       if (this.#captured.length > MAX_CAPTURE) message.captureOverlong(place.capture);
       else {
-        const text = Buffer.from(this.#captured, 'latin1').toString('utf8');
+        const text = plainText(Buffer.from(this.#captured, 'latin1').toString('utf8'));
         message.capture({ name: place.capture, path: this.position.path(message), text });
       }
     }

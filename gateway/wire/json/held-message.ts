@@ -25,7 +25,7 @@ export interface WatchRange {
   readonly end: number;
 }
 
-/** The raw JSON text of a small value, kept aside. */
+/** The JSON text of a small scalar as `JSON.stringify` spells it, kept aside. */
 export interface Capture {
   readonly name: string;
   readonly path: readonly (string | number)[];

@@ -34,6 +34,21 @@ describe('a batch', () => {
     }
   });
 
+  it('finds the requests of ids that the server spells in its own way', async () => {
+    for (const [asked, answered] of [
+      ['"a/b"', '"a\\/b"'],
+      ['"é"', '"\\u00e9"'],
+      ['1', '1.0'],
+      ['10', '1e1'],
+    ] as const) {
+      const lab = new RelayLab({ limits: LIMITS });
+      const completion = `[${answer(answered, image())}]`;
+      expect((await lab.relay([Buffer.from(completion)], 'json', [request(asked, 'completion/complete')])).text).toBe(
+        completion,
+      );
+    }
+  });
+
   it('that fails is an error for each of its requests, not for what the server asks in it', async () => {
     const lab = new RelayLab({ limits: LIMITS });
     const asks = '{"method":"sampling/createMessage","params":{},"id":9}';

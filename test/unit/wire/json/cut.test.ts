@@ -226,13 +226,14 @@ describe('what is watched', () => {
 });
 
 describe('what is captured', () => {
-  it.each(['1', '"a-1"', '-0', '1e400', '12345678901234567890', 'null', '"\\u00e9é"', 'true'])(
-    'keeps its text: %s',
-    (id) => {
-      const { captures } = readOne('json', TREE, `{"method":"tools/call","id":${id},"params":{"progressToken":${id}}}`);
-      expect(captures).toEqual({ method: '"tools/call"', id, token: id });
-    },
-  );
+  it.each([
+    ...['1', '"a-1"', '1e400', '12345678901234567890', 'null', 'true'].map((id) => [id, id]),
+    ['-0', '0'],
+    ['"\\u00e9é"', '"éé"'],
+  ])('has its text, spelled as JSON.stringify does: %s', (id, plain) => {
+    const message = readOne('json', TREE, `{"method":"tools\\/call","id":${id},"params":{"progressToken":${id}}}`);
+    expect(message.captures).toEqual({ method: '"tools/call"', id: plain, token: plain });
+  });
 
   it('is a scalar', () => {
     expect(readOne('json', TREE, '{"id":{"id":1},"method":["x"]}').captures).toEqual({});
