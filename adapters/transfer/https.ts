@@ -103,7 +103,7 @@ export function create({ ca, resolve }: z.output<typeof settings>): Transfer {
           if (isCoded(answer)) throw failed(host, CODED);
           const contentLength = lengthOf(answer);
           if (contentLength !== undefined && contentLength > rules.maxBytes) throw tooLarge(host, rules, contentLength);
-          body = new DownloadBody(run, rules, contentLength);
+          body = new DownloadBody(run, rules);
           // every error arrives at the body, which is the last of the two
           pipeline(answer, body, () => undefined);
           const length = contentLength === undefined ? {} : { contentLength };
@@ -144,8 +144,6 @@ export function create({ ca, resolve }: z.output<typeof settings>): Transfer {
           write: (request) => sending.start(request),
         });
         const status = answer.statusCode ?? 0;
-        // a 2xx before the end may come from a peer that still reads
-        if (status >= 300) sending.refuse();
         const start = await readStart(answer, run);
         if (status >= 300 && status < 400) throw failedStatus(host, status);
         if (status >= 400) return { status, body: isCoded(answer) ? Buffer.alloc(0) : start };
@@ -181,8 +179,8 @@ async function readStart(answer: IncomingMessage, run: Run): Promise<Buffer> {
   return Buffer.concat(chunks).subarray(0, ANSWER_BYTES);
 }
 
-/** What is left of an answer costs its connection. */
+/** Ends the connection, whatever is left to read or still waits to be written. */
 function drop(answer: IncomingMessage): void {
-  answer.on('error', () => undefined);
   answer.destroy();
+  answer.socket.destroy();
 }

@@ -3,7 +3,7 @@ import { Transform, type TransformCallback } from 'node:stream';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { TransferRules } from '../../../gateway/ports/transfer.js';
 import { asError } from './connection.js';
-import { connectionFailure, failed } from './failure.js';
+import { connectionFailure } from './failure.js';
 import type { Run } from './run.js';
 
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
@@ -34,31 +34,25 @@ export function tooLarge(host: string, rules: TransferRules, actual: number): Ga
   return new GatewayError('fetch_too_large', { host, limit: maxBytesName, allowed: maxBytes, actual });
 }
 
-/** What a download's body goes through: counts it, and gives every error its public form. */
+/**
+ * What a download's body goes through: counts it, and gives every error its public form. node:http itself reports a
+ * body that is shorter than announced.
+ */
 export class DownloadBody extends Transform {
   readonly #run: Run;
   readonly #rules: TransferRules;
-  readonly #announced: number | undefined;
   #received = 0;
 
-  constructor(run: Run, rules: TransferRules, announced: number | undefined) {
+  constructor(run: Run, rules: TransferRules) {
     super();
     this.#run = run;
     this.#rules = rules;
-    this.#announced = announced;
-    // the reader may come late, and an error before it must not end the process
-    this.on('error', () => undefined);
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
     this.#received += chunk.length;
     if (this.#received > this.#rules.maxBytes) callback(tooLarge(this.#run.host, this.#rules, this.#received));
     else callback(null, chunk);
-  }
-
-  override _flush(callback: TransformCallback): void {
-    const isShort = this.#announced !== undefined && this.#received < this.#announced;
-    callback(isShort ? failed(this.#run.host, 'it sent fewer bytes than it announced') : null);
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {

@@ -16,9 +16,11 @@ const MAX_ADDRESSES = 8;
 /**
  * Asks the name servers. Not getaddrinfo, which a hostile name server could keep busy in all the four threads that
  * file access needs too.
+ * @param servers instead of the system's, for tests
  */
-export const askNameServers: Resolve = async (host, signal) => {
+export const askNameServers = async (host: string, signal: AbortSignal, servers?: string[]): Promise<string[]> => {
   const resolver = new Resolver({ timeout: DNS_MS, tries: DNS_TRIES });
+  if (servers !== undefined) resolver.setServers(servers);
   const cancel = (): void => resolver.cancel();
   signal.addEventListener('abort', cancel, { once: true });
   try {

@@ -10,7 +10,6 @@ export class Sending {
   readonly #form: Form | undefined;
   readonly #run: Run;
   #written = 0;
-  #refused = false;
   #isReading = false;
 
   constructor(file: UploadRequest['file'], form: Form | undefined, run: Run) {
@@ -38,11 +37,6 @@ export class Sending {
     return this.#written === this.length;
   }
 
-  /** The peer has said no: the rest stays here. */
-  refuse(): void {
-    this.#refused = true;
-  }
-
   /** Writes and ends the request. A source that fails ends the whole transfer with its own error. */
   start(request: ClientRequest): void {
     this.#send(request).catch((error: unknown) => this.#run.stop(error));
@@ -53,8 +47,10 @@ export class Sending {
     const { size } = this.#file;
     let sent = 0;
     for await (const piece of this.#pieces()) {
-      if (this.#refused || request.destroyed) return;
+      // the peer has said no, or is gone: the rest stays here
+      if (request.destroyed) return;
       sent += piece.length;
+      // what follows the announced length would be read as another request
       if (sent > size) break;
       await this.#write(request, piece);
     }

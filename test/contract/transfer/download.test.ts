@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Transfer } from '../../../gateway/ports/transfer.js';
-import { bytesOf, calm, failureOf, type Handler, type Peer, rules, startPeer, transferTo } from './peer.js';
+import { bytesOf, calm, failureOf, fileOf, type Handler, type Peer, rules, startPeer, transferTo } from './peer.js';
 
 let peer: Peer;
 let transfer: Transfer;
@@ -306,6 +306,20 @@ describe('an ending from outside', () => {
     const { body } = await transfer.download({ url: peer.https, rules: rules(peer) }, later.signal);
     later.abort(reason);
     await expect(body.toArray()).rejects.toBe(reason);
+  });
+
+  it('a transfer that has ended no longer listens to the signal', async () => {
+    const { signal } = new AbortController();
+    peer.answer(whole);
+    const { body } = await transfer.download({ url: peer.https, rules: rules(peer) }, signal);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    await body.toArray();
+    const upload = { url: peer.https, method: 'PUT' as const, file: fileOf('x'), rules: rules(peer) };
+    await transfer.upload(upload, signal);
+    const forbidden = { ...upload, url: 'https://127.0.0.1/' };
+    expect((await failureOf(transfer.upload(forbidden, signal))).code).toBe('fetch_forbidden');
+    while (!body.closed) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
   it('a body that its reader destroys frees the connection', async () => {

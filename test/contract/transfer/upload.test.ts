@@ -232,8 +232,47 @@ describe('an upload that goes wrong', () => {
     expect(failure.code).toBe('internal');
   });
 
+  it('nothing is sent behind the announced length, where it would be read as another request', async () => {
+    const received: Buffer[] = [];
+    let ended = false;
+    const server = createServer((socket) => {
+      socket.on('data', (chunk: Buffer) => received.push(chunk));
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        ended = true;
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const text = () => Buffer.concat(received).toString();
+    const file = {
+      ...fileOf(FILE),
+      async *read() {
+        yield Buffer.from(FILE);
+        while (!text().endsWith(`\r\n\r\n${FILE}`)) await new Promise((resolve) => setTimeout(resolve, 5));
+        yield Buffer.from('GET /secret HTTP/1.1\r\n\r\n');
+        // long enough to have been sent
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      },
+    };
+    await failureOf(upload({ url, file, rules: rules(peer, { ownOrigin: url }) }));
+    while (!ended) await new Promise((resolve) => setTimeout(resolve, 10));
+    server.close();
+    expect(text()).toMatch(/\r\n\r\nHello world!$/);
+  });
+
   it('a refusal before the end is read, and the rest of the file stays where it is', async () => {
-    peer.answer((_request, response) => response.writeHead(413).end('too big for us'), { early: true });
+    let closed = false;
+    peer.answer(
+      (request, response) => {
+        request.socket.on('close', () => {
+          closed = true;
+        });
+        response.writeHead(413).end('too big for us');
+      },
+      { early: true },
+    );
     let given = 0;
     let returned = false;
     const size = 50_000_000;
@@ -250,8 +289,32 @@ describe('an upload that goes wrong', () => {
     };
     const answer = await upload({ file, rules: rules(peer, { maxBytes: size }) });
     expect(answer).toEqual({ status: 413, body: Buffer.from('too big for us') });
-    while (!returned) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (!returned || !closed) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(given).toBeLessThan(size);
+  });
+
+  it('a peer that refuses and then neither reads nor closes costs no connection', async () => {
+    const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => {
+        socket.pause();
+        socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno');
+      });
+      open = () => socket.destroy();
+    });
+    let open = (): unknown => undefined;
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const before = sockets();
+    const limits = rules(peer, { ownOrigin: url, maxBytes: 1e9 });
+    const answer = await upload({ url, file: fileOf(Buffer.alloc(50_000_000), 'x', 'a/b', 5_000_000), rules: limits });
+    expect(answer).toEqual({ status: 413, body: Buffer.from('no') });
+    // the peer's own end stays
+    while (sockets() > before + 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    open();
+    server.close();
   });
 
   it('a peer that says yes before it has the whole file is not believed', async () => {
