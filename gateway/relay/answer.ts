@@ -58,7 +58,7 @@ export class AnswerRelay {
       onlyOpen: () => (this.#pending.size === 1 ? [...this.#pending.keys()][0] : undefined),
     };
     this.#headers = toClientHeaders(answer.headers);
-    this.#outlet = new Outlet(exchange.response, kind === 'sse' ? 'sse' : 'json');
+    this.#outlet = new Outlet(exchange.response, kind === 'sse' ? 'sse' : 'json', deps.timeouts.idle);
     if (context.openSession) this.#early = [];
     this.#reader = new CutReader(
       kind,
@@ -123,9 +123,10 @@ export class AnswerRelay {
       return;
     }
     const slow = this.#outlet.send(pieces, message.frame);
-    cuts.release();
     this.#answered(answersIn(message).map(({ id }) => id));
-    if (slow) this.#queue(() => slow);
+    // what a slow client has not taken yet is still held
+    if (slow) this.#queue(() => slow.finally(() => cuts.release()));
+    else cuts.release();
   }
 
   /** A priming event or a `retry`: clients resume by it, so it keeps its place. */

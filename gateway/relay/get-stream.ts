@@ -9,9 +9,9 @@ export class GetStream {
   readonly done: Promise<void>;
   readonly #outlet: Outlet;
 
-  constructor(exchange: Exchange) {
+  constructor(exchange: Exchange, idleMs: number) {
     this.exchange = exchange;
-    this.#outlet = new Outlet(exchange.response, 'sse');
+    this.#outlet = new Outlet(exchange.response, 'sse', idleMs);
     this.done = new Promise((resolve) => {
       exchange.response.once('close', () => {
         exchange.facts.bytesOut = this.#outlet.bytes;

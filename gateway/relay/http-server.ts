@@ -119,7 +119,7 @@ export class HttpServer {
   /** Anything that is no MCP message, such as an error page. */
   async #passBytes(exchange: Exchange, answer: UpstreamAnswer): Promise<void> {
     exchange.response.writeHead(answer.status, toClientHeaders(answer.headers));
-    const outlet = new Outlet(exchange.response, 'json');
+    const outlet = new Outlet(exchange.response, 'json', this.#deps.timeouts.idle);
     try {
       await this.#read(exchange, answer, (chunk) => outlet.send([chunk], undefined));
       outlet.end();

@@ -24,7 +24,7 @@ export function answerLocally(exchange: Exchange, messages: ClientMessages, answ
   const accept = String(headers.accept ?? '');
   if (accept.includes('text/event-stream') && !accept.includes('json') && !accept.includes('*/*')) {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
-    const outlet = new Outlet(response, 'sse');
+    const outlet = new Outlet(response, 'sse', 0);
     void outlet.send([text], undefined);
     outlet.end();
     facts.bytesOut = outlet.bytes;

@@ -17,6 +17,7 @@ export type ClientResponse = Pick<
   | 'writableEnded'
   | 'destroyed'
   | 'writableNeedDrain'
+  | 'setTimeout'
 >;
 
 /** Proxies and clients give up on a stream that stays silent; a comment is no event, so it cannot be misread. */
@@ -30,13 +31,16 @@ const NOTHING = Buffer.alloc(0);
 export class Outlet {
   readonly #response: ClientResponse;
   readonly #format: 'sse' | 'json';
+  readonly #idleMs: number;
   #heartbeat: NodeJS.Timeout | undefined;
   #inFrame = false;
   #bytes = 0;
 
-  constructor(response: ClientResponse, format: 'sse' | 'json') {
+  /** @param idleMs `timeouts.idle`: a client that takes nothing of what waits for it for that long is given up; 0: never */
+  constructor(response: ClientResponse, format: 'sse' | 'json', idleMs: number) {
     this.#response = response;
     this.#format = format;
+    this.#idleMs = idleMs;
     if (format !== 'sse') return;
     this.#heartbeat = setInterval(() => {
       // the answer may have been ended elsewhere, as an error without a stream
@@ -119,8 +123,11 @@ export class Outlet {
   #write(bytes: Buffer): Promise<void> | undefined {
     this.#bytes += bytes.length;
     if (this.#response.write(bytes) || this.gone) return undefined;
+    // Node sees progress inside one write, and without a listener it destroys the connection when there is none.
+    this.#response.setTimeout(this.#idleMs);
     return new Promise((resolve) => {
       const done = () => {
+        this.#response.setTimeout(0);
         this.#response.off('drain', done);
         this.#response.off('close', done);
         resolve();

@@ -30,12 +30,16 @@ export class PostStream {
   #resolve: () => void = () => {};
   #reject: (error: GatewayError) => void = () => {};
 
-  /** @param head `now`, or `later` when the first message has a say in it (a session id, a status) */
+  /**
+   * @param head `now`, or `later` when the first message has a say in it (a session id, a status)
+   * @param idleMs `timeouts.idle`, for a client that does not read
+   */
   constructor(
     exchange: Exchange,
     messages: ClientMessages,
     pending: ReadonlyMap<string, PendingRequest>,
     head: 'now' | 'later',
+    idleMs: number,
   ) {
     this.exchange = exchange;
     this.messages = messages;
@@ -46,7 +50,7 @@ export class PostStream {
       this.#format === 'sse'
         ? { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
         : { 'content-type': 'application/json' };
-    this.#outlet = new Outlet(exchange.response, this.#format);
+    this.#outlet = new Outlet(exchange.response, this.#format, idleMs);
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -70,13 +74,14 @@ export class PostStream {
   /** Sends a message that answers `answered` of the requests, or none; a plain JSON answer holds only answers. */
   async send(pieces: readonly Piece[], answered: readonly string[]): Promise<void> {
     const { response } = this.exchange;
+    // answered now: were the channel to break while a slow client takes it, it would be answered twice
+    for (const id of answered) this.pending.delete(id);
     const status = this.#isStateless && answered.length > 0 && !response.headersSent ? statusOf(pieces) : 200;
     if (status !== 200 && !this.gone) this.#refuse(status, pieces);
     else if (this.#format === 'sse' || answered.length > 0) {
       this.#writeHead();
       await this.#outlet.send(pieces, undefined);
     }
-    for (const id of answered) this.pending.delete(id);
     if (this.pending.size === 0) this.#end();
   }
 

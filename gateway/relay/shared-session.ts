@@ -112,7 +112,8 @@ export class SharedSession {
       if (this.#byId.has(id)) throw new GatewayError('request_invalid', { reason: `the id ${id} is in use already` });
     }
     const outgoing = await this.#translated(exchange, messages, bytes);
-    const stream = new PostStream(exchange, messages, pending, opened || isShared ? 'later' : 'now');
+    const head = opened || isShared ? 'later' : 'now';
+    const stream = new PostStream(exchange, messages, pending, head, deps.timeouts.idle);
     this.#register(stream, pending, opened);
     try {
       await connection.send(outgoing.message);
@@ -154,7 +155,7 @@ export class SharedSession {
   async openGet(exchange: Exchange): Promise<void> {
     if (this.#get) throw new GatewayError('stream_taken');
     this.#lastUse = Date.now();
-    const stream = new GetStream(exchange);
+    const stream = new GetStream(exchange, this.#options.deps.timeouts.idle);
     this.#get = stream;
     for (const arrived of this.#streamArrived.splice(0)) arrived();
     await stream.done;
@@ -221,10 +222,12 @@ export class SharedSession {
         due: () => this.#reader.inMessage,
         signal: this.#abort.signal,
       });
-      await this.#tail;
     } catch (error) {
       reason = error;
     }
+    // a message that came whole before the end is delivered; what only it could answer is not waited for
+    this.#own.giveUp();
+    await this.#tail;
     await this.#over(reason ?? new GatewayError('upstream_closed', { server: deps.server }));
   }
 
@@ -238,7 +241,7 @@ export class SharedSession {
     this.#abort.abort(error);
     this.#own.giveUp();
     if (this.#posts.size > 0) deps.log.warn({ code: error.code, err: error.cause }, 'the channel broke off');
-    for (const stream of this.#posts) await stream.fail(error, (id) => this.#originalId(id));
+    await Promise.all([...this.#posts].map((stream) => stream.fail(error, (id) => this.#originalId(id))));
     this.#get?.end();
     await connection.close();
   }

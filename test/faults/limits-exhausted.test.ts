@@ -100,17 +100,19 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     await start({ limits: { held: ONE_MIB } });
     const one = await RawClient.connect(wharf.mcp);
     const two = await RawClient.connect(wharf.mcp);
-    const text = 'n'.repeat(600_000);
-    const held = one.call('echo', { text, stopAfter: 600_000 });
-    await until(async () => (await gauge(wharf.adminUrl, 'wharf_held_bytes')) > 590_000);
-    const { error } = await two.call('echo', { text });
+    // below limits.inlineResource, so that it stays in its message
+    const resource = { uri: 'blob://600000' };
+    const held = one.request('resources/read', { ...resource, arguments: { stopAfter: 780_000 } });
+    await until(async () => (await gauge(wharf.adminUrl, 'wharf_held_bytes')) > 700_000);
+    const { error } = await two.request('resources/read', resource);
     expect(error).toMatchObject({
       code: -32603,
       data: { code: 'held_full', limit: 'limits.held', allowed: ONE_MIB },
     });
     expect(error?.message).toMatch(/limits\.held = 1048576 bytes/);
     upstream.goOn();
-    expect((await held).result?.content?.[0]?.text).toBe(text);
+    const { result } = await held;
+    expect(result).toMatchObject({ contents: [{ blob: expect.stringMatching(/^.{800000}$/) }] });
     await expectNothingLeft(wharf.adminUrl, stores);
     await expectWorking(wharf.mcp);
   });

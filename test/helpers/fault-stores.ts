@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ListMultipartUploadsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, ListMultipartUploadsCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { plainClient } from '../contract/objects/s3-buckets.js';
 import { freshName, redisUrl, s3Config } from './services.js';
 
@@ -50,6 +50,10 @@ export function s3Stores(endpoint?: string): FaultStores {
     objects: list,
     unfinished: async () =>
       (await client.send(new ListMultipartUploadsCommand({ Bucket: bucket }))).Uploads?.length ?? 0,
-    close: async () => client.destroy(),
+    close: async () => {
+      // the tests' server keeps everything in memory and outlives the run
+      for (const Key of await list()) await client.send(new DeleteObjectCommand({ Bucket: bucket, Key }));
+      client.destroy();
+    },
   };
 }
