@@ -21,6 +21,8 @@ export class PostStream {
   readonly pending: Map<string, PendingRequest>;
   /** Resolves when every request is answered or the client has gone; rejects when it failed before any head was out. */
   readonly done: Promise<void>;
+  /** Removes what existed for the requests only: done before the last answer is out, so that the client finds it gone. */
+  release: () => Promise<void> = async () => {};
 
   readonly #outlet: Outlet;
   readonly #format: 'sse' | 'json';
@@ -76,6 +78,7 @@ export class PostStream {
     const { response } = this.exchange;
     // answered now: were the channel to break while a slow client takes it, it would be answered twice
     for (const id of answered) this.pending.delete(id);
+    if (this.pending.size === 0) await this.release();
     const status = this.#isStateless && answered.length > 0 && !response.headersSent ? statusOf(pieces) : 200;
     if (status !== 200 && !this.gone) this.#refuse(status, pieces);
     else if (this.#format === 'sse' || answered.length > 0) {

@@ -114,6 +114,7 @@ export class SharedSession {
     const outgoing = await this.#translated(exchange, messages, bytes);
     const head = opened || isShared ? 'later' : 'now';
     const stream = new PostStream(exchange, messages, pending, head, deps.timeouts.idle);
+    stream.release = outgoing.done;
     this.#register(stream, pending, opened);
     try {
       await connection.send(outgoing.message);

@@ -16,7 +16,7 @@ const metric = async (adminUrl: string, line: string) =>
 
 describe.each(STORES)('a file in %s', (stores) => {
   it('is gone after its retention, and so is its link', async () => {
-    const config = { retention: '1s', links: { style: 'gateway', ttl: '10m' } };
+    const config = { retention: '4s', links: { style: 'gateway', ttl: '10m' } };
     const wharf = await startWharf({ servers: { fake: { url: fake.url } }, stores, config });
     try {
       const client = await RawClient.connect(wharf.mcp);

@@ -11,7 +11,13 @@ const withBoundary = (boundary: string, parameter = boundary) =>
 const named = (value: string) => part(`name="file"; ${value}`, CONTENT);
 const mib = (count: number) => Buffer.alloc(count * 1024 * 1024, 'x');
 
-type Right = readonly [title: string, body: Buffer, name: string | undefined, contentType?: string | undefined, content?: Buffer];
+type Right = readonly [
+  title: string,
+  body: Buffer,
+  name: string | undefined,
+  contentType?: string | undefined,
+  content?: Buffer,
+];
 
 const RIGHT: Right[] = [
   ['one file', bodyOf([file(CONTENT)]), 'a.txt'],

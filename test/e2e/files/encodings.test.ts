@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+/** F4 of the acceptance tables, with a name. */
+const F4 = 'data:application/octet-stream;name=x.bin;base64,AAEC/f7/';
+const TEXT = 'data:text/plain;name=hello.txt;base64,SGVsbG8gd29ybGQh';
+
+const TEMPLATE = { data: '$base64', mimeType: '$mime', name: '$name', size: '$size' };
+const FILES: Record<string, Record<string, unknown>> = {
+  base64: { encoding: 'base64' },
+  base64url: { encoding: 'base64url' },
+  hex: { encoding: 'hex' },
+  dataUri: { encoding: 'dataUri' },
+  dataUriNamed: { encoding: 'dataUriNamed' },
+  text: { encoding: 'text' },
+  object: { encoding: 'object', template: TEMPLATE },
+  bytes: { encoding: 'bytes' },
+  httpsUrl: { encoding: 'httpsUrl' },
+};
+const properties = Object.fromEntries(Object.keys(FILES).map((name) => [name, { type: 'string' }]));
+
+describe('a file in every encoding of an HTTP server', () => {
+  let upstream: RecordingUpstream;
+  let wharf: Wharf;
+  let client: RawClient;
+
+  beforeAll(async () => {
+    upstream = await RecordingUpstream.start({
+      tools: [{ name: 'take', inputSchema: { type: 'object', properties } }],
+    });
+    wharf = await startWharf({ servers: { legacy: { url: upstream.url, tools: { take: { files: FILES } } } } });
+    client = await RawClient.connect(wharf.mcp);
+  });
+
+  afterAll(async () => {
+    await wharf.stop();
+    await upstream.stop();
+  });
+
+  it.each([
+    ['base64', 'AAEC/f7/'],
+    ['base64url', 'AAEC_f7_'],
+    ['hex', '000102fdfeff'],
+    ['dataUri', 'data:application/octet-stream;base64,AAEC/f7/'],
+    ['dataUriNamed', 'data:application/octet-stream;name=x.bin;base64,AAEC/f7/'],
+    ['object', { data: 'AAEC/f7/', mimeType: 'application/octet-stream', name: 'x.bin', size: 6 }],
+    ['bytes', [0, 1, 2, 253, 254, 255]],
+  ])('%s is exactly what the server always took', async (argument, expected) => {
+    const { result } = await client.call('take', { [argument]: F4, other: 1e3 });
+    expect(result).toEqual({ content: [{ type: 'text', text: 'done' }] });
+    expect(upstream.lastArguments).toEqual({ [argument]: expected, other: 1000 });
+  });
+
+  it('text is the text itself, and bytes that are no text are refused', async () => {
+    await client.call('take', { text: TEXT });
+    expect(upstream.lastArguments).toEqual({ text: 'Hello world!' });
+    const { result } = await client.call('take', { text: F4 });
+    expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'notText' } } });
+  });
+
+  it('httpsUrl is a link under which the server finds the bytes', async () => {
+    await client.call('take', { httpsUrl: F4 });
+    const answer = await fetch(String(upstream.lastArguments.httpsUrl));
+    expect(Buffer.from(await answer.arrayBuffer()).toString('base64')).toBe('AAEC/f7/');
+  });
+});
+
+describe('a file as a path of a stdio server', () => {
+  const script = fileURLToPath(new URL('../../../../test/helpers/recording-stdio.fixture.mjs', import.meta.url));
+  const start = (encoding: string, more: Record<string, unknown> = {}) => {
+    const tools = { take: { files: { file: { encoding } } } };
+    return startWharf({ servers: { local: { command: [process.execPath, script], tools, ...more } } });
+  };
+
+  it.each(['localPath', 'fileUri'])('%s is a private file that is gone after the call', async (encoding) => {
+    const wharf = await start(encoding);
+    try {
+      const client = await RawClient.connect(wharf.mcp);
+      const { result } = await client.call('take', { file: F4 });
+      const told = JSON.parse(String(result?.content?.[0]?.text)) as Record<string, string>;
+      const expected = createHash('sha256').update(Buffer.from('AAEC/f7/', 'base64')).digest('hex');
+      expect(told).toMatchObject({ sha256: expected, mode: '600', folderMode: '700' });
+      expect(told.path).toMatch(/\/x\.bin$/);
+      expect(existsSync(String(told.path))).toBe(false);
+    } finally {
+      await wharf.stop();
+    }
+  });
+
+  it('a path that the caller wrote is no file of Wharf and goes as it came', async () => {
+    const wharf = await start('localPath');
+    try {
+      const client = await RawClient.connect(wharf.mcp);
+      const { result } = await client.call('take', { file: '/etc/hostname' });
+      expect(JSON.parse(String(result?.content?.[0]?.text))).toMatchObject({ path: '/etc/hostname' });
+    } finally {
+      await wharf.stop();
+    }
+  });
+
+  it('what the server cannot take is refused before its first byte, and names what it takes', async () => {
+    const wharf = await start('base64', { accepts: '4KiB' });
+    try {
+      const client = await RawClient.connect(wharf.mcp);
+      const big = `data:application/octet-stream;base64,${Buffer.alloc(6000).toString('base64')}`;
+      const { result } = await client.call('take', { file: big });
+      expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'maxSizeExceeded' } } });
+      expect(String(result?.content?.[0]?.text)).toContain('servers.local.accepts');
+      const { result: small } = await client.call('take', { file: F4 });
+      expect(JSON.parse(String(small?.content?.[0]?.text))).toEqual({ value: 'AAEC/f7/' });
+    } finally {
+      await wharf.stop();
+    }
+  });
+});
