@@ -4,10 +4,11 @@ import type { SharedConnection } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { answersIn } from './answers.js';
 import type { Ask } from './catalog.js';
+import { asTarget, isNoMessage, type Target } from './channel-target.js';
 import { clientFacts } from './client-facts.js';
 import { CutReader } from './cut-reader.js';
 import { errorAnswer } from './error-answer.js';
-import type { Exchange, ExchangeFacts, RelayDeps } from './exchange.js';
+import type { Exchange, RelayDeps } from './exchange.js';
 import { GetStream } from './get-stream.js';
 import type { MessageCuts } from './message-cuts.js';
 import { OwnRequests } from './own-requests.js';
@@ -37,13 +38,6 @@ export interface SharedSessionOptions {
 
 /** Takes the result of an `initialize`; gives the id of the session it opens, none when it is an error. */
 export type OpenShared = (result: HeldMessage) => Promise<string | undefined>;
-
-/** What a message needs to be delivered. */
-interface Target {
-  stream: PostStream | GetStream;
-  facts: ExchangeFacts;
-  exchange: Exchange;
-}
 
 /**
  * One channel to an upstream on which all messages travel (stdio, legacy SSE). Answers go to the POST that asked,
@@ -388,13 +382,4 @@ export class SharedSession {
       this.#asking -= 1;
     }
   }
-}
-
-function asTarget(stream: PostStream | GetStream | undefined): Target | undefined {
-  return stream && { stream, facts: stream.exchange.facts, exchange: stream.exchange };
-}
-
-/** A frame of legacy SSE that carries none: a keep-alive, or another `endpoint` event, which clients ignore as well. */
-function isNoMessage({ empty, frame }: HeldMessage): boolean {
-  return empty || (frame?.event !== undefined && frame.event.toString('latin1') !== 'message');
 }
