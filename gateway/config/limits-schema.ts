@@ -99,7 +99,11 @@ interface TimeRow {
 
 const TIMEOUT_ROWS: Record<keyof Timeouts, TimeRow> = {
   queue: { min: 1, max: HOUR, text: 'Wait for a place in a bounded queue.' },
-  idle: { min: 100, max: HOUR, text: 'No bytes while some are due: inside a message, a file or a request body.' },
+  idle: {
+    min: 100,
+    max: HOUR,
+    text: 'No bytes while some are due: inside a message, a file or a request body; or a client takes none of its answer.',
+  },
   upstream: { min: 100, max: DAY, text: "From a request to the head of the server's answer." },
   store: { min: 10, max: HOUR, text: 'One request to the object store.' },
   state: { min: 10, max: 60 * SECOND, text: 'One command to the state store.' },

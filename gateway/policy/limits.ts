@@ -40,7 +40,7 @@ export interface Limits {
 export interface Timeouts {
   /** Wait for a place in a bounded queue. */
   queue: number;
-  /** No bytes while some are due: inside a message, a file, a request body. */
+  /** No bytes while some are due: inside a message, a file, a request body; or a client that takes none of its answer. */
   idle: number;
   /** From the request to the head of the upstream's answer. */
   upstream: number;
