@@ -15,6 +15,7 @@ import { incomingFetch } from './relay/incoming-fetch.js';
 import { LocalMethods } from './relay/local-methods.js';
 import { LocalTools } from './relay/local-tools.js';
 import type { OutgoingFileDeps } from './relay/outgoing-files.js';
+import { RemoteMethods } from './relay/remote-methods.js';
 import type { Sessions } from './relay/session.js';
 import { places, slotMin, toClientTree } from './relay/slots.js';
 
@@ -78,6 +79,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
         signal,
       ),
     transfer,
+    remoteMethods: new RemoteMethods(),
     upstreamOrigin: originOf(server),
     methods: new LocalMethods({ dialects, library, uploads }),
     tools: new LocalTools([], server.uploadTool),

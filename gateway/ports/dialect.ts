@@ -143,12 +143,28 @@ export interface OwnRequest {
 export interface RemoteFile {
   /** The object that names it, below the result. */
   path: JsonPath;
+  /** `value`: it is an object in structuredContent, which keeps its shape. */
+  kind: HolderKind | 'value';
   /** The upstream's own URI. */
   uri: string;
   claims: FileClaims;
   size?: number;
   /** SHA-256, base64url without padding. */
   digest?: string;
+}
+
+/** The error of a JSON-RPC answer. */
+export interface RpcError {
+  code: number;
+  message: string;
+  data?: JsonValue;
+}
+
+/** Why a peer refused a file. */
+export interface TransferRefusal {
+  reason: FileReason;
+  maxSize?: number;
+  actualSize?: number;
 }
 
 /** How files are moved to and from an upstream that has a protocol of its own for it. */
@@ -166,8 +182,17 @@ export interface RemoteTransfer {
     request: OwnRequest,
     result: JsonObject,
   ): { descriptor: TransferDescriptor; size?: number; digest?: string } | undefined;
+  /** What the `data` of an error, or the body of an upload's answer, says of a refused file. */
+  readRefusal(data: JsonValue | undefined): TransferRefusal | undefined;
+  /** Texts of which an answer to this method holds one wherever it names a file: a cheap look before it is parsed. */
+  marks(method: string): readonly string[];
   /** Files named in a result of the upstream's. */
   remoteFiles(result: JsonObject): readonly RemoteFile[];
+  /**
+   * How an object of structuredContent names Wharf's file instead, below the object; an empty path is the whole.
+   * @param fixed the object must keep the members it has: its schema was declared
+   */
+  rename(value: JsonObject, file: OutgoingFile, client: ClientFacts, fixed: boolean): readonly JsonPatch[];
 }
 
 /** What a dialect's own JSON-RPC method asks of Wharf. */
@@ -183,14 +208,23 @@ export type FileOutcome =
       file: Partial<FileFacts> & { uri: string };
       upload: { url: string; expiresAt: string };
     }
-  | { kind: 'download'; ref: FileRef }
-  | { kind: 'stat'; ref: FileRef };
+  | { kind: 'download'; uri: string; ref: FileRef }
+  | { kind: 'stat'; uri: string; ref: FileRef };
 
 /** A JSON-RPC method of a dialect, which Wharf answers itself. */
 export interface DialectMethod {
   /** @throws GatewayError `params_invalid` */
   read(params: JsonObject): FileOperation;
   write(outcome: FileOutcome, client: ClientFacts): JsonObject;
+  /** The `data` of the error with which a file is refused; undefined: Wharf's own. */
+  refuse?(refusal: MethodRefusal): JsonObject | undefined;
+}
+
+/** Why a method of a dialect's was refused. */
+export interface MethodRefusal {
+  reason: string;
+  maxSize?: number;
+  actualSize?: number;
 }
 
 /**
@@ -225,5 +259,9 @@ export interface Dialect {
   /** The error with which a client that speaks this dialect wants a file refused; undefined: a tool error. */
   refuse?(refusal: FileRefusal, client: ClientFacts): { code: number; message: string; data: JsonObject } | undefined;
   readonly methods?: Readonly<Record<string, DialectMethod>>;
+  /** What a client is told besides of the server's capabilities, below them: in `initialize` and `server/discover`. */
+  showServer?(capabilities: JsonObject, client: ClientFacts): readonly JsonPatch[];
+  /** A structuredContent for a result with files that has none, of a tool that declares none. */
+  structure?(files: readonly OutgoingFile[], client: ClientFacts): JsonObject | undefined;
   readonly transfer?: RemoteTransfer;
 }

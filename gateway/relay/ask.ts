@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '../ports/dialect.js';
+import type { JsonObject, JsonValue } from '../ports/dialect.js';
 import type { ExchangeUpstream } from '../ports/upstream.js';
 import { createReader, type HeldMessage } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
-import type { Ask } from './catalog.js';
+import type { Inquire, OwnAnswer } from './catalog.js';
 import type { Exchange, RelayDeps } from './exchange.js';
 import { toUpstreamHeaders } from './mcp-headers.js';
 import { pump } from './pump.js';
-import { type ClientMessages, isObject, metaOf, parseMessages } from './request.js';
+import { type ClientMessages, isObject, META_CAPABILITIES, metaOf, parseMessages } from './request.js';
 import type { Session } from './session.js';
 
 /** An answer is found by its id alone. */
@@ -17,35 +17,52 @@ const ID_TREE = compileWatchTree({ keys: { id: { capture: 'id' } } });
 export function ownRequest(method: string, params: JsonObject, client: ClientMessages | undefined) {
   const id = `wharf-${randomUUID()}`;
   const meta = client?.statelessVersion === undefined ? undefined : metaOf(client.requests[0]?.params ?? {});
-  const { progressToken: _, ...own } = meta ?? {};
-  const message = { jsonrpc: '2.0', id, method, params: meta ? { ...params, _meta: own } : params };
+  const { progressToken: _, ...theirs } = meta ?? {};
+  const message = { jsonrpc: '2.0', id, method, params: meta ? withMeta(params, theirs) : params };
   return { id: JSON.stringify(id), bytes: Buffer.from(JSON.stringify(message)) };
 }
 
-/** The result of an answer to such a request; undefined when it is an error. */
-export function ownResult(message: HeldMessage): JsonObject | undefined {
-  const answer: unknown = JSON.parse(message.skeleton().toString('utf8'));
-  const result = isObject(answer as JsonObject) ? (answer as JsonObject).result : undefined;
-  return isObject(result) ? result : undefined;
+/** What the request declares for itself counts beside what its client does. */
+function withMeta(params: JsonObject, theirs: JsonObject): JsonObject {
+  const own = metaOf(params);
+  const capabilities = { ...objectOr(theirs[META_CAPABILITIES]), ...objectOr(own[META_CAPABILITIES]) };
+  return { ...params, _meta: { ...theirs, ...own, [META_CAPABILITIES]: capabilities } };
 }
 
-/** Asks an HTTP upstream on the session of the exchange under way. A refusal or a fault is no answer, never an error. */
+function objectOr(value: JsonValue | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** What such a request was answered with. */
+export function ownAnswer(message: HeldMessage): OwnAnswer {
+  const answer: unknown = JSON.parse(message.skeleton().toString('utf8'));
+  const { result, error } = objectOr(answer as JsonValue);
+  if (isObject(result)) return { result };
+  if (!isObject(error) || typeof error.code !== 'number') return undefined;
+  const { code, message: text, data } = error;
+  return { error: { code, message: typeof text === 'string' ? text : '', ...(data !== undefined && { data }) } };
+}
+
+/** Asks an HTTP upstream on the session of the exchange under way. A fault is no answer, never an error. */
 export function askOverHttp(
   upstream: ExchangeUpstream,
   deps: RelayDeps,
   exchange: Exchange,
   client: ClientMessages | undefined,
   session: Session | undefined,
-): Ask {
+): Inquire {
   return async (method, params) => {
     const own = ownRequest(method, params, client);
-    let result: JsonObject | undefined;
+    let result: OwnAnswer;
     try {
       const headers = toUpstreamHeaders(exchange.headers, parseMessages(own.bytes), session?.upstreamSession);
       const answer = await upstream.open({ method: 'POST', headers, body: own.bytes }, exchange.signal);
       if (answer.kind !== 'json' && answer.kind !== 'sse') {
         answer.body.destroy();
-        return undefined;
+        // 2026-07-28: a method that is not known is a 404
+        return answer.status === 404 && client?.statelessVersion !== undefined
+          ? { error: { code: -32601, message: 'Method not found' } }
+          : undefined;
       }
       const reader = createReader(answer.kind, {
         tree: ID_TREE,
@@ -55,7 +72,7 @@ export function askOverHttp(
         handler: {
           slot: () => ({ write: () => {}, end: () => {} }),
           message: (message) => {
-            if (message.captured('id') === own.id) result = ownResult(message);
+            if (message.captured('id') === own.id) result = ownAnswer(message);
           },
         },
       });

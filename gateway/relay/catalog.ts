@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Dialect, JsonObject, JsonValue } from '../ports/dialect.js';
+import type { Dialect, JsonObject, JsonValue, RpcError } from '../ports/dialect.js';
 import type { FileSlot, ToolSettings } from '../ports/file-slot.js';
 import { slotsOf } from './file-slots.js';
 import { type ParamHeader, paramHeadersOf } from './param-headers.js';
@@ -23,6 +23,19 @@ const MAX_PAGES = 50;
 
 /** Asks the server on a session of the client's; undefined when it refused. */
 export type Ask = (method: string, params: JsonObject) => Promise<JsonObject | undefined>;
+
+/** What a server answered to a request of Wharf's own; undefined when it did not answer. */
+export type OwnAnswer = { result: JsonObject } | { error: RpcError } | undefined;
+
+/** The same, told also how it refused. */
+export type Inquire = (method: string, params: JsonObject) => Promise<OwnAnswer>;
+
+export function asking(inquire: Inquire): Ask {
+  return async (method, params) => {
+    const answer = await inquire(method, params);
+    return answer && 'result' in answer ? answer.result : undefined;
+  };
+}
 
 /**
  * What each tool of one server declared, by principal and protocol version. It is filled by the tools/list answers that

@@ -13,10 +13,13 @@ export function clientFacts(
   profiles: readonly ClientProfile[],
 ): ClientFacts {
   const params = messages?.requests[0]?.params ?? {};
+  const opening = messages?.initialize?.params;
   const header = exchange.headers['mcp-protocol-version'];
-  const version = messages?.statelessVersion ?? session?.version ?? (typeof header === 'string' ? header : undefined);
-  const declared = capabilitiesOf(params) ?? session?.capabilities ?? {};
-  const name = nameOf(metaOf(params)[META_CLIENT]) ?? session?.clientName;
+  const asked = opening?.protocolVersion ?? header;
+  const version = messages?.statelessVersion ?? session?.version ?? (typeof asked === 'string' ? asked : undefined);
+  const opened = isObject(opening?.capabilities) ? opening.capabilities : undefined;
+  const declared = capabilitiesOf(params) ?? session?.capabilities ?? opened ?? {};
+  const name = nameOf(metaOf(params)[META_CLIENT]) ?? session?.clientName ?? nameOf(opening?.clientInfo);
   return {
     protocolVersion: version ?? DEFAULT_VERSION,
     capabilities: hoisted(declared),

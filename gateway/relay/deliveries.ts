@@ -20,8 +20,15 @@ export interface DeliveryDeps {
   tempFiles: TempFiles;
   /** Stores a file that came inside a call, where the server needs an address to fetch it from. */
   store: (file: IncomingFile, signal: AbortSignal) => Promise<FileRecord>;
-  /** Uploads a file to the server by a protocol of its own; gives what stands in the argument then. */
-  upload: (file: IncomingFile, delivery: Delivery & { kind: 'uploaded' }, argument: string) => Promise<JsonValue>;
+  /**
+   * Uploads a file to the server by a protocol of its own; gives what stands in the argument then, or undefined when
+   * the server does not know that protocol.
+   */
+  upload: (
+    file: IncomingFile,
+    delivery: Delivery & { kind: 'uploaded' },
+    argument: string,
+  ) => Promise<JsonValue | undefined>;
   signal: AbortSignal;
 }
 
@@ -56,8 +63,21 @@ export class Deliveries {
     });
   }
 
-  async write(delivery: Delivery, file: IncomingFile, argument: string): Promise<EncodedValue> {
-    if (delivery.kind === 'uploaded') return quoted(await this.#deps.upload(file, delivery, argument));
+  /** @param delivery what `choose` chose of the slot */
+  async write(slot: FileSlot, delivery: Delivery, file: IncomingFile, argument: string): Promise<EncodedValue> {
+    if (delivery.kind === 'encoded') return this.#encode(delivery, file, argument);
+    const uploaded = await this.#deps.upload(file, delivery, argument);
+    if (uploaded !== undefined) return quoted(uploaded);
+    const deliveries = slot.deliveries.slice(slot.deliveries.indexOf(delivery) + 1);
+    if (deliveries.length === 0) {
+      const text = `Argument '${argument}' is uploaded, and the server "${this.#deps.owner.server}" takes no uploads.`;
+      throw new GatewayError('file_refused', { reason: 'unreachable', argument, text });
+    }
+    const rest = { ...slot, deliveries };
+    return this.write(rest, this.choose(rest, file, argument), file, argument);
+  }
+
+  async #encode(delivery: Delivery & { kind: 'encoded' }, file: IncomingFile, argument: string): Promise<EncodedValue> {
     const { encoding } = delivery;
     switch (encoding) {
       case 'localPath':

@@ -15,6 +15,7 @@ import type { LocalTools } from './local-tools.js';
 import type { CutDeps } from './message-cuts.js';
 import type { OutgoingFileDeps } from './outgoing-files.js';
 import type { ClientResponse } from './outlet.js';
+import type { RemoteMethods } from './remote-methods.js';
 import type { Sessions } from './session.js';
 
 /** One HTTP request of a client and all that answers it. */
@@ -63,6 +64,7 @@ export interface RelayDeps {
   /** Makes a file that came inside a call one with a handle and a link. */
   storeInline: (file: IncomingFile, principal: string, signal: AbortSignal) => Promise<FileRecord>;
   transfer: Transfer;
+  remoteMethods: RemoteMethods;
   /** Of an HTTP server: addresses it names may be as private as its own. */
   upstreamOrigin: string | undefined;
   methods: LocalMethods;

@@ -142,7 +142,7 @@ async function writeCall(
       if (header) headers[header] = short(use.value, argument);
       continue;
     }
-    const value = await deliveries.write(delivery, file, argument);
+    const value = await deliveries.write(use.slot, delivery, file, argument);
     const pieces = use.wrap ? [Buffer.from('['), ...value.pieces, Buffer.from(']')] : value.pieces;
     edits.push({ start: range.start, end: range.end, length: value.length + (use.wrap ? 2 : 0), pieces });
     if (header) headers[header] = short(await deliveries.asText(value, MAX_HEADER_BYTES), argument);

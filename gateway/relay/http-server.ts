@@ -11,7 +11,7 @@ import { Outlet } from './outlet.js';
 import { pump } from './pump.js';
 import { type ClientMessages, DEFAULT_VERSION, isObject, type PendingRequest } from './request.js';
 import type { Session } from './session.js';
-import type { Addressee } from './to-client.js';
+import { type Addressee, isRead } from './to-client.js';
 import { toUpstream } from './to-upstream.js';
 
 /** One server behind Streamable HTTP: every exchange has a channel of its own. */
@@ -38,7 +38,7 @@ export class HttpServer {
       deps: this.#deps,
       principal: exchange.principal,
       client: clientFacts(exchange, messages, session, this.#deps.profiles),
-      ask: askOverHttp(this.#upstream, this.#deps, exchange, messages, session),
+      inquire: askOverHttp(this.#upstream, this.#deps, exchange, messages, session),
       signal: exchange.signal,
     });
     try {
@@ -92,7 +92,7 @@ export class HttpServer {
       return;
     }
     if (answer.kind === 'bytes') return this.#passBytes(exchange, answer);
-    if (isSmall(answer, this.#deps) && !openSession && requests.every((request) => request.method !== 'tools/list')) {
+    if (isSmall(answer, this.#deps) && !openSession && !requests.some(({ method }) => isRead(method))) {
       return this.#passSmall(exchange, answer, requests);
     }
     const to = this.#addressee(exchange, messages, session);
@@ -143,8 +143,8 @@ export class HttpServer {
   ): Omit<Addressee, 'answered'> {
     const { principal, facts, signal } = exchange;
     const client = clientFacts(exchange, messages, session, this.#deps.profiles);
-    const ask = askOverHttp(this.#upstream, this.#deps, exchange, messages, session);
-    return { principal, client, ask, facts, signal };
+    const inquire = askOverHttp(this.#upstream, this.#deps, exchange, messages, session);
+    return { principal, client, inquire, facts, signal };
   }
 
   #opener(exchange: Exchange, initialize: PendingRequest, answer: UpstreamAnswer): OpenSession {

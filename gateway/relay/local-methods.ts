@@ -3,6 +3,7 @@ import type { Library } from '../files/library.js';
 import type { Uploads } from '../files/upload.js';
 import type { ClientFacts, Dialect, DialectMethod, FileOperation, FileOutcome } from '../ports/dialect.js';
 import type { JsonObject } from '../ports/json.js';
+import type { LocalAnswer } from './local-answer.js';
 
 export interface LocalMethodDeps {
   dialects: readonly Dialect[];
@@ -25,10 +26,16 @@ export class LocalMethods {
   }
 
   /** @throws GatewayError `params_invalid`, and what stores fail with */
-  async answer(method: string, params: JsonObject, client: ClientFacts, principal: string): Promise<JsonObject> {
+  async answer(method: string, params: JsonObject, client: ClientFacts, principal: string): Promise<LocalAnswer> {
     const handler = this.#methods.get(method);
     if (!handler) throw new Error(`no dialect has ${method}`);
-    return handler.write(await this.#perform(handler.read(params), principal), client);
+    try {
+      return { result: handler.write(await this.#perform(handler.read(params), principal), client) };
+    } catch (thrown) {
+      const refused = thrown instanceof GatewayError ? refusalOf(thrown, handler) : undefined;
+      if (!refused) throw thrown;
+      return refused;
+    }
   }
 
   async #perform(operation: FileOperation, principal: string): Promise<FileOutcome> {
@@ -38,13 +45,16 @@ export class LocalMethods {
       const { uri, url, expiresAt } = await uploads.authorize({ principal, ...wanted });
       return { kind: 'upload', file: { uri, ...wanted }, upload: { url, expiresAt } };
     }
-    const found = await library.resolve(operation.uri, principal);
+    const { kind, uri } = operation;
+    const found = await library.resolve(uri, principal);
     if (found.kind !== 'ready') {
       const [reason, text] = WHY[found.kind];
       throw new GatewayError('params_invalid', { reason, text });
     }
+    await library.touch(found.record.id);
     // descriptors answer 200: their readers do not follow redirects
-    return { kind: operation.kind === 'stat' ? 'stat' : 'download', ref: await library.refer(found.record, 'direct') };
+    const ref = await library.refer(found.record, 'direct');
+    return { kind: kind === 'stat' ? 'stat' : 'download', uri, ref };
   }
 }
 
@@ -53,3 +63,15 @@ const WHY = {
   expired: ['fileExpired', 'the file has expired'],
   unknown: ['fileNotFound', 'there is no such file of yours'],
 } as const;
+
+/** The error in the dialect's own words, where it has some for it. */
+function refusalOf(error: GatewayError, handler: DialectMethod): LocalAnswer | undefined {
+  const { reason, allowed, actual } = error.facts;
+  if (typeof reason !== 'string') return undefined;
+  const data = handler.refuse?.({
+    reason,
+    ...(typeof allowed === 'number' && { maxSize: allowed }),
+    ...(typeof actual === 'number' && { actualSize: actual }),
+  });
+  return data && { error: { ...error.toJsonRpc(), data } };
+}

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../ports/dialect.js';
 import type { SharedConnection } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
-import { ownRequest, ownResult } from './ask.js';
+import { ownAnswer, ownRequest } from './ask.js';
+import type { OwnAnswer } from './catalog.js';
 import type { ClientMessages } from './request.js';
 import { RANGE } from './slots.js';
 
@@ -11,21 +12,21 @@ const ASK_TIMEOUT_MS = 10_000;
 /** Wharf's own requests on a channel that it shares with its client, and the answers to them. */
 export class OwnRequests {
   readonly #connection: SharedConnection;
-  readonly #waiting = new Map<string, (result: JsonObject | undefined) => void>();
+  readonly #waiting = new Map<string, (answer: OwnAnswer) => void>();
 
   constructor(connection: SharedConnection) {
     this.#connection = connection;
   }
 
-  /** The result, or undefined when the server refused, died or took too long. */
-  async ask(method: string, params: JsonObject, client: ClientMessages | undefined): Promise<JsonObject | undefined> {
+  /** The answer, or undefined when the server died or took too long. */
+  async ask(method: string, params: JsonObject, client: ClientMessages | undefined): Promise<OwnAnswer> {
     const own = ownRequest(method, params, client);
     try {
       return await new Promise((resolve) => {
         const timer = setTimeout(() => resolve(undefined), ASK_TIMEOUT_MS);
-        this.#waiting.set(own.id, (result) => {
+        this.#waiting.set(own.id, (answer) => {
           clearTimeout(timer);
-          resolve(result);
+          resolve(answer);
         });
         this.#connection.send(own.bytes).catch(() => resolve(undefined));
       });
@@ -37,7 +38,7 @@ export class OwnRequests {
   /** True when the message answered one of them: then it is for nobody else. @param failed it could not be read whole */
   takes(message: HeldMessage, failed: boolean): boolean {
     const answered = this.#waiting.get(message.captured(RANGE.id) ?? '');
-    answered?.(failed || message.malformed ? undefined : ownResult(message));
+    answered?.(failed || message.malformed ? undefined : ownAnswer(message));
     return answered !== undefined;
   }
 

@@ -1,61 +1,76 @@
-import { GatewayError } from '../errors.js';
+import { asGatewayError, GatewayError } from '../errors.js';
+import type { RemoteTransfer, TransferDescriptor, TransferRefusal } from '../ports/dialect.js';
 import type { Delivery } from '../ports/file-slot.js';
 import type { JsonValue } from '../ports/json.js';
 import type { Transfer, TransferRules } from '../ports/transfer.js';
-import type { Ask } from './catalog.js';
+import type { Inquire } from './catalog.js';
 import type { RelayDeps } from './exchange.js';
 import type { IncomingFile } from './incoming-files.js';
 
 export interface RemoteContext {
   deps: RelayDeps;
-  ask: Ask;
+  inquire: Inquire;
   signal: AbortSignal;
 }
 
 /**
  * Uploads a file to a server that has a protocol of its own for it.
- * @returns what stands in the argument then
+ * @returns what stands in the argument then; undefined when the server turns out not to know the protocol
  * @throws GatewayError `file_refused`
  */
 export async function uploadToServer(
   file: IncomingFile,
   { dialect: name, revision }: Delivery & { kind: 'uploaded' },
   argument: string,
-  { deps, ask, signal }: RemoteContext,
-): Promise<JsonValue> {
+  { deps, inquire, signal }: RemoteContext,
+): Promise<JsonValue | undefined> {
   const transfer = deps.dialects.find((dialect) => dialect.name === name)?.transfer;
   if (!transfer) throw new Error(`the dialect ${name} has no transfer`);
   const facts = { name: file.name, mimeType: file.mimeType, size: file.size, digest: file.digest };
-  const refuse = (text: string, cause?: unknown) =>
+  const refused = (text: string, { reason, ...sizes }: TransferRefusal = { reason: 'unreachable' }, cause?: unknown) =>
     new GatewayError(
       'file_refused',
-      { reason: 'unreachable', argument, text: `Argument '${argument}' could not be uploaded: ${text}.` },
+      { reason, argument, text: `Argument '${argument}' could not be uploaded: ${text}.`, ...sizes },
       cause,
     );
-  for (const request of transfer.uploadRequests(facts, revision)) {
-    const result = await ask(request.method, request.params);
-    if (!result) continue;
-    const upload = transfer.readUpload(request, result, revision);
-    if (!upload) throw refuse(`the server "${deps.server}" answered ${request.method} with something else`);
-    await send(file, upload.descriptor, deps, signal).catch((error: unknown) => {
-      throw refuse(error instanceof GatewayError ? error.message : 'its store failed', error);
-    });
-    if (upload.complete && !(await ask(upload.complete.method, upload.complete.params))) {
-      throw refuse(`the server "${deps.server}" refused ${upload.complete.method}`);
-    }
-    return upload.argument;
+  const server = `the server "${deps.server}"`;
+  const answer = await deps.remoteMethods.first(transfer.uploadRequests(facts, revision), inquire);
+  switch (answer.kind) {
+    case 'unknown':
+      return undefined;
+    case 'silent':
+      throw refused(`${server} did not say where to`);
+    case 'refused':
+      throw refused(`${server} refused: ${brief(answer.error.message)}`, transfer.readRefusal(answer.error.data));
   }
-  throw refuse(`the server "${deps.server}" gives no place to upload it to`);
+  const upload = transfer.readUpload(answer.request, answer.result, revision);
+  if (!upload) throw refused(`${server} answered ${answer.request.method} with something else`);
+  // the URI stands for the bytes of that digest: with another one it is another file's
+  if (upload.digest !== undefined && upload.digest !== file.digest) {
+    throw refused(`${server} takes it for another file, of another digest`, { reason: 'digestMismatch' });
+  }
+  const { status, body } = await send(file, upload.descriptor, deps, signal).catch((thrown: unknown) => {
+    signal.throwIfAborted();
+    const error = asGatewayError(thrown);
+    throw error.code.startsWith('fetch_') ? refused(trimmed(error.message), undefined, error) : error;
+  });
+  if (status < 200 || status > 299) {
+    throw refused(`${server} answered HTTP ${status}`, refusalIn(body, transfer));
+  }
+  if (upload.complete) {
+    const { method, params } = upload.complete;
+    const completed = await inquire(method, params);
+    if (!completed || 'error' in completed) {
+      const why = completed && transfer.readRefusal(completed.error.data);
+      throw refused(`${server} refused ${method}`, why);
+    }
+  }
+  return upload.argument;
 }
 
 type UploadRequest = Parameters<Transfer['upload']>[0];
 
-async function send(
-  file: IncomingFile,
-  descriptor: { method: string; url: string; headers: Record<string, string>; multipart?: UploadRequest['multipart'] },
-  deps: RelayDeps,
-  signal: AbortSignal,
-): Promise<void> {
+function send(file: IncomingFile, descriptor: TransferDescriptor, deps: RelayDeps, signal: AbortSignal) {
   const { method, url, headers, multipart } = descriptor;
   const request: UploadRequest = {
     url,
@@ -65,8 +80,17 @@ async function send(
     file: { name: file.name, mimeType: file.mimeType, size: file.size, read: () => file.read() },
     rules: rulesFor(deps),
   };
-  const { status } = await deps.transfer.upload(request, signal);
-  if (status < 200 || status > 299) throw new GatewayError('fetch_failed', { status });
+  return deps.transfer.upload(request, signal);
+}
+
+/** `{"error":{"reason":…}}`, as the answer to an upload may say it. */
+function refusalIn(body: Buffer, transfer: RemoteTransfer): TransferRefusal | undefined {
+  try {
+    const answer = JSON.parse(body.toString('utf8')) as { error?: JsonValue };
+    return transfer.readRefusal(answer?.error ?? undefined);
+  } catch {
+    return undefined;
+  }
 }
 
 /** What may be asked of addresses that this server named. */
@@ -78,4 +102,14 @@ export function rulesFor(deps: Pick<RelayDeps, 'limits' | 'timeouts' | 'upstream
     timeouts: { connect: timeouts.store, idle: timeouts.idle, total: timeouts.upstream },
     redirects: 3,
   };
+}
+
+/** A server's own words, which go on to a model: not more than a line of them. */
+export function brief(message: string): string {
+  const line = trimmed(message.replace(/\s+/g, ' '));
+  return line.length > 200 ? `${line.slice(0, 200)}…` : line || 'without a reason';
+}
+
+function trimmed(text: string): string {
+  return text.trim().replace(/\.$/, '');
 }

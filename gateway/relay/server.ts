@@ -1,6 +1,6 @@
 import { asGatewayError, GatewayError } from '../errors.js';
 import type { Limits } from '../policy/limits.js';
-import type { ClientFacts, JsonObject } from '../ports/dialect.js';
+import type { ClientFacts } from '../ports/dialect.js';
 import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../ports/upstream.js';
 import { clientFacts } from './client-facts.js';
 import type { Exchange, RelayDeps } from './exchange.js';
@@ -75,11 +75,12 @@ export class Server {
   async #answersItself(exchange: Exchange, messages: ClientMessages, client: ClientFacts): Promise<boolean> {
     const { methods, tools, catalog } = this.#deps;
     const view = viewOf(client.protocolVersion, exchange.principal);
-    const work = (request: PendingRequest): (() => Promise<JsonObject>) | undefined => {
+    const work = (request: PendingRequest): (() => Promise<LocalAnswer>) | undefined => {
       const { method, subject, params } = request;
       if (methods.has(method)) return () => methods.answer(method, params, client, exchange.principal);
       const tool = method === 'tools/call' ? tools.named(subject, catalog.toolNames(view)) : undefined;
-      return tool && (() => tool.call(isObject(params.arguments) ? params.arguments : {}, exchange.principal, client));
+      const args = isObject(params.arguments) ? params.arguments : {};
+      return tool && (async () => ({ result: await tool.call(args, exchange.principal, client) }));
     };
     const request = onlyRequest(messages);
     if (!request) {
@@ -92,7 +93,7 @@ export class Server {
     if (!run) return false;
     let answer: LocalAnswer;
     try {
-      answer = { result: await run() };
+      answer = await run();
     } catch (error) {
       answer = errorOf(error);
       exchange.facts.error = asGatewayError(error).code;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../ports/dialect.js';
 import type { SharedConnection } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { answersIn } from './answers.js';
-import type { Ask } from './catalog.js';
+import { asking, type OwnAnswer } from './catalog.js';
 import { asTarget, isNoMessage, type Target } from './channel-target.js';
 import { clientFacts } from './client-facts.js';
 import { CutReader } from './cut-reader.js';
@@ -129,7 +129,7 @@ export class SharedSession {
       deps,
       principal,
       client: clientFacts(exchange, messages, this.session, deps.profiles),
-      ask: (method, params) => this.#ask(method, params, messages),
+      inquire: (method, params) => this.#inquire(method, params, messages),
       signal: exchange.signal,
     });
   }
@@ -140,7 +140,7 @@ export class SharedSession {
     if (request?.method !== 'tools/call' || request.subject === undefined) return;
     const { deps, principal } = this.#options;
     const view = viewOf(messages.statelessVersion ?? '', principal);
-    const ask: Ask = (method, params) => this.#ask(method, params, messages);
+    const ask = asking((method, params) => this.#inquire(method, params, messages));
     const tool = await deps.catalog.tool(view, request.subject, ask);
     const { arguments: args } = request.params;
     if (tool) checkParamHeaders(tool.paramHeaders, isObject(args) ? args : {}, exchange.headers);
@@ -313,7 +313,7 @@ export class SharedSession {
       principal,
       client: clientFacts(exchange, messages, this.session, this.#options.deps.profiles),
       answered: (id) => this.#byId.get(id)?.pending.get(id),
-      ask: (method, params) => this.#ask(method, params, messages),
+      inquire: (method, params) => this.#inquire(method, params, messages),
       facts,
       signal: this.#abort.signal,
     };
@@ -373,7 +373,7 @@ export class SharedSession {
     this.#mappings.delete(id);
   }
 
-  async #ask(method: string, params: JsonObject, client?: ClientMessages): Promise<JsonObject | undefined> {
+  async #inquire(method: string, params: JsonObject, client?: ClientMessages): Promise<OwnAnswer> {
     this.#asking += 1;
     this.#resumeReading();
     try {

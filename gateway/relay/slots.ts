@@ -17,6 +17,7 @@ export const RANGE = {
   filesMeta: 'filesMeta',
   cacheScope: 'cacheScope',
   ttlMs: 'ttlMs',
+  capabilities: 'capabilities',
   tools: 'tools',
   tool: 'tool',
   progressToken: 'progressToken',
@@ -61,6 +62,7 @@ function resultNode(places: readonly SlotPlace[]): WatchNode {
       },
       cacheScope: { watch: RANGE.cacheScope },
       ttlMs: { watch: RANGE.ttlMs },
+      capabilities: { watch: RANGE.capabilities },
       tools: { watch: RANGE.tools, items: { watch: RANGE.tool } },
     },
   };

@@ -2,13 +2,15 @@ import { asGatewayError, GatewayError } from '../errors.js';
 import type { ClientFacts, JsonObject, JsonValue } from '../ports/dialect.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { type Answer, answerAt, answersIn } from './answers.js';
-import type { Ask } from './catalog.js';
-import { type Edit, inOrder } from './edits.js';
+import { asking, type Inquire } from './catalog.js';
+import { type Edit, inOrder, rangeAt } from './edits.js';
 import { errorAnswer, errorAnswers } from './error-answer.js';
 import type { ExchangeFacts, RelayDeps } from './exchange.js';
+import { patchText } from './json-text.js';
 import type { MessageCuts } from './message-cuts.js';
 import { OutgoingFiles } from './outgoing-files.js';
 import { isObject, type PendingRequest } from './request.js';
+import { RANGE } from './slots.js';
 import { type Piece, splice } from './splice.js';
 import { editToolList } from './tool-list.js';
 import { translate } from './translate.js';
@@ -17,8 +19,11 @@ import { viewOf } from './view.js';
 /** Methods whose results can hold files. What another method answers is nobody's file, whatever it looks like. */
 const FILE_METHODS = new Set(['tools/call', 'tasks/result', 'tasks/get', 'prompts/get', 'resources/read']);
 
+/** Methods whose results say what the server can do. */
+const SERVER_METHODS = new Set(['initialize', 'server/discover']);
+
 /** Methods whose results Wharf itself reads. */
-const READ_METHODS = new Set(['tools/list']);
+const READ_METHODS = new Set([...SERVER_METHODS, 'tools/list']);
 
 const LIST_CHANGED = 'notifications/tools/list_changed';
 
@@ -30,7 +35,7 @@ export interface Addressee {
   answered: (id: string) => PendingRequest | undefined;
   /** The id of the only request that is open, for an answer that broke off before its own id came. */
   onlyOpen?: () => string | undefined;
-  ask: Ask;
+  inquire: Inquire;
   facts: ExchangeFacts;
   signal: AbortSignal;
   /** Edits that the channel needs in every message, such as ids mapped back. */
@@ -51,6 +56,7 @@ interface Work {
 const STAGES: readonly ((work: Work) => Edit[] | Promise<Edit[]>)[] = [
   refuseFailed,
   refuseMalformed,
+  showServer,
   rewriteToolList,
   linkFiles,
   remapIds,
@@ -140,6 +146,24 @@ function tellsOfChange(message: HeldMessage): boolean {
   return message.captures.some(({ name, text }) => name === 'method' && text === `"${LIST_CHANGED}"`);
 }
 
+/** True for a method whose small answers cannot just pass. */
+export function isRead(method: string): boolean {
+  return READ_METHODS.has(method);
+}
+
+function showServer({ message, answers, deps, to }: Work): Edit[] {
+  if (message.malformed) return [];
+  return answers.flatMap(({ base, request }) => {
+    const range = rangeAt(message, RANGE.capabilities, [...base, 'result', 'capabilities']);
+    if (!range || !SERVER_METHODS.has(request?.method ?? '')) return [];
+    const text = message.slice(range.start, range.end);
+    const capabilities = JSON.parse(text.toString('utf8')) as JsonValue;
+    if (!isObject(capabilities)) return [];
+    const patches = deps.dialects.flatMap((dialect) => dialect.showServer?.(capabilities, to.client) ?? []);
+    return patches.length === 0 ? [] : [{ ...range, bytes: patchText(text, patches) }];
+  });
+}
+
 function rewriteToolList({ message, answers, deps, to }: Work): Edit[] {
   const view = viewOf(to.client.protocolVersion, to.principal);
   if (tellsOfChange(message)) deps.catalog.forget(view);
@@ -174,7 +198,7 @@ async function linkFiles({ message, cuts, deps, to, answers, files }: Work): Pro
       let schema = schemas.get(tool);
       if (!schema) {
         schema = deps.catalog
-          .tool(viewOf(to.client.protocolVersion, to.principal), tool, to.ask)
+          .tool(viewOf(to.client.protocolVersion, to.principal), tool, asking(to.inquire))
           .then((facts) => facts?.outputSchema);
         schemas.set(tool, schema);
       }

@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.js';
 import type { ClientFacts, Dialect, JsonPatch } from '../ports/dialect.js';
 import type { OutgoingMessage } from '../ports/upstream.js';
-import type { Ask } from './catalog.js';
+import { asking, type Inquire } from './catalog.js';
 import type { RelayDeps } from './exchange.js';
 import { prepareArguments } from './file-arguments.js';
 import { patchText } from './json-text.js';
@@ -24,7 +24,7 @@ export interface ToUpstreamContext {
   principal: string;
   client: ClientFacts;
   /** Asks the server on the session of the exchange under way. */
-  ask: Ask;
+  inquire: Inquire;
   signal: AbortSignal;
 }
 
@@ -46,12 +46,12 @@ export interface ToUpstream {
 export async function toUpstream(
   text: Buffer,
   messages: ClientMessages,
-  { deps, principal, client, ask, signal }: ToUpstreamContext,
+  { deps, principal, client, inquire, signal }: ToUpstreamContext,
 ): Promise<ToUpstream> {
   const declared = declare(text, messages, deps.dialects);
   const prepared = await prepareArguments(declared, messages.requests, {
     dialects: deps.dialects,
-    tool: (name) => deps.catalog.tool(viewOf(client.protocolVersion, principal), name, ask),
+    tool: (name) => deps.catalog.tool(viewOf(client.protocolVersion, principal), name, asking(inquire)),
     owner: { principal, server: deps.server },
     limits: deps.limits,
     accepts: deps.accepts,
@@ -59,7 +59,7 @@ export async function toUpstream(
     incoming: deps.incoming,
     tempFiles: deps.tempFiles,
     store: (file, inner) => deps.storeInline(file, principal, inner),
-    upload: (file, delivery, argument) => uploadToServer(file, delivery, argument, { deps, ask, signal }),
+    upload: (file, delivery, argument) => uploadToServer(file, delivery, argument, { deps, inquire, signal }),
     signal,
   });
   if (prepared) return prepared;

@@ -9,12 +9,13 @@ import { DEFAULT_LIMITS, type Limits } from '../../../gateway/policy/limits.js';
 import type { ClientFacts, Dialect, JsonObject } from '../../../gateway/ports/dialect.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
-import type { Ask } from '../../../gateway/relay/catalog.js';
+import type { Inquire } from '../../../gateway/relay/catalog.js';
 import { Catalog } from '../../../gateway/relay/catalog.js';
 import { CutReader } from '../../../gateway/relay/cut-reader.js';
 import type { ExchangeFacts, RelayDeps } from '../../../gateway/relay/exchange.js';
 import { LocalTools } from '../../../gateway/relay/local-tools.js';
 import type { MessageCuts } from '../../../gateway/relay/message-cuts.js';
+import { RemoteMethods } from '../../../gateway/relay/remote-methods.js';
 import type { PendingRequest } from '../../../gateway/relay/request.js';
 import type { Sessions } from '../../../gateway/relay/session.js';
 import { places, slotMin, toClientTree } from '../../../gateway/relay/slots.js';
@@ -59,7 +60,7 @@ export class RelayLab {
   /** Requests of Wharf's own. */
   asked = 0;
   readonly #client: ClientFacts;
-  readonly #ask: Ask;
+  readonly #inquire: Inquire;
 
   constructor(options: LabOptions = {}) {
     const clock = { now: () => Date.now() };
@@ -118,6 +119,7 @@ export class RelayLab {
       tempFiles: {} as RelayDeps['tempFiles'],
       storeInline: () => Promise.reject(new Error('not here')),
       transfer: {} as RelayDeps['transfer'],
+      remoteMethods: new RemoteMethods(),
       upstreamOrigin: undefined,
       methods: {} as RelayDeps['methods'],
       tools: new LocalTools([], 'off'),
@@ -135,9 +137,9 @@ export class RelayLab {
       bytesOut: 0,
       error: undefined,
     };
-    this.#ask = async () => {
+    this.#inquire = async () => {
       this.asked += 1;
-      return { tools: options.tools ?? [] };
+      return { result: { tools: options.tools ?? [] } };
     };
   }
 
@@ -164,7 +166,7 @@ export class RelayLab {
       client: this.#client,
       answered: (id) => byId.get(id),
       onlyOpen: () => (byId.size === 1 ? [...byId.keys()][0] : undefined),
-      ask: this.#ask,
+      inquire: this.#inquire,
       facts: this.facts,
       signal: controller.signal,
     };
