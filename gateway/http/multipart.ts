@@ -114,6 +114,10 @@ class Parts {
 
   /** The bytes up to the next delimiter, which is read too. */
   async *content(): AsyncGenerator<Buffer> {
+    // With the line break that ends the head it is a delimiter to some parsers, and content to others.
+    const dashed = this.#delimiter.subarray(CRLF.length);
+    await this.#fill(dashed.length);
+    if (this.#window.subarray(0, dashed.length).equals(dashed)) throw malformed('a part begins with the boundary');
     for (;;) {
       const at = this.#window.indexOf(this.#delimiter);
       const end = at >= 0 ? at : this.#startOfDelimiter();

@@ -172,6 +172,7 @@ const WRONG: Wrong[] = [
   ['a second body after the last boundary', bytesOf(bodyOf([file(CONTENT)]), bodyOf([file('other')])), BAD],
   ['a boundary inside an epilogue of 10 MB', bytesOf(bodyOf([file(CONTENT)]), mib(10), bodyOf([file(CONTENT)])), BAD],
   ['a boundary followed by text', bodyOf([file(`a\r\n--${BOUNDARY}suffix\r\nb`)]), BAD],
+  ['a boundary right after a head', bodyOf([file(`--${BOUNDARY}\r\nb`)]), BAD],
   ['a boundary followed by one dash', bodyOf([file(`a\r\n--${BOUNDARY}-\r\nb`)]), BAD],
   ['a boundary followed by blanks', bodyOf([file(`a\r\n--${BOUNDARY}  \r\nb`)]), BAD],
   [
