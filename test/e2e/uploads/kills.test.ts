@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createSweep } from '../../../gateway/files/sweep.js';
+import { PRINCIPAL, sha256 } from '../../helpers/file-parts.js';
+import type { Gateway } from '../../helpers/gateway-process.js';
+import { Replicas } from './replicas.js';
+
+/** `WHARF_TEST_KILLS=200` for a night. */
+const KILLS = Number(process.env.WHARF_TEST_KILLS ?? 20);
+const UPLOADERS = 6;
+const SIZES = [1, 64 * 1024, 5 * 1024 * 1024 - 1, 5 * 1024 * 1024, 8 * 1024 * 1024];
+/** A gateway lives this long at most, from when it is up. */
+const LIFE_MS = 700;
+
+interface Try {
+  uri: string;
+  ticket: string;
+  digest: string;
+  acknowledged: boolean;
+}
+
+let replicas: Replicas;
+
+beforeAll(async () => {
+  replicas = await Replicas.open();
+});
+
+afterAll(() => replicas?.close());
+
+/** Uploads one file after the other until the gateway is gone. */
+async function uploadUntilGone(gateway: Gateway, tries: Try[], n: number): Promise<void> {
+  for (let k = n; ; k += 1) {
+    const bytes = Buffer.alloc(SIZES[k % SIZES.length] as number, randomBytes(1000));
+    const attempt: Try = { ...(await replicas.authorize()), digest: sha256(bytes), acknowledged: false };
+    tries.push(attempt);
+    try {
+      const response = await fetch(`${gateway.url}/u/${attempt.ticket}`, {
+        method: k % 2 ? 'PUT' : 'POST',
+        body: bytes,
+      });
+      attempt.acknowledged = response.status === 201;
+      if (!attempt.acknowledged) throw new Error(`answered ${response.status}: ${await response.text()}`);
+      await response.arrayBuffer();
+    } catch (error) {
+      if (String(error).includes('answered')) throw error;
+      return;
+    }
+  }
+}
+
+/** What a sweeper does when its time has come. */
+async function sweepAll(): Promise<void> {
+  const { objects, state } = replicas.parts;
+  const metrics = { count() {}, observe() {}, gauge() {} };
+  const clock = { now: () => Date.now() };
+  const sweep = createSweep({ objects, state, clock, metrics, graceMs: -1000, confirmMs: 1 });
+  await sweep();
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  await sweep();
+  await objects.removeUnfinished(Number.POSITIVE_INFINITY);
+}
+
+describe(`${KILLS} gateways, killed while they store uploads`, () => {
+  it(
+    'R1, R2: lose nothing that was acknowledged, and leave every other ticket good',
+    async () => {
+      const tries: Try[] = [];
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const gateway = await replicas.start();
+        const uploading = Promise.all(Array.from({ length: UPLOADERS }, (_, n) => uploadUntilGone(gateway, tries, n)));
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * LIFE_MS));
+        process.kill(gateway.pid, 'SIGKILL');
+        await uploading;
+        await gateway.stop();
+      }
+      const survivor = await replicas.start();
+      const outcomes = { acknowledged: 0, silent: 0, repeated: 0 };
+      try {
+        for (const { uri, ticket, digest, acknowledged } of tries) {
+          const { kind } = await replicas.parts.library.resolve(uri, PRINCIPAL);
+          if (acknowledged) outcomes.acknowledged += 1;
+          else if (kind === 'ready') outcomes.silent += 1;
+          else {
+            // nothing of the try that was cut off is in the way of another one
+            outcomes.repeated += 1;
+            const response = await fetch(`${survivor.url}/u/${ticket}`, { method: 'PUT', body: 'again' });
+            expect([kind, response.status]).toEqual(['pending', 201]);
+            continue;
+          }
+          // stored, whether or not the uploader could be told: then all of it is there
+          expect(await replicas.parts.digestOf(uri)).toBe(digest);
+        }
+      } finally {
+        await survivor.stop();
+      }
+      await sweepAll();
+      expect(await replicas.parts.keys()).toHaveLength(tries.length);
+      expect(outcomes.acknowledged).toBeGreaterThan(KILLS);
+      expect(outcomes.repeated).toBeGreaterThan(0);
+    },
+    KILLS * 10_000 + 60_000,
+  );
+});

@@ -1,0 +1,47 @@
+import { type FileParts, openFileParts, PRINCIPAL, SECRET } from '../../helpers/file-parts.js';
+import { type Gateway, startGateway } from '../../helpers/gateway-process.js';
+import { redisUrl, s3Config } from '../../helpers/services.js';
+
+/** What several gateways share, and a way to hand out tickets that all of them know. */
+export class Replicas {
+  readonly parts: FileParts;
+
+  private constructor(parts: FileParts) {
+    this.parts = parts;
+  }
+
+  static async open(): Promise<Replicas> {
+    return new Replicas(await openFileParts({ stores: 's3+redis', publicUrl: () => '' }));
+  }
+
+  /** One more gateway process. No server is asked for anything here. */
+  start(): Promise<Gateway> {
+    const { bucket, keyPrefix } = this.parts;
+    return startGateway({
+      config: {
+        servers: { nobody: { url: 'http://127.0.0.1:9/mcp' } },
+        objects: { use: 's3', ...s3Config(bucket) },
+        state: { use: 'redis', url: redisUrl(), keyPrefix },
+        secret: SECRET,
+        thumbnails: { use: 'none' },
+      },
+    });
+  }
+
+  authorize(): Promise<{ uri: string; ticket: string }> {
+    return this.parts.uploads.authorize({ principal: PRINCIPAL });
+  }
+
+  close(): Promise<void> {
+    return this.parts.close();
+  }
+}
+
+/** Runs `job` for every item, so many at a time. */
+export async function inParallel<Item>(items: readonly Item[], width: number, job: (item: Item) => Promise<void>) {
+  let next = 0;
+  const worker = async () => {
+    for (let item = items[next++]; item !== undefined; item = items[next++]) await job(item);
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+}
