@@ -57,10 +57,10 @@ describe('two gateways, and tries at one time for each ticket', () => {
       else wrong.push({ n, statuses });
     });
     expect(wrong).toEqual([]);
-    for (const [uri, digest] of stored) {
+    await inParallel([...stored], AT_ONE_TIME, async ([uri, digest]) => {
       const resolved = await replicas.parts.library.resolve(uri, PRINCIPAL);
       expect(resolved).toMatchObject({ kind: 'ready', record: { digest } });
-    }
+    });
     expect((await replicas.parts.keys()).length).toBe(TICKETS);
   }, 120_000);
 });
