@@ -21,6 +21,8 @@ import type { Stores } from './wharf.js';
 export const SECRET = 'the tests of this repository share this secret';
 export const PRINCIPAL = 'anonymous';
 const RETENTION_MS = 3_600_000;
+/** Longer than any other process can keep this machine busy: what is tested here is no time-out. */
+const TIMEOUTS = { ...DEFAULT_TIMEOUTS, state: 20_000, store: 60_000, queue: 60_000 };
 
 export interface FilePartsOptions {
   stores: Stores;
@@ -38,7 +40,7 @@ export type FileParts = Awaited<ReturnType<typeof openFileParts>>;
 export async function openFileParts(options: FilePartsOptions) {
   const { stores, publicUrl, fileLimit = DEFAULT_LIMITS.file, log = silentLog } = options;
   const clock = { now: () => Date.now() };
-  const deps = { limits: DEFAULT_LIMITS, timeouts: DEFAULT_TIMEOUTS, log, clock, inheritedEnv: {} };
+  const deps = { limits: DEFAULT_LIMITS, timeouts: TIMEOUTS, log, clock, inheritedEnv: {} };
   const folder = await mkdtemp(join(tmpdir(), 'wharf-files-'));
   const bucket = options.bucket ?? freshName('files');
   const keyPrefix = options.keyPrefix ?? `${freshName('files')}:`;
@@ -76,7 +78,7 @@ export async function openFileParts(options: FilePartsOptions) {
       retentionMs: RETENTION_MS,
     },
   });
-  const budget = new PartBudget(DEFAULT_LIMITS.partMemory, DEFAULT_TIMEOUTS.queue);
+  const budget = new PartBudget(DEFAULT_LIMITS.partMemory, TIMEOUTS.queue);
   const ingest: IngestDeps = { objects, budget, buffers: new PartBuffers(objects.partSize), log };
   const uploads = new Uploads({
     ingest,

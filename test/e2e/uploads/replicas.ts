@@ -24,6 +24,8 @@ export class Replicas {
         state: { use: 'redis', url: redisUrl(), keyPrefix },
         secret: SECRET,
         thumbnails: { use: 'none' },
+        // this machine may be busy with other tests, and what is tested here is no time-out
+        timeouts: { state: '20s', store: '60s', queue: '60s', idle: '60s' },
       },
     });
   }
