@@ -65,6 +65,10 @@ export class Cut implements SlotSink {
   #state: 'gathering' | 'inline' | 'storing' | 'stored' | 'broken' | 'gone' = 'gathering';
   readonly #raw = new ByteStore();
   #nextLook: number;
+  /** Decodes what is in memory, each byte once, to know how long it is. */
+  readonly #probe = new Base64Decoder();
+  /** Raw bytes that have been looked at. */
+  #looked = 0;
   #head: Buffer = Buffer.alloc(0);
   #ingest: Ingest | undefined;
   /** Raw bytes that came while the source could not be stopped yet. */
@@ -142,17 +146,23 @@ export class Cut implements SlotSink {
 
   /** Size and digest of an inline string's bytes; undefined when it is not base64, or no data URI where one is due. */
   inspect(): { size: number; digest: string } | undefined {
-    const body = this.#state === 'inline' ? this.#body() : undefined;
-    if (!body) return undefined;
+    if (this.#state !== 'inline' || !this.#findHead()) return undefined;
     const hash = createHash('sha256');
-    const size = this.#tryDecode(body, true, (bytes) => hash.update(bytes));
-    return size === undefined ? undefined : { size, digest: hash.digest('base64url') };
+    const decoder = new Base64Decoder();
+    if (!this.#tryDecode(decoder, this.#body(), (bytes) => hash.update(bytes))) return undefined;
+    const rest = Buffer.allocUnsafe(3);
+    try {
+      hash.update(rest.subarray(0, decoder.finish(rest, 0)));
+    } catch (error) {
+      this.#fault = wireErrorOrThrow(error);
+      return undefined;
+    }
+    return { size: decoder.bytes, digest: hash.digest('base64url') };
   }
 
   /** Moves an inline string that is over its limit after all into a file. */
   storeLate(): void {
-    const body = this.#state === 'inline' ? this.#body() : undefined;
-    if (body) this.#store(body);
+    if (this.#state === 'inline' && this.#findHead()) this.#store(this.#body());
   }
 
   /** How to write the string again as it came, where it has left memory. @throws GatewayError `spool_full` */
@@ -177,26 +187,34 @@ export class Cut implements SlotSink {
 
   /** The string has grown past its limit as text; is it a file, and is it past the limit as bytes? */
   #look(): void {
-    const body = this.#body();
-    const size = body && this.#tryDecode(body, false);
-    if (!body || size === undefined) this.#state = 'inline';
-    else if (size > this.#options.inlineLimit) this.#store(body);
+    if (!this.#findHead()) {
+      this.#state = 'inline';
+      return;
+    }
+    const fresh = this.#raw.slice(Math.max(this.#looked, this.#head.length), this.#raw.size);
+    this.#looked = this.#raw.size;
+    if (!this.#tryDecode(this.#probe, [fresh])) this.#state = 'inline';
+    else if (this.#probe.bytes > this.#options.inlineLimit) this.#store(this.#body());
     else {
-      // escapes, line breaks and a URI's head make it look longer than it is; each look costs a pass over all of it
-      const missing = lengthPast(this.#options.inlineLimit - size);
+      // escapes, line breaks and a URI's head make it look longer than it is
+      const missing = lengthPast(this.#options.inlineLimit - this.#probe.bytes);
       this.#nextLook = this.#raw.size + Math.max(missing, Math.min(this.#raw.size, LOOK_STEP));
     }
   }
 
-  /** The base64 of what is in memory; undefined where a data URI is due and there is none. */
-  #body(): Buffer[] | undefined {
-    if (this.#options.encoding === 'dataUri' && !this.dataUri) {
-      const start = this.#raw.slice(0, Math.min(MAX_HEAD, this.#raw.size));
-      const head = parseDataUriHead(start);
-      if (typeof head === 'string' || !head.base64) return undefined;
-      this.dataUri = { mimeType: head.mimeType, ...(head.name === undefined ? {} : { name: head.name }) };
-      this.#head = Buffer.from(start.subarray(0, head.dataStart));
-    }
+  /** False where a data URI is due and there is none. */
+  #findHead(): boolean {
+    if (this.#options.encoding !== 'dataUri' || this.dataUri) return true;
+    const start = this.#raw.slice(0, Math.min(MAX_HEAD, this.#raw.size));
+    const head = parseDataUriHead(start);
+    if (typeof head === 'string' || !head.base64) return false;
+    this.dataUri = { mimeType: head.mimeType, ...(head.name === undefined ? {} : { name: head.name }) };
+    this.#head = Buffer.from(start.subarray(0, head.dataStart));
+    return true;
+  }
+
+  /** The base64 of what is in memory. */
+  #body(): Buffer[] {
     let skip = this.#head.length;
     const body: Buffer[] = [];
     for (const piece of this.#raw.pieces()) {
@@ -206,23 +224,18 @@ export class Cut implements SlotSink {
     return body;
   }
 
-  /** Decodes without keeping: how many bytes it gives, or undefined and a `fault`. */
-  #tryDecode(body: readonly Buffer[], complete: boolean, sink?: (bytes: Buffer) => void): number | undefined {
-    const decoder = new Base64Decoder();
+  /** Decodes without keeping. False, and a `fault`, where it is not base64. */
+  #tryDecode(decoder: Base64Decoder, body: readonly Buffer[], sink?: (bytes: Buffer) => void): boolean {
     const out = Buffer.allocUnsafe(MAX_PIECE + 8);
     try {
       for (const piece of pieces(body)) {
         const written = decoder.push(piece, 0, piece.length, out, 0);
         sink?.(out.subarray(0, written));
       }
-      if (complete) {
-        const written = decoder.finish(out, 0);
-        sink?.(out.subarray(0, written));
-      }
-      return decoder.bytes;
+      return true;
     } catch (error) {
       this.#fault = wireErrorOrThrow(error);
-      return undefined;
+      return false;
     }
   }
 

@@ -27,6 +27,9 @@ export interface ClaimedCut {
   reading: SlotReading;
 }
 
+/** Characters of a place in an error; a key can have millions, and errors go to the log. */
+const MAX_SHOWN_PATH = 200;
+
 /** Takes a string that nobody wants any more. */
 const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
 
@@ -92,7 +95,7 @@ export class MessageCuts {
     if (this.failure) return NOWHERE;
     const { limits } = this.#deps;
     const known = this.#deps.places.get(value.slot);
-    const path = pointer(value.path);
+    const path = shown(pointer(value.path));
     const contentLimit = Math.max(limits.inlineImage, limits.inlineOther);
     const cut = new Cut(value, {
       encoding: known?.place.encoding ?? 'base64',
@@ -212,6 +215,10 @@ export function inlineLimitOf(
 /** RFC 6901. */
 export function pointer(path: readonly (string | number)[]): string {
   return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+function shown(path: string): string {
+  return path.length <= MAX_SHOWN_PATH ? path : `${path.slice(0, MAX_SHOWN_PATH)}…`;
 }
 
 export function isStructured(cut: Cut): boolean {

@@ -229,7 +229,7 @@ export class Collector {
     const path = message.discarded ? [] : this.position.path(message);
     this.slot = { slot: name, path, offset: message.size, length: 0, complete: false };
     this.#sink = undefined;
-    if (message.record(message.slots, this.slot)) {
+    if (message.record(message.slots, this.slot, lengthOf(path))) {
       this.#sink = this.#options.handler.slot(this.slot, message);
     }
     for (const piece of pending) this.#deliver(piece, 0, piece.length);
@@ -287,4 +287,9 @@ export class Collector {
     this.#sink?.end();
     this.#sink = undefined;
   }
+}
+
+/** Characters of the keys in a path: a key of megabytes with a hundred strings below it is kept a hundred times. */
+function lengthOf(path: readonly (string | number)[]): number {
+  return path.reduce<number>((sum, key) => sum + (typeof key === 'string' ? key.length : 0), 0);
 }

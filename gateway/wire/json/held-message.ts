@@ -159,12 +159,18 @@ export class HeldMessage {
     this.#rules.onHeld?.(end - start, this);
   }
 
-  /** Reader's side: notes something in `list`. @returns false when the message is discarded @throws WireError `held` */
-  record<T>(list: T[], entry: T): boolean {
-    if (this.#discarded || !this.#mayHold(RECORD_COST)) return false;
+  /**
+   * Reader's side: notes something in `list`.
+   * @param extra what it costs beyond the usual
+   * @returns false when the message is discarded
+   * @throws WireError `held`
+   */
+  record<T>(list: T[], entry: T, extra = 0): boolean {
+    const cost = RECORD_COST + extra;
+    if (this.#discarded || !this.#mayHold(cost)) return false;
     list.push(entry);
-    this.#recordCost += RECORD_COST;
-    this.#rules.onHeld?.(RECORD_COST, this);
+    this.#recordCost += cost;
+    this.#rules.onHeld?.(cost, this);
     return !this.#discarded;
   }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { Limits } from '../../../gateway/policy/limits.js';
+import { Base64Decoder } from '../../../gateway/wire/base64/decode.js';
 import { framed, inPieces, NO_LEAKS, RelayLab, request } from './relay-lab.js';
 
 const LIMITS = { inlineImage: 300, inlineOther: 90, inlineResource: 600, file: 10_000, spool: 400, response: 20_000 };
@@ -174,6 +175,26 @@ describe('memory that small things take', () => {
     expect(await lab.leaks()).toEqual(NO_LEAKS);
   });
 
+  it('a key of megabytes above many strings counts for each of them', async () => {
+    const lab = new RelayLab({ limits: { ...LIMITS, response: 1_000_000 } });
+    const strings = Array.from({ length: 20 }, () => `"${base64(200)}"`).join(',');
+    const body = `{"result":{"structuredContent":{"${'k'.repeat(100_000)}":[${strings}]},"content":[]},"id":1}`;
+    const { text } = await lab.relay(inPieces(body, 65_536));
+    expect(JSON.parse(text)).toMatchObject({ id: 1, error: { data: { code: 'response_too_large' } } });
+    expect(await lab.leaks()).toEqual(NO_LEAKS);
+  });
+
+  it('an error shows no more than the beginning of such a key', async () => {
+    const lab = new RelayLab({ limits: { ...LIMITS, response: 1_000_000 } });
+    const body = `{"result":{"structuredContent":{"${'k'.repeat(100_000)}":"${base64(10_001)}"},"content":[]},"id":1}`;
+    const { text } = await lab.relay(inPieces(body, 65_536));
+    expect(JSON.parse(text).error.data).toMatchObject({
+      code: 'file_too_large',
+      path: expect.stringMatching(/^\/result\/structuredContent\/k+…$/),
+    });
+    expect(text.length).toBeLessThan(1000);
+  });
+
   it('ids named again and again count as more than their bytes', async () => {
     const lab = new RelayLab({ limits: { response: 1_000_000 } });
     const body = `{${'"id":1,'.repeat(50_000)}"result":{}}`;
@@ -181,6 +202,29 @@ describe('memory that small things take', () => {
     expect(JSON.parse(text)).toMatchObject({ id: 1, error: { data: { code: 'response_too_large' } } });
     expect(await lab.leaks()).toEqual(NO_LEAKS);
   });
+});
+
+describe('work that small things make', () => {
+  it('blanks behind a file that is just within its limit: each byte is decoded a few times at most', async () => {
+    const push = jest.spyOn(Base64Decoder.prototype, 'push');
+    const blanks = '\\n'.repeat(2_000_000);
+    const body = answer(`{"type":"image","data":"${base64(499_998)}${blanks}","mimeType":"image/png"}`);
+    const lab = new RelayLab();
+    const { text } = await lab.relay(inPieces(body, 65_536));
+    const decoded = push.mock.calls.reduce((sum, [, start, end]) => sum + end - start, 0);
+    push.mockRestore();
+    expect(text).toBe(body);
+    expect(decoded).toBeLessThan(3 * body.length);
+    expect(await lab.leaks()).toEqual(NO_LEAKS);
+  });
+
+  it('tools by the ten thousand are each looked at once', async () => {
+    const tools = `${'{"outputSchema":{}},'.repeat(69_999)}{"outputSchema":{"contentEncoding":"base64"}}`;
+    const lab = new RelayLab();
+    const body = `{"result":{"tools":[${tools}]},"id":1}`;
+    const { text } = await lab.relay(inPieces(body, 65_536), 'json', [request('1', 'tools/list')]);
+    expect(text).toBe(body.replace('"contentEncoding":"base64"', ''));
+  }, 15_000);
 });
 
 describe('memory for parts', () => {
