@@ -5,6 +5,7 @@ import type { ObjectStore, ObjectWriter } from '../ports/object-store.js';
 import type { PartBudget } from './budget.js';
 import { newFileId, objectKey } from './handle.js';
 import type { PartBuffers } from './part-buffers.js';
+import { PartLease } from './part-lease.js';
 
 /** How much of a file's beginning is kept for media type sniffing. */
 const HEAD_BYTES = 4100;
@@ -42,8 +43,7 @@ export class Ingest {
   readonly #signal: AbortSignal;
   readonly #limit: { name: string; bytes: number; path: string };
   readonly #hash: Hash = createHash('sha256');
-  #part: Buffer | undefined;
-  #reserved = false;
+  readonly #lease: PartLease;
   #filled = 0;
   #size = 0;
   #head: Buffer = Buffer.alloc(0);
@@ -51,7 +51,6 @@ export class Ingest {
   #pressure: Promise<void> | undefined;
   #digest: string | undefined;
   #failure: unknown;
-  #over = false;
 
   readonly id: string;
   readonly key: string;
@@ -59,14 +58,17 @@ export class Ingest {
   /**
    * @param limit the file size limit, its config name, and where the file stands, for the error
    * @param place id and object key, where the id exists before the bytes do
+   * @param lease the part's memory, where it has been reserved already
    */
   constructor(
     deps: IngestDeps,
     limit: { name: string; bytes: number; path: string },
     signal: AbortSignal,
     place?: { id: string; key: string },
+    lease?: PartLease,
   ) {
     this.#deps = deps;
+    this.#lease = lease ?? new PartLease(deps, signal);
     this.#limit = limit;
     this.#signal = signal;
     this.id = place?.id ?? newFileId();
@@ -91,8 +93,7 @@ export class Ingest {
 
   /** Where the next bytes go: `buffer[offset…]` has room for at least MAX_PIECE + 3 bytes. */
   get buffer(): Buffer {
-    if (!this.#part) throw new Error('ingest used before begin() or after its end');
-    return this.#part;
+    return this.#lease.buffer;
   }
 
   get offset(): number {
@@ -101,19 +102,7 @@ export class Ingest {
 
   /** Reserves the part's memory; `undefined` when that needed no waiting. @throws GatewayError `part_memory_full` */
   begin(): Promise<void> | undefined {
-    const wait = this.#deps.budget.reserve(this.#deps.buffers.partSize, this.#signal);
-    if (!wait) return this.#allocate();
-    return wait.then(() => this.#allocate());
-  }
-
-  #allocate(): undefined {
-    if (this.#over) {
-      this.#deps.budget.release(this.#deps.buffers.partSize);
-      return undefined;
-    }
-    this.#reserved = true;
-    this.#part = this.#deps.buffers.take();
-    return undefined;
+    return this.#lease.reserve();
   }
 
   /**
@@ -176,7 +165,7 @@ export class Ingest {
       await this.#removeTraces();
       throw error;
     } finally {
-      this.#free();
+      this.#lease.free();
     }
   }
 
@@ -184,24 +173,15 @@ export class Ingest {
   async abort(): Promise<void> {
     await this.#pressure;
     await this.#removeTraces();
-    this.#free();
+    this.#lease.free();
   }
 
   async #removeTraces(): Promise<void> {
-    this.#over = true;
     try {
       await this.#writer?.abort();
     } catch (error) {
       this.#deps.log.warn({ key: this.key, err: error }, 'could not remove an unfinished object');
     }
     this.#writer = undefined;
-  }
-
-  #free(): void {
-    this.#over = true;
-    if (this.#part) this.#deps.buffers.giveBack(this.#part);
-    this.#part = undefined;
-    if (this.#reserved) this.#deps.budget.release(this.#deps.buffers.partSize);
-    this.#reserved = false;
   }
 }

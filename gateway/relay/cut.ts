@@ -1,23 +1,19 @@
-import { createHash } from 'node:crypto';
 import { GatewayError } from '../errors.js';
-import { type Ingest, MAX_PIECE, type Stored } from '../files/ingest.js';
+import type { Ingest, Stored } from '../files/ingest.js';
+import type { PartLease } from '../files/part-lease.js';
 import { Base64Decoder } from '../wire/base64/decode.js';
-import { parseDataUriHead } from '../wire/data-uri.js';
-import { WireError } from '../wire/errors.js';
-import { ByteStore } from '../wire/json/byte-store.js';
+import type { WireError } from '../wire/errors.js';
 import type { SlotSink, SlotValue } from '../wire/json/reader.js';
+import { GatheredString, pieces, RAW_PIECE, wireErrorOrThrow } from './gathered-string.js';
 import { Spelling } from './spelling.js';
 
-/** Raw bytes decoded in one step: a piece never outgrows the slack of a part buffer. */
-const RAW_PIECE = Math.floor(MAX_PIECE / 3) * 4;
-
-/** Raw bytes from one look at an unusual spelling to the next. */
-const LOOK_STEP = 64 * 1024;
+/**
+ * Raw bytes from which on a string waits for a part's memory before it goes on. It may yet stay inline, but a hundred of
+ * them that waited with `inlineLimit` bytes each in their hands would take more than all parts.
+ */
+const LEASED_FROM = 32 * 1024;
 
 const PADDING = 0x3d;
-
-/** A data URI's head is at most this long; what has none by then is ordinary text. */
-const MAX_HEAD = 4096;
 
 export interface CutOptions {
   encoding: 'base64' | 'dataUri';
@@ -29,8 +25,10 @@ export interface CutOptions {
   spoolLimit: number;
   /** Where the string stands, for errors. */
   path: string;
+  /** A part's memory, asked for before it is known whether the string becomes a file. */
+  lease: () => PartLease;
   /** Opens the file; called once, when the string has outgrown `inlineLimit`. */
-  openFile: () => Ingest;
+  openFile: (lease: PartLease | undefined) => Ingest;
   /** Keeps the sealed file, or gives the one of the same bytes that this message has already. */
   keepFile: (ingest: Ingest) => Promise<Stored>;
   /** Raw bytes taken into memory, or given back. Too many of them fail the message. */
@@ -56,20 +54,12 @@ export interface PutBack {
 export class Cut implements SlotSink {
   readonly value: SlotValue;
   readonly path: string;
-  /** Media type and name in a `data:` URI's head. */
-  dataUri: { mimeType: string; name?: string } | undefined;
 
   readonly #options: CutOptions;
   readonly #decoder = new Base64Decoder();
   readonly #spelling: Spelling;
   #state: 'gathering' | 'inline' | 'storing' | 'stored' | 'broken' | 'gone' = 'gathering';
-  readonly #raw = new ByteStore();
-  #nextLook: number;
-  /** Decodes what is in memory, each byte once, to know how long it is. */
-  readonly #probe = new Base64Decoder();
-  /** Raw bytes that have been looked at. */
-  #looked = 0;
-  #head: Buffer = Buffer.alloc(0);
+  readonly #gathered: GatheredString;
   #ingest: Ingest | undefined;
   /** Raw bytes that came while the source could not be stopped yet. */
   #backlog: Buffer[] = [];
@@ -78,29 +68,37 @@ export class Cut implements SlotSink {
   /** Of a string that broke off inside a piece: its file's first bytes that are spelled canonically. */
   #canonicalBytes: number | undefined;
   #pressure: Promise<void> | undefined;
+  #lease: PartLease | undefined;
+  /** Set while a string waits for memory that may yet stay inline. */
+  #gate: Promise<void> | undefined;
   #stored: Stored | undefined;
 
   constructor(value: SlotValue, options: CutOptions) {
     this.value = value;
     this.path = options.path;
     this.#options = options;
-    this.#nextLook = lengthPast(options.inlineLimit);
+    this.#gathered = new GatheredString(options.encoding, options.inlineLimit, LEASED_FROM, options.account);
     this.#spelling = new Spelling(options.spoolLimit, options.account);
   }
 
   /** Set while the source must wait. Never rejects. */
   get pressure(): Promise<void> | undefined {
-    return this.#pressure;
+    return this.#pressure ?? this.#gate;
   }
 
   /** Why the string is not base64, once that is known. */
   get fault(): WireError | undefined {
-    return this.#fault;
+    return this.#fault ?? this.#gathered.fault;
+  }
+
+  /** Media type and name in a `data:` URI's head. */
+  get dataUri(): { mimeType: string; name?: string } | undefined {
+    return this.#gathered.dataUri;
   }
 
   /** The string, where it is still in memory; all of it that there is, when the message broke off inside. */
   get inline(): readonly Buffer[] | undefined {
-    return this.#state === 'inline' || this.#state === 'gathering' ? this.#raw.pieces() : undefined;
+    return this.#state === 'inline' || this.#state === 'gathering' ? this.#gathered.pieces() : undefined;
   }
 
   /** The file, where the string was base64 to its end. */
@@ -117,15 +115,15 @@ export class Cut implements SlotSink {
     let start = from;
     while (this.#state === 'gathering' && start < end) {
       // looked at after so many bytes, however they were cut on the way: else the outcome depended on that
-      const until = Math.min(end, start + this.#nextLook + 1 - this.#raw.size);
-      this.#hold(chunk, start, until);
+      const until = Math.min(end, start + this.#gathered.room);
+      this.#gathered.hold(chunk, start, until);
       start = until;
-      if (this.#raw.size > this.#nextLook) this.#look();
+      if (this.#gathered.room <= 0) this.#look();
     }
     if (start === end) return;
     switch (this.#state) {
       case 'inline':
-        this.#hold(chunk, start, end);
+        this.#gathered.hold(chunk, start, end);
         break;
       case 'storing':
         if (this.#pressure) this.#backlog.push(chunk.subarray(start, end));
@@ -140,29 +138,18 @@ export class Cut implements SlotSink {
 
   end(): void {
     this.#ended = true;
-    if (this.#state === 'gathering') this.#state = 'inline';
+    if (this.#state === 'gathering') this.#stayInline();
     else if (!this.#pressure && (this.#state === 'storing' || this.#state === 'broken')) this.#work(this.#finish());
   }
 
   /** Size and digest of an inline string's bytes; undefined when it is not base64, or no data URI where one is due. */
   inspect(): { size: number; digest: string } | undefined {
-    if (this.#state !== 'inline' || !this.#findHead()) return undefined;
-    const hash = createHash('sha256');
-    const decoder = new Base64Decoder();
-    if (!this.#tryDecode(decoder, this.#body(), (bytes) => hash.update(bytes))) return undefined;
-    const rest = Buffer.allocUnsafe(3);
-    try {
-      hash.update(rest.subarray(0, decoder.finish(rest, 0)));
-    } catch (error) {
-      this.#fault = wireErrorOrThrow(error);
-      return undefined;
-    }
-    return { size: decoder.bytes, digest: hash.digest('base64url') };
+    return this.#state === 'inline' ? this.#gathered.inspect() : undefined;
   }
 
   /** Moves an inline string that is over its limit after all into a file. */
   storeLate(): void {
-    if (this.#state === 'inline' && this.#findHead()) this.#store(this.#body());
+    if (this.#state === 'inline' && this.#gathered.findHead()) this.#store();
   }
 
   /** How to write the string again as it came, where it has left memory. @throws GatewayError `spool_full` */
@@ -171,13 +158,17 @@ export class Cut implements SlotSink {
     if (this.#spelling.lost) throw this.#spoolFull();
     const whole = this.#decoder.canonical ? this.#stored.size : (this.#decoder.canonicalChars / 4) * 3;
     const canonicalBytes = this.#canonicalBytes ?? whole;
-    return { stored: this.#stored, how: { head: this.#head, canonicalBytes, spelling: this.#spelling.pieces } };
+    return {
+      stored: this.#stored,
+      how: { head: this.#gathered.head, canonicalBytes, spelling: this.#spelling.pieces },
+    };
   }
 
   /** Forgets the string and leaves nothing of an unfinished file behind. */
   async drop(): Promise<void> {
     this.#state = 'gone';
-    this.#release();
+    this.#giveUpLease();
+    this.#gathered.release();
     this.#spelling.clear();
     this.#backlog = [];
     await this.#pressure;
@@ -185,72 +176,54 @@ export class Cut implements SlotSink {
     this.#ingest = undefined;
   }
 
-  /** The string has grown past its limit as text; is it a file, and is it past the limit as bytes? */
+  /** The string has grown: what is it so far? */
   #look(): void {
-    if (!this.#findHead()) {
-      this.#state = 'inline';
-      return;
-    }
-    const fresh = this.#raw.slice(Math.max(this.#looked, this.#head.length), this.#raw.size);
-    this.#looked = this.#raw.size;
-    if (!this.#tryDecode(this.#probe, [fresh])) this.#state = 'inline';
-    else if (this.#probe.bytes > this.#options.inlineLimit) this.#store(this.#body());
-    else {
-      // escapes, line breaks and a URI's head make it look longer than it is
-      const missing = lengthPast(this.#options.inlineLimit - this.#probe.bytes);
-      this.#nextLook = this.#raw.size + Math.max(missing, Math.min(this.#raw.size, LOOK_STEP));
-    }
+    const found = this.#gathered.look();
+    if (found === 'text') this.#stayInline();
+    else if (found === 'long') this.#store();
+    else this.#wantLease();
   }
 
-  /** False where a data URI is due and there is none. */
-  #findHead(): boolean {
-    if (this.#options.encoding !== 'dataUri' || this.dataUri) return true;
-    const start = this.#raw.slice(0, Math.min(MAX_HEAD, this.#raw.size));
-    const head = parseDataUriHead(start);
-    if (typeof head === 'string' || !head.base64) return false;
-    this.dataUri = { mimeType: head.mimeType, ...(head.name === undefined ? {} : { name: head.name }) };
-    this.#head = Buffer.from(start.subarray(0, head.dataStart));
-    return true;
+  #wantLease(): void {
+    if (this.#lease) return;
+    const lease = this.#options.lease();
+    const settled = (error?: unknown) => {
+      // given up meanwhile, or the file's now
+      if (this.#lease !== lease) return;
+      this.#gate = undefined;
+      if (error !== undefined) this.#options.fail(error);
+    };
+    this.#lease = lease;
+    this.#gate = lease.reserve()?.then(() => settled(), settled);
   }
 
-  /** The base64 of what is in memory. */
-  #body(): Buffer[] {
-    let skip = this.#head.length;
-    const body: Buffer[] = [];
-    for (const piece of this.#raw.pieces()) {
-      if (skip < piece.length) body.push(piece.subarray(skip));
-      skip = Math.max(0, skip - piece.length);
-    }
-    return body;
+  #giveUpLease(): void {
+    this.#gate = undefined;
+    this.#lease?.free();
+    this.#lease = undefined;
   }
 
-  /** Decodes without keeping. False, and a `fault`, where it is not base64. */
-  #tryDecode(decoder: Base64Decoder, body: readonly Buffer[], sink?: (bytes: Buffer) => void): boolean {
-    const out = Buffer.allocUnsafe(MAX_PIECE + 8);
-    try {
-      for (const piece of pieces(body)) {
-        const written = decoder.push(piece, 0, piece.length, out, 0);
-        sink?.(out.subarray(0, written));
-      }
-      return true;
-    } catch (error) {
-      this.#fault = wireErrorOrThrow(error);
-      return false;
-    }
+  #stayInline(): void {
+    this.#state = 'inline';
+    this.#giveUpLease();
   }
 
-  #store(body: Buffer[]): void {
+  #store(): void {
     let wait: Promise<void> | undefined;
     try {
-      this.#ingest = this.#options.openFile();
+      this.#ingest = this.#options.openFile(this.#lease);
       wait = this.#ingest.begin();
     } catch (error) {
+      this.#giveUpLease();
       this.#options.fail(error);
       return;
     }
     this.#state = 'storing';
-    this.#backlog = body;
-    this.#release();
+    // the file's from now on
+    this.#lease = undefined;
+    this.#gate = undefined;
+    this.#backlog = this.#gathered.body();
+    this.#gathered.release();
     this.#work(this.#drain(wait));
   }
 
@@ -367,32 +340,5 @@ export class Cut implements SlotSink {
     } else {
       await ingest.abort();
     }
-  }
-
-  #hold(chunk: Buffer, start: number, end: number): void {
-    this.#raw.append(chunk, start, end);
-    this.#options.account(end - start);
-  }
-
-  #release(): void {
-    const { size } = this.#raw;
-    this.#raw.clear();
-    if (size > 0) this.#options.account(-size);
-  }
-}
-
-function wireErrorOrThrow(error: unknown): WireError {
-  if (error instanceof WireError) return error;
-  throw error;
-}
-
-/** Characters that base64 of more than `bytes` bytes has, less one. */
-function lengthPast(bytes: number): number {
-  return Math.ceil(bytes / 3) * 4 + 3;
-}
-
-function* pieces(buffers: readonly Buffer[]): Generator<Buffer> {
-  for (const buffer of buffers) {
-    for (let at = 0; at < buffer.length; at += RAW_PIECE) yield buffer.subarray(at, at + RAW_PIECE);
   }
 }

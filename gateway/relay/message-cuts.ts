@@ -2,6 +2,7 @@ import { asGatewayError, GatewayError } from '../errors.js';
 import type { HeldBudget } from '../files/budget.js';
 import { Ingest, type IngestDeps, type Stored } from '../files/ingest.js';
 import type { Library } from '../files/library.js';
+import { PartLease } from '../files/part-lease.js';
 import type { Limits } from '../policy/limits.js';
 import type { Dialect, JsonObject, SlotPlace, SlotReading } from '../ports/dialect.js';
 import type { HeldMessage, SlotSink, SlotValue, WatchRange } from '../wire/json/reader.js';
@@ -103,7 +104,8 @@ export class MessageCuts {
       inlineLimit: known?.place.kind === 'resource' ? limits.inlineResource : contentLimit,
       spoolLimit: limits.spool,
       path,
-      openFile: () => this.#openFile(path),
+      lease: () => new PartLease(this.#deps.ingest, this.#signal),
+      openFile: (lease) => this.#openFile(path, lease),
       keepFile: (ingest) => this.#keepFile(ingest),
       account: (delta) => this.account(delta),
       fail: (error) => this.fail(error),
@@ -177,13 +179,14 @@ export class MessageCuts {
     this.#kept.delete(stored.digest);
   }
 
-  #openFile(path: string): Ingest {
+  #openFile(path: string, lease: PartLease | undefined): Ingest {
     const { limits } = this.#deps;
     this.#opened += 1;
     if (this.#opened > limits.files) {
       throw new GatewayError('too_many_files', { limit: 'limits.files', allowed: limits.files });
     }
-    return new Ingest(this.#deps.ingest, { name: 'limits.file', bytes: limits.file, path }, this.#signal);
+    const limit = { name: 'limits.file', bytes: limits.file, path };
+    return new Ingest(this.#deps.ingest, limit, this.#signal, undefined, lease);
   }
 
   /** The same bytes twice in one message are stored once. */

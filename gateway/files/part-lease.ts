@@ -1,0 +1,52 @@
+import type { PartBudget } from './budget.js';
+import type { PartBuffers } from './part-buffers.js';
+
+/** The right to one part buffer: reserved in `limits.partMemory`, then used or not, then given back. */
+export class PartLease {
+  readonly #budget: PartBudget;
+  readonly #buffers: PartBuffers;
+  readonly #signal: AbortSignal;
+  #state: 'new' | 'waiting' | 'granted' | 'over' = 'new';
+  #wait: Promise<void> | undefined;
+  #buffer: Buffer | undefined;
+
+  constructor({ budget, buffers }: { budget: PartBudget; buffers: PartBuffers }, signal: AbortSignal) {
+    this.#budget = budget;
+    this.#buffers = buffers;
+    this.#signal = signal;
+  }
+
+  /**
+   * `undefined` when it is granted, now or earlier; asked again while it waits, it gives the same promise.
+   * @throws GatewayError `part_memory_full`
+   */
+  reserve(): Promise<void> | undefined {
+    if (this.#state !== 'new') return this.#wait;
+    this.#state = 'waiting';
+    this.#wait = this.#budget.reserve(this.#buffers.partSize, this.#signal)?.then(() => this.#grant());
+    if (!this.#wait) this.#grant();
+    return this.#wait;
+  }
+
+  /** The part's memory, which is taken when it is first asked for. */
+  get buffer(): Buffer {
+    if (this.#state !== 'granted') throw new Error('a part buffer used before it was granted, or after its end');
+    this.#buffer ??= this.#buffers.take();
+    return this.#buffer;
+  }
+
+  /** Gives back what it has; what it still waits for it gives back as soon as it comes. */
+  free(): void {
+    const { partSize } = this.#buffers;
+    if (this.#buffer) this.#buffers.giveBack(this.#buffer);
+    this.#buffer = undefined;
+    if (this.#state === 'granted') this.#budget.release(partSize);
+    this.#state = 'over';
+  }
+
+  #grant(): void {
+    this.#wait = undefined;
+    if (this.#state === 'over') this.#budget.release(this.#buffers.partSize);
+    else this.#state = 'granted';
+  }
+}
