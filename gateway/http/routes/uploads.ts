@@ -96,7 +96,12 @@ async function receive(
     deps.metrics.count('wharf_uploads_total', { outcome });
     throw error;
   } finally {
-    deps.open.count -= 1;
     outgoing.off('close', onClose);
+    const end = () => {
+      deps.open.count -= 1;
+    };
+    // a drain waits for the answer too: what was stored must be told
+    if (gone.signal.aborted) end();
+    else outgoing.once('close', end);
   }
 }

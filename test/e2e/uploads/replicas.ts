@@ -11,7 +11,7 @@ export class Replicas {
   }
 
   static async open(): Promise<Replicas> {
-    return new Replicas(await openFileParts({ stores: 's3+redis', publicUrl: () => '' }));
+    return new Replicas(await openFileParts({ stores: 's3+redis', publicUrl: () => '', fileLimit: 300 * 1024 * 1024 }));
   }
 
   /** One more gateway process. No server is asked for anything here. */
@@ -24,6 +24,8 @@ export class Replicas {
         state: { use: 'redis', url: redisUrl(), keyPrefix },
         secret: SECRET,
         thumbnails: { use: 'none' },
+        logLevel: 'debug',
+        limits: { file: '300MiB' },
         // this machine may be busy with other tests, and what is tested here is no time-out
         timeouts: { state: '20s', store: '60s', queue: '60s', idle: '60s' },
       },
