@@ -162,6 +162,11 @@ export const ERROR_TABLE = {
     text: (f) =>
       `The server's message without its files is larger than ${f.limit} = ${f.allowed} bytes (${f.actual} so far).`,
   },
+  remote_file_failed: {
+    http: 502,
+    jsonRpc: INTERNAL,
+    text: (f) => `The file ${f.name} that the server "${f.server}" gave could not be fetched: ${f.detail}.`,
+  },
   file_not_base64: {
     http: 502,
     jsonRpc: INTERNAL,

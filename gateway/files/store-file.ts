@@ -1,3 +1,4 @@
+import { GatewayError } from '../errors.js';
 import type { FileClaims, FileRecord } from './file.js';
 import { fileNameFor } from './file-name.js';
 import { Ingest, type IngestDeps, MAX_PIECE } from './ingest.js';
@@ -19,11 +20,14 @@ export interface NewFile {
   subject: string;
   /** The most bytes it may have, the name of what says so, and where it stands, for the error. */
   limit: { name: string; bytes: number; path: string };
+  /** What has been said of the bytes: others are no file. */
+  expect?: { size?: number; digest?: string };
 }
 
 /**
  * Gives bytes a record, a name and a type.
- * @throws GatewayError `file_too_large`, what the stores fail with, and what reading the bytes throws
+ * @throws GatewayError `file_too_large`, `upload_size_differs`, `upload_digest_differs`, what the stores fail with, and
+ *   what reading the bytes throws
  */
 export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: AbortSignal): Promise<FileRecord> {
   const ingest = new Ingest(deps.ingest, file.limit, signal);
@@ -38,6 +42,7 @@ export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: Abor
       }
     }
     const { head } = ingest;
+    if (file.expect) check(ingest.seal(), file.expect);
     const stored = await ingest.commit();
     const { claims, principal, server, subject } = file;
     const sniffed = await sniff(head);
@@ -57,5 +62,15 @@ export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: Abor
   } catch (error) {
     await ingest.abort();
     throw error;
+  }
+}
+
+function check(actual: { size: number; digest: string }, expected: { size?: number; digest?: string }): void {
+  if (expected.size !== undefined && actual.size !== expected.size) {
+    const facts = { reason: 'sizeMismatch', allowed: expected.size, actual: actual.size };
+    throw new GatewayError('upload_size_differs', facts);
+  }
+  if (expected.digest !== undefined && actual.digest !== expected.digest) {
+    throw new GatewayError('upload_digest_differs', { reason: 'digestMismatch' });
   }
 }

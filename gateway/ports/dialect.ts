@@ -176,7 +176,9 @@ export interface RemoteTransfer {
     request: OwnRequest,
     result: JsonObject,
     revision: string,
-  ): { descriptor: TransferDescriptor; argument: JsonValue; digest?: string; complete?: OwnRequest } | undefined;
+  ):
+    | { descriptor: TransferDescriptor; argument: JsonValue; size?: number; digest?: string; complete?: OwnRequest }
+    | undefined;
   downloadRequests(uri: string): readonly OwnRequest[];
   readDownload(
     request: OwnRequest,

@@ -114,7 +114,7 @@ export class AnswerRelay {
       cuts.release();
       return;
     }
-    const pieces = this.#early || this.#tail ? undefined : untouched(message, cuts, this.#to);
+    const pieces = this.#early || this.#tail ? undefined : untouched(message, cuts, this.#context.deps, this.#to);
     if (!pieces) {
       this.#queue(
         () => this.#forward(message, cuts),

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { GatewayError } from '../errors.js';
 import type { JsonObject } from '../ports/dialect.js';
 import type { ExchangeUpstream, UpstreamAnswer } from '../ports/upstream.js';
@@ -11,7 +12,7 @@ import { Outlet } from './outlet.js';
 import { pump } from './pump.js';
 import { type ClientMessages, DEFAULT_VERSION, isObject, type PendingRequest } from './request.js';
 import type { Session } from './session.js';
-import { type Addressee, isRead } from './to-client.js';
+import { type Addressee, isRead, mayAnswerWithFiles } from './to-client.js';
 import { toUpstream } from './to-upstream.js';
 
 /** One server behind Streamable HTTP: every exchange has a channel of its own. */
@@ -92,22 +93,35 @@ export class HttpServer {
       return;
     }
     if (answer.kind === 'bytes') return this.#passBytes(exchange, answer);
+    const { kind } = answer;
+    const relay = (whole: UpstreamAnswer) => {
+      const to = this.#addressee(exchange, messages, session);
+      const context = { deps: this.#deps, exchange, to, requests };
+      return new AnswerRelay(whole, kind, openSession ? { ...context, openSession } : context).run();
+    };
     if (isSmall(answer, this.#deps) && !openSession && !requests.some(({ method }) => isRead(method))) {
-      return this.#passSmall(exchange, answer, requests);
+      return this.#passSmall(exchange, answer, requests, relay);
     }
-    const to = this.#addressee(exchange, messages, session);
-    const context = { deps: this.#deps, exchange, to, requests };
-    await new AnswerRelay(answer, answer.kind, openSession ? { ...context, openSession } : context).run();
+    await relay(answer);
   }
 
   /** A body that is announced to be shorter than any file: nothing in it can be cut, so it goes in one piece. */
-  async #passSmall(exchange: Exchange, answer: UpstreamAnswer, requests: readonly PendingRequest[]): Promise<void> {
+  async #passSmall(
+    exchange: Exchange,
+    answer: UpstreamAnswer,
+    requests: readonly PendingRequest[],
+    relay: (answer: UpstreamAnswer) => Promise<void>,
+  ): Promise<void> {
     const chunks: Buffer[] = [];
     await this.#read(exchange, answer, (chunk) => {
       chunks.push(chunk);
       return undefined;
     });
     const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+    const methods = requests.map(({ method }) => method);
+    if (mayAnswerWithFiles(methods, (start, end) => body.subarray(start, end), body.length, this.#deps)) {
+      return relay({ ...answer, body: Readable.from([body]) });
+    }
     if (requests.length > 0) exchange.facts.bytesOut = body.length;
     exchange.response.writeHead(answer.status, {
       ...toClientHeaders(answer.headers),

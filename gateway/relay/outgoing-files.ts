@@ -6,6 +6,9 @@ import { extensionOf, mediaTypeOf, sniff } from '../files/media-type.js';
 import type { OutgoingFile, Preview } from '../ports/dialect.js';
 import type { MessageCuts } from './message-cuts.js';
 
+/** What tells a file's type. */
+const HEAD_BYTES = 4100;
+
 export interface Owner {
   principal: string;
   server: string;
@@ -73,11 +76,27 @@ export class OutgoingFiles {
     const { principal, server } = this.#owner;
     const record = await this.#deps.library.publish(stored, { principal, server, name, mimeType });
     this.#cuts.settled(stored);
+    return this.#refer(record, stored.head);
+  }
+
+  /** A file that has its record already. */
+  async add(record: FileRecord): Promise<OutgoingFile> {
+    this.#count += 1;
+    const known = this.#byDigest.get(record.digest);
+    if (known) return known.file;
+    const end = Math.min(record.size, HEAD_BYTES) - 1;
+    const read = await this.#deps.library.read(record.key, this.#signal, { start: 0, end: Math.max(end, 0) });
+    const head: Buffer[] = [];
+    if (read.kind === 'found') for await (const chunk of read.body) head.push(chunk as Buffer);
+    return this.#refer(record, Buffer.concat(head));
+  }
+
+  async #refer(record: FileRecord, head: Buffer): Promise<OutgoingFile> {
     const ref = await this.#deps.library.refer(record);
-    const preview = await this.#deps.previewOf(record, stored.head, this.#signal);
+    const preview = await this.#deps.previewOf(record, head, this.#signal);
     const file: OutgoingFile = preview ? { ref, preview } : { ref };
-    this.#byDigest.set(stored.digest, { file, key: record.key });
-    this.#bytes += stored.size;
+    this.#byDigest.set(record.digest, { file, key: record.key });
+    this.#bytes += record.size;
     return file;
   }
 }

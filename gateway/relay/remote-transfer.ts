@@ -49,6 +49,9 @@ export async function uploadToServer(
   if (upload.digest !== undefined && upload.digest !== file.digest) {
     throw refused(`${server} takes it for another file, of another digest`, { reason: 'digestMismatch' });
   }
+  if (upload.size !== undefined && upload.size !== file.size) {
+    throw refused(`${server} takes it for another file, of ${upload.size} bytes`, { reason: 'sizeMismatch' });
+  }
   const { status, body } = await send(file, upload.descriptor, deps, signal).catch((thrown: unknown) => {
     signal.throwIfAborted();
     const error = asGatewayError(thrown);
@@ -58,12 +61,11 @@ export async function uploadToServer(
     throw refused(`${server} answered HTTP ${status}`, refusalIn(body, transfer));
   }
   if (upload.complete) {
-    const { method, params } = upload.complete;
-    const completed = await inquire(method, params);
-    if (!completed || 'error' in completed) {
-      const why = completed && transfer.readRefusal(completed.error.data);
-      throw refused(`${server} refused ${method}`, why);
-    }
+    const { method } = upload.complete;
+    const completed = await deps.remoteMethods.first([upload.complete], inquire);
+    const why = completed.kind === 'refused' ? transfer.readRefusal(completed.error.data) : undefined;
+    // one that gives no reason may just not know the method: if the file is not there, the call will tell
+    if (completed.kind === 'silent' || why) throw refused(`${server} did not complete it by ${method}`, why);
   }
   return upload.argument;
 }

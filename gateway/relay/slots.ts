@@ -15,6 +15,7 @@ export const RANGE = {
   holder: 'holder',
   meta: 'meta',
   filesMeta: 'filesMeta',
+  structuredContent: 'structuredContentRange',
   cacheScope: 'cacheScope',
   ttlMs: 'ttlMs',
   capabilities: 'capabilities',
@@ -52,7 +53,7 @@ function resultNode(places: readonly SlotPlace[]): WatchNode {
   const node: WatchNode = {
     watch: RANGE.result,
     keys: {
-      structuredContent: { deep: STRUCTURED_SLOT },
+      structuredContent: { deep: STRUCTURED_SLOT, watch: RANGE.structuredContent },
       _meta: {
         watch: RANGE.meta,
         keys: {

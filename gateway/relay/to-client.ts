@@ -9,6 +9,8 @@ import type { ExchangeFacts, RelayDeps } from './exchange.js';
 import { patchText } from './json-text.js';
 import type { MessageCuts } from './message-cuts.js';
 import { OutgoingFiles } from './outgoing-files.js';
+import { remoteEdits } from './remote-edits.js';
+import { type FetchedFile, fetchRemoteFiles, mayNameFiles, resultsIn } from './remote-files.js';
 import { isObject, type PendingRequest } from './request.js';
 import { RANGE } from './slots.js';
 import { type Piece, splice } from './splice.js';
@@ -73,10 +75,15 @@ export interface Outgoing {
 }
 
 /** A message's bytes as they came, when nothing in it needs work: the hot path. */
-export function untouched(message: HeldMessage, cuts: MessageCuts, to: Addressee): Piece[] | undefined {
+export function untouched(
+  message: HeldMessage,
+  cuts: MessageCuts,
+  deps: RelayDeps,
+  to: Addressee,
+): Piece[] | undefined {
   if (cuts.cuts.length > 0 || cuts.failure || to.remap) return undefined;
   if (answersIn(message).some(({ id }) => READ_METHODS.has(to.answered(id)?.method ?? ''))) return undefined;
-  if (tellsOfChange(message)) return undefined;
+  if (tellsOfChange(message) || namesFiles(message, deps, to)) return undefined;
   return message.render([]) as Buffer[];
 }
 
@@ -176,35 +183,70 @@ function rewriteToolList({ message, answers, deps, to }: Work): Edit[] {
   });
 }
 
-async function linkFiles({ message, cuts, deps, to, answers, files }: Work): Promise<Edit[]> {
-  if (cuts.cuts.length === 0 || message.malformed) return [];
+async function linkFiles(work: Work): Promise<Edit[]> {
+  const { message, cuts, deps, to, answers, files } = work;
+  if (message.malformed) return [];
+  const fetched = await fetchNamed(work);
+  if (cuts.cuts.length === 0 && fetched.length === 0) return [];
   const requestAt = (path: readonly (string | number)[]) =>
     (answerAt(answers, path) as Work['answers'][number] | undefined)?.request;
   const schemas = new Map<string, Promise<JsonObject | undefined>>();
+  const outputSchema = async (path: readonly (string | number)[]) => {
+    const request = requestAt(path);
+    const tool = request?.method === 'tools/call' ? request.subject : undefined;
+    if (tool === undefined) return undefined;
+    // asked once for a message, however many strings want to know
+    let schema = schemas.get(tool);
+    if (!schema) {
+      schema = deps.catalog
+        .tool(viewOf(to.client.protocolVersion, to.principal), tool, asking(to.inquire))
+        .then((facts) => facts?.outputSchema);
+      schemas.set(tool, schema);
+    }
+    return schema;
+  };
+  const { server, dialects, limits } = deps;
+  const { client, signal } = to;
+  const { library } = deps.files;
+  const context = { server, client, dialects, limits, library, files, signal, outputSchema };
   return translate(message, cuts, files, {
-    client: to.client,
-    dialects: deps.dialects,
-    limits: deps.limits,
+    client,
+    dialects,
+    limits,
     mayHoldFiles: (path) => FILE_METHODS.has(requestAt(path)?.method ?? 'tools/call'),
     subject: (path) => {
       const request = requestAt(path);
       return request?.subject ?? request?.method ?? 'file';
     },
-    outputSchema: async (path) => {
-      const request = requestAt(path);
-      const tool = request?.method === 'tools/call' ? request.subject : undefined;
-      if (tool === undefined) return undefined;
-      // asked once for a message, however many strings want to know
-      let schema = schemas.get(tool);
-      if (!schema) {
-        schema = deps.catalog
-          .tool(viewOf(to.client.protocolVersion, to.principal), tool, asking(to.inquire))
-          .then((facts) => facts?.outputSchema);
-        schemas.set(tool, schema);
-      }
-      return schema;
-    },
+    outputSchema,
+    remote: fetched.length > 0 ? await remoteEdits(message, fetched, context) : undefined,
   });
+}
+
+/** Files that the server keeps and only names. */
+async function fetchNamed({ message, answers, deps, to }: Work): Promise<FetchedFile[]> {
+  const asked = answers.flatMap(({ base, request }) =>
+    request && FILE_METHODS.has(request.method) ? [{ base, subject: request.subject ?? request.method }] : [],
+  );
+  if (asked.length === 0 || !namesFiles(message, deps, to)) return [];
+  const { principal, inquire, signal } = to;
+  return fetchRemoteFiles(resultsIn(message, asked), { deps, principal, inquire, signal });
+}
+
+function namesFiles(message: HeldMessage, deps: RelayDeps, to: Addressee): boolean {
+  const methods = answersIn(message).flatMap(({ id }) => to.answered(id)?.method ?? []);
+  return mayAnswerWithFiles(methods, (start, end) => message.slice(start, end), message.size, deps);
+}
+
+/** Whether bytes that answer these methods may name files that the server keeps. */
+export function mayAnswerWithFiles(
+  methods: readonly string[],
+  read: (start: number, end: number) => Buffer,
+  size: number,
+  { dialects }: Pick<RelayDeps, 'dialects'>,
+): boolean {
+  const own = methods.filter((method) => FILE_METHODS.has(method));
+  return own.length > 0 && mayNameFiles(read, size, own, dialects);
 }
 
 function remapIds({ message, to }: Work): Edit[] {

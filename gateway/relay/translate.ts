@@ -6,6 +6,7 @@ import type { Cut } from './cut.js';
 import { type Edit, inOrder, insertMember, rangeAt, replaceRange } from './edits.js';
 import { type ClaimedCut, inlineLimitOf, isStructured, type MessageCuts, pointer } from './message-cuts.js';
 import type { OutgoingFiles } from './outgoing-files.js';
+import type { RemoteEdits, Replacement } from './remote-edits.js';
 import { FILES_META_KEY, RANGE } from './slots.js';
 import { acceptsAnyString, isDeclaredBase64 } from './structured-content.js';
 
@@ -23,6 +24,8 @@ export interface TranslateContext {
   subject: (path: readonly (string | number)[]) => string;
   /** The outputSchema of the tool whose result has this path, fetched when it is needed first. */
   outputSchema: (path: readonly (string | number)[]) => Promise<JsonObject | undefined>;
+  /** Files that the server only named, and Wharf has fetched. */
+  remote: RemoteEdits | undefined;
 }
 
 interface FileEntry {
@@ -53,11 +56,23 @@ export async function translate(
   const stored = mine.filter((claimed) => claimed.cut.stored);
   if (stored.length > 0) refuseDuplicates(message);
   await refuseLost(cuts, stored, context);
-  await replaceHolders(stored, files, context, edits, entries);
+  const ownReplacements = await replacementsOf(stored, files, context);
+  const replacements = [...ownReplacements, ...besides(context.remote?.replacements ?? [], ownReplacements)];
+  replaceHolders(replacements, edits, entries);
   await replaceStructured(message, cuts, files, context, edits, entries);
+  edits.push(...(context.remote?.edits ?? []));
+  for (const { file, result, path } of context.remote?.values ?? []) {
+    entries.push({ file, result, place: { pointer: pointer(path) } });
+  }
   for (const result of resultsOf(entries)) {
     edits.push(listFiles(message, result, entries));
-    if (context.client.protocolVersion >= CACHE_FIELDS_SINCE) edits.push(...keepPrivate(message, result, entries));
+    const here = replacements.filter(({ range }) => pointer(resultOf(range.path)) === pointer(result));
+    if (here.some(({ kind }) => kind === 'content'))
+      edits.push(...(await structure(message, result, entries, context)));
+    const isResource = here.some(({ kind }) => kind === 'resource');
+    if (isResource && context.client.protocolVersion >= CACHE_FIELDS_SINCE) {
+      edits.push(...keepPrivate(message, result, entries));
+    }
   }
   return inOrder(edits);
 }
@@ -90,17 +105,14 @@ async function refuseLost(cuts: MessageCuts, files: readonly ClaimedCut[], conte
   }
 }
 
-async function replaceHolders(
+async function replacementsOf(
   claims: readonly ClaimedCut[],
   files: OutgoingFiles,
   context: TranslateContext,
-  edits: Edit[],
-  entries: FileEntry[],
-): Promise<void> {
+): Promise<Replacement[]> {
   const writer = context.dialects.find((dialect) => dialect.spokenBy(context.client));
   if (!writer) throw new Error('no dialect is spoken by every client');
-  // one block can become several: what follows it moves
-  const shift = new Map<string, number>();
+  const replacements: Replacement[] = [];
   for (const { cut, place, holder, range, reading } of claims) {
     if (!cut.stored || reading.kind !== 'mine') continue;
     const claimsOfUri = cut.dataUri && place.encoding === 'dataUri' ? cut.dataUri : {};
@@ -110,14 +122,49 @@ async function replaceHolders(
       context.subject(cut.value.path),
     );
     const blocks = writer.write(place, file, holder, context.client);
+    replacements.push({ range, kind: place.kind, blocks, file });
+  }
+  return replacements;
+}
+
+/** An object that holds a file and names another is what it holds. */
+function besides(remote: readonly Replacement[], own: readonly Replacement[]): Replacement[] {
+  return remote.filter(
+    ({ range }) => !own.some((other) => other.range.start < range.end && range.start < other.range.end),
+  );
+}
+
+function replaceHolders(replacements: Replacement[], edits: Edit[], entries: FileEntry[]): void {
+  // one block can become several: what follows it moves
+  const shift = new Map<string, number>();
+  for (const { range, kind, blocks, file } of replacements.sort((a, b) => a.range.start - b.range.start)) {
     edits.push(replaceRange(range, blocks.map((block) => JSON.stringify(block)).join(',')));
     const list = range.path.findLastIndex((key) => typeof key === 'number');
     const index = range.path[list] as number;
     const listKey = pointer(range.path.slice(0, list));
     const moved = shift.get(listKey) ?? 0;
-    if (place.kind === 'content') shift.set(listKey, moved + blocks.length - 1);
-    entries.push({ file, result: range.path.slice(0, list - 1), place: { contentIndex: index + moved } });
+    if (kind === 'content') shift.set(listKey, moved + blocks.length - 1);
+    if (file) entries.push({ file, result: resultOf(range.path), place: { contentIndex: index + moved } });
   }
+}
+
+/** The result that the item of a list at this path, or what is in it, stands in. */
+function resultOf(path: readonly (string | number)[]): readonly (string | number)[] {
+  return path.slice(0, path.findLastIndex((key) => typeof key === 'number') - 1);
+}
+
+/** A structuredContent of Wharf's own, for clients that look for files there, where the tool has none itself. */
+async function structure(
+  message: HeldMessage,
+  result: readonly (string | number)[],
+  entries: readonly FileEntry[],
+  { dialects, client, outputSchema }: TranslateContext,
+): Promise<Edit[]> {
+  if (rangeAt(message, RANGE.structuredContent, [...result, 'structuredContent'])) return [];
+  const files = entriesOf(result, entries).map(({ file }) => file);
+  const value = dialects.map((dialect) => dialect.structure?.(files, client)).find((made) => made !== undefined);
+  if (!value || (await outputSchema(result)) !== undefined) return [];
+  return [insertMember(message, resultRange(message, result), `"structuredContent":${JSON.stringify(value)}`)];
 }
 
 /** A string of structuredContent is a file when it repeats one of the same result, or its schema says it is base64. */
@@ -211,7 +258,6 @@ function keepPrivate(
   result: readonly (string | number)[],
   entries: readonly FileEntry[],
 ): Edit[] {
-  if (!message.ranges.some((range) => range.name === RANGE.holder && range.path.includes('contents'))) return [];
   const ttlMs = Math.min(...entriesOf(result, entries).map(({ file }) => file.ref.ttlSeconds * 1000));
   const edits: Edit[] = [];
   const scope = rangeAt(message, RANGE.cacheScope, [...result, 'cacheScope']);

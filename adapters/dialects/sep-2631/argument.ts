@@ -1,0 +1,59 @@
+import type { FileClaims } from '../../../gateway/files/file.js';
+import type { ArgumentReading, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
+import { isObject, textIn } from './json.js';
+
+/** Where a file of an older revision may have come from. */
+const SOURCES = ['upload', 'generated'];
+
+/**
+ * Reads objects: a FileValue, a `type: "file"` block copied from a result, and the object inputs of the oldest
+ * revisions. Inputs of the current one are URI strings, which are every client's.
+ */
+export function readArgument(value: JsonValue): ArgumentReading | undefined {
+  if (!isObject(value)) return undefined;
+  if (value.type === 'file') return readBlock(value);
+  const uri = textIn(value, 'uri');
+  return uri !== undefined && /^mcp-file:/i.test(uri) ? { kind: 'handle', uri } : undefined;
+}
+
+function readBlock(block: JsonObject): ArgumentReading {
+  const inner = isObject(block.file) ? block.file : block;
+  const uri = textIn(inner, 'uri');
+  if (uri !== undefined) return byUri(uri, inner);
+  const { content } = inner;
+  if (!isObject(content)) return invalid('is a file object without a URI and without content');
+  const text = textIn(content, 'text');
+  if (text !== undefined) return { kind: 'text', text, claims: claimsOf(inner) };
+  const blob = textIn(content, 'blob');
+  if (blob !== undefined) return { kind: 'base64', text: blob, claims: claimsOf(inner) };
+  const wrapped = isObject(content.file) ? content.file : undefined;
+  if (!wrapped) {
+    const address = textIn(content, 'uri');
+    return address === undefined ? invalid('is a file object whose content is empty') : byUri(address, inner);
+  }
+  const address = textIn(wrapped, 'uri');
+  const { type, source } = wrapped;
+  if (type !== 'file' || typeof source !== 'string' || !SOURCES.includes(source) || address === undefined) {
+    return invalid(
+      `is a file object whose content.file needs type "file", a uri, and a source of ${SOURCES.join(', ')}`,
+    );
+  }
+  return byUri(address, inner);
+}
+
+function byUri(uri: string, about: JsonObject): ArgumentReading {
+  if (/^data:/i.test(uri)) return { kind: 'dataUri', text: uri, claims: claimsOf(about) };
+  if (/^mcp-file:/i.test(uri)) return { kind: 'handle', uri };
+  if (/^https?:/i.test(uri)) return { kind: 'link', url: uri };
+  return { kind: 'invalid', reason: 'schemeNotAllowed', text: 'is a file object whose URI is no file handle' };
+}
+
+function claimsOf(about: JsonObject): FileClaims {
+  const name = textIn(about, 'name');
+  const mimeType = textIn(about, 'mimeType');
+  return { ...(name !== undefined && { name }), ...(mimeType !== undefined && { mimeType }) };
+}
+
+function invalid(text: string): ArgumentReading {
+  return { kind: 'invalid', reason: 'malformedUri', text };
+}

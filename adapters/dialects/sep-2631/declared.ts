@@ -1,0 +1,121 @@
+import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
+import type { Delivery, FileSlot, TransferMode } from '../../../gateway/ports/file-slot.js';
+import { NAME } from './capability.js';
+import { isObject, textIn } from './json.js';
+
+/** Where the first revision declared its file arguments. */
+export const SIDECAR_META = 'modelcontextprotocol.io/fileInputs';
+
+/** Schemas nest, and may refer to themselves; a tool's arguments hardly do. */
+const MAX_DEPTH = 16;
+
+/** The revisions differ in what stands in an argument whose file was uploaded. */
+export type Revision = 'uri' | 'object-with-uri' | 'object-with-file';
+
+const UPLOADED = (revision: Revision): Delivery => ({ kind: 'uploaded', dialect: NAME, revision });
+const DATA_URI: Delivery = { kind: 'encoded', encoding: 'dataUri' };
+const NAMED_DATA_URI: Delivery = { kind: 'encoded', encoding: 'dataUriNamed' };
+const INLINE_OBJECT: Delivery = {
+  kind: 'encoded',
+  encoding: 'object',
+  template: { type: 'file', name: '$name', mimeType: '$mime', size: '$size', content: { blob: '$base64' } },
+};
+
+/**
+ * The file arguments of a tool that says how their files are to come. The keyword alone, without `transferModes`, is
+ * SEP-2356's.
+ */
+export function slotsOf(tool: JsonObject): FileSlot[] {
+  return [...byKeyword(tool.inputSchema), ...bySidecar(tool)];
+}
+
+function byKeyword(root: JsonValue | undefined): FileSlot[] {
+  const slots: FileSlot[] = [];
+  const walk = (node: JsonValue | undefined, path: readonly string[], depth: number): void => {
+    if (!isObject(node) || depth > MAX_DEPTH) return;
+    const keyword = node['x-mcp-file'];
+    if (isObject(keyword) && Array.isArray(keyword.transferModes) && path.length > 0) {
+      // two drafts had the keyword on the array itself
+      const isArray = node.type === 'array' && path.at(-1) !== '[]';
+      slots.push(keywordSlot(isArray ? [...path, '[]'] : path, keyword, keyword.transferModes));
+      return;
+    }
+    if (typeof node.$ref === 'string') walk(pointed(root, node.$ref), path, depth + 1);
+    for (const union of [node.anyOf, node.oneOf]) {
+      if (Array.isArray(union)) for (const branch of union) walk(branch, path, depth + 1);
+    }
+    if (isObject(node.properties)) {
+      for (const [key, child] of Object.entries(node.properties)) walk(child, [...path, key], depth + 1);
+    }
+    if (isObject(node.items)) walk(node.items, [...path, '[]'], depth + 1);
+  };
+  walk(root, [], 0);
+  return slots;
+}
+
+function keywordSlot(path: readonly string[], keyword: JsonObject, listed: readonly JsonValue[]): FileSlot {
+  // modes of the future are ignored
+  const known = listed.filter((mode): mode is TransferMode => mode === 'inline' || mode === 'upload');
+  const modes = known.length > 0 ? known : (['inline', 'upload'] as const);
+  const takesInline = modes.includes('inline');
+  const deliveries = [...(takesInline ? [DATA_URI] : []), ...(modes.includes('upload') ? [UPLOADED('uri')] : [])];
+  const filename = textIn(keyword, 'filenameProperty');
+  return {
+    path,
+    declaredBy: NAME,
+    ...constraints(keyword, 'maxSize'),
+    // what may stand inside the call may as well be uploaded to Wharf, which puts it there
+    ...(!takesInline && { transferModes: ['upload'] as const }),
+    companions: filename === undefined ? {} : { name: filename },
+    deliveries,
+  };
+}
+
+/** Drafts a, b and c: a list of arguments beside the schema, whose values were objects in the first two. */
+function bySidecar({ inputSchema, inputFiles, _meta }: JsonObject): FileSlot[] {
+  const properties = isObject(inputSchema) && isObject(inputSchema.properties) ? inputSchema.properties : {};
+  const meta = isObject(_meta) ? _meta[SIDECAR_META] : undefined;
+  const declared = isObject(meta) ? meta : isObject(inputFiles) ? inputFiles : {};
+  return Object.entries(declared).flatMap(([name, entry]): FileSlot[] => {
+    const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (!isObject(entry) || !isObject(schema)) return [];
+    const value = schema.type === 'array' && isObject(schema.items) ? schema.items : schema;
+    const isSized = entry.maxFileSize !== undefined;
+    let deliveries: Delivery[];
+    if (isObject(meta)) deliveries = [UPLOADED('object-with-file'), INLINE_OBJECT];
+    else if (value.type === 'object') deliveries = [UPLOADED('object-with-uri'), INLINE_OBJECT];
+    // without the word that only this SEP had, a string in `inputFiles` is SEP-2356's
+    else if (value.type === 'string' && isSized) deliveries = [NAMED_DATA_URI, UPLOADED('uri')];
+    else return [];
+    const purpose = textIn(entry, 'purpose');
+    return [
+      {
+        path: value === schema ? [name] : [name, '[]'],
+        declaredBy: NAME,
+        ...constraints(entry, isSized ? 'maxFileSize' : 'maxSize'),
+        companions: {},
+        deliveries,
+        ...(purpose !== undefined && { purpose }),
+      },
+    ];
+  });
+}
+
+function constraints(descriptor: JsonObject, sizeKey: string): Pick<FileSlot, 'accept' | 'maxSize'> {
+  const accept = Array.isArray(descriptor.accept)
+    ? descriptor.accept.filter((type): type is string => typeof type === 'string')
+    : [];
+  const maxSize = descriptor[sizeKey];
+  return {
+    ...(accept.length > 0 && { accept }),
+    ...(typeof maxSize === 'number' && Number.isSafeInteger(maxSize) && maxSize >= 0 && { maxSize }),
+  };
+}
+
+function pointed(root: JsonValue | undefined, reference: string): JsonValue | undefined {
+  const keys = reference.startsWith('#/') ? reference.slice(2).split('/') : [];
+  return keys.reduce<JsonValue | undefined>((value, token) => {
+    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
+    return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  }, root);
+}

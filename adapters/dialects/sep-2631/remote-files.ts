@@ -1,0 +1,107 @@
+import type {
+  ClientFacts,
+  JsonObject,
+  JsonPatch,
+  JsonPath,
+  JsonValue,
+  OutgoingFile,
+  RemoteFile,
+} from '../../../gateway/ports/dialect.js';
+import { readsFileValues } from './capability.js';
+import { fileValue, type ReadFile, readFileValue, sha256Of } from './file-value.js';
+import { isObject } from './json.js';
+
+/** A gateway that cannot write file-backed contents puts them here, beside ordinary ones. */
+const CONTENTS_META = 'io.modelcontextprotocol/fileResourceContents';
+
+const MAX_DEPTH = 32;
+
+/** What a FileValue tells of its file. */
+const MEMBERS = ['name', 'mimeType', 'size', 'digest'] as const;
+
+const MARKS: Readonly<Record<string, readonly string[]>> = {
+  'prompts/get': ['"file"'],
+  'resources/read': ['"content"', CONTENTS_META],
+};
+const MARKS_OF_RESULTS = ['"file"', 'mcp-file:', '"digest"'];
+
+export function marks(method: string): readonly string[] {
+  return MARKS[method] ?? MARKS_OF_RESULTS;
+}
+
+/** The files that a result names: blocks, prompt messages and contents of their own, and FileValues anywhere below. */
+export function remoteFiles({ content, messages, contents, structuredContent }: JsonObject): RemoteFile[] {
+  const files: RemoteFile[] = [];
+  const add = (path: JsonPath, kind: RemoteFile['kind'], read: ReadFile | undefined) => {
+    if (!read) return;
+    const { at: _, ...file } = read;
+    files.push({ path, kind, ...file });
+  };
+  for (const [index, block] of entries(content)) add(['content', index], 'content', inBlock(block));
+  for (const [index, message] of entries(messages)) {
+    if (isObject(message)) add(['messages', index, 'content'], 'prompt', inBlock(message.content));
+  }
+  for (const [index, item] of entries(contents)) add(['contents', index], 'resource', inContents(item));
+  const walk = (value: JsonValue | undefined, path: JsonPath): void => {
+    if (path.length > MAX_DEPTH || typeof value !== 'object' || value === null) return;
+    const read = asFileValue(value);
+    if (read) add(path, 'value', read);
+    else for (const [key, child] of children(value)) walk(child, [...path, key]);
+  };
+  walk(structuredContent, ['structuredContent']);
+  return files;
+}
+
+/**
+ * An object of structuredContent with Wharf's file in it. A client that knows no handles gets the link where the
+ * handle stood.
+ */
+export function rename(value: JsonObject, { ref }: OutgoingFile, client: ClientFacts, fixed: boolean): JsonPatch[] {
+  const knows = readsFileValues(client);
+  const whole = fileValue(ref);
+  const outer = readFileValue(value);
+  const read = outer ?? readFileValue(value.file);
+  if (!read) return [];
+  if (isOld(read) && knows && !fixed) return [{ path: [], value: whole }];
+  const path = outer ? read.at : ['file', ...read.at];
+  const patches: JsonPatch[] = [{ path, value: knows ? ref.uri : ref.url }];
+  if (!knows || isOld(read)) return patches;
+  const told = MEMBERS.filter((key) => !fixed || value[key] !== undefined);
+  return [...patches, ...told.map((key) => ({ path: [key], value: whole[key] }))];
+}
+
+function inBlock(block: JsonValue | undefined): ReadFile | undefined {
+  return isObject(block) && block.type === 'file' ? readFileValue(block.file) : undefined;
+}
+
+/** `FileResourceContents` */
+function inContents(item: JsonValue | undefined): ReadFile | undefined {
+  if (!isObject(item)) return undefined;
+  const beside = isObject(item._meta) ? item._meta[CONTENTS_META] : undefined;
+  const contents = isObject(beside) ? beside : item;
+  if (!isObject(contents.content)) return undefined;
+  const { uri: _, ...about } = contents;
+  return readFileValue(about);
+}
+
+/** An object with a URI may be anything; one with a handle's scheme, a digest, or an older shape is a file. */
+function asFileValue(value: JsonValue): ReadFile | undefined {
+  if (!isObject(value) || value.type === 'resource_link') return undefined;
+  const read = readFileValue(value);
+  if (value.type === 'file' && read && isOld(read)) return read;
+  const inner = value.type === 'file' ? readFileValue(value.file) : undefined;
+  if (inner && isOld(inner)) return inner;
+  return read && (/^mcp-file:/i.test(read.uri) || sha256Of(value.digest) !== undefined) ? read : undefined;
+}
+
+function isOld({ at }: ReadFile): boolean {
+  return at.length > 1;
+}
+
+function entries(value: JsonValue | undefined): [number, JsonValue][] {
+  return Array.isArray(value) ? [...value.entries()] : [];
+}
+
+function children(value: JsonValue[] | JsonObject): [string | number, JsonValue][] {
+  return Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+}

@@ -1,0 +1,31 @@
+import type { ClientFacts, JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
+import { NAME } from './capability.js';
+import { SIDECAR_META } from './declared.js';
+import { isObject } from './json.js';
+
+/**
+ * Every file argument is a URI string with the keyword, and says how its file may come: Wharf can turn an upload into
+ * whatever the server takes, but what a server wants uploaded is not sent inside a call.
+ */
+export function showTool(tool: JsonObject, slots: readonly ShownSlot[], client: ClientFacts): JsonPatch[] {
+  const patches = slots.flatMap(({ slot, at, schema, maxSize }): JsonPatch[] => {
+    const there = isObject(schema['x-mcp-file']) ? schema['x-mcp-file'] : {};
+    const { filenameProperty: _, ...kept } = there;
+    const keyword = {
+      ...kept,
+      ...(slot.accept && { accept: [...slot.accept] }),
+      maxSize,
+      transferModes: [...(slot.transferModes ?? ['inline', 'upload'])],
+    };
+    const format: JsonPatch[] = schema.format === 'uri' ? [] : [{ path: [...at, 'format'], value: 'uri' }];
+    return [...format, { path: [...at, 'x-mcp-file'], value: keyword }];
+  });
+  if (!slots.some(({ slot }) => slot.declaredBy === NAME)) return patches;
+  // what declared objects, which the client is not to send
+  const meta = isObject(tool._meta) ? tool._meta : {};
+  if (meta[SIDECAR_META] !== undefined) patches.push({ path: ['_meta', SIDECAR_META], value: undefined });
+  if (tool.inputFiles !== undefined && client.capabilities.fileInputs === undefined) {
+    patches.push({ path: ['inputFiles'], value: undefined });
+  }
+  return patches;
+}

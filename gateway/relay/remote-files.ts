@@ -1,0 +1,183 @@
+import { asGatewayError, GatewayError } from '../errors.js';
+import type { FileRecord } from '../files/file.js';
+import { storeFile } from '../files/store-file.js';
+import type { Dialect, FileReason, RemoteFile, RemoteTransfer } from '../ports/dialect.js';
+import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
+import type { HeldMessage } from '../wire/json/reader.js';
+import type { Inquire } from './catalog.js';
+import type { RelayDeps } from './exchange.js';
+import type { OutgoingFiles } from './outgoing-files.js';
+import { brief, rulesFor } from './remote-transfer.js';
+import { isObject } from './request.js';
+
+/** Bytes of a message that are looked at in one step. */
+const LOOK = 64 * 1024;
+
+export interface RemoteDeps {
+  deps: RelayDeps;
+  principal: string;
+  inquire: Inquire;
+  signal: AbortSignal;
+}
+
+/** A result in a message. */
+export interface ResultPlace {
+  /** Where it stands in the message. */
+  path: JsonPath;
+  result: JsonObject;
+  /** What nameless files in it are called after. */
+  subject: string;
+}
+
+/** A file that a server named, and what became of it. */
+export interface FetchedFile {
+  dialect: Dialect;
+  transfer: RemoteTransfer;
+  remote: RemoteFile;
+  /** The result it stands in. */
+  result: ResultPlace;
+  /** The object that names it, and where it stands in the message. */
+  holder: JsonObject;
+  path: JsonPath;
+  outcome: { kind: 'stored'; record: FileRecord } | RemoteFailure;
+}
+
+export interface RemoteFailure {
+  kind: 'failed';
+  reason: FileReason;
+  detail: string;
+}
+
+/** A cheap look: whether the answer to one of these methods may name a file that the server keeps. */
+export function mayNameFiles(
+  read: (start: number, end: number) => Buffer,
+  size: number,
+  methods: readonly string[],
+  dialects: readonly Dialect[],
+): boolean {
+  const marks = new Set(dialects.flatMap(({ transfer }) => methods.flatMap((method) => transfer?.marks(method) ?? [])));
+  if (marks.size === 0) return false;
+  const overlap = Math.max(...[...marks].map((mark) => mark.length));
+  for (let from = 0; from < size; from += LOOK) {
+    const piece = read(from, Math.min(from + LOOK + overlap, size));
+    for (const mark of marks) if (piece.includes(mark)) return true;
+  }
+  return false;
+}
+
+/** The results that answers have, and those inside them: `tasks/get` of the tasks extension answers with one. */
+export function resultsIn(
+  message: HeldMessage,
+  answers: readonly { base: JsonPath; subject: string }[],
+): ResultPlace[] {
+  const body = JSON.parse(message.skeleton().toString('utf8')) as JsonValue;
+  return answers.flatMap(({ base, subject }) => {
+    const answer = valueAt(body, base);
+    const result = isObject(answer) ? answer.result : undefined;
+    if (!isObject(result)) return [];
+    const outer = { path: [...base, 'result'], result, subject };
+    const inner = result.result;
+    return isObject(inner) ? [outer, { path: [...outer.path, 'result'], result: inner, subject }] : [outer];
+  });
+}
+
+/**
+ * Brings the files that a server only names into the store, each once. A file that cannot be had is told of as such;
+ * an object of structuredContent that looks like one is left alone when the server knows nothing of files.
+ */
+export async function fetchRemoteFiles(results: readonly ResultPlace[], context: RemoteDeps): Promise<FetchedFile[]> {
+  const { dialects, limits } = context.deps;
+  const outcomes = new Map<string, FetchedFile['outcome'] | undefined>();
+  const fetched: FetchedFile[] = [];
+  for (const dialect of dialects) {
+    const { transfer } = dialect;
+    if (!transfer) continue;
+    for (const result of results) {
+      for (const remote of transfer.remoteFiles(result.result)) {
+        if (!outcomes.has(remote.uri)) {
+          if (outcomes.size >= limits.files) {
+            throw new GatewayError('too_many_files', { limit: 'limits.files', allowed: limits.files });
+          }
+          outcomes.set(remote.uri, await fetchOne(remote, transfer, result.subject, context));
+        }
+        const known = outcomes.get(remote.uri);
+        if (!known && remote.kind === 'value') continue;
+        const outcome = known ?? failure('unreachable', 'the server has no method to fetch it');
+        const holder = valueAt(result.result, remote.path);
+        if (!isObject(holder)) continue;
+        fetched.push({ dialect, transfer, remote, result, holder, path: [...result.path, ...remote.path], outcome });
+      }
+    }
+  }
+  return fetched;
+}
+
+/** @returns undefined when the server does not know how files are fetched */
+async function fetchOne(
+  remote: RemoteFile,
+  transfer: RemoteTransfer,
+  subject: string,
+  { deps, principal, inquire, signal }: RemoteDeps,
+): Promise<FetchedFile['outcome'] | undefined> {
+  const answer = await deps.remoteMethods.first(transfer.downloadRequests(remote.uri), inquire);
+  if (answer.kind === 'unknown') return undefined;
+  if (answer.kind === 'silent') return failure('unreachable', 'the server did not say where it is');
+  if (answer.kind === 'refused') {
+    const reason = transfer.readRefusal(answer.error.data)?.reason ?? 'fileNotFound';
+    return failure(reason, `the server refused: ${brief(answer.error.message)}`);
+  }
+  const download = transfer.readDownload(answer.request, answer.result);
+  if (!download) return failure('unreachable', `the server answered ${answer.request.method} with something else`);
+  if (differ(remote.size, download.size)) return failure('sizeMismatch', 'the server names two sizes for it');
+  if (differ(remote.digest, download.digest)) return failure('digestMismatch', 'the server names two digests for it');
+  const size = remote.size ?? download.size;
+  const digest = remote.digest ?? download.digest;
+  const { limits, server, cut, files } = deps;
+  if (size !== undefined && size > limits.file) {
+    return failure('maxSizeExceeded', `it has ${size} bytes; limits.file is ${limits.file}`);
+  }
+  try {
+    const { url, headers } = download.descriptor;
+    const { body } = await deps.transfer.download({ url, headers, rules: rulesFor(deps) }, signal);
+    try {
+      const file = {
+        bytes: body as AsyncIterable<Buffer>,
+        claims: remote.claims,
+        principal,
+        server,
+        subject,
+        limit: { name: 'limits.file', bytes: limits.file, path: 'the server' },
+        expect: { ...(size !== undefined && { size }), ...(digest !== undefined && { digest }) },
+      };
+      return { kind: 'stored', record: await storeFile(file, { ingest: cut.ingest, library: files.library }, signal) };
+    } finally {
+      body.destroy();
+    }
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const error = asGatewayError(thrown);
+    if (error.code === 'internal') throw error;
+    deps.log.warn({ code: error.code, facts: error.facts, err: error.cause }, 'a file of the server was not fetched');
+    return failure(reasonOf(error), error.message.replace(/\.$/, ''));
+  }
+}
+
+function reasonOf({ code, facts }: GatewayError): FileReason {
+  if (facts.reason === 'digestMismatch' || facts.reason === 'sizeMismatch') return facts.reason;
+  return code === 'fetch_too_large' || code === 'file_too_large' ? 'maxSizeExceeded' : 'unreachable';
+}
+
+function failure(reason: FileReason, detail: string): RemoteFailure {
+  return { kind: 'failed', reason, detail };
+}
+
+function differ<T>(one: T | undefined, other: T | undefined): boolean {
+  return one !== undefined && other !== undefined && one !== other;
+}
+
+function valueAt(value: JsonValue, path: JsonPath): JsonValue | undefined {
+  return path.reduce<JsonValue | undefined>(
+    (at, key) => (Array.isArray(at) ? at[Number(key)] : isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined),
+    value,
+  );
+}
