@@ -138,7 +138,7 @@ async function writeCall(
     companions.add(use, file);
     const header = headerOf(use, tool);
     const delivery = deliveries.choose(use.slot, file, argument);
-    if (passesAsItIs(reading, delivery, file) && !use.wrap) {
+    if (typeof use.value === 'string' && !use.wrap && passesAsItIs(reading, delivery, file)) {
       if (header) headers[header] = short(use.value, argument);
       continue;
     }

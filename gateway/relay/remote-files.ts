@@ -6,7 +6,6 @@ import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import type { Inquire } from './catalog.js';
 import type { RelayDeps } from './exchange.js';
-import type { OutgoingFiles } from './outgoing-files.js';
 import { brief, rulesFor } from './remote-transfer.js';
 import { isObject } from './request.js';
 

@@ -17,11 +17,23 @@ export interface RawMessage {
   error?: { code: number; message: string; data?: Record<string, unknown> };
 }
 
+/** What a client says of itself. */
+export interface About {
+  capabilities?: Record<string, unknown>;
+  name?: string;
+  /** Sent with every request. */
+  headers?: Record<string, string>;
+}
+
 export class RawClient {
   readonly #url: string;
   readonly #version: string;
   #session: string | undefined;
+  #about: About | undefined;
+  #headers: Record<string, string> = {};
   #nextId = 1;
+  /** What `initialize` was answered with. */
+  opened: RawMessage | undefined;
 
   private constructor(url: string, version: string) {
     this.#url = url;
@@ -29,23 +41,29 @@ export class RawClient {
   }
 
   /** A client that has initialized with the version. */
-  static async connect(url: string, version = '2025-06-18'): Promise<RawClient> {
+  static async connect(url: string, version = '2025-06-18', about: About = {}): Promise<RawClient> {
+    const { capabilities = {}, name = 'raw' } = about;
     const client = new RawClient(url, version);
+    client.#headers = about.headers ?? {};
     const answer = await client.post({
       jsonrpc: '2.0',
       id: 0,
       method: 'initialize',
-      params: { protocolVersion: version, capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+      params: { protocolVersion: version, capabilities, clientInfo: { name, version: '1' } },
     });
     if (answer.status !== 200) throw new Error(`initialize: ${answer.status} ${answer.text}`);
+    client.opened = answer.messages[0];
     client.#session = answer.headers.get('mcp-session-id') ?? undefined;
     await client.post({ jsonrpc: '2.0', method: 'notifications/initialized' });
     return client;
   }
 
-  /** One that has not, such as a 2026-07-28 client. */
-  static stateless(url: string, version: string): RawClient {
-    return new RawClient(url, version);
+  /** One that has not, such as a 2026-07-28 client: what it is goes with each of its requests. */
+  static stateless(url: string, version: string, about?: About): RawClient {
+    const client = new RawClient(url, version);
+    client.#about = about;
+    client.#headers = about?.headers ?? {};
+    return client;
   }
 
   get session(): string | undefined {
@@ -55,10 +73,31 @@ export class RawClient {
   /** The answer to a request, found by its id. */
   async request(method: string, params: Record<string, unknown> = {}): Promise<RawMessage & { answer: RawAnswer }> {
     const id = this.#nextId++;
-    const answer = await this.post({ jsonrpc: '2.0', id, method, params });
+    const answer = await this.post(
+      { jsonrpc: '2.0', id, method, params: this.#stamped(params) },
+      this.#named(method, params),
+    );
     const message = answer.messages.find((candidate) => candidate.id === id);
     if (!message) throw new Error(`no answer to ${method}: ${answer.status} ${answer.text.slice(0, 300)}`);
     return { ...message, answer };
+  }
+
+  /** 2026-07-28: a request says by itself what its client is. */
+  #stamped(params: Record<string, unknown>): Record<string, unknown> {
+    if (!this.#about) return params;
+    const { capabilities = {}, name = 'raw' } = this.#about;
+    const own = {
+      'io.modelcontextprotocol/protocolVersion': this.#version,
+      'io.modelcontextprotocol/clientCapabilities': capabilities,
+      'io.modelcontextprotocol/clientInfo': { name, version: '1' },
+    };
+    return { ...params, _meta: { ...own, ...(params._meta as Record<string, unknown> | undefined) } };
+  }
+
+  #named(method: string, params: Record<string, unknown>): Record<string, string> {
+    if (!this.#about) return {};
+    const subject = params.name ?? params.uri;
+    return { 'mcp-method': method, ...(typeof subject === 'string' && { 'mcp-name': subject }) };
   }
 
   call(name: string, args: Record<string, unknown> = {}): Promise<RawMessage & { answer: RawAnswer }> {
@@ -83,6 +122,7 @@ export class RawClient {
       accept: 'application/json, text/event-stream',
       'mcp-protocol-version': this.#version,
       ...(this.#session ? { 'mcp-session-id': this.#session } : {}),
+      ...this.#headers,
     };
   }
 }

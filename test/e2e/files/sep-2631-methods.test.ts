@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import {
+  authorizeDownload,
+  authorizeUpload,
+  digestValue,
+  download,
+  F1,
+  F1_DIGEST,
+  OCR_FILES,
+  OCR_TOOL,
+  SPEAKS,
+  sendForm,
+  upload,
+} from './sep-2631-lab.js';
+
+const DIGEST = { algorithm: 'sha-256', value: F1_DIGEST };
+const FILE = { name: 'hello.txt', mimeType: 'text/plain', size: 12, digest: DIGEST };
+
+describe('the methods of SEP-2631, in front of a server that knows none of them', () => {
+  let server: RecordingUpstream;
+  let wharf: Wharf;
+  let client: RawClient;
+
+  beforeAll(async () => {
+    server = await RecordingUpstream.start({ tools: [OCR_TOOL] });
+    wharf = await startWharf({
+      servers: { ocr: { url: server.url, transport: 'streamable-http', tools: OCR_FILES } },
+      config: { limits: { file: '1MiB' } },
+    });
+    client = await RawClient.connect(wharf.mcp, '2025-11-25', SPEAKS);
+  });
+
+  afterAll(async () => {
+    await wharf?.stop();
+    await server?.stop();
+  });
+
+  const error = async (method: string, params: Record<string, unknown>, of = client) =>
+    (await of.request(method, params)).error;
+
+  it('2631-65: what Wharf answers is advertised as an extension of its own name, in 2025', () => {
+    expect(client.opened?.result?.capabilities).toMatchObject({
+      tools: {},
+      extensions: { 'dev.wharf/file-transfer': { methods: expect.arrayContaining(['files/authorizeUpload']) } },
+    });
+  });
+
+  it('2631-06: the server is told that files can be moved, whatever the client can', async () => {
+    await RawClient.connect(wharf.mcp, '2025-06-18');
+    expect(server.with('initialize').at(-1)?.params.capabilities).toEqual({
+      files: { upload: true, download: true, transports: ['https'] },
+    });
+  });
+
+  it('2631-27: every parameter of authorizeUpload is optional', async () => {
+    const { file, upload: descriptor } = await authorizeUpload(client);
+    expect(Object.keys(file)).toEqual(['uri']);
+    expect(descriptor).toMatchObject({ method: 'POST' });
+  });
+
+  it('BASE-16: a parameter nobody knows is tolerated', async () => {
+    expect((await authorizeUpload(client, { foo: 1, name: 'a' })).file.name).toBe('a');
+  });
+
+  it('2631-29, 2631-30, 2631-31, 2631-32: the answer has the file as announced and a form to post it by', async () => {
+    const result = await authorizeUpload(client, FILE);
+    expect(result.file).toEqual({ uri: expect.stringMatching(/^mcp-file:\/\/wharf\/f_[\w-]{22}$/), ...FILE });
+    expect(Object.keys(result).sort()).toEqual(['file', 'upload']);
+    expect(result.upload).toEqual({
+      transport: 'http',
+      method: 'POST',
+      url: expect.stringMatching(/\/u\/[\w-]+$/),
+      multipart: { fileField: 'file' },
+      expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    });
+    const inMs = Date.parse(result.upload.expiresAt) - Date.now();
+    expect(inMs).toBeGreaterThan(0);
+    // 2631-58: no longer than a link lives
+    expect(inMs).toBeLessThanOrEqual(15 * 60_000);
+  });
+
+  it.each([
+    [
+      '2631-20: another algorithm',
+      { digest: { algorithm: 'sha-512', value: 'x' } },
+      { reason: 'unsupportedDigestAlgorithm', supported: ['sha-256'] },
+    ],
+    [
+      '2631-20: a padded digest',
+      { digest: { algorithm: 'sha-256', value: `${F1_DIGEST}=` } },
+      { reason: 'invalidDigest' },
+    ],
+    [
+      '2631-20: a hexadecimal digest',
+      { digest: { algorithm: 'sha-256', value: 'c0'.repeat(32) } },
+      { reason: 'invalidDigest' },
+    ],
+    ['2631-20: a digest that is a string', { digest: F1_DIGEST }, { reason: 'invalidDigest' }],
+    ['2631-27: a negative size', { size: -1 }, { reason: 'invalidSize' }],
+    ['2631-27: a broken size', { size: 1.5 }, { reason: 'invalidSize' }],
+    ['2631-27: a size in words', { size: '12' }, { reason: 'invalidSize' }],
+    ['2631-27: half a type', { mimeType: 'x' }, { reason: 'invalidMimeType' }],
+    ['2631-27: a type that is no text', { mimeType: 7 }, { reason: 'invalidMimeType' }],
+    ['2631-27: a name that is no text', { name: ['a'] }, { reason: 'invalidName' }],
+    [
+      '2631-57: too large, in exactly these words',
+      { size: 2_000_000 },
+      { reason: 'maxSizeExceeded', maxSize: 1_048_576, actualSize: 2_000_000 },
+    ],
+  ])('%s is refused with -32602', async (_what, params, data) => {
+    expect(await error('files/authorizeUpload', params)).toMatchObject({ code: -32602 });
+    expect((await error('files/authorizeUpload', params))?.data).toEqual(data);
+  });
+
+  it('X-21: neither tool nor field is known then, so only the limit on all files counts', async () => {
+    const { file } = await authorizeUpload(client, { name: 'a.exe', mimeType: 'application/x-msdownload', size: 1000 });
+    expect(file.mimeType).toBe('application/x-msdownload');
+  });
+
+  it('2631-46, 2631-48: authorizeDownload gives the file under its own URI, and a link that answers 200 itself', async () => {
+    const uri = await upload(client, F1, 'hello.txt', 'text/plain');
+    const result = await authorizeDownload(client, uri);
+    expect(Object.keys(result).sort()).toEqual(['download', 'file']);
+    expect(result.file).toEqual({ uri, ...FILE });
+    expect(result.download).toEqual({
+      transport: 'http',
+      method: 'GET',
+      url: expect.any(String),
+      expiresAt: expect.any(String),
+    });
+    const response = await fetch(result.download.url, { redirect: 'manual' });
+    expect(response.status).toBe(200);
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(F1);
+  });
+
+  it('2631-47: asked again, it gives another link, and both work', async () => {
+    const uri = await upload(client, F1);
+    const both = [await authorizeDownload(client, uri), await authorizeDownload(client, uri)];
+    const urls = both.map((result) => result.download.url);
+    expect(new Set(urls).size).toBe(2);
+    for (const url of urls) expect(Buffer.from(await (await fetch(url)).arrayBuffer())).toEqual(F1);
+  });
+
+  it('2631-05: a ticket stores one file, and its URI stays those bytes', async () => {
+    const { file, upload: descriptor } = await authorizeUpload(client);
+    expect((await sendForm(descriptor, F1)).status).toBe(201);
+    expect((await sendForm(descriptor, Buffer.from('other'))).status).toBe(409);
+    expect(await download(client, file.uri)).toEqual(F1);
+    expect((await authorizeUpload(client)).file.uri).not.toBe(file.uri);
+  });
+
+  it('2631-21: a range of the bytes changes nothing about their digest', async () => {
+    const uri = await upload(client, F1);
+    const { url } = (await authorizeDownload(client, uri)).download;
+    const part = await fetch(url, { headers: { range: 'bytes=0-4' } });
+    expect([part.status, await part.text()]).toEqual([206, 'Hello']);
+    expect((await authorizeDownload(client, uri)).file.digest).toEqual(digestValue(F1));
+  });
+
+  it.each([
+    ['2631-51: one that never was', 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA', 'fileNotFound'],
+    ['2631-51: one of another gateway', 'mcp-file://other/f_AAAAAAAAAAAAAAAAAAAAAA', 'fileNotFound'],
+    ['2631-19: what is no handle', 'mcp-file:', 'malformedUri'],
+    ['2631-41: a path', '/tmp/x', 'malformedUri'],
+    ['2631-55: a bare id', 'f_AAAAAAAAAAAAAAAAAAAAAA', 'malformedUri'],
+  ])('%s is refused', async (_what, uri, reason) => {
+    expect(await error('files/authorizeDownload', { uri })).toMatchObject({ code: -32602, data: { reason } });
+  });
+
+  it('2631-69: before its bytes have come, a file cannot be downloaded', async () => {
+    const { file } = await authorizeUpload(client);
+    expect(await error('files/authorizeDownload', { uri: file.uri })).toMatchObject({
+      code: -32602,
+      data: { reason: 'uploadIncomplete' },
+    });
+  });
+
+  it('2631-11, HO-21: a file URI is no resource', async () => {
+    const uri = await upload(client, F1);
+    expect((await client.request('resources/read', { uri })).error).toBeDefined();
+  });
+
+  it('2631-07: a client that declared nothing is answered as well', async () => {
+    const plain = await RawClient.connect(wharf.mcp, '2025-06-18');
+    expect(await download(plain, await upload(plain, F1))).toEqual(F1);
+  });
+
+  it('BASE-07: and none of it ever reaches the server', () => {
+    expect(server.requests.filter(({ method }) => method?.startsWith('files/'))).toEqual([]);
+  });
+
+  it('is refused in a batch, where it could not be answered alone', async () => {
+    const { status } = await (await RawClient.connect(wharf.mcp, '2025-03-26')).post([
+      { jsonrpc: '2.0', id: 1, method: 'files/authorizeUpload', params: {} },
+      { jsonrpc: '2.0', id: 2, method: 'ping' },
+    ]);
+    expect(status).toBe(400);
+  });
+
+  describe('under their older names', () => {
+    it('2631o-01: prepareUpload answers with transfer and upload', async () => {
+      const { result } = await client.request('files/prepareUpload', FILE);
+      expect(result).toMatchObject({ file: FILE, transfer: { method: 'POST' } });
+      expect(result?.upload).toEqual(result?.transfer);
+    });
+
+    it('2631o-02: getDownload answers with the bare descriptor and all names it ever had', async () => {
+      const uri = await upload(client, F1);
+      const { result } = await client.request('files/getDownload', { uri });
+      const { file, transfer, download: current, ...bare } = result ?? {};
+      expect(Object.keys(bare).sort()).toEqual(['expiresAt', 'method', 'transport', 'url']);
+      expect(transfer).toEqual(bare);
+      expect(current).toEqual(bare);
+      expect(file).toMatchObject({ uri, size: 12 });
+    });
+
+    it('2631o-03: completeUpload says whether the bytes are there', async () => {
+      const { file, upload: descriptor } = await authorizeUpload(client);
+      expect(await error('files/completeUpload', { uri: file.uri })).toMatchObject({
+        code: -32602,
+        data: { reason: 'uploadIncomplete' },
+      });
+      await sendForm(descriptor, F1);
+      expect((await client.request('files/completeUpload', { uri: file.uri })).result).toMatchObject({
+        file: { uri: file.uri, size: 12, digest: DIGEST },
+      });
+    });
+
+    it('2631o-10: and refuse in the words of their time', async () => {
+      expect((await error('files/prepareUpload', { size: 2_000_000 }))?.data).toEqual({
+        reason: 'maxFileSizeExceeded',
+        maxFileSize: 1_048_576,
+        actualSize: 2_000_000,
+      });
+    });
+  });
+});
