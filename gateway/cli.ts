@@ -6,12 +6,21 @@ import { nameOfCommand, nameOfUrl } from './config/server-name.js';
 /** What the command line asks for. */
 export type Action =
   | { kind: 'run'; load: LoadOptions }
+  | StdioAction
   | { kind: 'check'; file: string }
   | { kind: 'schema'; format: 'json' | 'markdown' }
   /** `server`: only that one of the config. */
   | { kind: 'inspect'; load: LoadOptions; server: string | undefined }
   /** Help, the version or a usage error: everything there is to say is in `out` and `err`. */
   | { kind: 'done'; exitCode: number };
+
+/** Speak MCP on standard input and output, with one server. */
+export interface StdioAction {
+  kind: 'stdio';
+  load: LoadOptions;
+  /** The one to front, where the config has several. */
+  server: string | undefined;
+}
 
 /** An action with the text that parsing it produced. */
 export type Parsed = Action & { out: string; err: string };
@@ -39,6 +48,9 @@ Examples:
       front many; see "wharf schema" and CONFIG.md for every setting
   wharf --config claude_desktop_config.json
       the mcpServers file of a desktop host works as it is
+
+  wharf stdio -- npx -y @modelcontextprotocol/server-filesystem /data
+      the same on standard input and output, for desktop hosts that start their servers
 
 Then paste the URL that Wharf prints into your MCP client. Big files in tool results arrive as links.
 Without a config, files are kept under ./.wharf for 24 hours and Wharf listens on 127.0.0.1:8080.
@@ -85,6 +97,19 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .showSuggestionAfterError()
     .action((options: RunOptions) => {
       action = run(options, command, program);
+    });
+  program
+    .command('stdio')
+    .description('front one server on standard input and output, for desktop hosts: wharf stdio -- COMMAND…')
+    .argument('[server]', 'which of the servers in the config file')
+    .option('-u, --upstream <url>', 'front the MCP server at this URL')
+    .option('-c, --config <file>', 'read a config file (YAML, or the mcpServers JSON of desktop hosts)')
+    .option('--env <name>', 'a variable of the environment that the command needs; may be repeated', append, [])
+    .option('--listen <host:port>', 'where links are served (127.0.0.1, on a port that the system chooses)')
+    .option('--public-url <url>', 'how the links reach Wharf')
+    .option('--log-level <level>', 'debug, info, warn or error (info); logs go to standard error')
+    .action((server: string | undefined, options: StdioOptions) => {
+      action = stdio(server, options, command, program);
     });
   program
     .command('check')
@@ -157,4 +182,27 @@ function loadOf(sources: Sources, command: string[], program: Command, help: str
   const servers =
     upstream === undefined ? { [nameOfCommand(command)]: { command } } : { [nameOfUrl(upstream)]: { url: upstream } };
   return { servers };
+}
+
+interface StdioOptions extends RunOptions {
+  env: string[];
+}
+
+function append(value: string, before: string[]): string[] {
+  return [...before, value];
+}
+
+function stdio(server: string | undefined, options: StdioOptions, command: string[], program: Command): Action {
+  const { upstream, config, env, ...overrides } = options;
+  if (server !== undefined && config === undefined) {
+    return program.error(`error: "${server}" names a server of a config file. Put -- before a server's command.`);
+  }
+  // several hosts start several of these, whatever port the config names
+  const sources = loadOf({ upstream, config }, command, program, SHORT_HELP);
+  const load = { ...sources, overrides: { listen: '127.0.0.1:0', ...overrides } };
+  const [fronted] = Object.values(load.servers ?? {}) as object[];
+  // the config's own way to name a variable, so that one which is missing is told like any other problem
+  if (fronted && command.length > 0 && env.length > 0)
+    Object.assign(fronted, { env: Object.fromEntries(env.map((name) => [name, `\${${name}}`])) });
+  return { kind: 'stdio', load, server };
 }

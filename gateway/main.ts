@@ -18,7 +18,8 @@ process.exitCode = await main(process.argv.slice(2));
 /** Resolves with the exit code; a running gateway exits from its signal handlers instead. */
 async function main(argv: string[]): Promise<number> {
   const action = parseCommandLine(argv, version);
-  process.stdout.write(action.out);
+  // not even an empty write: `wharf stdio` opens standard output in a way of its own
+  if (action.out !== '') process.stdout.write(action.out);
   process.stderr.write(action.err);
   switch (action.kind) {
     case 'done':
@@ -38,6 +39,10 @@ async function main(argv: string[]): Promise<number> {
       if (loaded.ok) return inspectServers(loaded.config, action.load.file === undefined, action.server);
       process.stderr.write(problemsText(loaded.problems));
       return 1;
+    }
+    case 'stdio': {
+      const { runStdio } = await import('./run-stdio.js');
+      return runStdio(action, adapters);
     }
     case 'run': {
       const loaded = await loadConfig(action.load, adapters);

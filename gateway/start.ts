@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream';
 import type { AdapterList } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
 import { formatAddress } from './config/fields.js';
@@ -14,7 +15,7 @@ import { previewOf } from './files/thumbnail.js';
 import { Tickets } from './files/ticket.js';
 import { Uploads } from './files/upload.js';
 import { createAdminApp, createApp } from './http/app.js';
-import { createAuthenticator } from './http/auth.js';
+import { ANYBODY, createAuthenticator } from './http/auth.js';
 import { listen } from './http/listener.js';
 import { createMetrics } from './http/metrics.js';
 import { mcp } from './http/routes/mcp.js';
@@ -23,6 +24,9 @@ import type { Log } from './ports/log.js';
 import { Server } from './relay/server.js';
 import { Sessions } from './relay/session.js';
 import { relayDeps } from './relay-deps.js';
+import type { CallDeps } from './stdio/calls.js';
+import { StdioFace } from './stdio/face.js';
+import { LineOutput } from './stdio/output.js';
 
 const systemClock: Clock = { now: () => Date.now() };
 
@@ -32,13 +36,26 @@ const DRAIN_POLL_MS = 50;
 /** A running gateway. */
 export interface Gateway {
   urls: { name: string; mcp: string }[];
+  /** Empty where only a stdio client is served. */
   adminUrl: string;
+  /** The face of a stdio client, if there is one; it runs once it is told to. */
+  stdio: StdioFace | undefined;
   /** Refuses new exchanges, lets running ones finish up to `timeouts.drain`, then ends everything that was started. */
   drain(): Promise<void>;
 }
 
-/** Puts the parts together and opens both ports. Nothing listens when it throws. */
-export async function start(config: Config, adapters: AdapterList, log: Log): Promise<Gateway> {
+export interface StartOptions {
+  /** A client that speaks MCP here, with the first server. Then the only port is for links, and not for MCP. */
+  stdio?: { input: Readable; output: Writable };
+}
+
+/** Puts the parts together and opens the ports. Nothing listens when it throws. */
+export async function start(
+  config: Config,
+  adapters: AdapterList,
+  log: Log,
+  options: StartOptions = {},
+): Promise<Gateway> {
   const { limits, timeouts, inheritedEnv } = config;
   const clock = systemClock;
   const metrics = createMetrics();
@@ -154,7 +171,7 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
     metrics.gauge('wharf_upstream_connections', () => sum([...servers.values()].map((server) => server.channels)));
 
     const authenticate = createAuthenticator(config.auth);
-    const direct = mcp({ servers, authenticate, held, timeouts, log, metrics, open });
+    const direct = options.stdio ? {} : { direct: mcp({ servers, authenticate, held, timeouts, log, metrics, open }) };
     const app = createApp({
       downloads: {
         resolveTicket: async (ticket) => {
@@ -186,12 +203,14 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
       allowedHosts: [...config.allowedHosts, ...(config.publicUrl ? [new URL(config.publicUrl).host] : [])],
       allowedOrigins: [...config.allowedOrigins, ...(config.publicUrl ? [new URL(config.publicUrl).origin] : [])],
     };
-    const face = await listen({ ...config.listen, app, direct, guard, isDraining });
+    const face = await listen({ ...config.listen, app, ...direct, guard, isDraining });
     closers.unshift(async () => face.closeAll());
     publicUrl.base ||= `http://${formatAddress({ ...config.listen, port: face.port })}`;
     // readiness must still be told while draining
-    const adminFace = await listen({ ...config.adminListen, app: adminApp, guard, isDraining: () => false });
-    closers.unshift(async () => adminFace.closeAll());
+    const adminFace = options.stdio
+      ? undefined
+      : await listen({ ...config.adminListen, app: adminApp, guard, isDraining: () => false });
+    closers.unshift(async () => adminFace?.closeAll());
     expiry.start();
     closers.unshift(() => expiry.stop());
     const sweeper = startSweeper({ objects, state, clock, log, metrics });
@@ -201,11 +220,12 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
     const paths = names.length === 1 ? ['/mcp'] : names.map((name) => `/${name}/mcp`);
     return {
       urls: names.map((name, index) => ({ name, mcp: `${publicUrl.base}${paths[index]}` })),
-      adminUrl: `http://${formatAddress({ ...config.adminListen, port: adminFace.port })}`,
+      adminUrl: adminFace ? `http://${formatAddress({ ...config.adminListen, port: adminFace.port })}` : '',
+      stdio: options.stdio && stdioFace(servers, options.stdio, { held, timeouts, log, metrics }),
       drain: async () => {
         draining.now = true;
         void face.close();
-        void adminFace.close();
+        void adminFace?.close();
         for (const stream of open.getStreams) stream.end();
         const until = clock.now() + timeouts.drain;
         while (open.count > 0 && clock.now() < until)
@@ -217,6 +237,15 @@ export async function start(config: Config, adapters: AdapterList, log: Log): Pr
     await closeParts();
     throw error;
   }
+}
+
+function stdioFace(
+  servers: ReadonlyMap<string, Server>,
+  { input, output }: Required<StartOptions>['stdio'],
+  deps: Pick<CallDeps, 'held' | 'timeouts' | 'log' | 'metrics'>,
+): StdioFace | undefined {
+  const [server] = servers.values();
+  return server && new StdioFace({ ...deps, server, input, output: new LineOutput(output), principal: ANYBODY });
 }
 
 function sum(numbers: readonly number[]): number {

@@ -59,6 +59,19 @@ describe('the layers of the gateway', () => {
       ['gateway/http/', 'gateway/relay/', 'gateway/files/', 'gateway/ports/', 'gateway/policy/', 'gateway/errors'],
     ],
     [
+      'gateway/stdio/',
+      [
+        'gateway/stdio/',
+        'gateway/relay/',
+        'gateway/files/',
+        'gateway/ports/',
+        'gateway/policy/',
+        'gateway/wire/',
+        'gateway/errors',
+        'gateway/http/access-log',
+      ],
+    ],
+    [
       'gateway/inspect/',
       [
         'gateway/inspect/',

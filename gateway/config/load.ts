@@ -19,6 +19,8 @@ export interface LoadOptions {
   file?: string;
   /** Servers named on the command line, as a file would write them under `servers:`. Without `file`. */
   servers?: Record<string, unknown>;
+  /** Sections that hold where the file names none of them. */
+  defaults?: Record<string, unknown>;
   overrides?: Overrides;
 }
 
@@ -47,6 +49,8 @@ export async function loadConfig(
     if (host.problems.length > 0) return { ok: false, problems: host.problems };
     written = { servers: host.servers };
   }
+  const defaults = options.defaults ?? {};
+  if (!Object.keys(defaults).some((key) => Object.hasOwn(written, key))) written = { ...defaults, ...written };
   const overridden = Object.entries(options.overrides ?? {}).filter(([, value]) => value !== undefined);
   const result = parseConfig({ ...written, ...Object.fromEntries(overridden) }, adapters, environment);
   if (!result.ok) {

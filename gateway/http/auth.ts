@@ -8,8 +8,8 @@ export type Auth =
   /** `digest`: SHA-256 of the key, 32 bytes. */
   | { use: 'apiKeys'; keys: readonly { name: string; digest: Buffer }[] };
 
-/** Under `auth: none` all callers are one. */
-const ANYBODY = 'anonymous';
+/** Under `auth: none` all callers are one, and so is whoever speaks to Wharf's own process. */
+export const ANYBODY = 'anonymous';
 
 /** The scheme is case-insensitive (RFC 9110 §11.1). */
 const BEARER = /^bearer +([\x21-\x7e]{1,512})$/i;

@@ -25,6 +25,8 @@ export interface Exchange {
   body: Buffer;
   response: ClientResponse;
   principal: string;
+  /** The client has no headers (stdio): those that repeat the body are made from it, and there is nothing to compare. */
+  headersFromBody?: boolean;
   /** Aborted when the client has gone or Wharf shuts down. */
   signal: AbortSignal;
   /** What the access log will say; filled in on the way. */

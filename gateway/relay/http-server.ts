@@ -5,15 +5,18 @@ import type { ExchangeUpstream, UpstreamAnswer } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { AnswerRelay, type OpenSession } from './answer.js';
 import { askOverHttp } from './ask.js';
+import { asking } from './catalog.js';
 import { clientFacts, nameOf } from './client-facts.js';
 import type { Exchange, RelayDeps } from './exchange.js';
 import { toClientHeaders, toUpstreamHeaders } from './mcp-headers.js';
 import { Outlet } from './outlet.js';
+import { paramHeadersFor } from './param-headers.js';
 import { pump } from './pump.js';
 import { type ClientMessages, DEFAULT_VERSION, isObject, type PendingRequest } from './request.js';
 import type { Session } from './session.js';
 import { type Addressee, isRead, mayAnswerWithFiles } from './to-client.js';
 import { toUpstream } from './to-upstream.js';
+import { viewOf } from './view.js';
 
 /** One server behind Streamable HTTP: every exchange has a channel of its own. */
 export class HttpServer {
@@ -44,6 +47,7 @@ export class HttpServer {
     });
     try {
       const headers = toUpstreamHeaders(exchange.headers, messages, session?.upstreamSession);
+      if (exchange.headersFromBody) Object.assign(headers, await this.#paramHeaders(exchange, messages));
       Object.assign(headers, messages.statelessVersion === undefined ? {} : outgoing.headers);
       const answer = await this.#upstream.open({ method: 'POST', headers, body: outgoing.message }, exchange.signal);
       if (probe && (await probe(answer))) return;
@@ -53,6 +57,18 @@ export class HttpServer {
     } finally {
       await outgoing.done();
     }
+  }
+
+  /** `Mcp-Param-*` for a client that cannot send them: 2026-07-28 servers refuse a call without those they declared. */
+  async #paramHeaders(exchange: Exchange, messages: ClientMessages): Promise<Record<string, string>> {
+    const [request] = messages.requests;
+    const { statelessVersion } = messages;
+    if (statelessVersion === undefined || request?.method !== 'tools/call' || request.subject === undefined) return {};
+    const { catalog } = this.#deps;
+    const ask = asking(askOverHttp(this.#upstream, this.#deps, exchange, messages, undefined));
+    const tool = await catalog.tool(viewOf(statelessVersion, exchange.principal), request.subject, ask);
+    const { arguments: args } = request.params;
+    return tool ? paramHeadersFor(tool.paramHeaders, isObject(args) ? args : {}) : {};
   }
 
   /** The client's GET stream. */

@@ -131,7 +131,7 @@ export function decodeHeaderValue(value: string): string | undefined {
   return bytes.toString('base64') === encoded ? bytes.toString('utf8') : undefined;
 }
 
-function encodeHeaderValue(value: string): string {
+export function encodeHeaderValue(value: string): string {
   const plain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value) && !ENCODED.test(value);
   return plain ? value : `=?base64?${Buffer.from(value).toString('base64')}?=`;
 }

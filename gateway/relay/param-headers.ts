@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../errors.js';
 import type { JsonObject, JsonValue } from '../ports/dialect.js';
-import { decodeHeaderValue, single } from './mcp-headers.js';
+import { decodeHeaderValue, encodeHeaderValue, single } from './mcp-headers.js';
 import { isObject } from './request.js';
 
 /** An argument that the client repeats in a header (SEP-2243, `x-mcp-header`). */
@@ -50,6 +50,16 @@ export function checkParamHeaders(
       throw mismatch('the argument has another value');
     }
   }
+}
+
+/** The headers that a client of this tool has to send. */
+export function paramHeadersFor(declared: readonly ParamHeader[], args: JsonObject): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const { header, path } of declared) {
+    const argument = valueAt(args, path);
+    if (argument !== undefined && argument !== null) headers[header] = encodeHeaderValue(String(argument));
+  }
+  return headers;
 }
 
 function valueAt(args: JsonObject, path: readonly string[]): JsonValue | undefined {

@@ -137,7 +137,7 @@ export class SharedSession {
   /** A server on stdio has no headers to check: Wharf is the one that MUST compare them with the arguments. */
   async #checkParams(exchange: Exchange, messages: ClientMessages): Promise<void> {
     const [request] = messages.requests;
-    if (request?.method !== 'tools/call' || request.subject === undefined) return;
+    if (exchange.headersFromBody || request?.method !== 'tools/call' || request.subject === undefined) return;
     const { deps, principal } = this.#options;
     const view = viewOf(messages.statelessVersion ?? '', principal);
     const ask = asking((method, params) => this.#inquire(method, params, messages));

@@ -183,8 +183,12 @@ export class HeldMessage {
 
   /** Reader's side: a capture is noted in a discarded message, too, for its sender has to be answered. */
   capture(capture: Capture): void {
-    if (!this.#discarded) this.record(this.captures, capture);
-    else if (this.captures.length < MAX_LATE_CAPTURES) this.captures.push(capture);
+    if (!this.#discarded) {
+      this.record(this.captures, capture);
+      // it may be this very capture that passed the limit
+      if (!this.#discarded || this.captures.at(-1) === capture) return;
+    }
+    if (this.captures.length < MAX_LATE_CAPTURES) this.captures.push(capture);
     else this.captureOverlong(capture.name);
   }
 

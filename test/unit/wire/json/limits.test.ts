@@ -226,4 +226,18 @@ describe('a discarded message', () => {
     });
     expect(captures).toBe(1000);
   });
+
+  it('keeps the very capture that passes the limit', () => {
+    const seen: (string | undefined)[] = [];
+    for (let maxHeld = 0; maxHeld < 300; maxHeld += 10) {
+      readChunks('json', TREE, [Buffer.from('{"a":1,"id":7}')], {
+        maxHeld,
+        handler: {
+          limit: (_, message) => message.discard(),
+          message: (message) => seen.push(message.captured('id')),
+        },
+      });
+    }
+    expect(seen).toEqual(Array(30).fill('7'));
+  });
 });

@@ -1,0 +1,71 @@
+import { fstatSync, mkdtempSync, rmSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import type { StdioAction } from './cli.js';
+import type { AdapterList } from './config/adapter-list.js';
+import type { Config } from './config/config.js';
+import { loadConfig } from './config/load.js';
+import { createLog } from './log.js';
+import { problemsText, startFailureText } from './report.js';
+import { start } from './start.js';
+
+const STDOUT = 1;
+
+/** Hosts end a server by SIGTERM and, two seconds later, by SIGKILL; its child processes must be gone before that. */
+const LAST_MS = 1500;
+
+/** Resolves with the exit code of a gateway whose start failed; one that ran exits by itself. */
+export async function runStdio({ load, server }: StdioAction, adapters: AdapterList): Promise<number> {
+  // of this process alone: with its state in memory, nobody else could make sense of its files
+  const folder = mkdtempSync(join(tmpdir(), 'wharf-stdio-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const defaults = { objects: { use: 'filesystem', path: folder }, state: { use: 'memory' } };
+  const loaded = await loadConfig({ ...load, defaults }, adapters);
+  if (!loaded.ok) {
+    process.stderr.write(problemsText(loaded.problems));
+    return 1;
+  }
+  const chosen = choose(loaded.config, server);
+  if (typeof chosen === 'string') {
+    process.stderr.write(chosen);
+    return 1;
+  }
+  const log = createLog(chosen.logLevel);
+  try {
+    const gateway = await start(chosen, adapters, log, { stdio: { input: process.stdin, output: standardOutput() } });
+    const { stdio } = gateway;
+    const onSignal = (): void => {
+      setTimeout(() => process.exit(0), LAST_MS);
+      stdio?.stop();
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+    log.info({ links: gateway.urls[0]?.mcp.replace(/mcp$/, '') }, 'Wharf is up on standard input and output.');
+    const end = await stdio?.run();
+    if (end === 'session lost') log.error({}, 'The server has ended the session.');
+    await gateway.drain();
+    process.exit(end === 'session lost' ? 1 : 0);
+  } catch (error) {
+    process.stderr.write(startFailureText(error));
+    process.exit(1);
+  }
+}
+
+/** The config with the one server to front, or what is wrong, for people to read. */
+function choose(config: Config, name: string | undefined): Config | string {
+  const { servers } = config;
+  const names = servers.map((server) => server.name).join(', ');
+  const found = name === undefined ? servers : servers.filter((server) => server.name === name);
+  if (found.length === 0) return `The config has no server called "${name}". It has: ${names}\n`;
+  if (found.length > 1) return `The config has several servers. Say which: wharf stdio --config FILE NAME (${names})\n`;
+  return { ...config, servers: found };
+}
+
+/** Node writes to a pipe synchronously: a host that reads slowly would stop every download with it. */
+function standardOutput(): Writable {
+  const kind = fstatSync(STDOUT);
+  if (!kind.isFIFO() && !kind.isSocket()) return process.stdout;
+  return new Socket({ fd: STDOUT, readable: false, writable: true });
+}

@@ -1,0 +1,236 @@
+import type { Readable } from 'node:stream';
+import { asGatewayError, GatewayError } from '../errors.js';
+import type { JsonObject } from '../ports/dialect.js';
+import { errorAnswer } from '../relay/error-answer.js';
+import { toUpstreamHeaders } from '../relay/mcp-headers.js';
+import { type ClientMessages, isObject, parseMessages } from '../relay/request.js';
+import { type Answered, type CallDeps, type CallEnd, Calls } from './calls.js';
+import { idIn, inputLines } from './input.js';
+import type { LineResponse } from './line-response.js';
+import { unansweredLine } from './unanswered.js';
+
+/** What must arrive before the next message does (a notification, an answer) is waited for this long. */
+const IN_ORDER_MS = 10_000;
+
+/** How often a stream that broke off is taken up again without anything new on it. */
+const MAX_RESUMES = 5;
+const RESUME_MS = 1000;
+const LONGEST_RESUME_MS = 30_000;
+
+/** How long the server may take to hear that its session is over. */
+const FAREWELL_MS = 1000;
+
+/** Why the face is over: the client closed its end, or the server forgot the session, which a client cannot mend. */
+export type FaceEnd = 'input ended' | 'session lost';
+
+export interface FaceOptions extends CallDeps {
+  input: Readable;
+}
+
+/** A request of the client's that is not answered yet. */
+interface Open {
+  response: LineResponse | undefined;
+  cancelled: boolean;
+}
+
+/**
+ * MCP over standard input and output in front of one server: each line is an exchange of its own, and the relay is the
+ * one that HTTP clients have. There is one session, whose GET stream is a part of the output as well.
+ */
+export class StdioFace {
+  readonly #options: FaceOptions;
+  readonly #calls: Calls;
+  readonly #open = new Map<string, Open>();
+  readonly #running = new Set<Promise<void>>();
+  #sessionId: string | undefined;
+  #version: string | undefined;
+  #isListening = false;
+  #isStopped = false;
+  readonly #over: Promise<FaceEnd | 'stopped'>;
+  #end: (how: FaceEnd | 'stopped') => void = () => undefined;
+
+  constructor(options: FaceOptions) {
+    this.#options = options;
+    this.#calls = new Calls(options);
+    this.#over = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  /** Resolves when everything is over and written. */
+  async run(): Promise<FaceEnd> {
+    const { output, timeouts } = this.#options;
+    const readAll = this.#readInput().then(() => 'input ended' as const);
+    const how = await Promise.race([readAll, this.#over]);
+    if (how === 'input ended') await Promise.race([this.#settled(), sleep(timeouts.drain), this.#over]);
+    this.stop();
+    await Promise.race([this.#farewell(), sleep(FAREWELL_MS)]);
+    await output.flushed();
+    return how === 'session lost' ? how : 'input ended';
+  }
+
+  /** Ends all that is under way; `run` resolves soon. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#end('stopped');
+    this.#options.input.destroy();
+    this.#calls.stop();
+  }
+
+  async #readInput(): Promise<void> {
+    const { input, server, held, log, output } = this.#options;
+    try {
+      for await (const line of inputLines(input, server.limits, held)) {
+        if (this.#isStopped) return;
+        if ('error' in line) await output.line(errorAnswer(line.error, line.id));
+        else await this.#take(line.bytes);
+      }
+    } catch (error) {
+      if (!this.#isStopped) log.warn({ err: error }, 'standard input broke off');
+    }
+  }
+
+  /** Resolves when the next line may be taken: messages must not overtake what they rely on. */
+  async #take(bytes: Buffer): Promise<void> {
+    let messages: ClientMessages;
+    try {
+      messages = parseMessages(bytes);
+    } catch (error) {
+      return this.#options.output.line(errorAnswer(asGatewayError(error), idIn(bytes)));
+    }
+    const { firstMethod, requests } = messages;
+    if (firstMethod === 'notifications/cancelled' && requests.length === 0) return this.#cancel(messages);
+    if (requests.length > 0 && this.#calls.size >= this.#options.server.limits.connections)
+      return this.#refuse(messages);
+    const done = this.#post(messages);
+    this.#running.add(done);
+    void done.finally(() => this.#running.delete(done));
+    if (messages.initialize) await Promise.race([done, this.#over]);
+    else if (requests.length === 0) await Promise.race([done, sleep(IN_ORDER_MS)]);
+    if (firstMethod === 'notifications/initialized') this.#listen();
+  }
+
+  async #refuse({ requests }: ClientMessages): Promise<void> {
+    const { server, output } = this.#options;
+    const facts = { server: server.name, limit: 'limits.connections', allowed: server.limits.connections };
+    for (const { id } of requests) await output.line(errorAnswer(new GatewayError('connection_limit', facts), id));
+  }
+
+  async #post(messages: ClientMessages): Promise<void> {
+    const { server, output } = this.#options;
+    const call: Open = { response: undefined, cancelled: false };
+    const pending = new Set(messages.requests.map(({ id }) => id));
+    for (const id of pending) this.#open.set(id, call);
+    const answered = (id: string, version: string | undefined): void => {
+      pending.delete(id);
+      if (id === messages.initialize?.id) this.#version = version;
+    };
+    const begun = this.#calls.begin('POST', { headers: this.#headers(messages), body: messages.bytes, answered });
+    call.response = begun.response;
+    const hadSession = this.#sessionId !== undefined;
+    let ended = await begun.end;
+    if (messages.initialize) this.#sessionId = begun.response.sessionId;
+    if (!ended.error && ended.response.refusal === undefined && pending.size > 0) {
+      ended = await this.#resume(ended, call, pending, answered);
+    }
+    if (!call.cancelled && !this.#isStopped) {
+      for (const id of pending) await output.line(unansweredLine(id, server.name, ended));
+    }
+    for (const id of messages.requests.map((request) => request.id)) {
+      if (this.#open.get(id) === call) this.#open.delete(id);
+    }
+    if (hadSession && isSessionLost(ended)) this.#end('session lost');
+  }
+
+  /** MCP 2025-11-25: a stream may end before its answer; the client asks for the rest by the last event's id. */
+  async #resume(ended: CallEnd, call: Open, pending: ReadonlySet<string>, answered: Answered): Promise<CallEnd> {
+    let last = ended;
+    for (let tries = 0; tries < MAX_RESUMES && pending.size > 0; tries++) {
+      const { resumption } = last.response;
+      if (!resumption || call.cancelled || this.#isStopped) break;
+      await Promise.race([sleep(Math.min(resumption.retryMs ?? RESUME_MS, LONGEST_RESUME_MS)), this.#over]);
+      if (call.cancelled || this.#isStopped) break;
+      const headers = { ...this.#streamHeaders(), 'last-event-id': resumption.lastEventId };
+      const begun = this.#calls.begin('GET', {
+        headers,
+        answered: (id, version) => {
+          answered(id, version);
+          if (pending.size === 0) setImmediate(() => begun.response.destroy());
+        },
+      });
+      call.response = begun.response;
+      last = await begun.end;
+      if (last.response.resumption && last.response.resumption.lastEventId !== resumption.lastEventId) tries = -1;
+    }
+    return last;
+  }
+
+  /** The stream on which the server speaks on its own account, as long as there is one. */
+  #listen(): void {
+    if (this.#isListening || this.#sessionId === undefined) return;
+    this.#isListening = true;
+    void this.#keepListening();
+  }
+
+  async #keepListening(): Promise<void> {
+    let lastEventId: string | undefined;
+    for (;;) {
+      const headers = this.#streamHeaders();
+      if (lastEventId !== undefined) headers['last-event-id'] = lastEventId;
+      const { end } = this.#calls.begin('GET', { headers });
+      const ended = await end;
+      if (this.#isStopped) return;
+      if (isSessionLost(ended)) return this.#end('session lost');
+      // 405: a server need not offer this stream
+      if (ended.response.refusal !== undefined || ended.error?.code === 'method_not_allowed') return;
+      const { resumption } = ended.response;
+      lastEventId = resumption?.lastEventId ?? lastEventId;
+      await Promise.race([sleep(Math.min(resumption?.retryMs ?? RESUME_MS, LONGEST_RESUME_MS)), this.#over]);
+      if (this.#isStopped) return;
+    }
+  }
+
+  /** The server hears of it, unless closing the stream is what says so (2026-07-28); nobody waits for an answer. */
+  async #cancel(messages: ClientMessages): Promise<void> {
+    const { params } = JSON.parse(messages.bytes.toString('utf8')) as JsonObject;
+    const call = this.#open.get(JSON.stringify(isObject(params) ? params.requestId : undefined) ?? '');
+    if (this.#sessionId !== undefined) await Promise.race([this.#post(messages), sleep(IN_ORDER_MS)]);
+    if (!call) return;
+    call.cancelled = true;
+    call.response?.destroy();
+  }
+
+  /** What an HTTP client would send besides: made from the message, so that they agree. */
+  #headers(messages: ClientMessages): Record<string, string> {
+    const client = this.#version === undefined ? {} : { 'mcp-protocol-version': this.#version };
+    const headers = toUpstreamHeaders(messages.initialize ? {} : client, messages, undefined);
+    if (this.#sessionId !== undefined && !messages.initialize && messages.statelessVersion === undefined) {
+      headers['mcp-session-id'] = this.#sessionId;
+    }
+    return headers;
+  }
+
+  #streamHeaders(): Record<string, string> {
+    const headers: Record<string, string> = { accept: 'text/event-stream' };
+    if (this.#version !== undefined) headers['mcp-protocol-version'] = this.#version;
+    if (this.#sessionId !== undefined) headers['mcp-session-id'] = this.#sessionId;
+    return headers;
+  }
+
+  async #settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled([...this.#running]);
+  }
+
+  async #farewell(): Promise<void> {
+    if (this.#sessionId === undefined) return;
+    await this.#calls.begin('DELETE', { headers: this.#streamHeaders() }).end;
+  }
+}
+
+function isSessionLost({ error }: CallEnd): boolean {
+  return error?.code === 'session_unknown';
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}

@@ -1,0 +1,131 @@
+import type { Readable } from 'node:stream';
+import { asGatewayError, type GatewayError } from '../errors.js';
+import type { HeldBudget } from '../files/budget.js';
+import type { Limits } from '../policy/limits.js';
+import { BodyMeter } from '../relay/body-meter.js';
+import { createReader, type MessageReader } from '../wire/json/reader.js';
+import { compileWatchTree } from '../wire/json/watch-tree.js';
+
+const LF = 0x0a;
+const SPACE = 0x20;
+const NEWLINE = Buffer.from('\n');
+
+/** An id is looked for in messages of any length, without holding them. */
+const HELD_BYTES = 64 * 1024;
+
+const TREE = compileWatchTree({ keys: { id: { capture: 'id' }, method: { capture: 'method' } } });
+
+/** One line of a client's: a message, or what is wrong with it and the id its sender waits for. */
+export type InputLine = { bytes: Buffer } | { error: GatewayError; id: string | undefined };
+
+/** Finds the id of a request that is not to be parsed; what has no method is an answer, and nobody waits for one to it. */
+class IdFinder {
+  id: string | undefined;
+  readonly #reader: MessageReader = createReader('lines', {
+    tree: TREE,
+    maxHeld: HELD_BYTES,
+    maxDepth: Number.POSITIVE_INFINITY,
+    slotMin: Number.POSITIVE_INFINITY,
+    handler: {
+      slot: () => ({ write: () => {}, end: () => {} }),
+      limit: (_error, message) => message.discard(),
+      message: (message) => {
+        const isRequest = message.captured('method') !== undefined || message.malformed !== undefined;
+        if (isRequest) this.id = message.captured('id');
+      },
+    },
+  });
+
+  feed(bytes: Buffer): void {
+    this.#reader.feed(bytes);
+  }
+}
+
+/** The id of the request in a line that is no JSON, as far as it can be read. */
+export function idIn(line: Buffer): string | undefined {
+  const finder = new IdFinder();
+  finder.feed(line);
+  finder.feed(NEWLINE);
+  return finder.id;
+}
+
+/** One line while it arrives. What passes a limit is let go, and read on only for its id. */
+class Line {
+  readonly #limits: Limits;
+  readonly #held: HeldBudget;
+  #parts: Buffer[] = [];
+  #length = 0;
+  #meter: BodyMeter | undefined;
+  #failed: { error: GatewayError; finder: IdFinder } | undefined;
+
+  constructor(limits: Limits, held: HeldBudget) {
+    this.#limits = limits;
+    this.#held = held;
+  }
+
+  add(part: Buffer): void {
+    if (this.#failed) {
+      this.#failed.finder.feed(part);
+      return;
+    }
+    this.#parts.push(part);
+    this.#length += part.length;
+    try {
+      this.#held.add(part.length);
+      if (this.#meter) this.#meter.take(part);
+      else if (this.#length > this.#limits.message) {
+        this.#meter = new BodyMeter(this.#limits);
+        for (const earlier of this.#parts) this.#meter.take(earlier);
+      }
+    } catch (error) {
+      const finder = new IdFinder();
+      for (const earlier of this.#parts) finder.feed(earlier);
+      this.release();
+      this.#failed = { error: asGatewayError(error), finder };
+    }
+  }
+
+  /** Undefined for a blank line. */
+  end(): InputLine | undefined {
+    if (this.#failed) {
+      const { error, finder } = this.#failed;
+      finder.feed(NEWLINE);
+      return { error, id: finder.id };
+    }
+    const bytes = Buffer.concat(this.#parts);
+    this.release();
+    return bytes.some((byte) => byte > SPACE) ? { bytes } : undefined;
+  }
+
+  release(): void {
+    this.#held.add(-this.#length);
+    this.#parts = [];
+    this.#length = 0;
+  }
+}
+
+/**
+ * The lines of standard input, under the limits of any other client's message: `limits.message` for what is no file,
+ * `limits.inlineArgument` for each long string of its arguments, `limits.held` for all that is held at one time.
+ */
+export async function* inputLines(input: Readable, limits: Limits, held: HeldBudget): AsyncGenerator<InputLine> {
+  let line = new Line(limits, held);
+  try {
+    for await (const chunk of input as AsyncIterable<Buffer>) {
+      let at = 0;
+      for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, at)) {
+        line.add(chunk.subarray(at, end));
+        const ended = line.end();
+        line = new Line(limits, held);
+        at = end + 1;
+        if (ended) yield ended;
+      }
+      if (at < chunk.length) line.add(chunk.subarray(at));
+    }
+    // a line that the end cuts short may still be a whole message
+    const last = line.end();
+    if (last) yield last;
+  } finally {
+    line.release();
+  }
+}

@@ -1,0 +1,26 @@
+import { GatewayError } from '../errors.js';
+import { errorAnswer } from '../relay/error-answer.js';
+import type { CallEnd } from './calls.js';
+
+/** What a request is told whose exchange is over without an answer to it. */
+export function unansweredLine(id: string, server: string, { response, error }: CallEnd): Buffer {
+  if (error) return errorAnswer(error, id);
+  const { refusal, status, hasNoMessages } = response;
+  if (hasNoMessages)
+    return errorAnswer(new GatewayError('upstream_invalid', { server, reason: 'it is no MCP message' }), id);
+  if (refusal === undefined) return errorAnswer(new GatewayError('upstream_closed', { server }), id);
+  // servers refuse with a JSON-RPC error whose id is null or missing: with a status of its own it needs none
+  const own = errorIn(refusal);
+  if (own === undefined) return errorAnswer(new GatewayError('upstream_refused', { server, status }), id);
+  return Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(own)}}`);
+}
+
+function errorIn(body: string): { code: number; message: string } | undefined {
+  try {
+    const { error } = JSON.parse(body) as { error?: { code?: unknown; message?: unknown } };
+    if (typeof error?.code !== 'number' || typeof error.message !== 'string') return undefined;
+    return error as { code: number; message: string };
+  } catch {
+    return undefined;
+  }
+}
