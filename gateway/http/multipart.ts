@@ -103,10 +103,11 @@ class Parts {
       if (end > MAX_HEAD || (end < 0 && this.#window.length > MAX_HEAD + HEAD_END.length))
         throw malformed(`the head of a part is longer than ${MAX_HEAD} bytes`);
       if (end >= 0) {
-        const head = readPartHead(this.#window.subarray(0, end));
-        // the content may be empty: then its delimiter's line break is the next thing
+        const head = this.#window.subarray(0, end);
+        // what begins a line of a head like a delimiter is one to some parsers
+        if (Buffer.concat([CRLF, head]).includes(this.#delimiter)) throw malformed('the boundary stands in a head');
         this.#drop(end + HEAD_END.length);
-        return head;
+        return readPartHead(head);
       }
       if (!(await this.#more())) throw malformed('it ends in the head of a part');
     }

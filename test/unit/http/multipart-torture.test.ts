@@ -172,6 +172,8 @@ const WRONG: Wrong[] = [
   ['a second body after the last boundary', bytesOf(bodyOf([file(CONTENT)]), bodyOf([file('other')])), BAD],
   ['a boundary inside an epilogue of 10 MB', bytesOf(bodyOf([file(CONTENT)]), mib(10), bodyOf([file(CONTENT)])), BAD],
   ['a boundary followed by text', bodyOf([file(`a\r\n--${BOUNDARY}suffix\r\nb`)]), BAD],
+  ['a boundary that begins a head', bodyOf([bytesOf(`--${BOUNDARY}X: y\r\n`, file(CONTENT))]), BAD],
+  ['a boundary that begins a line of a head', bodyOf([part('name="file"', CONTENT, `--${BOUNDARY}X: y`)]), BAD],
   ['a boundary right after a head', bodyOf([file(`--${BOUNDARY}\r\nb`)]), BAD],
   ['a boundary followed by one dash', bodyOf([file(`a\r\n--${BOUNDARY}-\r\nb`)]), BAD],
   ['a boundary followed by blanks', bodyOf([file(`a\r\n--${BOUNDARY}  \r\nb`)]), BAD],
