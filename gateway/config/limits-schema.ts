@@ -53,6 +53,12 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
   },
   file: { kind: 'size', min: 1, max: MOST_FILE, text: 'Any one file.' },
   files: { kind: 'count', min: 1, max: 10_000, text: 'Files cut out of one message.' },
+  filesPerArgument: {
+    kind: 'count',
+    min: 1,
+    max: 10_000,
+    text: 'Files in one argument that is a list, where the tool itself names no number.',
+  },
   held: {
     kind: 'size',
     min: MIB,

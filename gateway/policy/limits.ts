@@ -19,6 +19,8 @@ export interface Limits {
   file: number;
   /** Files cut out of one message. */
   files: number;
+  /** Files in one argument that is a list, where the tool itself names no number. */
+  filesPerArgument: number;
   /** All messages held at one time, whole process. */
   held: number;
   /** All part buffers of the object store at one time, whole process. */
@@ -68,6 +70,7 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   inlineArgument: 4 * MIB,
   file: 100 * MIB,
   files: 100,
+  filesPerArgument: 10,
   held: 256 * MIB,
   partMemory: 128 * MIB,
   spool: MIB,

@@ -99,6 +99,10 @@ export interface ShownSlot {
   schema: JsonObject;
   /** Bytes: what can really be handed over, all limits considered. */
   maxSize: number;
+  /** Bytes: the same inside a call. */
+  maxInline: number;
+  /** Of an array: the most files it takes. */
+  maxItems?: number;
   /** Name of the tool that gives an upload link, where there is one. */
   uploadTool?: string;
 }
@@ -253,13 +257,15 @@ export interface Dialect {
   slotsOf?(tool: JsonObject): readonly FileSlot[];
   /**
    * What a client sees of a tool with these slots. The dialects are asked in turn, the last one of the list first, and
-   * each sees the tool as the one before left it: paths are below the tool.
+   * each sees the tool as the one before left it: paths are below the tool. A tool without slots is asked about too.
    */
   showTool?(tool: JsonObject, slots: readonly ShownSlot[], client: ClientFacts): readonly JsonPatch[];
   /** Reads a value in a slot; undefined when it is not written in this dialect. */
   readArgument?(value: JsonValue, slot: FileSlot): ArgumentReading | undefined;
   /** The error with which a client that speaks this dialect wants a file refused; undefined: a tool error. */
   refuse?(refusal: FileRefusal, client: ClientFacts): { code: number; message: string; data: JsonObject } | undefined;
+  /** What an upstream's own answer says of a file that it refused; undefined when it is no such answer. */
+  readRefusal?(answer: { error: JsonObject } | { result: JsonObject }): FileRefusal | undefined;
   readonly methods?: Readonly<Record<string, DialectMethod>>;
   /** What a client is told besides of the server's capabilities, below them: in `initialize` and `server/discover`. */
   showServer?(capabilities: JsonObject, client: ClientFacts): readonly JsonPatch[];

@@ -88,6 +88,8 @@ export interface FileSlot {
   readonly accept?: readonly string[];
   /** Bytes of the file itself, whatever its encoding; absent: whatever the limits allow. */
   readonly maxSize?: number;
+  /** Of an array: the most items, as the tool itself says. */
+  readonly maxItems?: number;
   /** Absent: every one. */
   readonly transferModes?: readonly TransferMode[];
   /** Siblings of the slot that are filled from the file: the last segment of their path. */

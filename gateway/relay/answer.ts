@@ -54,6 +54,7 @@ export class AnswerRelay {
     this.#pending = new Map(context.requests.map((request) => [request.id, request]));
     this.#to = {
       ...context.to,
+      isFailure: answer.status >= 300,
       answered: (id) => this.#pending.get(id),
       onlyOpen: () => (this.#pending.size === 1 ? [...this.#pending.keys()][0] : undefined),
     };

@@ -4,6 +4,7 @@ import type { FileSlot, ToolSettings } from '../ports/file-slot.js';
 import { slotsOf } from './file-slots.js';
 import { type ParamHeader, paramHeadersOf } from './param-headers.js';
 import { isObject } from './request.js';
+import { maxItemsOf } from './schema-place.js';
 
 /** What is kept of a tool. */
 export interface ToolFacts {
@@ -56,7 +57,10 @@ export class Catalog {
   factsOf(tool: JsonObject): ToolFacts {
     const settings = typeof tool.name === 'string' ? own(this.#settings, tool.name) : undefined;
     const schema = isObject(tool.outputSchema) ? { outputSchema: tool.outputSchema } : {};
-    const slots = slotsOf(tool, settings, this.#dialects);
+    const slots = slotsOf(tool, settings, this.#dialects).map((slot) => {
+      const maxItems = maxItemsOf(tool, slot.path);
+      return maxItems === undefined ? slot : { ...slot, maxItems };
+    });
     return { paramHeaders: paramHeadersOf(tool.inputSchema), slots, ...schema };
   }
 
@@ -80,6 +84,11 @@ export class Catalog {
   /** Whether one of the tools that have been seen takes files. */
   takesFiles(view: string): boolean {
     return [...(this.#views.get(view)?.values() ?? [])].some((tool) => tool.slots.length > 0);
+  }
+
+  /** A tool that has been seen. */
+  known(view: string, name: string): ToolFacts | undefined {
+    return this.#views.get(view)?.get(name);
   }
 
   async tool(view: string, name: string, ask: Ask): Promise<ToolFacts | undefined> {

@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.js';
+import type { Limits } from '../policy/limits.js';
 import type { ArgumentReading, Dialect } from '../ports/dialect.js';
 import type { Delivery } from '../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
@@ -22,6 +23,8 @@ export interface ArgumentDeps extends DeliveryDeps {
   dialects: readonly Dialect[];
   /** Declarations of the tool, fetched if they are not known yet. */
   tool: (name: string) => Promise<ToolFacts | undefined>;
+  /** The same, if they are known. */
+  known: (name: string) => ToolFacts | undefined;
 }
 
 /** A message with its file arguments in the form in which the server takes them. */
@@ -79,20 +82,26 @@ interface Call {
   /** Where the arguments stand in the body. */
   base: JsonPath;
   args: JsonObject;
-  uses: SlotUse[];
+  uses: FileUse[];
   tool: ToolFacts | undefined;
 }
+
+/** A value in a slot that is a file, or was meant to be one. */
+type FileUse = SlotUse & { reading: ArgumentReading };
 
 async function callOf(request: PendingRequest, deps: ArgumentDeps): Promise<Call | undefined> {
   const { method, subject, params } = request;
   if (method !== 'tools/call' || subject === undefined || !isObject(params.arguments)) return undefined;
   const args = params.arguments;
   const settings = Object.hasOwn(deps.settings, subject) ? deps.settings[subject] : undefined;
-  if (!settings?.files.length && !mayHoldFiles(args)) return undefined;
-  const tool = await deps.tool(subject);
+  const known = deps.known(subject);
+  if (known ? known.slots.length === 0 : !settings?.files.length && !mayHoldFiles(args)) return undefined;
+  const tool = known ?? (await deps.tool(subject));
   const slots = tool?.slots ?? slotsOf({}, settings, []);
-  const uses = slots.flatMap((slot) => valuesIn(args, slot));
+  const uses = slots.flatMap((slot) => valuesIn(args, slot)).flatMap((use) => withReading(use, deps.dialects));
   if (uses.length === 0) return undefined;
+  request.hasFiles = true;
+  refuseTooMany(uses, deps.limits);
   return { base: [...request.base, 'params', 'arguments'], args, uses, tool };
 }
 
@@ -111,7 +120,23 @@ function mayHoldFiles(args: JsonObject): boolean {
   return look(args);
 }
 
-const MAY_BE_FILE = /mcp-file:|^\s*["'<(]?data:|https?:[^\s]*\/(?:d\/|f_)/i;
+const MAY_BE_FILE = /mcp-file:|^\s*["'<(]?(?:data|file|javascript):|https?:[^\s]*\/(?:d\/|f_)/i;
+
+function refuseTooMany(uses: readonly FileUse[], limits: Limits): void {
+  const counts = new Map<string, number>();
+  for (const { slot, path } of uses) {
+    if (typeof path.at(-1) !== 'number') continue;
+    const argument = spell(path.slice(0, -1));
+    const count = (counts.get(argument) ?? 0) + 1;
+    counts.set(argument, count);
+    const allowed = slot.maxItems ?? limits.filesPerArgument;
+    if (count <= allowed) continue;
+    const limit = slot.maxItems === undefined ? 'limits.filesPerArgument' : 'its maxItems';
+    const actual = uses.filter((use) => spell(use.path.slice(0, -1)) === argument).length;
+    const text = `Argument '${argument}' has ${actual} files; ${limit} is ${allowed}.`;
+    throw new GatewayError('file_refused', { reason: 'tooManyFiles', argument, text });
+  }
+}
 
 async function writeCall(
   { base, args, uses, tool }: Call,
@@ -125,8 +150,8 @@ async function writeCall(
   const companions = new Companions(args);
   for (const use of uses) {
     const range = located.at([...base, ...use.path]);
-    const reading = range && readingOf(use, deps.dialects);
-    if (!range || !reading) continue;
+    if (!range) continue;
+    const { reading } = use;
     const argument = spell(use.path);
     const maxSize = deliveries.maxSize(use.slot);
     const file = await files.open(reading, {
@@ -150,19 +175,24 @@ async function writeCall(
   edits.push(...companions.edits(located, base));
 }
 
-function readingOf({ value, slot }: SlotUse, dialects: readonly Dialect[]): ArgumentReading | undefined {
+function withReading(use: SlotUse, dialects: readonly Dialect[]): FileUse[] {
   for (const dialect of dialects) {
-    const reading = dialect.readArgument?.(value, slot);
-    if (reading) return reading;
+    const reading = dialect.readArgument?.(use.value, use.slot);
+    if (reading) return [{ ...use, reading }];
   }
-  return undefined;
+  return [];
 }
 
 /** What a client spelled as the server wants it is not spelled again (SEP-2356: forwarded verbatim). */
 function passesAsItIs(reading: ArgumentReading, delivery: Delivery, file: IncomingFile): boolean {
   if (delivery.kind !== 'encoded') return false;
   if (delivery.encoding === 'base64') return reading.kind === 'base64';
-  return delivery.encoding === 'dataUri' && reading.kind === 'dataUri' && !file.hasName;
+  if (reading.kind !== 'dataUri' || file.hasName) return false;
+  const parameters = reading.text.slice(0, reading.text.indexOf(',')).toLowerCase().split(';').slice(1);
+  const base64 = parameters.indexOf('base64');
+  // what some readers take for a name would stand behind
+  if (base64 >= 0 && base64 < parameters.length - 1) return false;
+  return delivery.encoding === 'dataUri' || (delivery.encoding === 'dataUriNamed' && base64 >= 0);
 }
 
 function headerOf(use: SlotUse, tool: ToolFacts | undefined): string | undefined {

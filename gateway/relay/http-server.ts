@@ -14,7 +14,7 @@ import { paramHeadersFor } from './param-headers.js';
 import { pump } from './pump.js';
 import { type ClientMessages, DEFAULT_VERSION, isObject, type PendingRequest } from './request.js';
 import type { Session } from './session.js';
-import { type Addressee, isRead, mayAnswerWithFiles } from './to-client.js';
+import { type Addressee, mayAnswerWithFiles, needsLook } from './to-client.js';
 import { toUpstream } from './to-upstream.js';
 import { viewOf } from './view.js';
 
@@ -115,7 +115,7 @@ export class HttpServer {
       const context = { deps: this.#deps, exchange, to, requests };
       return new AnswerRelay(whole, kind, openSession ? { ...context, openSession } : context).run();
     };
-    if (isSmall(answer, this.#deps) && !openSession && !requests.some(({ method }) => isRead(method))) {
+    if (isSmall(answer, this.#deps) && !openSession && !requests.some(needsLook)) {
       return this.#passSmall(exchange, answer, requests, relay);
     }
     await relay(answer);

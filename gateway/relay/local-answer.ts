@@ -51,27 +51,28 @@ export function errorOf(thrown: unknown): LocalAnswer {
  */
 export function refusalAnswer(error: GatewayError, client: ClientFacts, dialects: readonly Dialect[]): LocalAnswer {
   const { text, reason, argument, maxSize, actualSize, accept, actualType } = error.facts;
-  const refusal = defined({
-    reason,
-    argument,
-    text,
-    maxSize,
-    actualSize,
-    accept,
-    actualType,
-  }) as unknown as FileRefusal;
+  const refusal = defined({ reason, argument, text, maxSize, actualSize, accept, actualType });
+  return refusedAnswer(refusal as unknown as FileRefusal, client, dialects);
+}
+
+/** The same, whoever refused it. */
+export function refusedAnswer(refusal: FileRefusal, client: ClientFacts, dialects: readonly Dialect[]): LocalAnswer {
   for (const dialect of dialects) {
     const own = dialect.refuse?.(refusal, client);
     if (own) return { error: own };
   }
-  const { text: _, ...meta } = refusal;
   return {
     result: {
       content: [{ type: 'text', text: refusal.text }],
       isError: true,
-      _meta: { [FILE_ERROR_META_KEY]: meta as unknown as JsonObject },
+      _meta: { [FILE_ERROR_META_KEY]: factsOf(refusal) },
     },
   };
+}
+
+/** What programs are told of a refusal. */
+export function factsOf({ text: _, ...facts }: FileRefusal): JsonObject {
+  return defined(facts) as JsonObject;
 }
 
 /** Whether a request is alone in its POST, as one that Wharf answers itself must be. */

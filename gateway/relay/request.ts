@@ -25,6 +25,8 @@ export interface PendingRequest {
   params: JsonObject;
   /** Where it stands in the body: nothing, or its index in a batch. */
   base: readonly number[];
+  /** Set once files have been found in its arguments: what answers it may be about them. */
+  hasFiles?: true;
 }
 
 /** The body of one POST. */

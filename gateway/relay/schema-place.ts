@@ -13,6 +13,13 @@ export interface SchemaPlace {
   copies: JsonPatch[];
 }
 
+/** The most items that a tool says the array of a slot takes; undefined where it says nothing, or there is no array. */
+export function maxItemsOf(tool: JsonObject, slot: readonly string[]): number | undefined {
+  if (slot.at(-1) !== EACH) return undefined;
+  const maxItems = placeOf(tool, slot.slice(0, -1))?.schema.maxItems;
+  return typeof maxItems === 'number' && Number.isInteger(maxItems) && maxItems >= 0 ? maxItems : undefined;
+}
+
 /**
  * Finds a slot's schema in a tool's inputSchema: through `properties` and `items`, through the branch of an `anyOf` or
  * `oneOf` that is not null, and through local `$ref`s.
@@ -24,13 +31,13 @@ export function placeOf(tool: JsonObject, slot: readonly string[]): SchemaPlace 
   let at: JsonPath = ['inputSchema'];
   let schema: JsonObject = root;
   let steps = 0;
-  const enter = (key: JsonPath, next: JsonValue | undefined): boolean => {
-    if (!isObject(next)) return false;
+  const enter = (key: JsonPath, inner: JsonValue | undefined, next: string | undefined): boolean => {
+    if (!isObject(inner)) return false;
     at = [...at, ...key];
-    schema = next;
-    return resolve();
+    schema = inner;
+    return resolve(next);
   };
-  const resolve = (): boolean => {
+  const resolve = (next: string | undefined): boolean => {
     for (; steps < MAX_STEPS; steps++) {
       if (typeof schema.$ref === 'string') {
         const target = pointed(root, schema.$ref);
@@ -43,21 +50,35 @@ export function placeOf(tool: JsonObject, slot: readonly string[]): SchemaPlace 
       const union = (['anyOf', 'oneOf'] as const).find((word) => Array.isArray(schema[word]));
       if (!union) return true;
       const branches = schema[union] as JsonValue[];
-      const index = branches.findIndex((branch) => isObject(branch) && branch.type !== 'null');
+      const index = branchFor(next, branches, root);
       if (index < 0) return false;
       at = [...at, union, index];
       schema = branches[index] as JsonObject;
     }
     return false;
   };
-  for (const segment of slot) {
+  for (const [index, segment] of slot.entries()) {
+    const next = slot[index + 1];
     const found =
       segment === EACH
-        ? enter(['items'], schema.items)
-        : enter(['properties', segment], isObject(schema.properties) ? schema.properties[segment] : undefined);
+        ? enter(['items'], schema.items, next)
+        : enter(['properties', segment], isObject(schema.properties) ? schema.properties[segment] : undefined, next);
     if (!found) return undefined;
   }
   return { at, schema, copies };
+}
+
+/** Of a union, the branch on the way: one that goes on, or is a string at the end; else the first that is not null. */
+function branchFor(next: string | undefined, branches: readonly JsonValue[], root: JsonObject): number {
+  const leads = (branch: JsonValue): boolean => {
+    const schema = isObject(branch) && typeof branch.$ref === 'string' ? pointed(root, branch.$ref) : branch;
+    if (!isObject(schema)) return false;
+    if (next === undefined) return schema.type === 'string';
+    if (next === EACH) return isObject(schema.items);
+    return isObject(schema.properties) && Object.hasOwn(schema.properties, next);
+  };
+  const index = branches.findIndex(leads);
+  return index >= 0 ? index : branches.findIndex((branch) => isObject(branch) && branch.type !== 'null');
 }
 
 /** What a `#/…` reference points to. */

@@ -16,6 +16,7 @@ import { RANGE } from './slots.js';
 import { type Piece, splice } from './splice.js';
 import { editToolList } from './tool-list.js';
 import { translate } from './translate.js';
+import { liftedFacts, retoldError } from './upstream-refusals.js';
 import { viewOf } from './view.js';
 
 /** Methods whose results can hold files. What another method answers is nobody's file, whatever it looks like. */
@@ -40,6 +41,8 @@ export interface Addressee {
   inquire: Inquire;
   facts: ExchangeFacts;
   signal: AbortSignal;
+  /** True when the status has told the client already that there is no result. */
+  isFailure?: boolean;
   /** Edits that the channel needs in every message, such as ids mapped back. */
   remap?: (message: HeldMessage) => Edit[];
 }
@@ -61,6 +64,7 @@ const STAGES: readonly ((work: Work) => Edit[] | Promise<Edit[]>)[] = [
   showServer,
   rewriteToolList,
   linkFiles,
+  liftRefusals,
   remapIds,
   // storing a string late can fail as well
   refuseFailed,
@@ -82,9 +86,14 @@ export function untouched(
   to: Addressee,
 ): Piece[] | undefined {
   if (cuts.cuts.length > 0 || cuts.failure || to.remap) return undefined;
-  if (answersIn(message).some(({ id }) => READ_METHODS.has(to.answered(id)?.method ?? ''))) return undefined;
+  if (answersIn(message).some(({ id }) => needsLook(to.answered(id)))) return undefined;
   if (tellsOfChange(message) || namesFiles(message, deps, to)) return undefined;
   return message.render([]) as Buffer[];
+}
+
+/** True when what answers a request cannot pass unread, however short it is. */
+export function needsLook(request: PendingRequest | undefined): boolean {
+  return request !== undefined && (READ_METHODS.has(request.method) || request.hasFiles === true);
 }
 
 /** The message as the client gets it; undefined when it cannot be delivered and answers nothing. Never throws. */
@@ -100,6 +109,11 @@ export async function toClient(
   const files = new OutgoingFiles(deps.files, owner, cuts, to.signal);
   const work: Work = { message, cuts, deps, to, answers, files };
   try {
+    const retold = retell(work);
+    if (retold) {
+      await dismiss(cuts);
+      return retold;
+    }
     const edits: Edit[] = [];
     for (const stage of STAGES) edits.push(...(await stage(work)));
     const pieces = splice(message, inOrder(edits), deps.cut.library, (digest) => files.keyOf(digest), to.signal);
@@ -151,11 +165,6 @@ function refuseMalformed({ message, cuts }: Work): Edit[] {
 /** A batch may say so in any of its messages. */
 function tellsOfChange(message: HeldMessage): boolean {
   return message.captures.some(({ name, text }) => name === 'method' && text === `"${LIST_CHANGED}"`);
-}
-
-/** True for a method whose small answers cannot just pass. */
-export function isRead(method: string): boolean {
-  return READ_METHODS.has(method);
 }
 
 function showServer({ message, answers, deps, to }: Work): Edit[] {
@@ -247,6 +256,24 @@ export function mayAnswerWithFiles(
 ): boolean {
   const own = methods.filter((method) => FILE_METHODS.has(method));
   return own.length > 0 && mayNameFiles(read, size, own, dialects);
+}
+
+/** An error that takes another form for this client takes it as a whole. */
+function retell({ message, cuts, answers, deps, to }: Work): Outgoing | undefined {
+  const [answer] = answers;
+  if (cuts.cuts.length > 0 || to.isFailure || answer?.base.length !== 0) return undefined;
+  const bytes = retoldError(message, answer.request, refusalContext(answer, deps, to));
+  return bytes && { pieces: [bytes], answered: [answer.id], sent: async () => {} };
+}
+
+function liftRefusals({ message, cuts, answers, deps, to }: Work): Edit[] {
+  if (cuts.cuts.length > 0) return [];
+  return answers.flatMap((answer) => liftedFacts(message, answer, answer.request, refusalContext(answer, deps, to)));
+}
+
+function refusalContext({ request }: Work['answers'][number], deps: RelayDeps, { client, principal }: Addressee) {
+  const tool = deps.catalog.known(viewOf(client.protocolVersion, principal), request?.subject ?? '');
+  return { client, dialects: deps.dialects, outputSchema: tool?.outputSchema };
 }
 
 function remapIds({ message, to }: Work): Edit[] {

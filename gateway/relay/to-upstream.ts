@@ -52,6 +52,7 @@ export async function toUpstream(
   const prepared = await prepareArguments(declared, messages.requests, {
     dialects: deps.dialects,
     tool: (name) => deps.catalog.tool(viewOf(client.protocolVersion, principal), name, asking(inquire)),
+    known: (name) => deps.catalog.known(viewOf(client.protocolVersion, principal), name),
     owner: { principal, server: deps.server },
     limits: deps.limits,
     accepts: deps.accepts,

@@ -46,7 +46,7 @@ function patchesFor(tool: JsonObject, client: ClientFacts, _view: string, deps: 
   if (schema) patches.push({ path: ['outputSchema'], value: schema });
   const { slots } = deps.catalog.factsOf(tool);
   const uploadTool = deps.tools.any ? deps.tools.request : undefined;
-  if (slots.length > 0) patches.push(...toolPatches(tool, slots, client, { ...deps, uploadTool }));
+  patches.push(...toolPatches(tool, slots, client, { ...deps, uploadTool }));
   return patches;
 }
 

@@ -3,6 +3,7 @@ import type { ClientFacts, Dialect, ShownSlot } from '../ports/dialect.js';
 import type { FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonPatch, JsonValue } from '../ports/json.js';
 import { maxSizeOf } from './deliveries.js';
+import { EACH } from './file-slots.js';
 import { patchValue } from './json-text.js';
 import { isObject } from './request.js';
 import { placeOf } from './schema-place.js';
@@ -33,9 +34,15 @@ export function toolPatches(
     seen = patchValue(seen, place.copies);
     patches.push(...place.copies);
     const maxSize = maxSizeOf(slot, { ...deps, owner }).bytes;
-    shown.push({ slot, at: place.at, maxSize, ...(deps.uploadTool && { uploadTool: deps.uploadTool }) });
+    shown.push({
+      slot,
+      at: place.at,
+      maxSize,
+      maxInline: Math.min(maxSize, deps.limits.inlineArgument),
+      ...(slot.path.at(-1) === EACH && { maxItems: slot.maxItems ?? deps.limits.filesPerArgument }),
+      ...(deps.uploadTool && { uploadTool: deps.uploadTool }),
+    });
   }
-  if (shown.length === 0) return [];
   for (const dialect of deps.dialects.toReversed()) {
     const current = shown.map((entry) => ({ ...entry, schema: schemaAt(seen, entry.at) }));
     const own = dialect.showTool?.(seen, current, client) ?? [];

@@ -4,6 +4,9 @@ import type { FileSlot } from '../../../gateway/ports/file-slot.js';
 /** Schemas nest, and may refer to themselves; a tool's arguments hardly do. */
 const MAX_DEPTH = 16;
 
+/** Ten branches that each refer back to their union are 10^16 ways to go: one hostile tool must not stop Wharf. */
+const MAX_STEPS = 10_000;
+
 /**
  * Arguments that say by themselves what they hold: JSON Schema's `contentEncoding: base64` is certain, so it needs no
  * configuration.
@@ -11,8 +14,10 @@ const MAX_DEPTH = 16;
 export function slotsOf(tool: JsonObject): FileSlot[] {
   const slots: FileSlot[] = [];
   const root = tool.inputSchema;
+  let steps = 0;
   const walk = (node: JsonValue | undefined, path: readonly string[], depth: number): void => {
-    if (!isObject(node) || depth > MAX_DEPTH) return;
+    steps += 1;
+    if (!isObject(node) || depth > MAX_DEPTH || steps > MAX_STEPS) return;
     if (node.contentEncoding === 'base64' && path.length > 0) {
       slots.push(slot(path, node.contentMediaType));
       return;

@@ -25,6 +25,8 @@ export function showTool(_tool: JsonObject, slots: readonly ShownSlot[]): JsonPa
     const isString = type === 'string' || (Array.isArray(type) && type.includes('string'));
     if (!isString) patches.push({ path: [...at, 'type'], value: 'string' });
     for (const key of OF_THE_ENCODING) {
+      // without an encoding it speaks of the file itself
+      if (key === 'contentMediaType' && schema.contentEncoding === undefined) continue;
       if (schema[key] !== undefined) patches.push({ path: [...at, key], value: undefined });
     }
     const said = typeof schema.description === 'string' ? [sentence(schema.description)] : [];

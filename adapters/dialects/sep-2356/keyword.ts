@@ -1,0 +1,48 @@
+import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
+import { isObject } from './schema.js';
+
+/** The keyword as it is called today; everything that Wharf writes. */
+export const KEYWORD = 'x-mcp-file';
+
+/** As it was called from 2026-03-26 to 2026-04-28. */
+export const OLD_KEYWORD = 'mcpFile';
+
+export const KEYWORDS = [KEYWORD, OLD_KEYWORD] as const;
+
+/** What a declaration says of a file; the same in the keyword and in `inputFiles`. */
+export interface Descriptor {
+  accept?: readonly string[];
+  maxSize?: number;
+  /** SEP-2631's. */
+  transferModes?: readonly JsonValue[];
+  /** Sibling that takes the file's name (2026-04-22). */
+  filenameProperty?: string;
+}
+
+/** A media type, all of a kind, or an extension. */
+const ENTRY = /^(?:[a-z0-9][\w!#$&^.+-]*\/(?:\*|[a-z0-9][\w!#$&^.+-]*)|\.[^\s/*]+)$/i;
+
+/** @returns undefined when it is malformed: then the argument is like any other */
+export function readDescriptor(value: JsonValue | undefined): Descriptor | undefined {
+  if (!isObject(value)) return undefined;
+  const { accept, maxSize, transferModes, filenameProperty } = value;
+  if (accept !== undefined && !isListOfTexts(accept)) return undefined;
+  if (maxSize !== undefined && !(Number.isSafeInteger(maxSize) && Number(maxSize) > 0)) return undefined;
+  return {
+    ...(accept !== undefined && accept.length > 0 && { accept }),
+    ...(maxSize !== undefined && { maxSize: Number(maxSize) }),
+    ...(Array.isArray(transferModes) && { transferModes }),
+    ...(typeof filenameProperty === 'string' && { filenameProperty }),
+  };
+}
+
+/** A declaration for clients: only what the draft has, and nothing that says as much as no member at all. */
+export function descriptorOf(accept: readonly string[] | undefined, maxSize: number): JsonObject {
+  const kinds = accept?.map((entry) => (entry.split(';', 1)[0] as string).trim()) ?? [];
+  const known = kinds.includes('*/*') ? [] : kinds.filter((entry) => ENTRY.test(entry));
+  return { ...(known.length > 0 && { accept: known }), maxSize: Math.max(1, maxSize) };
+}
+
+function isListOfTexts(value: JsonValue): value is string[] {
+  return Array.isArray(value) && value.every((entry) => typeof entry === 'string' && entry !== '');
+}

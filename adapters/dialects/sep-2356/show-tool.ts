@@ -1,0 +1,102 @@
+import type {
+  ClientFacts,
+  JsonObject,
+  JsonPatch,
+  JsonPath,
+  JsonValue,
+  ShownSlot,
+} from '../../../gateway/ports/dialect.js';
+import { descriptorOf, KEYWORD, KEYWORDS, OLD_KEYWORD, readDescriptor } from './keyword.js';
+import { isObject, valueAt } from './schema.js';
+import { showSidecar } from './sidecar.js';
+
+/** Schemas nest; what stands deeper nobody fills. */
+const MAX_DEPTH = 64;
+
+/**
+ * Every file argument is a URI with the keyword, for every client: one that does not know it ignores it. Keywords that
+ * nobody can read, or that stand where none is allowed, go.
+ */
+export function showTool(tool: JsonObject, slots: readonly ShownSlot[], client: ClientFacts): JsonPatch[] {
+  const shown = slots.map((slot) => ({ slot, patches: showSlot(tool, slot) }));
+  const typed = shown.map(({ slot, patches }) => ({
+    ...slot,
+    schema: { ...slot.schema, ...typeIn(patches, slot.at) },
+  }));
+  return [...withoutMalformed(tool), ...shown.flatMap(({ patches }) => patches), ...showSidecar(tool, typed, client)];
+}
+
+function showSlot(tool: JsonObject, { slot, at, schema, maxSize, maxInline, maxItems }: ShownSlot): JsonPatch[] {
+  const patches: JsonPatch[] = [];
+  const set = (path: JsonPath, key: string, value: JsonValue | undefined) => {
+    const before = valueAt(tool, [...path, key]);
+    if (JSON.stringify(before) !== JSON.stringify(value)) patches.push({ path: [...path, key], value });
+  };
+  const places = schemasOn(at);
+  if (!mustTakeNull(tool, at, schema)) set(at, 'type', 'string');
+  set(at, 'format', 'uri');
+  const isInline = slot.transferModes === undefined || slot.transferModes.includes('inline');
+  const before = schema[KEYWORD];
+  const hadModes = isObject(before) && before.transferModes !== undefined;
+  // a server that names its modes takes no upload that Wharf knows how to make, unless a dialect says so
+  const modes = slot.transferModes ?? (hadModes ? ['inline'] : undefined);
+  const descriptor = descriptorOf(slot.accept, isInline ? maxInline : maxSize);
+  set(at, KEYWORD, { ...descriptor, ...(modes && { transferModes: [...modes] }) });
+  set(at, OLD_KEYWORD, undefined);
+  const property = places.findLastIndex(({ by }) => by === 'properties');
+  for (const { path } of places.slice(property, -1)) for (const name of KEYWORDS) set(path, name, undefined);
+  const items = places.findLast(({ by }) => by === 'items');
+  if (items && maxItems !== undefined && slot.maxItems === undefined)
+    set(items.path.slice(0, -1), 'maxItems', maxItems);
+  return patches;
+}
+
+/** Only a string may have the keyword; an argument that must be there and may be null stays as it is. */
+function mustTakeNull(tool: JsonObject, at: JsonPath, { type }: JsonObject): boolean {
+  if (!Array.isArray(type) || !type.includes('string') || !type.includes('null') || at.at(-2) !== 'properties') {
+    return false;
+  }
+  const required = valueAt(tool, [...at.slice(0, -2), 'required']);
+  return Array.isArray(required) && required.includes(at.at(-1) as string);
+}
+
+/** The schemas on the way to one, each with the keyword that led to it. */
+function schemasOn(at: JsonPath): { path: JsonPath; by: string }[] {
+  const places: { path: JsonPath; by: string }[] = [];
+  for (let index = 1; index < at.length; ) {
+    const by = String(at[index]);
+    // `properties` and unions are followed by which of them
+    index += by === 'items' ? 1 : 2;
+    places.push({ path: at.slice(0, index), by });
+  }
+  return places;
+}
+
+function typeIn(patches: readonly JsonPatch[], at: JsonPath): JsonObject {
+  const found = patches.find(({ path }) => path.length === at.length + 1 && path.at(-1) === 'type');
+  return found?.value === undefined ? {} : { type: found.value };
+}
+
+function withoutMalformed(tool: JsonObject): JsonPatch[] {
+  const patches: JsonPatch[] = [];
+  const walk = (node: JsonValue | undefined, path: JsonPath): void => {
+    if (!isObject(node) || path.length > MAX_DEPTH) return;
+    for (const name of KEYWORDS) {
+      if (node[name] !== undefined && !readDescriptor(node[name])) {
+        patches.push({ path: [...path, name], value: undefined });
+      }
+    }
+    walk(node.items, [...path, 'items']);
+    for (const group of ['properties', '$defs', 'definitions']) {
+      const members = node[group];
+      if (isObject(members)) for (const [key, child] of Object.entries(members)) walk(child, [...path, group, key]);
+    }
+    for (const union of ['anyOf', 'oneOf', 'allOf']) {
+      const branches = node[union];
+      if (Array.isArray(branches))
+        for (const [index, child] of branches.entries()) walk(child, [...path, union, index]);
+    }
+  };
+  walk(tool.inputSchema, ['inputSchema']);
+  return patches.filter(({ path }) => !path.includes('__proto__'));
+}

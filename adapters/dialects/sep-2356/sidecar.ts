@@ -1,0 +1,68 @@
+import type { ClientFacts, JsonObject, JsonPatch, JsonValue, ShownSlot } from '../../../gateway/ports/dialect.js';
+import { type Descriptor, descriptorOf, readDescriptor } from './keyword.js';
+import { isObject, own, type Shape, shapeOf } from './schema.js';
+
+/** Member of a tool that names its file arguments (2026-03-04 to 2026-03-26). */
+const SIDECAR = 'inputFiles';
+
+interface Entry {
+  name: string;
+  shape: Shape;
+  descriptor: Descriptor;
+}
+
+/** The arguments that `inputFiles` names. What names no argument, or one of another shape, counts for nothing. */
+export function sidecarEntries(tool: JsonObject): Entry[] {
+  const { [SIDECAR]: sidecar, inputSchema } = tool;
+  if (!isObject(sidecar)) return [];
+  return Object.entries(sidecar).flatMap(([name, value]) => {
+    const descriptor = isForeign(value) ? undefined : readDescriptor(value);
+    const shape = shapeOf(propertyOf(inputSchema, name), inputSchema);
+    return descriptor && shape ? [{ name, shape, descriptor }] : [];
+  });
+}
+
+/** True for clients that know `inputFiles`, and the errors of its time. */
+export function knowsSidecar({ capabilities, dialects }: ClientFacts): boolean {
+  const { fileInputs } = capabilities;
+  return isObject(fileInputs) || fileInputs === true || dialects?.includes('sep-2356') === true;
+}
+
+/** `inputFiles` as a client may see it: Wharf's own for those that declared to know it, none for others. */
+export function showSidecar(tool: JsonObject, slots: readonly ShownSlot[], client: ClientFacts): JsonPatch[] {
+  const before = tool[SIDECAR];
+  const shown: JsonObject = isObject(before) ? foreignEntries(before, tool.inputSchema) : {};
+  for (const slot of knowsSidecar(client) ? slots : []) {
+    const name = topLevelName(slot);
+    if (name !== undefined) shown[name] = descriptorOf(slot.slot.accept, slot.maxInline);
+  }
+  const after = Object.keys(shown).length > 0 ? shown : undefined;
+  return JSON.stringify(after) === JSON.stringify(before) ? [] : [{ path: [SIDECAR], value: after }];
+}
+
+/** Name of an argument that is a string, or a list of them, and nothing around it. */
+function topLevelName({ slot, at, schema }: ShownSlot): string | undefined {
+  const [name, each, ...deeper] = slot.path;
+  const expected = ['inputSchema', 'properties', name, ...(each === '[]' ? ['items'] : [])];
+  const isPlain = schema.type === 'string' && at.length === expected.length;
+  const isInline = slot.transferModes === undefined || slot.transferModes.includes('inline');
+  return name !== '__proto__' && isPlain && isInline && deeper.length === 0 ? name : undefined;
+}
+
+/** SEP-2631 once used the same member, for objects. */
+function foreignEntries(sidecar: JsonObject, inputSchema: JsonValue | undefined): JsonObject {
+  return Object.fromEntries(
+    Object.entries(sidecar).filter(([name, value]) => {
+      const property = propertyOf(inputSchema, name);
+      return isForeign(value) || (isObject(property) && property.type === 'object');
+    }),
+  );
+}
+
+function isForeign(entry: JsonValue): boolean {
+  return isObject(entry) && (entry.maxFileSize !== undefined || entry.purpose !== undefined);
+}
+
+function propertyOf(inputSchema: JsonValue | undefined, name: string): JsonValue | undefined {
+  return isObject(inputSchema) && isObject(inputSchema.properties) ? own(inputSchema.properties, name) : undefined;
+}

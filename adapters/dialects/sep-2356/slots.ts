@@ -1,0 +1,87 @@
+import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
+import type { FileSlot } from '../../../gateway/ports/file-slot.js';
+import { type Descriptor, KEYWORDS, readDescriptor } from './keyword.js';
+import { branchesOf, isObject, MAX_STEPS, own, pointed, type Shape, shapeOf } from './schema.js';
+import { sidecarEntries } from './sidecar.js';
+
+/** Schemas nest, and may refer to themselves; a tool's arguments hardly do. */
+const MAX_DEPTH = 16;
+
+/**
+ * The file arguments that a tool declares: by the keyword, in its own schema (since 2026-03-26), or in `inputFiles`
+ * beside it (before). A keyword without `format: "uri"` counts, for real servers leave that out.
+ */
+export function slotsOf(tool: JsonObject): FileSlot[] {
+  const slots = declaredSlots(tool.inputSchema);
+  const taken = new Set(slots.map(({ path }) => path.join('.')));
+  for (const { name, shape, descriptor } of sidecarEntries(tool)) {
+    const slot = fileSlot([name], shape, descriptor, 'dataUriNamed');
+    if (!taken.has(slot.path.join('.'))) slots.push(slot);
+  }
+  return slots;
+}
+
+function declaredSlots(root: JsonValue | undefined): FileSlot[] {
+  const slots: FileSlot[] = [];
+  let steps = 0;
+  const walk = (
+    node: JsonValue | undefined,
+    path: readonly string[],
+    siblings: JsonObject | undefined,
+    depth: number,
+  ): void => {
+    steps += 1;
+    if (!isObject(node) || depth > MAX_DEPTH || steps > MAX_STEPS) return;
+    const descriptor = path.length > 0 ? descriptorIn(node) : undefined;
+    const shape = descriptor && shapeOf(node, root);
+    if (descriptor && shape) {
+      if (takesInline(descriptor)) slots.push(fileSlot(path, shape, descriptor, 'dataUri', siblings));
+      return;
+    }
+    if (typeof node.$ref === 'string') walk(pointed(root, node.$ref), path, siblings, depth + 1);
+    for (const branch of branchesOf(node)) walk(branch, path, siblings, depth + 1);
+    if (isObject(node.properties)) {
+      for (const [key, child] of Object.entries(node.properties)) {
+        walk(child, [...path, key], node.properties, depth + 1);
+      }
+    }
+    if (isObject(node.items)) walk(node.items, [...path, '[]'], siblings, depth + 1);
+  };
+  walk(root, [], undefined, 0);
+  return slots;
+}
+
+function descriptorIn(node: JsonObject): Descriptor | undefined {
+  const keyword = KEYWORDS.find((name) => Object.hasOwn(node, name));
+  return keyword && readDescriptor(node[keyword]);
+}
+
+/** A server that wants uploads only can be served by a dialect that uploads. */
+function takesInline({ transferModes }: Descriptor): boolean {
+  return transferModes === undefined || transferModes.includes('inline');
+}
+
+function fileSlot(
+  path: readonly string[],
+  shape: Shape,
+  { accept, maxSize, filenameProperty }: Descriptor,
+  encoding: 'dataUri' | 'dataUriNamed',
+  siblings?: JsonObject,
+): FileSlot {
+  const name = filenameProperty === undefined ? undefined : companionName(filenameProperty, path, siblings);
+  return {
+    path: shape === 'strings' ? [...path, '[]'] : path,
+    declaredBy: 'sep-2356',
+    deliveries: [{ kind: 'encoded', encoding }],
+    companions: name === undefined ? {} : { name },
+    ...(accept && { accept }),
+    ...(maxSize !== undefined && { maxSize }),
+  };
+}
+
+/** The sibling that takes the names; a list of files has a list of them. */
+function companionName(property: string, path: readonly string[], siblings?: JsonObject): string | undefined {
+  if (siblings === undefined || property === path.findLast((segment) => segment !== '[]')) return undefined;
+  const shape = shapeOf(own(siblings, property), undefined);
+  return shape === 'strings' ? `${property}[]` : shape && property;
+}
