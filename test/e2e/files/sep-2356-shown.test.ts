@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import { dataUri, declared, EARLY, F2, type Json, type Lab, lab, shownTool, shownTools, tool } from './sep-2356-lab.js';
+
+const TOOLS = [
+  tool(
+    'crop',
+    {
+      photo: declared(
+        { accept: ['image/png', 'image/*', '.pdf'], maxSize: 1_000_000 },
+        { description: 'Photo to crop.', contentMediaType: 'image/png', 'x-mcp-foo': { kept: true } },
+      ),
+      photo_name: { type: 'string', description: 'Original file name of photo.' },
+    },
+    {},
+  ),
+  tool('any', { file: declared() }),
+  tool('bare', { file: { type: 'string', 'x-mcp-file': { maxSize: 5 } } }),
+  tool('broken', { file: { type: 'string', format: 'uri', 'x-mcp-file': 'yes' }, n: { type: 'number' } }),
+  tool(
+    'early',
+    { photo: { type: 'string', format: 'uri' }, note: { type: 'string' } },
+    {
+      inputFiles: { photo: { accept: ['image/png'], maxSize: 500 }, ghost: {}, inputSchema: {} },
+    },
+  ),
+  tool('array2', {
+    files: { type: 'array', items: { type: 'string', format: 'uri' }, mcpFile: { accept: ['image/png'] } },
+  }),
+  tool('nullable', { file: { type: ['string', 'null'], format: 'uri', 'x-mcp-file': {} } }),
+  tool('misplaced', { count: { type: 'number', 'x-mcp-file': {} } }),
+] as const;
+
+const NAMES = TOOLS.map(({ name }) => String(name));
+
+describe('SEP-2356: what clients see of file arguments', () => {
+  let it2356: Lab;
+  let early: RawClient;
+
+  beforeAll(async () => {
+    it2356 = await lab([...TOOLS]);
+    early = await RawClient.connect(it2356.wharf.mcp, '2025-06-18', { capabilities: EARLY });
+  });
+
+  afterAll(() => it2356.stop());
+
+  const property = async (name: string, key: string, client = it2356.client): Promise<Json> => {
+    const shown = await shownTool(client, NAMES.indexOf(name));
+    return shown.inputSchema.properties[key] ?? {};
+  };
+  const keyword = async (name: string, key: string) => (await property(name, key))['x-mcp-file'] as Json;
+
+  it('2356-02: unknown keywords pass unchanged', async () => {
+    expect(await property('crop', 'photo')).toMatchObject({ 'x-mcp-foo': { kept: true } });
+    expect(await property('crop', 'photo_name')).toEqual({
+      type: 'string',
+      description: 'Original file name of photo.',
+    });
+  });
+
+  it('2356-03: the keyword stands only on strings with the format uri', async () => {
+    const places: Json[] = [];
+    const walk = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return;
+      if ('x-mcp-file' in value) places.push(value as Json);
+      for (const child of Object.values(value)) walk(child);
+    };
+    const shown = await shownTools(it2356.client);
+    walk(shown.filter((_, index) => NAMES[index] !== 'misplaced'));
+    expect(places).toHaveLength(6);
+    for (const place of places) expect(place).toMatchObject({ type: 'string', format: 'uri' });
+  });
+
+  it('2356-04: its value has accept and maxSize, in their types', async () => {
+    for (const [name, key] of [
+      ['crop', 'photo'],
+      ['any', 'file'],
+      ['bare', 'file'],
+    ] as const) {
+      const value = await keyword(name, key);
+      expect(Object.keys(value).filter((member) => !['accept', 'maxSize', 'transferModes'].includes(member))).toEqual(
+        [],
+      );
+      expect(Number.isInteger(value.maxSize) && Number(value.maxSize) > 0).toBe(true);
+    }
+  });
+
+  it('2356-05: accept keeps its entries and their order', async () => {
+    expect(await keyword('crop', 'photo')).toMatchObject({
+      accept: ['image/png', 'image/*', '.pdf'],
+      maxSize: 1_000_000,
+    });
+  });
+
+  it('2356-06: without accept there is none', async () => {
+    expect(await keyword('any', 'file')).not.toHaveProperty('accept');
+  });
+
+  it("2356-08: without maxSize Wharf's own limit is named", async () => {
+    const { maxSize } = await keyword('any', 'file');
+    expect(Number(maxSize)).toBeGreaterThan(1_000_000);
+    expect(Number(maxSize)).toBeLessThanOrEqual(4 * 1024 * 1024);
+  });
+
+  it('2356-09: a keyword without format counts, and the format is added', async () => {
+    expect(await property('bare', 'file')).toMatchObject({ format: 'uri', 'x-mcp-file': { maxSize: 5 } });
+    expect(await it2356.refused('bare', { file: 'data:,123456' })).toMatchObject({ reason: 'maxSizeExceeded' });
+  });
+
+  it('2356-09: one on anything but a string is no file', async () => {
+    expect(await property('misplaced', 'count')).toEqual({ type: 'number', 'x-mcp-file': {} });
+  });
+
+  it('2356-10: a malformed keyword goes, the tool and the argument stay', async () => {
+    expect(await property('broken', 'file')).toEqual({ type: 'string', format: 'uri' });
+    const value = 'data:text/plain;name=a;base64,%%%';
+    expect(await it2356.sent('broken', { file: value, n: 1 })).toEqual({ file: value, n: 1 });
+  });
+
+  it('2356-20: the description tells models what to put there', async () => {
+    const { description } = await property('crop', 'photo');
+    expect(description).toMatch(/^Photo to crop\. .*file handle \(mcp-file:.*Do not type base64/);
+  });
+
+  it('2356-44: contentMediaType is kept', async () => {
+    expect(await property('crop', 'photo')).toMatchObject({ contentMediaType: 'image/png' });
+  });
+
+  it('2356-52: a client without capabilities sees the arguments as well', async () => {
+    expect(Object.keys((await shownTool(it2356.client)).inputSchema.properties)).toEqual(['photo', 'photo_name']);
+  });
+
+  it('2356o-01: inputFiles is for clients that declared fileInputs, beside the keyword', async () => {
+    for (const shown of await shownTools(it2356.client)) expect(shown).not.toHaveProperty('inputFiles');
+    const [crop] = await shownTools(early);
+    expect(crop?.inputFiles).toEqual({ photo: { accept: ['image/png', 'image/*', '.pdf'], maxSize: 1_000_000 } });
+    expect(crop?.inputSchema.properties.photo).toHaveProperty('x-mcp-file');
+  });
+
+  it('2356o-02: the capability of forms alone does not show it on tools', async () => {
+    const forms = await RawClient.connect(it2356.wharf.mcp, '2025-06-18', {
+      capabilities: { elicitation: { form: { fileInputs: {} } } },
+    });
+    for (const shown of await shownTools(forms)) expect(shown).not.toHaveProperty('inputFiles');
+  });
+
+  it('2356o-03: its keys are arguments that are URIs or lists of them', async () => {
+    let entries = 0;
+    for (const shown of await shownTools(early)) {
+      for (const key of Object.keys(shown.inputFiles ?? {})) {
+        entries += 1;
+        const schema = shown.inputSchema.properties[key] as Json;
+        const one = schema.type === 'array' ? (schema.items as Json) : schema;
+        expect(one).toMatchObject({ type: 'string', format: 'uri' });
+      }
+    }
+    expect(entries).toBe(6);
+  });
+
+  it("2356o-04: an upstream's entry that names no argument is ignored, and the others work", async () => {
+    const shown = await shownTool(early, NAMES.indexOf('early'));
+    expect(shown.inputFiles).toEqual({ photo: { accept: ['image/png'], maxSize: 500 } });
+    expect(await it2356.sent('early', { photo: dataUri('image/png', F2), note: 'n' })).toEqual({
+      photo: dataUri('image/png', F2),
+      note: 'n',
+    });
+  });
+
+  it('2356o-17: mcpFile is shown as x-mcp-file', async () => {
+    const files = await property('array2', 'files');
+    expect(JSON.stringify(files)).not.toContain('mcpFile');
+    expect(JSON.stringify(files)).toContain('x-mcp-file');
+  });
+
+  it('2356o-18: a keyword on the array is shown on its items', async () => {
+    const files = await property('array2', 'files');
+    expect(files).not.toHaveProperty('x-mcp-file');
+    expect(files.items).toMatchObject({ type: 'string', format: 'uri', 'x-mcp-file': { accept: ['image/png'] } });
+  });
+
+  it('2356o-20: an array of files without maxItems gets one', async () => {
+    expect(await property('array2', 'files')).toMatchObject({ type: 'array', maxItems: 10 });
+  });
+
+  it('2356-45: prompts get no keyword', async () => {
+    const prompts = { prompts: [{ name: 'p', arguments: [{ name: 'photo', required: true }] }] };
+    const asked = await lab([...TOOLS], { methods: { 'prompts/list': () => prompts } });
+    expect((await asked.client.request('prompts/list')).result).toEqual(prompts);
+    await asked.stop();
+  });
+
+  it('BASE-11: a list made for one client is private to it', async () => {
+    const version = '2026-07-28';
+    const about = { capabilities: EARLY };
+    const stateless = RawClient.stateless(it2356.wharf.mcp, version, about);
+    const { result } = await stateless.request('tools/list');
+    expect(result?.cacheScope).toBe('private');
+    const plain = await RawClient.stateless(it2356.wharf.mcp, version, {}).request('tools/list');
+    expect(plain.result).not.toHaveProperty('cacheScope');
+    expect((plain.result?.tools as Json[])[0]).not.toHaveProperty('inputFiles');
+  });
+
+  it('BASE-12: two clients that are alike see the same tools, byte for byte', async () => {
+    const other = await RawClient.connect(it2356.wharf.mcp, '2025-06-18', { capabilities: EARLY });
+    const [first, second] = [await early.request('tools/list'), await other.request('tools/list')];
+    expect(JSON.stringify(second.result)).toBe(JSON.stringify(first.result));
+  });
+
+  it('2356o-26: Wharf declares fileInputs to the server, whatever its client does', () => {
+    const [initialize] = it2356.upstream.with('initialize');
+    expect(initialize?.params.capabilities).toMatchObject({ fileInputs: {} });
+  });
+});
