@@ -197,7 +197,7 @@ describe('SEP-2356: what clients see of file arguments', () => {
     expect(result?.cacheScope).toBe('private');
     const plain = await RawClient.stateless(it2356.wharf.mcp, version, {}).request('tools/list');
     expect(plain.result).not.toHaveProperty('cacheScope');
-    expect((plain.result?.tools as Json[])[0]).not.toHaveProperty('inputFiles');
+    expect((plain.result?.tools as Json[] | undefined)?.[0]).not.toHaveProperty('inputFiles');
   });
 
   it('BASE-12: two clients that are alike see the same tools, byte for byte', async () => {
