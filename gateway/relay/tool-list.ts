@@ -1,4 +1,4 @@
-import type { ClientFacts, JsonObject, JsonPatch, JsonPath } from '../ports/dialect.js';
+import type { ClientFacts, JsonObject, JsonPatch, JsonPath, JsonValue } from '../ports/dialect.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { type Edit, insertMember, rangeAt, replaceRange } from './edits.js';
 import type { RelayDeps } from './exchange.js';
@@ -22,16 +22,17 @@ export function editToolList(
   deps: RelayDeps,
 ): Edit[] {
   deps.catalog.observe(view, result);
-  const tools = Array.isArray(result.tools) ? result.tools : [];
   const edits: Edit[] = [];
   let isPersonal = false;
-  for (const [index, tool] of tools.entries()) {
-    const range = rangeAt(message, RANGE.tool, [...at, 'tools', index]);
-    if (!isObject(tool) || !range) continue;
-    const patches = patchesFor(tool, client, view, deps);
-    if (patches.length === 0) continue;
-    edits.push({ ...range, bytes: patchText(message.slice(range.start, range.end), patches) });
-    isPersonal ||= isPersonalView(tool, patches, client, view, deps);
+  // by where they stand and not by index: there may be tens of thousands, and `tools` may be named twice
+  for (const range of message.ranges) {
+    if (range.name !== RANGE.tool || !isBelow(range.path, at)) continue;
+    const text = message.slice(range.start, range.end);
+    const tool = JSON.parse(text.toString('utf8')) as JsonValue;
+    const patches = isObject(tool) ? patchesFor(tool, client, deps) : [];
+    if (!isObject(tool) || patches.length === 0) continue;
+    edits.push({ start: range.start, end: range.end, bytes: patchText(text, patches) });
+    isPersonal ||= isPersonalView(tool, patches, client, deps);
   }
   const added = addOwnTools(message, at, result, view, deps);
   edits.push(...added);
@@ -40,7 +41,11 @@ export function editToolList(
   return edits;
 }
 
-function patchesFor(tool: JsonObject, client: ClientFacts, _view: string, deps: RelayDeps): JsonPatch[] {
+function isBelow(path: JsonPath, at: JsonPath): boolean {
+  return path.length === at.length + 2 && at.every((key, index) => key === path[index]);
+}
+
+function patchesFor(tool: JsonObject, client: ClientFacts, deps: RelayDeps): JsonPatch[] {
   const patches: JsonPatch[] = [];
   const schema = isObject(tool.outputSchema) ? withoutBase64Declarations(tool.outputSchema) : undefined;
   if (schema) patches.push({ path: ['outputSchema'], value: schema });
@@ -55,14 +60,11 @@ function isPersonalView(
   tool: JsonObject,
   patches: readonly JsonPatch[],
   client: ClientFacts,
-  view: string,
   deps: RelayDeps,
 ): boolean {
   if (Object.keys(client.capabilities).length === 0 && !client.dialects?.length) return false;
   const { protocolVersion } = client;
-  return (
-    JSON.stringify(patches) !== JSON.stringify(patchesFor(tool, { protocolVersion, capabilities: {} }, view, deps))
-  );
+  return JSON.stringify(patches) !== JSON.stringify(patchesFor(tool, { protocolVersion, capabilities: {} }, deps));
 }
 
 /** On the last page, once it is known that some tool takes files. */
