@@ -1,0 +1,210 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { FileServer, type FileServerOptions } from '../../helpers/file-server.js';
+import { RawClient } from '../../helpers/raw-client.js';
+import { type Handler, RpcError } from '../../helpers/recording-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { digestOf, download, F1, F4, reasonOf, SPEAKS, shown, upload } from './sep-2631-lab.js';
+
+type Json = Record<string, unknown>;
+
+const KEYWORD = { type: 'string', format: 'uri', 'x-mcp-file': { transferModes: ['upload'] } };
+const tool = (property: Json, beside: Json = {}) => ({
+  name: 'take',
+  inputSchema: { type: 'object', properties: { doc: property } },
+  ...beside,
+});
+const FILE_OBJECT = { type: 'object', properties: { type: { const: 'file' }, content: { type: 'object' } } };
+const META = 'modelcontextprotocol.io/fileInputs';
+
+describe('a server that speaks an older revision of SEP-2631', () => {
+  let server: FileServer;
+  let wharf: Wharf;
+
+  afterEach(async () => {
+    await wharf?.stop();
+    await server?.stop();
+  });
+
+  /** Only the old names are known. @param wrap how the URI of a file stands in it */
+  async function open(options: FileServerOptions, wrap = (uri: string): Json => ({ uri })) {
+    const prepareUpload: Handler = (params) => {
+      const { file, upload: transfer } = server.authorizeUpload(params) as { file: { uri: string }; upload: Json };
+      return { file: wrap(file.uri), transfer };
+    };
+    server = await FileServer.start({
+      ...options,
+      methods: {
+        'files/authorizeUpload': undefined,
+        'files/authorizeDownload': undefined,
+        'files/prepareUpload': prepareUpload,
+        'files/getDownload': ({ uri }) => server.downloadDescriptor(uri),
+        ...options.methods,
+      },
+    });
+    wharf = await startWharf({ servers: { s: { url: server.upstream.url, transport: 'streamable-http' } } });
+    return RawClient.connect(wharf.mcp, '2025-06-18', SPEAKS);
+  }
+  const argument = () => server.upstream.lastArguments.doc;
+  const asked = (method: string) => server.upstream.with(method).length;
+
+  it('2631o-13, P7: the newest name is tried once, the old one works, and both are remembered', async () => {
+    const client = await open({ tools: [tool(KEYWORD)] });
+    const uri = await upload(client, F4);
+    for (let call = 0; call < 2; call++) {
+      await client.call('take', { doc: uri });
+      expect(server.files.get(String(argument()))).toEqual(F4);
+    }
+    expect([asked('files/authorizeUpload'), asked('files/prepareUpload')]).toEqual([1, 2]);
+    // its parameters are those it had
+    expect(Object.keys(server.upstream.with('files/prepareUpload')[0]?.params ?? {}).sort()).toEqual([
+      '_meta',
+      'mimeType',
+      'name',
+      'size',
+    ]);
+  });
+
+  it('2631o-13: a server that calls every unknown method invalid is asked by its old name as well', async () => {
+    const client = await open({
+      tools: [tool(KEYWORD)],
+      methods: {
+        'files/authorizeUpload': () => {
+          throw new RpcError(-32602, 'Invalid request parameters');
+        },
+      },
+    });
+    await client.call('take', { doc: await upload(client, F4) });
+    expect(server.files.get(String(argument()))).toEqual(F4);
+  });
+
+  it('P8: an early one wants to be told when the bytes are there', async () => {
+    const completed: unknown[] = [];
+    const client = await open({
+      tools: [tool(KEYWORD)],
+      methods: {
+        'files/completeUpload': ({ uri }) => {
+          completed.push([uri, server.files.has(String(uri))]);
+          return { file: { uri } };
+        },
+      },
+    });
+    await client.call('take', { doc: await upload(client, F4) });
+    expect(completed).toEqual([[argument(), true]]);
+  });
+
+  it('P8: and refuses the call if they are not', async () => {
+    const client = await open({
+      tools: [tool(KEYWORD)],
+      methods: {
+        'files/completeUpload': () => {
+          throw new RpcError(-32602, 'Not there', { reason: 'uploadIncomplete' });
+        },
+      },
+    });
+    expect(reasonOf(await client.call('take', { doc: await upload(client, F4) }))).toBe('uploadIncomplete');
+    expect(asked('tools/call')).toBe(0);
+  });
+
+  it('2631o-06, 2631o-07, 2631o-08: the first took objects, which it declared in _meta', async () => {
+    const meta = {
+      [META]: { doc: { accept: ['text/plain'], maxFileSize: 100, purpose: 'The text to read' } },
+      kept: 1,
+    };
+    const client = await open({ tools: [tool(FILE_OBJECT, { _meta: meta })] }, (uri) => ({
+      type: 'file',
+      name: 'a',
+      content: { file: { type: 'file', uri, source: 'upload' } },
+    }));
+    const { result } = await client.request('tools/list');
+    expect((result?.tools as Json[] | undefined)?.[0]?._meta).toEqual({ kept: 1 });
+    // 2631o-09
+    expect(await shown(client, 'doc')).toMatchObject({
+      type: 'string',
+      format: 'uri',
+      description: expect.stringContaining('The text to read.'),
+      'x-mcp-file': { accept: ['text/plain'], maxSize: 100, transferModes: ['inline', 'upload'] },
+    });
+    await client.call('take', { doc: await upload(client, F1, 't.txt', 'text/plain') });
+    const uri = [...server.files.keys()][0];
+    expect(argument()).toEqual({
+      type: 'file',
+      name: 't.txt',
+      mimeType: 'text/plain',
+      size: 12,
+      content: { file: { type: 'file', uri, source: 'upload' } },
+    });
+  });
+
+  it('2631o-06: the second took others, declared beside the schema', async () => {
+    const client = await open(
+      { tools: [tool({ type: 'array', items: FILE_OBJECT }, { inputFiles: { doc: {} } })] },
+      (uri) => ({ type: 'file', content: { uri } }),
+    );
+    expect((await client.request('tools/list')).answer.text).not.toContain('inputFiles');
+    await client.call('take', { doc: [await upload(client, F4, 'x.bin')] });
+    const uri = [...server.files.keys()][0];
+    expect(argument()).toEqual([
+      { type: 'file', name: 'x.bin', mimeType: 'application/octet-stream', size: 6, content: { uri } },
+    ]);
+  });
+
+  it('2631o-11: what it declared may stand in the call where it knows no uploads', async () => {
+    const client = await open({
+      tools: [tool(FILE_OBJECT, { inputFiles: { doc: {} } })],
+      methods: { 'files/prepareUpload': undefined },
+    });
+    await client.call('take', { doc: await upload(client, F4, 'x.bin') });
+    expect(argument()).toEqual({
+      type: 'file',
+      name: 'x.bin',
+      mimeType: 'application/octet-stream',
+      size: 6,
+      content: { blob: F4.toString('base64') },
+    });
+  });
+
+  it('2631o-12, X-22: the third took data: URIs with a name', async () => {
+    const client = await open({
+      tools: [tool({ type: 'string', format: 'uri' }, { inputFiles: { doc: { maxFileSize: 1000 } } })],
+    });
+    await client.call('take', { doc: await upload(client, F4, 'x (1).bin') });
+    expect(argument()).toBe('data:application/octet-stream;name=x%20%281%29.bin;base64,AAEC/f7/');
+  });
+
+  it('2631o-14, Q7: its answer to getDownload may be the bare descriptor', async () => {
+    const client = await open({
+      tools: [{ name: 'make', inputSchema: { type: 'object' } }],
+      methods: {
+        'tools/call': () => ({ content: [], structuredContent: { out: server.keep(F4, { name: 'x.bin' }) } }),
+      },
+    });
+    const { result } = await client.call('make');
+    const out = (result?.structuredContent as { out: { uri: string; name: string } } | undefined)?.out;
+    expect(out?.name).toBe('x.bin');
+    expect(digestOf(await download(client, out?.uri ?? ''))).toBe(digestOf(F4));
+    expect([asked('files/authorizeDownload'), asked('files/getDownload')]).toEqual([1, 1]);
+  });
+
+  it('2631o-15: files in results had another shape, and get the current one', async () => {
+    const client = await open({
+      tools: [{ name: 'make', inputSchema: { type: 'object' } }],
+      methods: {
+        'tools/call': () => {
+          const { uri } = server.keep(F4);
+          const file = { type: 'file', name: 'x.bin', content: { uri } };
+          return { content: [{ type: 'file', file }], structuredContent: { out: { type: 'file', file } } };
+        },
+      },
+    });
+    const { result } = await client.call('make');
+    const value = {
+      uri: expect.stringMatching(/^mcp-file:\/\/wharf\/f_/),
+      name: 'x.bin',
+      mimeType: 'application/octet-stream',
+      size: 6,
+      digest: server.digestOf(F4),
+    };
+    expect(result?.content?.at(-1)).toEqual({ type: 'file', file: value });
+    expect(result?.structuredContent).toEqual({ out: value });
+  });
+});

@@ -1,0 +1,324 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { FileServer } from '../../helpers/file-server.js';
+import { RawClient, type RawMessage } from '../../helpers/raw-client.js';
+import type { Handler } from '../../helpers/recording-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { digestOf, digestValue, download, F1, F4, reasonOf, SPEAKS } from './sep-2631-lab.js';
+
+type Json = Record<string, unknown>;
+type Linked = { uri: string };
+
+const bytesAt = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer());
+
+describe('files that a server of SEP-2631 only names in its results', () => {
+  let server: FileServer;
+  let wharf: Wharf;
+
+  afterEach(async () => {
+    await wharf?.stop();
+    await server?.stop();
+  });
+
+  interface Opened {
+    results?: Record<string, () => Json>;
+    methods?: Record<string, Handler | undefined>;
+    outputSchema?: Json;
+    about?: { capabilities?: Json };
+    version?: string;
+    config?: Json;
+  }
+
+  /** @param results what each tool answers */
+  async function open({
+    results = {},
+    methods = {},
+    outputSchema,
+    about = {},
+    version = '2025-11-25',
+    config = {},
+  }: Opened) {
+    server = await FileServer.start({
+      tools: Object.keys(results).map((name) => ({
+        name,
+        inputSchema: { type: 'object' },
+        ...(outputSchema && { outputSchema }),
+      })),
+      methods: { 'tools/call': ({ name }) => results[String(name)]?.(), ...methods },
+    });
+    wharf = await startWharf({ servers: { s: { url: server.upstream.url, transport: 'streamable-http' } }, config });
+    return RawClient.connect(wharf.mcp, version, about);
+  }
+  const asked = (method: string) => server.upstream.with(method).length;
+  const outOf = ({ result }: RawMessage) => {
+    const structured = result?.structuredContent as { out: Json & Linked } | undefined;
+    return structured?.out ?? { uri: '' };
+  };
+
+  const report = () => ({
+    content: [{ type: 'text', text: 'Wrote report.pdf.' }],
+    structuredContent: { n: 1, out: server.keep(F4, { name: 'x.bin', mimeType: 'application/x-thing' }) },
+  });
+
+  it('Q6, 2631-42, 2631-44: a client that speaks it gets a handle of Wharf’s, and all that is known', async () => {
+    const client = await open({ results: { make: report }, about: SPEAKS });
+    const answer = await client.call('make');
+    expect(answer.result?.content).toEqual([{ type: 'text', text: 'Wrote report.pdf.' }]);
+    expect(outOf(answer)).toEqual({
+      uri: expect.stringMatching(/^mcp-file:\/\/wharf\/f_/),
+      name: 'x.bin',
+      mimeType: 'application/x-thing',
+      size: 6,
+      digest: digestValue(F4),
+    });
+    expect(await download(client, outOf(answer).uri)).toEqual(F4);
+    // 2631-10
+    expect(asked('resources/read')).toBe(0);
+    expect(server.downloads[0]?.headers['x-credential']).toBe('c');
+  });
+
+  it('any other client gets a link where the handle stood, and the file as any other', async () => {
+    const answer = await (await open({ results: { make: report } })).call('make');
+    const out = outOf(answer);
+    expect(Object.keys(out).sort()).toEqual(['digest', 'mimeType', 'name', 'size', 'uri']);
+    expect(await bytesAt(out.uri)).toEqual(F4);
+    expect(answer.result?.content?.map(({ type }) => type)).toEqual(['text', 'text', 'resource_link']);
+    expect(answer.result?.content?.[1]?.text).toMatch(
+      /^File: x\.bin \(application\/x-thing, 6 B.*\nHandle: mcp-file:/s,
+    );
+    expect((answer.result?._meta as Json | undefined)?.['dev.wharf/files']).toEqual([
+      expect.objectContaining({ size: 6, pointer: '/out', uri: expect.stringMatching(/^mcp-file:\/\/wharf\//) }),
+    ]);
+  });
+
+  it('2631-43: a block of its kind becomes what every client reads, in its place', async () => {
+    const client = await open({
+      results: {
+        make: () => ({
+          content: [
+            { type: 'text', text: 'before' },
+            { type: 'file', file: server.keep(F4, { name: 'x.bin' }), annotations: { priority: 1 } },
+            { type: 'text', text: 'after' },
+          ],
+        }),
+      },
+    });
+    const { result } = await client.call('make');
+    expect(result?.content?.map(({ type, text }) => (type === 'text' ? String(text).split('\n')[0] : type))).toEqual([
+      'before',
+      'File: x.bin (application/octet-stream, 6 B, 6 bytes)',
+      'resource_link',
+      'after',
+    ]);
+    expect(result?.content?.[1]).toMatchObject({ annotations: { priority: 1 } });
+    expect(await bytesAt(String(result?.content?.[2]?.uri))).toEqual(F4);
+  });
+
+  it('before there were links, a text says all', async () => {
+    const results = { make: () => ({ content: [{ type: 'file', file: server.keep(F4) }] }) };
+    const { result } = await (await open({ results, version: '2025-03-26' })).call('make');
+    expect(result?.content?.map(({ type }) => type)).toEqual(['text']);
+  });
+
+  it('2631-71: what has an outputSchema keeps to it', async () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        out: {
+          type: 'object',
+          properties: { uri: { type: 'string' }, size: { type: 'number' } },
+          additionalProperties: false,
+        },
+      },
+    };
+    const results = {
+      make: () => ({ content: [], structuredContent: { out: { uri: server.keep(F4).uri, size: 6 } } }),
+    };
+    const answer = await (await open({ results, outputSchema: schema, about: SPEAKS })).call('make');
+    expect(outOf(answer)).toEqual({ uri: expect.stringMatching(/^mcp-file:\/\/wharf\//), size: 6 });
+  });
+
+  it('BR-19: where a text repeats its URI, it is renamed there as well', async () => {
+    let uri = '';
+    const results = {
+      make: () => {
+        const out = server.keep(F4);
+        uri = out.uri;
+        return {
+          content: [{ type: 'text', text: JSON.stringify({ out, other: `${uri}x` }) }],
+          structuredContent: { out },
+        };
+      },
+    };
+    const answer = await (await open({ results, about: SPEAKS })).call('make');
+    expect(JSON.parse(String(answer.result?.content?.[0]?.text))).toMatchObject({
+      out: { uri: outOf(answer).uri },
+      other: `${uri}x`,
+    });
+  });
+
+  it('BR-18: a file named twice is fetched once, and is one file', async () => {
+    const results = {
+      make: () => {
+        const file = server.keep(F4);
+        return {
+          content: [
+            { type: 'file', file },
+            { type: 'file', file },
+          ],
+          structuredContent: { a: [file] },
+        };
+      },
+    };
+    const { result } = await (await open({ results, about: SPEAKS })).call('make');
+    const uris = result?.content?.filter(({ type }) => type === 'file').map(({ file }) => (file as Linked).uri);
+    expect(new Set(uris).size).toBe(1);
+    expect((result?.structuredContent as { a: Linked[] } | undefined)?.a[0]?.uri).toBe(uris?.[0]);
+    expect(server.downloads).toHaveLength(1);
+  });
+
+  it('every byte beside the file stays as it was', async () => {
+    const results = { make: () => ({ big: 1, content: [], structuredContent: { out: server.keep(F4), e: '1e400' } }) };
+    const client = await open({ results, about: SPEAKS });
+    const { answer } = await client.call('make');
+    expect(answer.text).toMatch(
+      /"result":\{.*"big":1,"content":\[\],"structuredContent":\{"out":\{.*\},"e":"1e400"\}\}\}$/,
+    );
+  });
+
+  it.each([
+    ['2631-45: other bytes than it said', () => ({ ...server.keep(F4), digest: digestValue(F1) }), 'digestMismatch'],
+    ['2631-45: another size than it said', () => ({ ...server.keep(F4), size: 12 }), 'sizeMismatch'],
+    ['2631-52: a file it no longer has', () => ({ uri: 'mcp-file://server/gone', name: 'gone.txt' }), 'fileNotFound'],
+    ['a file larger than any may be', () => server.keep(Buffer.alloc(2000)), 'maxSizeExceeded'],
+  ])('%s makes the result an error that keeps the rest', async (_what, file, reason) => {
+    const results = {
+      block: () => ({
+        content: [
+          { type: 'text', text: 'kept' },
+          { type: 'file', file: file() },
+        ],
+        isError: false,
+      }),
+      value: () => ({ content: [{ type: 'text', text: 'kept' }], structuredContent: { out: file() } }),
+    };
+    const client = await open({ results, about: SPEAKS, config: { limits: { file: '1000B' } } });
+    for (const name of ['block', 'value']) {
+      const answer = await client.call(name);
+      expect(answer.result).toMatchObject({ isError: true, content: [{ text: 'kept' }, { type: 'text' }] });
+      expect(reasonOf(answer)).toBe(reason);
+      expect(answer.result?._meta).toBeUndefined();
+    }
+  });
+
+  it.each([
+    ['to another host over http', 'http://files.example.com/x?sig=s3cr3t'],
+    ['to a private address', 'https://192.168.0.1/x?sig=s3cr3t'],
+  ])('2631-59: a descriptor %s is not followed', async (_what, url) => {
+    const client = await open({
+      results: { make: report },
+      methods: { 'files/authorizeDownload': ({ uri }) => ({ file: { uri }, download: { method: 'GET', url } }) },
+      about: SPEAKS,
+    });
+    const answer = await client.call('make');
+    expect(reasonOf(answer)).toBe('unreachable');
+    expect(answer.answer.text).not.toContain('s3cr3t');
+  });
+
+  it('2631-46: an answer about another file is none', async () => {
+    const client = await open({
+      results: { make: report },
+      methods: {
+        'files/authorizeDownload': ({ uri }) => ({
+          file: { uri: `${uri}x` },
+          download: server.downloadDescriptor(uri),
+        }),
+      },
+    });
+    expect(reasonOf(await client.call('make'))).toBe('unreachable');
+  });
+
+  it('2631-53: file-backed contents are read for a client that cannot', async () => {
+    const client = await open({
+      methods: {
+        'resources/read': ({ uri }) => ({
+          contents: [{ uri, mimeType: 'text/plain', content: { uri: server.keep(F1).uri } }],
+        }),
+      },
+    });
+    const { result } = await client.request('resources/read', { uri: 'docs://a' });
+    expect(result?.contents).toEqual([{ uri: 'docs://a', mimeType: 'text/plain', blob: F1.toString('base64') }]);
+  });
+
+  it('2631-53, X-36: and renamed for one that can, wherever they stood', async () => {
+    const client = await open({
+      methods: {
+        'resources/read': ({ uri }) => {
+          const contents = { uri, mimeType: 'text/plain', content: { uri: server.keep(F1).uri } };
+          return uri === 'docs://a'
+            ? { contents: [contents] }
+            : {
+                contents: [
+                  { uri, text: 'see _meta', _meta: { 'io.modelcontextprotocol/fileResourceContents': contents } },
+                ],
+              };
+        },
+      },
+      about: SPEAKS,
+    });
+    for (const uri of ['docs://a', 'docs://b']) {
+      const { result } = await client.request('resources/read', { uri });
+      const item = (result?.contents as { uri: string; content: Linked }[] | undefined)?.[0];
+      expect(item).toMatchObject({ uri, mimeType: 'text/plain' });
+      expect(digestOf(await download(client, item?.content.uri ?? ''))).toBe(digestOf(F1));
+    }
+  });
+
+  it('2631-53: and where they cannot be had, the request fails', async () => {
+    const client = await open({
+      methods: { 'resources/read': ({ uri }) => ({ contents: [{ uri, content: { uri: 'mcp-file://server/gone' } }] }) },
+    });
+    const { error } = await client.request('resources/read', { uri: 'docs://a' });
+    expect(error).toMatchObject({ code: -32603, data: { code: 'remote_file_failed', reason: 'fileNotFound' } });
+  });
+
+  it('a prompt message that is a file is one for every client', async () => {
+    const client = await open({
+      methods: {
+        'prompts/get': () => ({
+          messages: [{ role: 'user', content: { type: 'file', file: server.keep(F1, { name: 'a.txt' }) } }],
+        }),
+      },
+    });
+    const { result } = await client.request('prompts/get', { name: 'p' });
+    const [message] = (result?.messages ?? []) as { content: Json }[];
+    expect(message?.content).toMatchObject({ type: 'resource_link', name: 'a.txt' });
+  });
+
+  it('2631-66: what only looks like a file is left alone when the server knows none, and it is asked once', async () => {
+    const text = {
+      content: [{ type: 'text', text: 'x' }],
+      structuredContent: { out: { uri: 'mcp-file://other/1', n: 1 } },
+    };
+    const client = await open({
+      results: { make: () => text },
+      methods: { 'files/authorizeDownload': undefined },
+      about: SPEAKS,
+    });
+    for (const _ of [1, 2]) expect((await client.call('make')).result).toEqual(text);
+    expect(asked('files/authorizeDownload')).toBe(1);
+  });
+
+  it('objects with URIs of other kinds are nobody’s files', async () => {
+    const structuredContent = {
+      links: [
+        { uri: 'https://example.com/a', digest: digestValue(F1) },
+        { uri: 'file:///etc/passwd', size: 3 },
+        { type: 'resource_link', uri: 'mcp-file://server/1' },
+        { uri: 'custom://x', name: 'x' },
+      ],
+    };
+    const client = await open({ results: { make: () => ({ content: [], structuredContent }) }, about: SPEAKS });
+    expect((await client.call('make')).result).toEqual({ content: [], structuredContent });
+    expect(asked('files/authorizeDownload')).toBe(0);
+  });
+});

@@ -1,0 +1,224 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { freePorts } from '../../helpers/gateway-process-ports.js';
+import { RawClient, type RawMessage } from '../../helpers/raw-client.js';
+import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import {
+  authorizeDownload,
+  authorizeUpload,
+  digestOf,
+  digestValue,
+  download,
+  F1,
+  OCR_FILES,
+  OCR_TOOL,
+  SPEAKS,
+  sendForm,
+} from './sep-2631-lab.js';
+
+type Json = Record<string, unknown>;
+
+/** Larger than every inline limit. */
+const PDF = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(700_000)]);
+const BLOB = { uri: 'docs://reports/out.pdf', mimeType: 'application/pdf', blob: PDF.toString('base64') };
+const HUGE = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(4_300_000)]);
+
+const server = () =>
+  RecordingUpstream.start({
+    tools: [
+      OCR_TOOL,
+      {
+        name: 'fixed',
+        inputSchema: { type: 'object' },
+        outputSchema: { type: 'object', properties: { n: { type: 'number' } } },
+      },
+    ],
+    methods: {
+      'tools/call': ({ name }) =>
+        name === 'fixed'
+          ? { content: [{ type: 'resource', resource: BLOB }], structuredContent: { n: 1 } }
+          : {
+              content: [
+                { type: 'text', text: 'Wrote it.' },
+                { type: 'resource', resource: BLOB, annotations: { audience: ['user'] } },
+              ],
+            },
+      'prompts/get': () => ({ messages: [{ role: 'user', content: { type: 'resource', resource: BLOB } }] }),
+      'resources/read': ({ uri }) => ({
+        contents: [{ ...BLOB, uri, blob: (uri === 'docs://huge' ? HUGE : PDF).toString('base64'), _meta: { x: 1 } }],
+      }),
+    },
+  });
+
+describe('files in results for clients of SEP-2631', () => {
+  let upstream: RecordingUpstream;
+  let wharf: Wharf;
+  let client: RawClient;
+  let plain: RawClient;
+
+  beforeAll(async () => {
+    upstream = await server();
+    wharf = await startWharf({
+      servers: { writer: { url: upstream.url, transport: 'streamable-http', tools: OCR_FILES } },
+      config: { clients: [{ match: { name: 'codex-*' }, dialects: ['sep-2631'] }] },
+    });
+    client = await RawClient.connect(wharf.mcp, '2025-11-25', SPEAKS);
+    plain = await RawClient.connect(wharf.mcp, '2025-11-25');
+  });
+
+  afterAll(async () => {
+    await wharf?.stop();
+    await upstream?.stop();
+  });
+
+  const fileOf = ({ result }: RawMessage) =>
+    result?.content?.find(({ type }) => type === 'file')?.file as (Json & { uri: string }) | undefined;
+
+  it('2631-42, 2631-44, 2631-62: a large file is a block with its handle, and the text names it', async () => {
+    const answer = await client.call('ocr_image');
+    const types = answer.result?.content?.map(({ type }) => type);
+    expect(types).toEqual(['text', 'text', 'file']);
+    expect(fileOf(answer)).toEqual({
+      uri: expect.stringMatching(/^mcp-file:\/\/wharf\/f_/),
+      name: 'out.pdf',
+      mimeType: 'application/pdf',
+      size: PDF.length,
+      digest: digestValue(PDF),
+    });
+    expect(answer.result?.content?.[1]).toMatchObject({
+      text: expect.stringContaining(`${fileOf(answer)?.uri}`),
+      annotations: { audience: ['user'] },
+    });
+    expect(answer.answer.text.length).toBeLessThan(3000);
+    expect(JSON.stringify(answer.result?.content)).not.toContain('/d/');
+  });
+
+  it('2631-50: and can be had by the methods alone', async () => {
+    const { uri } = fileOf(await client.call('ocr_image')) ?? { uri: '' };
+    expect(digestOf(await download(client, uri))).toBe(digestOf(PDF));
+  });
+
+  it('2631-09, K10: the handle goes into another tool’s argument', async () => {
+    const { uri } = fileOf(await client.call('ocr_image')) ?? { uri: '' };
+    await client.call('ocr_image', { image_base64: uri });
+    const { image_base64: sent } = upstream.lastArguments;
+    expect(digestOf(Buffer.from(String(sent), 'base64'))).toBe(digestOf(PDF));
+  });
+
+  it('2631-43: no block of that kind goes to a client that declared nothing', async () => {
+    const { result } = await plain.call('ocr_image');
+    expect(result?.content?.map(({ type }) => type)).toEqual(['text', 'text', 'resource_link']);
+  });
+
+  it.each([
+    ['upload only', { upload: true }],
+    ['another transport', { download: true, transports: ['quic'] }],
+    ['a word that is no yes', { download: 'yes' }],
+  ])('2631-43: nor to one that declared %s', async (_what, files) => {
+    const other = await RawClient.connect(wharf.mcp, '2025-11-25', { capabilities: { files } });
+    expect(fileOf(await other.call('ocr_image'))).toBeUndefined();
+  });
+
+  it('2631o-04: `output` is what download used to be called', async () => {
+    const older = await RawClient.connect(wharf.mcp, '2025-06-18', { capabilities: { files: { output: true } } });
+    expect(fileOf(await older.call('ocr_image'))?.size).toBe(PDF.length);
+  });
+
+  it('2631-53: a resource above the inline limit is file-backed contents', async () => {
+    const { result } = await client.request('resources/read', { uri: 'docs://huge' });
+    const item = (result?.contents as { content: { uri: string } }[] | undefined)?.[0];
+    const uri = item?.content.uri ?? '';
+    expect(item).toEqual({ uri: 'docs://huge', mimeType: 'application/pdf', content: { uri }, _meta: { x: 1 } });
+    expect(digestOf(await download(client, uri))).toBe(digestOf(HUGE));
+  });
+
+  it('and one below it passes as it came', async () => {
+    const { result } = await client.request('resources/read', { uri: 'docs://small' });
+    expect((result?.contents as Json[] | undefined)?.[0]).toMatchObject({ blob: BLOB.blob });
+  });
+
+  it('a prompt message holds one block', async () => {
+    const { result } = await client.request('prompts/get', { name: 'p' });
+    expect(result?.messages).toEqual([
+      { role: 'user', content: { type: 'file', file: expect.objectContaining({ size: PDF.length }) } },
+    ]);
+  });
+
+  describe('whose MCP library knows no such block, as the operator says', () => {
+    const codex = () => RawClient.connect(wharf.mcp, '2025-11-25', { name: 'codex-mcp-client' });
+
+    it('X-36: the FileValue stands in structuredContent', async () => {
+      const { result } = await (await codex()).call('ocr_image');
+      expect(result?.content?.map(({ type }) => type)).toEqual(['text', 'text', 'resource_link']);
+      expect(result?.structuredContent).toEqual({
+        files: [
+          expect.objectContaining({
+            uri: expect.stringMatching(/^mcp-file:/),
+            size: PDF.length,
+            digest: digestValue(PDF),
+          }),
+        ],
+      });
+    });
+
+    it('2631-71: but not where the tool declares what stands there', async () => {
+      const { result } = await (await codex()).call('fixed');
+      expect(result?.structuredContent).toEqual({ n: 1 });
+    });
+
+    it('2631-53: and a resource is a link', async () => {
+      const { result } = await (await codex()).request('resources/read', { uri: 'docs://huge' });
+      expect((result?.contents as Json[] | undefined)?.[0]).toMatchObject({ mimeType: 'text/uri-list' });
+    });
+  });
+
+  it('TC-01, TC-03, K12: Codex PR 28337, step by step', async () => {
+    const codex = await RawClient.connect(wharf.mcp, '2025-06-18', { name: 'codex-mcp-client' });
+    // it hashes the file first, and holds the answer against that
+    const about = { name: 'hello.txt', mimeType: 'text/plain', size: F1.length, digest: digestValue(F1) };
+    const { file, upload } = await authorizeUpload(codex, about);
+    expect(/^(?:data|file|https?):/.test(file.uri)).toBe(false);
+    expect(file).toMatchObject({ size: about.size, digest: about.digest });
+    // text fields, then the file; no redirect is followed
+    const sent = await sendForm(upload, F1, about.name, about.mimeType);
+    expect([sent.status, await sent.json()]).toEqual([201, { status: 'completed', file: { ...about, uri: file.uri } }]);
+    const { result } = await codex.call('ocr_image', { image_base64: file.uri });
+    expect(upstream.lastArguments).toEqual({ image_base64: F1.toString('base64'), filename: 'hello.txt' });
+    // every object with a URI of a scheme it does not know is a file to be had
+    const structured = result?.structuredContent as { files: { uri: string; digest: Json }[] } | undefined;
+    const out = structured?.files[0];
+    const { file: named, download: descriptor } = await authorizeDownload(codex, out?.uri ?? '');
+    expect(named.uri).toBe(out?.uri);
+    const response = await fetch(descriptor.url, { redirect: 'manual', headers: { accept: '*/*' } });
+    expect(response.status).toBe(200);
+    expect(digestValue(Buffer.from(await response.arrayBuffer()))).toEqual(out?.digest);
+  });
+});
+
+describe('behind a public address', () => {
+  let upstream: RecordingUpstream;
+  let wharf: Wharf;
+  let port: number | undefined;
+
+  beforeAll(async () => {
+    upstream = await server();
+    [port] = await freePorts(1);
+    wharf = await startWharf({
+      servers: { writer: { url: upstream.url, transport: 'streamable-http', tools: OCR_FILES } },
+      config: { publicUrl: 'https://gw.example.com/mcp-files', listen: `127.0.0.1:${port}` },
+    });
+  });
+
+  afterAll(async () => {
+    await wharf?.stop();
+    await upstream?.stop();
+  });
+
+  it('2631-01, 2631-08, TC-02: descriptors are https and keep the path in front', async () => {
+    const client = await RawClient.connect(`http://127.0.0.1:${port}/mcp`, '2025-11-25', SPEAKS);
+    const { upload } = await authorizeUpload(client);
+    expect(upload).toMatchObject({ transport: 'https' });
+    expect(upload.url).toMatch(/^https:\/\/gw\.example\.com\/mcp-files\/u\//);
+  });
+});

@@ -1,0 +1,289 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { FileServer, type FileServerOptions } from '../../helpers/file-server.js';
+import { RawClient } from '../../helpers/raw-client.js';
+import { RpcError } from '../../helpers/recording-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { digestOf, digestValue, F1, F4, reasonOf, SPEAKS, shown, upload } from './sep-2631-lab.js';
+
+const tool = (keyword: Record<string, unknown>) => ({
+  name: 'take',
+  inputSchema: {
+    type: 'object',
+    properties: { doc: { type: 'string', format: 'uri', 'x-mcp-file': keyword }, note: { type: 'string' } },
+  },
+});
+
+const UPLOAD_ONLY = tool({ transferModes: ['upload'] });
+
+describe('a server that speaks SEP-2631', () => {
+  let server: FileServer;
+  let wharf: Wharf;
+
+  afterEach(async () => {
+    await wharf?.stop();
+    await server?.stop();
+  });
+
+  async function open(
+    options: FileServerOptions = {},
+    about: { capabilities?: Record<string, unknown> } = SPEAKS,
+    version = '2025-11-25',
+  ) {
+    server = await FileServer.start({ tools: [UPLOAD_ONLY], ...options });
+    wharf = await startWharf({ servers: { s: { url: server.upstream.url, transport: 'streamable-http' } } });
+    return version >= '2026'
+      ? RawClient.stateless(wharf.mcp, version, about)
+      : RawClient.connect(wharf.mcp, version, about);
+  }
+  const argument = () => server.upstream.lastArguments.doc;
+  const asked = (method: string) => server.upstream.with(method).length;
+
+  it('BR-02, 2631-28, P6: gets the file at its own address, and its own URI in the call', async () => {
+    const client = await open();
+    const uri = await upload(client, F4, 'x.bin', 'application/octet-stream');
+    const { result } = await client.call('take', { doc: uri, note: 'n' });
+    expect(result?.isError).toBeUndefined();
+    expect(argument()).not.toBe(uri);
+    expect(digestOf(server.files.get(String(argument())) ?? Buffer.alloc(0))).toBe(digestOf(F4));
+    const { _meta, ...params } = server.upstream.with('files/authorizeUpload')[0]?.params ?? {};
+    expect(params).toEqual({
+      name: 'x.bin',
+      mimeType: 'application/octet-stream',
+      size: 6,
+      digest: digestValue(F4),
+    });
+    expect(_meta).toEqual({
+      'io.modelcontextprotocol/clientCapabilities': { files: { upload: true, download: true, transports: ['https'] } },
+    });
+  });
+
+  it('2631-06: in 2026 each of its requests says what Wharf can, beside what the client can', async () => {
+    const client = await open({}, { capabilities: { sampling: {} } }, '2026-07-28');
+    await client.call('take', { doc: await upload(client, F4) });
+    for (const method of ['tools/call', 'files/authorizeUpload']) {
+      expect(server.upstream.with(method)[0]?.params._meta).toMatchObject({
+        'io.modelcontextprotocol/clientCapabilities': { sampling: {}, files: { upload: true, download: true } },
+      });
+    }
+    expect(server.upstream.with('files/authorizeUpload')[0]?.headers['mcp-method']).toBe('files/authorizeUpload');
+  });
+
+  it('X-29, BR-03: what it wants uploaded is shown so, and refused inside a call', async () => {
+    const client = await open();
+    expect(await shown(client, 'doc')).toMatchObject({ 'x-mcp-file': { transferModes: ['upload'] } });
+    const refused = await client.call('take', { doc: 'data:text/plain,x' });
+    expect(reasonOf(refused)).toBe('transferModeNotAllowed');
+    expect(asked('tools/call') + asked('files/authorizeUpload')).toBe(0);
+  });
+
+  it('2631-16: and never sent inside one', async () => {
+    const client = await open();
+    await client.call('take', { doc: await upload(client, F1) });
+    expect(String(argument())).toMatch(/^mcp-file:/);
+  });
+
+  it('2631-15, 2631-23, X-29: what it wants inside is uploaded to Wharf all the same, which puts it there', async () => {
+    const client = await open({ tools: [tool({ transferModes: ['inline'], accept: ['text/plain'], maxSize: 20 })] });
+    expect(await shown(client, 'doc')).toMatchObject({
+      format: 'uri',
+      'x-mcp-file': { transferModes: ['inline', 'upload'], accept: ['text/plain'], maxSize: 20 },
+    });
+    await client.call('take', { doc: await upload(client, F1, 'a.txt', 'text/plain') });
+    expect(argument()).toBe('data:text/plain;base64,SGVsbG8gd29ybGQh');
+    expect(asked('files/authorizeUpload')).toBe(0);
+    expect(
+      reasonOf(await client.call('take', { doc: await upload(client, Buffer.alloc(21, 97), 'a.txt', 'text/plain') })),
+    ).toBe('maxSizeExceeded');
+  });
+
+  it('2631-14: where both will do, a small file goes inside and a large one is uploaded', async () => {
+    const client = await open({ tools: [tool({ transferModes: ['inline', 'upload'] })] });
+    await client.call('take', { doc: await upload(client, F1, 'a.txt', 'text/plain') });
+    expect(String(argument())).toMatch(/^data:/);
+    const large = Buffer.alloc(5_000_000, 7);
+    await client.call('take', { doc: await upload(client, large) });
+    expect(digestOf(server.files.get(String(argument())) ?? Buffer.alloc(0))).toBe(digestOf(large));
+  });
+
+  it('2631-17: modes of the future are ignored', async () => {
+    const client = await open({ tools: [tool({ transferModes: ['upload', 'future'] })] });
+    expect(await shown(client, 'doc')).toMatchObject({ 'x-mcp-file': { transferModes: ['upload'] } });
+  });
+
+  it.each([
+    ['a raw PUT', {}, 'PUT'],
+    [
+      'a raw POST with headers',
+      { method: 'POST', headers: { 'X-Ms-Blob-Type': 'BlockBlob', Authorization: 'Bearer t' } },
+      'POST',
+    ],
+  ])('2631-31, 2631-34: %s', async (_what, descriptor, method) => {
+    const client = await open({ descriptor });
+    await client.call('take', { doc: await upload(client, F4) });
+    const [received] = server.uploads;
+    expect(received?.method).toBe(method);
+    expect(received?.body).toEqual(F4);
+    const headers: Record<string, string> = 'headers' in descriptor ? descriptor.headers : {};
+    expect(received?.headers['x-ms-blob-type']).toBe(headers['X-Ms-Blob-Type']);
+    // nothing of Wharf's own or the client's
+    expect(received?.headers.authorization).toBe(headers.Authorization);
+    expect(received?.headers.cookie).toBeUndefined();
+  });
+
+  it('2631-31, 2631-32, X-34, X-35: a form, its fields first and its type with a boundary of our own', async () => {
+    const client = await open({
+      descriptor: {
+        method: 'POST',
+        headers: { 'Content-Type': 'multipart/form-data' },
+        multipart: { fileField: 'doc', fields: { token: 'abc', key: 'k' } },
+      },
+    });
+    await client.call('take', { doc: await upload(client, F4) });
+    const [received] = server.uploads;
+    expect(received?.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
+    expect(received && FileServer.formOf(received)).toEqual({ names: ['token', 'key', 'doc'], file: F4 });
+  });
+
+  it.each([
+    'Host',
+    'Content-Length',
+    'Transfer-Encoding',
+    'Connection',
+    'Proxy-Authorization',
+    'TE',
+    'Trailer',
+    'Upgrade',
+  ])('2631-33: a descriptor that wants to set %s is refused', async (name) => {
+    const client = await open({ descriptor: { headers: { [name]: 'x' } } });
+    const { result } = await client.call('take', { doc: await upload(client, F4) });
+    expect(result?.isError).toBe(true);
+    expect(result?.content?.[0]?.text).toContain(name);
+    expect(server.uploads.length + asked('tools/call')).toBe(0);
+  });
+
+  it.each([
+    ['of another host over http', 'http://files.example.com/x'],
+    ['with a user name', 'https://user:pw@files.example.com/x'],
+    ['in a private network', 'https://10.0.0.8/x'],
+    ['of a metadata service', 'https://169.254.169.254/latest'],
+  ])('2631-59, X-06: a descriptor %s is refused, and its path not told', async (_what, url) => {
+    const client = await open({ descriptor: { url: `${url}?sig=s3cr3t` } });
+    const { result } = await client.call('take', { doc: await upload(client, F4) });
+    expect(result?.isError).toBe(true);
+    expect(JSON.stringify(result)).not.toContain('s3cr3t');
+    expect(asked('tools/call')).toBe(0);
+  });
+
+  it.each([
+    ['transport', { transport: 'quic' }],
+    ['method', { method: 'PATCH' }],
+    ['URL', { url: 7 }],
+    ['headers', { headers: { a: 1 } }],
+    ['form', { method: 'POST', multipart: 'yes' }],
+  ])('a descriptor with another %s is none', async (_what, descriptor) => {
+    const client = await open({ descriptor });
+    const { result } = await client.call('take', { doc: await upload(client, F4) });
+    expect(result?.isError).toBe(true);
+    expect(server.uploads.length + asked('tools/call')).toBe(0);
+  });
+
+  it.each([
+    ['2631-39: another digest', { digest: digestValue(F1) }, 'digestMismatch'],
+    ['2631-39: another size', { size: 7 }, 'sizeMismatch'],
+  ])('%s in its answer means another file: nothing is sent', async (_what, wrong, reason) => {
+    const client = await open({
+      methods: {
+        'files/authorizeUpload': (params) => {
+          const { file, upload: descriptor } = server.authorizeUpload(params) as { file: object; upload: object };
+          return { file: { ...file, ...wrong }, upload: descriptor };
+        },
+      },
+    });
+    expect(reasonOf(await client.call('take', { doc: await upload(client, F4) }))).toBe(reason);
+    expect(server.uploads.length + asked('tools/call')).toBe(0);
+  });
+
+  it.each([
+    [
+      'TC-06: maxSizeExceeded',
+      new RpcError(-32602, 'Too large', { reason: 'maxSizeExceeded', maxSize: 5, actualSize: 6 }),
+      'maxSizeExceeded',
+    ],
+    [
+      'TC-06: mimeTypeNotAccepted',
+      new RpcError(-32602, 'No', { reason: 'mimeTypeNotAccepted' }),
+      'mimeTypeNotAccepted',
+    ],
+    [
+      '2631o-10: maxFileSizeExceeded',
+      new RpcError(-32602, 'Too large', { reason: 'maxFileSizeExceeded', maxFileSize: 5 }),
+      'maxSizeExceeded',
+    ],
+    ['TC-06: storeFull', new RpcError(-32603, 'Store full', { reason: 'storeFull' }), 'unreachable'],
+  ])('%s of the server is told to the client, with its words', async (_what, error, reason) => {
+    const client = await open({
+      methods: {
+        'files/authorizeUpload': () => {
+          throw error;
+        },
+      },
+    });
+    const refused = await client.call('take', { doc: await upload(client, F4) });
+    expect(reasonOf(refused)).toBe(reason);
+    expect(refused.result?.content?.[0]?.text).toContain(error.message);
+    expect(asked('tools/call') + asked('files/prepareUpload')).toBe(0);
+  });
+
+  it.each([401, 408, 409, 413, 422])('TC-05: HTTP %i at the address of the upload ends the call', async (status) => {
+    const client = await open({ refuse: { status, body: { error: { reason: 'digestMismatch' } } } });
+    const refused = await client.call('take', { doc: await upload(client, F4) });
+    expect(reasonOf(refused)).toBe('digestMismatch');
+    expect(refused.result?.content?.[0]?.text).toContain(`HTTP ${status}`);
+    expect(asked('tools/call')).toBe(0);
+  });
+
+  it('2631-26, 2631-66: one that knows no uploads after all is asked once, and the call refused', async () => {
+    const client = await open({ methods: { 'files/authorizeUpload': undefined } });
+    const uri = await upload(client, F4);
+    for (const _ of [1, 2]) expect(reasonOf(await client.call('take', { doc: uri }))).toBe('unreachable');
+    expect(asked('files/authorizeUpload')).toBe(1);
+    expect(asked('files/prepareUpload')).toBe(1);
+    expect(asked('tools/call')).toBe(0);
+  });
+
+  it('TC-05: a server like printable: no format, deny-unknown, a credential in the headers, http on its own host', async () => {
+    const known = new Set(['name', 'mimeType', 'size', 'digest', '_meta']);
+    const client = await open({
+      tools: [
+        {
+          name: 'take',
+          inputSchema: {
+            type: 'object',
+            properties: { doc: { type: 'string', 'x-mcp-file': { transferModes: ['upload'] } } },
+          },
+        },
+      ],
+      descriptor: { transport: 'http', headers: { Authorization: 'Bearer once' } },
+      methods: {
+        'files/authorizeUpload': (params) => {
+          const unknown = Object.keys(params).find((key) => !known.has(key));
+          if (unknown) throw new RpcError(-32602, `unknown field ${unknown}`);
+          return server.authorizeUpload(params);
+        },
+      },
+    });
+    await client.call('take', { doc: await upload(client, F4) });
+    expect(server.files.get(String(argument()))).toEqual(F4);
+    expect(server.uploads[0]?.headers.authorization).toBe('Bearer once');
+  });
+
+  it('TC-06: a server like mcp-upload: a form, and URIs of a scheme of its own', async () => {
+    const client = await open({
+      authority: 'upload://store',
+      descriptor: { method: 'POST', multipart: { fileField: 'file' } },
+    });
+    await client.call('take', { doc: await upload(client, F4) });
+    expect(String(argument())).toMatch(/^upload:\/\/store\//);
+    expect(server.files.get(String(argument()))).toEqual(F4);
+  });
+});

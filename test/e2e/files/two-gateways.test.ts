@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { digestOf, download, OCR_FILES, OCR_TOOL, SPEAKS, upload } from './sep-2631-lab.js';
+
+type Json = Record<string, unknown>;
+
+const PDF = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(700_000)]);
+const HUGE = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(4_300_000)]);
+
+/** The outer gateway knows of the inner one only its address. */
+describe('two gateways in a row', () => {
+  let server: RecordingUpstream;
+  let inner: Wharf;
+  let outer: Wharf;
+
+  beforeAll(async () => {
+    const blob = { uri: 'docs://reports/out.pdf', mimeType: 'application/pdf', blob: PDF.toString('base64') };
+    server = await RecordingUpstream.start({
+      tools: [OCR_TOOL],
+      methods: {
+        'tools/call': () => ({ content: [{ type: 'resource', resource: blob }] }),
+        'resources/read': ({ uri }) => ({ contents: [{ ...blob, uri, blob: HUGE.toString('base64') }] }),
+      },
+    });
+    inner = await startWharf({
+      servers: { ocr: { url: server.url, transport: 'streamable-http', accepts: '20MiB', tools: OCR_FILES } },
+    });
+    outer = await startWharf({ servers: { inner: { url: inner.mcp } } });
+  });
+
+  afterAll(async () => {
+    await outer?.stop();
+    await inner?.stop();
+    await server?.stop();
+  });
+
+  it.each([
+    ['small', 6],
+    ['larger than any message', 6_000_000],
+  ])('BR-14: a %s file reaches the server behind both', async (_what, size) => {
+    const client = await RawClient.connect(outer.mcp, '2025-11-25');
+    const bytes = randomBytes(size);
+    const { result } = await client.call('ocr_image', { image_base64: await upload(client, bytes, 'x.bin') });
+    expect(result?.isError).toBeUndefined();
+    const { image_base64: sent } = server.lastArguments;
+    expect(digestOf(Buffer.from(String(sent), 'base64'))).toBe(digestOf(bytes));
+  });
+
+  it('BR-14: the name comes through where the file was uploaded', async () => {
+    const client = await RawClient.connect(outer.mcp, '2025-11-25');
+    await client.call('ocr_image', { image_base64: await upload(client, randomBytes(6_000_000), 'scan.bin') });
+    expect(server.lastArguments.filename).toBe('scan.bin');
+  });
+
+  it.each([
+    ['2025-11-25', true],
+    ['2026-07-28', true],
+    ['2025-11-25', false],
+  ])(
+    'BR-14: a file in a result comes through both, for a client of %s that declares it: %s',
+    async (version, speaks) => {
+      const about = speaks ? SPEAKS : {};
+      const client =
+        version >= '2026'
+          ? RawClient.stateless(outer.mcp, version, about)
+          : await RawClient.connect(outer.mcp, version, about);
+      const { result } = await client.call('ocr_image');
+      expect(result?.isError).toBeUndefined();
+      const files = (result?._meta as { 'dev.wharf/files': { uri: string; url: string }[] } | undefined)?.[
+        'dev.wharf/files'
+      ];
+      expect(files?.[0]?.url.startsWith(`${outer.url}/d/`)).toBe(true);
+      expect(digestOf(await download(client, files?.[0]?.uri ?? ''))).toBe(digestOf(PDF));
+      const types = result?.content?.map(({ type }) => type);
+      expect(types?.at(-1)).toBe(speaks ? 'file' : 'resource_link');
+      // what the inner one wrote beside it names what the outer one knows
+      const handles = new Set(JSON.stringify(result?.content).match(/mcp-file:\/\/wharf\/f_[\w-]{22}/g));
+      expect([...handles].filter((handle) => handle !== files?.[0]?.uri)).toEqual([]);
+    },
+  );
+
+  it('BR-14, 2631-53: a large resource is a link for whoever knows no handles', async () => {
+    const client = await RawClient.connect(outer.mcp, '2025-11-25');
+    const { result } = await client.request('resources/read', { uri: 'docs://huge' });
+    const item = (result?.contents as Json[] | undefined)?.[0];
+    expect(item).toMatchObject({ uri: 'docs://huge', mimeType: 'text/uri-list' });
+    const bytes = Buffer.from(await (await fetch(String(item?.text))).arrayBuffer());
+    expect(digestOf(bytes)).toBe(digestOf(HUGE));
+  });
+});
