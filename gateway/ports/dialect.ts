@@ -97,6 +97,8 @@ export interface ShownSlot {
   /** Where its schema stands below the tool; local references on the way have been resolved. */
   at: JsonPath;
   schema: JsonObject;
+  /** The same as the server declared it, before any dialect. */
+  declared: JsonObject;
   /** Bytes: what can really be handed over, all limits considered. */
   maxSize: number;
   /** Bytes: the same inside a call. */
@@ -260,6 +262,11 @@ export interface Dialect {
    * each sees the tool as the one before left it: paths are below the tool. A tool without slots is asked about too.
    */
   showTool?(tool: JsonObject, slots: readonly ShownSlot[], client: ClientFacts): readonly JsonPatch[];
+  /**
+   * True for a client that spells files as a server of this dialect takes them: then neither the slots it declares nor
+   * the addresses in them are touched.
+   */
+  passes?(client: ClientFacts): boolean;
   /** Reads a value in a slot; undefined when it is not written in this dialect. */
   readArgument?(value: JsonValue, slot: FileSlot): ArgumentReading | undefined;
   /** The error with which a client that speaks this dialect wants a file refused; undefined: a tool error. */
@@ -269,7 +276,7 @@ export interface Dialect {
   readonly methods?: Readonly<Record<string, DialectMethod>>;
   /** What a client is told besides of the server's capabilities, below them: in `initialize` and `server/discover`. */
   showServer?(capabilities: JsonObject, client: ClientFacts): readonly JsonPatch[];
-  /** A structuredContent for a result with files that has none, of a tool that declares none. */
+  /** A structuredContent for a tool's result with files that has none, of a tool that declares none. */
   structure?(files: readonly OutgoingFile[], client: ClientFacts): JsonObject | undefined;
   readonly transfer?: RemoteTransfer;
 }

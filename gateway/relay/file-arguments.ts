@@ -1,13 +1,13 @@
 import { GatewayError } from '../errors.js';
 import type { Limits } from '../policy/limits.js';
-import type { ArgumentReading, Dialect } from '../ports/dialect.js';
+import type { ArgumentReading, ClientFacts, Dialect } from '../ports/dialect.js';
 import type { Delivery } from '../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
 import type { OutgoingMessage } from '../ports/upstream.js';
 import type { ToolFacts } from './catalog.js';
 import { Deliveries, type DeliveryDeps } from './deliveries.js';
 import { insertMember } from './edits.js';
-import { EACH, type SlotUse, slotsOf, spell, valuesIn } from './file-slots.js';
+import { EACH, passesBetween, type SlotUse, slotsOf, spell, valuesIn } from './file-slots.js';
 import { type IncomingFile, IncomingFiles } from './incoming-files.js';
 import { type Located, locate } from './json-text.js';
 import { type OutgoingEdit, render, textEdit } from './outgoing-message.js';
@@ -21,6 +21,7 @@ const MAX_LOOK = 10_000;
 
 export interface ArgumentDeps extends DeliveryDeps {
   dialects: readonly Dialect[];
+  client: ClientFacts;
   /** Declarations of the tool, fetched if they are not known yet. */
   tool: (name: string) => Promise<ToolFacts | undefined>;
   /** The same, if they are known. */
@@ -98,7 +99,7 @@ async function callOf(request: PendingRequest, deps: ArgumentDeps): Promise<Call
   if (known ? known.slots.length === 0 : !settings?.files.length && !mayHoldFiles(args)) return undefined;
   const tool = known ?? (await deps.tool(subject));
   const slots = tool?.slots ?? slotsOf({}, settings, []);
-  const uses = slots.flatMap((slot) => valuesIn(args, slot)).flatMap((use) => withReading(use, deps.dialects));
+  const uses = slots.flatMap((slot) => valuesIn(args, slot)).flatMap((use) => withReading(use, deps));
   if (uses.length === 0) return undefined;
   request.hasFiles = true;
   refuseTooMany(uses, deps.limits);
@@ -175,9 +176,10 @@ async function writeCall(
   edits.push(...companions.edits(located, base));
 }
 
-function withReading(use: SlotUse, dialects: readonly Dialect[]): FileUse[] {
+function withReading(use: SlotUse, { dialects, client }: ArgumentDeps): FileUse[] {
   for (const dialect of dialects) {
     const reading = dialect.readArgument?.(use.value, use.slot);
+    if (reading?.kind === 'remote' && passesBetween(use.slot, client, dialects)) return [];
     if (reading) return [{ ...use, reading }];
   }
   return [];

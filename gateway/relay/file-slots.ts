@@ -1,4 +1,4 @@
-import type { Dialect } from '../ports/dialect.js';
+import type { ClientFacts, Dialect } from '../ports/dialect.js';
 import type { FileArgument, FileSlot, ToolSettings } from '../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
 import { isObject } from './request.js';
@@ -39,6 +39,11 @@ function configuredSlot({ path, encoding, template, accept, maxSize, name, mimeT
     ...(accept && { accept }),
     ...(maxSize !== undefined && { maxSize }),
   };
+}
+
+/** True when client and server spell a file in this slot alike, so that there is nothing to say in between. */
+export function passesBetween(slot: FileSlot, client: ClientFacts, dialects: readonly Dialect[]): boolean {
+  return dialects.find(({ name }) => name === slot.declaredBy)?.passes?.(client) ?? false;
 }
 
 /** A value that stands in a slot of a call. */

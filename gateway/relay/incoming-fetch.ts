@@ -23,14 +23,15 @@ export function incomingFetch(deps: IncomingFetchDeps) {
     url: string,
     claims: FileClaims,
     { principal }: { principal: string },
-    maxBytes: number,
+    maxSize: { bytes: number; limit: string },
     signal: AbortSignal,
   ): Promise<FileRecord> => {
     const { transfer, timeouts, allowedHosts, fileLimit } = deps;
-    const bytes = Math.min(maxBytes, fileLimit);
+    const limit = maxSize.bytes < fileLimit ? maxSize : { bytes: fileLimit, limit: 'limits.file' };
     const rules = {
       allowedHosts,
-      maxBytes: bytes,
+      maxBytes: limit.bytes,
+      maxBytesName: limit.limit,
       timeouts: { connect: timeouts.store, idle: timeouts.idle, total: timeouts.upstream },
       redirects: MAX_REDIRECTS,
     };
@@ -42,7 +43,7 @@ export function incomingFetch(deps: IncomingFetchDeps) {
       claims: { ...claims, ...(mimeType !== undefined && { mimeType }) },
       principal,
       subject: 'file',
-      limit: { name: 'limits.file', bytes, path: 'the address' },
+      limit: { name: limit.limit, bytes: limit.bytes, path: 'the address' },
     };
     return storeFile(file, deps, signal);
   };

@@ -25,7 +25,13 @@ export interface IncomingFile extends FileSource {
 export interface IncomingFileDeps {
   library: Library;
   /** Fetches an address that a client's host vouched for, and stores what it gives. */
-  fetch: (url: string, claims: FileClaims, owner: Owner, maxBytes: number, signal: AbortSignal) => Promise<FileRecord>;
+  fetch: (
+    url: string,
+    claims: FileClaims,
+    owner: Owner,
+    maxSize: SlotRules['maxSize'],
+    signal: AbortSignal,
+  ) => Promise<FileRecord>;
   handoff: readonly HandoffRule[];
 }
 
@@ -142,21 +148,24 @@ export class IncomingFiles {
     return this.#stored(await this.#resolve(uri, rules));
   }
 
-  async #remote(reading: ArgumentReading & { kind: 'remote' }, rules: SlotRules): Promise<IncomingFile> {
+  async #remote({ url, claims }: ArgumentReading & { kind: 'remote' }, rules: SlotRules): Promise<IncomingFile> {
+    // what was given out as a link comes back as an address
+    const uri = await this.#deps.library.handleOfLink(url);
+    if (uri !== undefined) return this.#stored(await this.#resolve(uri, rules));
     try {
-      const record = await this.#deps.fetch(
-        reading.url,
-        reading.claims,
-        this.#owner,
-        rules.maxSize.bytes,
-        this.#signal,
-      );
-      return this.#stored(record);
+      return this.#stored(await this.#deps.fetch(url, claims, this.#owner, rules.maxSize, this.#signal));
     } catch (thrown) {
+      this.#signal.throwIfAborted();
       if (!(thrown instanceof GatewayError)) throw thrown;
-      const tooLarge = thrown.code === 'fetch_too_large' || thrown.code === 'file_too_large';
-      const text = `could not be fetched: ${thrown.message} Attach the file again.`;
-      throw refused(rules, tooLarge ? 'maxSizeExceeded' : 'unreachable', text, {}, thrown);
+      const { code, message, facts } = thrown;
+      if (code === 'fetch_too_large') {
+        const { bytes, limit } = rules.maxSize;
+        const text = `is a file of ${facts.actual} bytes or more; ${limit} is ${bytes}`;
+        const sizes = { maxSize: bytes, actualSize: Number(facts.actual) };
+        throw refused(rules, 'maxSizeExceeded', text, sizes, thrown);
+      }
+      if (!code.startsWith('fetch_')) throw thrown;
+      throw refused(rules, 'unreachable', `could not be fetched: ${message} Attach the file again`, {}, thrown);
     }
   }
 

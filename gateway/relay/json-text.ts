@@ -5,6 +5,7 @@ import { insertMember, replaceRange } from './edits.js';
 import { isObject } from './request.js';
 
 const FOUND = 'found';
+const OPEN_OBJECT = 0x7b;
 
 /** Where values stand in a JSON text, and which keys on the way to them came twice. */
 export interface Located {
@@ -75,7 +76,8 @@ function patchOne(text: Buffer, { path, value }: JsonPatch): Buffer {
   if (target) return render(message, replaceRange(target, JSON.stringify(value)));
   const depth = ways.findLastIndex((way) => at(way) !== undefined) + 1;
   const parent = at(path.slice(0, depth));
-  if (!parent) return text;
+  // a member of what is no object cannot be set
+  if (!parent || text[parent.start] !== OPEN_OBJECT) return text;
   const member = path.slice(depth + 1).reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), value);
   return render(
     message,

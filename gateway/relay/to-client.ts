@@ -2,7 +2,7 @@ import { asGatewayError, GatewayError } from '../errors.js';
 import type { ClientFacts, JsonObject, JsonValue } from '../ports/dialect.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { type Answer, answerAt, answersIn } from './answers.js';
-import { asking, type Inquire } from './catalog.js';
+import { asking, type Inquire, own } from './catalog.js';
 import { type Edit, inOrder, rangeAt } from './edits.js';
 import { errorAnswer, errorAnswers } from './error-answer.js';
 import type { ExchangeFacts, RelayDeps } from './exchange.js';
@@ -201,8 +201,7 @@ async function linkFiles(work: Work): Promise<Edit[]> {
     (answerAt(answers, path) as Work['answers'][number] | undefined)?.request;
   const schemas = new Map<string, Promise<JsonObject | undefined>>();
   const outputSchema = async (path: readonly (string | number)[]) => {
-    const request = requestAt(path);
-    const tool = request?.method === 'tools/call' ? request.subject : undefined;
+    const tool = toolOf(requestAt(path));
     if (tool === undefined) return undefined;
     // asked once for a message, however many strings want to know
     let schema = schemas.get(tool);
@@ -228,8 +227,13 @@ async function linkFiles(work: Work): Promise<Edit[]> {
       return request?.subject ?? request?.method ?? 'file';
     },
     outputSchema,
+    settings: (path) => own(deps.settings, toolOf(requestAt(path)) ?? ''),
     remote: fetched.length > 0 ? await remoteEdits(message, fetched, context) : undefined,
   });
+}
+
+function toolOf(request: PendingRequest | undefined): string | undefined {
+  return request?.method === 'tools/call' ? request.subject : undefined;
 }
 
 /** Files that the server keeps and only names. */

@@ -51,6 +51,7 @@ export async function toUpstream(
   const declared = declare(text, messages, deps.dialects);
   const prepared = await prepareArguments(declared, messages.requests, {
     dialects: deps.dialects,
+    client,
     tool: (name) => deps.catalog.tool(viewOf(client.protocolVersion, principal), name, asking(inquire)),
     known: (name) => deps.catalog.known(viewOf(client.protocolVersion, principal), name),
     owner: { principal, server: deps.server },

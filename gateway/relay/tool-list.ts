@@ -29,10 +29,12 @@ export function editToolList(
     if (range.name !== RANGE.tool || !isBelow(range.path, at)) continue;
     const text = message.slice(range.start, range.end);
     const tool = JSON.parse(text.toString('utf8')) as JsonValue;
-    const patches = isObject(tool) ? patchesFor(tool, client, deps) : [];
-    if (!isObject(tool) || patches.length === 0) continue;
-    edits.push({ start: range.start, end: range.end, bytes: patchText(text, patches) });
+    if (!isObject(tool)) continue;
+    const patches = patchesFor(tool, client, deps);
+    // what is left as it is for one client may be another for all others
     isPersonal ||= isPersonalView(tool, patches, client, deps);
+    if (patches.length === 0) continue;
+    edits.push({ start: range.start, end: range.end, bytes: patchText(text, patches) });
   }
   const added = addOwnTools(message, at, result, view, deps);
   edits.push(...added);

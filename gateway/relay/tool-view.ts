@@ -3,7 +3,7 @@ import type { ClientFacts, Dialect, ShownSlot } from '../ports/dialect.js';
 import type { FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonPatch, JsonValue } from '../ports/json.js';
 import { maxSizeOf } from './deliveries.js';
-import { EACH } from './file-slots.js';
+import { EACH, passesBetween } from './file-slots.js';
 import { patchValue } from './json-text.js';
 import { isObject } from './request.js';
 import { placeOf } from './schema-place.js';
@@ -29,7 +29,7 @@ export function toolPatches(
   let seen = tool;
   const shown: Omit<ShownSlot, 'schema'>[] = [];
   for (const slot of slots) {
-    const place = placeOf(seen, slot.path);
+    const place = passesBetween(slot, client, deps.dialects) ? undefined : placeOf(seen, slot.path);
     if (!place) continue;
     seen = patchValue(seen, place.copies);
     patches.push(...place.copies);
@@ -37,6 +37,7 @@ export function toolPatches(
     shown.push({
       slot,
       at: place.at,
+      declared: place.schema,
       maxSize,
       maxInline: Math.min(maxSize, deps.limits.inlineArgument),
       ...(slot.path.at(-1) === EACH && { maxItems: slot.maxItems ?? deps.limits.filesPerArgument }),

@@ -1,9 +1,11 @@
 import { GatewayError } from '../errors.js';
 import type { Limits } from '../policy/limits.js';
 import type { ClientFacts, Dialect, JsonObject, OutgoingFile } from '../ports/dialect.js';
+import type { ToolSettings } from '../ports/file-slot.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import type { Cut } from './cut.js';
 import { type Edit, inOrder, insertMember, rangeAt, replaceRange } from './edits.js';
+import { EACH, segmentsOf } from './file-slots.js';
 import { type ClaimedCut, inlineLimitOf, isStructured, type MessageCuts, pointer } from './message-cuts.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { RemoteEdits, Replacement } from './remote-edits.js';
@@ -12,6 +14,9 @@ import { acceptsAnyString, isDeclaredBase64 } from './structured-content.js';
 
 /** Results are private to a principal and outlive no link; 2026-07-28 lets servers say otherwise. */
 const CACHE_FIELDS_SINCE = '2026-07-28';
+
+/** Before this version a result has no structuredContent. */
+const STRUCTURED_SINCE = '2025-06-18';
 
 export interface TranslateContext {
   client: ClientFacts;
@@ -24,6 +29,8 @@ export interface TranslateContext {
   subject: (path: readonly (string | number)[]) => string;
   /** The outputSchema of the tool whose result has this path, fetched when it is needed first. */
   outputSchema: (path: readonly (string | number)[]) => Promise<JsonObject | undefined>;
+  /** What the operator says of that tool. */
+  settings: (path: readonly (string | number)[]) => ToolSettings | undefined;
   /** Files that the server only named, and Wharf has fetched. */
   remote: RemoteEdits | undefined;
 }
@@ -100,7 +107,7 @@ async function refuseLost(cuts: MessageCuts, files: readonly ClaimedCut[], conte
       continue;
     const isFile = isStructured(cut) && context.mayHoldFiles(cut.value.path) && cut.stored !== undefined;
     if (isFile && digests.has(cut.stored?.digest)) continue;
-    if (isFile && isDeclaredBase64(await context.outputSchema(cut.value.path), structuredPath(cut))) continue;
+    if (isFile && (await isExpected(cut, context))) continue;
     cut.putBack();
   }
 }
@@ -161,7 +168,8 @@ async function structure(
   { dialects, client, outputSchema }: TranslateContext,
 ): Promise<Edit[]> {
   if (rangeAt(message, RANGE.structuredContent, [...result, 'structuredContent'])) return [];
-  const files = entriesOf(result, entries).map(({ file }) => file);
+  if (client.protocolVersion < STRUCTURED_SINCE) return [];
+  const files = [...new Set(entriesOf(result, entries).map(({ file }) => file))];
   const value = dialects.map((dialect) => dialect.structure?.(files, client)).find((made) => made !== undefined);
   if (!value || (await outputSchema(result)) !== undefined) return [];
   return [insertMember(message, resultRange(message, result), `"structuredContent":${JSON.stringify(value)}`)];
@@ -179,7 +187,7 @@ async function replaceStructured(
   for (const cut of cuts.cuts.filter(isStructured)) {
     if (!context.mayHoldFiles(cut.value.path)) continue;
     const path = structuredPath(cut);
-    const file = (await sameFile(cut, files)) ?? (await declaredFile(message, cut, path, files, context));
+    const file = (await sameFile(cut, files)) ?? (await expectedFile(message, cut, files, context));
     if (!file) continue;
     const schema = await context.outputSchema(cut.value.path);
     const link = acceptsAnyString(schema, path) || isDeclaredBase64(schema, path) ? file.ref.url : '';
@@ -201,15 +209,29 @@ async function sameFile(cut: Cut, files: OutgoingFiles): Promise<OutgoingFile | 
   return digest === undefined ? undefined : files.get(digest);
 }
 
-async function declaredFile(
+/** Whether a file is due at this place: the operator or the tool's outputSchema says so. */
+async function isExpected(cut: Cut, { settings, outputSchema }: TranslateContext): Promise<boolean> {
+  const path = structuredPath(cut);
+  const configured = settings(cut.value.path)?.results.files ?? [];
+  if (configured.some((place) => fits(segmentsOf(place), path))) return true;
+  return isDeclaredBase64(await outputSchema(cut.value.path), path);
+}
+
+function fits(segments: readonly string[], path: readonly (string | number)[]): boolean {
+  return (
+    segments.length === path.length &&
+    path.every((key, index) => (typeof key === 'number' ? segments[index] === EACH : segments[index] === key))
+  );
+}
+
+async function expectedFile(
   message: HeldMessage,
   cut: Cut,
-  path: readonly (string | number)[],
   files: OutgoingFiles,
   context: TranslateContext,
 ): Promise<OutgoingFile | undefined> {
   if (!cut.stored && (cut.inspect()?.size ?? 0) <= context.limits.inlineOther) return undefined;
-  if (!isDeclaredBase64(await context.outputSchema(cut.value.path), path)) return undefined;
+  if (!(await isExpected(cut, context))) return undefined;
   if (!cut.stored) {
     cut.storeLate();
     await cut.pressure;

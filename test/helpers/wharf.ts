@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { adapters } from '../../adapters/index.js';
+import { adapters as shipped } from '../../adapters/index.js';
+import type { AdapterList } from '../../gateway/config/adapter-list.js';
 import { loadConfig } from '../../gateway/config/load.js';
 import type { Log, LogFields } from '../../gateway/ports/log.js';
 import { start } from '../../gateway/start.js';
@@ -28,6 +29,8 @@ export interface WharfOptions {
   stores?: Stores;
   /** Any other part of the config. */
   config?: Record<string, unknown>;
+  /** Instead of the ones that are shipped. */
+  adapters?: AdapterList;
   /** Shared by several gateways, where given. */
   bucket?: string;
   keyPrefix?: string;
@@ -38,6 +41,7 @@ export async function startWharf({
   servers,
   stores = 'filesystem+memory',
   config = {},
+  adapters = shipped,
   bucket,
   keyPrefix,
 }: WharfOptions): Promise<Wharf> {

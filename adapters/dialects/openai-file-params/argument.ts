@@ -1,0 +1,31 @@
+import type { FileClaims } from '../../../gateway/files/file.js';
+import type { ArgumentReading, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
+import { isObject } from './json.js';
+
+const HANDLE = /^mcp-file:/i;
+const WEB = /^https?:/i;
+
+/** Reads `{download_url, file_id, …}`, whoever sends it; hosts add members of their own to it. */
+export function readArgument(value: JsonValue): ArgumentReading | undefined {
+  if (!isObject(value)) return undefined;
+  const { download_url: url, file_id: id, uri } = value;
+  if (url === undefined) {
+    return typeof id === 'string' && uri === undefined ? invalid('malformedUri', 'has no download_url') : undefined;
+  }
+  if (typeof url !== 'string') return invalid('malformedUri', 'has a download_url that is no text');
+  // a model that has only seen a handle puts it where the address belongs
+  if (HANDLE.test(url)) return { kind: 'handle', uri: url };
+  if (WEB.test(url)) return { kind: 'remote', url, claims: claimsOf(value) };
+  return invalid('schemeNotAllowed', 'has a download_url that is no https address; attach the file again');
+}
+
+function claimsOf({ mime_type: mimeType, file_name: name }: JsonObject): FileClaims {
+  return {
+    ...(typeof mimeType === 'string' && mimeType !== '' && { mimeType }),
+    ...(typeof name === 'string' && name !== '' && { name }),
+  };
+}
+
+function invalid(reason: 'malformedUri' | 'schemeNotAllowed', text: string): ArgumentReading {
+  return { kind: 'invalid', reason, text };
+}

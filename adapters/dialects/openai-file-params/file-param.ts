@@ -1,0 +1,23 @@
+import type { ClientFacts, JsonObject } from '../../../gateway/ports/dialect.js';
+
+export const NAME = 'openai-file-params';
+
+/** Key of a tool's `_meta`: names of the top-level arguments that are files. */
+export const META_KEY = 'openai/fileParams';
+
+/** The object that an argument is, or each item of an array: the host's validation knows these members and no others. */
+export const FILE_PARAM = {
+  type: 'object',
+  properties: {
+    download_url: { type: 'string' },
+    file_id: { type: 'string' },
+    mime_type: { type: 'string' },
+    file_name: { type: 'string' },
+  },
+  required: ['download_url', 'file_id'],
+} as const satisfies JsonObject;
+
+/** No client declares it: the operator says who speaks it. */
+export function isSpokenBy(client: ClientFacts): boolean {
+  return client.dialects?.includes(NAME) ?? false;
+}

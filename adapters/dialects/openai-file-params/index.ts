@@ -1,0 +1,24 @@
+import type { Dialect } from '../../../gateway/ports/dialect.js';
+import { readArgument } from './argument.js';
+import { slotsOf } from './declared.js';
+import { isSpokenBy, NAME } from './file-param.js';
+import { showTool } from './show-tool.js';
+import { structure } from './structure.js';
+
+/** `openai/fileParams` of OpenAI's Apps SDK: a file argument is an object with an address to fetch the file from. */
+export function create(): Dialect {
+  return {
+    name: NAME,
+    revision: 'Apps SDK, 2025/2026',
+    places: [],
+    // its hosts read blocks as every client does; what they fetch stands in structuredContent
+    spokenBy: () => false,
+    read: () => ({ kind: 'not-mine' }),
+    write: () => [],
+    passes: isSpokenBy,
+    slotsOf,
+    showTool,
+    readArgument,
+    structure,
+  };
+}

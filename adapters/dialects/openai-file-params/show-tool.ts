@@ -1,0 +1,62 @@
+import type { ClientFacts, JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
+import { fileParamsOf } from './declared.js';
+import { FILE_PARAM, isSpokenBy, META_KEY, NAME } from './file-param.js';
+import { isObject } from './json.js';
+
+/**
+ * Clients of OpenAI's see file arguments as the objects that their hosts fill; all others no longer see a server's own
+ * list of such arguments, which have become texts for them.
+ */
+export function showTool(tool: JsonObject, slots: readonly ShownSlot[], client: ClientFacts): JsonPatch[] {
+  if (!isSpokenBy(client)) return withoutDeclaration(tool, slots);
+  const properties = isObject(tool.inputSchema) ? tool.inputSchema.properties : undefined;
+  if (!isObject(properties)) return [];
+  const patches: JsonPatch[] = [];
+  const names: string[] = [];
+  for (const shown of slots) {
+    const [name, below, ...deeper] = shown.slot.path;
+    // nested ones are not supported by hosts: they stay texts that take a handle
+    if (name === undefined || deeper.length > 0 || (below !== undefined && below !== '[]')) continue;
+    const old = properties[name];
+    const value = below === undefined ? objectSchema(shown) : arraySchema(shown, isObject(old) ? old : {});
+    patches.push({ path: ['inputSchema', 'properties', name], value });
+    names.push(name);
+  }
+  if (names.length > 0) patches.push(listed(tool, [...new Set([...fileParamsOf(tool), ...names])]));
+  return patches;
+}
+
+function withoutDeclaration(tool: JsonObject, slots: readonly ShownSlot[]): JsonPatch[] {
+  const texts = new Set(slots.filter(({ slot }) => slot.declaredBy === NAME).map(({ slot }) => slot.path[0]));
+  if (texts.size === 0) return [];
+  const left = fileParamsOf(tool).filter((name) => !texts.has(name));
+  return [listed(tool, left.length > 0 ? left : undefined)];
+}
+
+function listed(tool: JsonObject, names: string[] | undefined): JsonPatch {
+  const { _meta: meta } = tool;
+  if (meta === undefined || isObject(meta)) return { path: ['_meta', META_KEY], value: names };
+  return { path: ['_meta'], value: names && { [META_KEY]: names } };
+}
+
+function objectSchema({ declared, slot, maxSize }: ShownSlot): JsonObject {
+  const kinds = slot.accept === undefined ? '' : ` of type ${slot.accept.join(', ')}`;
+  const texts = [declared.description, slot.purpose].filter((text) => typeof text === 'string' && text.trim() !== '');
+  const said = texts.map((text) => sentence(String(text)));
+  return { ...FILE_PARAM, description: [...said, `A file${kinds}, at most ${maxSize} bytes.`].join(' ') };
+}
+
+function arraySchema(shown: ShownSlot, { description, minItems, maxItems }: JsonObject): JsonObject {
+  return {
+    type: 'array',
+    items: objectSchema(shown),
+    ...(typeof description === 'string' && { description }),
+    ...(typeof minItems === 'number' && { minItems }),
+    ...(typeof maxItems === 'number' && { maxItems }),
+  };
+}
+
+function sentence(text: string): string {
+  const trimmed = text.trim();
+  return /[.!?…]$/.test(trimmed) ? trimmed : `${trimmed}.`;
+}

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+const text = { type: 'string' };
+const FILE = {
+  type: 'object',
+  properties: { download_url: text, file_id: text, mime_type: text, file_name: text },
+  required: ['download_url', 'file_id'],
+};
+const TOOLS = [
+  {
+    name: 'read_scan',
+    _meta: { 'openai/fileParams': ['scan', 'gone', 'lang', 7], 'openai/outputTemplate': 'ui://x' },
+    inputSchema: {
+      type: 'object',
+      properties: { scan: { ...FILE, description: 'A scan' }, lang: text },
+      required: ['scan'],
+    },
+  },
+  {
+    name: 'merge',
+    _meta: { 'openai/fileParams': ['scans'] },
+    inputSchema: {
+      type: 'object',
+      $defs: { file: { type: 'object', properties: { download_url: text, file_id: text } } },
+      properties: { scans: { type: 'array', items: { $ref: '#/$defs/file' } }, n: { type: 'number' } },
+    },
+  },
+];
+
+describe('a server that takes files as OpenAI’s clients send them', () => {
+  let upstream: RecordingUpstream;
+  let wharf: Wharf;
+  let openai: RawClient;
+  let other: RawClient;
+
+  beforeAll(async () => {
+    upstream = await RecordingUpstream.start({
+      tools: TOOLS,
+      methods: {
+        'tools/list': () => ({ tools: TOOLS, cacheScope: 'public' }),
+        'tools/call': ({ name }) =>
+          name === 'give'
+            ? { content: [], structuredContent: { file: { download_url: 'https://x.example/1', file_id: '1' } } }
+            : { content: [{ type: 'text', text: 'done' }] },
+      },
+    });
+    wharf = await startWharf({
+      servers: { s: { url: upstream.url, transport: 'streamable-http' } },
+      config: { clients: [{ match: { name: 'chat*' }, dialects: ['openai-file-params'] }] },
+    });
+    openai = await RawClient.connect(wharf.mcp, '2025-06-18', { name: 'chatgpt' });
+    other = await RawClient.connect(wharf.mcp, '2025-06-18', { name: 'other' });
+  });
+
+  afterAll(async () => {
+    await wharf.stop();
+    await upstream.stop();
+  });
+
+  const bytesAt = async (url: unknown) => Buffer.from(await (await fetch(String(url))).arrayBuffer());
+
+  it('OAI-15: such a client sees its tools byte for byte', async () => {
+    const { answer } = await openai.request('tools/list');
+    for (const tool of TOOLS) expect(answer.text).toContain(JSON.stringify(tool));
+  });
+
+  it('OAI-15: and what it hands over passes byte for byte, unasked', async () => {
+    const scan = { download_url: 'https://10.0.0.1/never-fetched?sig=1', file_id: 'file_1', uri: 'sediment://1' };
+    const body = `{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{"name":"read_scan","arguments":{"scan":${JSON.stringify(
+      scan,
+    )},"n":1e400}}}`;
+    const answer = await openai.post(body);
+    expect(answer.messages[0]?.result?.isError).toBeUndefined();
+    expect(upstream.with('tools/call').at(-1)?.body.toString('utf8')).toBe(body);
+  });
+
+  it('OAI-15: on 2026-07-28 its untouched list is for such clients only', async () => {
+    const client = RawClient.stateless(wharf.mcp, '2026-07-28', { name: 'chatgpt' });
+    const { result } = await client.request('tools/list');
+    expect(result).toMatchObject({ cacheScope: 'private', tools: TOOLS });
+  });
+
+  it('OAI-16, BR-11: other clients see a text, and no list of such arguments', async () => {
+    const { result } = await other.request('tools/list');
+    const [scan, merge] = (result?.tools ?? []) as { inputSchema: { properties: object }; _meta: object }[];
+    expect(scan?._meta).toEqual({ 'openai/fileParams': ['gone', 'lang'], 'openai/outputTemplate': 'ui://x' });
+    expect(scan?.inputSchema.properties).toMatchObject({
+      scan: { type: 'string', description: expect.stringMatching(/^A scan\. A file/) },
+      lang: text,
+    });
+    expect(merge?._meta).toEqual({});
+    expect(merge?.inputSchema.properties).toMatchObject({ scans: { type: 'array', items: { type: 'string' } } });
+  });
+
+  it('OAI-16: what they hand over becomes an object with a link of Wharf’s', async () => {
+    await other.call('read_scan', { scan: `data:text/plain;name=a.txt;base64,${btoa('Hello world!')}` });
+    const scan = upstream.lastArguments.scan as Record<string, unknown>;
+    expect(scan).toEqual({
+      download_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/d\//),
+      file_id: expect.stringMatching(/^mcp-file:\/\/wharf\/f_/),
+      mime_type: 'text/plain',
+      file_name: 'a.txt',
+    });
+    expect((await bytesAt(scan.download_url)).toString()).toBe('Hello world!');
+    await other.call('read_scan', { scan: scan.file_id });
+    expect(upstream.lastArguments.scan).toMatchObject({ file_id: scan.file_id });
+  });
+
+  it('OAI-16: only the members that the server knows, item by item', async () => {
+    await other.call('merge', { scans: [`data:text/plain;base64,${btoa('one')}`, 'data:,two'], n: 1 });
+    const scans = upstream.lastArguments.scans as Record<string, unknown>[];
+    expect(scans.map((scan) => Object.keys(scan).sort())).toEqual([
+      ['download_url', 'file_id'],
+      ['download_url', 'file_id'],
+    ]);
+    expect(String(await bytesAt(scans[0]?.download_url))).toBe('one');
+    expect(String(await bytesAt(scans[1]?.download_url))).toBe('two');
+  });
+
+  it('OAI-16: a handle of Wharf’s works for such a client too, where its host would put an address', async () => {
+    await other.call('read_scan', { scan: 'data:text/plain;name=b.txt,shared' });
+    const { file_id, download_url } = upstream.lastArguments.scan as Record<string, string>;
+    await openai.call('read_scan', { scan: { download_url: file_id, file_id } });
+    const scan = upstream.lastArguments.scan as Record<string, string>;
+    expect(scan).toMatchObject({ file_id, file_name: 'b.txt' });
+    expect(scan.download_url).toMatch(/^http/);
+    expect(String(await bytesAt(scan.download_url))).toBe('shared');
+    // and a link, from a client that Wharf would have to fetch for
+    await other.call('read_scan', { scan: { download_url, file_id: 'x' } });
+    expect(upstream.lastArguments.scan).toMatchObject({ file_id, file_name: 'b.txt' });
+  });
+
+  it('what such a server gives as an object stays as it is', async () => {
+    const file = { download_url: 'https://x.example/1', file_id: '1' };
+    expect((await openai.call('give')).result?.structuredContent).toEqual({ file });
+    expect((await other.call('give')).result?.structuredContent).toEqual({ file });
+  });
+});
