@@ -3,6 +3,7 @@ import type { Adapter, AdapterList } from '../gateway/config/adapter-list.js';
 import { create as mcpInline } from './dialects/mcp-inline/index.js';
 import { create as openaiFileParams } from './dialects/openai-file-params/index.js';
 import { create as sep2356 } from './dialects/sep-2356/index.js';
+import { create as sep2532 } from './dialects/sep-2532/index.js';
 import { create as sep2631 } from './dialects/sep-2631/index.js';
 import * as filesystemObjects from './objects/filesystem.js';
 import * as memoryObjects from './objects/memory.js';
@@ -56,5 +57,5 @@ export const adapters: AdapterList = {
   transfer: {
     https: adapter(httpsTransfer),
   },
-  dialects: [openaiFileParams(), sep2631(), sep2356(), mcpInline()],
+  dialects: [openaiFileParams(), sep2631(), sep2356(), sep2532(), mcpInline()],
 };

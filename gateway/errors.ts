@@ -127,6 +127,7 @@ export const ERROR_TABLE = {
       'Upload the file and pass its handle instead.',
   },
   file_refused: { http: 400, jsonRpc: -32602, text: (f) => String(f.text) },
+  stream_refused: { http: 400, jsonRpc: -32602, text: (f) => String(f.text) },
   params_invalid: { http: 400, jsonRpc: -32602, text: (f) => `Invalid params: ${f.text}.` },
   // what an upstream sent
   upstream_unreachable: { http: 502, jsonRpc: INTERNAL, text: (f) => `The server "${f.server}" cannot be reached.` },

@@ -80,7 +80,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
       ),
     transfer,
     remoteMethods: new RemoteMethods(),
-    upstreamOrigin: originOf(server),
+    ...addressOf(server),
     methods: new LocalMethods({ dialects, library, uploads }),
     tools: new LocalTools([], server.uploadTool),
     sessions: parts.sessions,
@@ -90,7 +90,12 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
   };
 }
 
-function originOf({ settings }: ServerConfig): string | undefined {
-  const { url } = settings;
-  return typeof url === 'string' || url instanceof URL ? new URL(url).origin : undefined;
+function addressOf({ settings }: ServerConfig): Pick<RelayDeps, 'upstreamOrigin' | 'upstreamUrl' | 'upstreamHeaders'> {
+  const { url, headers } = settings;
+  const upstreamHeaders = { ...(headers as Record<string, string> | undefined) };
+  if (typeof url !== 'string' && !(url instanceof URL)) {
+    return { upstreamOrigin: undefined, upstreamUrl: undefined, upstreamHeaders };
+  }
+  const { origin, href } = new URL(url);
+  return { upstreamOrigin: origin, upstreamUrl: href, upstreamHeaders };
 }

@@ -38,6 +38,10 @@ function kindOf(status: number, type: string, length: number | undefined): BodyK
   return type.startsWith('application/') && type.endsWith('+json') ? 'json' : 'bytes';
 }
 
+function isRedirection({ statusCode = 0 }: IncomingMessage): boolean {
+  return statusCode >= 300 && statusCode < 400;
+}
+
 /**
  * A first guess from the answer to a POST of `initialize`: does this look like a server that only knows HTTP+SSE?
  * MCP 2025-03-26 §backwards compatibility: on 400, 404 or 405 a client issues a GET and waits for `endpoint`. A body of
@@ -81,9 +85,15 @@ class StreamableHttp implements ExchangeUpstream {
       if (value !== undefined && !isOwnHeader(name) && !this.#fixed.has(name)) headers.push(name, value);
     }
     const { method, body } = request;
-    const path = this.#path;
+    const path = request.path ?? this.#path;
     const call = body === undefined ? { method, path, headers } : { method, path, headers, body };
-    return this.#read(await this.#client.send(call, signal));
+    const answer = await this.#client.send(call, signal);
+    const isRedirect = isRedirection(answer);
+    if (isRedirect && request.redirects === 'answer') {
+      drain(answer);
+      return { status: answer.statusCode ?? 0, headers: answer.headers, kind: 'none', body: Readable.from([]) };
+    }
+    return this.#read(answer, isRedirect);
   }
 
   check(): Promise<void> {
@@ -94,9 +104,9 @@ class StreamableHttp implements ExchangeUpstream {
     this.#client.close();
   }
 
-  #read(answer: IncomingMessage): UpstreamAnswer {
+  #read(answer: IncomingMessage, isRedirect: boolean): UpstreamAnswer {
     const status = answer.statusCode ?? 0;
-    if (status >= 300 && status < 400) {
+    if (isRedirect) {
       answer.destroy();
       // Following it would let the upstream choose where the operator's headers and the client's message go.
       const reason = `it answered with HTTP ${status}, and redirects are not followed`;

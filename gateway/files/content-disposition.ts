@@ -1,4 +1,4 @@
-import { create } from 'content-disposition';
+import { create, parse } from 'content-disposition';
 import { cleanFileName } from './file-name.js';
 
 /**
@@ -8,4 +8,15 @@ import { cleanFileName } from './file-name.js';
  */
 export function attachment(name: string): string {
   return create(cleanFileName(name), { type: 'attachment' });
+}
+
+/** The file name in such a header, as a peer wrote it: not clean. */
+export function nameIn(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  try {
+    return parse(header).parameters.filename;
+  } catch {
+    // a peer may write anything
+    return undefined;
+  }
 }

@@ -23,7 +23,19 @@ export interface DownloadDecision {
   body?: { range?: ByteRange };
 }
 
-type RepresentationFacts = Pick<FileRecord, 'name' | 'mimeType' | 'size' | 'digest'>;
+type RepresentationFacts = Pick<FileRecord, 'name' | 'mimeType' | 'size' | 'digest' | 'resource'>;
+
+/** Says whose content a body is: a client that is led to it elsewhere sees no other answer. */
+export const RESOURCE_HEADER = 'mcp-resource-uri';
+
+/** A URI as a header can hold it. */
+export function headerUri(uri: string): string {
+  return Buffer.from(uri)
+    .toString('latin1')
+    .replace(/[^\x21-\x7e]/g, (byte) => {
+      return `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+    });
+}
 
 /** The strong validator of a file: its bytes never change, so neither does their digest. */
 export function entityTag(digest: string): string {
@@ -45,7 +57,12 @@ export function servedAs(record: Pick<FileRecord, 'name' | 'mimeType'>): {
 export function decideDownload(record: RepresentationFacts, request: DownloadRequest): DownloadDecision {
   const { contentType, contentDisposition } = servedAs(record);
   const etag = entityTag(record.digest);
-  const shared = { etag, 'accept-ranges': 'bytes', 'content-disposition': contentDisposition };
+  const shared = {
+    etag,
+    'accept-ranges': 'bytes',
+    'content-disposition': contentDisposition,
+    ...(record.resource !== undefined && { [RESOURCE_HEADER]: headerUri(record.resource) }),
+  };
 
   if (request.ifMatch !== undefined && !listsTag(request.ifMatch, etag, 'strong')) {
     return { status: 412, headers: { etag } };
@@ -73,7 +90,7 @@ export function decideDownload(record: RepresentationFacts, request: DownloadReq
 }
 
 /** RFC 9530: lets a program check the whole file's bytes, whichever part this response holds. */
-function reprDigest(digest: string): string {
+export function reprDigest(digest: string): string {
   return `sha-256=:${Buffer.from(digest, 'base64url').toString('base64')}:`;
 }
 

@@ -8,6 +8,8 @@ export interface FileRecord {
   server?: string;
   name: string;
   mimeType: string;
+  /** URI of the resource whose content it is, where it was asked for by that. */
+  resource?: string;
   /** Bytes. */
   size: number;
   /** SHA-256 of the bytes, base64url without padding. */

@@ -55,7 +55,7 @@ export class Library {
    */
   async publish(
     stored: Stored,
-    about: Pick<FileRecord, 'principal' | 'server' | 'name' | 'mimeType'>,
+    about: Pick<FileRecord, 'principal' | 'server' | 'name' | 'mimeType' | 'resource'>,
   ): Promise<FileRecord> {
     const { state, clock, settings } = this.#deps;
     const record: FileRecord = {
@@ -114,6 +114,11 @@ export class Library {
     return false;
   }
 
+  /** Whether a URI is a handle of this gateway's, be there such a file or not. */
+  names(uri: string): boolean {
+    return uri.includes(':') && readHandle(uri, this.#deps.settings.gatewayId) !== undefined;
+  }
+
   /** What a handle, or a file's bare id, stands for to `principal`. */
   async resolve(handle: string, principal: string): Promise<Resolved> {
     const id = readHandle(handle, this.#deps.settings.gatewayId);
@@ -142,12 +147,16 @@ export class Library {
   }
 
   /** A record of the same bytes under the same name and type, its life extended. */
-  async #livingTwin(digestKey: string, about: Pick<FileRecord, 'name' | 'mimeType'>): Promise<FileRecord | undefined> {
+  async #livingTwin(
+    digestKey: string,
+    about: Pick<FileRecord, 'name' | 'mimeType' | 'resource'>,
+  ): Promise<FileRecord | undefined> {
     const { state, settings } = this.#deps;
     const id = await state.read(digestKey);
     if (id === undefined) return undefined;
     const twin = await this.find(id);
     if (!twin || twin.name !== about.name || twin.mimeType !== about.mimeType) return undefined;
+    if (twin.resource !== about.resource) return undefined;
     // Only a record that still exists may be promised again: extend says so in the same step.
     if (!(await this.touch(id))) return undefined;
     await state.extend(digestKey, settings.retentionMs);

@@ -16,6 +16,8 @@ export interface NewFile {
   principal: string;
   /** Config name of the server it came from; none for one of the caller's own. */
   server?: string;
+  /** URI of the resource whose content it is. */
+  resource?: string;
   /** What a nameless file is called after. */
   subject: string;
   /** The most bytes it may have, the name of what says so, and where it stands, for the error. */
@@ -44,7 +46,7 @@ export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: Abor
     const { head } = ingest;
     if (file.expect) check(ingest.seal(), file.expect);
     const stored = await ingest.commit();
-    const { claims, principal, server, subject } = file;
+    const { claims, principal, server, resource, subject } = file;
     const sniffed = await sniff(head);
     const name = fileNameFor({
       name: claims.name,
@@ -56,6 +58,7 @@ export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: Abor
     return await deps.library.publish(stored, {
       principal,
       ...(server !== undefined && { server }),
+      ...(resource !== undefined && { resource }),
       name,
       mimeType: mediaTypeOf(claims.mimeType, sniffed),
     });

@@ -1,11 +1,11 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { GatewayError } from '../errors.js';
+import { FILE_HEADERS } from '../files/file-headers.js';
 import { errorAnswer } from '../relay/error-answer.js';
 import { type AdminDeps, admin } from './routes/admin.js';
 import { type DownloadDeps, downloads } from './routes/downloads.js';
 import { type UploadDeps, uploads } from './routes/uploads.js';
-import { FILE_HEADERS } from './security-headers.js';
 
 export interface AppDeps {
   downloads: DownloadDeps;

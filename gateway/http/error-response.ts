@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../errors.js';
+import { FILE_HEADERS } from '../files/file-headers.js';
 import { errorAnswer } from '../relay/error-answer.js';
-import { FILE_HEADERS } from './security-headers.js';
 
 /** Seconds after which it may be worth trying again when Wharf itself lacks something. */
 const RETRY_AFTER_SECONDS = 5;

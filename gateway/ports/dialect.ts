@@ -1,6 +1,8 @@
 import type { FileClaims, FileRef } from '../files/file.js';
+import type { Limits } from '../policy/limits.js';
 import type { FileSlot } from './file-slot.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue } from './json.js';
+import type { ResourceStreaming } from './resource-streaming.js';
 
 export type { JsonObject, JsonPatch, JsonPath, JsonValue } from './json.js';
 
@@ -34,6 +36,8 @@ export interface ClientFacts {
   capabilities: JsonObject;
   /** `clientInfo.name`, where it is known. */
   name?: string;
+  /** It speaks MCP over stdio, where an answer can only be JSON. */
+  isOverStdio?: true;
   /** Dialects that the operator says it speaks (`clients:`), for clients that cannot declare it themselves. */
   dialects?: readonly string[];
 }
@@ -254,7 +258,7 @@ export interface Dialect {
   // client → upstream; a dialect leaves out what it has nothing to say to
 
   /** Capabilities that Wharf declares to every upstream, since it has them whatever the client has. */
-  readonly declares?: JsonObject;
+  readonly declares?: JsonObject | ((limits: Limits) => JsonObject);
   /** File slots that a tool's own declaration names. */
   slotsOf?(tool: JsonObject): readonly FileSlot[];
   /**
@@ -279,4 +283,10 @@ export interface Dialect {
   /** A structuredContent for a tool's result with files that has none, of a tool that declares none. */
   structure?(files: readonly OutgoingFile[], client: ClientFacts): JsonObject | undefined;
   readonly transfer?: RemoteTransfer;
+
+  // resources
+
+  /** Members that an entry of a resource or template list gets for this client; undefined: lists pass as they came. */
+  showResources?(client: ClientFacts): ((entry: JsonObject) => JsonObject) | undefined;
+  readonly streaming?: ResourceStreaming;
 }

@@ -28,6 +28,10 @@ export interface UpstreamRequest {
    * turns out to have been closed as idle.
    */
   body?: OutgoingMessage;
+  /** Path and query on the server's own origin, instead of the configured one. */
+  path?: string;
+  /** `answer`: a redirect is handed back like any other answer; otherwise it is an error. */
+  redirects?: 'answer';
 }
 
 export interface UpstreamAnswer {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../ports/dialect.js';
-import type { ExchangeUpstream } from '../ports/upstream.js';
+import type { ExchangeUpstream, UpstreamAnswer, UpstreamRequest } from '../ports/upstream.js';
 import { createReader, type HeldMessage } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
 import type { Inquire, OwnAnswer } from './catalog.js';
@@ -43,6 +43,29 @@ export function ownAnswer(message: HeldMessage): OwnAnswer {
   return { error: { code, message: typeof text === 'string' ? text : '', ...(data !== undefined && { data }) } };
 }
 
+/** A request of Wharf's own over HTTP. */
+export interface OwnHttpRequest extends Pick<UpstreamRequest, 'path' | 'redirects'> {
+  method: string;
+  params: JsonObject;
+  /** Instead of what the client accepts. */
+  accept?: string;
+}
+
+/** Sends one on the session of the exchange under way; its answer may be anything. */
+export async function openOverHttp(
+  upstream: ExchangeUpstream,
+  exchange: Exchange,
+  client: ClientMessages | undefined,
+  session: Session | undefined,
+  { method, params, accept, ...request }: OwnHttpRequest,
+): Promise<{ id: string; answer: UpstreamAnswer }> {
+  const own = ownRequest(method, params, client);
+  const headers = toUpstreamHeaders(exchange.headers, parseMessages(own.bytes), session?.upstreamSession);
+  if (accept !== undefined) headers.accept = accept;
+  const answer = await upstream.open({ ...request, method: 'POST', headers, body: own.bytes }, exchange.signal);
+  return { id: own.id, answer };
+}
+
 /** Asks an HTTP upstream on the session of the exchange under way. A fault is no answer, never an error. */
 export function askOverHttp(
   upstream: ExchangeUpstream,
@@ -52,11 +75,11 @@ export function askOverHttp(
   session: Session | undefined,
 ): Inquire {
   return async (method, params) => {
-    const own = ownRequest(method, params, client);
     let result: OwnAnswer;
     try {
-      const headers = toUpstreamHeaders(exchange.headers, parseMessages(own.bytes), session?.upstreamSession);
-      const answer = await upstream.open({ method: 'POST', headers, body: own.bytes }, exchange.signal);
+      // what the client takes may be less than MCP asks of whoever speaks to a server
+      const accept = 'application/json, text/event-stream';
+      const { id, answer } = await openOverHttp(upstream, exchange, client, session, { method, params, accept });
       if (answer.kind !== 'json' && answer.kind !== 'sse') {
         answer.body.destroy();
         // 2026-07-28: a method that is not known is a 404
@@ -72,7 +95,7 @@ export function askOverHttp(
         handler: {
           slot: () => ({ write: () => {}, end: () => {} }),
           message: (message) => {
-            if (message.captured('id') === own.id) result = ownAnswer(message);
+            if (message.captured('id') === id) result = ownAnswer(message);
           },
         },
       });

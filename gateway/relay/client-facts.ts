@@ -7,7 +7,7 @@ import type { Session } from './session.js';
 
 /** Who the client is: its session's facts, or for a stateless request its own. What a request declares counts for it. */
 export function clientFacts(
-  exchange: Pick<Exchange, 'headers' | 'principal'>,
+  exchange: Pick<Exchange, 'headers' | 'principal' | 'headersFromBody'>,
   messages: ClientMessages | undefined,
   session: Pick<Session, 'version' | 'capabilities' | 'clientName'> | undefined,
   profiles: readonly ClientProfile[],
@@ -24,6 +24,7 @@ export function clientFacts(
     protocolVersion: version ?? DEFAULT_VERSION,
     capabilities: hoisted(declared),
     ...(name !== undefined && { name }),
+    ...(exchange.headersFromBody && { isOverStdio: true as const }),
     dialects: profileOf(profiles, name, exchange.principal),
   };
 }

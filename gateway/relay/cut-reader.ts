@@ -1,7 +1,13 @@
 import { GatewayError } from '../errors.js';
 import type { BodyKind } from '../ports/upstream.js';
 import { WireError } from '../wire/errors.js';
-import { createReader, type HeldMessage, type MessageReader } from '../wire/json/reader.js';
+import {
+  createReader,
+  type HeldMessage,
+  type MessageReader,
+  type SlotSink,
+  type SlotValue,
+} from '../wire/json/reader.js';
 import type { WatchTree } from '../wire/json/watch-tree.js';
 import { type CutDeps, MessageCuts } from './message-cuts.js';
 import { RANGE } from './slots.js';
@@ -21,6 +27,8 @@ export interface CutReaderHandler {
   comment?(bytes: Buffer): void;
   /** A line that is no message. */
   noise?(line: Buffer): void;
+  /** Takes a long string over while it arrives; nothing of it is kept or stored then. */
+  tap?(value: SlotValue, message: HeldMessage): SlotSink | undefined;
 }
 
 /** Reads one upstream body message by message, with the long strings of file slots cut out into files. */
@@ -51,7 +59,7 @@ export class CutReader {
       maxHeld: Number.POSITIVE_INFINITY,
       slotMin: deps.slotMin,
       handler: {
-        slot: (value, message) => this.#cuts(message).open(value),
+        slot: (value, message) => handler.tap?.(value, message) ?? this.#cuts(message).open(value),
         closed: (range, message) => {
           if (range.name !== RANGE.holder) return;
           // a result may well have a million small blocks: without a cut in them nobody asks where they stand

@@ -69,6 +69,10 @@ export interface RelayDeps {
   remoteMethods: RemoteMethods;
   /** Of an HTTP server: addresses it names may be as private as its own. */
   upstreamOrigin: string | undefined;
+  /** Of an HTTP server, as the operator wrote it. */
+  upstreamUrl: string | undefined;
+  /** The operator's own, which are for this server's origin only. */
+  upstreamHeaders: Readonly<Record<string, string>>;
   methods: LocalMethods;
   tools: LocalTools;
   sessions: Sessions;

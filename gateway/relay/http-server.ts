@@ -4,7 +4,7 @@ import type { JsonObject } from '../ports/dialect.js';
 import type { ExchangeUpstream, UpstreamAnswer } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { AnswerRelay, type OpenSession } from './answer.js';
-import { askOverHttp } from './ask.js';
+import { askOverHttp, type OwnHttpRequest, openOverHttp } from './ask.js';
 import { asking } from './catalog.js';
 import { clientFacts, nameOf } from './client-facts.js';
 import type { Exchange, RelayDeps } from './exchange.js';
@@ -13,6 +13,7 @@ import { Outlet } from './outlet.js';
 import { paramHeadersFor } from './param-headers.js';
 import { pump } from './pump.js';
 import { type ClientMessages, DEFAULT_VERSION, isObject, type PendingRequest } from './request.js';
+import { spokenBy } from './server-dialects.js';
 import type { Session } from './session.js';
 import { type Addressee, mayAnswerWithFiles, needsLook } from './to-client.js';
 import { toUpstream } from './to-upstream.js';
@@ -69,6 +70,14 @@ export class HttpServer {
     const tool = await catalog.tool(viewOf(statelessVersion, exchange.principal), request.subject, ask);
     const { arguments: args } = request.params;
     return tool ? paramHeadersFor(tool.paramHeaders, isObject(args) ? args : {}) : {};
+  }
+
+  /** Requests of Wharf's own on the session of an exchange. */
+  own(exchange: Exchange, messages: ClientMessages, session: Session | undefined) {
+    return {
+      open: (request: OwnHttpRequest) => openOverHttp(this.#upstream, exchange, messages, session, request),
+      inquire: askOverHttp(this.#upstream, this.#deps, exchange, messages, session),
+    };
   }
 
   /** The client's GET stream. */
@@ -191,6 +200,7 @@ export class HttpServer {
         capabilities: isObject(initialize.params.capabilities) ? initialize.params.capabilities : {},
         ...(typeof upstreamSession === 'string' ? { upstreamSession } : {}),
         ...(clientName === undefined ? {} : { clientName }),
+        ...spokenBy(result, this.#deps.dialects),
       });
       return session.id;
     };

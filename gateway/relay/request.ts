@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors.js';
 import type { JsonObject, JsonValue } from '../ports/dialect.js';
+import type { AnswerEdit } from './answer-edit.js';
 
 /** From this version on a request carries its version, capabilities and client in `_meta`, and there are no sessions. */
 export const STATELESS_SINCE = '2026-07-28';
@@ -27,6 +28,8 @@ export interface PendingRequest {
   base: readonly number[];
   /** Set once files have been found in its arguments: what answers it may be about them. */
   hasFiles?: true;
+  /** What becomes of the answer, beside what holds for every answer to its method. */
+  edit?: AnswerEdit;
 }
 
 /** The body of one POST. */

@@ -8,6 +8,7 @@ import { HttpServer } from './http-server.js';
 import { answerLocally, errorOf, type LocalAnswer, onlyRequest, refusalAnswer } from './local-answer.js';
 import { checkStatelessHeaders } from './mcp-headers.js';
 import { type ClientMessages, isObject, type PendingRequest, parseMessages } from './request.js';
+import { ResourceStreams } from './resource-stream.js';
 import type { Session } from './session.js';
 import { SharedServer } from './shared-server.js';
 import { viewOf } from './view.js';
@@ -22,6 +23,7 @@ export class Server {
   readonly #upstreams: readonly Upstream[];
   readonly #http: HttpServer | undefined;
   readonly #shared: SharedServer | undefined;
+  readonly #streams: ResourceStreams;
   /** Set once a probed server has shown which transport it speaks. */
   #spoken: 'exchange' | 'shared' | undefined;
 
@@ -34,6 +36,11 @@ export class Server {
     const shared = upstreams.find((upstream): upstream is SharedUpstream => upstream.channel === 'shared');
     this.#http = exchange && new HttpServer(deps, exchange);
     this.#shared = shared && new SharedServer(deps, shared);
+    this.#streams = new ResourceStreams(deps, {
+      forward: (...parameters) => this.#forward(...parameters),
+      own: (...parameters) =>
+        (parameters[2]?.channel ?? this.#spoken) === 'shared' ? undefined : this.#httpServer().own(...parameters),
+    });
     if (!exchange || !shared) this.#spoken = exchange ? 'exchange' : 'shared';
   }
 
@@ -53,6 +60,7 @@ export class Server {
     const session = messages.initialize ? undefined : await this.#session(exchange);
     if (session) exchange.facts.version = session.version;
     const client = clientFacts(exchange, messages, session, this.#deps.profiles);
+    if (await this.#streams.answer({ exchange, messages, session, client })) return;
     if (await this.#answersItself(exchange, messages, client)) return;
     try {
       await this.#forward(exchange, messages, session);
@@ -64,11 +72,17 @@ export class Server {
     }
   }
 
-  #forward(exchange: Exchange, messages: ClientMessages, session: Session | undefined): Promise<void> {
+  /** @param probe sees an answer that has a channel of its own first; true when it took the exchange over */
+  #forward(
+    exchange: Exchange,
+    messages: ClientMessages,
+    session: Session | undefined,
+    probe?: (answer: UpstreamAnswer) => Promise<boolean>,
+  ): Promise<void> {
     const channel = session?.channel ?? this.#spoken;
     if (channel === 'shared') return this.#sharedServer().post(exchange, messages, session);
-    const probe = channel === undefined && messages.initialize ? this.#probe(exchange, messages) : undefined;
-    return this.#httpServer().post(exchange, messages, session, probe);
+    const transport = channel === undefined && messages.initialize ? this.#probe(exchange, messages) : undefined;
+    return this.#httpServer().post(exchange, messages, session, transport ?? probe);
   }
 
   /** Methods of the dialects and Wharf's own tools: the server hears nothing of them. */

@@ -20,6 +20,8 @@ export interface SessionRecord {
   capabilities: JsonObject;
   /** `clientInfo.name` */
   clientName?: string;
+  /** Names of the dialects whose own methods the server has declared to answer. */
+  speaks?: string[];
 }
 
 export interface Session extends SessionRecord {

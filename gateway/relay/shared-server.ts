@@ -6,6 +6,7 @@ import type { Exchange, RelayDeps } from './exchange.js';
 import { resultOf } from './http-server.js';
 import { checkStatelessRequest } from './mcp-headers.js';
 import { type ClientMessages, DEFAULT_VERSION, isObject } from './request.js';
+import { spokenBy } from './server-dialects.js';
 import type { Session } from './session.js';
 import { SharedSession } from './shared-session.js';
 
@@ -99,6 +100,7 @@ export class SharedServer {
         version: typeof result.protocolVersion === 'string' ? result.protocolVersion : DEFAULT_VERSION,
         capabilities: isObject(capabilities) ? capabilities : {},
         ...(clientName === undefined ? {} : { clientName }),
+        ...spokenBy(result, this.#deps.dialects),
       });
       id = session.id;
       channel.session = session;

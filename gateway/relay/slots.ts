@@ -19,6 +19,7 @@ export const RANGE = {
   cacheScope: 'cacheScope',
   ttlMs: 'ttlMs',
   capabilities: 'capabilities',
+  error: 'error',
   tools: 'tools',
   tool: 'tool',
   progressToken: 'progressToken',
@@ -45,7 +46,34 @@ export function toClientTree(places: readonly SlotPlace[]): WatchTree {
     },
   };
   return compileWatchTree({
-    keys: { id: { capture: RANGE.id, watch: RANGE.id }, method: { capture: 'method' }, params, result },
+    keys: {
+      id: { capture: RANGE.id, watch: RANGE.id },
+      method: { capture: 'method' },
+      params,
+      result,
+      error: { watch: RANGE.error },
+    },
+  });
+}
+
+/** Names under which a resource's own address and type are kept while its content streams by. */
+export const CONTENT = { uri: 'contentUri', mimeType: 'contentType' } as const;
+
+/** The places that matter in the answer to a `resources/read` whose content is passed on while it arrives. */
+export function contentsTree(places: readonly SlotPlace[]): WatchTree {
+  const result: WatchNode = { watch: RANGE.result };
+  for (const place of places.filter(({ kind }) => kind === 'resource')) {
+    at(result, place.path).slot = place.name;
+    const holder = at(result, place.holder);
+    holder.keys = { ...holder.keys, text: {}, uri: { capture: CONTENT.uri }, mimeType: { capture: CONTENT.mimeType } };
+  }
+  return compileWatchTree({
+    keys: {
+      id: { capture: RANGE.id, watch: RANGE.id },
+      method: { capture: 'method' },
+      result,
+      error: { watch: RANGE.error },
+    },
   });
 }
 

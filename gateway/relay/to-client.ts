@@ -63,6 +63,7 @@ const STAGES: readonly ((work: Work) => Edit[] | Promise<Edit[]>)[] = [
   refuseMalformed,
   showServer,
   rewriteToolList,
+  editAnswers,
   linkFiles,
   liftRefusals,
   remapIds,
@@ -93,7 +94,10 @@ export function untouched(
 
 /** True when what answers a request cannot pass unread, however short it is. */
 export function needsLook(request: PendingRequest | undefined): boolean {
-  return request !== undefined && (READ_METHODS.has(request.method) || request.hasFiles === true);
+  return (
+    request !== undefined &&
+    (READ_METHODS.has(request.method) || request.hasFiles === true || request.edit !== undefined)
+  );
 }
 
 /** The message as the client gets it; undefined when it cannot be delivered and answers nothing. Never throws. */
@@ -165,6 +169,15 @@ function refuseMalformed({ message, cuts }: Work): Edit[] {
 /** A batch may say so in any of its messages. */
 function tellsOfChange(message: HeldMessage): boolean {
   return message.captures.some(({ name, text }) => name === 'method' && text === `"${LIST_CHANGED}"`);
+}
+
+async function editAnswers({ message, cuts, answers, to }: Work): Promise<Edit[]> {
+  if (message.malformed) return [];
+  const edits: Edit[] = [];
+  for (const { base, request } of answers) {
+    if (request?.edit) edits.push(...(await request.edit({ message, cuts, base, to })));
+  }
+  return edits;
 }
 
 function showServer({ message, answers, deps, to }: Work): Edit[] {

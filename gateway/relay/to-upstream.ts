@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.js';
-import type { ClientFacts, Dialect, JsonPatch } from '../ports/dialect.js';
+import type { ClientFacts, JsonObject, JsonPatch } from '../ports/dialect.js';
 import type { OutgoingMessage } from '../ports/upstream.js';
 import { asking, type Inquire } from './catalog.js';
 import type { RelayDeps } from './exchange.js';
@@ -16,6 +16,7 @@ const FILE_METHODS = new Set([
   'resources/list',
   'resources/templates/list',
   'resources/read',
+  'resources/stream',
   'prompts/get',
 ]);
 
@@ -48,7 +49,7 @@ export async function toUpstream(
   messages: ClientMessages,
   { deps, principal, client, inquire, signal }: ToUpstreamContext,
 ): Promise<ToUpstream> {
-  const declared = declare(text, messages, deps.dialects);
+  const declared = declare(text, messages, deps);
   const prepared = await prepareArguments(declared, messages.requests, {
     dialects: deps.dialects,
     client,
@@ -79,15 +80,21 @@ export async function toUpstream(
   return { message: declared, headers: {}, done: async () => {} };
 }
 
-function declare(text: Buffer, messages: ClientMessages, dialects: readonly Dialect[]): Buffer {
+function declare(text: Buffer, messages: ClientMessages, deps: Pick<RelayDeps, 'dialects' | 'limits'>): Buffer {
   const [request] = messages.requests;
   if (!request || messages.isBatch) return text;
   const at = placeOfCapabilities(request, messages);
   if (!at) return text;
-  const patches: JsonPatch[] = dialects.flatMap((dialect) =>
-    Object.entries(dialect.declares ?? {}).map(([key, value]) => ({ path: [...at, key], value })),
-  );
+  const patches: JsonPatch[] = Object.entries(declaredBy(deps)).map(([key, value]) => ({ path: [...at, key], value }));
   return patches.length === 0 ? text : patchText(text, patches);
+}
+
+/** What Wharf says that it can do, whoever the client is. */
+export function declaredBy({ dialects, limits }: Pick<RelayDeps, 'dialects' | 'limits'>): JsonObject {
+  return Object.assign(
+    {},
+    ...dialects.map(({ declares }) => (typeof declares === 'function' ? declares(limits) : declares)),
+  ) as JsonObject;
 }
 
 function placeOfCapabilities(request: PendingRequest, messages: ClientMessages): string[] | undefined {

@@ -81,7 +81,8 @@ function addOwnTools(message: HeldMessage, at: JsonPath, result: JsonObject, vie
   return [{ start: end, end, bytes: Buffer.from(text) }];
 }
 
-function keepPrivate(message: HeldMessage, at: JsonPath): Edit[] {
+/** 2026-07-28: no cache may share the result. */
+export function keepPrivate(message: HeldMessage, at: JsonPath): Edit[] {
   const scope = rangeAt(message, RANGE.cacheScope, [...at, 'cacheScope']);
   if (scope) return [replaceRange(scope, '"private"')];
   const range = rangeAt(message, RANGE.result, at);

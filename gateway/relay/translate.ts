@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.js';
+import type { FileRef } from '../files/file.js';
 import type { Limits } from '../policy/limits.js';
 import type { ClientFacts, Dialect, JsonObject, OutgoingFile } from '../ports/dialect.js';
 import type { ToolSettings } from '../ports/file-slot.js';
@@ -250,18 +251,14 @@ function entriesOf(result: readonly (string | number)[], entries: readonly FileE
   return entries.filter((entry) => pointer(entry.result) === pointer(result));
 }
 
+/** A file as programs find it. */
+export function fileEntry({ uri, url, name, mimeType, size, digest, expiresAt }: FileRef): JsonObject {
+  return { uri, url, name, mimeType, size, digest, expiresAt };
+}
+
 /** `_meta["dev.wharf/files"]`: the same files for programs. */
 function listFiles(message: HeldMessage, result: readonly (string | number)[], entries: readonly FileEntry[]): Edit {
-  const list = entriesOf(result, entries).map(({ file: { ref }, place }) => ({
-    uri: ref.uri,
-    url: ref.url,
-    name: ref.name,
-    mimeType: ref.mimeType,
-    size: ref.size,
-    digest: ref.digest,
-    expiresAt: ref.expiresAt,
-    ...place,
-  }));
+  const list = entriesOf(result, entries).map(({ file: { ref }, place }) => ({ ...fileEntry(ref), ...place }));
   const value = JSON.stringify(list);
   const old = rangeAt(message, RANGE.filesMeta, [...result, '_meta', FILES_META_KEY]);
   if (old) return replaceRange(old, value);

@@ -82,6 +82,27 @@ export class RawClient {
     return { ...message, answer };
   }
 
+  /** The answer to a request as it comes, whatever its type; its body has not been read. */
+  open(
+    method: string,
+    params: Record<string, unknown>,
+    headers: Record<string, string> = {},
+    signal?: AbortSignal,
+  ): Promise<Response> {
+    const body = { jsonrpc: '2.0', id: this.#nextId++, method, params: this.#stamped(params) };
+    return fetch(this.#url, {
+      method: 'POST',
+      headers: {
+        ...this.headers(),
+        ...this.#named(method, params),
+        'content-type': 'application/json',
+        ...headers,
+      },
+      body: JSON.stringify(body),
+      ...(signal && { signal }),
+    });
+  }
+
   /** 2026-07-28: a request says by itself what its client is. */
   #stamped(params: Record<string, unknown>): Record<string, unknown> {
     if (!this.#about) return params;

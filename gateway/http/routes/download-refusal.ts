@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../errors.js';
-import { FILE_HEADERS } from '../security-headers.js';
+import { FILE_HEADERS } from '../../files/file-headers.js';
 
 /** Seconds after which a failure of a store is worth another try. */
 const RETRY_SECONDS = '5';

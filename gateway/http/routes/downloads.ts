@@ -5,11 +5,11 @@ import { type Context, Hono } from 'hono';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import { decideDownload, openDownload, servedAs } from '../../files/download.js';
 import type { FileRecord } from '../../files/file.js';
+import { FILE_HEADERS } from '../../files/file-headers.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { ObjectStore } from '../../ports/object-store.js';
-import { FILE_HEADERS } from '../security-headers.js';
 import { refuse } from './download-refusal.js';
 
 export type TicketAnswer =

@@ -1,9 +1,9 @@
 import type { ErrorCode, GatewayError } from '../../errors.js';
 import type { FileValue } from '../../files/file.js';
+import { FILE_HEADERS } from '../../files/file-headers.js';
 import type { UploadState } from '../../files/upload.js';
 import { PAGE_POLICY } from '../pages/layout.js';
 import { UploadedPage, UploadForm, UploadRefusedPage } from '../pages/upload-pages.js';
-import { FILE_HEADERS } from '../security-headers.js';
 
 /** Seconds after which a failure of a store is worth another try. */
 const RETRY_SECONDS = '5';

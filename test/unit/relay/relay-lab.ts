@@ -121,6 +121,8 @@ export class RelayLab {
       transfer: {} as RelayDeps['transfer'],
       remoteMethods: new RemoteMethods(),
       upstreamOrigin: undefined,
+      upstreamUrl: undefined,
+      upstreamHeaders: {},
       methods: {} as RelayDeps['methods'],
       tools: new LocalTools([], 'off'),
       log: silentLog,

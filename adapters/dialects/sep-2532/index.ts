@@ -1,0 +1,22 @@
+import type { Dialect } from '../../../gateway/ports/dialect.js';
+import { declares, takenBy } from './capability.js';
+import { showResources, showServer } from './lists.js';
+import { streaming } from './streaming.js';
+import { write } from './write.js';
+
+/** SEP-2532: `resources/stream`, a resource as the body of an HTTP answer instead of base64 in JSON. */
+export function create(): Dialect {
+  return {
+    name: 'sep-2532',
+    revision: '2026-04-07 (c4addbf6)',
+    // servers that speak it still write files as plain MCP does
+    places: [],
+    spokenBy: (client) => takenBy(client) !== undefined,
+    read: () => ({ kind: 'not-mine' }),
+    write,
+    declares,
+    showServer,
+    showResources,
+    streaming,
+  };
+}

@@ -1,0 +1,49 @@
+import type { ClientFacts, JsonObject, JsonValue, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
+
+/** `resource_link` exists from this version on; older clients reject a whole result that holds one. */
+const RESOURCE_LINK_SINCE = '2025-06-18';
+
+/**
+ * A file for a client that streams: text that says what it is, a preview, and a `resource_link` to its handle, which
+ * `resources/stream` answers with the bytes. A resource becomes what every client understands: its address.
+ */
+export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, client: ClientFacts): JsonObject[] {
+  const { ref, preview } = file;
+  const image = preview && { type: 'image', data: preview.base64, mimeType: preview.mimeType };
+  const link = client.protocolVersion >= RESOURCE_LINK_SINCE ? linkBlock(file) : undefined;
+  switch (place.kind) {
+    case 'content':
+      return withExtras([textBlock(file), ...(image ? [image] : []), ...(link ? [link] : [])], holder);
+    case 'prompt':
+      return withExtras([image ?? link ?? textBlock(file)], holder);
+    case 'resource': {
+      const item: JsonObject = { uri: holder.uri ?? ref.uri, mimeType: 'text/uri-list', text: ref.url };
+      return [holder._meta === undefined ? item : { ...item, _meta: holder._meta }];
+    }
+  }
+}
+
+function textBlock({ ref }: OutgoingFile): JsonObject {
+  const lines = [
+    `File: ${ref.name} (${ref.mimeType}, ${ref.size} bytes)`,
+    `Resource: ${ref.uri} (resources/stream gives its bytes)`,
+    `Download: ${ref.url}`,
+    `The link works for ${ref.ttlSeconds} seconds, until ${ref.expiresAt}.`,
+  ];
+  return { type: 'text', text: lines.join('\n') };
+}
+
+function linkBlock({ ref }: OutgoingFile): JsonObject {
+  const { uri, name, mimeType, size } = ref;
+  return { type: 'resource_link', uri, name, mimeType, size, streamable: true };
+}
+
+/** What the block said besides lives on, on the first block that replaces it. */
+function withExtras(blocks: JsonObject[], holder: JsonObject): JsonObject[] {
+  const [first] = blocks;
+  for (const key of ['annotations', '_meta'] as const) {
+    const extra: JsonValue | undefined = holder[key];
+    if (first && extra !== undefined) first[key] = extra;
+  }
+  return blocks;
+}

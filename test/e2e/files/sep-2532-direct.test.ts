@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { RawClient } from '../../helpers/raw-client.js';
+import {
+  ANY,
+  BIG,
+  blob,
+  bytesOf,
+  errorOf,
+  F1,
+  F4,
+  F6,
+  JSON_ONLY,
+  type Lab,
+  resultOf,
+  rpc,
+  STATELESS,
+  sha256,
+  startLab,
+  stream,
+} from './sep-2532-lab.js';
+
+const PDF = 'docs://reports/q1.pdf';
+const NAMED = `docs://reports/${encodeURIComponent('Report (v2); final.pdf')}`;
+const UNICODE = `docs://reports/${encodeURIComponent('отчёт 文档.pdf')}`;
+const RAW_UNICODE = 'docs://reports/文档.pdf';
+
+const RESOURCES = {
+  [PDF]: blob(PDF, F1, 'application/pdf'),
+  'docs://big': blob('docs://big', BIG, 'application/pdf'),
+  // the type is known only when the bytes have passed
+  'docs://late': {
+    contents: [{ uri: 'docs://late', blob: BIG.toString('base64'), mimeType: 'image/tiff' }],
+  },
+  'docs://untyped': blob('docs://untyped', F4),
+  'docs://large-untyped': blob('docs://large-untyped', BIG),
+  'docs://odd': blob('docs://odd', F4, 'no type\r\nx-evil: 1'),
+  'docs://empty': blob('docs://empty', Buffer.alloc(0), 'application/zip'),
+  'docs://text': { contents: [{ uri: 'docs://text', mimeType: 'text/markdown', text: '# Überschrift\n' }] },
+  'docs://two': {
+    contents: [
+      { uri: 'docs://other', mimeType: 'text/plain', text: 'another' },
+      { uri: 'docs://two', mimeType: 'application/zip', blob: F4.toString('base64') },
+      { uri: 'docs://two', mimeType: 'text/plain', text: 'too late' },
+    ],
+  },
+  'docs://foreign': {
+    contents: [
+      { uri: 'docs://a', text: 'a' },
+      { uri: 'docs://b', text: 'b' },
+    ],
+  },
+  'docs://nothing': { contents: [] },
+  'docs://json': blob('docs://json', F6, 'application/json'),
+  'docs://problem': blob('docs://problem', F6, 'application/problem+json; charset=utf-8'),
+  'docs://events': blob('docs://events', Buffer.from('data: x\n\n'), 'text/event-stream'),
+  'docs://broken': { contents: [{ uri: 'docs://broken', mimeType: 'image/png', blob: '****' }] },
+  'docs://lines': {
+    contents: [
+      {
+        uri: 'docs://lines',
+        mimeType: 'application/pdf',
+        blob: `${BIG.toString('base64').replace(/.{76}/g, '$&\n')}\n`,
+      },
+    ],
+  },
+  [NAMED]: blob(NAMED, F1, 'application/pdf'),
+  [UNICODE]: blob(UNICODE, F1, 'application/pdf'),
+  [RAW_UNICODE]: blob(RAW_UNICODE, F1, 'application/pdf'),
+};
+
+describe('resources/stream in front of a server that only has resources/read', () => {
+  let lab: Lab;
+  let client: RawClient;
+
+  beforeAll(async () => {
+    lab = await startLab({ resources: RESOURCES });
+    client = await lab.client();
+  });
+  afterAll(() => lab.close());
+
+  it('2532-11: 2532-12: 2532-13: 2532-15: 2532-60: BR-07: the body is the bytes, and the head says what they are', async () => {
+    const response = await stream(client, PDF);
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'application/pdf',
+      'content-length': '12',
+      'content-disposition': 'attachment; filename=q1.pdf',
+      'mcp-resource-uri': PDF,
+    });
+    expect(await bytesOf(response)).toEqual(F1);
+  });
+
+  it('2532-58: 2532-59: nobody stores, sniffs or compresses it', async () => {
+    const response = await stream(client, PDF, { ...ANY, 'accept-encoding': 'gzip, br' });
+    expect(response.headers.get('cache-control')).toBe('no-store, no-transform');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('content-encoding')).toBeNull();
+    expect((await bytesOf(response)).length).toBe(12);
+  });
+
+  it('2532-10: the server is asked for the resource as it knows it, with nothing but its URI', async () => {
+    const before = lab.asked('resources/read').length;
+    await client.open('resources/stream', { uri: PDF, foo: 1, _meta: { progressToken: 7 } }, ANY);
+    expect(lab.asked('resources/read')[before]?.params).toEqual({ uri: PDF, _meta: { progressToken: 7 } });
+    expect(lab.asked('resources/stream')).toEqual([]);
+  });
+
+  it.each([[undefined], [7], [''], [null]])('2532-10: %p is no URI', async (uri) => {
+    const error = await errorOf(await client.open('resources/stream', { uri }, ANY));
+    expect(error.code).toBe(-32602);
+  });
+
+  it.each([
+    ['docs://big', BIG, 'application/pdf'],
+    ['docs://late', BIG, 'image/tiff'],
+    ['docs://large-untyped', BIG, 'application/octet-stream'],
+    ['docs://lines', BIG, 'application/pdf'],
+    ['docs://untyped', F4, 'application/octet-stream'],
+    ['docs://odd', F4, 'application/octet-stream'],
+    ['docs://empty', Buffer.alloc(0), 'application/zip'],
+    ['docs://text', Buffer.from('# Überschrift\n'), 'text/markdown'],
+    ['docs://two', F4, 'application/zip'],
+  ])('2532-60: 2532-12: %s arrives byte for byte', async (uri, bytes, type) => {
+    const response = await stream(client, uri);
+    expect(response.headers.get('content-type')).toBe(type);
+    expect(response.headers.get('x-evil')).toBeNull();
+    expect(sha256(await bytesOf(response))).toBe(sha256(bytes));
+  });
+
+  it('2532-13: 2532-65: what went by the store has its length and its digest, what passed by has neither', async () => {
+    const late = await stream(client, 'docs://late');
+    expect(late.headers.get('content-length')).toBe(String(BIG.length));
+    const digest = Buffer.from(sha256(BIG), 'hex');
+    expect(late.headers.get('repr-digest')).toBe(`sha-256=:${digest.toString('base64')}:`);
+    expect(late.headers.get('etag')).toBe(`"${digest.toString('base64url')}"`);
+    await bytesOf(late);
+    const live = await stream(client, 'docs://big');
+    expect(live.headers.get('content-length')).toBeNull();
+    expect(live.headers.get('etag')).toBeNull();
+    await bytesOf(live);
+  });
+
+  it('2532-14: the name is quoted, and spelled out where ASCII cannot', async () => {
+    const named = await stream(client, NAMED);
+    expect(named.headers.get('content-disposition')).toBe('attachment; filename="Report (v2); final.pdf"');
+    const unicode = await stream(client, UNICODE);
+    expect(unicode.headers.get('content-disposition')).toMatch(
+      /^attachment; filename="[\x20-\x7e]+"; filename\*=UTF-8''%D0%BE%D1%82%D1%87%D1%91%D1%82%20%E6%96%87%E6%A1%A3\.pdf$/i,
+    );
+  });
+
+  it('2532-15: a URI that no header can hold is percent-encoded', async () => {
+    const response = await stream(client, RAW_UNICODE);
+    expect(response.headers.get('mcp-resource-uri')).toBe('docs://reports/%E6%96%87%E6%A1%A3.pdf');
+    expect(await bytesOf(response)).toEqual(F1);
+  });
+
+  it.each(['docs://foreign', 'docs://nothing'])('2532-60: 2532-37: %s has no content of that URI', async (uri) => {
+    const response = await stream(client, uri);
+    expect(response.status).toBe(200);
+    expect(await errorOf(response)).toMatchObject({ code: -32003, data: { uri, suggestion: expect.any(String) } });
+  });
+
+  it('a blob that is none is an error', async () => {
+    expect(await errorOf(await stream(client, 'docs://broken'))).toMatchObject({
+      code: -32603,
+      data: { code: 'file_not_base64' },
+    });
+  });
+
+  it.each([
+    ['docs://json', F6, 'application/json'],
+    ['docs://problem', F6, 'application/problem+json; charset=utf-8'],
+    ['docs://events', Buffer.from('data: x\n\n'), 'text/event-stream'],
+  ])('2532-62: X-02: %s is never a body, which clients would take for a message', async (uri, bytes, mimeType) => {
+    const response = await stream(client, uri);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    const result = await resultOf(response);
+    expect(result).toMatchObject({ uri, mimeType, size: bytes.length });
+    expect(await bytesOf(await fetch(String(result.downloadUrl)))).toEqual(bytes);
+  });
+
+  it.each([PDF, 'docs://big', 'docs://late'])(
+    '2532-48: 2532-47: X-63: a client that takes no such type gets a link to %s',
+    async (uri) => {
+      const result = await resultOf(await stream(client, uri, JSON_ONLY));
+      expect(Object.keys(result).sort()).toEqual(['downloadUrl', 'mimeType', 'size', 'uri']);
+      const bytes = await bytesOf(await fetch(String(result.downloadUrl)));
+      expect(bytes.length).toBe(result.size);
+    },
+  );
+
+  it('2532-47: the very type, or its family, is enough', async () => {
+    for (const accept of ['application/json, application/pdf', 'application/json, application/*;q=0.5']) {
+      expect(await bytesOf(await stream(client, PDF, { accept }))).toEqual(F1);
+    }
+    const refused = await stream(client, PDF, { accept: 'application/json, */*;q=0' });
+    expect(await resultOf(refused)).toMatchObject({ uri: PDF });
+  });
+
+  it('2532-46: 2532-52: resources/read is answered as ever', async () => {
+    const { answer } = await client.request('resources/read', { uri: PDF });
+    expect(answer.text).toContain(F1.toString('base64'));
+    expect(answer.headers.get('mcp-resource-uri')).toBeNull();
+  });
+
+  it('2532-53: every stream asks the server anew', async () => {
+    let version = 1;
+    const changing = await startLab({
+      resources: {
+        'docs://changing': (message) =>
+          rpc(message, {
+            result: { contents: [{ uri: 'docs://changing', mimeType: 'text/plain', text: `v${version++}` }] },
+          }),
+      },
+    });
+    const reader = await changing.client();
+    expect((await bytesOf(await stream(reader, 'docs://changing'))).toString()).toBe('v1');
+    expect((await bytesOf(await stream(reader, 'docs://changing'))).toString()).toBe('v2');
+    await changing.close();
+  });
+
+  it('BASE-01: BASE-04: a 2026-07-28 client is served the same', async () => {
+    const stateless = await lab.client(STATELESS);
+    expect(await bytesOf(await stream(stateless, PDF))).toEqual(F1);
+    expect(await resultOf(await stream(stateless, 'docs://json'))).toMatchObject({ resultType: 'complete' });
+    const [sent] = lab.upstream.requests.filter(({ headers }) => headers['mcp-method'] === 'resources/read');
+    expect(sent?.headers['mcp-name']).toBe(PDF);
+    const wrong = await stateless.open('resources/stream', { uri: PDF }, { ...ANY, 'mcp-name': 'docs://another' });
+    expect(wrong.status).toBe(400);
+    expect((await errorOf(wrong)).code).toBe(-32020);
+    const declared = JSON.stringify(lab.asked('resources/read').at(-1));
+    expect(declared).toContain(`"resourceStreaming":{"maxStreamSize":${100 * 1024 * 1024}}`);
+  });
+});
