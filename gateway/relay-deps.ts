@@ -81,7 +81,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
     transfer,
     remoteMethods: new RemoteMethods(),
     ...addressOf(server),
-    methods: new LocalMethods({ dialects, library, uploads }),
+    methods: new LocalMethods({ dialects, library, uploads, ingest, server: name, limits }),
     tools: new LocalTools([], server.uploadTool),
     sessions: parts.sessions,
     catalog: new Catalog(tools, dialects),

@@ -1,15 +1,28 @@
 import { GatewayError } from '../errors.js';
-import type { Library } from '../files/library.js';
+import type { Resolved } from '../files/library.js';
 import type { Uploads } from '../files/upload.js';
 import type { ClientFacts, Dialect, DialectMethod, FileOperation, FileOutcome } from '../ports/dialect.js';
 import type { JsonObject } from '../ports/json.js';
+import type { Inquire } from './catalog.js';
 import type { LocalAnswer } from './local-answer.js';
+import { type ResourceFileDeps, resourceAsFile } from './resource-file.js';
 
-export interface LocalMethodDeps {
+export interface LocalMethodDeps extends ResourceFileDeps {
   dialects: readonly Dialect[];
-  library: Library;
   uploads: Uploads;
 }
+
+/** Who asks, and how the server is asked for them. */
+export interface MethodCaller {
+  client: ClientFacts;
+  principal: string;
+  /** None where there is no channel to the server yet. */
+  inquire: Inquire | undefined;
+  signal: AbortSignal;
+}
+
+/** Handles of files are nobody's resources. */
+const HANDLE = /^mcp-file:/i;
 
 /** The JSON-RPC methods that dialects add: Wharf answers them, whatever the server is. */
 export class LocalMethods {
@@ -26,11 +39,11 @@ export class LocalMethods {
   }
 
   /** @throws GatewayError `params_invalid`, and what stores fail with */
-  async answer(method: string, params: JsonObject, client: ClientFacts, principal: string): Promise<LocalAnswer> {
+  async answer(method: string, params: JsonObject, caller: MethodCaller): Promise<LocalAnswer> {
     const handler = this.#methods.get(method);
     if (!handler) throw new Error(`no dialect has ${method}`);
     try {
-      return { result: handler.write(await this.#perform(handler.read(params), principal), client) };
+      return { result: handler.write(await this.#perform(handler.read(params), caller), caller.client) };
     } catch (thrown) {
       const refused = thrown instanceof GatewayError ? refusalOf(thrown, handler) : undefined;
       if (!refused) throw thrown;
@@ -38,15 +51,16 @@ export class LocalMethods {
     }
   }
 
-  async #perform(operation: FileOperation, principal: string): Promise<FileOutcome> {
+  async #perform(operation: FileOperation, caller: MethodCaller): Promise<FileOutcome> {
     const { uploads, library } = this.#deps;
+    const { principal } = caller;
     if (operation.kind === 'authorizeUpload') {
       const { kind: _, ...wanted } = operation;
       const { uri, url, expiresAt } = await uploads.authorize({ principal, ...wanted });
       return { kind: 'upload', file: { uri, ...wanted }, upload: { url, expiresAt } };
     }
     const { kind, uri } = operation;
-    const found = await library.resolve(uri, principal);
+    const found = HANDLE.test(uri) ? await library.resolve(uri, principal) : await this.#resource(uri, caller);
     if (found.kind !== 'ready') {
       const [reason, text] = WHY[found.kind];
       throw new GatewayError('params_invalid', { reason, text });
@@ -55,6 +69,12 @@ export class LocalMethods {
     // descriptors answer 200: their readers do not follow redirects
     const ref = await library.refer(found.record, 'direct');
     return { kind: kind === 'stat' ? 'stat' : 'download', uri, ref };
+  }
+
+  /** Some clients take every URI in a result for a file to be had here, the server's resources too. */
+  async #resource(uri: string, { principal, inquire, signal }: MethodCaller): Promise<Resolved> {
+    const record = inquire && (await resourceAsFile(uri, principal, inquire, this.#deps, signal));
+    return record ? { kind: 'ready', record } : { kind: 'unknown' };
   }
 }
 

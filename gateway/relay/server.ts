@@ -2,6 +2,7 @@ import { asGatewayError, GatewayError } from '../errors.js';
 import type { Limits } from '../policy/limits.js';
 import type { ClientFacts } from '../ports/dialect.js';
 import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../ports/upstream.js';
+import type { Inquire } from './catalog.js';
 import { clientFacts } from './client-facts.js';
 import type { Exchange, RelayDeps } from './exchange.js';
 import { HttpServer } from './http-server.js';
@@ -61,7 +62,7 @@ export class Server {
     if (session) exchange.facts.version = session.version;
     const client = clientFacts(exchange, messages, session, this.#deps.profiles);
     if (await this.#streams.answer({ exchange, messages, session, client })) return;
-    if (await this.#answersItself(exchange, messages, client)) return;
+    if (await this.#answersItself(exchange, messages, client, session)) return;
     try {
       await this.#forward(exchange, messages, session);
     } catch (error) {
@@ -70,6 +71,14 @@ export class Server {
       exchange.facts.error = error.code;
       answerLocally(exchange, messages, refusalAnswer(error, client, this.#deps.dialects));
     }
+  }
+
+  /** How the server is asked on the caller's own session; nothing before one is open. */
+  #inquire(exchange: Exchange, messages: ClientMessages, session: Session | undefined): Inquire | undefined {
+    const channel = session?.channel ?? this.#spoken;
+    if (channel === 'shared') return this.#sharedServer().inquire(exchange, messages, session);
+    const isOpen = session !== undefined || messages.statelessVersion !== undefined;
+    return isOpen ? this.#httpServer().own(exchange, messages, session).inquire : undefined;
   }
 
   /** @param probe sees an answer that has a channel of its own first; true when it took the exchange over */
@@ -86,12 +95,21 @@ export class Server {
   }
 
   /** Methods of the dialects and Wharf's own tools: the server hears nothing of them. */
-  async #answersItself(exchange: Exchange, messages: ClientMessages, client: ClientFacts): Promise<boolean> {
+  async #answersItself(
+    exchange: Exchange,
+    messages: ClientMessages,
+    client: ClientFacts,
+    session: Session | undefined,
+  ): Promise<boolean> {
     const { methods, tools, catalog } = this.#deps;
+    const { principal, signal } = exchange;
     const view = viewOf(client.protocolVersion, exchange.principal);
     const work = (request: PendingRequest): (() => Promise<LocalAnswer>) | undefined => {
       const { method, subject, params } = request;
-      if (methods.has(method)) return () => methods.answer(method, params, client, exchange.principal);
+      if (methods.has(method)) {
+        const inquire = this.#inquire(exchange, messages, session);
+        return () => methods.answer(method, params, { client, principal, inquire, signal });
+      }
       const tool = method === 'tools/call' ? tools.named(subject, catalog.toolNames(view)) : undefined;
       const args = isObject(params.arguments) ? params.arguments : {};
       return tool && (async () => ({ result: await tool.call(args, exchange.principal, client) }));

@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors.js';
 import type { SharedUpstream } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
+import type { Inquire } from './catalog.js';
 import { nameOf } from './client-facts.js';
 import type { Exchange, RelayDeps } from './exchange.js';
 import { resultOf } from './http-server.js';
@@ -45,6 +46,16 @@ export class SharedServer {
     if (messages.initialize) return this.#initialize(exchange, messages);
     if (!session) throw new GatewayError('session_required');
     return this.#channelOf(session).post(exchange, messages);
+  }
+
+  /** Asks the server on the client's own channel. */
+  inquire(exchange: Exchange, messages: ClientMessages, session: Session | undefined): Inquire {
+    return async (method, params) => {
+      const isStateless = messages.statelessVersion !== undefined;
+      if (!isStateless && !session) return undefined;
+      const channel = isStateless ? await this.#statelessChannel(exchange) : this.#channelOf(session as Session);
+      return channel.inquire(method, params, messages);
+    };
   }
 
   async get(exchange: Exchange, session: Session | undefined): Promise<void> {

@@ -129,7 +129,7 @@ export class SharedSession {
       deps,
       principal,
       client: clientFacts(exchange, messages, this.session, deps.profiles),
-      inquire: (method, params) => this.#inquire(method, params, messages),
+      inquire: (method, params) => this.inquire(method, params, messages),
       signal: exchange.signal,
     });
   }
@@ -140,7 +140,7 @@ export class SharedSession {
     if (exchange.headersFromBody || request?.method !== 'tools/call' || request.subject === undefined) return;
     const { deps, principal } = this.#options;
     const view = viewOf(messages.statelessVersion ?? '', principal);
-    const ask = asking((method, params) => this.#inquire(method, params, messages));
+    const ask = asking((method, params) => this.inquire(method, params, messages));
     const tool = await deps.catalog.tool(view, request.subject, ask);
     const { arguments: args } = request.params;
     if (tool) checkParamHeaders(tool.paramHeaders, isObject(args) ? args : {}, exchange.headers);
@@ -313,7 +313,7 @@ export class SharedSession {
       principal,
       client: clientFacts(exchange, messages, this.session, this.#options.deps.profiles),
       answered: (id) => this.#byId.get(id)?.pending.get(id),
-      inquire: (method, params) => this.#inquire(method, params, messages),
+      inquire: (method, params) => this.inquire(method, params, messages),
       facts,
       signal: this.#abort.signal,
     };
@@ -373,7 +373,8 @@ export class SharedSession {
     this.#mappings.delete(id);
   }
 
-  async #inquire(method: string, params: JsonObject, client?: ClientMessages): Promise<OwnAnswer> {
+  /** Asks the server, for its client or for Wharf. */
+  async inquire(method: string, params: JsonObject, client?: ClientMessages): Promise<OwnAnswer> {
     this.#asking += 1;
     this.#resumeReading();
     try {

@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import { RecordingUpstream, RpcError } from '../../helpers/recording-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { authorizeDownload, digestValue, download, F1, F4, reasonOf, SPEAKS, upload } from './sep-2631-lab.js';
+
+const FIXTURE = join(import.meta.dirname, '../../../../test/helpers/naming-stdio.fixture.mjs');
+
+describe.each(['2025-11-25', '2026-07-28'])('a server of SEP-2631 behind stdio, for a client of %s', (version) => {
+  let wharf: Wharf;
+  let client: RawClient;
+
+  beforeAll(async () => {
+    wharf = await startWharf({
+      servers: { s: { command: [process.execPath, FIXTURE, 'http://127.0.0.1:9/f?sig=s3cr3t'] } },
+    });
+    client =
+      version >= '2026'
+        ? RawClient.stateless(wharf.mcp, version, SPEAKS)
+        : await RawClient.connect(wharf.mcp, version, SPEAKS);
+  });
+
+  afterAll(() => wharf?.stop());
+
+  it('2631-59, X-06: is asked on the client’s own channel, and no http address of its is followed', async () => {
+    const answer = await client.call('make');
+    expect(answer.result).toMatchObject({ isError: true, content: [{ text: 'kept' }, { type: 'text' }] });
+    expect(reasonOf(answer)).toBe('unreachable');
+    expect(answer.answer.text).not.toContain('s3cr3t');
+  });
+
+  it('2631-59, X-06: in neither direction', async () => {
+    const answer = await client.call('make', { doc: await upload(client, F4) });
+    expect(reasonOf(answer)).toBe('unreachable');
+    expect(answer.answer.text).not.toContain('s3cr3t');
+  });
+
+  it('2631-70: and for its resources, when a client takes them for files', async () => {
+    expect(await download(client, 'custom://greeting')).toEqual(F1);
+  });
+});
+
+describe('resources that a client takes for files', () => {
+  let server: RecordingUpstream;
+  let wharf: Wharf;
+  let client: RawClient;
+
+  beforeAll(async () => {
+    server = await RecordingUpstream.start({
+      methods: {
+        'resources/read': ({ uri }) => {
+          if (uri === 'custom://x/a.bin') {
+            return { contents: [{ uri, mimeType: 'application/x-thing', blob: F4.toString('base64') }] };
+          }
+          throw new RpcError(-32002, 'Resource not found');
+        },
+      },
+    });
+    wharf = await startWharf({ servers: { s: { url: server.url, transport: 'streamable-http' } } });
+    client = await RawClient.connect(wharf.mcp, '2025-11-25', SPEAKS);
+  });
+
+  afterAll(async () => {
+    await wharf?.stop();
+    await server?.stop();
+  });
+
+  it('2631-70, TC-04: are authorized under their own URI', async () => {
+    const { file } = await authorizeDownload(client, 'custom://x/a.bin');
+    expect(file).toEqual({
+      uri: 'custom://x/a.bin',
+      name: 'a.bin',
+      mimeType: 'application/x-thing',
+      size: 6,
+      digest: digestValue(F4),
+    });
+    expect(await download(client, 'custom://x/a.bin')).toEqual(F4);
+  });
+
+  it.each(['custom://none', 'https://example.com/a'])('2631-70: %s is none of the server’s', async (uri) => {
+    const { error } = await client.request('files/authorizeDownload', { uri });
+    expect(error).toMatchObject({ code: -32602, data: { reason: 'fileNotFound' } });
+  });
+
+  it('2631-10: a file handle is never looked for among them', async () => {
+    const before = server.with('resources/read').length;
+    await client.request('files/authorizeDownload', { uri: 'mcp-file://other/1' });
+    expect(server.with('resources/read')).toHaveLength(before);
+  });
+});

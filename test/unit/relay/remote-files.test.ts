@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals';
+import { create as mcpInline } from '../../../adapters/dialects/mcp-inline/index.js';
+import { create as sep2631 } from '../../../adapters/dialects/sep-2631/index.js';
+import { mayNameFiles } from '../../../gateway/relay/remote-files.js';
+import { RelayLab } from './relay-lab.js';
+
+const dialects = [sep2631(), mcpInline()];
+const relayed = async (result: string) => {
+  const lab = new RelayLab({ dialects });
+  const { text } = await lab.relay([Buffer.from(`{"jsonrpc":"2.0","id":1,"result":${result}}`)]);
+  return { text, asked: lab.asked };
+};
+
+describe('a result that may name files which its server keeps', () => {
+  it.each([
+    ['in an object', '{"content":[],"structuredContent":{"out":{"uri":"mcp-file://s/1","uri":"mcp-file://s/2"}}}'],
+    ['in a block', '{"content":[{"type":"file","file":{"uri":"mcp-file://s/1","uri":"mcp-file://s/2"}}]}'],
+  ])('is refused when it names one twice over %s: clients differ on which counts', async (_where, result) => {
+    const { text } = await relayed(result);
+    expect(JSON.parse(text)).toMatchObject({ id: 1, error: { data: { code: 'file_key_duplicate' } } });
+  });
+
+  it.each([
+    '{"content":[{"type":"text","text":"a \\"file\\" and its digest"}]}',
+    '{"content":[{"type":"resource_link","uri":"https://example.com/a","name":"a"}], "x" : 1e400 }',
+    '{"content":[],"structuredContent":{"file":"a","uri":"docs://a"}}',
+    '{"content":[{"type":"file","file":{"uri":"https://example.com/a"}},{"type":"file"},{"type":"file","file":7}]}',
+    '{"content":7,"structuredContent":[[[{"uri":7,"digest":{}}]]]}',
+  ])('asks nobody and keeps every byte where it names none: %s', async (result) => {
+    const { text, asked } = await relayed(result);
+    expect(text).toBe(`{"jsonrpc":"2.0","id":1,"result":${result}}`);
+    expect(asked).toBe(0);
+  });
+
+  it('does not take a deep structure for more than it is', async () => {
+    const deep = `${'{"a":'.repeat(60)}{"uri":"mcp-file://s/1"}${'}'.repeat(60)}`;
+    expect((await relayed(`{"content":[],"structuredContent":${deep}}`)).asked).toBe(0);
+  });
+
+  it('is told by a mark anywhere in it, across whatever it is looked at in', () => {
+    const mark = '"file"';
+    for (let at = 65_528; at < 65_545; at++) {
+      const bytes = Buffer.concat([Buffer.alloc(at, 32), Buffer.from(mark), Buffer.alloc(100, 32)]);
+      const read = (start: number, end: number) => bytes.subarray(start, end);
+      expect(mayNameFiles(read, bytes.length, ['tools/call'], dialects)).toBe(true);
+    }
+    expect(mayNameFiles(() => Buffer.from('"fil" e"'), 8, ['tools/call'], dialects)).toBe(false);
+  });
+});
