@@ -66,7 +66,8 @@ export class Library {
       digest: stored.digest,
       createdAt: clock.now(),
     };
-    const digestKey = `digest:${about.principal}:${stored.digest}`;
+    // by server too: what may be handed to whom depends on where a file came from
+    const digestKey = `digest:${about.principal}:${about.server ?? ''}:${stored.digest}`;
     const twin = await this.#livingTwin(digestKey, about);
     if (twin) {
       await this.discard(stored.key);

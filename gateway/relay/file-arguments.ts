@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.js';
+import type { FileRecord } from '../files/file.js';
 import type { Limits } from '../policy/limits.js';
 import type { ArgumentReading, ClientFacts, Dialect } from '../ports/dialect.js';
 import type { Delivery } from '../ports/file-slot.js';
@@ -26,6 +27,14 @@ export interface ArgumentDeps extends DeliveryDeps {
   tool: (name: string) => Promise<ToolFacts | undefined>;
   /** The same, if they are known. */
   known: (name: string) => ToolFacts | undefined;
+  /** Told of every stored file, once all of the message could be written. */
+  handedOver: (file: HandedOver) => void;
+}
+
+/** A stored file that goes to the server with a call. */
+export interface HandedOver {
+  argument: string;
+  record: FileRecord;
 }
 
 /** A message with its file arguments in the form in which the server takes them. */
@@ -66,12 +75,14 @@ export async function prepareArguments(
     if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
     const edits: OutgoingEdit[] = [];
     const headers: Record<string, string> = {};
+    const handed: HandedOver[] = [];
     for (const call of calls) {
       const files = new IncomingFiles(deps.incoming, deps.owner, deps.signal);
-      await writeCall(call, files, located, deliveries, deps, edits, headers);
+      handed.push(...(await writeCall(call, files, located, deliveries, deps, edits, headers)));
     }
     const message = render(located.message, edits);
     refuseTooLong(message, calls, deps);
+    for (const one of handed) deps.handedOver(one);
     return { message, headers, done: () => deliveries.done() };
   } catch (error) {
     await deliveries.done();
@@ -147,8 +158,9 @@ async function writeCall(
   deps: ArgumentDeps,
   edits: OutgoingEdit[],
   headers: Record<string, string>,
-): Promise<void> {
+): Promise<HandedOver[]> {
   const companions = new Companions(args);
+  const handed: HandedOver[] = [];
   for (const use of uses) {
     const range = located.at([...base, ...use.path]);
     if (!range) continue;
@@ -162,6 +174,7 @@ async function writeCall(
       maxInline: deps.limits.inlineArgument,
     });
     companions.add(use, file);
+    if (file.record) handed.push({ argument, record: file.record });
     const header = headerOf(use, tool);
     const delivery = deliveries.choose(use.slot, file, argument);
     if (typeof use.value === 'string' && !use.wrap && passesAsItIs(reading, delivery, file)) {
@@ -174,6 +187,7 @@ async function writeCall(
     if (header) headers[header] = short(await deliveries.asText(value, MAX_HEADER_BYTES), argument);
   }
   edits.push(...companions.edits(located, base));
+  return handed;
 }
 
 function withReading(use: SlotUse, { dialects, client }: ArgumentDeps): FileUse[] {

@@ -69,6 +69,8 @@ export class Server {
       const request = onlyRequest(messages);
       if (!(error instanceof GatewayError) || error.code !== 'file_refused' || !request) throw error;
       exchange.facts.error = error.code;
+      const { reason, argument } = error.facts;
+      this.#deps.log.info({ principal: exchange.principal, reason, argument, err: error.cause }, 'a file was refused');
       answerLocally(exchange, messages, refusalAnswer(error, client, this.#deps.dialects));
     }
   }

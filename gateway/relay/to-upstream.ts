@@ -55,6 +55,8 @@ export async function toUpstream(
     client,
     tool: (name) => deps.catalog.tool(viewOf(client.protocolVersion, principal), name, asking(inquire)),
     known: (name) => deps.catalog.known(viewOf(client.protocolVersion, principal), name),
+    handedOver: ({ argument, record: { id, server: from = 'an upload', size, digest } }) =>
+      deps.log.info({ principal, file: id, from, to: deps.server, argument, size, digest }, 'a file was handed over'),
     owner: { principal, server: deps.server },
     limits: deps.limits,
     accepts: deps.accepts,
