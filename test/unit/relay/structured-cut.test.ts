@@ -218,4 +218,16 @@ describe('a string that the outputSchema declares to be base64', () => {
     await lab.relay([Buffer.from(body)], 'json', [call('1')]);
     expect(lab.asked).toBe(0);
   });
+
+  it('tools/list with its tools named twice: each schema is rewritten where it stands', async () => {
+    const lab = new RelayLab({ limits: LIMITS });
+    const list = (a: string, b: string) =>
+      `{"result":{"tools":[{"name":"t","outputSchema":${a}}],"tools":[{"name":"u","outputSchema":${b}}]},"id":1}`;
+    const { text } = await lab.relay(
+      [Buffer.from(list('{"title":"a"}', '{"title":"b","contentEncoding":"base64"}'))],
+      'json',
+      [request('1', 'tools/list')],
+    );
+    expect(text).toBe(list('{"title":"a"}', '{"title":"b"}'));
+  });
 });

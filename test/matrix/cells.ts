@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { adapters } from '../../adapters/index.js';
+import type { AdapterList } from '../../gateway/config/adapter-list.js';
+import { RawClient } from '../helpers/raw-client.js';
+import { startWharf, type Wharf } from '../helpers/wharf.js';
+import { CLIENTS, type ClientClass, type Sample, sha256, withHostedFiles } from './clients.js';
+import { GIVING, type RunningServer, type ServerKind, TAKING } from './servers.js';
+
+export const VERSIONS = ['2025-06-18', '2025-11-25', '2026-07-28'] as const;
+export type Version = (typeof VERSIONS)[number];
+
+/** One client class in front of one kind of server, in one direction. */
+export interface Cell {
+  client: ClientClass;
+  server: ServerKind;
+  direction: 'to the server' | 'to the client';
+}
+
+export const CELLS: readonly Cell[] = CLIENTS.flatMap((client) => [
+  ...TAKING.map((server) => ({ client, server, direction: 'to the server' }) as const),
+  ...GIVING.map((server) => ({ client, server, direction: 'to the client' }) as const),
+]);
+
+const PNG_HEAD = Buffer.from('89504e470d0a1a0a', 'hex');
+
+/** Larger than any inline limit of results, smaller than what may go inside a call. */
+function sample(): Sample {
+  return { name: 'sample.png', mimeType: 'image/png', bytes: Buffer.concat([PNG_HEAD, randomBytes(700_000)]) };
+}
+
+/** One gateway in front of every kind of server. */
+export interface Lab {
+  wharf: Wharf;
+  servers: ReadonlyMap<ServerKind, { name: string; file: Sample; running: RunningServer }>;
+  stop(): Promise<void>;
+}
+
+export async function openLab(): Promise<Lab> {
+  const servers = new Map<ServerKind, { name: string; file: Sample; running: RunningServer }>();
+  for (const [index, kind] of [...TAKING, ...GIVING].entries()) {
+    const file = sample();
+    servers.set(kind, { name: `s${index}`, file, running: await kind.start(file) });
+  }
+  const settings = [...servers.values()].map(({ name, running }) => {
+    const { upstream, tools } = running;
+    return [name, { url: upstream.url, transport: 'streamable-http', ...(tools && { tools }) }] as const;
+  });
+  const clients = CLIENTS.flatMap(({ about, profile }) =>
+    profile ? [{ match: { name: String(about.name) }, dialects: profile }] : [],
+  );
+  const wharf = await startWharf({
+    servers: Object.fromEntries(settings),
+    config: { clients },
+    adapters: withFakeInternet(),
+  });
+  const stop = async () => {
+    await wharf.stop();
+    for (const { running } of servers.values()) await running.upstream.stop();
+  };
+  return { wharf, servers, stop };
+}
+
+/**
+ * Moves one file through the gateway.
+ * @throws Error when the bytes at the far end are not the ones that were handed over
+ */
+export async function run({ client: kind, server, direction }: Cell, version: Version, lab: Lab): Promise<void> {
+  const known = lab.servers.get(server);
+  if (!known) throw new Error(`${server.name} is not running`);
+  const { name, file, running } = known;
+  const url = `${lab.wharf.url}/${name}/mcp`;
+  const client =
+    version >= '2026'
+      ? RawClient.stateless(url, version, kind.about)
+      : await RawClient.connect(url, version, kind.about);
+  await client.request('tools/list');
+  const far = direction === 'to the server' ? await hand(kind, client, file, running) : await take(kind, client);
+  if (sha256(far) !== sha256(file.bytes)) throw new Error(`${far.length} other bytes arrived`);
+}
+
+async function hand(
+  kind: ClientClass,
+  client: RawClient,
+  file: Sample,
+  server: { received(): Promise<Buffer> },
+): Promise<Buffer> {
+  const { result, error } = await client.call('take', { file: await kind.give(client, file) });
+  if (!result || result.isError) throw new Error(`refused: ${JSON.stringify(result?.content ?? error).slice(0, 300)}`);
+  return server.received();
+}
+
+async function take(kind: ClientClass, client: RawClient): Promise<Buffer> {
+  const { result, error } = await client.call('give');
+  if (!result || result.isError) throw new Error(`refused: ${JSON.stringify(result?.content ?? error).slice(0, 300)}`);
+  return kind.fetch(client, result);
+}
+
+function withFakeInternet(): AdapterList {
+  const { https } = adapters.transfer;
+  const create: typeof https.create = async (settings, deps) => withHostedFiles(await https.create(settings, deps));
+  return { ...adapters, transfer: { https: { ...https, create } } };
+}

@@ -1,0 +1,20 @@
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { CELLS, type Lab, openLab, run, VERSIONS } from './cells.js';
+
+let lab: Lab;
+
+beforeAll(async () => {
+  lab = await openLab();
+});
+
+afterAll(() => lab?.stop());
+
+/** Every client class in front of every kind of server, both ways: the far end has the bytes that were handed over. */
+describe.each(VERSIONS)('on %s', (version) => {
+  it.each(CELLS.map((cell) => [cell.client.name, cell.direction, cell.server.name, cell] as const))(
+    'a client that speaks %s, %s: %s',
+    async (_client, _direction, _server, cell) => {
+      await run(cell, version, lab);
+    },
+  );
+});

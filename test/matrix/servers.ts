@@ -1,0 +1,184 @@
+import type { IncomingMessage } from 'node:http';
+import { RecordingUpstream, RpcError } from '../helpers/recording-upstream.js';
+import { type Sample, sha256 } from './clients.js';
+
+type Json = Record<string, unknown>;
+
+/** A running server of some kind, and what it was given or gives. */
+export interface RunningServer {
+  upstream: RecordingUpstream;
+  /** `servers.X.tools` */
+  tools?: Json;
+  /** The bytes of the file in the newest call, however the server was given it. */
+  received(): Promise<Buffer>;
+}
+
+export interface ServerKind {
+  readonly name: string;
+  start(file: Sample): Promise<RunningServer>;
+}
+
+const URI_STRING = { type: 'string', format: 'uri' };
+const takes = (schema: Json, more: Json = {}): Json => ({
+  name: 'take',
+  inputSchema: { type: 'object', properties: { file: schema } },
+  ...more,
+});
+
+/** A server that is given the file inside the call. */
+function inline(
+  name: string,
+  tool: Json,
+  read: (value: unknown) => Buffer | Promise<Buffer>,
+  tools?: Json,
+): ServerKind {
+  return {
+    name,
+    async start() {
+      const upstream = await RecordingUpstream.start({ tools: [tool] });
+      const received = async () => read(upstream.lastArguments.file);
+      return { upstream, received, ...(tools && { tools }) };
+    },
+  };
+}
+
+const fromDataUri = (value: unknown) => {
+  const text = String(value);
+  if (!/^data:[^,]*;base64,/.test(text)) throw new Error('no data: URI with base64');
+  return Buffer.from(text.slice(text.indexOf(',') + 1), 'base64');
+};
+
+/** One upload to a server of its own dialect, and what became of it. */
+interface Slot {
+  bytes?: Buffer;
+}
+
+/** A server that wants its files uploaded by SEP-2631 or its earlier form. */
+function uploading(name: string, method: string, member: 'upload' | 'transfer', modes: string[]): ServerKind {
+  return {
+    name,
+    async start() {
+      const slots = new Map<string, Slot>();
+      const upstream: RecordingUpstream = await RecordingUpstream.start({
+        tools: [takes({ ...URI_STRING, 'x-mcp-file': { transferModes: modes } })],
+        methods: {
+          [method]: ({ digest, ...params }) => {
+            const id = `s${slots.size}`;
+            slots.set(id, {});
+            const descriptor = { transport: 'https', method: 'PUT', url: `${upstream.origin}/up/${id}` };
+            const file = { uri: `store://private/${id}`, ...params, ...(method.includes('authorize') && { digest }) };
+            return { file, [member]: descriptor };
+          },
+        },
+        http: (request: IncomingMessage, body: Buffer) => {
+          const slot = slots.get(String(request.url).replace('/up/', ''));
+          if (!slot || request.method !== 'PUT') return undefined;
+          slot.bytes = body;
+          return { status: 200 };
+        },
+      });
+      const received = async () => {
+        const value = String(upstream.lastArguments.file);
+        const bytes = slots.get(value.replace('store://private/', ''))?.bytes;
+        if (!bytes) throw new Error(`the server was given ${value.slice(0, 40)}`);
+        return bytes;
+      };
+      return { upstream, received };
+    },
+  };
+}
+
+const OPENAI_OBJECT = {
+  type: 'object',
+  properties: {
+    download_url: { type: 'string' },
+    file_id: { type: 'string' },
+    mime_type: { type: 'string' },
+    file_name: { type: 'string' },
+  },
+  required: ['download_url', 'file_id'],
+};
+
+/** An OpenAI host's own files are passed through, so the server asks that host. */
+async function fromDownloadUrl(value: unknown, given: Sample): Promise<Buffer> {
+  const url = String((value as Json | undefined)?.download_url);
+  if (url.startsWith('https://files.example.com/')) return given.bytes;
+  return Buffer.from(await (await fetch(url)).arrayBuffer());
+}
+
+export const TAKING: readonly ServerKind[] = [
+  inline('legacy base64', takes({ type: 'string' }), (value) => Buffer.from(String(value), 'base64'), {
+    take: { files: { file: { encoding: 'base64' } } },
+  }),
+  inline('SEP-2356', takes({ ...URI_STRING, 'x-mcp-file': {} }), fromDataUri),
+  inline('SEP-2356, early', takes(URI_STRING, { inputFiles: { file: {} } }), fromDataUri),
+  uploading('SEP-2631', 'files/authorizeUpload', 'upload', ['upload']),
+  uploading('SEP-2631, early', 'files/prepareUpload', 'transfer', ['upload']),
+  {
+    name: 'OpenAI',
+    async start(file) {
+      const upstream = await RecordingUpstream.start({
+        tools: [takes(OPENAI_OBJECT, { _meta: { 'openai/fileParams': ['file'] } })],
+      });
+      return { upstream, received: () => fromDownloadUrl(upstream.lastArguments.file, file) };
+    },
+  },
+];
+
+/** A server whose tool `give` answers with these blocks. */
+function giving(
+  name: string,
+  result: (file: Sample, origin: string) => Json,
+  methods: (file: Sample, origin: () => string) => Json = () => ({}),
+): ServerKind {
+  return {
+    name,
+    async start(file) {
+      const upstream: RecordingUpstream = await RecordingUpstream.start({
+        tools: [{ name: 'give', inputSchema: { type: 'object' } }],
+        methods: {
+          'tools/call': () => result(file, upstream.origin),
+          ...(methods(file, () => upstream.origin) as Record<string, never>),
+        },
+        http: (request) => (request.url === '/down' ? { status: 200, body: file.bytes } : undefined),
+      });
+      return { upstream, received: async () => file.bytes };
+    },
+  };
+}
+
+const text = (file: Sample) => file.bytes.toString('base64');
+const fileValue = (file: Sample, digest: boolean): Json => ({
+  uri: 'store://private/out',
+  name: file.name,
+  mimeType: file.mimeType,
+  size: file.bytes.length,
+  ...(digest && { digest: { algorithm: 'sha-256', value: sha256(file.bytes) } }),
+});
+
+function downloads(method: string, bare: boolean) {
+  return (file: Sample, origin: () => string): Json => ({
+    [method]: ({ uri }: Json) => {
+      if (uri !== 'store://private/out') throw new RpcError(-32602, 'unknown file');
+      const download = { transport: 'https', method: 'GET', url: `${origin()}/down` };
+      return bare ? download : { file: fileValue(file, true), download };
+    },
+  });
+}
+
+export const GIVING: readonly ServerKind[] = [
+  giving('large image', (file) => ({ content: [{ type: 'image', data: text(file), mimeType: file.mimeType }] })),
+  giving('large blob', (file) => ({
+    content: [{ type: 'resource', resource: { uri: 'doc://a/out.bin', mimeType: file.mimeType, blob: text(file) } }],
+  })),
+  giving(
+    'SEP-2631 FileValue',
+    (file) => ({ content: [{ type: 'text', text: 'made' }], structuredContent: { file: fileValue(file, true) } }),
+    downloads('files/authorizeDownload', false),
+  ),
+  giving(
+    'SEP-2631 FileValue, early',
+    (file) => ({ content: [{ type: 'text', text: 'made' }], structuredContent: { file: fileValue(file, false) } }),
+    downloads('files/getDownload', true),
+  ),
+];
