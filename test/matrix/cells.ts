@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { adapters } from '../../adapters/index.js';
+import { adapters as shipped } from '../../adapters/index.js';
 import type { AdapterList } from '../../gateway/config/adapter-list.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
@@ -16,10 +16,18 @@ export interface Cell {
   direction: 'to the server' | 'to the client';
 }
 
-export const CELLS: readonly Cell[] = CLIENTS.flatMap((client) => [
+const ALL: readonly Cell[] = CLIENTS.flatMap((client) => [
   ...TAKING.map((server) => ({ client, server, direction: 'to the server' }) as const),
   ...GIVING.map((server) => ({ client, server, direction: 'to the client' }) as const),
 ]);
+
+/** The cells that a gateway with these dialects has to serve. */
+export function cellsWith(dialects: readonly { name: string }[]): readonly Cell[] {
+  const has = ({ needs }: { needs?: string }) => needs === undefined || dialects.some(({ name }) => name === needs);
+  return ALL.filter(({ client, server }) => has(client) && has(server));
+}
+
+export const CELLS = cellsWith(shipped.dialects);
 
 const PNG_HEAD = Buffer.from('89504e470d0a1a0a', 'hex');
 
@@ -35,9 +43,12 @@ export interface Lab {
   stop(): Promise<void>;
 }
 
-export async function openLab(): Promise<Lab> {
+/** @param without a dialect that is left out of the list */
+export async function openLab(without?: string): Promise<Lab> {
+  const dialects = shipped.dialects.filter(({ name }) => name !== without);
+  const kinds = new Set(cellsWith(dialects).map(({ server }) => server));
   const servers = new Map<ServerKind, { name: string; file: Sample; running: RunningServer }>();
-  for (const [index, kind] of [...TAKING, ...GIVING].entries()) {
+  for (const [index, kind] of [...kinds].entries()) {
     const file = sample();
     servers.set(kind, { name: `s${index}`, file, running: await kind.start(file) });
   }
@@ -45,13 +56,15 @@ export async function openLab(): Promise<Lab> {
     const { upstream, tools } = running;
     return [name, { url: upstream.url, transport: 'streamable-http', ...(tools && { tools }) }] as const;
   });
-  const clients = CLIENTS.flatMap(({ about, profile }) =>
-    profile ? [{ match: { name: String(about.name) }, dialects: profile }] : [],
+  const clients = CLIENTS.flatMap(({ about, needs, byProfile }) =>
+    byProfile && dialects.some(({ name }) => name === needs)
+      ? [{ match: { name: String(about.name) }, dialects: [needs] }]
+      : [],
   );
   const wharf = await startWharf({
     servers: Object.fromEntries(settings),
     config: { clients },
-    adapters: withFakeInternet(),
+    adapters: { ...withFakeInternet(shipped), dialects },
   });
   const stop = async () => {
     await wharf.stop();
@@ -95,7 +108,7 @@ async function take(kind: ClientClass, client: RawClient): Promise<Buffer> {
   return kind.fetch(client, result);
 }
 
-function withFakeInternet(): AdapterList {
+function withFakeInternet(adapters: AdapterList): AdapterList {
   const { https } = adapters.transfer;
   const create: typeof https.create = async (settings, deps) => withHostedFiles(await https.create(settings, deps));
   return { ...adapters, transfer: { https: { ...https, create } } };

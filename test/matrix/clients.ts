@@ -14,8 +14,10 @@ export const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).dige
 export interface ClientClass {
   readonly name: string;
   readonly about: About;
-  /** Dialects that the operator's profile gives it. */
-  readonly profile?: readonly string[];
+  /** The dialect without which it cannot be served. */
+  readonly needs?: string;
+  /** True when only the operator can say that it speaks that dialect. */
+  readonly byProfile?: boolean;
   give(client: RawClient, file: Sample): Promise<unknown>;
   fetch(client: RawClient, result: NonNullable<RawMessage['result']>): Promise<Buffer>;
 }
@@ -57,6 +59,7 @@ async function resultOf(request: Promise<RawMessage>): Promise<NonNullable<RawMe
 
 const sep2631: ClientClass = {
   name: 'SEP-2631',
+  needs: 'sep-2631',
   about: { capabilities: { files: { upload: true, download: true, transports: ['https'] } } },
   async give(client, { name, mimeType, bytes }) {
     const digest = { algorithm: 'sha-256', value: sha256(bytes) };
@@ -101,7 +104,8 @@ const hosted = new Map<string, Sample>();
 const openai: ClientClass = {
   name: 'OpenAI',
   about: { name: 'openai-mcp' },
-  profile: ['openai-file-params'],
+  needs: 'openai-file-params',
+  byProfile: true,
   async give(_client, file) {
     const id = `file_${hosted.size}`;
     hosted.set(id, file);

@@ -15,6 +15,8 @@ export interface RunningServer {
 
 export interface ServerKind {
   readonly name: string;
+  /** The dialect without which it cannot be fronted. */
+  readonly needs?: string;
   start(file: Sample): Promise<RunningServer>;
 }
 
@@ -53,10 +55,11 @@ interface Slot {
   bytes?: Buffer;
 }
 
-/** A server that wants its files uploaded by SEP-2631 or its earlier form. */
+/** A server that takes its files by SEP-2631 or its earlier form: inside the call, or uploaded to it before. */
 function uploading(name: string, method: string, member: 'upload' | 'transfer', modes: string[]): ServerKind {
   return {
     name,
+    needs: 'sep-2631',
     async start() {
       const slots = new Map<string, Slot>();
       const upstream: RecordingUpstream = await RecordingUpstream.start({
@@ -79,6 +82,7 @@ function uploading(name: string, method: string, member: 'upload' | 'transfer', 
       });
       const received = async () => {
         const value = String(upstream.lastArguments.file);
+        if (value.startsWith('data:')) return fromDataUri(value);
         const bytes = slots.get(value.replace('store://private/', ''))?.bytes;
         if (!bytes) throw new Error(`the server was given ${value.slice(0, 40)}`);
         return bytes;
@@ -110,12 +114,13 @@ export const TAKING: readonly ServerKind[] = [
   inline('legacy base64', takes({ type: 'string' }), (value) => Buffer.from(String(value), 'base64'), {
     take: { files: { file: { encoding: 'base64' } } },
   }),
-  inline('SEP-2356', takes({ ...URI_STRING, 'x-mcp-file': {} }), fromDataUri),
-  inline('SEP-2356, early', takes(URI_STRING, { inputFiles: { file: {} } }), fromDataUri),
-  uploading('SEP-2631', 'files/authorizeUpload', 'upload', ['upload']),
-  uploading('SEP-2631, early', 'files/prepareUpload', 'transfer', ['upload']),
+  { ...inline('SEP-2356', takes({ ...URI_STRING, 'x-mcp-file': {} }), fromDataUri), needs: 'sep-2356' },
+  { ...inline('SEP-2356, early', takes(URI_STRING, { inputFiles: { file: {} } }), fromDataUri), needs: 'sep-2356' },
+  uploading('SEP-2631', 'files/authorizeUpload', 'upload', ['inline', 'upload']),
+  uploading('SEP-2631, early', 'files/prepareUpload', 'transfer', ['inline', 'upload']),
   {
     name: 'OpenAI',
+    needs: 'openai-file-params',
     async start(file) {
       const upstream = await RecordingUpstream.start({
         tools: [takes(OPENAI_OBJECT, { _meta: { 'openai/fileParams': ['file'] } })],
@@ -147,6 +152,11 @@ function giving(
   };
 }
 
+/** One that only names the file, and gives it by SEP-2631. */
+function fromItsStore(...args: Parameters<typeof giving>): ServerKind {
+  return { ...giving(...args), needs: 'sep-2631' };
+}
+
 const text = (file: Sample) => file.bytes.toString('base64');
 const fileValue = (file: Sample, digest: boolean): Json => ({
   uri: 'store://private/out',
@@ -171,12 +181,12 @@ export const GIVING: readonly ServerKind[] = [
   giving('large blob', (file) => ({
     content: [{ type: 'resource', resource: { uri: 'doc://a/out.bin', mimeType: file.mimeType, blob: text(file) } }],
   })),
-  giving(
+  fromItsStore(
     'SEP-2631 FileValue',
     (file) => ({ content: [{ type: 'text', text: 'made' }], structuredContent: { file: fileValue(file, true) } }),
     downloads('files/authorizeDownload', false),
   ),
-  giving(
+  fromItsStore(
     'SEP-2631 FileValue, early',
     (file) => ({ content: [{ type: 'text', text: 'made' }], structuredContent: { file: fileValue(file, false) } }),
     downloads('files/getDownload', true),
