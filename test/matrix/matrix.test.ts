@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CELLS, type Lab, openLab, run, VERSIONS } from './cells.js';
+import { inReadme, README, tables } from './table.js';
 
 let lab: Lab;
 
@@ -17,4 +19,14 @@ describe.each(VERSIONS)('on %s', (version) => {
       await run(cell, version, lab);
     },
   );
+});
+
+it('README shows the matrix as it is', async () => {
+  const readme = await readFile(README, 'utf8');
+  expect(
+    inReadme(
+      readme,
+      tables(() => []),
+    ),
+  ).toBe(readme);
 });

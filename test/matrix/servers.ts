@@ -159,7 +159,7 @@ function fromItsStore(...args: Parameters<typeof giving>): ServerKind {
 
 const text = (file: Sample) => file.bytes.toString('base64');
 const fileValue = (file: Sample, digest: boolean): Json => ({
-  uri: 'store://private/out',
+  uri: 'mcp-file://store.example/out',
   name: file.name,
   mimeType: file.mimeType,
   size: file.bytes.length,
@@ -169,7 +169,7 @@ const fileValue = (file: Sample, digest: boolean): Json => ({
 function downloads(method: string, bare: boolean) {
   return (file: Sample, origin: () => string): Json => ({
     [method]: ({ uri }: Json) => {
-      if (uri !== 'store://private/out') throw new RpcError(-32602, 'unknown file');
+      if (uri !== 'mcp-file://store.example/out') throw new RpcError(-32602, 'unknown file');
       const download = { transport: 'https', method: 'GET', url: `${origin()}/down` };
       return bare ? download : { file: fileValue(file, true), download };
     },

@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { CELLS, type Cell, VERSIONS, type Version } from './cells.js';
+import { CLIENTS } from './clients.js';
+import { GIVING, TAKING } from './servers.js';
+
+/** Where the table is kept, between these two lines. */
+export const README = join(import.meta.dirname, '../../../README.md');
+const BEGIN = '<!-- npm run matrix -- --write -->';
+const END = '<!-- end of the matrix -->';
+
+/** @param failed the versions on which a cell failed */
+export function tables(failed: (cell: Cell) => readonly Version[]): string {
+  const table = (direction: Cell['direction'], head: string, kinds: readonly { name: string }[]) => {
+    const row = (client: string) =>
+      kinds.map(({ name }) => {
+        const cell = CELLS.find((c) => c.client.name === client && c.direction === direction && c.server.name === name);
+        if (!cell) return '–';
+        const versions = failed(cell);
+        return versions.length === 0 ? 'yes' : `not on ${versions.join(', ')}`;
+      });
+    return [
+      `| ${[head, ...kinds.map(({ name }) => name)].join(' | ')} |`,
+      `|${' --- |'.repeat(kinds.length + 1)}`,
+      ...CLIENTS.map(({ name }) => `| ${[name, ...row(name)].join(' | ')} |`),
+    ].join('\n');
+  };
+  return [
+    `Each cell is one file of 700 kB, moved through a gateway and compared by sha-256, on ${VERSIONS.join(', ')}.`,
+    table('to the server', 'a client that speaks ↓ gives a file to a server that takes →', TAKING),
+    table('to the client', 'a client that speaks ↓ gets the file of a server that gives →', GIVING),
+  ].join('\n\n');
+}
+
+/** README's text with the tables in their place. */
+export function inReadme(readme: string, text: string): string {
+  const from = readme.indexOf(BEGIN);
+  const to = readme.indexOf(END);
+  if (from < 0 || to < from) throw new Error('README.md has no place for the matrix');
+  return `${readme.slice(0, from)}${BEGIN}\n\n${text}\n\n${readme.slice(to)}`;
+}
