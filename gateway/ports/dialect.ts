@@ -280,7 +280,10 @@ export interface Dialect {
   readonly methods?: Readonly<Record<string, DialectMethod>>;
   /** What a client is told besides of the server's capabilities, below them: in `initialize` and `server/discover`. */
   showServer?(capabilities: JsonObject, client: ClientFacts): readonly JsonPatch[];
-  /** A structuredContent for a tool's result with files that has none, of a tool that declares none. */
+  /**
+   * A structuredContent for a tool's result with files that has none, of a tool that declares none; and what takes the
+   * place of an object in one that names a single file.
+   */
   structure?(files: readonly OutgoingFile[], client: ClientFacts): JsonObject | undefined;
   readonly transfer?: RemoteTransfer;
 

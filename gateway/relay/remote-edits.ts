@@ -158,11 +158,13 @@ async function renameValue(
   located: Located,
   { transfer, holder, path, result }: FetchedFile,
   file: OutgoingFile,
-  { client, outputSchema }: RemoteEditContext,
+  { client, dialects, outputSchema }: RemoteEditContext,
   done: RemoteEdits,
 ): Promise<void> {
   const isFixed = (await outputSchema(path)) !== undefined;
-  for (const patch of transfer.rename(holder, file, client, isFixed)) {
+  const own = isFixed ? undefined : firstOf(dialects, (dialect) => dialect.structure?.([file], client));
+  const patches = own ? [{ path: [], value: own }] : transfer.rename(holder, file, client, isFixed);
+  for (const patch of patches) {
     const there = located.at([...path, ...patch.path]);
     const parent = located.at([...path, ...patch.path.slice(0, -1)]);
     if (there) done.edits.push(replaceRange(there, JSON.stringify(patch.value)));
@@ -173,6 +175,14 @@ async function renameValue(
   }
   const below = path.slice(path.indexOf('structuredContent') + 1);
   done.values.push({ file, result: result.path, path: below });
+}
+
+function firstOf<Value>(dialects: readonly Dialect[], ask: (dialect: Dialect) => Value | undefined): Value | undefined {
+  for (const dialect of dialects) {
+    const answer = ask(dialect);
+    if (answer !== undefined) return answer;
+  }
+  return undefined;
 }
 
 /** Servers repeat structuredContent as text, for hosts that show nothing else: there the server's URI leads nowhere. */
