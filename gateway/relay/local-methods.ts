@@ -52,11 +52,11 @@ export class LocalMethods {
   }
 
   async #perform(operation: FileOperation, caller: MethodCaller): Promise<FileOutcome> {
-    const { uploads, library } = this.#deps;
+    const { uploads, library, server } = this.#deps;
     const { principal } = caller;
     if (operation.kind === 'authorizeUpload') {
       const { kind: _, ...wanted } = operation;
-      const { uri, url, expiresAt } = await uploads.authorize({ principal, ...wanted });
+      const { uri, url, expiresAt } = await uploads.authorize({ principal, ...wanted, purpose: { server } });
       return { kind: 'upload', file: { uri, ...wanted }, upload: { url, expiresAt } };
     }
     const { kind, uri } = operation;

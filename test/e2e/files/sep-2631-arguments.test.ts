@@ -13,6 +13,7 @@ const TOOL = {
       image: { type: 'string' },
       small: { type: 'string' },
       many: { type: 'array', items: { type: 'string' } },
+      huge: { type: 'string', 'x-mcp-header': 'Huge' },
       note: { type: 'string' },
     },
   },
@@ -22,6 +23,7 @@ const FILES = {
   image: { encoding: 'dataUri', accept: ['image/png'] },
   small: { encoding: 'base64', maxSize: 12 },
   'many[]': { encoding: 'base64' },
+  huge: { encoding: 'base64', maxSize: '50MiB' },
 };
 
 describe('file arguments of clients that speak SEP-2631', () => {
@@ -50,6 +52,17 @@ describe('file arguments of clients that speak SEP-2631', () => {
     });
     expect(await shown(client, 'small')).toMatchObject({ 'x-mcp-file': { maxSize: 12 } });
     expect(await shown(client, 'note')).toEqual({ type: 'string' });
+  });
+
+  it('X-20: the size it may have is the least of all that limits it', async () => {
+    const { maxSize } = (await shown(client, 'huge'))['x-mcp-file'] as { maxSize: number };
+    // a server over HTTP takes messages of 4 MiB, and base64 grows
+    expect(maxSize).toBeGreaterThan(3_000_000);
+    expect(maxSize).toBeLessThan(4_194_304 * 0.75);
+  });
+
+  it('X-32: no header repeats a file', async () => {
+    expect(await shown(client, 'huge')).not.toHaveProperty('x-mcp-header');
   });
 
   it('2631-22: of an array the keyword stands on the items', async () => {

@@ -183,6 +183,13 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
     expect((await client.request('resources/read', { uri })).error).toBeDefined();
   });
 
+  it('2631-61: whoever opens the address of an upload reads which server it is for', async () => {
+    const { upload: descriptor } = await authorizeUpload(client, FILE);
+    const page = await fetch(descriptor.url, { headers: { accept: 'text/html' } });
+    expect(await page.text()).toContain('ocr');
+    expect((await sendForm(descriptor, F1)).status).toBe(201);
+  });
+
   it('2631-07: a client that declared nothing is answered as well', async () => {
     const plain = await RawClient.connect(wharf.mcp, '2025-06-18');
     expect(await download(plain, await upload(plain, F1))).toEqual(F1);
@@ -190,6 +197,10 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
 
   it('BASE-07: and none of it ever reaches the server', () => {
     expect(server.requests.filter(({ method }) => method?.startsWith('files/'))).toEqual([]);
+  });
+
+  it('2631-54: a method of files that nobody knows is the server’s to refuse', async () => {
+    expect(await error('files/list', {})).toMatchObject({ code: -32601 });
   });
 
   it('is refused in a batch, where it could not be answered alone', async () => {

@@ -76,6 +76,14 @@ describe('a server that speaks SEP-2631', () => {
     expect(asked('tools/call') + asked('files/authorizeUpload')).toBe(0);
   });
 
+  it('X-32: a header that repeats the argument has what stands there now', async () => {
+    const doc = { type: 'string', 'x-mcp-header': 'Doc', 'x-mcp-file': { transferModes: ['upload'] } };
+    const tools = [{ name: 'take', inputSchema: { type: 'object', properties: { doc } } }];
+    const client = await open({ tools }, SPEAKS, '2026-07-28');
+    await client.call('take', { doc: await upload(client, F4) });
+    expect(server.upstream.with('tools/call')[0]?.headers['mcp-param-doc']).toBe(argument());
+  });
+
   it('2631-16: and never sent inside one', async () => {
     const client = await open();
     await client.call('take', { doc: await upload(client, F1) });

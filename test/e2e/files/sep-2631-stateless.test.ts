@@ -70,7 +70,7 @@ describe('SEP-2631 for clients of 2026-07-28', () => {
     expect([answer.answer.status, answer.error?.code]).toEqual([200, -32602]);
   });
 
-  it('2631-13: a file is uploaded and handed over', async () => {
+  it('2631-13, 2631-25, K1: a file is uploaded and handed over, and its name beside it', async () => {
     const uri = await upload(client(), F4, 'x.bin');
     const { result } = await client().call('ocr_image', { image_base64: uri });
     expect(result?.content?.[0]?.text).toBe('done');
