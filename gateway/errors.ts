@@ -128,6 +128,13 @@ export const ERROR_TABLE = {
   },
   file_refused: { http: 400, jsonRpc: -32602, text: (f) => String(f.text) },
   stream_refused: { http: 400, jsonRpc: -32602, text: (f) => String(f.text) },
+  file_missing: {
+    http: 400,
+    jsonRpc: -32602,
+    text: (f) =>
+      `The tool '${f.tool}' needs a file in the argument '${f.argument}', and was given none. It takes a file ` +
+      `${f.accept === undefined ? '' : `of type ${f.accept} `}of at most ${f.maxSize} bytes.`,
+  },
   params_invalid: { http: 400, jsonRpc: -32602, text: (f) => `Invalid params: ${f.text}.` },
   // what an upstream sent
   upstream_unreachable: { http: 502, jsonRpc: INTERNAL, text: (f) => `The server "${f.server}" cannot be reached.` },

@@ -18,6 +18,7 @@ import type { OutgoingFileDeps } from './relay/outgoing-files.js';
 import { RemoteMethods } from './relay/remote-methods.js';
 import type { Sessions } from './relay/session.js';
 import { places, slotMin, toClientTree } from './relay/slots.js';
+import { uploadTools } from './relay/upload-tools/index.js';
 
 /** What all servers share. */
 export interface SharedParts {
@@ -81,8 +82,12 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
     transfer,
     remoteMethods: new RemoteMethods(),
     ...addressOf(server),
+    uploads,
     methods: new LocalMethods({ dialects, library, uploads, ingest, server: name, limits }),
-    tools: new LocalTools([], server.uploadTool),
+    tools: new LocalTools(
+      uploadTools(server.uploadTool, { server: name, fileLimit: limits.file, uploads, library }),
+      server.uploadTool,
+    ),
     sessions: parts.sessions,
     catalog: new Catalog(tools, dialects),
     log,

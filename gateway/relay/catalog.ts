@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Dialect, JsonObject, JsonValue, RpcError } from '../ports/dialect.js';
 import type { FileSlot, ToolSettings } from '../ports/file-slot.js';
 import { slotsOf } from './file-slots.js';
+import { requiredSlots } from './missing-files.js';
 import { type ParamHeader, paramHeadersOf } from './param-headers.js';
 import { isObject } from './request.js';
 import { maxItemsOf } from './schema-place.js';
@@ -12,6 +13,8 @@ export interface ToolFacts {
   paramHeaders: ParamHeader[];
   /** Where its arguments may hold files. */
   slots: FileSlot[];
+  /** Those of them that a call must fill. */
+  required: FileSlot[];
 }
 
 /** Principals whose view of a server is remembered at one time. */
@@ -44,6 +47,8 @@ export function asking(inquire: Inquire): Ask {
  */
 export class Catalog {
   readonly #views = new LRUCache<string, LRUCache<string, ToolFacts>>({ max: MAX_VIEWS, ttl: VIEW_TTL_MS });
+  /** Views of which every tool has been seen. */
+  readonly #whole = new WeakSet<LRUCache<string, ToolFacts>>();
   readonly #settings: Readonly<Record<string, ToolSettings>>;
   readonly #dialects: readonly Dialect[];
 
@@ -61,7 +66,7 @@ export class Catalog {
       const maxItems = maxItemsOf(tool, slot.path);
       return maxItems === undefined ? slot : { ...slot, maxItems };
     });
-    return { paramHeaders: paramHeadersOf(tool.inputSchema), slots, ...schema };
+    return { paramHeaders: paramHeadersOf(tool.inputSchema), slots, required: requiredSlots(tool, slots), ...schema };
   }
 
   /** Takes note of a tools/list result on its way to the client. */
@@ -94,15 +99,28 @@ export class Catalog {
   async tool(view: string, name: string, ask: Ask): Promise<ToolFacts | undefined> {
     const known = this.#views.get(view)?.get(name);
     if (known) return known;
+    await this.#fetch(view, ask);
+    return this.#views.get(view)?.get(name);
+  }
+
+  /** Sees to it that every tool has been seen: what is not there then the server has not. */
+  async load(view: string, ask: Ask): Promise<void> {
+    const tools = this.#views.get(view);
+    if (!tools || !this.#whole.has(tools)) await this.#fetch(view, ask);
+  }
+
+  async #fetch(view: string, ask: Ask): Promise<void> {
     let cursor: JsonValue | undefined;
     for (let page = 0; page < MAX_PAGES; page++) {
       const result = await ask('tools/list', cursor === undefined ? {} : { cursor });
-      if (!result) break;
+      if (!result) return;
       this.observe(view, result);
       cursor = result.nextCursor;
-      if (typeof cursor !== 'string') break;
+      if (typeof cursor !== 'string') {
+        this.#whole.add(this.#view(view));
+        return;
+      }
     }
-    return this.#views.get(view)?.get(name);
   }
 
   #view(view: string): LRUCache<string, ToolFacts> {

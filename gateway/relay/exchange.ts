@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FileRecord } from '../files/file.js';
 import type { TempFiles } from '../files/temp-files.js';
+import type { Uploads } from '../files/upload.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
 import type { Dialect } from '../ports/dialect.js';
 import type { ClientProfile, ToolSettings } from '../ports/file-slot.js';
@@ -73,6 +74,7 @@ export interface RelayDeps {
   upstreamUrl: string | undefined;
   /** The operator's own, which are for this server's origin only. */
   upstreamHeaders: Readonly<Record<string, string>>;
+  uploads: Uploads;
   methods: LocalMethods;
   tools: LocalTools;
   sessions: Sessions;

@@ -6,11 +6,12 @@ import type { Delivery } from '../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
 import type { OutgoingMessage } from '../ports/upstream.js';
 import type { ToolFacts } from './catalog.js';
-import { Deliveries, type DeliveryDeps } from './deliveries.js';
+import { Deliveries, type DeliveryDeps, maxSizeOf } from './deliveries.js';
 import { insertMember } from './edits.js';
 import { EACH, passesBetween, type SlotUse, slotsOf, spell, valuesIn } from './file-slots.js';
 import { type IncomingFile, IncomingFiles } from './incoming-files.js';
 import { type Located, locate } from './json-text.js';
+import { refuseMissing } from './missing-files.js';
 import { type OutgoingEdit, render, textEdit } from './outgoing-message.js';
 import { isObject, type PendingRequest } from './request.js';
 
@@ -103,13 +104,15 @@ type FileUse = SlotUse & { reading: ArgumentReading };
 
 async function callOf(request: PendingRequest, deps: ArgumentDeps): Promise<Call | undefined> {
   const { method, subject, params } = request;
-  if (method !== 'tools/call' || subject === undefined || !isObject(params.arguments)) return undefined;
-  const args = params.arguments;
+  if (method !== 'tools/call' || subject === undefined) return undefined;
+  if (params.arguments !== undefined && !isObject(params.arguments)) return undefined;
+  const args = params.arguments ?? {};
   const settings = Object.hasOwn(deps.settings, subject) ? deps.settings[subject] : undefined;
   const known = deps.known(subject);
   if (known ? known.slots.length === 0 : !settings?.files.length && !mayHoldFiles(args)) return undefined;
   const tool = known ?? (await deps.tool(subject));
   const slots = tool?.slots ?? slotsOf({}, settings, []);
+  refuseMissing(subject, args, slots, tool?.required ?? [], (slot) => maxSizeOf(slot, deps));
   const uses = slots.flatMap((slot) => valuesIn(args, slot)).flatMap((use) => withReading(use, deps));
   if (uses.length === 0) return undefined;
   request.hasFiles = true;
@@ -132,7 +135,7 @@ function mayHoldFiles(args: JsonObject): boolean {
   return look(args);
 }
 
-const MAY_BE_FILE = /mcp-file:|^\s*["'<(]?(?:data|file|javascript):|https?:[^\s]*\/(?:d\/|f_)/i;
+const MAY_BE_FILE = /mcp-file:|^@attach$|^\s*["'<(]?(?:data|file|javascript):|https?:[^\s]*\/(?:d\/|f_)/i;
 
 function refuseTooMany(uses: readonly FileUse[], limits: Limits): void {
   const counts = new Map<string, number>();

@@ -7,7 +7,9 @@ import { clientFacts } from './client-facts.js';
 import type { Exchange, RelayDeps } from './exchange.js';
 import { HttpServer } from './http-server.js';
 import { answerLocally, errorOf, type LocalAnswer, onlyRequest, refusalAnswer } from './local-answer.js';
+import { callLocally, type LocalTool } from './local-tools.js';
 import { checkStatelessHeaders } from './mcp-headers.js';
+import { missingAnswer } from './missing-files.js';
 import { type ClientMessages, isObject, type PendingRequest, parseMessages } from './request.js';
 import { ResourceStreams } from './resource-stream.js';
 import type { Session } from './session.js';
@@ -62,16 +64,21 @@ export class Server {
     if (session) exchange.facts.version = session.version;
     const client = clientFacts(exchange, messages, session, this.#deps.profiles);
     if (await this.#streams.answer({ exchange, messages, session, client })) return;
-    if (await this.#answersItself(exchange, messages, client, session)) return;
+    if (await this.#answersItself(exchange, messages, session, client)) return;
     try {
       await this.#forward(exchange, messages, session);
     } catch (error) {
       const request = onlyRequest(messages);
-      if (!(error instanceof GatewayError) || error.code !== 'file_refused' || !request) throw error;
+      if (!(error instanceof GatewayError) || !isAboutFile(error) || !request) throw error;
       exchange.facts.error = error.code;
       const { reason, argument } = error.facts;
       this.#deps.log.info({ principal: exchange.principal, reason, argument, err: error.cause }, 'a file was refused');
-      answerLocally(exchange, messages, refusalAnswer(error, client, this.#deps.dialects));
+      const { server, uploads, dialects } = this.#deps;
+      const answer =
+        error.code === 'file_missing'
+          ? await missingAnswer(error, { server, principal: exchange.principal, uploads })
+          : refusalAnswer(error, client, dialects);
+      answerLocally(exchange, messages, answer);
     }
   }
 
@@ -100,30 +107,31 @@ export class Server {
   async #answersItself(
     exchange: Exchange,
     messages: ClientMessages,
-    client: ClientFacts,
     session: Session | undefined,
+    client: ClientFacts,
   ): Promise<boolean> {
-    const { methods, tools, catalog } = this.#deps;
+    const { methods } = this.#deps;
     const { principal, signal } = exchange;
-    const view = viewOf(client.protocolVersion, exchange.principal);
-    const work = (request: PendingRequest): (() => Promise<LocalAnswer>) | undefined => {
-      const { method, subject, params } = request;
+    const work = async (request: PendingRequest): Promise<(() => Promise<LocalAnswer>) | undefined> => {
+      const { method, params } = request;
       if (methods.has(method)) {
         const inquire = this.#inquire(exchange, messages, session);
         return () => methods.answer(method, params, { client, principal, inquire, signal });
       }
-      const tool = method === 'tools/call' ? tools.named(subject, catalog.toolNames(view)) : undefined;
+      const tool = await this.#ownTool(request, exchange, messages, session, client);
       const args = isObject(params.arguments) ? params.arguments : {};
-      return tool && (async () => ({ result: await tool.call(args, exchange.principal, client) }));
+      return tool && (async () => ({ result: await callLocally(tool, args, principal, client) }));
     };
     const request = onlyRequest(messages);
     if (!request) {
-      const own = messages.requests.find((candidate) => work(candidate));
-      if (own)
-        throw new GatewayError('request_invalid', { reason: `${own.method} of Wharf's own cannot be in a batch` });
+      for (const candidate of messages.requests) {
+        if (!(await work(candidate))) continue;
+        const reason = `${candidate.method} of Wharf's own cannot be in a batch`;
+        throw new GatewayError('request_invalid', { reason });
+      }
       return false;
     }
-    const run = work(request);
+    const run = await work(request);
     if (!run) return false;
     let answer: LocalAnswer;
     try {
@@ -135,6 +143,21 @@ export class Server {
     }
     answerLocally(exchange, messages, answer);
     return true;
+  }
+
+  /** A tool of Wharf's own that is called. All names of the server's have to be known: its tools come first. */
+  async #ownTool(
+    { method, subject }: PendingRequest,
+    exchange: Exchange,
+    messages: ClientMessages,
+    session: Session | undefined,
+    client: ClientFacts,
+  ): Promise<LocalTool | undefined> {
+    const { tools, catalog } = this.#deps;
+    if (method !== 'tools/call' || !tools.mayHave(subject)) return undefined;
+    const view = viewOf(client.protocolVersion, exchange.principal);
+    await catalog.load(view, asking(this.#inquire(exchange, messages, session)));
+    return catalog.takesFiles(view) ? tools.named(subject, catalog.toolNames(view)) : undefined;
   }
 
   async get(exchange: Exchange): Promise<void> {
@@ -198,6 +221,10 @@ export class Server {
     if (!this.#shared) throw new GatewayError('session_unknown');
     return this.#shared;
   }
+}
+
+function isAboutFile({ code }: GatewayError): boolean {
+  return code === 'file_refused' || code === 'file_missing';
 }
 
 function noteFacts(exchange: Exchange, messages: ClientMessages): void {

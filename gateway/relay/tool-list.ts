@@ -22,6 +22,7 @@ export function editToolList(
   deps: RelayDeps,
 ): Edit[] {
   deps.catalog.observe(view, result);
+  const uploadTool = deps.tools.requestName(deps.catalog.toolNames(view));
   const edits: Edit[] = [];
   let isPersonal = false;
   // by where they stand and not by index: there may be tens of thousands, and `tools` may be named twice
@@ -30,13 +31,13 @@ export function editToolList(
     const text = message.slice(range.start, range.end);
     const tool = JSON.parse(text.toString('utf8')) as JsonValue;
     if (!isObject(tool)) continue;
-    const patches = patchesFor(tool, client, deps);
+    const patches = patchesFor(tool, client, uploadTool, deps);
     // what is left as it is for one client may be another for all others
-    isPersonal ||= isPersonalView(tool, patches, client, deps);
+    isPersonal ||= isPersonalView(tool, patches, client, uploadTool, deps);
     if (patches.length === 0) continue;
     edits.push({ start: range.start, end: range.end, bytes: patchText(text, patches) });
   }
-  const added = addOwnTools(message, at, result, view, deps);
+  const added = addOwnTools(message, at, result, view, client, deps);
   edits.push(...added);
   // 2026-07-28: a list that was made for one client must not be given to another
   if (isPersonal && client.protocolVersion >= STATELESS_SINCE) edits.push(...keepPrivate(message, at));
@@ -47,12 +48,16 @@ function isBelow(path: JsonPath, at: JsonPath): boolean {
   return path.length === at.length + 2 && at.every((key, index) => key === path[index]);
 }
 
-function patchesFor(tool: JsonObject, client: ClientFacts, deps: RelayDeps): JsonPatch[] {
+function patchesFor(
+  tool: JsonObject,
+  client: ClientFacts,
+  uploadTool: string | undefined,
+  deps: RelayDeps,
+): JsonPatch[] {
   const patches: JsonPatch[] = [];
   const schema = isObject(tool.outputSchema) ? withoutBase64Declarations(tool.outputSchema) : undefined;
   if (schema) patches.push({ path: ['outputSchema'], value: schema });
   const { slots } = deps.catalog.factsOf(tool);
-  const uploadTool = deps.tools.any ? deps.tools.request : undefined;
   patches.push(...toolPatches(tool, slots, client, { ...deps, uploadTool }));
   return patches;
 }
@@ -62,20 +67,31 @@ function isPersonalView(
   tool: JsonObject,
   patches: readonly JsonPatch[],
   client: ClientFacts,
+  uploadTool: string | undefined,
   deps: RelayDeps,
 ): boolean {
   if (Object.keys(client.capabilities).length === 0 && !client.dialects?.length) return false;
   const { protocolVersion } = client;
-  return JSON.stringify(patches) !== JSON.stringify(patchesFor(tool, { protocolVersion, capabilities: {} }, deps));
+  return (
+    JSON.stringify(patches) !==
+    JSON.stringify(patchesFor(tool, { protocolVersion, capabilities: {} }, uploadTool, deps))
+  );
 }
 
 /** On the last page, once it is known that some tool takes files. */
-function addOwnTools(message: HeldMessage, at: JsonPath, result: JsonObject, view: string, deps: RelayDeps): Edit[] {
+function addOwnTools(
+  message: HeldMessage,
+  at: JsonPath,
+  result: JsonObject,
+  view: string,
+  client: ClientFacts,
+  deps: RelayDeps,
+): Edit[] {
   const { tools, catalog } = deps;
   if (!tools.any || typeof result.nextCursor === 'string' || !catalog.takesFiles(view)) return [];
   const range = rangeAt(message, RANGE.tools, [...at, 'tools']);
   if (!range || !Array.isArray(result.tools)) return [];
-  const own = tools.definitions(catalog.toolNames(view)).map((tool) => JSON.stringify(tool));
+  const own = tools.definitions(catalog.toolNames(view), client).map((tool) => JSON.stringify(tool));
   const text = `${result.tools.length > 0 ? ',' : ''}${own.join(',')}`;
   const end = range.end - 1;
   return [{ start: end, end, bytes: Buffer.from(text) }];

@@ -123,6 +123,7 @@ export class RelayLab {
       upstreamOrigin: undefined,
       upstreamUrl: undefined,
       upstreamHeaders: {},
+      uploads: {} as RelayDeps['uploads'],
       methods: {} as RelayDeps['methods'],
       tools: new LocalTools([], 'off'),
       log: silentLog,

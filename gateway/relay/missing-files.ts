@@ -1,0 +1,108 @@
+import { GatewayError } from '../errors.js';
+import type { Uploads } from '../files/upload.js';
+import type { Encoding, FileSlot } from '../ports/file-slot.js';
+import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
+import { EACH, spell } from './file-slots.js';
+import type { LocalAnswer } from './local-answer.js';
+import { isObject } from './request.js';
+import { placeOf } from './schema-place.js';
+import { offerOf } from './upload-tools/offer.js';
+
+/** What a client may write where it means "the file that is to be attached". */
+export const SENTINEL = '@attach';
+
+/** Where a tool result says for programs how the file that it lacks can be uploaded. */
+const UPLOAD_REQUIRED_META_KEY = 'dev.wharf/uploadRequired';
+
+/** Encodings in which a file may be the empty string. */
+const MAY_BE_EMPTY = new Set<Encoding>(['text', 'localPath', 'fileUri', 'httpsUrl']);
+
+/** The slots that a tool says it cannot do without. One below an array is asked for only by its items. */
+export function requiredSlots(tool: JsonObject, slots: readonly FileSlot[]): FileSlot[] {
+  return slots.filter((slot) => {
+    const path = pathOf(slot);
+    const key = path.at(-1);
+    if (key === undefined || path.includes(EACH)) return false;
+    const parent = path.length === 1 ? tool.inputSchema : placeOf(tool, path.slice(0, -1))?.schema;
+    return isObject(parent) && Array.isArray(parent.required) && parent.required.includes(key);
+  });
+}
+
+/**
+ * Refuses a call that lacks a file: asking the server would only give an error that does not say how to hand one over.
+ * @param maxSize the most bytes a file in a slot may have
+ * @throws GatewayError `file_missing`
+ */
+export function refuseMissing(
+  tool: string,
+  args: JsonObject,
+  slots: readonly FileSlot[],
+  required: readonly FileSlot[],
+  maxSize: (slot: FileSlot) => { bytes: number },
+): void {
+  for (const slot of slots) {
+    const path = pathOf(slot);
+    const { parent, value } = valueAt(args, path);
+    if (!parent) continue;
+    const isMissing = required.includes(slot) && (value === undefined || (value === '' && !mayBeEmpty(slot)));
+    if (!isMissing && value !== SENTINEL) continue;
+    const { accept, transferModes } = slot;
+    throw new GatewayError('file_missing', {
+      tool,
+      argument: spell(path),
+      maxSize: maxSize(slot).bytes,
+      ...(accept && { accept }),
+      ...(transferModes && { transferModes }),
+    });
+  }
+}
+
+/** What a model is told of a call that lacks a file: what is missing, and how to come by it, link included. */
+export async function missingAnswer(
+  { facts, message }: GatewayError,
+  { server, principal, uploads }: { server: string; principal: string; uploads: Pick<Uploads, 'authorize'> },
+): Promise<LocalAnswer> {
+  const argument = String(facts.argument);
+  const maxSize = Number(facts.maxSize);
+  const accept = Array.isArray(facts.accept) ? (facts.accept as string[]) : undefined;
+  const modes = Array.isArray(facts.transferModes) ? (facts.transferModes as string[]) : ['upload'];
+  if (!modes.includes('upload')) {
+    const text = `${message} Pass it as a data: URI, data:<type>;base64,<bytes>. Do not make up what is in it.`;
+    return { result: { content: [{ type: 'text', text }], isError: true } };
+  }
+  const authorization = await uploads.authorize({
+    principal,
+    maxSize,
+    ...(accept && { accept }),
+    purpose: { server, tool: String(facts.tool), argument },
+  });
+  const then = `call the tool again with this handle as '${argument}'`;
+  const { steps, upload, curl, page } = offerOf(authorization, undefined, then);
+  const agent = { method: 'POST', url: page, headers: {}, example: curl };
+  return {
+    result: {
+      content: [{ type: 'text', text: `${message}\n${steps}` }],
+      isError: true,
+      _meta: {
+        [UPLOAD_REQUIRED_META_KEY]: { argument, file: { uri: authorization.uri }, upload, human: { url: page }, agent },
+      },
+    },
+  };
+}
+
+/** Of a slot in every item of an array the array itself: it is what is missing. */
+function pathOf({ path }: FileSlot): readonly string[] {
+  return path.at(-1) === EACH ? path.slice(0, -1) : path;
+}
+
+function valueAt(args: JsonObject, path: JsonPath): { parent: JsonObject | undefined; value: JsonValue | undefined } {
+  let parent: JsonValue | undefined = args;
+  for (const key of path.slice(0, -1)) parent = isObject(parent) ? parent[key] : undefined;
+  if (!isObject(parent)) return { parent: undefined, value: undefined };
+  const key = String(path.at(-1));
+  return { parent, value: Object.hasOwn(parent, key) ? parent[key] : undefined };
+}
+
+function mayBeEmpty({ deliveries }: FileSlot): boolean {
+  return deliveries.some((delivery) => delivery.kind === 'encoded' && MAY_BE_EMPTY.has(delivery.encoding));
+}

@@ -1,0 +1,58 @@
+import { cleanFileName } from '../../files/file-name.js';
+import type { Authorization } from '../../files/upload.js';
+import type { JsonObject } from '../../ports/json.js';
+import { curlForm, curlPut } from './curl.js';
+
+/** Name of the form's part that holds the file. */
+const FILE_PART = 'file';
+
+/** What stands in a curl line for a file whose name nobody said. */
+const SOME_FILE = 'FILE';
+
+/** The right to one upload, in words and for programs. */
+export interface Offer {
+  /** What to do, step by step, for a model. */
+  steps: string;
+  /** SEP-2631's descriptor: bytes go to `url`, and then `file.uri` is the handle. */
+  upload: JsonObject;
+  curl: string;
+  curlPut: string;
+  /** For a browser: the same address shows a form. */
+  page: string;
+}
+
+/**
+ * @param name of the file, as whoever asked said it
+ * @param then what to do with the handle
+ */
+export function offerOf({ uri, url, expiresAt }: Authorization, name: string | undefined, then: string): Offer {
+  const file = name === undefined ? SOME_FILE : cleanFileName(name, SOME_FILE);
+  const form = curlForm(file, url);
+  const put = curlPut(file, url);
+  const where =
+    name === undefined
+      ? `put the path of the file in the place of ${SOME_FILE}`
+      : 'run it in the folder of the file, or put its path in the place of its name';
+  const steps = [
+    `1. Upload the file in one of these ways, once, before ${expiresAt}:`,
+    `   - with a shell (${where}): ${form}`,
+    `   - or as raw bytes: ${put}`,
+    `   - without a shell, give this page to the person you work for, to be opened in a browser: ${url}`,
+    `2. When the answer says "status":"completed", or the person says that it is done, ${then}: ${uri}`,
+    'Do not type base64 yourself, and do not make up the file or what may be in it. If the upload is blocked or fails, ' +
+      'do not read the file in another way in its place: say so, and give the page to the person.',
+  ];
+  return {
+    steps: steps.join('\n'),
+    upload: {
+      transport: url.slice(0, url.indexOf(':')),
+      method: 'POST',
+      url,
+      multipart: { fileField: FILE_PART },
+      expiresAt,
+    },
+    curl: form,
+    curlPut: put,
+    page: url,
+  };
+}

@@ -1,0 +1,180 @@
+import { GatewayError } from '../../errors.js';
+import type { Uploads } from '../../files/upload.js';
+import { largestUpload, type UploadIntent } from '../../files/upload-intent.js';
+import type { JsonObject, JsonValue } from '../../ports/json.js';
+import type { LocalTool } from '../local-tools.js';
+import { offerOf } from './offer.js';
+import { refusedCall, text } from './result.js';
+
+export interface RequestToolDeps {
+  /** Name of the server among whose tools it stands. */
+  server: string;
+  /** `limits.file` of that server. */
+  fileLimit: number;
+  uploads: Pick<Uploads, 'authorize'>;
+}
+
+const SHA_256 = { algorithm: 'sha-256' };
+
+const INPUT: JsonObject = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', description: 'File name with its ending, such as report.pdf; no path.' },
+    mimeType: {
+      type: 'string',
+      description: 'Media type, such as application/pdf. Leave it out unless you are sure: the bytes must fit it.',
+    },
+    size: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Exact size in bytes. Leave it out unless you have measured it.',
+    },
+    sha256: {
+      type: 'string',
+      description: 'SHA-256 of the file, as sha256sum prints it. Leave it out unless you have computed it.',
+    },
+  },
+};
+
+const string = (description: string): JsonObject => ({ type: 'string', description });
+
+const OUTPUT: JsonObject = {
+  type: 'object',
+  properties: {
+    file: {
+      type: 'object',
+      description: 'The file to come.',
+      properties: {
+        uri: string('The handle: pass it as a file argument once the file is uploaded.'),
+        name: { type: 'string' },
+        mimeType: { type: 'string' },
+        size: { type: 'integer' },
+        digest: {
+          type: 'object',
+          properties: { algorithm: { type: 'string' }, value: { type: 'string' } },
+          required: ['algorithm', 'value'],
+        },
+      },
+      required: ['uri'],
+    },
+    upload: {
+      type: 'object',
+      description: 'Where the bytes go, as a form with one part or as the raw body.',
+      properties: {
+        transport: { type: 'string' },
+        method: { type: 'string' },
+        url: { type: 'string' },
+        multipart: { type: 'object', properties: { fileField: { type: 'string' } }, required: ['fileField'] },
+        expiresAt: string('RFC 3339.'),
+      },
+      required: ['transport', 'method', 'url', 'multipart', 'expiresAt'],
+    },
+    maxSize: { type: 'integer', description: 'Most bytes that are taken.' },
+    page: string('Page with a form, for a browser.'),
+    curl: string('Shell command that uploads the file as a form.'),
+    curlPut: string('Shell command that uploads the raw bytes.'),
+  },
+  required: ['file', 'upload', 'maxSize', 'page', 'curl', 'curlPut'],
+};
+
+const DESCRIPTION =
+  'Get a link to upload one file, and the handle under which this server’s tools take it. Use it when a tool needs a ' +
+  'file that has no handle yet. The answer has a curl command, a page for a browser and the handle (mcp-file://…): have ' +
+  'the file uploaded first, then pass the handle in the place of the file. Never type base64 instead.';
+
+/** For clients that know no dialect: a link, a curl line and a handle, which a model can make use of by itself. */
+export function requestTool(name: string, deps: RequestToolDeps): LocalTool {
+  return {
+    name,
+    definition: {
+      title: 'Request a file upload',
+      description: DESCRIPTION,
+      inputSchema: INPUT,
+      outputSchema: OUTPUT,
+      annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+    },
+    call: async (args, principal) => {
+      try {
+        return await authorized(readIntent(args), principal, deps);
+      } catch (thrown) {
+        return refusedCall(thrown);
+      }
+    },
+  };
+}
+
+async function authorized(
+  wanted: Omit<UploadIntent, 'principal'>,
+  principal: string,
+  { server, fileLimit, uploads }: RequestToolDeps,
+): Promise<JsonObject> {
+  const intent: UploadIntent = { ...wanted, principal, maxSize: fileLimit, purpose: { server } };
+  const authorization = await uploads.authorize(intent);
+  const { name, mimeType, size, digest } = wanted;
+  const { steps, ...offer } = offerOf(
+    authorization,
+    name,
+    'pass this handle in the place of the file to the tool that needs it',
+  );
+  const file: JsonObject = {
+    uri: authorization.uri,
+    ...(name !== undefined && { name }),
+    ...(mimeType !== undefined && { mimeType }),
+    ...(size !== undefined && { size }),
+    ...(digest !== undefined && { digest: { ...SHA_256, value: digest } }),
+  };
+  const maxSize = largestUpload(intent, fileLimit).allowed;
+  return {
+    content: [text(`A link to upload one file of at most ${maxSize} bytes.\n${steps}`)],
+    structuredContent: { file, ...offer, maxSize },
+  };
+}
+
+/** @throws GatewayError `upload_invalid` */
+function readIntent(args: JsonObject): Omit<UploadIntent, 'principal'> {
+  const name = textOf(args, 'name', 'invalidName');
+  const mimeType = textOf(args, 'mimeType', 'invalidMimeType');
+  const size = numberOf(args, 'size', 'invalidSize');
+  const sha256 = textOf(args, 'sha256', 'invalidDigest');
+  return {
+    ...(name !== undefined && { name }),
+    ...(mimeType !== undefined && { mimeType }),
+    ...(size !== undefined && { size }),
+    ...(sha256 !== undefined && { digest: digestOf(sha256) }),
+  };
+}
+
+/** Models fill in what they do not know with null and "". */
+function given(args: JsonObject, key: string): JsonValue | undefined {
+  const value = args[key];
+  return value === null || value === '' ? undefined : value;
+}
+
+function textOf(args: JsonObject, key: string, reason: string): string | undefined {
+  const value = given(args, key);
+  if (value === undefined || typeof value === 'string') return value;
+  throw invalid(reason, `${key} must be a string, and is ${nameOf(value)}`);
+}
+
+function numberOf(args: JsonObject, key: string, reason: string): number | undefined {
+  const value = given(args, key);
+  if (value === undefined || typeof value === 'number') return value;
+  throw invalid(reason, `${key} must be a number, and is ${nameOf(value)}`);
+}
+
+function nameOf(value: JsonValue): string {
+  return Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+/** Hexadecimal, as tools print it, or base64 of either alphabet, in base64url. */
+function digestOf(sha256: string): string {
+  const said = sha256.trim().replace(/^sha-?256[:=]\s*/i, '');
+  if (/^[0-9a-f]{64}$/i.test(said)) return Buffer.from(said, 'hex').toString('base64url');
+  if (/^[A-Za-z0-9+/_-]{43}=?$/.test(said)) return said.replace('=', '').replaceAll('+', '-').replaceAll('/', '_');
+  const detail = `sha256 must be 64 hexadecimal digits or base64 of 32 bytes, and has ${said.length} characters`;
+  throw invalid('invalidDigest', detail);
+}
+
+function invalid(reason: string, detail: string): GatewayError {
+  return new GatewayError('upload_invalid', { reason, detail });
+}
