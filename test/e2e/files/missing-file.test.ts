@@ -1,0 +1,157 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { shell } from '../../helpers/shell.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+const file = { type: 'string' };
+const tool = (name: string, properties: Record<string, unknown>, required: string[]) => ({
+  name,
+  inputSchema: { type: 'object', properties, required },
+});
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+let upstream: RecordingUpstream;
+let wharf: Wharf;
+let client: RawClient;
+
+beforeAll(async () => {
+  upstream = await RecordingUpstream.start({
+    tools: [
+      tool('ocr', { image: file, lang: { type: 'string' } }, ['image']),
+      tool('maybe', { image: file }, []),
+      tool('many', { images: { type: 'array', items: file } }, ['images']),
+      tool('deep', { doc: { type: 'object', properties: { data: file }, required: ['data'] } }, []),
+      tool('note', { text: file }, ['text']),
+      tool('declared', { data: { type: 'string', contentEncoding: 'base64' } }, ['data']),
+    ],
+  });
+  const image = { encoding: 'base64', accept: ['image/png'], maxSize: '1MiB' };
+  const tools = {
+    ocr: { files: { image } },
+    maybe: { files: { image } },
+    many: { files: { 'images[]': image } },
+    deep: { files: { 'doc.data': image } },
+    note: { files: { text: { encoding: 'text' } } },
+  };
+  wharf = await startWharf({ servers: { docs: { url: upstream.url, transport: 'streamable-http', tools } } });
+  client = await RawClient.connect(wharf.mcp);
+});
+
+afterAll(async () => {
+  await wharf?.stop();
+  await upstream?.stop();
+});
+
+interface Required {
+  argument: string;
+  file: { uri: string };
+  upload: Record<string, unknown> & { url: string };
+  human: { url: string };
+  agent: { method: string; url: string; headers: object; example: string };
+}
+
+async function missing(name: string, args: Record<string, unknown>) {
+  const before = upstream.with('tools/call').length;
+  const { result } = await client.call(name, args);
+  expect(result?.isError).toBe(true);
+  expect(upstream.with('tools/call')).toHaveLength(before);
+  const meta = result?._meta as { 'dev.wharf/uploadRequired': Required };
+  return { text: String(result?.content?.[0]?.text), required: meta['dev.wharf/uploadRequired'] };
+}
+
+describe('a call that lacks its file', () => {
+  it('FB-06: is answered with what is missing, its limits, and every way to hand it over', async () => {
+    const { text } = await missing('ocr', { lang: 'en' });
+    expect(text).toMatch(/^The tool 'ocr' needs a file in the argument 'image', and was given none\./);
+    expect(text).toMatch(/of type image\/png of at most 1048576 bytes/);
+    for (const part of [/http:\/\/\S+\/u\/\S+/, /curl -sSg -F/, /curl -sSg -T/, /mcp-file:\/\//, /browser/])
+      expect(text).toMatch(part);
+    expect(text).toContain("call the tool again with this handle as 'image'");
+  });
+
+  it('FB-11: which also says not to make the file up', async () => {
+    expect((await missing('ocr', {})).text).toMatch(/do not make up the file.*blocked or fails, do not read the file/);
+  });
+
+  it('FB-07: and for programs as a descriptor', async () => {
+    const { text, required } = await missing('ocr', {});
+    const { url } = required.upload;
+    expect(required).toMatchObject({
+      argument: 'image',
+      file: { uri: expect.stringMatching(/^mcp-file:\/\/wharf\/f_/) },
+      upload: { transport: 'http', method: 'POST', multipart: { fileField: 'file' }, expiresAt: expect.any(String) },
+      human: { url },
+      agent: { method: 'POST', url, headers: {}, example: expect.stringContaining('curl ') },
+    });
+    expect(text).toContain(required.agent.example);
+  });
+
+  it('FB-10: whose curl line works as it stands, after which the same call does', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'wharf-missing-'));
+    try {
+      await writeFile(join(folder, 'FILE'), PNG);
+      const { required } = await missing('ocr', {});
+      expect(JSON.parse(await shell(required.agent.example, folder))).toMatchObject({ status: 'completed' });
+      await client.call('ocr', { image: required.file.uri });
+      expect(upstream.lastArguments.image).toBe(PNG.toString('base64'));
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('takes no other file than the argument does', async () => {
+    const { required } = await missing('ocr', {});
+    const body = new Uint8Array(Buffer.from('plain text'));
+    expect((await fetch(required.upload.url, { method: 'PUT', body })).status).toBe(415);
+    const page = await (await fetch(required.human.url, { headers: { accept: 'text/html' } })).text();
+    for (const part of ['docs', 'ocr', 'image/png', '1 MiB']) expect(page).toContain(part);
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['ocr', { image: '' }, 'image'],
+    ['ocr', { image: '@attach' }, 'image'],
+    ['maybe', { image: '@attach' }, 'image'],
+    ['many', {}, 'images'],
+    ['many', { images: '@attach' }, 'images'],
+    ['deep', { doc: {} }, 'doc.data'],
+    ['declared', {}, 'data'],
+  ])('2356-11, 2356-21: %s with %j', async (name, args, argument) => {
+    // what a tool declares by itself is known once its list has been seen, as every client does first
+    await client.request('tools/list');
+    expect((await missing(name, args)).required.argument).toBe(argument);
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['maybe', {}],
+    ['maybe', { image: null }],
+    ['many', { images: [] }],
+    ['deep', {}],
+    ['note', { text: '' }],
+  ])('is none where the file may be left out: %s with %j', async (name, args) => {
+    const before = upstream.with('tools/call').length;
+    expect((await client.call(name, args)).result?.isError).toBeUndefined();
+    expect(upstream.with('tools/call')).toHaveLength(before + 1);
+    expect(upstream.lastArguments).toEqual(args);
+  });
+
+  it('and no arguments at all', async () => {
+    const { result } = await client.request('tools/call', { name: 'ocr' });
+    expect(result).toMatchObject({ isError: true });
+  });
+
+  it('in a batch is an error of its own', async () => {
+    const old = await RawClient.connect(wharf.mcp, '2025-03-26');
+    const answer = await old.post([
+      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'ocr', arguments: {} } },
+      { jsonrpc: '2.0', id: 2, method: 'ping' },
+    ]);
+    expect(answer.text).toContain("needs a file in the argument 'image'");
+  });
+});
