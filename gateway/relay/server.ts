@@ -2,7 +2,7 @@ import { asGatewayError, GatewayError } from '../errors.js';
 import type { Limits } from '../policy/limits.js';
 import type { ClientFacts } from '../ports/dialect.js';
 import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../ports/upstream.js';
-import type { Inquire } from './catalog.js';
+import { asking, type Inquire } from './catalog.js';
 import { clientFacts } from './client-facts.js';
 import type { Exchange, RelayDeps } from './exchange.js';
 import { HttpServer } from './http-server.js';
