@@ -156,7 +156,8 @@ export class Server {
     const { tools, catalog } = this.#deps;
     if (method !== 'tools/call' || !tools.mayHave(subject)) return undefined;
     const view = viewOf(client.protocolVersion, exchange.principal);
-    await catalog.load(view, asking(this.#inquire(exchange, messages, session)));
+    const inquire = this.#inquire(exchange, messages, session);
+    if (inquire) await catalog.load(view, asking(inquire));
     return catalog.takesFiles(view) ? tools.named(subject, catalog.toolNames(view)) : undefined;
   }
 
