@@ -76,7 +76,7 @@ describe('files in results for clients of SEP-2631', () => {
     result?.content?.find(({ type }) => type === 'file')?.file as (Json & { uri: string }) | undefined;
 
   it('2631-42, 2631-44, 2631-62: a large file is a block with its handle, and the text names it', async () => {
-    const answer = await client.call('ocr_image');
+    const answer = await client.call('ocr_image', { image_base64: 'AAEC' });
     const types = answer.result?.content?.map(({ type }) => type);
     expect(types).toEqual(['text', 'text', 'file']);
     expect(fileOf(answer)).toEqual({
@@ -95,19 +95,19 @@ describe('files in results for clients of SEP-2631', () => {
   });
 
   it('2631-50: and can be had by the methods alone', async () => {
-    const { uri } = fileOf(await client.call('ocr_image')) ?? { uri: '' };
+    const { uri } = fileOf(await client.call('ocr_image', { image_base64: 'AAEC' })) ?? { uri: '' };
     expect(digestOf(await download(client, uri))).toBe(digestOf(PDF));
   });
 
   it('2631-09, K10: the handle goes into another tool’s argument', async () => {
-    const { uri } = fileOf(await client.call('ocr_image')) ?? { uri: '' };
+    const { uri } = fileOf(await client.call('ocr_image', { image_base64: 'AAEC' })) ?? { uri: '' };
     await client.call('ocr_image', { image_base64: uri });
     const { image_base64: sent } = upstream.lastArguments;
     expect(digestOf(Buffer.from(String(sent), 'base64'))).toBe(digestOf(PDF));
   });
 
   it('2631-43: no block of that kind goes to a client that declared nothing', async () => {
-    const { result } = await plain.call('ocr_image');
+    const { result } = await plain.call('ocr_image', { image_base64: 'AAEC' });
     expect(result?.content?.map(({ type }) => type)).toEqual(['text', 'text', 'resource_link']);
   });
 
@@ -117,12 +117,12 @@ describe('files in results for clients of SEP-2631', () => {
     ['a word that is no yes', { download: 'yes' }],
   ])('2631-43: nor to one that declared %s', async (_what, files) => {
     const other = await RawClient.connect(wharf.mcp, '2025-11-25', { capabilities: { files } });
-    expect(fileOf(await other.call('ocr_image'))).toBeUndefined();
+    expect(fileOf(await other.call('ocr_image', { image_base64: 'AAEC' }))).toBeUndefined();
   });
 
   it('2631o-04: `output` is what download used to be called', async () => {
     const older = await RawClient.connect(wharf.mcp, '2025-06-18', { capabilities: { files: { output: true } } });
-    expect(fileOf(await older.call('ocr_image'))?.size).toBe(PDF.length);
+    expect(fileOf(await older.call('ocr_image', { image_base64: 'AAEC' }))?.size).toBe(PDF.length);
   });
 
   it('2631-53: a resource above the inline limit is file-backed contents', async () => {
@@ -149,7 +149,7 @@ describe('files in results for clients of SEP-2631', () => {
     const codex = () => RawClient.connect(wharf.mcp, '2025-11-25', { name: 'codex-mcp-client' });
 
     it('X-36: the FileValue stands in structuredContent', async () => {
-      const { result } = await (await codex()).call('ocr_image');
+      const { result } = await (await codex()).call('ocr_image', { image_base64: 'AAEC' });
       expect(result?.content?.map(({ type }) => type)).toEqual(['text', 'text', 'resource_link']);
       expect(result?.structuredContent).toEqual({
         files: [

@@ -67,7 +67,7 @@ describe('two gateways in a row', () => {
         version >= '2026'
           ? RawClient.stateless(outer.mcp, version, about)
           : await RawClient.connect(outer.mcp, version, about);
-      const { result } = await client.call('ocr_image');
+      const { result } = await client.call('ocr_image', { image_base64: 'AAEC' });
       expect(result?.isError).toBeUndefined();
       const files = (result?._meta as { 'dev.wharf/files': { uri: string; url: string }[] } | undefined)?.[
         'dev.wharf/files'
