@@ -156,7 +156,7 @@ describe('adapters', () => {
       adapterOf(target) !== adapterOf(file.path) &&
       // what the HTTP transports, or all of one port, share is no adapter
       !/^adapters\/upstream\/http\//.test(target) &&
-      !/^adapters\/[a-z]+\/shared/.test(target);
+      !/^adapters\/[a-z]+\/common/.test(target);
     expect(violations(files, isForeign)).toEqual([]);
   });
 

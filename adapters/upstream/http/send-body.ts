@@ -1,7 +1,7 @@
 import type { ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import type { StreamedMessage } from '../../../gateway/ports/upstream.js';
-import { feed, happens } from '../writing/feed.js';
+import { feed, happens } from '../common/feed.js';
 
 /** After a write failed, how long what the server said before is waited for, in milliseconds. */
 const LAST_WORDS_MS = 2000;

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Log } from '../../../gateway/ports/log.js';
 import type { OutgoingMessage, SharedConnection, StreamedMessage } from '../../../gateway/ports/upstream.js';
-import { feed } from '../writing/feed.js';
+import { feed } from '../common/feed.js';
 import { ChildOutput } from './child-output.js';
 import { groupGone, groupsToKillAtExit, signalGroup } from './process-group.js';
 import { StderrLog } from './stderr-log.js';
