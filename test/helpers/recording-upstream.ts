@@ -30,10 +30,13 @@ export interface RecordingOptions {
 export class RpcError extends Error {
   readonly code: number;
   readonly data: Json | undefined;
-  constructor(code: number, message: string, data?: Json) {
+  /** Of the HTTP answer. */
+  readonly status: number;
+  constructor(code: number, message: string, data?: Json, status = 200) {
     super(message);
     this.code = code;
     this.data = data;
+    this.status = status;
   }
 }
 
@@ -98,15 +101,17 @@ export class RecordingUpstream {
     this.requests.push(recorded);
     if (message.id === undefined) return { status: 202, headers: {}, body: Buffer.alloc(0) };
     let answer: Json;
+    let status = 200;
     try {
       const result = await this.#result(recorded);
       answer = result ? { result } : { error: { code: -32601, message: 'Method not found' } };
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
+      ({ status } = error);
       answer = { error: { code: error.code, message: error.message, data: error.data } };
     }
     const text = JSON.stringify({ jsonrpc: '2.0', id: message.id, ...answer });
-    return { status: 200, headers: { 'content-type': 'application/json' }, body: Buffer.from(text) };
+    return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(text) };
   }
 
   async #result(recorded: Recorded): Promise<Json | undefined> {

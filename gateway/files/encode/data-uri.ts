@@ -15,7 +15,7 @@ export const dataUriNamed: Encoder = {
   // a byte of a name becomes three characters at most
   longest: (size) => frame('', parameter('')).length + MAX_MEDIA_TYPE + 3 * MAX_NAME_BYTES + encodedLength(size),
   encode(file) {
-    const name = nameOfSource(file);
+    const name = file.hasName === false ? '' : nameOfSource(file);
     return encode(file, name === '' ? '' : parameter(name));
   },
 };

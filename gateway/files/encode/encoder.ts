@@ -3,6 +3,8 @@ import type { JsonValue } from '../../ports/json.js';
 /** A stored file that is written into a message. */
 export interface FileSource {
   name: string;
+  /** False when the name was made up for want of one. */
+  hasName?: boolean;
   mimeType: string;
   /** Bytes. */
   size: number;

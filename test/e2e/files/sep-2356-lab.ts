@@ -104,3 +104,10 @@ export async function shownTool(client: RawClient, index = 0): Promise<ShownTool
   if (!shown) throw new Error(`no tool ${index}`);
   return shown;
 }
+
+/** The handle of the first file of a result. */
+export function handleIn(result: Json | undefined): string {
+  const { 'dev.wharf/files': files } = (result?._meta ?? {}) as { 'dev.wharf/files'?: { uri: string }[] };
+  if (!files?.[0]) throw new Error('no file in the result');
+  return files[0].uri;
+}

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import { dataUri, EARLY, F2, handleIn, type Json, type Lab, lab, sha256, shownTool, tool } from './sep-2356-lab.js';
+
+const PNG = F2.toString('base64');
+const OCR = tool(
+  'ocr_image',
+  {
+    image_base64: { type: 'string', description: 'Base64 of a PNG or JPEG' },
+    filename: { type: 'string' },
+    lang: { type: 'string', default: 'en' },
+  },
+  {},
+);
+(OCR.inputSchema as Json).required = ['image_base64'];
+
+describe('a legacy tool that takes base64, in front of clients of SEP-2356', () => {
+  let ocr: Lab;
+  let early: RawClient;
+
+  beforeAll(async () => {
+    const files = {
+      image_base64: { encoding: 'base64', accept: ['image/png', 'image/jpeg'], maxSize: '2MiB', name: 'filename' },
+    };
+    const shoot = tool('shoot', {});
+    const image = Buffer.concat([F2, Buffer.alloc(600_000)]).toString('base64');
+    ocr = await lab([OCR, shoot], {
+      server: { tools: { ocr_image: { files } } },
+      methods: {
+        'tools/call': ({ name }) =>
+          name === 'shoot'
+            ? { content: [{ type: 'image', mimeType: 'image/png', data: image }] }
+            : { content: [{ type: 'text', text: 'done' }] },
+      },
+    });
+    early = await RawClient.connect(ocr.wharf.mcp, '2025-06-18', { capabilities: EARLY });
+  });
+
+  afterAll(() => ocr.stop());
+
+  it('2356-01: its argument is a declared file, and there are no keywords of our own', async () => {
+    const { inputSchema } = await shownTool(ocr.client);
+    expect(inputSchema.properties.image_base64).toMatchObject({
+      type: 'string',
+      format: 'uri',
+      'x-mcp-file': { accept: ['image/png', 'image/jpeg'], maxSize: 2 * 1024 * 1024 },
+    });
+    const keywords = JSON.stringify(inputSchema).match(/"x-mcp-[a-z-]+"/g) ?? [];
+    expect(new Set(keywords)).toEqual(new Set(['"x-mcp-file"']));
+  });
+
+  it('2356-41: what was required stays so', async () => {
+    expect((await shownTool(ocr.client)).inputSchema.required).toEqual(['image_base64']);
+  });
+
+  it('2356o-01: a client of the early revisions sees inputFiles beside it', async () => {
+    expect((await shownTool(early)).inputFiles).toEqual({
+      image_base64: { accept: ['image/png', 'image/jpeg'], maxSize: 2 * 1024 * 1024 },
+    });
+  });
+
+  it('2356-19: K2, a data: URI and the name in its own argument', async () => {
+    const args = { image_base64: dataUri('image/png', F2), filename: 'a.png' };
+    expect(await ocr.sent('ocr_image', args)).toEqual({ image_base64: PNG, filename: 'a.png' });
+  });
+
+  it('2356-19: K2 without a name, none is invented', async () => {
+    expect(await ocr.sent('ocr_image', { image_base64: dataUri('image/png', F2) })).toEqual({ image_base64: PNG });
+  });
+
+  it('2356o-09: K3, the name inside the data: URI', async () => {
+    const image = `data:image/png;name=a.png;charset=x;base64,${PNG}`;
+    expect(await ocr.sent('ocr_image', { image_base64: image })).toEqual({ image_base64: PNG, filename: 'a.png' });
+  });
+
+  it('2356o-09: what the caller says is the name wins', async () => {
+    const args = { image_base64: dataUri('image/png', F2, 'a.png'), filename: 'b.png' };
+    expect(await ocr.sent('ocr_image', args)).toEqual({ image_base64: PNG, filename: 'b.png' });
+  });
+
+  it("2356-18: K8, a handle of Wharf's own", async () => {
+    const { result } = await ocr.client.call('shoot');
+    const sent = await ocr.sent('ocr_image', { image_base64: handleIn(result) });
+    expect(sent.filename).toBe('shoot-1.png');
+    const expected = sha256(Buffer.concat([F2, Buffer.alloc(600_000)]));
+    expect(sha256(Buffer.from(String(sent.image_base64), 'base64'))).toBe(expected);
+  });
+
+  it('2356-49: K8, raw base64 as before', async () => {
+    expect(await ocr.sent('ocr_image', { image_base64: PNG })).toEqual({ image_base64: PNG });
+  });
+
+  it('2356-17: K2, percent-encoded', async () => {
+    const text = [...F2].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+    expect(await ocr.sent('ocr_image', { image_base64: `data:image/png,${text}` })).toEqual({ image_base64: PNG });
+  });
+
+  it('2356-40: a client that declared nothing may send a data: URI', async () => {
+    const bare = await RawClient.connect(ocr.wharf.mcp, '2024-11-05');
+    const { result } = await bare.call('ocr_image', { image_base64: dataUri('image/png', F2) });
+    expect(result).not.toHaveProperty('isError');
+    expect(ocr.upstream.lastArguments).toEqual({ image_base64: PNG });
+  });
+});

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import { dataUri, declared, EARLY, F1, F2, type Json, type Lab, lab, shownTool, tool } from './sep-2356-lab.js';
+
+const B64 = (bytes: Buffer) => bytes.toString('base64');
+const STRINGS = { type: 'array', items: { type: 'string' } };
+
+const TOOLS = [
+  tool('legacy', { images: STRINGS, names: STRINGS }),
+  tool('five', { images: { ...STRINGS, maxItems: 5, 'x-mcp-file': { maxSize: 12 } } }),
+  tool('called', {
+    files: { type: 'array', items: { type: 'string' }, mcpFile: { filenameProperty: 'names' } },
+    names: STRINGS,
+  }),
+  tool(
+    'sidecar',
+    { files: { type: 'array', items: { type: 'string', format: 'uri' } } },
+    { inputFiles: { files: {} } },
+  ),
+  tool('nested', {
+    doc: { type: 'object', properties: { payload: { type: 'object', properties: { data: { type: 'string' } } } } },
+  }),
+  tool('union', { file: { anyOf: [{ type: 'null' }, { type: 'string' }], 'x-mcp-file': { accept: ['image/png'] } } }),
+  tool('pages', {
+    pages: { type: 'array', items: { type: 'object', properties: { data: declared(), page: { type: 'number' } } } },
+  }),
+  tool('object', { image: { type: 'object', properties: { data: { type: 'string' } }, required: ['data'] } }),
+  {
+    name: 'shared',
+    inputSchema: {
+      type: 'object',
+      properties: { a: { $ref: '#/$defs/file' }, b: { $ref: '#/$defs/file' }, c: { $ref: '#/$defs/text' } },
+      $defs: { file: declared({ accept: ['image/png'] }), text: { type: 'string' } },
+    },
+  },
+];
+const NAMES = TOOLS.map(({ name }) => String(name));
+
+describe('SEP-2356: file arguments of every shape', () => {
+  let shapes: Lab;
+
+  beforeAll(async () => {
+    const object = {
+      encoding: 'object',
+      template: { data: '$base64', mimeType: '$mime', name: '$name', size: '$size' },
+    };
+    shapes = await lab(TOOLS, {
+      server: {
+        tools: {
+          legacy: { files: { 'images[]': { encoding: 'base64', name: 'names[]' } } },
+          nested: { files: { 'doc.payload.data': { encoding: 'base64', accept: ['image/png'] } } },
+          object: { files: { image: object } },
+        },
+      },
+    });
+    await shapes.client.request('tools/list');
+  });
+
+  afterAll(() => shapes.stop());
+
+  const properties = async (name: string, client = shapes.client): Promise<Record<string, Json>> =>
+    (await shownTool(client, NAMES.indexOf(name))).inputSchema.properties;
+
+  it('2356o-20: an array of files says on its items what they are, and how many it takes', async () => {
+    const { images } = await properties('legacy');
+    expect(images).toMatchObject({ maxItems: 10, items: { type: 'string', format: 'uri', 'x-mcp-file': {} } });
+    expect((await properties('five')).images).toMatchObject({ maxItems: 5 });
+  });
+
+  it('2356o-20: files of all kinds may be mixed; they arrive in order, with their names', async () => {
+    const images = [dataUri('image/png', F2, 'a.png'), B64(F1), dataUri('text/plain', F1, 'b.txt')];
+    const sent = await shapes.sent('legacy', { images: [images[0], images[2]] });
+    expect(sent).toEqual({ images: [B64(F2), B64(F1)], names: ['a.png', 'b.txt'] });
+    expect((await shapes.sent('legacy', { images })).images).toEqual([B64(F2), B64(F1), B64(F1)]);
+  });
+
+  it('2356o-20: more files than the limit are refused, and the text says which', async () => {
+    const images = Array.from({ length: 11 }, () => dataUri('image/png', F2));
+    expect(await shapes.refused('legacy', { images })).toMatchObject({ reason: 'tooManyFiles', argument: 'images' });
+    const { result } = await shapes.client.call('legacy', { images });
+    expect(result?.content?.[0]?.text).toBe("Argument 'images' has 11 files; limits.filesPerArgument is 10.");
+    expect((await shapes.sent('legacy', { images: images.slice(1) })).images).toHaveLength(10);
+  });
+
+  it("2356o-06: the tool's own maxItems counts", async () => {
+    const images = Array.from({ length: 6 }, () => dataUri('text/plain', F1));
+    expect(await shapes.refused('five', { images })).toMatchObject({ reason: 'tooManyFiles' });
+    expect((await shapes.sent('five', { images: images.slice(1) })).images).toEqual(images.slice(1));
+  });
+
+  it('2356o-05: maxSize is that of each file', async () => {
+    const images = [dataUri('text/plain', F1), dataUri('text/plain', F1)];
+    expect(await shapes.sent('five', { images })).toEqual({ images });
+    const larger = [images[0], dataUri('text/plain', Buffer.concat([F1, F1]))];
+    expect(await shapes.refused('five', { images: larger })).toEqual({
+      reason: 'maxSizeExceeded',
+      argument: 'images[1]',
+      maxSize: 12,
+      actualSize: 24,
+    });
+  });
+
+  it('2356o-20: one bad file costs the whole call, and is named by its index', async () => {
+    const images = [dataUri('image/png', F2), 'data:image/png;base64,%%%'];
+    expect(await shapes.refused('legacy', { images })).toMatchObject({ argument: 'images[1]', reason: 'malformedUri' });
+  });
+
+  it('2356o-20: a single file for a list becomes a list of one', async () => {
+    const sent = await shapes.sent('legacy', { images: dataUri('image/png', F2, 'a.png') });
+    expect(sent).toEqual({ images: [B64(F2)], names: ['a.png'] });
+  });
+
+  it('2356o-19: a list of files has a list of names', async () => {
+    const files = [dataUri('image/png', F2, 'a.png'), dataUri('text/plain', F1, 'b.txt')];
+    expect(await shapes.sent('called', { files })).toEqual({
+      files: [dataUri('image/png', F2), dataUri('text/plain', F1)],
+      names: ['a.png', 'b.txt'],
+    });
+  });
+
+  it('2356o-03: an early list of files is shown and filled as one', async () => {
+    const early = await RawClient.connect(shapes.wharf.mcp, '2025-06-18', { capabilities: EARLY });
+    const shown = await shownTool(early, NAMES.indexOf('sidecar'));
+    expect(Object.keys(shown.inputFiles ?? {})).toEqual(['files']);
+    const files = [dataUri('image/png', F2, 'a.png')];
+    expect(await shapes.sent('sidecar', { files })).toEqual({ files });
+  });
+
+  it('2356-03: a nested property has the keyword itself', async () => {
+    const { doc } = await properties('nested');
+    expect(doc).toMatchObject({
+      properties: {
+        payload: { properties: { data: { type: 'string', format: 'uri', 'x-mcp-file': { accept: ['image/png'] } } } },
+      },
+    });
+    const sent = await shapes.sent('nested', { doc: { payload: { data: dataUri('image/png', F2) }, x: 1 } });
+    expect(sent).toEqual({ doc: { payload: { data: B64(F2) }, x: 1 } });
+  });
+
+  it('2356-03: in a union the string has it, not the union', async () => {
+    const { file } = await properties('union');
+    expect(file).not.toHaveProperty('x-mcp-file');
+    const string = { type: 'string', format: 'uri', 'x-mcp-file': { accept: ['image/png'] } };
+    expect(file).toMatchObject({ anyOf: [{ type: 'null' }, string] });
+    expect(await shapes.sent('union', { file: null })).toEqual({ file: null });
+    expect(await shapes.sent('union', { file: dataUri('image/png', F2) })).toEqual({ file: dataUri('image/png', F2) });
+  });
+
+  it('2356-03: so do the members of objects in a list', async () => {
+    const pages = [
+      { data: dataUri('image/png', F2, 'a.png'), page: 1 },
+      { page: 2 },
+      { data: dataUri('text/plain', F1) },
+    ];
+    const sent = await shapes.sent('pages', { pages });
+    expect(sent.pages).toEqual([{ data: dataUri('image/png', F2), page: 1 }, pages[1], pages[2]]);
+  });
+
+  it('2356-03: an object is one URI for clients, and an object for the server', async () => {
+    const { image } = await properties('object');
+    expect(image).toMatchObject({ type: 'string', format: 'uri', 'x-mcp-file': {} });
+    expect(image).not.toHaveProperty('properties');
+    expect(await shapes.sent('object', { image: dataUri('image/png', F2, 'a.png') })).toEqual({
+      image: { data: B64(F2), mimeType: 'image/png', name: 'a.png', size: F2.length },
+    });
+  });
+
+  it('2356-03: what is shared by reference is copied', async () => {
+    const { inputSchema } = await shownTool(shapes.client, NAMES.indexOf('shared'));
+    for (const key of ['a', 'b']) {
+      expect(inputSchema.properties[key]).toMatchObject({ type: 'string', format: 'uri' });
+      expect(inputSchema.properties[key]).not.toHaveProperty('$ref');
+    }
+    expect(inputSchema.properties.c).toEqual({ $ref: '#/$defs/text' });
+    expect(await shapes.sent('shared', { a: dataUri('image/png', F2, 'n'), c: 'text' })).toEqual({
+      a: dataUri('image/png', F2),
+      c: 'text',
+    });
+  });
+});
