@@ -6,6 +6,9 @@ import { isObject } from './request.js';
 /** Segment of a slot's path: every item of an array. */
 export const EACH = '[]';
 
+/** Slots of one tool: each costs work whenever the tool is listed, and no form has so many fields for files. */
+const MAX_SLOTS = 100;
+
 /** Values in one slot of one call: an array of a million items is no list of files. */
 const MAX_VALUES = 10_000;
 
@@ -23,7 +26,7 @@ export function slotsOf(
   const slots = new Map<string, FileSlot>();
   const add = (slot: FileSlot) => {
     const key = slot.path.join('.');
-    if (!slots.has(key) && !slot.path.includes('__proto__')) slots.set(key, slot);
+    if (slots.size < MAX_SLOTS && !slots.has(key) && !slot.path.includes('__proto__')) slots.set(key, slot);
   };
   for (const argument of settings?.files ?? []) add(configuredSlot(argument));
   for (const dialect of dialects) for (const slot of dialect.slotsOf?.(tool) ?? []) add(slot);

@@ -31,7 +31,7 @@ export function toolPatches(
   for (const slot of slots) {
     const place = passesBetween(slot, client, deps.dialects) ? undefined : placeOf(seen, slot.path);
     if (!place) continue;
-    seen = patchValue(seen, place.copies);
+    if (place.copies.length > 0) seen = patchValue(seen, place.copies);
     patches.push(...place.copies);
     const maxSize = maxSizeOf(slot, { ...deps, owner }).bytes;
     shown.push({

@@ -3,18 +3,23 @@ import type { JsonObject, JsonPath, JsonValue } from '../../../gateway/ports/dia
 /** A chain of local references may refer to itself. */
 const MAX_DEPTH = 16;
 
-/** A schema's own references can make ways through it grow without end: one hostile tool must not stop Wharf. */
-export const MAX_STEPS = 10_000;
+/** What may be looked at of one tool: schemas can refer to themselves in ways that grow without end. */
+export interface Budget {
+  steps: number;
+}
+
+export function newBudget(): Budget {
+  return { steps: 10_000 };
+}
 
 /** What a file argument is: one file, or a list of them. */
 export type Shape = 'string' | 'strings';
 
 /** The shape of a schema that may hold data: URIs; through local references and the branches of a union. */
-export function shapeOf(schema: JsonValue | undefined, root: JsonValue | undefined): Shape | undefined {
-  let steps = 0;
+export function shapeOf(schema: JsonValue | undefined, root: JsonValue | undefined, budget: Budget): Shape | undefined {
   const look = (node: JsonValue | undefined, depth: number): Shape | undefined => {
-    steps += 1;
-    if (!isObject(node) || depth > MAX_DEPTH || steps > MAX_STEPS) return undefined;
+    budget.steps -= 1;
+    if (!isObject(node) || depth > MAX_DEPTH || budget.steps < 0) return undefined;
     const types = Array.isArray(node.type) ? node.type : [node.type];
     if (types.includes('string') || (node.type === undefined && node.format === 'uri')) return 'string';
     if (types.includes('array')) return look(node.items, depth + 1) === 'string' ? 'strings' : undefined;

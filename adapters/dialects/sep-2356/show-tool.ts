@@ -10,6 +10,9 @@ import { descriptorOf, KEYWORD, KEYWORDS, OLD_KEYWORD, readDescriptor } from './
 import { isObject, valueAt } from './schema.js';
 import { showSidecar } from './sidecar.js';
 
+/** Malformed keywords that are looked for in one tool. */
+const MAX_MALFORMED = 100;
+
 /** Schemas nest; what stands deeper nobody fills. */
 const MAX_DEPTH = 64;
 
@@ -80,7 +83,7 @@ function typeIn(patches: readonly JsonPatch[], at: JsonPath): JsonObject {
 function withoutMalformed(tool: JsonObject): JsonPatch[] {
   const patches: JsonPatch[] = [];
   const walk = (node: JsonValue | undefined, path: JsonPath): void => {
-    if (!isObject(node) || path.length > MAX_DEPTH) return;
+    if (!isObject(node) || path.length > MAX_DEPTH || patches.length >= MAX_MALFORMED) return;
     for (const name of KEYWORDS) {
       if (node[name] !== undefined && !readDescriptor(node[name])) {
         patches.push({ path: [...path, name], value: undefined });

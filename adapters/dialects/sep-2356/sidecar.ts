@@ -1,6 +1,6 @@
 import type { ClientFacts, JsonObject, JsonPatch, JsonValue, ShownSlot } from '../../../gateway/ports/dialect.js';
 import { type Descriptor, descriptorOf, readDescriptor } from './keyword.js';
-import { isObject, own, type Shape, shapeOf } from './schema.js';
+import { isObject, newBudget, own, type Shape, shapeOf } from './schema.js';
 
 /** Member of a tool that names its file arguments (2026-03-04 to 2026-03-26). */
 const SIDECAR = 'inputFiles';
@@ -15,9 +15,10 @@ interface Entry {
 export function sidecarEntries(tool: JsonObject): Entry[] {
   const { [SIDECAR]: sidecar, inputSchema } = tool;
   if (!isObject(sidecar)) return [];
+  const budget = newBudget();
   return Object.entries(sidecar).flatMap(([name, value]) => {
     const descriptor = isForeign(value) ? undefined : readDescriptor(value);
-    const shape = shapeOf(propertyOf(inputSchema, name), inputSchema);
+    const shape = shapeOf(propertyOf(inputSchema, name), inputSchema, budget);
     return descriptor && shape ? [{ name, shape, descriptor }] : [];
   });
 }

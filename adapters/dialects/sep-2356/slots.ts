@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { FileSlot } from '../../../gateway/ports/file-slot.js';
 import { type Descriptor, KEYWORDS, readDescriptor } from './keyword.js';
-import { branchesOf, isObject, MAX_STEPS, own, pointed, type Shape, shapeOf } from './schema.js';
+import { type Budget, branchesOf, isObject, newBudget, own, pointed, type Shape, shapeOf } from './schema.js';
 import { sidecarEntries } from './sidecar.js';
 
 /** Schemas nest, and may refer to themselves; a tool's arguments hardly do. */
@@ -12,7 +12,7 @@ const MAX_DEPTH = 16;
  * beside it (before). A keyword without `format: "uri"` counts, for real servers leave that out.
  */
 export function slotsOf(tool: JsonObject): FileSlot[] {
-  const slots = declaredSlots(tool.inputSchema);
+  const slots = declaredSlots(tool.inputSchema, newBudget());
   const taken = new Set(slots.map(({ path }) => path.join('.')));
   for (const { name, shape, descriptor } of sidecarEntries(tool)) {
     const slot = fileSlot([name], shape, descriptor, 'dataUriNamed');
@@ -21,19 +21,18 @@ export function slotsOf(tool: JsonObject): FileSlot[] {
   return slots;
 }
 
-function declaredSlots(root: JsonValue | undefined): FileSlot[] {
+function declaredSlots(root: JsonValue | undefined, budget: Budget): FileSlot[] {
   const slots: FileSlot[] = [];
-  let steps = 0;
   const walk = (
     node: JsonValue | undefined,
     path: readonly string[],
     siblings: JsonObject | undefined,
     depth: number,
   ): void => {
-    steps += 1;
-    if (!isObject(node) || depth > MAX_DEPTH || steps > MAX_STEPS) return;
+    budget.steps -= 1;
+    if (!isObject(node) || depth > MAX_DEPTH || budget.steps < 0) return;
     const descriptor = path.length > 0 ? descriptorIn(node) : undefined;
-    const shape = descriptor && shapeOf(node, root);
+    const shape = descriptor && shapeOf(node, root, budget);
     if (descriptor && shape) {
       if (takesInline(descriptor)) slots.push(fileSlot(path, shape, descriptor, 'dataUri', siblings));
       return;
@@ -82,6 +81,6 @@ function fileSlot(
 /** The sibling that takes the names; a list of files has a list of them. */
 function companionName(property: string, path: readonly string[], siblings?: JsonObject): string | undefined {
   if (siblings === undefined || property === path.findLast((segment) => segment !== '[]')) return undefined;
-  const shape = shapeOf(own(siblings, property), undefined);
+  const shape = shapeOf(own(siblings, property), undefined, newBudget());
   return shape === 'strings' ? `${property}[]` : shape && property;
 }

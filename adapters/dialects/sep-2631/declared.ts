@@ -9,6 +9,9 @@ export const SIDECAR_META = 'modelcontextprotocol.io/fileInputs';
 /** Schemas nest, and may refer to themselves; a tool's arguments hardly do. */
 const MAX_DEPTH = 16;
 
+/** Ten branches that each refer back to their union are 10^16 ways to go: one hostile tool must not stop Wharf. */
+const MAX_STEPS = 10_000;
+
 /** The revisions differ in what stands in an argument whose file was uploaded. */
 export type Revision = 'uri' | 'object-with-uri' | 'object-with-file';
 
@@ -31,8 +34,10 @@ export function slotsOf(tool: JsonObject): FileSlot[] {
 
 function byKeyword(root: JsonValue | undefined): FileSlot[] {
   const slots: FileSlot[] = [];
+  let steps = 0;
   const walk = (node: JsonValue | undefined, path: readonly string[], depth: number): void => {
-    if (!isObject(node) || depth > MAX_DEPTH) return;
+    steps += 1;
+    if (!isObject(node) || depth > MAX_DEPTH || steps > MAX_STEPS) return;
     const keyword = node['x-mcp-file'];
     if (isObject(keyword) && Array.isArray(keyword.transferModes) && path.length > 0) {
       // two drafts had the keyword on the array itself

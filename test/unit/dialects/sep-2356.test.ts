@@ -103,6 +103,9 @@ describe('SEP-2356: which arguments are files', () => {
       { $defs: { union: { anyOf: branches } } },
     );
     expect(sep2356().slotsOf?.(keyword)).toEqual([]);
+    const marked = Array.from({ length: 10 }, () => ({ $ref: '#/$defs/union', 'x-mcp-file': {} }));
+    const both = tool({ file: { anyOf: marked } }, { $defs: { union: { anyOf: marked } } });
+    expect(sep2356().slotsOf?.(both)).toEqual([]);
   });
 });
 
@@ -177,6 +180,13 @@ describe('SEP-2356: what is shown of them', () => {
       { required: ['nullable'] },
     );
     expect(Object.keys(shown(of, { fileInputs: {} }).inputFiles ?? {})).toEqual(['plain']);
+  });
+
+  it('of a tool with thousands of file arguments a hundred are', () => {
+    const many = Array.from({ length: 3000 }, (_, index) => [`p${index}`, { type: 'string', 'x-mcp-file': {} }]);
+    const of = tool(Object.fromEntries(many) as JsonObject);
+    const { inputSchema } = shown(of) as { inputSchema: { properties: Record<string, JsonObject> } };
+    expect(Object.values(inputSchema.properties).filter(({ format }) => format === 'uri')).toHaveLength(100);
   });
 
   it('a tool without files keeps every byte', () => {
