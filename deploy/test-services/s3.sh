@@ -76,7 +76,7 @@ mon data avail crit = 1
 [osd]
 osd data = $DIR/osd
 osd objectstore = memstore
-memstore device bytes = ${S3_MEMORY_BYTES:-4294967296}
+memstore device bytes = ${S3_MEMORY_BYTES:-8589934592}
 osd memory target = 1073741824
 osd crush initial weight = 1
 

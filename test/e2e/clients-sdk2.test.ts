@@ -136,7 +136,10 @@ describe.each(['http', 'stdio'] as const)(`an SDK 2.4 client of ${MODERN}, serve
 
   it('discovers, lists, reads and calls as it does directly', async () => {
     expect(client.getNegotiatedProtocolVersion()).toBe(MODERN);
-    expect(client.getServerCapabilities()).toEqual(direct.getServerCapabilities());
+    const { extensions, ...capabilities } = client.getServerCapabilities() ?? {};
+    expect(capabilities).toEqual(direct.getServerCapabilities());
+    // all that Wharf adds: methods it answers whatever the server is
+    expect(Object.keys(extensions ?? {})).toEqual(['dev.wharf/file-transfer']);
     expect(await client.listTools()).toEqual(await direct.listTools());
     expect(await client.listPrompts()).toEqual(await direct.listPrompts());
     expect(await client.listResources()).toEqual(await direct.listResources());
