@@ -6,7 +6,8 @@ import { PartLease } from '../files/part-lease.js';
 import type { Limits } from '../policy/limits.js';
 import type { Dialect, JsonObject, SlotPlace, SlotReading } from '../ports/dialect.js';
 import type { HeldMessage, SlotSink, SlotValue, WatchRange } from '../wire/json/reader.js';
-import { Cut } from './cut.js';
+import { Cut, type CutOptions } from './cut.js';
+import { NestedCuts } from './nested-cuts.js';
 import { RANGE, STRUCTURED_SLOT } from './slots.js';
 
 export interface CutDeps {
@@ -16,6 +17,8 @@ export interface CutDeps {
   held: HeldBudget;
   /** Slot name → its place and whose place it is. */
   places: ReadonlyMap<string, { place: SlotPlace; dialect: Dialect }>;
+  /** Texts of this server may be JSON with files in them. */
+  jsonTexts: boolean;
 }
 
 /** A cut in an object that is complete: what the object says of the file. */
@@ -48,6 +51,8 @@ export class MessageCuts {
 
   readonly cuts: Cut[] = [];
   readonly claimed: ClaimedCut[] = [];
+  /** Texts with cuts of their own in them. */
+  readonly texts: { value: SlotValue; nested: NestedCuts }[] = [];
   failure: GatewayError | undefined;
 
   constructor(deps: CutDeps, message: HeldMessage, signal: AbortSignal) {
@@ -94,15 +99,34 @@ export class MessageCuts {
 
   open(value: SlotValue): SlotSink {
     if (this.failure) return NOWHERE;
-    const { limits } = this.#deps;
-    const known = this.#deps.places.get(value.slot);
-    const path = shown(pointer(value.path));
+    const { limits, places, jsonTexts } = this.#deps;
+    const place = places.get(value.slot)?.place;
     const contentLimit = Math.max(limits.inlineImage, limits.inlineOther);
+    const openUsual = () => {
+      const inlineLimit = place?.kind === 'resource' ? limits.inlineResource : contentLimit;
+      const cut = this.#newCut(value, place?.encoding ?? 'base64', place?.encoding === 'base64', inlineLimit);
+      value.attachment = cut;
+      return cut;
+    };
+    if (!jsonTexts || place?.kind !== 'content' || place.encoding !== 'dataUri') return openUsual();
+    const nested = new NestedCuts({
+      min: Math.ceil(limits.inlineOther / 3) * 4,
+      open: () => (this.failure ? undefined : this.#newCut(value, 'base64', false, limits.inlineOther)),
+      otherwise: openUsual,
+      account: (delta) => this.account(delta),
+    });
+    value.attachment = nested;
+    this.texts.push({ value, nested });
+    return nested;
+  }
+
+  #newCut(value: SlotValue, encoding: CutOptions['encoding'], definite: boolean, inlineLimit: number): Cut {
+    const path = shown(pointer(value.path));
     const cut = new Cut(value, {
-      encoding: known?.place.encoding ?? 'base64',
-      definite: known?.place.encoding === 'base64',
-      inlineLimit: known?.place.kind === 'resource' ? limits.inlineResource : contentLimit,
-      spoolLimit: limits.spool,
+      encoding,
+      definite,
+      inlineLimit,
+      spoolLimit: this.#deps.limits.spool,
       path,
       lease: () => new PartLease(this.#deps.ingest, this.#signal),
       openFile: (lease) => this.#openFile(path, lease),
@@ -111,7 +135,6 @@ export class MessageCuts {
       fail: (error) => this.fail(error),
     });
     this.cuts.push(cut);
-    value.attachment = cut;
     return cut;
   }
 
@@ -133,7 +156,7 @@ export class MessageCuts {
     if (!holder) return true;
     for (const cut of here) {
       const known = this.#deps.places.get(cut.value.slot);
-      if (!known) continue;
+      if (!known || cut.value.attachment !== cut) continue;
       const reading = known.dialect.read(known.place, holder);
       this.claimed.push({ cut, ...known, holder, range, reading });
       if (reading.kind === 'mine' && cut.inline && this.#isOver(cut, known.place, reading)) cut.storeLate();

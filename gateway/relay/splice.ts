@@ -1,9 +1,11 @@
 import { GatewayError } from '../errors.js';
 import type { Library } from '../files/library.js';
 import { Base64Encoder } from '../wire/base64/encode.js';
+import { ByteStore } from '../wire/json/byte-store.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { Cut, type PutBack } from './cut.js';
 import type { Edit } from './edits.js';
+import { NestedCuts } from './nested-cuts.js';
 
 /** A stretch of an outgoing message: bytes, or a file written back as base64 while it is read. */
 export type Piece = Buffer | (() => AsyncIterable<Buffer>);
@@ -22,22 +24,33 @@ export function splice(
   signal: AbortSignal,
 ): Piece[] {
   const pieces: Piece[] = [];
+  const whole = (cut: Cut): readonly Piece[] => {
+    if (cut.inline) return cut.inline;
+    const back = cut.putBack();
+    if (!back) throw lost(cut.value.path);
+    const key = keyOf(back.stored.digest) ?? back.stored.key;
+    return [() => encodeAgain(library, key, back.how, signal)];
+  };
   for (const part of message.render([...edits])) {
     if (Buffer.isBuffer(part)) {
       pieces.push(part);
       continue;
     }
-    const cut = part.attachment;
-    if (cut instanceof Cut && cut.inline) {
-      pieces.push(...cut.inline);
-      continue;
-    }
-    const back = cut instanceof Cut ? cut.putBack() : undefined;
-    if (!back) throw new Error(`the string at ${part.path.join('/')} was lost`);
-    const key = keyOf(back.stored.digest) ?? back.stored.key;
-    pieces.push(() => encodeAgain(library, key, back.how, signal));
+    const { attachment } = part;
+    if (attachment instanceof Cut) pieces.push(...whole(attachment));
+    else if (attachment instanceof NestedCuts) {
+      for (const inner of attachment.parts) {
+        if (inner instanceof ByteStore) pieces.push(...inner.pieces());
+        else if (inner.replacement) pieces.push(inner.replacement);
+        else pieces.push(...whole(inner.cut));
+      }
+    } else throw lost(part.path);
   }
   return pieces;
+}
+
+function lost(path: readonly (string | number)[]): Error {
+  return new Error(`the string at ${path.join('/')} was lost`);
 }
 
 async function* encodeAgain(library: Library, key: string, how: PutBack, signal: AbortSignal): AsyncGenerator<Buffer> {

@@ -86,7 +86,7 @@ export function untouched(
   deps: RelayDeps,
   to: Addressee,
 ): Piece[] | undefined {
-  if (cuts.cuts.length > 0 || cuts.failure || to.remap) return undefined;
+  if (message.slots.length > 0 || cuts.failure || to.remap) return undefined;
   if (answersIn(message).some(({ id }) => needsLook(to.answered(id)))) return undefined;
   if (tellsOfChange(message) || namesFiles(message, deps, to)) return undefined;
   return message.render([]) as Buffer[];
@@ -276,15 +276,15 @@ export function mayAnswerWithFiles(
 }
 
 /** An error that takes another form for this client takes it as a whole. */
-function retell({ message, cuts, answers, deps, to }: Work): Outgoing | undefined {
+function retell({ message, answers, deps, to }: Work): Outgoing | undefined {
   const [answer] = answers;
-  if (cuts.cuts.length > 0 || to.isFailure || answer?.base.length !== 0) return undefined;
+  if (message.slots.length > 0 || to.isFailure || answer?.base.length !== 0) return undefined;
   const bytes = retoldError(message, answer.request, refusalContext(answer, deps, to));
   return bytes && { pieces: [bytes], answered: [answer.id], sent: async () => {} };
 }
 
-function liftRefusals({ message, cuts, answers, deps, to }: Work): Edit[] {
-  if (cuts.cuts.length > 0) return [];
+function liftRefusals({ message, answers, deps, to }: Work): Edit[] {
+  if (message.slots.length > 0) return [];
   return answers.flatMap((answer) => liftedFacts(message, answer, answer.request, refusalContext(answer, deps, to)));
 }
 

@@ -8,6 +8,8 @@ import type { Cut } from './cut.js';
 import { type Edit, inOrder, insertMember, rangeAt, replaceRange } from './edits.js';
 import { EACH, segmentsOf } from './file-slots.js';
 import { type ClaimedCut, inlineLimitOf, isStructured, type MessageCuts, pointer } from './message-cuts.js';
+import type { NestedCut } from './nested-cuts.js';
+import { nestedFiles, publishNested } from './nested-files.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { RemoteEdits, Replacement } from './remote-edits.js';
 import { FILES_META_KEY, RANGE } from './slots.js';
@@ -62,11 +64,16 @@ export async function translate(
   );
   for (const claimed of mine) refuseWhatIsNoFile(claimed, context.limits);
   const stored = mine.filter((claimed) => claimed.cut.stored);
-  if (stored.length > 0) refuseDuplicates(message);
-  await refuseLost(cuts, stored, context);
+  const nested = nestedFiles(message, cuts, context);
+  if (stored.length > 0 || nested.length > 0) refuseDuplicates(message);
+  await refuseLost(cuts, stored, nested, context);
   const ownReplacements = await replacementsOf(stored, files, context);
   const replacements = [...ownReplacements, ...besides(context.remote?.replacements ?? [], ownReplacements)];
   replaceHolders(replacements, edits, entries);
+  for (const { file, block } of await publishNested(nested, files, context.subject)) {
+    const contentIndex = Number(block.at(-1)) + movedBefore(block, replacements);
+    entries.push({ file, result: resultOf(block), place: { contentIndex } });
+  }
   await replaceStructured(message, cuts, files, context, edits, entries);
   edits.push(...(context.remote?.edits ?? []));
   for (const { file, result, path } of context.remote?.values ?? []) {
@@ -101,9 +108,15 @@ function refuseDuplicates(message: HeldMessage): void {
 }
 
 /** A string that would have to be put back and cannot: said before any file of the message has a record. */
-async function refuseLost(cuts: MessageCuts, files: readonly ClaimedCut[], context: TranslateContext): Promise<void> {
-  const digests = new Set(files.map(({ cut }) => cut.stored?.digest));
+async function refuseLost(
+  cuts: MessageCuts,
+  files: readonly ClaimedCut[],
+  nested: readonly NestedCut[],
+  context: TranslateContext,
+): Promise<void> {
+  const digests = new Set([...files, ...nested].map(({ cut }) => cut.stored?.digest));
   for (const cut of cuts.cuts) {
+    if (nested.some((claimed) => claimed.cut === cut)) continue;
     if (!cut.lost || files.some(({ range }) => range.start < cut.value.offset && cut.value.offset < range.end))
       continue;
     const isFile = isStructured(cut) && context.mayHoldFiles(cut.value.path) && cut.stored !== undefined;
@@ -133,6 +146,15 @@ async function replacementsOf(
     replacements.push({ range, kind: place.kind, blocks, file });
   }
   return replacements;
+}
+
+/** How far blocks that became several have moved the one at this path. */
+function movedBefore(path: readonly (string | number)[], replacements: readonly Replacement[]): number {
+  const at = path.findLastIndex((key) => typeof key === 'number');
+  const list = pointer(path.slice(0, at));
+  return replacements
+    .filter(({ range }) => pointer(range.path.slice(0, at)) === list && Number(range.path[at]) < Number(path[at]))
+    .reduce((sum, { blocks }) => sum + blocks.length - 1, 0);
 }
 
 /** An object that holds a file and names another is what it holds. */

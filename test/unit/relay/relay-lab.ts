@@ -7,6 +7,7 @@ import { PartBuffers } from '../../../gateway/files/part-buffers.js';
 import type { Tickets } from '../../../gateway/files/ticket.js';
 import { DEFAULT_LIMITS, type Limits } from '../../../gateway/policy/limits.js';
 import type { ClientFacts, Dialect, JsonObject } from '../../../gateway/ports/dialect.js';
+import type { ToolSettings } from '../../../gateway/ports/file-slot.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
 import type { Inquire } from '../../../gateway/relay/catalog.js';
@@ -34,6 +35,8 @@ export interface LabOptions {
   /** What the server answers to a tools/list of Wharf's own. */
   tools?: JsonObject[];
   dialects?: readonly Dialect[];
+  /** What the operator says of each tool. */
+  settings?: Readonly<Record<string, ToolSettings>>;
   /** Wraps the stores, to make them fail. */
   wrapObjects?: (store: ObjectStore) => ObjectStore;
   wrapState?: (store: StateStore) => StateStore;
@@ -107,13 +110,14 @@ export class RelayLab {
         places: places(dialects),
         tree: toClientTree(dialects.flatMap((dialect) => dialect.places)),
         slotMin: slotMin(this.limits),
+        jsonTexts: Object.values(options.settings ?? {}).some(({ results }) => results.text === 'json'),
       },
       files: { library, previewOf: async () => undefined },
       dialects,
       sessions: {} as Sessions,
       catalog: new Catalog({}, dialects),
       // of the other direction
-      settings: {},
+      settings: options.settings ?? {},
       profiles: [],
       incoming: {} as RelayDeps['incoming'],
       tempFiles: {} as RelayDeps['tempFiles'],

@@ -1,0 +1,46 @@
+import type { JsonPath, OutgoingFile } from '../ports/dialect.js';
+import type { ToolSettings } from '../ports/file-slot.js';
+import type { HeldMessage } from '../wire/json/reader.js';
+import type { MessageCuts } from './message-cuts.js';
+import type { NestedCut } from './nested-cuts.js';
+import type { OutgoingFiles } from './outgoing-files.js';
+import { RANGE } from './slots.js';
+
+export interface NestedContext {
+  mayHoldFiles: (path: JsonPath) => boolean;
+  settings: (path: JsonPath) => ToolSettings | undefined;
+}
+
+/** The files in text blocks of which the operator says that they are JSON (`results.text: json`). */
+export function nestedFiles(message: HeldMessage, cuts: MessageCuts, context: NestedContext): NestedCut[] {
+  return cuts.texts.flatMap(({ value: { path, offset }, nested }) => {
+    if (!context.mayHoldFiles(path) || context.settings(path)?.results.text !== 'json') return [];
+    const holder = message.ranges.find(
+      ({ name, start, end }) => name === RANGE.holder && start < offset && offset < end,
+    );
+    const block: unknown = holder && JSON.parse(message.slice(holder.start, holder.end).toString('utf8'));
+    return (block as { type?: unknown } | undefined)?.type === 'text' ? nested.files() : [];
+  });
+}
+
+/** Puts links in their places, spelled as strings of JSON that stands in a string. */
+export async function publishNested(
+  nested: readonly NestedCut[],
+  files: OutgoingFiles,
+  subject: (path: JsonPath) => string,
+): Promise<{ file: OutgoingFile; block: JsonPath }[]> {
+  const published: { file: OutgoingFile; block: JsonPath }[] = [];
+  for (const one of nested) {
+    const { stored, value } = one.cut;
+    if (!stored) continue;
+    const file = await files.publish(stored, {}, subject(value.path));
+    one.replacement = Buffer.from(inner(JSON.stringify(inner(JSON.stringify(file.ref.url)))));
+    published.push({ file, block: value.path.slice(0, -1) });
+  }
+  return published;
+}
+
+/** A JSON string without its quotes. */
+function inner(json: string): string {
+  return json.slice(1, -1);
+}

@@ -1,0 +1,80 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+const LARGE = randomBytes(100_000);
+const DATA = LARGE.toString('base64');
+/** With its base64 well over limits.response. */
+const HUGE = randomBytes(20_000_000);
+const SMALL = 'AAEC/f7/';
+const text = (value: unknown) => ({ type: 'text', text: JSON.stringify(value) });
+
+const RESULTS: Record<string, Record<string, unknown>> = {
+  named: { content: [], structuredContent: { pages: [{ data: DATA, other: DATA.slice(4) }, { data: SMALL }] } },
+  narrow: { content: [], structuredContent: { data: DATA } },
+  unnamed: { content: [], structuredContent: { pages: [{ data: DATA }] } },
+  texts: { content: [text({ file: { data: HUGE.toString('base64') }, n: 1 })] },
+};
+
+const tools = Object.keys(RESULTS).map((name) => ({
+  name,
+  inputSchema: { type: 'object' },
+  ...(name === 'narrow' && {
+    outputSchema: { type: 'object', properties: { data: { type: 'string', pattern: '^[A-Za-z0-9+/]*=*$' } } },
+  }),
+}));
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+const get = async (url: unknown) => Buffer.from(await (await fetch(String(url))).arrayBuffer());
+
+describe('files in results that the operator names', () => {
+  let upstream: RecordingUpstream;
+  let wharf: Wharf;
+  let client: RawClient;
+
+  beforeAll(async () => {
+    upstream = await RecordingUpstream.start({ tools, methods: { 'tools/call': ({ name }) => RESULTS[String(name)] } });
+    const settings = {
+      named: { results: { files: ['pages[].data'] } },
+      narrow: { results: { files: ['data'] } },
+      texts: { results: { text: 'json' } },
+    };
+    wharf = await startWharf({
+      servers: { s: { url: upstream.url, transport: 'streamable-http', tools: settings } },
+    });
+    client = await RawClient.connect(wharf.mcp);
+  });
+
+  afterAll(async () => {
+    await wharf.stop();
+    await upstream.stop();
+  });
+
+  it('base64 at a configured path becomes a link; what is short, or stands elsewhere, stays', async () => {
+    const { result } = await client.call('named');
+    const { pages } = (result?.structuredContent ?? {}) as { pages: { data: string; other?: string }[] };
+    expect(pages).toEqual([{ data: expect.stringMatching(/^http/), other: DATA.slice(4) }, { data: SMALL }]);
+    expect(sha256(await get(pages[0]?.data))).toBe(sha256(LARGE));
+    expect(result?._meta).toMatchObject({ 'dev.wharf/files': [{ pointer: '/pages/0/data', size: LARGE.length }] });
+  });
+
+  it('where the outputSchema takes no link the string becomes empty, and the link is listed', async () => {
+    const { result } = await client.call('narrow');
+    expect(result?.structuredContent).toEqual({ data: '' });
+    const [file] = ((result?._meta ?? {}) as Record<string, { url: string }[]>)['dev.wharf/files'] ?? [];
+    expect(sha256(await get(file?.url))).toBe(sha256(LARGE));
+  });
+
+  it('nothing changes in the results of a tool that is not named', async () => {
+    expect((await client.call('unnamed')).result).toEqual(RESULTS.unnamed);
+  });
+
+  it('a file in a text that is JSON leaves it while it streams, however large', async () => {
+    const { result } = await client.call('texts');
+    const { file, n } = JSON.parse(String(result?.content?.[0]?.text));
+    expect(n).toBe(1);
+    expect(sha256(await get(file.data))).toBe(sha256(HUGE));
+  });
+});

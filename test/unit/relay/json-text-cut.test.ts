@@ -1,0 +1,174 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import type { ToolSettings } from '../../../gateway/ports/file-slot.js';
+import { call, inPieces, type LabOptions, NO_LEAKS, type Relayed, RelayLab } from './relay-lab.js';
+
+const LIMITS = { inlineImage: 300, inlineOther: 90, inlineResource: 600, file: 10_000, spool: 400, response: 20_000 };
+const PIECES = [1, 7, 97, Number.MAX_SAFE_INTEGER];
+const BYTES = randomBytes(1300);
+const DATA = BYTES.toString('base64');
+const OTHER = randomBytes(1201).toString('base64url');
+const JSON_TEXT: Record<string, ToolSettings> = { t: { files: [], results: { text: 'json', files: [] } } };
+
+const textBlock = (value: unknown) => ({
+  type: 'text',
+  text: typeof value === 'string' ? value : JSON.stringify(value),
+});
+const answer = (result: unknown) => JSON.stringify({ jsonrpc: '2.0', id: 1, result });
+
+async function everyPiece(
+  body: string,
+  check: (relayed: Relayed, lab: RelayLab) => Promise<void> | void,
+  options: LabOptions = {},
+  requests = [call('1')],
+): Promise<void> {
+  for (const size of PIECES) {
+    const lab = new RelayLab({ limits: LIMITS, settings: JSON_TEXT, ...options });
+    await check(await lab.relay(inPieces(body, size), 'json', requests), lab);
+    expect(await lab.leaks()).toEqual(NO_LEAKS);
+  }
+}
+
+const resultOf = (relayed: Relayed) => JSON.parse(relayed.text).result;
+const LINK = expect.stringMatching(/^http:\/\/store\.test\//);
+
+describe('base64 in a text block that is itself JSON', () => {
+  it('becomes a link where it stands, and every other byte is as it was', async () => {
+    const inner = `{ "n": 1e400, "shots":[{"data":"${DATA}","q":"a \\"quoted\\" \\\\ \\u00e9 \u00e9"}, "short"],"x":null}`;
+    const body = answer({ content: [textBlock(inner)], n: 1 });
+    await everyPiece(body, (relayed) => {
+      const { content, _meta } = resultOf(relayed);
+      const link = JSON.parse(content[0].text.replace('1e400', '1')).shots[0].data;
+      expect(link).toEqual(LINK);
+      expect(content[0].text).toBe(inner.replace(DATA, link));
+      expect(_meta['dev.wharf/files']).toEqual([expect.objectContaining({ url: link, size: 1300, contentIndex: 0 })]);
+    });
+  });
+
+  it('is one file with its copy in structuredContent, stored once', async () => {
+    const value = { shots: [{ data: DATA }, { data: OTHER }, { data: DATA }] };
+    const body = answer({ structuredContent: value, content: [textBlock('hello'), textBlock(value)] });
+    await everyPiece(body, async (relayed, lab) => {
+      const { content, structuredContent, _meta } = resultOf(relayed);
+      const text = JSON.parse(content[1].text);
+      expect(text).toEqual({ shots: [{ data: LINK }, { data: LINK }, { data: text.shots[0].data }] });
+      expect(structuredContent).toEqual(text);
+      const places = _meta['dev.wharf/files'].map((file: { contentIndex?: number; pointer?: string }) => {
+        return file.contentIndex ?? file.pointer;
+      });
+      expect(places).toEqual([1, 1, 1, '/shots/0/data', '/shots/1/data', '/shots/2/data']);
+      expect(await lab.keys()).toHaveLength(2);
+    });
+  });
+
+  it('is counted behind blocks that became several', async () => {
+    const image = { type: 'image', mimeType: 'image/png', data: DATA };
+    const body = answer({ content: [image, textBlock({ other: OTHER })] });
+    await everyPiece(body, (relayed) => {
+      const { content, _meta } = resultOf(relayed);
+      const [, { contentIndex }] = _meta['dev.wharf/files'];
+      expect(JSON.parse(content[contentIndex].text)).toEqual({ other: LINK });
+    });
+  });
+
+  it('may stand in an array', async () => {
+    await everyPiece(answer({ content: [textBlock(`["${DATA}"]`)] }), (relayed) => {
+      expect(JSON.parse(resultOf(relayed).content[0].text)).toEqual([LINK]);
+    });
+  });
+});
+
+describe('what goes on as it came, byte for byte', () => {
+  it.each<[string, string]>([
+    ['no JSON at all', `{"data":"${DATA}", and so on`],
+    ['two values', `{"data":"${DATA}"} {}`],
+    ['a string of JSON', `"${DATA}"`],
+    ['prose', `The data: "${DATA}"`],
+    ['a key', `{"${DATA}":1}`],
+    ['a key before spaces', `{"${DATA}"\n :1}`],
+    ['a string with more in it behind', `{"data":"${DATA} and so on"}`],
+    ['a string with more in it before', `{"data":"this: ${DATA}"}`],
+    ['a string that begins with an escaped quote', `{"data":"\\"${DATA}"}`],
+    ['a string that ends with an escaped quote', `{"data":"${DATA}\\""}`],
+    ['a string that ends with an escaped backslash', `{"data":"${DATA}\\\\"}`],
+    ['a string behind an escaped backslash and a quote', `{"data":"\\\\\\"${DATA}"}`],
+    ['something short', '{"data":"AAAA"}'],
+    ['no closing quote', `{"data":"${DATA}`],
+    ['a number', `{"data":${'1'.repeat(2000)}}`],
+  ])('%s', async (_what, inner) => {
+    const body = answer({ content: [textBlock(inner)], n: 1 });
+    await everyPiece(body, async (relayed, lab) => {
+      expect(relayed.text).toBe(body);
+      expect(await lab.keys()).toEqual([]);
+    });
+  });
+
+  it('base64 that is spelled with escapes', async () => {
+    const slashed = answer({ content: [textBlock({ data: `${DATA.slice(0, 800)}/${DATA.slice(801)}` })] });
+    const body = slashed.replaceAll('/', '\\/');
+    await everyPiece(body, (relayed) => expect(relayed.text).toBe(body));
+  });
+
+  it.each<[string, LabOptions]>([
+    ['of a tool of which the operator says nothing', { settings: { u: JSON_TEXT.t as ToolSettings } }],
+    ['of a server without such a tool', { settings: {} }],
+  ])('a text %s', async (_what, options) => {
+    const body = answer({ content: [textBlock({ data: DATA })] });
+    await everyPiece(
+      body,
+      async (relayed, lab) => {
+        expect(relayed.text).toBe(body);
+        expect(await lab.keys()).toEqual([]);
+      },
+      options,
+    );
+  });
+
+  it('a block of another type', async () => {
+    const body = answer({ content: [{ ...textBlock({ data: DATA }), type: 'note' }] });
+    await everyPiece(body, (relayed) => expect(relayed.text).toBe(body));
+  });
+
+  it('what answers another method', async () => {
+    const body = answer({ content: [textBlock({ data: DATA })] });
+    const request = { ...call('1'), method: 'x/y', subject: undefined };
+    await everyPiece(body, (relayed) => expect(relayed.text).toBe(body), {}, [request]);
+  });
+});
+
+describe('beside JSON texts', () => {
+  it('a data: URI is cut as ever', async () => {
+    const body = answer({ content: [textBlock(`data:image/png;base64,${DATA}`)] });
+    await everyPiece(body, (relayed) => {
+      expect(resultOf(relayed)._meta['dev.wharf/files']).toHaveLength(1);
+    });
+  });
+
+  it('a text that is larger than limits.response without its files is an error that names the limit', async () => {
+    const body = answer({ content: [textBlock({ data: DATA, words: 'and so on '.repeat(3000) })] });
+    await everyPiece(body, async (relayed, lab) => {
+      expect(JSON.parse(relayed.text).error.message).toMatch(/limits\.response = 20000/);
+      expect(await lab.keys()).toEqual([]);
+    });
+  });
+
+  it('files in it may be larger than that together', async () => {
+    const files = Array.from({ length: 20 }, () => randomBytes(1500).toString('base64'));
+    const body = answer({ content: [textBlock(files)] });
+    expect(body.length).toBeGreaterThan(LIMITS.response * 2);
+    await everyPiece(body, async (relayed, lab) => {
+      expect(JSON.parse(resultOf(relayed).content[0].text)).toEqual(files.map(() => LINK));
+      expect(await lab.keys()).toHaveLength(20);
+    });
+  });
+
+  it('a file in it that is larger than limits.file is an error, and nothing stays', async () => {
+    const body = answer({
+      content: [textBlock({ ok: DATA, data: randomBytes(11_000).toString('base64'), more: OTHER })],
+    });
+    await everyPiece(body, async (relayed, lab) => {
+      expect(JSON.parse(relayed.text).error.data).toMatchObject({ code: 'file_too_large', limit: 'limits.file' });
+      expect(await lab.keys()).toEqual([]);
+    });
+  });
+});
