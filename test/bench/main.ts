@@ -5,10 +5,14 @@ import { blob } from './cases/blob.js';
 import type { Case } from './cases/case.js';
 import { frames, heads } from './cases/latency.js';
 import { linear } from './cases/linear.js';
+import { localPath } from './cases/local-path.js';
 import { many, manyPeers } from './cases/many.js';
 import { memory } from './cases/memory.js';
+import { refused } from './cases/refused.js';
 import { slowReader } from './cases/slow-reader.js';
 import { small } from './cases/small.js';
+import { stream } from './cases/stream.js';
+import { uploadAndCall } from './cases/upload.js';
 import { watchBystanders } from './lib/bystanders.js';
 import { environment } from './lib/environment.js';
 import { type LabOptions, openLab } from './lib/lab.js';
@@ -16,7 +20,8 @@ import { BENCH_DIRECTORY } from './lib/paths.js';
 import { type Section, verdictTable } from './lib/report.js';
 
 /** The order of the report. */
-const CASES: readonly Case[] = [blob, memory, many, manyPeers, small, frames, heads, linear, slowReader];
+const TO_CLIENT: readonly Case[] = [blob, memory, many, manyPeers, small, frames, heads, linear, slowReader];
+const CASES: readonly Case[] = [...TO_CLIENT, uploadAndCall, localPath, stream, refused];
 const DEFAULT_ROUNDS = 5;
 const QUICK_ROUNDS = 1;
 

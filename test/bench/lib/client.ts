@@ -63,10 +63,10 @@ export function exchange(
 }
 
 /** `initialize` and `notifications/initialized`; the headers are what every later request needs. */
-export async function openSession(address: string): Promise<Session> {
+export async function openSession(address: string, capabilities: Record<string, unknown> = {}): Promise<Session> {
   const url = new URL(address);
   const clientInfo = { name: 'bench', version: '1.0.0' };
-  const params = { protocolVersion: PROTOCOL_VERSION, capabilities: {}, clientInfo };
+  const params = { protocolVersion: PROTOCOL_VERSION, capabilities, clientInfo };
   const reply = await exchange(url, { body: { jsonrpc: '2.0', id: 0, method: 'initialize', params } });
   if (reply.status !== 200 || !reply.text.includes('"protocolVersion"')) {
     throw new Error(`initialize at ${address}: HTTP ${reply.status} ${reply.text.slice(0, 300)}`);
@@ -80,11 +80,13 @@ export async function openSession(address: string): Promise<Session> {
 
 let lastId = 0;
 
-/** A `tools/call` with an id of its own. */
-export function toolCall(name: string, args: Record<string, unknown>): { id: number } & Record<string, unknown> {
+/** A request with an id of its own. */
+export function rpc(method: string, params: Record<string, unknown>): { id: number } & Record<string, unknown> {
   lastId += 1;
-  return { jsonrpc: '2.0', id: lastId, method: 'tools/call', params: { name, arguments: args } };
+  return { jsonrpc: '2.0', id: lastId, method, params };
 }
+
+export const toolCall = (name: string, args: Record<string, unknown>) => rpc('tools/call', { name, arguments: args });
 
 /** The bytes of a POST that asks for the connection to be closed after the answer. */
 export function rawPost(session: Session, message: unknown): string {
@@ -99,8 +101,10 @@ export function rawPost(session: Session, message: unknown): string {
 function fault(start: string, end: string, complete: boolean, bytes: number): string | undefined {
   const status = /^HTTP\/1\.1 (\d+)/.exec(start)?.[1];
   const body = start.slice(start.indexOf('\r\n\r\n') + 4);
+  const type = /\r\ncontent-type: *([^;\r]*)/i.exec(start)?.[1];
   if (status !== '200') return `HTTP ${status ?? 'none'} ${body.slice(0, 200)}`;
   if (!complete) return `the connection ended inside the answer, after ${bytes} bytes`;
+  if (type !== 'application/json' && type !== 'text/event-stream') return undefined;
   const both = body + end;
   if (/"isError":\s*true/.test(both) || (bytes < KEPT_BYTES && /"error":\s*\{/.test(both))) return body.slice(0, 300);
   if (!both.includes('"result"')) return `no result in the answer: ${body.slice(0, 200)}`;

@@ -10,5 +10,5 @@ export const GATEWAY_SCRIPT = join(ROOT, 'dist/gateway/main.js');
 export const serverScript = (name: string) => join(import.meta.dirname, '../servers', `${name}.js`);
 
 /** Command lines that belong to the bench itself: a stdio server is not part of the gateway that starts it. */
-export const OWN_SERVERS = /bench\/servers\/fast-/;
+export const OWN_SERVERS = /bench\/servers\/(?:fast|file)-/;
 export const APT_SCRIPT = join(ROOT, 'deploy/test-services/apt.sh');

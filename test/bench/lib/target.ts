@@ -6,10 +6,10 @@ import { processTree } from './proc.js';
 export type ServerName = 'sse' | 'json' | 'legacy' | 'stdio' | 'sdk';
 
 /** Something that is measured: the upstream itself, a proxy, a peer, or the gateway. */
-export interface Target {
+export interface Target<Server extends string = ServerName> {
   readonly name: string;
   /** The MCP endpoint that leads to the server. */
-  url(server: ServerName): string;
+  url(server: Server): string;
   /** The processes that are its own, without the MCP servers it has started. */
   pids(): number[];
   /** A fresh process. */
@@ -18,7 +18,11 @@ export interface Target {
 }
 
 /** A target made of one process that `start` brings up. */
-export function processTarget(name: string, url: Target['url'], start: () => Promise<Child>): Target {
+export function processTarget<Server extends string = ServerName>(
+  name: string,
+  url: Target<Server>['url'],
+  start: () => Promise<Child>,
+): Target<Server> {
   let child: Child | undefined;
   const stop = async () => {
     await child?.stop();

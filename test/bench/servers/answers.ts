@@ -73,6 +73,13 @@ function callTool(id: string | number, message: Message): Answer {
   }
 }
 
+/** `bench://blob/10` is a blob of 10 MB of base64. */
+function readResource(id: string | number, uri: string): Answer {
+  const chars = blobChars(Number(uri.slice(uri.lastIndexOf('/') + 1)));
+  const before = `{"contents":[{"uri":${JSON.stringify(uri)},"mimeType":"image/png","blob":"`;
+  return around(id, before, { bytes: chars, pieces: blobPieces(chars) }, '"}]}');
+}
+
 /** The answer to a request; undefined for a notification or a response. */
 export function answerTo(message: Message): Answer | undefined {
   const { id, method } = message;
@@ -81,7 +88,7 @@ export function answerTo(message: Message): Answer | undefined {
     case 'initialize':
       return whole(id, {
         protocolVersion: message.params?.protocolVersion ?? '2025-06-18',
-        capabilities: { tools: {}, logging: {} },
+        capabilities: { tools: {}, resources: {}, logging: {} },
         serverInfo: { name: 'fast-upstream', version: '1.0.0' },
       });
     case 'tools/list':
@@ -90,6 +97,8 @@ export function answerTo(message: Message): Answer | undefined {
       return whole(id, {});
     case 'tools/call':
       return callTool(id, message);
+    case 'resources/read':
+      return readResource(id, message.params?.uri ?? '');
     default: {
       const error = { code: -32601, message: 'Method not found' };
       const text = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error }));

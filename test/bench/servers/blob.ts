@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** Base64 text of any length that costs the sender next to nothing: one rendered pattern, written again and again. */
 
 /** Base64 characters per write. Whole quads, so that the pattern repeats without a seam. */
@@ -18,12 +20,11 @@ function noise(bytes: number): Buffer {
 }
 
 const DECODED_PIECE = (PIECE_CHARS / 4) * 3;
-const PIECE = Buffer.from(noise(DECODED_PIECE).toString('base64'), 'latin1');
+const BYTES = noise(DECODED_PIECE);
 /** The first piece begins like a PNG, as a blob that is declared `image/png` should. */
-const FIRST_PIECE = Buffer.from(
-  Buffer.concat([PNG_HEAD, noise(DECODED_PIECE).subarray(PNG_HEAD.length)]).toString('base64'),
-  'latin1',
-);
+const FIRST_BYTES = Buffer.concat([PNG_HEAD, BYTES.subarray(PNG_HEAD.length)]);
+const PIECE = Buffer.from(BYTES.toString('base64'), 'latin1');
+const FIRST_PIECE = Buffer.from(FIRST_BYTES.toString('base64'), 'latin1');
 
 /** Characters of base64 text for a size in MB (10⁶), rounded to whole quads. */
 export function blobChars(mb: number): number {
@@ -36,6 +37,21 @@ export function* blobPieces(chars: number): Generator<Buffer> {
     const piece = done === 0 ? FIRST_PIECE : PIECE;
     yield chars - done >= PIECE_CHARS ? piece : piece.subarray(0, chars - done);
   }
+}
+
+/** The bytes that a base64 text of `blobPieces` stands for, to any length. */
+export function* filePieces(bytes: number): Generator<Buffer> {
+  for (let done = 0; done < bytes; done += DECODED_PIECE) {
+    const piece = done === 0 ? FIRST_BYTES : BYTES;
+    yield bytes - done >= DECODED_PIECE ? piece : piece.subarray(0, bytes - done);
+  }
+}
+
+/** Lower-case hex sha-256 of `filePieces`; half a second per GiB. */
+export function fileDigest(bytes: number): string {
+  const hash = createHash('sha256');
+  for (const piece of filePieces(bytes)) hash.update(piece);
+  return hash.digest('hex');
 }
 
 const ITEM = (id: number) =>

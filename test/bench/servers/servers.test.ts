@@ -1,3 +1,6 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createInterface } from 'node:readline';
 import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
@@ -11,6 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Child, freePort, startChild } from '../lib/children.js';
 import { exchange, measure, openSession, toolCall } from '../lib/client.js';
 import { serverScript } from '../lib/paths.js';
+import { blobChars, blobPieces, fileDigest, filePieces } from './blob.js';
 
 let child: Child;
 let port: number;
@@ -19,8 +23,6 @@ async function start(script: string): Promise<void> {
   port = await freePort();
   child = await startChild({ command: process.execPath, args: [serverScript(script), String(port)], port });
 }
-
-afterEach(() => child.stop());
 
 describe('the discarding object store', () => {
   const target = { Bucket: 'bench', Key: 'some/key' };
@@ -35,7 +37,10 @@ describe('the discarding object store', () => {
       credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
     });
   });
-  afterEach(() => client.destroy());
+  afterEach(async () => {
+    client.destroy();
+    await child.stop();
+  });
 
   it('gives back what is small', async () => {
     await client.send(new PutObjectCommand({ ...target, Body: Buffer.from('hello') }));
@@ -57,6 +62,7 @@ describe('the discarding object store', () => {
 });
 
 describe('the fast upstream', () => {
+  afterEach(() => child.stop());
   beforeEach(() => start('fast-upstream'));
 
   it.each(['sse', 'json'])('answers over %s with the blob it was asked for', async (server) => {
@@ -77,5 +83,51 @@ describe('the fast upstream', () => {
     const session = await openSession(`http://127.0.0.1:${port}/json/mcp`);
     const measured = await measure(session, { jsonrpc: '2.0', id: 1, method: 'nonsense' }, 10_000);
     expect(measured.error).toContain('Method not found');
+  });
+});
+
+describe('the pattern', () => {
+  it.each([0.4, 1, 3])('of %d MB is the same as bytes and as base64', (mb) => {
+    const text = Buffer.concat([...blobPieces(blobChars(mb))]).toString('latin1');
+    const bytes = Buffer.from(text, 'base64');
+    expect(Buffer.concat([...filePieces(bytes.length)]).equals(bytes)).toBe(true);
+    expect(fileDigest(bytes.length)).toBe(createHash('sha256').update(bytes).digest('hex'));
+  });
+});
+
+describe('the recording server', () => {
+  let server: ChildProcessWithoutNullStreams;
+  let lines: AsyncIterator<string>;
+
+  beforeEach(() => {
+    server = spawn(process.execPath, [serverScript('file-recording')]);
+    lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
+  });
+  afterEach(() => {
+    server.kill();
+  });
+
+  const call = (id: number, file: string) =>
+    `${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'take', arguments: { file } } })}\n`;
+  const told = async () => {
+    const { id, result } = JSON.parse((await lines.next()).value) as {
+      id: number;
+      result: { content: { text: string }[] };
+    };
+    return { id, ...(JSON.parse(result.content[0]?.text ?? '') as object) };
+  };
+
+  it.each([7, 1000, 100_000])('tells files apart that come in pieces of %d bytes', async (step) => {
+    const sizes = [50_000, 0, 49_999];
+    const text = sizes.map((size, id) => call(id, Buffer.concat([...filePieces(size)]).toString('base64'))).join('');
+    for (let at = 0; at < text.length; at += step) server.stdin.write(text.slice(at, at + step));
+    for (const [id, size] of sizes.entries()) {
+      expect(await told()).toEqual({ id, size, sha256: fileDigest(size) });
+    }
+  });
+
+  it('answers what has no file', async () => {
+    server.stdin.write('{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n');
+    expect((await lines.next()).value).toContain('"name":"take"');
   });
 });
