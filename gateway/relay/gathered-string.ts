@@ -14,6 +14,8 @@ const LOOK_STEP = 64 * 1024;
 /** A data URI's head is at most this long; what has none by then is ordinary text. */
 const MAX_HEAD = 4096;
 
+const SCHEME = 'data:';
+
 /**
  * A string in memory as it came, as long as it may be too short to be cut. Every so many bytes it is looked at: it has
  * either turned out to be no file, or grown past its limit, or may go on.
@@ -97,12 +99,14 @@ export class GatheredString {
     return { size: decoder.bytes, digest: hash.digest('base64url') };
   }
 
-  /** False where a data URI is due and there is none. */
+  /** False where a data URI is due and there is none. Some servers write one where MCP has bare base64. */
   findHead(): boolean {
-    if (this.#encoding !== 'dataUri' || this.dataUri) return true;
+    if (this.dataUri) return true;
+    const isBare = this.#encoding === 'base64';
+    if (isBare && this.#raw.slice(0, SCHEME.length).toString('latin1').toLowerCase() !== SCHEME) return true;
     const start = this.#raw.slice(0, Math.min(MAX_HEAD, this.#raw.size));
     const head = parseDataUriHead(start);
-    if (typeof head === 'string' || !head.base64) return false;
+    if (typeof head === 'string' || !head.base64) return isBare;
     this.dataUri = { mimeType: head.mimeType, ...(head.name === undefined ? {} : { name: head.name }) };
     this.head = Buffer.from(start.subarray(0, head.dataStart));
     return true;

@@ -94,7 +94,7 @@ export async function translate(
 
 /** A string that must be a file and is none. Small ones pass: the client is the judge of what it can read. */
 function refuseWhatIsNoFile({ cut, place, reading }: ClaimedCut, limits: Limits): void {
-  if (cut.stored || !cut.fault || cut.dataUri || reading.kind !== 'mine') return;
+  if (cut.stored || !cut.fault || place.encoding === 'dataUri' || reading.kind !== 'mine') return;
   const length = cut.inline?.reduce((sum, piece) => sum + piece.length, 0);
   const inlineLimit = inlineLimitOf(cut, place, reading, limits);
   if (length !== undefined && length <= Math.ceil(inlineLimit / 3) * 4) return;

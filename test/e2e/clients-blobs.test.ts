@@ -154,7 +154,7 @@ describe.each<Transport>(['stdio', 'sse', 'http'])('a server of blobs over %s', 
     expect(await client.listTools()).toEqual(await direct.listTools());
   });
 
-  it('reads a resource of up to 4 MiB byte for byte, and a bigger one as a link', async () => {
+  it('Q5: reads a resource of up to 4 MiB byte for byte, and a bigger one as a link', async () => {
     const small = await client.readResource({ uri: 'noise:///3000000' });
     expect(small).toEqual({
       contents: [

@@ -64,7 +64,7 @@ describe('a preview by sharp', () => {
     );
   });
 
-  it('is never larger than its source', async () => {
+  it('BIN-06: is never larger than its source', async () => {
     expect(await render(greyPng(20, 10, 10))).toMatchObject({ width: 20, height: 10 });
   });
 

@@ -74,7 +74,7 @@ describe.each(STORES)('files cut out of results, kept in %s', (stores) => {
       expect(link).toMatchObject({ type: 'resource_link', uri: file?.url, name: file?.name, size });
     });
 
-    it('three images and a PDF in one result: each has its link, and what stands between them stays', async () => {
+    it('BIN-19: three images and a PDF in one result: each has its link, and what stands between them stays', async () => {
       const { result } = await client.call('blob', { size: MB, count: 4, seed: 70 });
       const files = filesOf(result);
       expect(files).toHaveLength(4);

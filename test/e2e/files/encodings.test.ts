@@ -63,7 +63,7 @@ describe('a file in every encoding of an HTTP server', () => {
     expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'notText' } } });
   });
 
-  it('httpsUrl is a link under which the server finds the bytes', async () => {
+  it('P11: httpsUrl is a link under which the server finds the bytes', async () => {
     await client.call('take', { httpsUrl: F4 });
     const answer = await fetch(String(upstream.lastArguments.httpsUrl));
     expect(Buffer.from(await answer.arrayBuffer()).toString('base64')).toBe('AAEC/f7/');
@@ -77,7 +77,7 @@ describe('a file as a path of a stdio server', () => {
     return startWharf({ servers: { local: { command: [process.execPath, script], tools, ...more } } });
   };
 
-  it.each(['localPath', 'fileUri'])('%s is a private file that is gone after the call', async (encoding) => {
+  it.each(['localPath', 'fileUri'])('P10: %s is a private file that is gone after the call', async (encoding) => {
     const wharf = await start(encoding);
     try {
       const client = await RawClient.connect(wharf.mcp);

@@ -78,7 +78,7 @@ describe.each(TRANSPORTS)('the tools for uploads beside those of a server over %
   ];
 
   it.each(versions)(
-    'ST-01: give a client of %s a handle, which the tool takes once the file is there',
+    'ST-01, K8: give a client of %s a handle, which the tool takes once the file is there',
     async (version) => {
       const ask = await asClient(wharf.mcp, version);
       const names = toolNames(await ask('tools/list'));

@@ -64,7 +64,7 @@ describe.each(FACES)('the %s port', (face) => {
     ['localhost', 'null'],
     ['localhost', 'http://localhost.evil.example'],
     ['mcp.example.com', 'http://evil.example'],
-  ])('refuses Host %s with Origin %s on every route', async (host, origin) => {
+  ])('BASE-13: refuses Host %s with Origin %s on every route', async (host, origin) => {
     for (const path of paths) {
       for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
         const headers: Record<string, string> = origin === undefined ? { host } : { host, origin };

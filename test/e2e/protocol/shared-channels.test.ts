@@ -167,7 +167,7 @@ describe('stateless clients over stdio', () => {
     }
   });
 
-  it('an unknown method is 404 with -32601', async () => {
+  it('BASE-02: an unknown method is 404 with -32601', async () => {
     const answer = await RawClient.stateless(wharf.mcp, version).post(
       { jsonrpc: '2.0', id: 1, method: 'no/such', params: { _meta: meta() } },
       { 'mcp-protocol-version': version, 'mcp-method': 'no/such' },

@@ -99,7 +99,7 @@ describe.each(STORES)('uploads over HTTP into %s', (stores) => {
     });
   });
 
-  it('404 for a link that never was, 405 for other methods, and no CORS', async () => {
+  it('BASE-13: 404 for a link that never was, 405 for other methods, and no CORS', async () => {
     const { url } = await server.authorize();
     expect(await reasonOf(await fetch(`${server.url}/u/nothing`, { method: 'PUT', body: HELLO }))).toEqual([
       404,

@@ -35,6 +35,7 @@ describe.each(KINDS)('base64 of an image over %s', (kind) => {
     ['all escaped', escapeAll(PLAIN), BYTES],
     ['in lines of 76', PLAIN.replace(/.{76}/g, '$&\\n'), BYTES],
     ['in lines of 76 with CRLF', PLAIN.replace(/.{76}/g, '$&\\r\\n'), BYTES],
+    ['in a data: URI', `data:image/png;base64,${PLAIN}`, BYTES],
     ['in the url-safe alphabet', BYTES.toString('base64url'), BYTES],
     ['without padding, two bytes left over', BYTES.subarray(0, 2_500).toString('base64url'), BYTES.subarray(0, 2_500)],
     ['without padding, one byte left over', BYTES.subarray(0, 2_499).toString('base64url'), BYTES.subarray(0, 2_499)],
@@ -65,7 +66,8 @@ describe.each(KINDS)('base64 of an image over %s', (kind) => {
     ['one character too many', `${PLAIN}A`],
     ['spaces within lines', PLAIN.replace(/.{76}/g, '$& ')],
     ['words', 'These are words and no file. '.repeat(200)],
-    ['a data: URI', `data:image/png;base64,${PLAIN}`],
+    ['a broken data: URI', `data:image/png;base64,${broken(PLAIN, 3_100, '*')}`],
+    ['a data: URI without base64', `data:text/plain,${PLAIN}`],
   ])('%s: an error that says where, and nothing is stored', async (_, spelled) => {
     for (const size of PIECES) {
       const lab = new RelayLab({ limits: LIMITS });

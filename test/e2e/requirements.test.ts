@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { notYet, ROWS } from './requirements.js';
+
+const TESTS = join(import.meta.dirname, '..', '..', '..', 'test');
+
+/** A row's id, and those of decisions (X), real clients (TC) and elicitation (1306), which are not counted here. */
+const ID = /(?:BASE|BIN|OAI|HO|FB|ST|BR|2532|2356o?|2631o?)-\d+|[KPQ]\d{1,2}|(?:X|TC|VER|1306)-\d+/;
+const NOT_COUNTED = /^(?:X|TC|VER|1306)-/;
+
+/** Ids at the beginning of a text: `2631-30, 2631-35: …`, `2532-11: BR-07: …`, or one that stands alone in a table. */
+const NAMED = new RegExp(`['"\`]((?:${ID.source})(?:(?:, |: )(?:${ID.source}))*)(?=[:\\s'"\`])`, 'g');
+
+/** A row by the tests that name it. */
+function testsByRow(): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const name of readdirSync(TESTS, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.test.ts') || name.endsWith('requirements.test.ts')) continue;
+    for (const [, ids] of readFileSync(join(TESTS, name), 'utf8').matchAll(NAMED)) {
+      for (const id of ids?.match(new RegExp(ID, 'g')) ?? []) found.set(id, [...(found.get(id) ?? []), name]);
+    }
+  }
+  return found;
+}
+
+const tests = testsByRow();
+const toBeTested = Object.entries(ROWS).flatMap(([id, row]) => (typeof row === 'string' ? [id] : []));
+
+describe('the rows that Wharf is held to', () => {
+  it('each has a test that names it, or stands in notYet', () => {
+    expect(toBeTested.filter((id) => !tests.has(id) && !notYet.includes(id))).toEqual([]);
+  });
+
+  it('those in notYet have none', () => {
+    expect(notYet.filter((id) => tests.has(id) || !toBeTested.includes(id))).toEqual([]);
+  });
+
+  it('no test names a row that there is not', () => {
+    const unknown = [...tests].filter(([id]) => !Object.hasOwn(ROWS, id) && !NOT_COUNTED.test(id));
+    expect(unknown).toEqual([]);
+  });
+});
