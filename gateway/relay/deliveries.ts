@@ -99,7 +99,7 @@ export class Deliveries {
           return await encodeFile(encoding, file, options);
         } catch (thrown) {
           if (!(thrown instanceof GatewayError) || thrown.code !== 'file_not_text') throw thrown;
-          const text = `Argument '${argument}' takes text, and the file is not UTF-8.`;
+          const text = `Argument '${argument}' takes text, and the file (${file.mimeType}, ${file.size} bytes) is not UTF-8.`;
           throw new GatewayError('file_refused', { reason: 'notText', argument, text }, thrown);
         }
       }

@@ -100,13 +100,19 @@ export class IncomingFiles {
         return this.#remote(reading, rules);
       case 'dataUri': {
         const decoded = readDataUri(reading.text);
-        if (typeof decoded === 'string') throw refused(rules, 'malformedUri', 'is no valid data: URI');
+        if (typeof decoded === 'string') {
+          const form = 'is no valid data: URI, which has the form data:<type>;base64,<base64>';
+          throw refused(rules, 'malformedUri', `${form}; it has ${reading.text.length} characters`);
+        }
         const name = reading.claims.name ?? decoded.name;
         return this.#inline(decoded.bytes, { mimeType: decoded.mimeType, ...(name && { name }) }, rules);
       }
       case 'base64': {
         const bytes = decodeTolerantBase64(reading.text);
-        if (!bytes) throw refused(rules, 'malformedUri', 'is neither a file handle, nor a data: URI, nor base64');
+        if (!bytes) {
+          const text = `is neither a file handle, nor a data: URI, nor base64 (${reading.text.length} characters)`;
+          throw refused(rules, 'malformedUri', text);
+        }
         return this.#inline(bytes, reading.claims, rules);
       }
       case 'text':
@@ -126,7 +132,7 @@ export class IncomingFiles {
       case 'expired':
         throw refused(rules, 'fileExpired', 'is a handle whose file has expired; run the tool that gave it again');
       case 'unknown':
-        throw refused(rules, 'fileNotFound', 'is no handle of a file of yours');
+        throw refused(rules, 'fileNotFound', 'is no handle of a file of yours; copy the handle whole, as it was given');
     }
   }
 

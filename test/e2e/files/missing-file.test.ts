@@ -106,7 +106,7 @@ describe('a call that lacks its file', () => {
     }
   });
 
-  it('takes no other file than the argument does', async () => {
+  it('2356-53: takes no other file than the argument does', async () => {
     const { required } = await missing('ocr', {});
     const body = new Uint8Array(Buffer.from('plain text'));
     expect((await fetch(required.upload.url, { method: 'PUT', body })).status).toBe(415);
@@ -139,6 +139,12 @@ describe('a call that lacks its file', () => {
     expect((await client.call(name, args)).result?.isError).toBeUndefined();
     expect(upstream.with('tools/call')).toHaveLength(before + 1);
     expect(upstream.lastArguments).toEqual(args);
+  });
+
+  it('2356-51: is no less so when a file that would fit has been uploaded', async () => {
+    const { required } = await missing('ocr', {});
+    expect((await fetch(required.upload.url, { method: 'PUT', body: new Uint8Array(PNG) })).status).toBe(201);
+    expect((await missing('ocr', {})).required.file.uri).not.toBe(required.file.uri);
   });
 
   it('and no arguments at all', async () => {

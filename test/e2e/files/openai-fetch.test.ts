@@ -67,7 +67,7 @@ describe('a file that a client of OpenAI hands over', () => {
     return { ...meta['dev.wharf/fileError'], text: told(result?.content?.[0]) };
   }
 
-  it('OAI-08, OAI-13: is fetched at once, and the server gets what it always took', async () => {
+  it('OAI-08, OAI-13, K5: is fetched at once, and the server gets what it always took', async () => {
     const image = { download_url: url(), file_id: 'file_1', mime_type: 'image/png', file_name: 'scan.png' };
     const { result } = await client.call('ocr', { image });
     expect(result?.isError).toBeUndefined();

@@ -97,7 +97,7 @@ describe('a server that takes files as OpenAI’s clients send them', () => {
     expect(merge?.inputSchema.properties).toMatchObject({ scans: { type: 'array', items: { type: 'string' } } });
   });
 
-  it('OAI-16: what they hand over becomes an object with a link of Wharf’s', async () => {
+  it('OAI-16, P9: what they hand over becomes an object with a link of Wharf’s', async () => {
     await other.call('read_scan', { scan: `data:text/plain;name=a.txt;base64,${btoa('Hello world!')}` });
     const scan = upstream.lastArguments.scan as Record<string, unknown>;
     expect(scan).toEqual({
@@ -135,7 +135,7 @@ describe('a server that takes files as OpenAI’s clients send them', () => {
     expect(upstream.lastArguments.scan).toMatchObject({ file_id, file_name: 'b.txt' });
   });
 
-  it('what such a server gives as an object stays as it is', async () => {
+  it('Q10: what such a server gives as an object stays as it is', async () => {
     const file = { download_url: 'https://x.example/1', file_id: '1' };
     expect((await openai.call('give')).result?.structuredContent).toEqual({ file });
     expect((await other.call('give')).result?.structuredContent).toEqual({ file });

@@ -59,7 +59,7 @@ describe('a legacy tool that takes base64, in front of clients of SEP-2356', () 
     });
   });
 
-  it('2356-19: K2, a data: URI and the name in its own argument', async () => {
+  it('2356-19, K2: a data: URI and the name in its own argument', async () => {
     const args = { image_base64: dataUri('image/png', F2), filename: 'a.png' };
     expect(await ocr.sent('ocr_image', args)).toEqual({ image_base64: PNG, filename: 'a.png' });
   });
@@ -68,7 +68,7 @@ describe('a legacy tool that takes base64, in front of clients of SEP-2356', () 
     expect(await ocr.sent('ocr_image', { image_base64: dataUri('image/png', F2) })).toEqual({ image_base64: PNG });
   });
 
-  it('2356o-09: K3, the name inside the data: URI', async () => {
+  it('2356o-09, K3: the name inside the data: URI', async () => {
     const image = `data:image/png;name=a.png;charset=x;base64,${PNG}`;
     expect(await ocr.sent('ocr_image', { image_base64: image })).toEqual({ image_base64: PNG, filename: 'a.png' });
   });

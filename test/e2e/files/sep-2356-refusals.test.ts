@@ -145,9 +145,12 @@ describe('SEP-2356: files that are refused before the server is asked', () => {
     expect(factsOf(answer)).toMatchObject({ reason: 'fileNotFound' });
   });
 
-  it.each(['https://example.com/a.png', 'file:///tmp/a.png'])('2356o-24: the value %s is refused', async (image) => {
-    expect(await refusing.refused('image', { image })).toMatchObject({ reason: 'schemeNotAllowed' });
-  });
+  it.each(['https://example.com/a.png', 'file:///tmp/a.png'])(
+    '2356o-16, 2356o-24: the value %s is refused',
+    async (image) => {
+      expect(await refusing.refused('image', { image })).toMatchObject({ reason: 'schemeNotAllowed' });
+    },
+  );
 
   it('2356o-24: also by a client that has not listed the tools, for file addresses', async () => {
     const fresh = await lab(TOOLS);

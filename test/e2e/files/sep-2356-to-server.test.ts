@@ -93,14 +93,14 @@ describe('SEP-2356: what servers that declare file arguments get', () => {
     expect(await servers.sent('named', { file })).toEqual({ file: dataUri('application/pdf', PDF) });
   });
 
-  it('2356o-19: filenameProperty names the argument for the name, and no other is guessed (P5)', async () => {
+  it('2356o-19, P5: filenameProperty names the argument for the name, and no other is guessed', async () => {
     expect(await servers.sent('old', { file: dataUri('image/png', F2, 'a.png') })).toEqual({
       file: dataUri('image/png', F2),
       called: 'a.png',
     });
   });
 
-  it('2356o-08: the early revisions get the name inside, percent-encoded (P4)', async () => {
+  it('2356o-08, P4: the early revisions get the name inside, percent-encoded', async () => {
     const name = 'Report%20%28v2%29%3B%20final.pdf';
     const { file, filename } = await servers.sent('oldest', { file: dataUri('application/pdf', PDF, name) });
     expect(file).toBe(`data:application/pdf;name=${name};base64,${PDF.toString('base64')}`);

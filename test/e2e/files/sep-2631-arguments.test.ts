@@ -61,7 +61,7 @@ describe('file arguments of clients that speak SEP-2631', () => {
     expect(maxSize).toBeLessThan(4_194_304 * 0.75);
   });
 
-  it('X-32: no header repeats a file', async () => {
+  it('BR-17: X-32: no header repeats a file', async () => {
     expect(await shown(client, 'huge')).not.toHaveProperty('x-mcp-header');
   });
 

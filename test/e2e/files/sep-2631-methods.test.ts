@@ -65,7 +65,7 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
     expect((await authorizeUpload(client, { foo: 1, name: 'a' })).file.name).toBe('a');
   });
 
-  it('2631-29, 2631-30, 2631-31, 2631-32: the answer has the file as announced and a form to post it by', async () => {
+  it('2631-29, 2631-30, 2631-31, 2631-32, 2631-58: the answer has the file as announced and a form to post it by', async () => {
     const result = await authorizeUpload(client, FILE);
     expect(result.file).toEqual({ uri: expect.stringMatching(/^mcp-file:\/\/wharf\/f_[\w-]{22}$/), ...FILE });
     expect(Object.keys(result).sort()).toEqual(['file', 'upload']);
@@ -78,7 +78,7 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
     });
     const inMs = Date.parse(result.upload.expiresAt) - Date.now();
     expect(inMs).toBeGreaterThan(0);
-    // 2631-58: no longer than a link lives
+    // no longer than a link lives
     expect(inMs).toBeLessThanOrEqual(15 * 60_000);
   });
 

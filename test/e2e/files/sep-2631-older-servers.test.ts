@@ -105,7 +105,7 @@ describe('a server that speaks an older revision of SEP-2631', () => {
     expect(asked('tools/call')).toBe(0);
   });
 
-  it('2631o-06, 2631o-07, 2631o-08: the first took objects, which it declared in _meta', async () => {
+  it('2631o-06, 2631o-07, 2631o-08, 2631o-09: the first took objects, which it declared in _meta', async () => {
     const meta = {
       [META]: { doc: { accept: ['text/plain'], maxFileSize: 100, purpose: 'The text to read' } },
       kept: 1,
@@ -117,7 +117,6 @@ describe('a server that speaks an older revision of SEP-2631', () => {
     }));
     const { result } = await client.request('tools/list');
     expect((result?.tools as Json[] | undefined)?.[0]?._meta).toEqual({ kept: 1 });
-    // 2631o-09
     expect(await shown(client, 'doc')).toMatchObject({
       type: 'string',
       format: 'uri',

@@ -76,7 +76,7 @@ describe('a server that speaks SEP-2631', () => {
     expect(asked('tools/call') + asked('files/authorizeUpload')).toBe(0);
   });
 
-  it('X-32: a header that repeats the argument has what stands there now', async () => {
+  it('BR-17: X-32: a header that repeats the argument has what stands there now', async () => {
     const doc = { type: 'string', 'x-mcp-header': 'Doc', 'x-mcp-file': { transferModes: ['upload'] } };
     const tools = [{ name: 'take', inputSchema: { type: 'object', properties: { doc } } }];
     const client = await open({ tools }, SPEAKS, '2026-07-28');

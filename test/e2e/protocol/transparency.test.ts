@@ -147,7 +147,7 @@ describe('sessions', () => {
 });
 
 describe('what reaches the upstream', () => {
-  it('P13: is the body, byte for byte, and no credential', async () => {
+  it('BR-16, P13: is the body, byte for byte, and no credential', async () => {
     const client = await RawClient.connect(wharf.mcp);
     const body =
       '{ "jsonrpc":"2.0", "id":1e0, "method":"tools/call", "params":{"name":"echo","arguments":{"n":1e400,"text":"\\u0041"}} }';

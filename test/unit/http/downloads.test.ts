@@ -145,7 +145,7 @@ describe('a download link', () => {
     }
   });
 
-  it('gives exactly the bytes of any range', async () => {
+  it('2532-43: gives exactly the bytes of any range', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(999), fc.nat(1200), async (start, length) => {
         const { status, body } = await ask('/d/ticket', { range: `bytes=${start}-${start + length}` });
@@ -163,7 +163,7 @@ describe('a download link', () => {
     expect([status, headers['content-length'], body.length]).toEqual([200, '0', 0]);
   });
 
-  it('answers HEAD from the record, without asking the store', async () => {
+  it('2532-64: answers HEAD from the record, without asking the store', async () => {
     world.redirect = true;
     const { status, headers, body } = await ask('/d/ticket', {}, 'HEAD');
     expect(status).toBe(200);
@@ -180,7 +180,7 @@ describe('a download link', () => {
     expect([changed.status, changed.body.length]).toEqual([412, 0]);
   });
 
-  it('answers 416 with the size of the file', async () => {
+  it('2532-42: answers 416 with the size of the file', async () => {
     const { status, headers, body } = await ask('/d/ticket', { range: 'bytes=1000-' });
     expect(status).toBe(416);
     expect(headers).toMatchObject({ ...SAFE, 'content-range': 'bytes */1000' });
@@ -251,7 +251,7 @@ describe('a link that leads nowhere', () => {
     },
   );
 
-  it('is 410 when the object is missing or is not the recorded one', async () => {
+  it('2532-42: is 410 when the object is missing or is not the recorded one', async () => {
     world.bytes = undefined;
     expect((await ask()).status).toBe(410);
     world.bytes = BYTES.subarray(1);
