@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { AdapterList } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
 import { formatAddress } from './config/fields.js';
+import { GatewayError } from './errors.js';
 import { HeldBudget, PartBudget } from './files/budget.js';
 import { Expiry } from './files/expiry.js';
 import type { FileRecord } from './files/file.js';
@@ -93,6 +94,11 @@ export async function start(
       clock,
       log,
       expiry,
+      readLazy: async (lazy, signal) => {
+        const server = servers.get(lazy.server);
+        if (!server) throw new GatewayError('server_unknown', { server: lazy.server });
+        return server.readLazy(lazy, signal);
+      },
       settings: {
         gatewayId: config.gatewayId,
         publicUrl: publicBase,

@@ -8,6 +8,7 @@ import type { FileRecord, FileRef, FileValue } from './file.js';
 import { handleOf, idOfPath, readHandle } from './handle.js';
 import { HandleMemory } from './handle-memory.js';
 import type { Stored } from './ingest.js';
+import { type LazyFile, LazyFiles } from './lazy-files.js';
 import { safeMediaType } from './media-type.js';
 import type { Tickets } from './ticket.js';
 
@@ -19,6 +20,8 @@ export interface LibraryDeps {
   log: Log;
   /** Told of every new file. */
   expiry: Pick<Expiry, 'watch'>;
+  /** Reads what a server has only named. @throws GatewayError */
+  readLazy: (lazy: LazyFile, signal: AbortSignal) => Promise<FileRecord>;
   settings: {
     gatewayId: string;
     /** How clients reach Wharf, without a slash at the end; known once the port is. */
@@ -32,20 +35,27 @@ export interface LibraryDeps {
 /** What a handle stands for, as far as one principal may know: another's file is as unknown as one that never was. */
 export type Resolved =
   | { kind: 'ready'; record: FileRecord }
+  /** A server has named it; its bytes are yet to be read there. */
+  | { kind: 'lazy'; server: string; read: (signal: AbortSignal) => Promise<FileRecord> }
   /** Its upload has not been completed. */
   | { kind: 'pending' }
   /** The file, or the right to upload it, is over. */
   | { kind: 'expired' }
   | { kind: 'unknown' };
 
+/** The same once it has been read where it has to be. */
+export type Opened = Exclude<Resolved, { kind: 'lazy' }>;
+
 /** The files Wharf knows: their records, their links, and how long they live. */
 export class Library {
   readonly #deps: LibraryDeps;
   readonly #handles: HandleMemory;
+  readonly #lazy: LazyFiles;
 
   constructor(deps: LibraryDeps) {
     this.#deps = deps;
     this.#handles = new HandleMemory(deps.state, deps.log, deps.settings.retentionMs);
+    this.#lazy = new LazyFiles(deps.state, deps.settings.retentionMs);
   }
 
   /**
@@ -77,6 +87,13 @@ export class Library {
     this.#deps.expiry.watch(record.id, record.key);
     await Promise.all([this.#index(digestKey, record.id), this.#handles.remember(record.id, record.principal)]);
     return record;
+  }
+
+  /** A handle for a file that a server has only named. */
+  async announce(lazy: LazyFile): Promise<string> {
+    const id = await this.#lazy.announce(lazy);
+    await this.#handles.remember(id, lazy.principal);
+    return handleOf(this.#deps.settings.gatewayId, id);
   }
 
   /** A handle for a file that its owner has yet to upload. */
@@ -126,10 +143,31 @@ export class Library {
     if (id === undefined) return { kind: 'unknown' };
     const record = await this.find(id);
     if (record) return record.principal === principal ? { kind: 'ready', record } : { kind: 'unknown' };
+    const lazy = await this.#lazy.use(id);
+    if (lazy) return lazy.principal === principal ? this.#resolveLazy(id, lazy) : { kind: 'unknown' };
     const known = await this.#handles.find(id);
     if (known?.principal !== principal) return { kind: 'unknown' };
     const isAwaited = known.awaitedUntil !== undefined && known.awaitedUntil > this.#deps.clock.now();
     return { kind: isAwaited ? 'pending' : 'expired' };
+  }
+
+  /** The same, and read where it has to be. @throws GatewayError what reading it fails with */
+  async open(handle: string, principal: string, signal: AbortSignal): Promise<Opened> {
+    const found = await this.resolve(handle, principal);
+    return found.kind === 'lazy' ? { kind: 'ready', record: await found.read(signal) } : found;
+  }
+
+  async #resolveLazy(id: string, lazy: LazyFile): Promise<Resolved> {
+    if (lazy.file !== undefined) {
+      const record = await this.find(lazy.file);
+      return record ? { kind: 'ready', record } : { kind: 'expired' };
+    }
+    const read = async (signal: AbortSignal): Promise<FileRecord> => {
+      const fresh = await this.#deps.readLazy(lazy, signal);
+      const first = await this.#lazy.settle(id, lazy, fresh.id);
+      return (first === fresh.id ? undefined : await this.find(first)) ?? fresh;
+    };
+    return { kind: 'lazy', server: lazy.server, read };
   }
 
   /**

@@ -2,28 +2,34 @@ import type { ClientResponse } from './outlet.js';
 
 /**
  * Takes the place of a client's response while an answer is put together that the client gets in another form. What is
- * written here is kept; the client's own connection is only listened to.
+ * written here is kept; the client's own connection is only listened to, where there is one.
  */
 export class CapturedResponse implements ClientResponse {
-  readonly #real: ClientResponse;
+  readonly #real: ClientResponse | undefined;
   readonly #chunks: Buffer[] = [];
+  #destroyed = false;
   status = 200;
   headers: Record<string, string | string[]> = {};
   headersSent = false;
   writableEnded = false;
 
-  constructor(real: ClientResponse) {
+  constructor(real?: ClientResponse) {
     this.#real = real;
   }
 
   get destroyed(): boolean {
-    return this.#real.destroyed;
+    return this.#destroyed || this.#real?.destroyed === true;
+  }
+
+  /** What has been kept. */
+  get body(): Buffer {
+    return Buffer.concat(this.#chunks);
   }
 
   /** Sends what has been kept after all. */
   replay(): void {
-    if (this.#real.destroyed) return;
-    const body = Buffer.concat(this.#chunks);
+    if (!this.#real || this.#real.destroyed) return;
+    const { body } = this;
     this.#real.writeHead(this.status, { ...this.headers, 'content-length': String(body.length) });
     this.#real.end(body);
   }
@@ -53,17 +59,18 @@ export class CapturedResponse implements ClientResponse {
   }
 
   destroy(): this {
-    this.#real.destroy();
+    this.#destroyed = true;
+    this.#real?.destroy();
     return this;
   }
 
   once(event: 'drain' | 'close', listener: () => void): this {
-    this.#real.once(event, listener);
+    this.#real?.once(event, listener);
     return this;
   }
 
   off(event: 'drain' | 'close', listener: () => void): this {
-    this.#real.off(event, listener);
+    this.#real?.off(event, listener);
     return this;
   }
 }

@@ -3,7 +3,7 @@ import { GatewayError } from '../errors.js';
 import type { FileSource } from '../files/encode/index.js';
 import type { FileClaims, FileRecord } from '../files/file.js';
 import { cleanFileName } from '../files/file-name.js';
-import type { Library } from '../files/library.js';
+import type { Library, Resolved } from '../files/library.js';
 import { mediaTypeOf, sniff } from '../files/media-type.js';
 import { isAccepted } from '../policy/accept.js';
 import { forbiddenBy } from '../policy/handoff.js';
@@ -126,7 +126,11 @@ export class IncomingFiles {
     const found = await this.#deps.library.resolve(uri, this.#owner.principal);
     switch (found.kind) {
       case 'ready':
-        return this.#allowed(found.record, rules);
+        this.#allow(found.record.server, rules);
+        return found.record;
+      case 'lazy':
+        this.#allow(found.server, rules);
+        return this.#readLazy(found, rules);
       case 'pending':
         throw refused(rules, 'uploadIncomplete', 'is a handle whose file has not been uploaded yet; upload it first');
       case 'expired':
@@ -136,9 +140,21 @@ export class IncomingFiles {
     }
   }
 
-  #allowed(record: FileRecord, rules: SlotRules): FileRecord {
-    const rule = forbiddenBy(this.#deps.handoff, record.server ?? '', this.#owner.server);
-    if (!rule) return record;
+  /** A server has only named it: if it cannot be read there now, the call cannot be made. */
+  async #readLazy({ server, read }: Resolved & { kind: 'lazy' }, rules: SlotRules): Promise<FileRecord> {
+    try {
+      return await read(this.#signal);
+    } catch (thrown) {
+      this.#signal.throwIfAborted();
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      const text = `could not be read from the server "${server}": ${thrown.message} Run the tool that gave it again`;
+      throw refused(rules, 'unreachable', text, {}, thrown);
+    }
+  }
+
+  #allow(from: string | undefined, rules: SlotRules): void {
+    const rule = forbiddenBy(this.#deps.handoff, from ?? '', this.#owner.server);
+    if (!rule) return;
     throw refused(rules, 'handoffDenied', `may not be given here: handoff from "${rule.from}" to "${rule.to}" is off`);
   }
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.js';
-import type { Resolved } from '../files/library.js';
+import type { Opened } from '../files/library.js';
 import type { Uploads } from '../files/upload.js';
 import type { ClientFacts, Dialect, DialectMethod, FileOperation, FileOutcome } from '../ports/dialect.js';
 import type { JsonObject } from '../ports/json.js';
@@ -60,7 +60,9 @@ export class LocalMethods {
       return { kind: 'upload', file: { uri, ...wanted }, upload: { url, expiresAt } };
     }
     const { kind, uri } = operation;
-    const found = HANDLE.test(uri) ? await library.resolve(uri, principal) : await this.#resource(uri, caller);
+    const found = HANDLE.test(uri)
+      ? await library.open(uri, principal, caller.signal)
+      : await this.#resource(uri, caller);
     if (found.kind !== 'ready') {
       const [reason, text] = WHY[found.kind];
       throw new GatewayError('params_invalid', { reason, text });
@@ -72,7 +74,7 @@ export class LocalMethods {
   }
 
   /** Some clients take every URI in a result for a file to be had here, the server's resources too. */
-  async #resource(uri: string, { principal, inquire, signal }: MethodCaller): Promise<Resolved> {
+  async #resource(uri: string, { principal, inquire, signal }: MethodCaller): Promise<Opened> {
     const record = inquire && (await resourceAsFile(uri, principal, inquire, this.#deps, signal));
     return record ? { kind: 'ready', record } : { kind: 'unknown' };
   }

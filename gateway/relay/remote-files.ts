@@ -6,6 +6,7 @@ import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import type { Inquire } from './catalog.js';
 import type { RelayDeps } from './exchange.js';
+import { LINK_MARK, LINK_METHODS } from './lazy-links.js';
 import { brief, rulesFor } from './remote-transfer.js';
 import { isObject } from './request.js';
 
@@ -54,7 +55,10 @@ export function mayNameFiles(
   methods: readonly string[],
   dialects: readonly Dialect[],
 ): boolean {
-  const marks = new Set(dialects.flatMap(({ transfer }) => methods.flatMap((method) => transfer?.marks(method) ?? [])));
+  const links = methods.some((method) => LINK_METHODS.has(method)) ? [LINK_MARK] : [];
+  const marks = new Set(
+    links.concat(dialects.flatMap(({ transfer }) => methods.flatMap((method) => transfer?.marks(method) ?? []))),
+  );
   if (marks.size === 0) return false;
   const overlap = Math.max(...[...marks].map((mark) => mark.length));
   for (let from = 0; from < size; from += LOOK) {

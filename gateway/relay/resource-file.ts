@@ -1,4 +1,4 @@
-import type { FileRecord } from '../files/file.js';
+import type { FileClaims, FileRecord } from '../files/file.js';
 import type { IngestDeps } from '../files/ingest.js';
 import type { Library } from '../files/library.js';
 import { storeFile } from '../files/store-file.js';
@@ -18,6 +18,7 @@ export interface ResourceFileDeps {
 /**
  * Makes a file of a resource of the server's, read on the client's own session: nothing that the client could not read
  * itself.
+ * @param known what has been said of it elsewhere
  * @returns undefined when the server has no such resource
  */
 export async function resourceAsFile(
@@ -26,6 +27,7 @@ export async function resourceAsFile(
   inquire: Inquire,
   { ingest, library, server, limits }: ResourceFileDeps,
   signal: AbortSignal,
+  known: FileClaims = {},
 ): Promise<FileRecord | undefined> {
   const answer = await inquire('resources/read', { uri });
   if (!answer || 'error' in answer || !Array.isArray(answer.result.contents)) return undefined;
@@ -35,7 +37,7 @@ export async function resourceAsFile(
   const { mimeType } = item;
   const file = {
     bytes: piecesOf(bytes),
-    claims: { uri, ...(typeof mimeType === 'string' && { mimeType }) },
+    claims: { ...known, uri, ...(typeof mimeType === 'string' && { mimeType }) },
     principal,
     server,
     subject: 'resource',

@@ -144,7 +144,7 @@ export class ResourceStreams {
     const { exchange, messages, session } = asked;
     const { streaming, uri } = sender.order;
     const { library } = this.#deps.cut;
-    if (library.names(uri)) return sender.send(await this.#ownFile(uri, exchange.principal));
+    if (library.names(uri)) return sender.send(await this.#ownFile(uri, exchange));
     const remote = this.#remote(asked, streaming);
     const own = this.#host.own(exchange, messages, session);
     const read = asRead(messages, [request], streaming);
@@ -203,9 +203,9 @@ export class ResourceStreams {
     }
   }
 
-  async #ownFile(uri: string, principal: string): Promise<StreamItem> {
+  async #ownFile(uri: string, { principal, signal }: Exchange): Promise<StreamItem> {
     const { library } = this.#deps.cut;
-    const found = await library.resolve(uri, principal);
+    const found = await library.open(uri, principal, signal);
     if (found.kind !== 'ready' || !(await library.touch(found.record.id))) {
       throw new GatewayError('stream_refused', { reason: 'resourceNotFound', uri, text: 'There is no such file.' });
     }

@@ -1,4 +1,6 @@
 import { asGatewayError, GatewayError } from '../errors.js';
+import type { FileRecord } from '../files/file.js';
+import type { LazyFile } from '../files/lazy-files.js';
 import type { Limits } from '../policy/limits.js';
 import type { ClientFacts } from '../ports/dialect.js';
 import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../ports/upstream.js';
@@ -6,6 +8,7 @@ import { asking, type Inquire } from './catalog.js';
 import { clientFacts } from './client-facts.js';
 import type { Exchange, RelayDeps } from './exchange.js';
 import { HttpServer } from './http-server.js';
+import { readLazy } from './lazy-links.js';
 import { answerLocally, errorOf, type LocalAnswer, onlyRequest, refusalAnswer } from './local-answer.js';
 import { callLocally, type LocalTool } from './local-tools.js';
 import { checkStatelessHeaders } from './mcp-headers.js';
@@ -172,6 +175,11 @@ export class Server {
     if (!session) throw new GatewayError('session_required');
     if (session.channel === 'shared') return this.#sharedServer().remove(exchange, session);
     return this.#httpServer().remove(exchange, session);
+  }
+
+  /** Reads a resource that a result of this server's has linked to. @throws GatewayError */
+  readLazy(lazy: LazyFile, signal: AbortSignal): Promise<FileRecord> {
+    return readLazy(lazy, this, this.#deps, signal);
   }
 
   async check(): Promise<void> {

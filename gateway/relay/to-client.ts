@@ -7,10 +7,11 @@ import { type Edit, inOrder, rangeAt } from './edits.js';
 import { errorAnswer, errorAnswers } from './error-answer.js';
 import type { ExchangeFacts, RelayDeps } from './exchange.js';
 import { patchText } from './json-text.js';
+import { announceLinks } from './lazy-links.js';
 import type { MessageCuts } from './message-cuts.js';
 import { OutgoingFiles } from './outgoing-files.js';
 import { remoteEdits } from './remote-edits.js';
-import { type FetchedFile, fetchRemoteFiles, mayNameFiles, resultsIn } from './remote-files.js';
+import { fetchRemoteFiles, mayNameFiles, type ResultPlace, resultsIn } from './remote-files.js';
 import { isObject, type PendingRequest } from './request.js';
 import { RANGE } from './slots.js';
 import { type Piece, splice } from './splice.js';
@@ -208,8 +209,11 @@ function rewriteToolList({ message, answers, deps, to }: Work): Edit[] {
 async function linkFiles(work: Work): Promise<Edit[]> {
   const { message, cuts, deps, to, answers, files } = work;
   if (message.malformed) return [];
-  const fetched = await fetchNamed(work);
-  if (cuts.cuts.length === 0 && fetched.length === 0) return [];
+  const named = naming(work);
+  const { principal, inquire } = to;
+  const fetched = await fetchRemoteFiles(named, { deps, principal, inquire, signal: to.signal });
+  const links = await announceLinks(named, principal, deps);
+  if (cuts.cuts.length === 0 && fetched.length === 0 && links.length === 0) return [];
   const requestAt = (path: readonly (string | number)[]) =>
     (answerAt(answers, path) as Work['answers'][number] | undefined)?.request;
   const schemas = new Map<string, Promise<JsonObject | undefined>>();
@@ -241,6 +245,7 @@ async function linkFiles(work: Work): Promise<Edit[]> {
     },
     outputSchema,
     settings: (path) => own(deps.settings, toolOf(requestAt(path)) ?? ''),
+    links,
     remote: fetched.length > 0 ? await remoteEdits(message, fetched, context) : undefined,
   });
 }
@@ -249,14 +254,12 @@ function toolOf(request: PendingRequest | undefined): string | undefined {
   return request?.method === 'tools/call' ? request.subject : undefined;
 }
 
-/** Files that the server keeps and only names. */
-async function fetchNamed({ message, answers, deps, to }: Work): Promise<FetchedFile[]> {
+/** The results in a message that name files which the server keeps; none where a cheap look sees no such name. */
+function naming({ message, answers, deps, to }: Work): ResultPlace[] {
   const asked = answers.flatMap(({ base, request }) =>
     request && FILE_METHODS.has(request.method) ? [{ base, subject: request.subject ?? request.method }] : [],
   );
-  if (asked.length === 0 || !namesFiles(message, deps, to)) return [];
-  const { principal, inquire, signal } = to;
-  return fetchRemoteFiles(resultsIn(message, asked), { deps, principal, inquire, signal });
+  return asked.length === 0 || !namesFiles(message, deps, to) ? [] : resultsIn(message, asked);
 }
 
 function namesFiles(message: HeldMessage, deps: RelayDeps, to: Addressee): boolean {

@@ -7,6 +7,7 @@ import type { HeldMessage } from '../wire/json/reader.js';
 import type { Cut } from './cut.js';
 import { type Edit, inOrder, insertMember, rangeAt, replaceRange } from './edits.js';
 import { EACH, segmentsOf } from './file-slots.js';
+import type { AnnouncedLink } from './lazy-links.js';
 import { type ClaimedCut, inlineLimitOf, isStructured, type MessageCuts, pointer } from './message-cuts.js';
 import type { NestedCut } from './nested-cuts.js';
 import { nestedFiles, publishNested } from './nested-files.js';
@@ -34,6 +35,8 @@ export interface TranslateContext {
   outputSchema: (path: readonly (string | number)[]) => Promise<JsonObject | undefined>;
   /** What the operator says of that tool. */
   settings: (path: readonly (string | number)[]) => ToolSettings | undefined;
+  /** Resources that the server only named, and Wharf reads when they are used. */
+  links: readonly AnnouncedLink[];
   /** Files that the server only named, and Wharf has fetched. */
   remote: RemoteEdits | undefined;
 }
@@ -79,8 +82,20 @@ export async function translate(
   for (const { file, result, path } of context.remote?.values ?? []) {
     entries.push({ file, result, place: { pointer: pointer(path) } });
   }
+  const links = context.links
+    // a block that was replaced has an entry of its own
+    .filter(
+      ({ result, index }) => !replacements.some(({ range }) => samePath(range.path, [...result, 'content', index])),
+    )
+    .map(({ about, result, index }) => {
+      const contentIndex = index + movedBefore([...result, 'content', index], replacements);
+      return { about, result, contentIndex };
+    });
+  for (const result of resultsOf([...entries, ...links])) {
+    const here = links.filter((link) => pointer(link.result) === pointer(result));
+    edits.push(listFiles(message, result, entries, here));
+  }
   for (const result of resultsOf(entries)) {
-    edits.push(listFiles(message, result, entries));
     const here = replacements.filter(({ range }) => pointer(resultOf(range.path)) === pointer(result));
     if (here.some(({ kind }) => kind === 'content'))
       edits.push(...(await structure(message, result, entries, context)));
@@ -264,7 +279,11 @@ async function expectedFile(
   return files.publish(cut.stored, {}, context.subject(cut.value.path));
 }
 
-function resultsOf(entries: readonly FileEntry[]): (readonly (string | number)[])[] {
+function samePath(one: readonly (string | number)[], other: readonly (string | number)[]): boolean {
+  return pointer(one) === pointer(other);
+}
+
+function resultsOf(entries: readonly Pick<FileEntry, 'result'>[]): (readonly (string | number)[])[] {
   const results = new Map(entries.map((entry) => [pointer(entry.result), entry.result]));
   return [...results.values()];
 }
@@ -279,9 +298,17 @@ export function fileEntry({ uri, url, name, mimeType, size, digest, expiresAt }:
 }
 
 /** `_meta["dev.wharf/files"]`: the same files for programs. */
-function listFiles(message: HeldMessage, result: readonly (string | number)[], entries: readonly FileEntry[]): Edit {
-  const list = entriesOf(result, entries).map(({ file: { ref }, place }) => ({ ...fileEntry(ref), ...place }));
-  const value = JSON.stringify(list);
+function listFiles(
+  message: HeldMessage,
+  result: readonly (string | number)[],
+  entries: readonly FileEntry[],
+  links: readonly { about: JsonObject; contentIndex: number }[],
+): Edit {
+  const files: JsonObject[] = entriesOf(result, entries).map(({ file: { ref }, place }) => ({
+    ...fileEntry(ref),
+    ...place,
+  }));
+  const value = JSON.stringify([...files, ...links.map(({ about, contentIndex }) => ({ ...about, contentIndex }))]);
   const old = rangeAt(message, RANGE.filesMeta, [...result, '_meta', FILES_META_KEY]);
   if (old) return replaceRange(old, value);
   const member = `${JSON.stringify(FILES_META_KEY)}:${value}`;

@@ -71,6 +71,7 @@ export async function openFileParts(options: FilePartsOptions) {
     clock,
     log,
     expiry: { watch() {} },
+    readLazy: () => Promise.reject(new Error('not here')),
     settings: {
       gatewayId: 'wharf',
       publicUrl,

@@ -1,10 +1,10 @@
-import type { Library, Resolved } from '../../files/library.js';
+import type { Library, Opened } from '../../files/library.js';
 import type { JsonObject } from '../../ports/json.js';
 import type { LocalTool } from '../local-tools.js';
 import { failedCall, text } from './result.js';
 
 export interface LinkToolDeps {
-  library: Pick<Library, 'resolve' | 'refer' | 'touch'>;
+  library: Pick<Library, 'open' | 'refer' | 'touch'>;
 }
 
 const INPUT: JsonObject = {
@@ -36,7 +36,7 @@ const DESCRIPTION =
 /** In whatever a model copies: `Handle: mcp-file://…`, a Markdown link, quotes. */
 const HANDLE = /mcp-file:\/\/[^\s"'`<>()[\]]+/i;
 
-const REFUSALS: Record<Exclude<Resolved['kind'], 'ready'>, [reason: string, text: string]> = {
+const REFUSALS: Record<Exclude<Opened['kind'], 'ready'>, [reason: string, text: string]> = {
   pending: ['uploadIncomplete', 'the file of this handle has not been uploaded yet. Upload it first.'],
   expired: ['fileExpired', 'the file of this handle has expired. Run the tool that gave it, or upload it, again.'],
   unknown: ['fileNotFound', 'there is no file of yours with this handle. Copy the handle whole, as it was given.'],
@@ -61,7 +61,7 @@ export function linkTool(name: string, { library }: LinkToolDeps): LocalTool {
           argument: 'handle',
         });
       }
-      const found = await library.resolve(uri, principal);
+      const found = await library.open(uri, principal, new AbortController().signal);
       if (found.kind !== 'ready') {
         const [reason, words] = REFUSALS[found.kind];
         return failedCall(`The argument 'handle' is ${uri}: ${words}`, { reason, argument: 'handle' });

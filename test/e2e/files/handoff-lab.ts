@@ -43,6 +43,9 @@ export const ORIGINS: Readonly<Record<string, { result: (bytes: Buffer) => Json;
     result: (bytes) => ({ content: [], structuredContent: { shots: [{ data: bytes.toString('base64') }] } }),
     settings: { results: { files: ['shots[].data'] } },
   },
+  'resource_link, not yet read': {
+    result: () => ({ content: [{ type: 'resource_link', uri: 'doc://a/lazy.png', name: 'lazy.png' }] }),
+  },
   'SEP-2631 FileValue': {
     result: (bytes) => ({
       content: [],

@@ -39,6 +39,7 @@ export function createLab(options: LabOptions = {}) {
     clock,
     log: silentLog,
     expiry: { watch: (_id, key) => watched.push(key) },
+    readLazy: () => Promise.reject(new Error('not here')),
     settings: {
       gatewayId: 'wharf',
       publicUrl: () => 'http://gw.example',

@@ -85,6 +85,7 @@ export class RelayLab {
       clock,
       log: silentLog,
       expiry: { watch: () => {} },
+      readLazy: () => Promise.reject(new Error('not here')),
       settings: {
         gatewayId: 'lab',
         publicUrl: () => '',

@@ -1,0 +1,222 @@
+import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import { RecordingUpstream, RpcError } from '../../helpers/recording-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { announced, sha256 } from './handoff-lab.js';
+
+const TEXT = { type: 'string' };
+const SMALL = Buffer.from('a small report');
+/** Over limits.inlineResource. */
+const LARGE = Buffer.alloc(5_000_000, 'a large report. ');
+const FIXTURE = fileURLToPath(new URL('../../../../test/helpers/linking-stdio.fixture.mjs', import.meta.url));
+
+const link = (uri: string, rest = {}) => ({ type: 'resource_link', uri, name: 'report.txt', ...rest });
+const RESULTS: Record<string, Record<string, unknown>> = {
+  small: { content: [{ type: 'text', text: 'here' }, link('doc://r/small', { mimeType: 'text/plain', size: 14 })] },
+  large: { content: [link('doc://r/large')] },
+  text: { content: [link('doc://r/text')] },
+  same: { content: [link('doc://r/small'), link('doc://r/small')] },
+  moved: {
+    content: [
+      { type: 'image', mimeType: 'image/png', data: Buffer.alloc(600_000, 1).toString('base64') },
+      link('doc://r/small'),
+    ],
+    _meta: { theirs: 1 },
+  },
+  web: { content: [link('https://example.com/page')] },
+  gone: { content: [link('doc://r/gone')] },
+  none: { content: [{ type: 'text', text: 'the word resource_link, "resource_link"' }] },
+};
+
+const hashOf = (key: string) => `sha256:${createHash('sha256').update(key).digest('hex')}`;
+const KEYS = ['alice-key-0123456789abcdef', 'bob-key-0123456789abcdefgh'] as const;
+
+describe('a resource that a result only links to', () => {
+  let giving: RecordingUpstream;
+  let taking: RecordingUpstream;
+  let wharf: Wharf;
+  let small = SMALL;
+
+  beforeAll(async () => {
+    giving = await RecordingUpstream.start({
+      tools: Object.keys(RESULTS).map((name) => ({ name, inputSchema: { type: 'object' } })),
+      methods: {
+        'tools/call': ({ name }) => RESULTS[String(name)],
+        'resources/read': ({ uri }) => {
+          const content = { uri, mimeType: 'text/plain' };
+          if (uri === 'doc://r/small') return { contents: [{ ...content, blob: small.toString('base64') }] };
+          if (uri === 'doc://r/large') return { contents: [{ ...content, blob: LARGE.toString('base64') }] };
+          if (uri === 'doc://r/text') return { contents: [{ ...content, text: 'Grüße' }] };
+          throw new RpcError(-32002, 'Resource not found');
+        },
+      },
+    });
+    taking = await RecordingUpstream.start({
+      tools: [{ name: 'read', inputSchema: { type: 'object', properties: { file: TEXT, name: TEXT } } }],
+    });
+    const files = { file: { encoding: 'base64', name: 'name' } };
+    wharf = await startWharf({
+      servers: {
+        a: { url: giving.url, transport: 'streamable-http' },
+        secret: { url: giving.url, transport: 'streamable-http' },
+        stdio: { command: [process.execPath, FIXTURE, '5000000'] },
+        b: { url: taking.url, transport: 'streamable-http', accepts: '10MiB', tools: { read: { files } } },
+      },
+      config: {
+        handoff: [{ from: 'secret', to: '*', allow: false }],
+        auth: { use: 'apiKeys', keys: KEYS.map((key) => ({ name: key.slice(0, 3), hash: hashOf(key) })) },
+      },
+    });
+  });
+
+  afterAll(async () => {
+    await wharf.stop();
+    await giving.stop();
+    await taking.stop();
+  });
+
+  beforeEach(() => {
+    small = SMALL;
+  });
+
+  const client = (server: string, key: string = KEYS[0]) =>
+    RawClient.connect(`${wharf.url}/${server}/mcp`, '2025-06-18', { headers: { authorization: `Bearer ${key}` } });
+  const call = async (server: string, tool: string, args = {}, key?: string) =>
+    (await (await client(server, key)).call(tool, args)).result;
+  const reads = () => giving.with('resources/read').length;
+  const taken = () => Buffer.from(String(taking.lastArguments.file), 'base64');
+
+  it('HO-04: has a handle for programs, and is not read; the result is else as it came', async () => {
+    const before = reads();
+    const result = await call('a', 'small');
+    expect(result?.content).toEqual(RESULTS.small?.content);
+    expect(result?._meta).toEqual({
+      'dev.wharf/files': [
+        {
+          uri: expect.stringMatching(/^mcp-file:\/\/wharf\/f_/),
+          name: 'report.txt',
+          mimeType: 'text/plain',
+          size: 14,
+          contentIndex: 1,
+        },
+      ],
+    });
+    expect(reads()).toBe(before);
+  });
+
+  it.each([
+    ['small', SMALL],
+    ['large', LARGE],
+    ['text', Buffer.from('Grüße')],
+  ])('HO-04: is read from its server when it is used: %s', async (tool, bytes) => {
+    const { uri } = announced(await call('a', tool));
+    const before = reads();
+    expect(await call('b', 'read', { file: uri })).not.toHaveProperty('isError');
+    expect(sha256(taken())).toBe(sha256(bytes));
+    expect(taking.lastArguments.name).toMatch(/\.txt$|report|small|large|text/);
+    expect(reads()).toBe(before + 1);
+  });
+
+  it('HO-05: stands for what was read first, for ever', async () => {
+    const { uri } = announced(await call('a', 'small'));
+    await call('b', 'read', { file: uri });
+    const before = reads();
+    small = Buffer.from('something else by now');
+    await call('b', 'read', { file: uri });
+    expect(taken().toString()).toBe(SMALL.toString());
+    expect(reads()).toBe(before);
+    await call('b', 'read', { file: announced(await call('a', 'small')).uri });
+    expect(taken().toString()).toBe('something else by now');
+  });
+
+  it('HO-14: is one file for two who read it at once', async () => {
+    const { uri } = announced(await call('a', 'small'));
+    const clients = await Promise.all([client('b'), client('b')]);
+    const answers = await Promise.all(clients.map((one) => one.call('read', { file: uri })));
+    expect(answers.map(({ result }) => result?.isError)).toEqual([undefined, undefined]);
+  });
+
+  it('HO-04: that is gone by then refuses the call, and the other server is not asked', async () => {
+    const { uri } = announced(await call('a', 'gone'));
+    const before = taking.with('tools/call').length;
+    const result = await call('b', 'read', { file: uri });
+    expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'unreachable' } } });
+    expect(result?.content?.[0]?.text).toMatch(/could not be read from the server "a".*Resource not found/);
+    expect(taking.with('tools/call')).toHaveLength(before);
+  });
+
+  it('HO-06: is nobody else’s', async () => {
+    const { uri } = announced(await call('a', 'small'));
+    const before = reads();
+    const result = await call('b', 'read', { file: uri }, KEYS[1]);
+    expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'fileNotFound' } } });
+    expect(reads()).toBe(before);
+  });
+
+  it('HO-07: is not even read where the operator forbids to hand it over', async () => {
+    const { uri } = announced(await call('secret', 'small'));
+    const before = reads();
+    const result = await call('b', 'read', { file: uri });
+    expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'handoffDenied' } } });
+    expect(reads()).toBe(before);
+  });
+
+  it('HO-04: of a stdio server is read in a session of its own', async () => {
+    const { uri } = announced(await call('stdio', 'link'));
+    await call('b', 'read', { file: uri });
+    expect(sha256(taken())).toBe(sha256(Buffer.alloc(5_000_000, 'stdio ')));
+  });
+
+  it('is one handle where it stands twice, and keeps its place behind blocks that became several', async () => {
+    const twice = (await call('a', 'same'))?._meta as Record<string, { uri: string; contentIndex: number }[]>;
+    const [one, two] = twice['dev.wharf/files'] ?? [];
+    expect([one?.contentIndex, two?.contentIndex]).toEqual([0, 1]);
+    expect(one?.uri).toBe(two?.uri);
+    const moved = await call('a', 'moved');
+    const { theirs, 'dev.wharf/files': list } = (moved?._meta ?? {}) as Record<string, { contentIndex: number }[]>;
+    expect(theirs).toBe(1);
+    const last = moved?.content?.[list?.[1]?.contentIndex ?? -1];
+    expect(last).toMatchObject({ type: 'resource_link', uri: 'doc://r/small' });
+  });
+
+  it.each(['web', 'none'])('nothing is announced where there is nothing to be read: %s', async (tool) => {
+    expect(await call('a', tool)).toEqual(RESULTS[tool]);
+  });
+
+  it('a handle of it gives a link, and its bytes, like any other', async () => {
+    const { uri } = announced(await call('a', 'small'));
+    const one = await client('a');
+    const { result } = await one.request('files/authorizeDownload', { uri });
+    const { url } = (result?.download ?? {}) as { url: string };
+    expect(await (await fetch(url)).text()).toBe(SMALL.toString());
+  });
+});
+
+describe('HO-04: a server that knows no sessions', () => {
+  it('is read with a request that says all by itself', async () => {
+    const server = await RecordingUpstream.start({
+      tools: [
+        { name: 'link', inputSchema: { type: 'object' } },
+        { name: 'read', inputSchema: { type: 'object', properties: { file: TEXT } } },
+      ],
+      methods: {
+        initialize: () => {
+          throw new RpcError(-32022, 'Unsupported protocol version');
+        },
+        'tools/call': ({ name }) => (name === 'link' ? { content: [link('doc://r/é')] } : { content: [] }),
+        'resources/read': ({ uri }) => ({ contents: [{ uri, mimeType: 'text/plain', text: 'stateless' }] }),
+      },
+    });
+    const tools = { read: { files: { file: { encoding: 'text' } } } };
+    const wharf = await startWharf({ servers: { s: { url: server.url, transport: 'streamable-http', tools } } });
+    const client = RawClient.stateless(wharf.mcp, '2026-07-28', {});
+    const { uri } = announced((await client.call('link')).result);
+    const { result } = await client.call('read', { file: uri });
+    expect(result).not.toHaveProperty('isError');
+    expect(server.lastArguments).toEqual({ file: 'stateless' });
+    await wharf.stop();
+    await server.stop();
+  });
+});
