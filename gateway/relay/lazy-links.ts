@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.js';
 import type { FileRecord } from '../files/file.js';
 import type { LazyFile } from '../files/lazy-files.js';
-import type { JsonObject, JsonPath } from '../ports/json.js';
+import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
 import type { RelayDeps } from './exchange.js';
 import { type Endpoint, OwnClient } from './own-client.js';
 import type { ResultPlace } from './remote-files.js';
@@ -15,8 +15,12 @@ export const LINK_MARK = '"resource_link"';
 /** Methods whose results have links. */
 export const LINK_METHODS: ReadonlySet<string> = new Set(['tools/call', 'tasks/result', 'tasks/get']);
 
-/** Clients fetch these themselves (MCP, resource links: https only where they can). */
-const WEB = /^https?:/i;
+/** Clients fetch these themselves (MCP, resource links: https only where they can), or have them already. */
+const NOT_OF_THE_SERVER = /^(?:https?|data):/i;
+
+/** What a link may say of itself is kept: it must be short. */
+const MAX_URI = 2048;
+const MAX_WORDS = 256;
 
 /** A link in a tool's result, with a handle for what it leads to. */
 export interface AnnouncedLink {
@@ -46,10 +50,11 @@ export async function announceLinks(
   try {
     for (const { block, path, index } of links) {
       const { uri, name, mimeType, size } = block;
-      if (typeof uri !== 'string' || WEB.test(uri) || files.library.names(uri)) continue;
+      if (typeof uri !== 'string' || uri.length > MAX_URI || NOT_OF_THE_SERVER.test(uri) || files.library.names(uri))
+        continue;
       const about = {
-        ...(typeof name === 'string' && { name }),
-        ...(typeof mimeType === 'string' && { mimeType }),
+        ...(isShort(name) && { name }),
+        ...(isShort(mimeType) && { mimeType }),
       };
       if (!handles.has(uri) && handles.size >= limits.files) break;
       const handle = handles.get(uri) ?? files.library.announce({ principal, server, uri, ...about });
@@ -61,6 +66,10 @@ export async function announceLinks(
     log.warn({ err: error }, 'a link could not be given a handle');
   }
   return announced;
+}
+
+function isShort(text: JsonValue | undefined): text is string {
+  return typeof text === 'string' && text.length <= MAX_WORDS;
 }
 
 /** Reads such a resource on a session of Wharf's own. @throws GatewayError */

@@ -26,6 +26,7 @@ const RESULTS: Record<string, Record<string, unknown>> = {
     _meta: { theirs: 1 },
   },
   web: { content: [link('https://example.com/page')] },
+  data: { content: [link('data:text/plain,hello'), link(`doc://r/${'x'.repeat(3000)}`)] },
   gone: { content: [link('doc://r/gone')] },
   none: { content: [{ type: 'text', text: 'the word resource_link, "resource_link"' }] },
 };
@@ -181,7 +182,7 @@ describe('a resource that a result only links to', () => {
     expect(last).toMatchObject({ type: 'resource_link', uri: 'doc://r/small' });
   });
 
-  it.each(['web', 'none'])('nothing is announced where there is nothing to be read: %s', async (tool) => {
+  it.each(['web', 'data', 'none'])('nothing is announced where there is nothing to be read: %s', async (tool) => {
     expect(await call('a', tool)).toEqual(RESULTS[tool]);
   });
 
