@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { adapters } from '../../../adapters/index.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 
 type Json = Record<string, unknown>;
@@ -24,8 +25,15 @@ const fileValue = (uri: string, bytes: Buffer): Json => ({
   digest: { algorithm: 'sha-256', value: createHash('sha256').update(bytes).digest('base64url') },
 });
 
+interface Origin {
+  /** The dialect without which such a server cannot be fronted. */
+  needs?: string;
+  result: (bytes: Buffer) => Json;
+  settings?: Json;
+}
+
 /** Every way in which a server gives a file that is on the wire as bytes or is fetched from it. */
-export const ORIGINS: Readonly<Record<string, { result: (bytes: Buffer) => Json; settings?: Json }>> = {
+export const ORIGINS: Readonly<Record<string, Origin>> = {
   'image block': {
     result: (bytes) => ({ content: [{ type: 'image', mimeType: 'image/png', data: bytes.toString('base64') }] }),
   },
@@ -47,6 +55,7 @@ export const ORIGINS: Readonly<Record<string, { result: (bytes: Buffer) => Json;
     result: () => ({ content: [{ type: 'resource_link', uri: 'doc://a/lazy.png', name: 'lazy.png' }] }),
   },
   'SEP-2631 FileValue': {
+    needs: 'sep-2631',
     result: (bytes) => ({
       content: [],
       structuredContent: {
@@ -80,6 +89,7 @@ export async function startGiving(bytes: Buffer): Promise<{ upstream: RecordingU
 }
 
 interface Target {
+  needs?: string;
   schema: Json;
   tool?: Json;
   settings?: Json;
@@ -98,13 +108,15 @@ export const TARGETS: Readonly<Record<string, Target>> = {
     received: (value) => base64((value as { data: string }).data),
   },
   dataUri: { schema: TEXT, settings: { file: { encoding: 'dataUri' } }, received: dataUri },
-  'SEP-2356': { schema: { ...URI, 'x-mcp-file': {} }, received: dataUri },
-  'SEP-2356, early': { schema: URI, tool: { inputFiles: { file: {} } }, received: dataUri },
+  'SEP-2356': { needs: 'sep-2356', schema: { ...URI, 'x-mcp-file': {} }, received: dataUri },
+  'SEP-2356, early': { needs: 'sep-2356', schema: URI, tool: { inputFiles: { file: {} } }, received: dataUri },
   'SEP-2631': {
+    needs: 'sep-2631',
     schema: { ...URI, 'x-mcp-file': { transferModes: ['upload'] } },
     received: (value, uploaded) => uploaded.get(String(value)) ?? Buffer.alloc(0),
   },
   'openai/fileParams': {
+    needs: 'openai-file-params',
     schema: OBJECT,
     tool: { _meta: { 'openai/fileParams': ['file'] } },
     received: async (value) => {
@@ -161,4 +173,11 @@ export function announced(result: Json | undefined): { uri: string; name: string
   const [first] = files ?? [];
   if (!first) throw new Error(`no file is announced in ${JSON.stringify(result).slice(0, 300)}`);
   return first;
+}
+
+/** Those that the shipped dialects can serve. */
+export function served(kinds: Readonly<Record<string, { needs?: string }>>): string[] {
+  const has = (needs: string | undefined) =>
+    needs === undefined || adapters.dialects.some(({ name }) => name === needs);
+  return Object.keys(kinds).filter((name) => has(kinds[name]?.needs));
 }

@@ -188,10 +188,10 @@ describe('a resource that a result only links to', () => {
 
   it('a handle of it gives a link, and its bytes, like any other', async () => {
     const { uri } = announced(await call('a', 'small'));
-    const one = await client('a');
-    const { result } = await one.request('files/authorizeDownload', { uri });
-    const { url } = (result?.download ?? {}) as { url: string };
-    expect(await (await fetch(url)).text()).toBe(SMALL.toString());
+    const result = await call('b', 'get_file_link', { handle: uri });
+    const { url } = (result?.structuredContent ?? {}) as { url: string };
+    const answer = await fetch(url);
+    expect(await answer.text()).toBe(SMALL.toString());
   });
 });
 
