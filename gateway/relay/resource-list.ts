@@ -3,7 +3,6 @@ import type { JsonObject, JsonPath } from '../ports/json.js';
 import type { AnswerEdit } from './answer-edit.js';
 import { type Edit, insertMember, rangeAt, replaceRange } from './edits.js';
 import { locate } from './json-text.js';
-import { pointer } from './message-cuts.js';
 import { isObject, STATELESS_SINCE } from './request.js';
 import { RANGE } from './slots.js';
 import { keepPrivate } from './tool-list.js';
@@ -47,16 +46,14 @@ function editsFor(text: Buffer, key: string, added: readonly JsonObject[]): Edit
     if (entries.length > 0) wanted.push({ path: [key, index], members: entries });
   }
   const paths = wanted.flatMap(({ path, members }) => [path, ...members.map(([name]) => [...path, name])]);
-  const { message } = locate(text, paths);
-  // looked up by address: a list may well have a hundred thousand entries
-  const ranges = new Map(message.ranges.map((range) => [pointer(range.path), range]));
+  const { message, at } = locate(text, paths);
   return wanted.flatMap(({ path, members }) => {
-    const entry = ranges.get(pointer(path));
+    const entry = at(path);
     if (!entry) return [];
     const edits: Edit[] = [];
     const missing: string[] = [];
     for (const [name, value] of members) {
-      const there = ranges.get(pointer([...path, name]));
+      const there = at([...path, name]);
       if (there) edits.push(replaceRange(there, JSON.stringify(value)));
       else missing.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
     }

@@ -198,7 +198,9 @@ async function download(
 
 /** An address that carries a right of its own needs no other, and one elsewhere must not learn it. */
 function credentialsFor(url: string, { upstreamOrigin, upstreamHeaders }: RelayDeps): Record<string, string> {
-  if (!URL.canParse(url) || new URL(url).origin !== upstreamOrigin || /[?&][^=]*sig(?:nature)?=/i.test(url)) return {};
+  if (!URL.canParse(url)) return {};
+  const { origin, searchParams } = new URL(url);
+  if (origin !== upstreamOrigin || [...searchParams.keys()].some((key) => /sig(?:nature)?$/i.test(key))) return {};
   return Object.fromEntries(Object.entries(upstreamHeaders).filter(([name]) => /auth|key|token/i.test(name)));
 }
 

@@ -5,6 +5,9 @@ import { isObject } from './request.js';
 /** A chain of local references may refer to itself. */
 const MAX_STEPS = 64;
 
+/** What a reference leads to is copied for each slot: characters of what is no more than the schema of an argument. */
+const MAX_COPY = 64 * 1024;
+
 /** Where the schema of a slot stands in a tool. */
 export interface SchemaPlace {
   at: JsonPath;
@@ -41,9 +44,9 @@ export function placeOf(tool: JsonObject, slot: readonly string[]): SchemaPlace 
     for (; steps < MAX_STEPS; steps++) {
       if (typeof schema.$ref === 'string') {
         const target = pointed(root, schema.$ref);
-        if (!isObject(target)) return false;
+        if (!isObject(target) || !isSmall(target)) return false;
         const { $ref: _, ...beside } = schema;
-        schema = { ...structuredClone(target), ...beside };
+        schema = { ...target, ...beside };
         copies.push({ path: at, value: schema });
         continue;
       }
@@ -79,6 +82,19 @@ function branchFor(next: string | undefined, branches: readonly JsonValue[], roo
   };
   const index = branches.findIndex(leads);
   return index >= 0 ? index : branches.findIndex((branch) => isObject(branch) && branch.type !== 'null');
+}
+
+function isSmall(schema: JsonObject): boolean {
+  let room = MAX_COPY;
+  const look = (value: JsonValue | undefined): boolean => {
+    room -= typeof value === 'string' ? value.length + 1 : 1;
+    if (typeof value !== 'object' || value === null) return room >= 0;
+    return Object.entries(value).every(([key, inner]) => {
+      room -= key.length;
+      return room >= 0 && look(inner);
+    });
+  };
+  return look(schema);
 }
 
 /** What a `#/…` reference points to. */

@@ -6,7 +6,7 @@ import { asking, type Inquire, own } from './catalog.js';
 import { type Edit, inOrder, rangeAt } from './edits.js';
 import { errorAnswer, errorAnswers } from './error-answer.js';
 import type { ExchangeFacts, RelayDeps } from './exchange.js';
-import { patchText } from './json-text.js';
+import { patchText } from './json-patch.js';
 import { announceLinks } from './lazy-links.js';
 import type { MessageCuts } from './message-cuts.js';
 import { OutgoingFiles } from './outgoing-files.js';

@@ -4,7 +4,7 @@ import type { OutgoingMessage } from '../ports/upstream.js';
 import { asking, type Inquire } from './catalog.js';
 import type { RelayDeps } from './exchange.js';
 import { prepareArguments } from './file-arguments.js';
-import { patchText } from './json-text.js';
+import { patchText } from './json-patch.js';
 import { uploadToServer } from './remote-transfer.js';
 import { type ClientMessages, META_CAPABILITIES, type PendingRequest } from './request.js';
 import { viewOf } from './view.js';

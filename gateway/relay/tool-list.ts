@@ -2,7 +2,7 @@ import type { ClientFacts, JsonObject, JsonPatch, JsonPath, JsonValue } from '..
 import type { HeldMessage } from '../wire/json/reader.js';
 import { type Edit, insertMember, rangeAt, replaceRange } from './edits.js';
 import type { RelayDeps } from './exchange.js';
-import { patchText } from './json-text.js';
+import { patchText } from './json-patch.js';
 import { isObject, STATELESS_SINCE } from './request.js';
 import { RANGE } from './slots.js';
 import { withoutBase64Declarations } from './structured-content.js';

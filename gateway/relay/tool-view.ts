@@ -4,7 +4,7 @@ import type { FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonPatch, JsonValue } from '../ports/json.js';
 import { maxSizeOf } from './deliveries.js';
 import { EACH, passesBetween } from './file-slots.js';
-import { patchValue } from './json-text.js';
+import { patchValue } from './json-patch.js';
 import { isObject } from './request.js';
 import { placeOf } from './schema-place.js';
 

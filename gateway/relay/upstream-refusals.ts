@@ -3,7 +3,7 @@ import type { JsonObject, JsonPatch, JsonValue } from '../ports/json.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import type { Answer } from './answers.js';
 import { type Edit, rangeAt } from './edits.js';
-import { patchText } from './json-text.js';
+import { patchText } from './json-patch.js';
 import { FILE_ERROR_META_KEY, factsOf, type LocalAnswer, refusedAnswer } from './local-answer.js';
 import { isObject, type PendingRequest, STATELESS_SINCE } from './request.js';
 import { RANGE } from './slots.js';

@@ -135,8 +135,10 @@ export class Position {
   #match(level: Level, bytes: Buffer, start: number, end: number, message: HeldMessage): void {
     let key = find(level.node, bytes, start, end);
     if (!key && end > start) {
-      const slash = bytes.indexOf(BACKSLASH, start);
-      if (slash < 0 || slash >= end) return;
+      // not `indexOf`, which knows no end: with megabytes in one chunk each key would be a search through all of them
+      let slash = start;
+      while (slash < end && bytes[slash] !== BACKSLASH) slash++;
+      if (slash === end) return;
       const plain = Buffer.from(plainKey(bytes.subarray(start, end)));
       key = find(level.node, plain, 0, plain.length);
     }

@@ -4,7 +4,7 @@ import { create as sep2356 } from '../../../adapters/dialects/sep-2356/index.js'
 import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
 import type { JsonObject } from '../../../gateway/ports/dialect.js';
 import { slotsOf } from '../../../gateway/relay/file-slots.js';
-import { patchValue } from '../../../gateway/relay/json-text.js';
+import { patchValue } from '../../../gateway/relay/json-patch.js';
 import { toolPatches } from '../../../gateway/relay/tool-view.js';
 
 const DIALECTS = [sep2356(), mcpInline()];

@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import { adapters } from '../../../adapters/index.js';
+import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
+import type { JsonObject, JsonValue } from '../../../gateway/ports/json.js';
+import { slotsOf } from '../../../gateway/relay/file-slots.js';
+import { patchText } from '../../../gateway/relay/json-patch.js';
+import { locate } from '../../../gateway/relay/json-text.js';
+import { placeOf } from '../../../gateway/relay/schema-place.js';
+import { toolPatches } from '../../../gateway/relay/tool-view.js';
+
+const { dialects } = adapters;
+const CLIENT = { protocolVersion: '2025-06-18', capabilities: {} };
+const VIEW = { server: 's', limits: DEFAULT_LIMITS, accepts: 4e6, dialects, uploadTool: 'upload' };
+const MANY = 4000;
+
+const toolOf = (inputSchema: JsonObject): JsonObject => ({ name: 'take', inputSchema });
+
+/** Tools that would stop everybody's work for minutes or for ever if their cost were not bounded. */
+describe('a hostile tool', () => {
+  it('whose unions all lead back to themselves has no file arguments that anybody could count', () => {
+    const back = { $ref: '#/$defs/n' };
+    const schema = {
+      type: 'object',
+      properties: { a: back },
+      $defs: { n: { anyOf: Array<JsonValue>(30).fill(back) } },
+    };
+    expect(slotsOf(toolOf(schema), undefined, dialects)).toEqual([]);
+  });
+
+  it('with thousands of file arguments is shown whole, its first hundred as handles', () => {
+    const argument = { type: 'string', format: 'uri', 'x-mcp-file': {}, minLength: 3 };
+    const properties = Object.fromEntries(Array.from({ length: MANY }, (_, index) => [`p${index}`, argument]));
+    const tool = toolOf({ type: 'object', properties });
+    const patches = toolPatches(tool, slotsOf(tool, undefined, dialects), CLIENT, VIEW);
+    const shown = JSON.parse(patchText(Buffer.from(JSON.stringify(tool)), patches).toString()) as JsonObject;
+    const seen = Object.values((shown.inputSchema as { properties: Record<string, JsonObject> }).properties);
+    expect(seen).toHaveLength(MANY);
+    expect(seen.filter(({ description }) => /handle/.test(String(description)))).toHaveLength(100);
+  });
+
+  it('whose arguments all refer to one huge schema is not copied for each of them', () => {
+    const $defs = { big: { type: 'string', description: 'x'.repeat(200_000) }, small: { type: 'string' } };
+    const tool = toolOf({ properties: { a: { $ref: '#/$defs/big' }, b: { $ref: '#/$defs/small' } }, $defs });
+    expect(placeOf(tool, ['a'])).toBeUndefined();
+    expect(placeOf(tool, ['b'])?.copies).toHaveLength(1);
+  });
+});
+
+describe('a hostile call', () => {
+  it('with a million items keeps nothing of those that nobody looks for', () => {
+    const items = 1_000_000;
+    const text = Buffer.from(`{"list":[${'1,'.repeat(items - 1)}2]}`);
+    const { message, at } = locate(text, [['list', items - 1]]);
+    expect(message.ranges).toHaveLength(0);
+    expect(at(['list', items - 1])).toMatchObject({ end: text.length - 2 });
+    expect(at(['list', 0])).toBeUndefined();
+  });
+
+  it('with hundreds of thousands of keys beside the file is read once, not once for each key', () => {
+    const keys = Array.from({ length: 300_000 }, (_, index) => `"key-${index}":1`).join();
+    const text = Buffer.from(`{${keys},"file":"x"}`);
+    expect(locate(text, [['file']]).at(['file'])).toMatchObject({ end: text.length - 1 });
+  });
+});
