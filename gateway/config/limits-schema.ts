@@ -52,7 +52,7 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     text: 'Decoded size up to which a client may send a file inside an argument. A larger one must be uploaded.',
   },
   file: { kind: 'size', min: 1, max: MOST_FILE, text: 'Any one file.' },
-  files: { kind: 'count', min: 1, max: 10_000, text: 'Files cut out of one message.' },
+  files: { kind: 'count', min: 1, max: 10_000, text: 'Files cut out of one message, or handed over with one.' },
   filesPerArgument: {
     kind: 'count',
     min: 1,

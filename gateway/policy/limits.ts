@@ -17,7 +17,7 @@ export interface Limits {
   inlineArgument: number;
   /** Any one file. */
   file: number;
-  /** Files cut out of one message. */
+  /** Files cut out of one message, or handed over with one. */
   files: number;
   /** Files in one argument that is a list, where the tool itself names no number. */
   filesPerArgument: number;

@@ -2,7 +2,7 @@ import { GatewayError } from '../errors.js';
 import type { FileRecord } from '../files/file.js';
 import type { Limits } from '../policy/limits.js';
 import type { ArgumentReading, ClientFacts, Dialect } from '../ports/dialect.js';
-import type { Delivery } from '../ports/file-slot.js';
+import type { Delivery, FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
 import type { OutgoingMessage } from '../ports/upstream.js';
 import type { ToolFacts } from './catalog.js';
@@ -11,6 +11,7 @@ import { insertMember } from './edits.js';
 import { EACH, passesBetween, type SlotUse, slotsOf, spell, valuesIn } from './file-slots.js';
 import { type IncomingFile, IncomingFiles } from './incoming-files.js';
 import { type Located, locate } from './json-text.js';
+import { encodeHeaderValue } from './mcp-headers.js';
 import { refuseMissing } from './missing-files.js';
 import { type OutgoingEdit, render, textEdit } from './outgoing-message.js';
 import { isObject, type PendingRequest } from './request.js';
@@ -60,7 +61,9 @@ export async function prepareArguments(
   const calls: Call[] = [];
   for (const request of requests) {
     const call = await callOf(request, deps);
-    if (call) calls.push(call);
+    if (!call) continue;
+    calls.push(call);
+    refuseTooMany(calls, deps.limits);
   }
   if (calls.length === 0) return undefined;
   const deliveries = new Deliveries(deps);
@@ -73,7 +76,11 @@ export async function prepareArguments(
     );
     const { duplicate } = located;
     // JSON parsers differ on which of two equal keys counts: the server could see another file than was checked
-    if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
+    if (duplicate) {
+      const { path, key } = duplicate;
+      const reason = `the object at ${path} names "${key}" twice, so the file in it is ambiguous`;
+      throw new GatewayError('request_invalid', { reason, path, key });
+    }
     const edits: OutgoingEdit[] = [];
     const headers: Record<string, string> = {};
     const handed: HandedOver[] = [];
@@ -113,10 +120,9 @@ async function callOf(request: PendingRequest, deps: ArgumentDeps): Promise<Call
   const tool = known ?? (await deps.tool(subject));
   const slots = tool?.slots ?? slotsOf({}, settings, []);
   refuseMissing(subject, args, slots, tool?.required ?? [], (slot) => maxSizeOf(slot, deps));
-  const uses = slots.flatMap((slot) => valuesIn(args, slot)).flatMap((use) => withReading(use, deps));
+  const uses = filesIn(args, slots, deps);
   if (uses.length === 0) return undefined;
   request.hasFiles = true;
-  refuseTooMany(uses, deps.limits);
   return { base: [...request.base, 'params', 'arguments'], args, uses, tool };
 }
 
@@ -126,7 +132,10 @@ function mayHoldFiles(args: JsonObject): boolean {
   const look = (value: JsonValue): boolean => {
     looks += 1;
     if (looks > MAX_LOOK) return true;
-    if (typeof value === 'string') return MAY_BE_FILE.test(value.slice(0, 4096));
+    if (typeof value === 'string') {
+      const head = value.slice(0, 4096);
+      return MAY_BE_FILE.test(head) || (WEB.test(head) && LINK_PATH.test(head));
+    }
     if (Array.isArray(value)) return value.some(look);
     if (!isObject(value)) return false;
     if (typeof value.download_url === 'string' || value.type === 'file') return true;
@@ -135,22 +144,45 @@ function mayHoldFiles(args: JsonObject): boolean {
   return look(args);
 }
 
-const MAY_BE_FILE = /mcp-file:|^@attach$|^\s*["'<(]?(?:data|file|javascript):|https?:[^\s]*\/(?:d\/|f_)/i;
+const MAY_BE_FILE = /mcp-file:|^@attach$|^\s*["'<(]?(?:data|file|javascript):/i;
+/** The two parts of a link of Wharf's; as one pattern, `http:http:http:…` would take the square of its length. */
+const WEB = /https?:/i;
+const LINK_PATH = /\/(?:d\/|f_)/i;
 
-function refuseTooMany(uses: readonly FileUse[], limits: Limits): void {
+/** One more than may be is enough to tell: each of them would be asked for in the state store. */
+function filesIn(args: JsonObject, slots: readonly FileSlot[], deps: ArgumentDeps): FileUse[] {
+  const files: FileUse[] = [];
+  for (const slot of slots) {
+    for (const use of valuesIn(args, slot)) {
+      files.push(...withReading(use, deps));
+      if (files.length > deps.limits.files) return files;
+    }
+  }
+  return files;
+}
+
+/** The newest call is the one that may be too much. */
+function refuseTooMany(calls: readonly Call[], { files, filesPerArgument }: Limits): void {
+  const uses = calls.at(-1)?.uses ?? [];
+  const orMore = uses.length > files ? ' or more' : '';
+  const refused = (argument: string, text: string) =>
+    new GatewayError('file_refused', { reason: 'tooManyFiles', argument, text });
   const counts = new Map<string, number>();
   for (const { slot, path } of uses) {
     if (typeof path.at(-1) !== 'number') continue;
     const argument = spell(path.slice(0, -1));
     const count = (counts.get(argument) ?? 0) + 1;
     counts.set(argument, count);
-    const allowed = slot.maxItems ?? limits.filesPerArgument;
+    const allowed = slot.maxItems ?? filesPerArgument;
     if (count <= allowed) continue;
     const limit = slot.maxItems === undefined ? 'limits.filesPerArgument' : 'its maxItems';
     const actual = uses.filter((use) => spell(use.path.slice(0, -1)) === argument).length;
-    const text = `Argument '${argument}' has ${actual} files; ${limit} is ${allowed}.`;
-    throw new GatewayError('file_refused', { reason: 'tooManyFiles', argument, text });
+    throw refused(argument, `Argument '${argument}' has ${actual} files${orMore}; ${limit} is ${allowed}.`);
   }
+  const total = calls.reduce((sum, call) => sum + call.uses.length, 0);
+  if (total <= files) return;
+  const argument = spell(uses.at(-1)?.path ?? []);
+  throw refused(argument, `With argument '${argument}' there are ${total} files${orMore}; limits.files is ${files}.`);
 }
 
 async function writeCall(
@@ -181,13 +213,13 @@ async function writeCall(
     const header = headerOf(use, tool);
     const delivery = deliveries.choose(use.slot, file, argument);
     if (typeof use.value === 'string' && !use.wrap && passesAsItIs(reading, delivery, file)) {
-      if (header) headers[header] = short(use.value, argument);
+      if (header) headers[header] = encodeHeaderValue(short(use.value, argument));
       continue;
     }
     const value = await deliveries.write(use.slot, delivery, file, argument);
     const pieces = use.wrap ? [Buffer.from('['), ...value.pieces, Buffer.from(']')] : value.pieces;
     edits.push({ start: range.start, end: range.end, length: value.length + (use.wrap ? 2 : 0), pieces });
-    if (header) headers[header] = short(await deliveries.asText(value, MAX_HEADER_BYTES), argument);
+    if (header) headers[header] = encodeHeaderValue(short(await deliveries.asText(value, MAX_HEADER_BYTES), argument));
   }
   edits.push(...companions.edits(located, base));
   return handed;

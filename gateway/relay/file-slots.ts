@@ -9,9 +9,6 @@ export const EACH = '[]';
 /** Slots of one tool: each costs work whenever the tool is listed, and no form has so many fields for files. */
 const MAX_SLOTS = 100;
 
-/** Values in one slot of one call: an array of a million items is no list of files. */
-const MAX_VALUES = 10_000;
-
 /** `pages[].data` as segments. */
 export function segmentsOf(path: string): string[] {
   return path.replaceAll(EACH, `.${EACH}`).split('.').filter(Boolean);
@@ -59,22 +56,20 @@ export interface SlotUse {
   wrap: boolean;
 }
 
-/** The values that a call has in a slot. Null and an absent argument are no values. */
-export function valuesIn(args: JsonObject, slot: FileSlot): SlotUse[] {
-  const uses: SlotUse[] = [];
-  const walk = (value: JsonValue | undefined, at: number, path: JsonPath): void => {
-    if (value === undefined || value === null || uses.length >= MAX_VALUES) return;
+/** The values that a call has in a slot, one by one: there may be millions. Null and an absent argument are no values. */
+export function* valuesIn(args: JsonObject, slot: FileSlot): Generator<SlotUse> {
+  function* walk(value: JsonValue | undefined, at: number, path: JsonPath): Generator<SlotUse> {
+    if (value === undefined || value === null) return;
     const segment = slot.path[at];
-    if (segment === undefined) uses.push({ slot, path, value, wrap: false });
+    if (segment === undefined) yield { slot, path, value, wrap: false };
     else if (segment === EACH && Array.isArray(value)) {
-      for (const [index, item] of value.entries()) walk(item, at + 1, [...path, index]);
-    } else if (segment === EACH && at === slot.path.length - 1) uses.push({ slot, path, value, wrap: true });
+      for (const [index, item] of value.entries()) yield* walk(item, at + 1, [...path, index]);
+    } else if (segment === EACH && at === slot.path.length - 1) yield { slot, path, value, wrap: true };
     else if (segment !== EACH && isObject(value) && Object.hasOwn(value, segment)) {
-      walk(value[segment], at + 1, [...path, segment]);
+      yield* walk(value[segment], at + 1, [...path, segment]);
     }
-  };
-  walk(args, 0, []);
-  return uses;
+  }
+  yield* walk(args, 0, []);
 }
 
 /** `pages[2].data`, as refusals name it. */

@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors.js';
 import type { JsonObject, JsonValue } from '../ports/dialect.js';
+import { nestsDeeper } from '../wire/json/nesting.js';
 import type { AnswerEdit } from './answer-edit.js';
 
 /** From this version on a request carries its version, capabilities and client in `_meta`, and there are no sessions. */
@@ -45,8 +46,12 @@ export interface ClientMessages {
   initialize: PendingRequest | undefined;
 }
 
-/** @throws GatewayError `json_malformed`, `request_invalid` */
-export function parseMessages(bytes: Buffer): ClientMessages {
+/**
+ * @param maxDepth `limits.depth`
+ * @throws GatewayError `json_malformed`, `too_deep`, `request_invalid`
+ */
+export function parseMessages(bytes: Buffer, maxDepth = Number.POSITIVE_INFINITY): ClientMessages {
+  if (nestsDeeper(bytes, maxDepth)) throw new GatewayError('too_deep', { limit: 'limits.depth', allowed: maxDepth });
   let value: JsonValue;
   try {
     value = JSON.parse(bytes.toString('utf8')) as JsonValue;

@@ -60,7 +60,7 @@ export class Server {
   }
 
   async post(exchange: Exchange): Promise<void> {
-    const messages = parseMessages(exchange.body);
+    const messages = parseMessages(exchange.body, this.#deps.limits.depth);
     noteFacts(exchange, messages);
     checkStatelessHeaders(exchange.headers, messages);
     const session = messages.initialize ? undefined : await this.#session(exchange);

@@ -94,7 +94,7 @@ export class StdioFace {
   async #take(bytes: Buffer): Promise<void> {
     let messages: ClientMessages;
     try {
-      messages = parseMessages(bytes);
+      messages = parseMessages(bytes, this.#options.server.limits.depth);
     } catch (error) {
       return this.#options.output.line(errorAnswer(asGatewayError(error), idIn(bytes)));
     }

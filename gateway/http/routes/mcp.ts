@@ -7,7 +7,7 @@ import type { Metrics } from '../../ports/metrics.js';
 import type { Exchange } from '../../relay/exchange.js';
 import type { Server } from '../../relay/server.js';
 import { logExchange } from '../access-log.js';
-import { discardRest, readBody } from '../body.js';
+import { discardRest, heldFor, readBody } from '../body.js';
 import { refuse } from '../error-response.js';
 import type { DirectRoute } from '../listener.js';
 
@@ -98,7 +98,7 @@ async function handle(
   } finally {
     // whatever is over has nobody left to tell
     outgoing.off('close', onClose);
-    deps.held.add(-exchange.body.length);
+    deps.held.add(-heldFor(exchange.body.length, server.limits));
     deps.open.count -= 1;
     deps.open.getStreams.delete(outgoing);
     logExchange(deps, server.name, incoming.method ?? '', outgoing.statusCode, exchange, startedAt);
