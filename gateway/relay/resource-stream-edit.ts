@@ -80,7 +80,7 @@ export function readByStream(uri: string, remote: Remote, deps: RelayDeps): Answ
     if (error === undefined) return [];
     const context = await remote(answer);
     if (!context || isMissing(refusalOf(error, uri, context.streaming))) return [];
-    const result = await twice(() => readAll(uri, context, answer, deps)).catch((thrown: unknown) => {
+    const result = await twice(() => readRemote(uri, context, answer, deps)).catch((thrown: unknown) => {
       // its own refusal to read says more than its refusal to stream
       if (thrown instanceof ServerError || (thrown as GatewayError).code === 'stream_refused') return undefined;
       throw thrown;
@@ -89,15 +89,29 @@ export function readByStream(uri: string, remote: Remote, deps: RelayDeps): Answ
   };
 }
 
-async function readAll(
+async function readRemote(
   uri: string,
   context: RemoteContext,
+  answer: EditableAnswer,
+  deps: RelayDeps,
+): Promise<JsonObject> {
+  const item = await openRemote(uri, context);
+  try {
+    return await readAll(uri, item, answer, deps);
+  } catch (error) {
+    item.discard?.();
+    throw error;
+  }
+}
+
+async function readAll(
+  uri: string,
+  item: StreamItem,
   { to, cuts }: EditableAnswer,
   deps: RelayDeps,
 ): Promise<JsonObject> {
   const { limits, server, cut } = deps;
   const { client, principal, signal, facts } = to;
-  const item = await openRemote(uri, context);
   const about = { uri, ...(item.mimeType !== undefined && { mimeType: item.mimeType }) };
   const isStateless = client.protocolVersion >= STATELESS_SINCE;
   const complete = isStateless ? { resultType: 'complete' } : {};

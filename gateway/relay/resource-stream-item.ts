@@ -25,6 +25,8 @@ export interface StreamItem {
   /** SHA-256, base64url without padding. */
   digest?: string;
   read(signal: AbortSignal): AsyncIterable<Buffer>;
+  /** Lets go of a source that is not read to its end. */
+  discard?: () => void;
   /** Bytes of it in memory. */
   held?: number;
   /** Present once the bytes are in the store. */

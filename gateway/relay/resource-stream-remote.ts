@@ -107,14 +107,19 @@ async function readAnswer(
       body.destroy();
       throw refused(deps, status);
     }
-    return { ...about(type, headers), ...sized(contentLength), read: () => read.bytes };
+    return { ...about(type, headers), ...sized(contentLength), read: () => read.bytes, discard: () => body.destroy() };
   }
   if (status !== 200) {
     body.destroy();
     throw refused(deps, status);
   }
   const read = () => paced(body, { server: deps.server, idleMs: deps.timeouts.idle, signal });
-  return { ...about(type, headers), ...sized(kind === 'none' ? 0 : contentLength), read };
+  return {
+    ...about(type, headers),
+    ...sized(kind === 'none' ? 0 : contentLength),
+    read,
+    discard: () => body.destroy(),
+  };
 }
 
 function refused(deps: RelayDeps, status: number): GatewayError {
@@ -193,6 +198,7 @@ async function download(
     ...about(link.mimeType ?? single(headers['content-type']), headers),
     ...sized(size),
     read: () => chunks(body),
+    discard: () => body.destroy(),
   };
 }
 

@@ -77,6 +77,15 @@ export class StreamSender {
    * @throws GatewayError what failed; the connection is cut by then if a part of the bytes has been sent
    */
   async send(item: StreamItem, kept?: () => void): Promise<void> {
+    try {
+      await this.#send(item, kept);
+    } catch (error) {
+      item.discard?.();
+      throw error;
+    }
+  }
+
+  async #send(item: StreamItem, kept?: () => void): Promise<void> {
     if (item.size !== undefined) this.#check(item.size, item.size);
     if (!this.takes(item.mimeType)) {
       const result = await this.linkTo(item, kept);

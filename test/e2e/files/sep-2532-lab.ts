@@ -14,7 +14,7 @@ export const F1 = Buffer.from('Hello world!');
 export const F4 = Buffer.from([0, 1, 2, 253, 254, 255]);
 export const F6 = Buffer.from('{"a":1}');
 /** Too long to be held: its bytes are passed on while they arrive. */
-export const BIG = Buffer.alloc(2_000_000, Buffer.from('a big resource of many bytes. '));
+export const BIG = Buffer.alloc(2_000_000, Buffer.from('\0a big resource of many bytes.'));
 
 export const ANY = { accept: 'application/json, text/event-stream, */*' };
 export const JSON_ONLY = { accept: 'application/json, text/event-stream' };

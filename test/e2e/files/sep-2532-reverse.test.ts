@@ -1,0 +1,300 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type ScriptedAnswer, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { RawClient } from '../../helpers/raw-client.js';
+import { startWharf } from '../../helpers/wharf.js';
+import {
+  BIG,
+  blob,
+  bytesOf,
+  event,
+  F1,
+  F6,
+  type Json,
+  type Lab,
+  type LabOptions,
+  rpc,
+  STATELESS,
+  sha256,
+  startLab,
+} from './sep-2532-lab.js';
+
+const URI = 'docs://huge.pdf';
+const REFUSES = { error: { code: -32603, message: 'Too large to read; use resources/stream' } };
+const NOT_STREAMED = { error: { code: -32601, message: 'Method not found' } };
+
+type Answer = (message: Json) => ScriptedAnswer;
+
+let lab: Lab | undefined;
+afterEach(async () => {
+  await lab?.close();
+  lab = undefined;
+});
+
+/** A server that refuses to read what it streams. */
+async function streamingServer(answer: Answer, options: LabOptions = {}): Promise<Lab> {
+  lab = await startLab({
+    resources: { [URI]: REFUSES, 'docs://small': blob('docs://small', F1, 'text/plain') },
+    capabilities: { resources: { stream: true } },
+    ...options,
+    methods: { 'resources/stream': answer, ...options.methods },
+  });
+  return lab;
+}
+
+const raw =
+  (body: Buffer, contentType?: string, extra: Partial<ScriptedAnswer> = {}): Answer =>
+  () => ({ body, ...(contentType && { contentType }), ...extra });
+
+async function read(version?: string) {
+  return (await (lab as Lab).plain(version)).request('resources/read', { uri: URI });
+}
+
+const blobOf = (result: Json | undefined) =>
+  Buffer.from(String((result?.contents as Json[] | undefined)?.[0]?.blob), 'base64');
+
+describe('a client that only reads, in front of a server that only streams', () => {
+  it.each([
+    ['application/pdf', true],
+    ['text/html', {}],
+    ['text/plain; charset=utf-8', true],
+    [undefined, true],
+    ['application/problem+json', true],
+  ])('2532-61: 2532-03: 2532-17: 2532-19: X-33: BR-08: raw bytes of type %p', async (type, stream) => {
+    await streamingServer(raw(F1, type), { capabilities: { resources: { stream } } });
+    const { result } = await read();
+    expect(result).toEqual({
+      contents: [{ uri: URI, ...(type && { mimeType: type }), blob: F1.toString('base64') }],
+    });
+    const asked = lab?.asked('resources/stream');
+    expect(asked).toMatchObject([{ params: { uri: URI } }]);
+    expect(Object.keys(asked?.[0]?.params as Json)).toEqual(['uri']);
+  });
+
+  it('2532-47: it is asked for any type', async () => {
+    await streamingServer(raw(F1, 'application/pdf'));
+    await read();
+    const sent = lab?.upstream.requests.find(({ body }) => body.includes('resources/stream'));
+    expect(sent?.headers.accept).toBe('application/json, text/event-stream, */*');
+  });
+
+  it('2532-18: 2532-31: a result with an address, on its own origin with its own credentials', async () => {
+    await streamingServer(
+      (message) =>
+        rpc(message, {
+          result: {
+            uri: URI,
+            mimeType: 'application/pdf',
+            size: 12,
+            downloadUrl: `${lab?.upstream.url.replace('/mcp', '')}/file`,
+          },
+        }),
+      {
+        server: { headers: { Authorization: 'Bearer operator' } },
+        http: () => ({ body: F1, contentType: 'application/x-other' }),
+      },
+    );
+    const { result } = await read();
+    expect(result?.contents).toEqual([{ uri: URI, mimeType: 'application/pdf', blob: F1.toString('base64') }]);
+    const fetched = lab?.upstream.requests.find(({ url }) => url === '/file');
+    expect([fetched?.method, fetched?.headers.authorization]).toEqual(['GET', 'Bearer operator']);
+  });
+
+  it('2532-33: an address that is a right of its own, or elsewhere, is asked without credentials', async () => {
+    const elsewhere = await startFakeUpstream();
+    elsewhere.respond = () => ({ body: F1, contentType: 'application/pdf' });
+    for (const address of [
+      () => `${lab?.upstream.url.replace('/mcp', '')}/file?X-Amz-Signature=abc`,
+      () => elsewhere.url,
+    ]) {
+      await streamingServer((message) => rpc(message, { result: { downloadUrl: address() } }), {
+        server: { headers: { Authorization: 'Bearer operator' } },
+        http: () => ({ body: F1, contentType: 'application/pdf' }),
+      });
+      const { result } = await read();
+      expect(blobOf(result)).toEqual(F1);
+      const fetched = [...(lab?.upstream.requests ?? []), ...elsewhere.requests].find(({ method }) => method === 'GET');
+      expect(fetched?.headers.authorization).toBeUndefined();
+      await lab?.close();
+    }
+    lab = undefined;
+    await elsewhere.close();
+  });
+
+  it.each(['http://169.254.169.254/latest', 'http://10.0.0.1/x', 'http://example.com/x', 'file:///etc/passwd'])(
+    '2532-30: 2532-56: the address %s is not asked',
+    async (downloadUrl) => {
+      await streamingServer((message) => rpc(message, { result: { downloadUrl } }));
+      const { error } = await read();
+      expect(error?.data).toMatchObject({ code: 'fetch_forbidden' });
+      expect(JSON.stringify(error)).not.toContain('latest');
+    },
+  );
+
+  it('2532-20: an event stream with the answer in it', async () => {
+    await streamingServer(
+      (message) => event(message, { result: { downloadUrl: `${lab?.upstream.url.replace('/mcp', '')}/file` } }),
+      { http: () => ({ body: F1, contentType: 'application/pdf' }) },
+    );
+    expect(blobOf((await read()).result)).toEqual(F1);
+  });
+
+  it.each([302, 303, 307])('2532-28: X-03: HTTP %d is followed by hand', async (status) => {
+    await streamingServer(() => ({ status, headers: { location: '/file', 'mcp-resource-uri': URI } }), {
+      http: (request) => (request.url === '/file' ? { body: F1, contentType: 'application/pdf' } : undefined),
+    });
+    expect(blobOf((await read()).result)).toEqual(F1);
+    const hop = lab?.upstream.requests.find(({ url }) => url === '/file');
+    // on its own origin 307 means the same request again
+    expect(hop?.method).toBe(status === 307 ? 'POST' : 'GET');
+  });
+
+  it('2532-28: to another origin only a GET without credentials goes', async () => {
+    const elsewhere = await startFakeUpstream();
+    elsewhere.respond = () => ({ body: F1, contentType: 'application/pdf' });
+    await streamingServer(() => ({ status: 307, headers: { location: elsewhere.url } }), {
+      server: { headers: { Authorization: 'Bearer operator' } },
+    });
+    expect(blobOf((await read()).result)).toEqual(F1);
+    const [hop] = elsewhere.requests;
+    expect([hop?.method, hop?.headers.authorization, hop?.body.length]).toEqual(['GET', undefined, 0]);
+    await elsewhere.close();
+  });
+
+  it('2532-28: one that leads nowhere is an error', async () => {
+    await streamingServer(() => ({ status: 307, headers: { location: '/mcp' } }));
+    const { error } = await read();
+    expect(error?.message).toContain('redirects more than 5 times');
+    expect(lab?.asked('resources/stream')).toHaveLength(6);
+  });
+
+  it('X-02: 2532-18: a resource that is JSON itself is told from an answer', async () => {
+    await streamingServer(raw(F6, 'application/json', { headers: { 'mcp-resource-uri': URI } }));
+    const { result } = await read();
+    expect(result?.contents).toEqual([{ uri: URI, mimeType: 'application/json', blob: F6.toString('base64') }]);
+  });
+
+  it('2532-61: what would be too long becomes the link that every long resource becomes', async () => {
+    await streamingServer(
+      raw(BIG, 'application/pdf', { headers: { 'content-disposition': 'attachment; filename="Huge one.pdf"' } }),
+      {
+        config: { limits: { inlineResource: '64KiB' } },
+      },
+    );
+    const { result } = await read();
+    const [file] = ((result?._meta ?? {}) as Record<string, Json[]>)['dev.wharf/files'] ?? [];
+    expect(file).toMatchObject({ name: 'Huge one.pdf', size: BIG.length, contentIndex: 0 });
+    expect(result?.contents).toEqual([{ uri: URI, mimeType: 'text/uri-list', text: file?.url }]);
+    expect(sha256(await bytesOf(await fetch(String(file?.url))))).toBe(sha256(BIG));
+  });
+
+  it('2532-04: BASE-16: a 2026-07-28 server is asked once what it can, and told what Wharf takes', async () => {
+    await streamingServer(raw(F1, 'application/pdf'));
+    const client = await (lab as Lab).plain(STATELESS);
+    for (let time = 0; time < 2; time++) {
+      const { result } = await client.request('resources/read', { uri: URI });
+      expect(result).toMatchObject({ resultType: 'complete', contents: [{ uri: URI }] });
+    }
+    expect(lab?.asked('server/discover')).toHaveLength(1);
+    expect(lab?.asked('resources/stream')[0]).toMatchObject({
+      params: {
+        _meta: {
+          'io.modelcontextprotocol/clientCapabilities': { resourceStreaming: { maxStreamSize: 100 * 1024 * 1024 } },
+        },
+      },
+    });
+  });
+
+  it('2532-52: what it reads, it is not asked to stream', async () => {
+    await streamingServer(raw(F1));
+    const { result } = await (await (lab as Lab).plain()).request('resources/read', { uri: 'docs://small' });
+    expect(blobOf(result)).toEqual(F1);
+    expect(lab?.asked('resources/stream')).toEqual([]);
+  });
+
+  it('2532-36: what is not there is not asked for again, and its error goes through as it is', async () => {
+    await streamingServer(raw(F1));
+    const { error } = await (await (lab as Lab).plain()).request('resources/read', { uri: 'docs://none' });
+    expect(error).toEqual({ code: -32002, message: 'Resource not found' });
+    expect(lab?.asked('resources/stream')).toEqual([]);
+  });
+
+  it('2532-03: a server that has not declared it is not asked', async () => {
+    await streamingServer(raw(F1), { capabilities: { resources: { stream: false } } });
+    expect((await read()).error).toEqual(REFUSES.error);
+    expect(lab?.asked('resources/stream')).toEqual([]);
+  });
+
+  it.each([
+    ['its refusal to stream', NOT_STREAMED],
+    ['an error of its own', { error: { code: -32003, message: 'no' } }],
+  ])('2532-17: %s leaves its refusal to read', async (_what, outcome) => {
+    await streamingServer((message) => rpc(message, outcome));
+    expect((await read()).error).toEqual(REFUSES.error);
+  });
+
+  it.each([
+    ['announced', raw(BIG, 'application/pdf')],
+    ['counted', raw(BIG, 'application/pdf', { framing: 'chunked' })],
+  ])('2532-21: more than limits.file, %s, is an error and no file', async (_how, answer) => {
+    await streamingServer(answer, { config: { limits: { file: '1MiB', inlineResource: '64KiB' } } });
+    const { error } = await read();
+    expect(error?.data).toMatchObject({ code: 'file_too_large', limit: 'limits.file' });
+  });
+
+  it('2532-41: a body that ends too early is asked for once more, and nothing of it is given out', async () => {
+    await streamingServer(raw(F1.subarray(0, 10), 'application/pdf', { declaredLength: 12, cut: 'fin' }));
+    expect((await read()).error?.data).toMatchObject({ code: 'upstream_closed' });
+    expect(lab?.asked('resources/stream')).toHaveLength(2);
+  });
+
+  it.each([
+    ['2532-44: a 410', 410],
+    ['2532-45: a 503', 503],
+  ])('%s at its address is asked for once more', async (_name, status) => {
+    let times = 0;
+    await streamingServer(
+      (message) => rpc(message, { result: { downloadUrl: `${lab?.upstream.url.replace('/mcp', '')}/file` } }),
+      {
+        http: () => (times++ === 0 ? { status } : { body: F1, contentType: 'application/pdf' }),
+      },
+    );
+    expect(blobOf((await read()).result)).toEqual(F1);
+    expect(lab?.asked('resources/stream')).toHaveLength(2);
+  });
+});
+
+describe('a server whose messages share a channel', () => {
+  it('2532-50: 2532-61: streams by an address', async () => {
+    const files = await startFakeUpstream();
+    files.respond = () => ({ body: F1, contentType: 'application/pdf' });
+    const legacy = await startFakeUpstream({ transport: 'legacy-sse' });
+    legacy.respond = (request) => {
+      if (request.method !== 'POST') return undefined;
+      const message = JSON.parse(request.body.toString()) as Json;
+      const outcome: Json | undefined = {
+        initialize: {
+          result: {
+            protocolVersion: '2025-11-25',
+            capabilities: { resources: { stream: true } },
+            serverInfo: { name: 'l', version: '1' },
+          },
+        },
+        'resources/read': REFUSES as Json,
+        'resources/stream': { result: { uri: URI, mimeType: 'application/pdf', size: 12, downloadUrl: files.url } },
+      }[String(message.method)];
+      if (outcome) legacy.push({ jsonrpc: '2.0', id: message.id, ...outcome });
+      return { status: 202 };
+    };
+    const wharf = await startWharf({ servers: { legacy: { url: legacy.url, transport: 'legacy-sse' } } });
+    const client = await RawClient.connect(wharf.mcp, '2025-11-25');
+    const { result } = await client.request('resources/read', { uri: URI });
+    expect(blobOf(result)).toEqual(F1);
+    const streaming = await RawClient.connect(wharf.mcp, '2025-11-25', { capabilities: { resourceStreaming: {} } });
+    const response = await streaming.open('resources/stream', { uri: URI }, { accept: '*/*' });
+    expect(response.headers.get('content-type')).toBe('application/pdf');
+    expect(await bytesOf(response)).toEqual(F1);
+    await wharf.stop();
+    await legacy.close();
+    await files.close();
+  });
+});

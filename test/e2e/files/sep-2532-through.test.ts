@@ -1,0 +1,138 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { ScriptedAnswer } from '../../helpers/fake-upstream.js';
+import {
+  ANY,
+  BIG,
+  bytesOf,
+  errorOf,
+  F1,
+  F6,
+  JSON_ONLY,
+  type Json,
+  type Lab,
+  type LabOptions,
+  resultOf,
+  rpc,
+  STATELESS,
+  sha256,
+  startLab,
+  stream,
+} from './sep-2532-lab.js';
+
+const URI = 'docs://report.pdf';
+
+let lab: Lab;
+afterEach(() => lab.close());
+
+async function through(answer: (message: Json) => ScriptedAnswer, options: LabOptions = {}): Promise<void> {
+  lab = await startLab({
+    capabilities: { resources: { stream: true } },
+    methods: { 'resources/stream': answer },
+    ...options,
+  });
+}
+
+const fileUrl = () => `${lab.upstream.url.replace('/mcp', '')}/private-file`;
+
+describe('a streaming client in front of a streaming server', () => {
+  it.each(['2025-11-25', STATELESS])(
+    '2532-11: 2532-12: 2532-13: 2532-14: 2532-15: bytes pass through (%s)',
+    async (version) => {
+      await through(() => ({
+        body: BIG,
+        contentType: 'application/pdf',
+        headers: {
+          'content-disposition': 'attachment; filename="../Quarter 1.pdf"',
+          'set-cookie': 'a=b',
+          'mcp-resource-uri': 'docs://forged',
+        },
+      }));
+      const response = await stream(await lab.client(version), URI);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'content-type': 'application/pdf',
+        'content-length': String(BIG.length),
+        'content-disposition': 'attachment; filename="Quarter 1.pdf"',
+        'mcp-resource-uri': URI,
+        'cache-control': 'no-store, no-transform',
+      });
+      expect(response.headers.get('set-cookie')).toBeNull();
+      expect(sha256(await bytesOf(response))).toBe(sha256(BIG));
+      expect(lab.asked('resources/read')).toEqual([]);
+    },
+  );
+
+  it('2532-22: 2532-63: while they arrive, and no longer than the client stays', async () => {
+    await through(() => ({ body: BIG, contentType: 'application/pdf', cutAfter: 500_000, cut: 'stall' }));
+    const client = await lab.client();
+    const gone = new AbortController();
+    const response = await client.open('resources/stream', { uri: URI }, ANY, gone.signal);
+    const first = await response.body?.getReader().read();
+    expect(BIG.subarray(0, first?.value?.length).equals(Buffer.from(first?.value ?? []))).toBe(true);
+    gone.abort();
+    const asked = lab.upstream.requests.at(-1);
+    const until = Date.now() + 10_000;
+    while (!asked?.abandoned && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(asked?.abandoned).toBe(true);
+  });
+
+  it('2532-40: a body that ends too early breaks off here as well', async () => {
+    await through(() => ({ body: BIG, contentType: 'application/pdf', cutAfter: 500_000, cut: 'rst' }));
+    await expect(bytesOf(await stream(await lab.client(), URI))).rejects.toThrow();
+  });
+
+  it('2532-05: 2532-21: the limits of both hold, announced or counted', async () => {
+    await through(() => ({ body: BIG, contentType: 'application/pdf' }));
+    const client = await lab.client('2025-11-25', { maxStreamSize: 1000 });
+    expect(await errorOf(await stream(client, URI))).toMatchObject({ code: -32004, data: { size: BIG.length } });
+    await lab.close();
+    await through(() => ({
+      body: BIG.subarray(0, 10_000),
+      contentType: 'application/pdf',
+      framing: 'chunked',
+      chunk: 500,
+      gapMs: 1,
+    }));
+    const response = await stream(await lab.client('2025-11-25', { maxStreamSize: 1000 }), URI);
+    await expect(bytesOf(response)).rejects.toThrow();
+  });
+
+  it('2532-62: 2532-48: what cannot be a body for this client becomes a link', async () => {
+    await through(() => ({ body: F6, contentType: 'application/json', headers: { 'mcp-resource-uri': URI } }));
+    const client = await lab.client();
+    const json = await resultOf(await stream(client, URI));
+    expect(json).toMatchObject({ uri: URI, mimeType: 'application/json', size: 7 });
+    expect(await bytesOf(await fetch(String(json.downloadUrl)))).toEqual(F6);
+    await lab.close();
+    await through(() => ({ body: F1, contentType: 'application/pdf' }));
+    const link = await resultOf(await stream(await lab.client(), URI, JSON_ONLY));
+    expect(await bytesOf(await fetch(String(link.downloadUrl)))).toEqual(F1);
+  });
+
+  it.each([
+    [
+      'its address',
+      (message: Json) => rpc(message, { result: { downloadUrl: fileUrl(), mimeType: 'application/pdf' } }),
+    ],
+    ['a redirect', () => ({ status: 302, headers: { location: fileUrl() } })],
+  ])("2532-66: the client never sees the server's own %s", async (_what, answer) => {
+    await through(answer, { http: () => ({ body: F1, contentType: 'application/pdf' }) });
+    const client = await lab.client();
+    expect(await bytesOf(await stream(client, URI))).toEqual(F1);
+    const link = await resultOf(await stream(client, URI, JSON_ONLY));
+    expect(link.downloadUrl).not.toContain('private-file');
+  });
+
+  it('X-01: its errors take the code of the client', async () => {
+    await through((message) => rpc(message, { error: { code: -32004, message: 'too large' } }));
+    expect((await errorOf(await stream(await lab.client(), URI))).code).toBe(-32004);
+    expect(await errorOf(await stream(await lab.client(STATELESS), URI))).toMatchObject({
+      code: -32602,
+      data: { reason: 'maxStreamSizeExceeded' },
+    });
+  });
+
+  it('a server that answers with an error page is an error', async () => {
+    await through(() => ({ status: 500, contentType: 'text/html', body: '<h1>Oops</h1>' }));
+    expect(await errorOf(await stream(await lab.client(), URI))).toMatchObject({ data: { code: 'upstream_refused' } });
+  });
+});
