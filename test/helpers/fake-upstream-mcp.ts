@@ -12,7 +12,7 @@ import { type BlobSpec, base64Chunks, base64Length } from './fake-upstream-blob.
  * - `die {code?}` exits the process (stdio only).
  * - `progress {steps}` sends `steps` progress notifications before its answer.
  *
- * Resources: `blob://<size>?seed=<n>&mimeType=<type>`. Prompts: `picture {size, seed?, mimeType?}`.
+ * Resources: `blob://<size>?seed=<n>&mimeType=<type>`; with `&typeFirst` the type stands before the blob. Prompts: `picture {size, seed?, mimeType?}`.
  */
 export interface McpMessage {
   id?: string | number | null;
@@ -118,6 +118,10 @@ function result(message: McpMessage): Piece[] | undefined {
       const url = new URL(String(params.uri));
       const mimeType = url.searchParams.get('mimeType') ?? 'image/png';
       const spec = { size: Number(url.host), seed: Number(url.searchParams.get('seed') ?? 1), mimeType };
+      if (url.searchParams.has('typeFirst')) {
+        const about = `{"contents":[{"uri":${JSON.stringify(params.uri)},"mimeType":${JSON.stringify(mimeType)}`;
+        return [text(`${about},"blob":"`), spec, text('"}]}')];
+      }
       const head = `{"contents":[{"uri":${JSON.stringify(params.uri)},"blob":"`;
       return [text(head), spec, text(`","mimeType":${JSON.stringify(mimeType)}}]}`)];
     }

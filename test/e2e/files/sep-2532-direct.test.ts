@@ -78,7 +78,7 @@ describe('resources/stream in front of a server that only has resources/read', (
   });
   afterAll(() => lab.close());
 
-  it('2532-11: 2532-12: 2532-13: 2532-15: 2532-60: BR-07: the body is the bytes, and the head says what they are', async () => {
+  it('2532-11: 2532-12: 2532-13: 2532-15: 2532-35: 2532-60: BR-07: Q5: the body is the bytes, and the head says what they are', async () => {
     const response = await stream(client, PDF);
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toMatchObject({

@@ -62,6 +62,26 @@ describe('links and handles', () => {
     expect(await bytesOf(await fetch(url))).toEqual(F6);
   });
 
+  it('2532-32: which ends', async () => {
+    const brief = await startLab({ resources: RESOURCES, config: { links: { ttl: '1s' } } });
+    const { downloadUrl } = await resultOf(await stream(await brief.client(), 'docs://a.json', JSON_ONLY));
+    const until = Date.now() + 20_000;
+    let status = 200;
+    while (status === 200 && Date.now() < until) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      ({ status } = await fetch(String(downloadUrl)));
+    }
+    expect(status).toBe(410);
+    await brief.close();
+  });
+
+  it('2532-23: the bytes themselves stand in no message', async () => {
+    const response = await stream(await as('ann'), 'docs://big', JSON_ONLY);
+    const text = await response.text();
+    expect(text.length).toBeLessThan(1000);
+    expect(text).not.toContain(BIG.toString('base64', 0, 30));
+  });
+
   it('2532-34: X-04: the link says whose content it is', async () => {
     const response = await fetch(await linkFor('docs://a.json'));
     expect(response.headers.get('mcp-resource-uri')).toBe('docs://a.json');

@@ -204,6 +204,20 @@ describe('a client that only reads, in front of a server that only streams', () 
     });
   });
 
+  it('2532-61: however the refusal is spelled', async () => {
+    await streamingServer(raw(F1, 'application/pdf'), {
+      resources: {
+        [URI]: ({ id }) => ({
+          contentType: 'application/json',
+          body: `{"jsonrpc":"2.0", "\\u0065rror" : {"message":"\\"error\\":","code":-32603} ,"id":${String(id)}}`,
+        }),
+      },
+    });
+    const { result, error } = await read();
+    expect(error).toBeUndefined();
+    expect(blobOf(result)).toEqual(F1);
+  });
+
   it('2532-52: what it reads, it is not asked to stream', async () => {
     await streamingServer(raw(F1));
     const { result } = await (await (lab as Lab).plain()).request('resources/read', { uri: 'docs://small' });

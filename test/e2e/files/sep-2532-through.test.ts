@@ -36,7 +36,7 @@ const fileUrl = () => `${lab.upstream.url.replace('/mcp', '')}/private-file`;
 
 describe('a streaming client in front of a streaming server', () => {
   it.each(['2025-11-25', STATELESS])(
-    '2532-11: 2532-12: 2532-13: 2532-14: 2532-15: bytes pass through (%s)',
+    'Q8: 2532-11: 2532-12: 2532-13: 2532-14: 2532-15: bytes pass through (%s)',
     async (version) => {
       await through(() => ({
         body: BIG,
