@@ -11,6 +11,7 @@ import type { Metrics } from './ports/metrics.js';
 import type { Transfer } from './ports/transfer.js';
 import { Catalog } from './relay/catalog.js';
 import type { RelayDeps } from './relay/exchange.js';
+import type { FileTakers } from './relay/file-takers.js';
 import { incomingFetch } from './relay/incoming-fetch.js';
 import { LocalMethods } from './relay/local-methods.js';
 import { LocalTools } from './relay/local-tools.js';
@@ -26,6 +27,7 @@ export interface SharedParts {
   ingest: IngestDeps;
   library: Library;
   uploads: Uploads;
+  takers: FileTakers;
   held: HeldBudget;
   tempFiles: TempFiles;
   transfer: Transfer;
@@ -90,7 +92,8 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
       server.uploadTool,
     ),
     sessions: parts.sessions,
-    catalog: new Catalog(tools, dialects),
+    catalog: new Catalog(tools, dialects, parts.takers),
+    takers: parts.takers,
     log,
     metrics,
   };

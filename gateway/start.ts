@@ -22,6 +22,7 @@ import { createMetrics } from './http/metrics.js';
 import { mcp } from './http/routes/mcp.js';
 import type { Clock } from './ports/clock.js';
 import type { Log } from './ports/log.js';
+import { FileTakers } from './relay/file-takers.js';
 import { Server } from './relay/server.js';
 import { Sessions } from './relay/session.js';
 import { relayDeps } from './relay-deps.js';
@@ -135,8 +136,10 @@ export async function start(
     const transfer = await openPart(adapters.transfer, { use: 'https', settings: {} });
     const tempFiles = new TempFiles({ log });
     await tempFiles.removeLeftOvers();
+    const takers = new FileTakers(config.servers.map(({ tools }) => tools));
     const parts = {
       config,
+      takers,
       ingest,
       library,
       uploads,

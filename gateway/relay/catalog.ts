@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Dialect, JsonObject, JsonValue, RpcError } from '../ports/dialect.js';
 import type { FileSlot, ToolSettings } from '../ports/file-slot.js';
 import { slotsOf } from './file-slots.js';
+import type { FileTakers } from './file-takers.js';
 import { requiredSlots } from './missing-files.js';
 import { type ParamHeader, paramHeadersOf } from './param-headers.js';
 import { isObject } from './request.js';
@@ -51,10 +52,12 @@ export class Catalog {
   readonly #whole = new WeakSet<LRUCache<string, ToolFacts>>();
   readonly #settings: Readonly<Record<string, ToolSettings>>;
   readonly #dialects: readonly Dialect[];
+  readonly #takers: FileTakers | undefined;
 
   /** @param settings what the operator says of each tool */
-  constructor(settings: Readonly<Record<string, ToolSettings>>, dialects: readonly Dialect[]) {
+  constructor(settings: Readonly<Record<string, ToolSettings>>, dialects: readonly Dialect[], takers?: FileTakers) {
     this.#settings = settings;
+    this.#takers = takers;
     this.#dialects = dialects;
   }
 
@@ -73,7 +76,9 @@ export class Catalog {
   observe(view: string, result: JsonObject): void {
     for (const tool of toolsOf(result)) {
       if (typeof tool.name !== 'string') continue;
-      this.#view(view).set(tool.name, this.factsOf(tool));
+      const facts = this.factsOf(tool);
+      if (facts.slots.length > 0) this.#takers?.found();
+      this.#view(view).set(tool.name, facts);
     }
   }
 

@@ -10,6 +10,7 @@ import type { Metrics } from '../ports/metrics.js';
 import type { Transfer } from '../ports/transfer.js';
 import type { WatchTree } from '../wire/json/watch-tree.js';
 import type { Catalog } from './catalog.js';
+import type { FileTakers } from './file-takers.js';
 import type { IncomingFile, IncomingFileDeps } from './incoming-files.js';
 import type { LocalMethods } from './local-methods.js';
 import type { LocalTools } from './local-tools.js';
@@ -79,6 +80,7 @@ export interface RelayDeps {
   tools: LocalTools;
   sessions: Sessions;
   catalog: Catalog;
+  takers: FileTakers;
   log: Log;
   metrics: Metrics;
 }

@@ -33,13 +33,15 @@ export interface AnnouncedLink {
 
 /**
  * Gives the resources that results link to handles of Wharf's. Nothing is read: that happens when a handle is used.
+ * Where no tool takes files there is no use for one, and the result goes as it came.
  * Never fails a message that could go without.
  */
 export async function announceLinks(
   results: readonly ResultPlace[],
   principal: string,
-  { server, limits, files, log }: Pick<RelayDeps, 'server' | 'limits' | 'files' | 'log'>,
+  { server, limits, files, takers, log }: Pick<RelayDeps, 'server' | 'limits' | 'files' | 'takers' | 'log'>,
 ): Promise<AnnouncedLink[]> {
+  if (!takers.any) return [];
   const links = results.flatMap(({ path, result: { content } }) =>
     (Array.isArray(content) ? content : []).flatMap((block, index) =>
       isObject(block) && block.type === 'resource_link' ? [{ block, path, index }] : [],

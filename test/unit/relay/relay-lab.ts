@@ -14,6 +14,7 @@ import type { Inquire } from '../../../gateway/relay/catalog.js';
 import { Catalog } from '../../../gateway/relay/catalog.js';
 import { CutReader } from '../../../gateway/relay/cut-reader.js';
 import type { ExchangeFacts, RelayDeps } from '../../../gateway/relay/exchange.js';
+import { FileTakers } from '../../../gateway/relay/file-takers.js';
 import { LocalTools } from '../../../gateway/relay/local-tools.js';
 import type { MessageCuts } from '../../../gateway/relay/message-cuts.js';
 import { RemoteMethods } from '../../../gateway/relay/remote-methods.js';
@@ -117,6 +118,7 @@ export class RelayLab {
       dialects,
       sessions: {} as Sessions,
       catalog: new Catalog({}, dialects),
+      takers: new FileTakers([]),
       // of the other direction
       settings: options.settings ?? {},
       profiles: [],
