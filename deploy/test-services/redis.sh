@@ -5,13 +5,13 @@
 #   redis.sh stop       stops what `start` started and removes its folder
 # Several can run side by side: give each its own REDIS_PORT (default 6390) and REDIS_DIR.
 set -euo pipefail
-. "$(dirname "$0")/apt.sh"
 
 PORT=${REDIS_PORT:-6390}
 DIR=${REDIS_DIR:-/tmp/wharf-redis-$PORT}
 
 install_package() {
   if command -v redis-server >/dev/null; then return; fi
+  . "$(dirname "$0")/apt.sh"
   apt_install redis-server
 }
 

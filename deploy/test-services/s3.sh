@@ -8,7 +8,6 @@
 # used too) and S3_DIR. S3_ACCESS_KEY and S3_SECRET_KEY set the credentials. S3_LIFECYCLE_DAY_SECONDS makes a lifecycle
 # rule's day that many seconds long.
 set -euo pipefail
-. "$(dirname "$0")/apt.sh"
 
 PORT=${S3_PORT:-7480}
 MON_PORT=${S3_MON_PORT:-40789}
@@ -155,7 +154,7 @@ start_patiently() {
 }
 
 case ${1:-} in
-  install) apt_install "${PACKAGES[@]}" ;;
+  install) . "$(dirname "$0")/apt.sh"; apt_install "${PACKAGES[@]}" ;;
   start) start_patiently ;;
   stop) stop_daemons ;;
   *) echo "usage: $0 install|start|stop" >&2; exit 2 ;;
