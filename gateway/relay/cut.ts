@@ -4,7 +4,7 @@ import type { PartLease } from '../files/part-lease.js';
 import { Base64Decoder } from '../wire/base64/decode.js';
 import type { WireError } from '../wire/errors.js';
 import type { SlotSink, SlotValue } from '../wire/json/reader.js';
-import { GatheredString, pieces, RAW_PIECE, wireErrorOrThrow } from './gathered-string.js';
+import { GatheredString, pieces, RAW_PIECE, type SpelledIn, wireErrorOrThrow } from './gathered-string.js';
 import { Spelling } from './spelling.js';
 
 /**
@@ -15,8 +15,7 @@ const LEASED_FROM = 32 * 1024;
 
 const PADDING = 0x3d;
 
-export interface CutOptions {
-  encoding: 'base64' | 'dataUri';
+export interface CutOptions extends SpelledIn {
   /** True where only a file may stand; a string anywhere else may just look like one. */
   definite: boolean;
   /** Decoded bytes up to which the string stays in memory whatever it turns out to be. */
@@ -56,7 +55,7 @@ export class Cut implements SlotSink {
   readonly path: string;
 
   readonly #options: CutOptions;
-  readonly #decoder = new Base64Decoder();
+  readonly #decoder: Base64Decoder;
   readonly #spelling: Spelling;
   #state: 'gathering' | 'inline' | 'storing' | 'stored' | 'broken' | 'gone' = 'gathering';
   readonly #gathered: GatheredString;
@@ -77,7 +76,8 @@ export class Cut implements SlotSink {
     this.value = value;
     this.path = options.path;
     this.#options = options;
-    this.#gathered = new GatheredString(options.encoding, options.inlineLimit, LEASED_FROM, options.account);
+    this.#decoder = new Base64Decoder({ nested: options.nested ?? false });
+    this.#gathered = new GatheredString(options, options.inlineLimit, LEASED_FROM, options.account);
     this.#spelling = new Spelling(options.spoolLimit, options.account);
   }
 
@@ -293,7 +293,7 @@ export class Cut implements SlotSink {
    */
   #breakOff(ingest: Ingest, begun: Buffer, piece: Buffer, bad: number): void {
     const text = Buffer.concat([begun, piece.subarray(0, bad)]);
-    const decoder = new Base64Decoder();
+    const decoder = new Base64Decoder({ nested: this.#options.nested ?? false });
     ingest.take(decoder.push(text, 0, text.length, ingest.buffer, ingest.offset));
     const before = (this.#decoder.canonicalChars / 4) * 3;
     const again = decoder.canonicalChars - (decoder.canonicalChars % 4);

@@ -16,6 +16,13 @@ const MAX_HEAD = 4096;
 
 const SCHEME = 'data:';
 
+/** In what a string that may be a file is written. */
+export interface SpelledIn {
+  encoding: 'base64' | 'dataUri';
+  /** The string stands in JSON that is itself a string of JSON. Default false. */
+  nested?: boolean;
+}
+
 /**
  * A string in memory as it came, as long as it may be too short to be cut. Every so many bytes it is looked at: it has
  * either turned out to be no file, or grown past its limit, or may go on.
@@ -29,11 +36,12 @@ export class GatheredString {
   head: Buffer = Buffer.alloc(0);
 
   readonly #encoding: 'base64' | 'dataUri';
+  readonly #nested: boolean;
   readonly #limit: number;
   readonly #account: (delta: number) => void;
   readonly #raw = new ByteStore();
   /** Decodes what is in memory, each byte once, to know how long it is. */
-  readonly #probe = new Base64Decoder();
+  readonly #probe: Base64Decoder;
   /** Raw bytes that have been looked at. */
   #looked = 0;
   #nextLook: number;
@@ -43,8 +51,10 @@ export class GatheredString {
    * @param firstLook raw bytes
    * @param account told of raw bytes taken into memory, or given back
    */
-  constructor(encoding: 'base64' | 'dataUri', limit: number, firstLook: number, account: (delta: number) => void) {
-    this.#encoding = encoding;
+  constructor(spelled: SpelledIn, limit: number, firstLook: number, account: (delta: number) => void) {
+    this.#encoding = spelled.encoding;
+    this.#nested = spelled.nested ?? false;
+    this.#probe = this.#newDecoder();
     this.#limit = limit;
     this.#nextLook = Math.min(lengthPast(limit), firstLook);
     this.#account = account;
@@ -87,7 +97,7 @@ export class GatheredString {
   inspect(): { size: number; digest: string } | undefined {
     if (!this.findHead()) return undefined;
     const hash = createHash('sha256');
-    const decoder = new Base64Decoder();
+    const decoder = this.#newDecoder();
     if (!this.#tryDecode(decoder, this.body(), (bytes) => hash.update(bytes))) return undefined;
     const rest = Buffer.allocUnsafe(3);
     try {
@@ -105,7 +115,7 @@ export class GatheredString {
     const isBare = this.#encoding === 'base64';
     if (isBare && this.#raw.slice(0, SCHEME.length).toString('latin1').toLowerCase() !== SCHEME) return true;
     const start = this.#raw.slice(0, Math.min(MAX_HEAD, this.#raw.size));
-    const head = parseDataUriHead(start);
+    const head = parseDataUriHead(start, this.#nested);
     if (typeof head === 'string' || !head.base64) return isBare;
     this.dataUri = { mimeType: head.mimeType, ...(head.name === undefined ? {} : { name: head.name }) };
     this.head = Buffer.from(start.subarray(0, head.dataStart));
@@ -121,6 +131,10 @@ export class GatheredString {
       skip = Math.max(0, skip - piece.length);
     }
     return body;
+  }
+
+  #newDecoder(): Base64Decoder {
+    return new Base64Decoder({ nested: this.#nested });
   }
 
   /** Decodes without keeping. False, and a `fault`, where it is not base64. */

@@ -6,7 +6,8 @@ import { PartLease } from '../files/part-lease.js';
 import type { Limits } from '../policy/limits.js';
 import type { Dialect, JsonObject, SlotPlace, SlotReading } from '../ports/dialect.js';
 import type { HeldMessage, SlotSink, SlotValue, WatchRange } from '../wire/json/reader.js';
-import { Cut, type CutOptions } from './cut.js';
+import { Cut } from './cut.js';
+import type { SpelledIn } from './gathered-string.js';
 import { NestedCuts } from './nested-cuts.js';
 import { RANGE, STRUCTURED_SLOT } from './slots.js';
 
@@ -33,6 +34,9 @@ export interface ClaimedCut {
 
 /** Characters of a place in an error; a key can have millions, and errors go to the log. */
 const MAX_SHOWN_PATH = 200;
+
+/** How files are written in a text that is itself JSON. */
+const NESTED: SpelledIn = { encoding: 'base64', nested: true };
 
 /** Takes a string that nobody wants any more. */
 const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
@@ -104,14 +108,15 @@ export class MessageCuts {
     const contentLimit = Math.max(limits.inlineImage, limits.inlineOther);
     const openUsual = () => {
       const inlineLimit = place?.kind === 'resource' ? limits.inlineResource : contentLimit;
-      const cut = this.#newCut(value, place?.encoding ?? 'base64', place?.encoding === 'base64', inlineLimit);
+      const encoding = place?.encoding ?? 'base64';
+      const cut = this.#newCut(value, { encoding }, place?.encoding === 'base64', inlineLimit);
       value.attachment = cut;
       return cut;
     };
     if (!jsonTexts || place?.kind !== 'content' || place.encoding !== 'dataUri') return openUsual();
     const nested = new NestedCuts({
       min: Math.ceil(limits.inlineOther / 3) * 4,
-      open: () => (this.failure ? undefined : this.#newCut(value, 'base64', false, limits.inlineOther)),
+      open: () => (this.failure ? undefined : this.#newCut(value, NESTED, false, limits.inlineOther)),
       otherwise: openUsual,
       account: (delta) => this.account(delta),
     });
@@ -120,10 +125,10 @@ export class MessageCuts {
     return nested;
   }
 
-  #newCut(value: SlotValue, encoding: CutOptions['encoding'], definite: boolean, inlineLimit: number): Cut {
+  #newCut(value: SlotValue, spelled: SpelledIn, definite: boolean, inlineLimit: number): Cut {
     const path = shown(pointer(value.path));
     const cut = new Cut(value, {
-      encoding,
+      ...spelled,
       definite,
       inlineLimit,
       spoolLimit: this.#deps.limits.spool,

@@ -1,11 +1,15 @@
 import { ByteStore } from '../wire/json/byte-store.js';
 import type { SlotSink } from '../wire/json/reader.js';
 import type { Cut } from './cut.js';
+import { BOUNDARY, NestedChars, PENDING } from './nested-chars.js';
 
 const BACKSLASH = 0x5c;
-const QUOTE = 0x22;
 const OPEN_OBJECT = 0x7b;
 const OPEN_ARRAY = 0x5b;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BLANKS: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
+const BREAKS: readonly number[] = [0x0a, 0x0d];
 
 /** Bytes behind a string that are looked at for a colon. */
 const LOOK = 256;
@@ -14,11 +18,14 @@ const LOOK = 256;
 const BASE64 = new Uint8Array(256);
 for (const byte of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_')) BASE64[byte] = 1;
 
+/** What stands before the first colon of a `data:` URI. */
+const DATA = 'data';
+
 /** Takes what nobody wants any more. */
 const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
 
-/** The rest of a string, and what makes it the key of a member. */
-const KEY = /^\\"(?:\s|\\[nrt])*:/;
+/** The end of a string, and what makes it the key of a member. */
+const KEY = /^"\s*:/;
 
 /** A string inside the text that may be a file. */
 export interface NestedCut {
@@ -41,30 +48,27 @@ export interface NestedCutOptions {
 }
 
 /**
- * A text that may itself be JSON with files in it: long runs of base64 between its quotes leave it while it streams,
- * the rest is held as it came. What it really is can be told when it is complete. A quote of the JSON inside is spelled
- * `\"` here, so that a run needs no unescaping: base64 has no character that JSON would escape.
+ * A text that may itself be JSON with files in it: strings of base64, or `data:` URIs, leave it while it streams, the
+ * rest is held as it came. What it really is can be told when it is complete. Writers of JSON differ in what they
+ * escape, and here each character may be escaped twice, so that bytes are read through both levels.
  */
 export class NestedCuts implements SlotSink {
   readonly parts: (ByteStore | NestedCut)[] = [];
   readonly #options: NestedCutOptions;
+  readonly #chars = new NestedChars();
   #other: SlotSink | undefined;
-  #begun = false;
-  #plain: ByteStore;
+  #state: 'blank' | 'plain' | 'run' | 'cut' = 'blank';
+  #plain = new ByteStore();
   /** Of a run that may become a cut: its beginning, from earlier chunks. */
   readonly #run = new ByteStore();
-  #state: 'plain' | 'run' | 'cut' = 'plain';
+  /** The run is still in what comes before the data of a `data:` URI. */
+  #inHead = false;
+  /** An escape inside a run, begun in an earlier chunk: whether it belongs to the run is not known yet. */
+  #escape: Buffer[] = [];
   #nested: NestedCut | undefined;
-  /** The byte before is a backslash that escapes the next. */
-  #escaping = false;
-  /** Escaped backslashes directly before: after an odd number of them a quote is escaped in the JSON inside, too. */
-  #backslashes = 0;
-  /** The last thing seen is a cut run. */
-  #justCut = false;
 
   constructor(options: NestedCutOptions) {
     this.#options = options;
-    this.#plain = new ByteStore();
     this.parts.push(this.#plain);
   }
 
@@ -73,33 +77,29 @@ export class NestedCuts implements SlotSink {
     const whole = this.parts.filter((part, index): part is NestedCut => {
       const next = this.parts[index + 1];
       if (part instanceof ByteStore || !(next instanceof ByteStore)) return false;
-      const rest = next.slice(0, Math.min(next.size, LOOK)).toString('latin1');
-      return part.whole && part.cut.stored !== undefined && !KEY.test(rest);
+      return part.whole && part.cut.stored !== undefined && !KEY.test(begin(next));
     });
     return whole.length > 0 && this.#isJson() ? whole : [];
   }
 
   write(chunk: Buffer, start: number, end: number): void {
-    if (start === end) return;
-    if (!this.#begun) {
-      this.#begun = true;
-      const first = chunk[start];
-      if (first !== OPEN_OBJECT && first !== OPEN_ARRAY) this.#other = this.#options.otherwise();
+    let at = start;
+    while (at < end && !this.#other) {
+      if (this.#state === 'blank') at = this.#blank(chunk, at, end);
+      else at = this.#state === 'plain' ? this.#text(chunk, at, end) : this.#base64(chunk, at, end);
     }
-    if (this.#other) {
-      this.#other.write(chunk, start, end);
-      return;
-    }
-    for (let at = start; at < end && !this.#other; ) {
-      at = this.#state === 'plain' ? this.#text(chunk, at, end) : this.#base64(chunk, at, end);
-    }
+    if (at < end) this.#other?.write(chunk, at, end);
     this.#plain.settle();
     this.#run.settle();
   }
 
   end(): void {
+    if (!this.#other && this.#state === 'blank') this.#giveUp();
     if (this.#other) this.#other.end();
-    else if (this.#state !== 'plain') this.#endRun();
+    else if (this.#state !== 'plain') {
+      this.#endRun(false);
+      this.#keepEscape();
+    }
   }
 
   /** Whether the text, its cut strings left out, is JSON. */
@@ -113,48 +113,117 @@ export class NestedCuts implements SlotSink {
     }
   }
 
+  /** Up to the first character that says whether this may be JSON. */
+  #blank(chunk: Buffer, start: number, end: number): number {
+    for (let at = start; at < end; at += 1) {
+      const char = this.#chars.push(chunk[at] as number);
+      if (char === PENDING || BLANKS.includes(char)) continue;
+      if (char === OPEN_OBJECT || char === OPEN_ARRAY) {
+        this.#keep(chunk, start, at + 1);
+        this.#state = 'plain';
+        return at + 1;
+      }
+      this.#giveUp();
+      return start;
+    }
+    this.#keep(chunk, start, end);
+    return end;
+  }
+
+  /** It is no JSON: what is kept of it so far is the other's. */
+  #giveUp(): void {
+    const { size } = this.#plain;
+    this.#other = this.#options.otherwise();
+    for (const piece of this.#plain.pieces()) this.#other.write(piece, 0, piece.length);
+    this.#plain.clear();
+    if (size > 0) this.#options.account(-size);
+  }
+
   /** Up to the next quote that opens a string in the text. */
   #text(chunk: Buffer, start: number, end: number): number {
     let at = start;
     while (at < end && this.#state === 'plain') {
-      const byte = chunk[at] as number;
-      at += 1;
-      if (this.#escaping) this.#escaped(byte);
-      else if (byte === BACKSLASH) this.#escaping = true;
-      else {
-        this.#backslashes = 0;
-        this.#justCut = false;
+      if (!this.#chars.open) {
+        const next = chunk.indexOf(BACKSLASH, at);
+        if (next < 0 || next >= end) {
+          at = end;
+          break;
+        }
+        at = next;
       }
+      if (this.#chars.push(chunk[at] as number) === BOUNDARY) this.#state = 'run';
+      at += 1;
     }
     this.#keep(chunk, start, at);
     return at;
   }
 
-  #escaped(byte: number): void {
-    this.#escaping = false;
-    if (byte === BACKSLASH) this.#backslashes += 1;
-    else {
-      if (byte === QUOTE && this.#backslashes % 2 === 0) {
-        if (this.#justCut && this.#nested) this.#nested.whole = true;
-        this.#state = 'run';
-      }
-      this.#backslashes = 0;
-    }
-    this.#justCut = false;
-  }
-
   #base64(chunk: Buffer, start: number, end: number): number {
     let at = start;
-    while (at < end && BASE64[chunk[at] as number] === 1) at += 1;
-    if (this.#state === 'run' && this.#run.size + at - start >= this.#options.min) this.#openCut();
-    if (this.#state === 'cut') this.#nested?.cut.write(chunk, start, at);
-    else if (at < end && this.#run.size === 0) this.#keep(chunk, start, at);
-    else {
-      this.#run.append(chunk, start, at);
-      this.#options.account(at - start);
+    // where the escape at hand begins in this chunk
+    let opened = start;
+    while (at < end) {
+      const byte = chunk[at] as number;
+      if (!this.#chars.open) {
+        if (BASE64[byte] === 1 || (byte !== BACKSLASH && this.#isHead(byte, chunk, start, at))) {
+          at += 1;
+          continue;
+        }
+        if (byte !== BACKSLASH) {
+          this.#take(chunk, start, at, true);
+          this.#endRun(false);
+          return at;
+        }
+        opened = at;
+      }
+      const char = this.#chars.push(byte);
+      at += 1;
+      if (char === PENDING) continue;
+      if (char === BOUNDARY || !this.#belongs(char)) {
+        this.#take(chunk, start, opened, true);
+        this.#endRun(char === BOUNDARY);
+        this.#keepEscape();
+        this.#keep(chunk, opened, at);
+        return at;
+      }
+      for (const piece of this.#escape) this.#take(piece, 0, piece.length, false);
+      this.#escape = [];
     }
-    if (at < end) this.#endRun();
-    return at;
+    if (!this.#chars.open) opened = end;
+    this.#take(chunk, start, opened, false);
+    if (opened < end) this.#escape.push(Buffer.from(chunk.subarray(opened, end)));
+    return end;
+  }
+
+  /** Whether a character that base64 does not have is of a `data:` URI's head. */
+  #isHead(byte: number, chunk: Buffer, from: number, at: number): boolean {
+    if (this.#inHead) {
+      this.#inHead = byte !== COMMA;
+      return true;
+    }
+    if (byte !== COLON || this.#state !== 'run' || this.#run.size + at - from !== DATA.length) return false;
+    const begun = Buffer.concat([...this.#run.pieces(), chunk.subarray(from, at)]).toString('latin1');
+    this.#inHead = begun.toLowerCase() === DATA;
+    return this.#inHead;
+  }
+
+  /** Whether an escaped character may be part of a file: lines of base64 are often broken. */
+  #belongs(char: number): boolean {
+    if (!this.#inHead) return BASE64[char] === 1 || BREAKS.includes(char);
+    this.#inHead = char !== COMMA;
+    return true;
+  }
+
+  /** @param isLast nothing of the run follows */
+  #take(chunk: Buffer, start: number, end: number, isLast: boolean): void {
+    if (start === end) return;
+    if (this.#state === 'run' && this.#run.size + end - start >= this.#options.min) this.#openCut();
+    if (this.#state === 'cut') this.#nested?.cut.write(chunk, start, end);
+    else if (isLast && this.#run.size === 0) this.#keep(chunk, start, end);
+    else {
+      this.#run.append(chunk, start, end);
+      this.#options.account(end - start);
+    }
   }
 
   #openCut(): void {
@@ -170,17 +239,23 @@ export class NestedCuts implements SlotSink {
     this.#forgetRun();
   }
 
-  #endRun(): void {
-    this.#justCut = this.#state === 'cut';
-    if (this.#justCut) {
-      this.#nested?.cut.end();
+  #endRun(whole: boolean): void {
+    if (this.#state === 'cut' && this.#nested) {
+      this.#nested.whole = whole;
+      this.#nested.cut.end();
       this.#plain = new ByteStore();
       this.parts.push(this.#plain);
     } else {
       for (const piece of this.#run.pieces()) this.#keep(piece, 0, piece.length);
       this.#forgetRun();
     }
+    this.#inHead = false;
     this.#state = 'plain';
+  }
+
+  #keepEscape(): void {
+    for (const piece of this.#escape) this.#keep(piece, 0, piece.length);
+    this.#escape = [];
   }
 
   #keep(chunk: Buffer, start: number, end: number): void {
@@ -194,4 +269,15 @@ export class NestedCuts implements SlotSink {
     this.#run.clear();
     if (size > 0) this.#options.account(-size);
   }
+}
+
+/** The first characters of a text, without the escapes of the JSON string that it stands in. */
+function begin(raw: ByteStore): string {
+  return raw
+    .slice(0, Math.min(raw.size, LOOK))
+    .toString('latin1')
+    .replaceAll(/\\(?:u(....)|(.))/gs, (_all, code: string | undefined, char: string) => {
+      if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
+      return 'nrt'.includes(char) ? '\n' : char;
+    });
 }

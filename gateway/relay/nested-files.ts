@@ -31,9 +31,9 @@ export async function publishNested(
 ): Promise<{ file: OutgoingFile; block: JsonPath }[]> {
   const published: { file: OutgoingFile; block: JsonPath }[] = [];
   for (const one of nested) {
-    const { stored, value } = one.cut;
+    const { stored, value, dataUri } = one.cut;
     if (!stored) continue;
-    const file = await files.publish(stored, {}, subject(value.path));
+    const file = await files.publish(stored, dataUri ?? {}, subject(value.path));
     one.replacement = Buffer.from(inner(JSON.stringify(inner(JSON.stringify(file.ref.url)))));
     published.push({ file, block: value.path.slice(0, -1) });
   }

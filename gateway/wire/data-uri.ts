@@ -32,12 +32,13 @@ const SIMPLE_ESCAPES: Readonly<Record<string, number>> = { '"': 0x22, '\\': 0x5c
 /**
  * Reads the head of a string that may be a `data:` URI, from its raw JSON bytes. Call it again with more of them while
  * it says `incomplete`.
+ * @param nested the string stands in JSON that is itself a string of JSON
  */
-export function parseDataUriHead(bytes: Buffer): DataUriHead | 'incomplete' | 'not-a-data-uri' {
+export function parseDataUriHead(bytes: Buffer, nested = false): DataUriHead | 'incomplete' | 'not-a-data-uri' {
   const plain: number[] = [];
   let at = 0;
   while (at < bytes.length && at < MAX_DATA_URI_HEAD) {
-    const char = charAt(bytes, at);
+    const char = nested ? nestedCharAt(bytes, at) : charAt(bytes, at);
     if (char === 'incomplete') return char;
     if (char === 'none' || !mayBegin(plain.length, char.byte)) return 'not-a-data-uri';
     at += char.length;
@@ -104,6 +105,21 @@ function percentBytes(data: string): Buffer | undefined {
 
 function hexValue(digit: number): number {
   return digit <= 0x39 ? digit - 0x30 : (digit | 0x20) - 0x57;
+}
+
+/** One character of a JSON string that stands in JSON that is itself a string. */
+function nestedCharAt(bytes: Buffer, at: number): ReturnType<typeof charAt> {
+  const inner: number[] = [];
+  let length = 0;
+  for (;;) {
+    const next = charAt(bytes, at + length);
+    if (typeof next === 'string') return next;
+    inner.push(next.byte);
+    length += next.length;
+    const char = charAt(Buffer.from(inner), 0);
+    if (char !== 'incomplete') return char === 'none' ? char : { byte: char.byte, length };
+    if (at + length >= bytes.length) return char;
+  }
 }
 
 /** One character of the JSON string: a byte or an escape for an ASCII character that a head can have. */

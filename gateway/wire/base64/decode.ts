@@ -31,6 +31,8 @@ const BLANK = 2;
 export interface Base64DecoderOptions {
   /** False saves the search for url-safe characters; `canonical` then says nothing. Default true. */
   trackCanonical?: boolean;
+  /** The string stands in JSON that is itself a string of JSON, so that its characters may be escaped twice. */
+  nested?: boolean;
 }
 
 /**
@@ -41,6 +43,7 @@ export interface Base64DecoderOptions {
  */
 export class Base64Decoder {
   readonly #trackCanonical: boolean;
+  readonly #levels: number;
   #chars = 0;
   #bytes = 0;
   #canonical = true;
@@ -51,13 +54,14 @@ export class Base64Decoder {
   #count = 0;
   /** Padding has begun: how much more of it the quad can take; -1 before. */
   #paddingLeft = -1;
-  /** Characters of an escape seen so far; 0 outside. */
-  #escape = 0;
-  #escaped = 0;
+  /** At each level of JSON: characters of an escape seen so far, 0 outside, and its value. */
+  readonly #escape = new Uint8Array(2);
+  readonly #escaped = new Uint16Array(2);
   #blanks = TEXT;
 
   constructor(options: Base64DecoderOptions = {}) {
     this.#trackCanonical = options.trackCanonical ?? true;
+    this.#levels = options.nested ? 2 : 1;
   }
 
   /** Bytes decoded so far. */
@@ -110,7 +114,7 @@ export class Base64Decoder {
    */
   finish(out: Buffer, at: number): number {
     try {
-      if (this.#escape > 0) throw this.#error('unfinished escape', 0);
+      if (this.#isEscaping()) throw this.#error('unfinished escape', 0);
       if (this.#blanks === BLANK) throw this.#error('stray blank', 0);
       if (this.#paddingLeft < 0 && this.#count === 1) throw this.#error('a single base64 character is left over', 0);
     } catch (error) {
@@ -170,7 +174,11 @@ export class Base64Decoder {
 
   /** Something has begun that only the byte loop can finish. */
   #isBetween(): boolean {
-    return this.#count !== 0 || this.#escape !== 0 || this.#paddingLeft >= 0 || this.#blanks === BLANK;
+    return this.#count !== 0 || this.#isEscaping() || this.#paddingLeft >= 0 || this.#blanks === BLANK;
+  }
+
+  #isEscaping(): boolean {
+    return this.#escape[0] !== 0 || this.#escape[1] !== 0;
   }
 
   /** A slice was decoded whole: is it also what encoding gives? */
@@ -186,43 +194,46 @@ export class Base64Decoder {
     if ((last & (padding === 1 ? 3 : 15)) !== 0) this.#canonical = false;
   }
 
-  /** One raw byte. @param offset of the byte in this piece */
-  #byte(byte: number, offset: number, out: Buffer, at: number): number {
-    if (this.#escape > 0) return this.#escapeByte(byte, offset, out, at);
-    if (byte === BACKSLASH) {
-      this.#canonical = false;
-      this.#escape = 1;
-      return at;
-    }
-    return this.#char(byte, offset, out, at);
+  /** One raw byte, or what one level of escapes made of some. @param offset of the last of them in this piece */
+  #byte(byte: number, offset: number, out: Buffer, at: number, level = 0): number {
+    if (level === this.#levels) return this.#char(byte, offset, out, at);
+    if ((this.#escape[level] as number) > 0) return this.#escapeByte(byte, offset, out, at, level);
+    if (byte !== BACKSLASH) return this.#byte(byte, offset, out, at, level + 1);
+    this.#canonical = false;
+    this.#escape[level] = 1;
+    return at;
   }
 
-  #escapeByte(byte: number, offset: number, out: Buffer, at: number): number {
-    if (this.#escape === 1) {
-      this.#escape = 0;
+  #escapeByte(byte: number, offset: number, out: Buffer, at: number, level: number): number {
+    if (this.#escape[level] === 1) {
+      this.#escape[level] = 0;
       switch (byte) {
+        case BACKSLASH: // begins an escape of the next level; on the last one it is not base64
         case 0x2f:
-          return this.#char(byte, offset, out, at);
+          return this.#byte(byte, offset, out, at, level + 1);
         case 0x6e:
-          return this.#char(LF, offset, out, at);
+          return this.#byte(LF, offset, out, at, level + 1);
         case 0x72:
-          return this.#char(CR, offset, out, at);
+          return this.#byte(CR, offset, out, at, level + 1);
         case 0x74:
-          return this.#char(TAB, offset, out, at);
+          return this.#byte(TAB, offset, out, at, level + 1);
         case 0x75:
-          this.#escape = 2;
-          this.#escaped = 0;
+          this.#escape[level] = 2;
+          this.#escaped[level] = 0;
           return at;
         default:
           throw this.#error('escape of something that is not base64', offset);
       }
     }
     if (!isHex(byte)) throw this.#error('bad unicode escape', offset);
-    this.#escaped = this.#escaped * 16 + (byte <= 0x39 ? byte - 0x30 : (byte | 0x20) - 0x57);
-    if (++this.#escape < 6) return at;
-    this.#escape = 0;
-    if (this.#escaped > 0xff) throw this.#error('escape of something that is not base64', offset);
-    return this.#char(this.#escaped, offset, out, at);
+    const digit = byte <= 0x39 ? byte - 0x30 : (byte | 0x20) - 0x57;
+    this.#escaped[level] = (this.#escaped[level] as number) * 16 + digit;
+    this.#escape[level] = (this.#escape[level] as number) + 1;
+    if ((this.#escape[level] as number) < 6) return at;
+    this.#escape[level] = 0;
+    const escaped = this.#escaped[level] as number;
+    if (escaped > 0xff) throw this.#error('escape of something that is not base64', offset);
+    return this.#byte(escaped, offset, out, at, level + 1);
   }
 
   #char(char: number, offset: number, out: Buffer, at: number): number {

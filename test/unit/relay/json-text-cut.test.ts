@@ -78,6 +78,79 @@ describe('base64 in a text block that is itself JSON', () => {
   });
 });
 
+const SLASHED = `${DATA.slice(0, 800)}/+${DATA.slice(802)}`;
+const lines = (text: string) => text.replaceAll(/.{76}/g, '$&\n');
+/** Every character but the escapes' own as `\\uXXXX`, as a hostile writer might. */
+const everyEscaped = (text: string) =>
+  [...text].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+
+describe('however writers of JSON escape it, base64 is found', () => {
+  const asText = (inner: string) => answer({ content: [textBlock(inner)], n: 1 });
+  it.each<[string, string]>([
+    ['slashes in the inner JSON, as PHP does', asText(JSON.stringify({ data: SLASHED }).replaceAll('/', '\\/'))],
+    ['slashes in both', asText(JSON.stringify({ data: SLASHED }).replaceAll('/', '\\/')).replaceAll('/', '\\/')],
+    [
+      'plus signs in the inner JSON, as .NET does',
+      asText(JSON.stringify({ data: SLASHED }).replaceAll('+', '\\u002B')),
+    ],
+    [
+      'plus signs and quotes in the outer one',
+      asText(JSON.stringify({ data: SLASHED }))
+        .replaceAll('\\"', '\\u0022')
+        .replaceAll('+', '\\u002b'),
+    ],
+    ['line breaks', asText(JSON.stringify({ data: lines(SLASHED) }))],
+    ['blanks before it', asText(` \n\t${JSON.stringify({ data: SLASHED }, null, 2)}\r\n`)],
+    [
+      'every character',
+      `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"${everyEscaped(JSON.stringify({ data: SLASHED }))}"}]}}`,
+    ],
+  ])('%s', async (_what, body) => {
+    await everyPiece(
+      body,
+      async (relayed, lab) => {
+        expect(JSON.parse(resultOf(relayed).content[0].text)).toEqual({ data: LINK });
+        expect(await lab.at(JSON.parse(resultOf(relayed).content[0].text).data)).toEqual(
+          Buffer.from(SLASHED, 'base64'),
+        );
+      },
+      { limits: { ...LIMITS, spool: 20_000 } },
+    );
+  });
+
+  it('in a data: URI, whose type counts', async () => {
+    const inner = JSON.stringify({ data: `data:application/x-foo;base64,${SLASHED}` });
+    for (const text of [inner, inner.replaceAll('/', '\\/')]) {
+      await everyPiece(
+        answer({ content: [textBlock(text)] }),
+        async (relayed, lab) => {
+          expect(JSON.parse(resultOf(relayed).content[0].text)).toEqual({ data: LINK });
+          expect(resultOf(relayed)._meta['dev.wharf/files'][0].mimeType).toBe('application/x-foo');
+          expect(await lab.at(JSON.parse(resultOf(relayed).content[0].text).data)).toEqual(
+            Buffer.from(SLASHED, 'base64'),
+          );
+        },
+        { limits: { ...LIMITS, spool: 20_000 } },
+      );
+    }
+  });
+
+  it('and what is no file in the end goes on as it came', async () => {
+    const inner = JSON.stringify({ data: lines(SLASHED) }).replaceAll('/', '\\/');
+    for (const text of [`${inner} and so on`, inner.replace('"}', ' "}'), `{"data":"data:text/html,${SLASHED}"}`]) {
+      const body = asText(text).replaceAll('\\"', '\\u0022').replaceAll('+', '\\u002b');
+      await everyPiece(
+        body,
+        async (relayed, lab) => {
+          expect(relayed.text).toBe(body);
+          expect(await lab.keys()).toEqual([]);
+        },
+        { limits: { ...LIMITS, spool: 20_000 } },
+      );
+    }
+  });
+});
+
 describe('what goes on as it came, byte for byte', () => {
   it.each<[string, string]>([
     ['no JSON at all', `{"data":"${DATA}", and so on`],
@@ -101,12 +174,6 @@ describe('what goes on as it came, byte for byte', () => {
       expect(relayed.text).toBe(body);
       expect(await lab.keys()).toEqual([]);
     });
-  });
-
-  it('base64 that is spelled with escapes', async () => {
-    const slashed = answer({ content: [textBlock({ data: `${DATA.slice(0, 800)}/${DATA.slice(801)}` })] });
-    const body = slashed.replaceAll('/', '\\/');
-    await everyPiece(body, (relayed) => expect(relayed.text).toBe(body));
   });
 
   it.each<[string, LabOptions]>([
