@@ -99,6 +99,7 @@ export async function prepareArguments(
 }
 
 interface Call {
+  name: string;
   /** Where the arguments stand in the body. */
   base: JsonPath;
   args: JsonObject;
@@ -123,7 +124,7 @@ async function callOf(request: PendingRequest, deps: ArgumentDeps): Promise<Call
   const uses = filesIn(args, slots, deps);
   if (uses.length === 0) return undefined;
   request.hasFiles = true;
-  return { base: [...request.base, 'params', 'arguments'], args, uses, tool };
+  return { name: subject, base: [...request.base, 'params', 'arguments'], args, uses, tool };
 }
 
 /** A cheap look: without one of these spellings nothing in a call can be a file, and nobody needs to ask the server. */
@@ -186,7 +187,7 @@ function refuseTooMany(calls: readonly Call[], { files, filesPerArgument }: Limi
 }
 
 async function writeCall(
-  { base, args, uses, tool }: Call,
+  { name, base, args, uses, tool }: Call,
   files: IncomingFiles,
   located: Located,
   deliveries: Deliveries,
@@ -204,6 +205,7 @@ async function writeCall(
     const maxSize = deliveries.maxSize(use.slot);
     const file = await files.open(reading, {
       slot: use.slot,
+      tool: name,
       argument,
       maxSize,
       maxInline: deps.limits.inlineArgument,

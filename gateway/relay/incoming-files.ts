@@ -42,12 +42,24 @@ interface Owner {
 
 export interface SlotRules {
   slot: FileSlot;
+  tool: string;
   /** As refusals name the argument. */
   argument: string;
   /** The most bytes, and the name of what limits them. */
   maxSize: { bytes: number; limit: string };
   /** `limits.inlineArgument` */
   maxInline: number;
+}
+
+interface RefusalFacts {
+  maxSize?: number;
+  actualSize?: number;
+  accept?: readonly string[];
+  actualType?: string;
+  /** With the two below: the file may be uploaded instead. */
+  tool?: string;
+  uploadLimit?: number;
+  uploadAccept?: readonly string[];
 }
 
 /** Turns what clients put into file slots into files, and refuses what may not stand there. */
@@ -72,6 +84,7 @@ export class IncomingFiles {
         rules,
         'transferModeNotAllowed',
         `takes no file ${how}; it takes: ${slot.transferModes.join(', ')}`,
+        file.via === 'inline' ? uploadInstead(rules) : {},
       );
     }
     if (file.size > maxSize.bytes) {
@@ -214,7 +227,8 @@ export class IncomingFiles {
   async #inline(bytes: Buffer, claims: FileClaims, rules: SlotRules): Promise<IncomingFile> {
     if (bytes.length > rules.maxInline) {
       const text = `is a file of ${bytes.length} bytes; inside a call limits.inlineArgument is ${rules.maxInline}: upload it`;
-      throw refused(rules, 'maxSizeExceeded', text, { maxSize: rules.maxInline, actualSize: bytes.length });
+      const facts = { maxSize: rules.maxInline, actualSize: bytes.length };
+      throw refused(rules, 'maxSizeExceeded', text, { ...facts, ...uploadInstead(rules, bytes.length) });
     }
     const mimeType = mediaTypeOf(claims.mimeType, await sniff(bytes.subarray(0, 4100)));
     const name = claims.name === undefined ? undefined : cleanFileName(claims.name);
@@ -234,11 +248,18 @@ export class IncomingFiles {
   }
 }
 
+/** What an offer needs to know, for a file that may not stand inside the call and may come by a handle. */
+function uploadInstead({ slot, tool, maxSize }: SlotRules, size = 0): RefusalFacts {
+  const { accept, transferModes } = slot;
+  if (size > maxSize.bytes || (transferModes && !transferModes.includes('upload'))) return {};
+  return { tool, uploadLimit: maxSize.bytes, ...(accept && { uploadAccept: accept }) };
+}
+
 function refused(
   { argument }: SlotRules,
   reason: FileReason,
   text: string,
-  facts: { maxSize?: number; actualSize?: number; accept?: readonly string[]; actualType?: string } = {},
+  facts: RefusalFacts = {},
   cause?: unknown,
 ): GatewayError {
   return new GatewayError(

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.js';
+import { type ErrorFacts, GatewayError } from '../errors.js';
 import type { Uploads } from '../files/upload.js';
 import type { Encoding, FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
@@ -11,7 +11,7 @@ import { offerOf } from './upload-tools/offer.js';
 /** What a client may write where it means "the file that is to be attached". */
 export const SENTINEL = '@attach';
 
-/** Where a tool result says for programs how the file that it lacks can be uploaded. */
+/** Where a tool result says for programs how the file that it lacks, or would not take, can be uploaded. */
 const UPLOAD_REQUIRED_META_KEY = 'dev.wharf/uploadRequired';
 
 /** Encodings in which a file may be the empty string. */
@@ -57,37 +57,55 @@ export function refuseMissing(
   }
 }
 
+export interface OfferDeps {
+  server: string;
+  principal: string;
+  uploads: Pick<Uploads, 'authorize'>;
+}
+
 /** What a model is told of a call that lacks a file: what is missing, and how to come by it, link included. */
-export async function missingAnswer(
-  { facts, message }: GatewayError,
-  { server, principal, uploads }: { server: string; principal: string; uploads: Pick<Uploads, 'authorize'> },
-): Promise<LocalAnswer> {
-  const argument = String(facts.argument);
-  const maxSize = Number(facts.maxSize);
-  const accept = Array.isArray(facts.accept) ? (facts.accept as string[]) : undefined;
+export async function missingAnswer({ facts, message }: GatewayError, deps: OfferDeps): Promise<LocalAnswer> {
   const modes = Array.isArray(facts.transferModes) ? (facts.transferModes as string[]) : ['upload'];
   if (!modes.includes('upload')) {
     const text = `${message} Pass it as a data: URI, data:<type>;base64,<bytes>. Do not make up what is in it.`;
     return { result: { content: [{ type: 'text', text }], isError: true } };
   }
+  const { steps, meta } = await offer(facts, facts.maxSize, facts.accept, deps);
+  return { result: { content: [{ type: 'text', text: `${message}\n${steps}` }], isError: true, _meta: meta } };
+}
+
+/** A refusal of a file that may come by a handle, with the way to it; whatever is no tool result stays as it is. */
+export async function withOffer(
+  answer: LocalAnswer,
+  { facts, message }: GatewayError,
+  deps: OfferDeps,
+): Promise<LocalAnswer> {
+  if (facts.uploadLimit === undefined || !('result' in answer)) return answer;
+  const { steps, meta } = await offer(facts, facts.uploadLimit, facts.uploadAccept, deps);
+  const { _meta, ...rest } = answer.result;
+  const content = [{ type: 'text', text: `${message}\n${steps}` }];
+  return { result: { ...rest, content, _meta: { ...(isObject(_meta) && _meta), ...meta } } };
+}
+
+/** The right to one upload for an argument: steps for a model, and the same for programs. */
+async function offer(
+  facts: ErrorFacts,
+  maxSize: unknown,
+  accept: unknown,
+  { server, principal, uploads }: OfferDeps,
+): Promise<{ steps: string; meta: JsonObject }> {
+  const argument = String(facts.argument);
   const authorization = await uploads.authorize({
     principal,
-    maxSize,
-    ...(accept && { accept }),
+    maxSize: Number(maxSize),
+    ...(Array.isArray(accept) && { accept: accept as string[] }),
     purpose: { server, tool: String(facts.tool), argument },
   });
   const then = `call the tool again with this handle as '${argument}'`;
   const { steps, upload, curl, page } = offerOf(authorization, undefined, then);
   const agent = { method: 'POST', url: page, headers: {}, example: curl };
-  return {
-    result: {
-      content: [{ type: 'text', text: `${message}\n${steps}` }],
-      isError: true,
-      _meta: {
-        [UPLOAD_REQUIRED_META_KEY]: { argument, file: { uri: authorization.uri }, upload, human: { url: page }, agent },
-      },
-    },
-  };
+  const wanted = { argument, file: { uri: authorization.uri }, upload, human: { url: page }, agent };
+  return { steps, meta: { [UPLOAD_REQUIRED_META_KEY]: wanted } };
 }
 
 /** Of a slot in every item of an array the array itself: it is what is missing. */

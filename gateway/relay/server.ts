@@ -12,7 +12,7 @@ import { readLazy } from './lazy-links.js';
 import { answerLocally, errorOf, type LocalAnswer, onlyRequest, refusalAnswer } from './local-answer.js';
 import { callLocally, type LocalTool } from './local-tools.js';
 import { checkStatelessHeaders } from './mcp-headers.js';
-import { missingAnswer } from './missing-files.js';
+import { missingAnswer, withOffer } from './missing-files.js';
 import { type ClientMessages, isObject, type PendingRequest, parseMessages } from './request.js';
 import { ResourceStreams } from './resource-stream.js';
 import type { Session } from './session.js';
@@ -77,10 +77,11 @@ export class Server {
       const { reason, argument } = error.facts;
       this.#deps.log.info({ principal: exchange.principal, reason, argument, err: error.cause }, 'a file was refused');
       const { server, uploads, dialects } = this.#deps;
+      const offering = { server, principal: exchange.principal, uploads };
       const answer =
         error.code === 'file_missing'
-          ? await missingAnswer(error, { server, principal: exchange.principal, uploads })
-          : refusalAnswer(error, client, dialects);
+          ? await missingAnswer(error, offering)
+          : await withOffer(refusalAnswer(error, client, dialects), error, offering);
       answerLocally(exchange, messages, answer);
     }
   }

@@ -176,9 +176,10 @@ describe('a refusal names the argument, the constraint and the actual value', ()
     expect(text.startsWith(`Argument '${argument}`)).toBe(true);
     expect(result?.isError).toBe(true);
     expect(result?.structuredContent).toBeUndefined();
-    expect(result?._meta).toEqual({
-      'dev.wharf/fileError': expect.objectContaining({ reason, argument, ...facts }),
-    });
+    const { 'dev.wharf/uploadRequired': offer, ...meta } = (result?._meta ?? {}) as Record<string, unknown>;
+    expect(meta).toEqual({ 'dev.wharf/fileError': expect.objectContaining({ reason, argument, ...facts }) });
+    // what is too large for a call may still be uploaded
+    expect(offer !== undefined).toBe(text.includes('limits.inlineArgument'));
     expect(upstream.with('tools/call')).toHaveLength(before);
   });
 

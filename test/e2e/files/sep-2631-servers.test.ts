@@ -74,6 +74,8 @@ describe('a server that speaks SEP-2631', () => {
     const refused = await client.call('take', { doc: 'data:text/plain,x' });
     expect(reasonOf(refused)).toBe('transferModeNotAllowed');
     expect(asked('tools/call') + asked('files/authorizeUpload')).toBe(0);
+    expect(refused.result?.content?.[0]?.text).toMatch(/^Argument 'doc' takes no file inside the call.*\n1\. Upload/);
+    expect(refused.result?._meta).toMatchObject({ 'dev.wharf/uploadRequired': { argument: 'doc' } });
   });
 
   it('BR-17: X-32: a header that repeats the argument has what stands there now', async () => {
