@@ -161,6 +161,8 @@ export interface RemoteFile {
   size?: number;
   /** SHA-256, base64url without padding. */
   digest?: string;
+  /** An object in structuredContent that may be something else: what the server does not give out stays as it is. */
+  isGuess?: boolean;
 }
 
 /** The error of a JSON-RPC answer. */

@@ -4,9 +4,7 @@ import type { JsonObject } from '../ports/json.js';
 import type { Exchange } from './exchange.js';
 import { Outlet } from './outlet.js';
 import type { ClientMessages, PendingRequest } from './request.js';
-
-/** Where a tool error says for programs what it is about. */
-export const FILE_ERROR_META_KEY = 'dev.wharf/fileError';
+import { FILE_ERROR_META_KEY } from './slots.js';
 
 /** What Wharf itself answers a request with. */
 export type LocalAnswer = { result: JsonObject } | { error: { code: number; message: string; data?: unknown } };

@@ -6,10 +6,10 @@ import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
 import type { HeldMessage, WatchRange } from '../wire/json/reader.js';
 import { type Edit, insertMember, replaceRange } from './edits.js';
 import { type Located, locate } from './json-text.js';
-import { FILE_ERROR_META_KEY } from './local-answer.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { FetchedFile, RemoteFailure, ResultPlace } from './remote-files.js';
 import { isObject } from './request.js';
+import { FILE_ERROR_META_KEY } from './slots.js';
 
 export interface RemoteEditContext {
   server: string;
@@ -35,6 +35,8 @@ export interface RemoteEdits {
   replacements: Replacement[];
   /** Objects of structuredContent that name Wharf's file now. */
   values: { file: OutgoingFile; result: JsonPath; path: JsonPath }[];
+  /** Results that lack a file now, and why. */
+  failures: { result: JsonPath; facts: JsonObject }[];
   edits: Edit[];
 }
 
@@ -64,20 +66,20 @@ export async function remoteEdits(
   const writer = context.dialects.find((dialect) => dialect.spokenBy(context.client));
   if (!writer) throw new Error('no dialect is spoken by every client');
   const located = locateAll(message, fetched);
-  const done: RemoteEdits = { replacements: [], values: [], edits: [] };
+  const done: RemoteEdits = { replacements: [], values: [], failures: [], edits: [] };
   for (const result of new Set(fetched.map((one) => one.result))) {
     const own = fetched.filter((one) => one.result === result);
     const blocks: JsonObject[] = [];
     const names = new Map<string, string>();
     const shown = new Set<string>();
-    let hasFailed = false;
+    let failed: RemoteFailure | undefined;
     for (const one of own.toSorted((a, b) => Number(a.remote.kind === 'value') - Number(b.remote.kind === 'value'))) {
       const { outcome, remote, path, holder, dialect } = one;
       const range = located.at(path);
       if (!range) continue;
       if (outcome.kind === 'failed') {
         const block = failedBlock(one, outcome, context);
-        hasFailed = true;
+        failed ??= outcome;
         if (remote.kind === 'value') blocks.push(block);
         else done.replacements.push({ range: { ...range, path }, kind: remote.kind, blocks: [block] });
         continue;
@@ -100,7 +102,10 @@ export async function remoteEdits(
     }
     done.edits.push(...renameInTexts(located, result, names));
     if (blocks.length > 0) done.edits.push(append(message, located, result, blocks));
-    if (hasFailed) done.edits.push(markAsError(message, located, result));
+    if (failed) {
+      done.edits.push(markAsError(message, located, result));
+      done.failures.push({ result: result.path, facts: { reason: failed.reason } });
+    }
   }
   return done;
 }

@@ -91,6 +91,7 @@ export function resultsIn(
 export async function fetchRemoteFiles(results: readonly ResultPlace[], context: RemoteDeps): Promise<FetchedFile[]> {
   const { dialects, limits } = context.deps;
   const outcomes = new Map<string, FetchedFile['outcome'] | undefined>();
+  const noFiles = new Set<string>();
   const fetched: FetchedFile[] = [];
   for (const dialect of dialects) {
     const { transfer } = dialect;
@@ -98,10 +99,14 @@ export async function fetchRemoteFiles(results: readonly ResultPlace[], context:
     for (const result of results) {
       for (const remote of transfer.remoteFiles(result.result)) {
         if (!outcomes.has(remote.uri)) {
+          if (remote.isGuess && (outcomes.size >= limits.files || noFiles.has(schemeOf(remote)))) continue;
           if (outcomes.size >= limits.files) {
             throw new GatewayError('too_many_files', { limit: 'limits.files', allowed: limits.files });
           }
-          outcomes.set(remote.uri, await fetchOne(remote, transfer, result.subject, context));
+          const outcome = await fetchOne(remote, transfer, result.subject, context);
+          outcomes.set(remote.uri, outcome);
+          // a server has many resources, and names them much as it names files
+          if (!outcome) noFiles.add(schemeOf(remote));
         }
         const known = outcomes.get(remote.uri);
         if (!known && remote.kind === 'value') continue;
@@ -115,21 +120,22 @@ export async function fetchRemoteFiles(results: readonly ResultPlace[], context:
   return fetched;
 }
 
-/** @returns undefined when the server does not know how files are fetched */
+/** @returns undefined when the server does not know how files are fetched, or that this guess is one */
 async function fetchOne(
   remote: RemoteFile,
   transfer: RemoteTransfer,
   subject: string,
   { deps, principal, inquire, signal }: RemoteDeps,
 ): Promise<FetchedFile['outcome'] | undefined> {
-  const answer = await deps.remoteMethods.first(transfer.downloadRequests(remote.uri), inquire);
-  if (answer.kind === 'unknown') return undefined;
+  const answer = await deps.remoteMethods.first(transfer.downloadRequests(remote.uri), inquire, remote.isGuess);
+  if (answer.kind === 'unknown' || (answer.kind !== 'result' && remote.isGuess)) return undefined;
   if (answer.kind === 'silent') return failure('unreachable', 'the server did not say where it is');
   if (answer.kind === 'refused') {
     const reason = transfer.readRefusal(answer.error.data)?.reason ?? 'fileNotFound';
     return failure(reason, `the server refused: ${brief(answer.error.message)}`);
   }
   const download = transfer.readDownload(answer.request, answer.result);
+  if (!download && remote.isGuess) return undefined;
   if (!download) return failure('unreachable', `the server answered ${answer.request.method} with something else`);
   if (differ(remote.size, download.size)) return failure('sizeMismatch', 'the server names two sizes for it');
   if (differ(remote.digest, download.digest)) return failure('digestMismatch', 'the server names two digests for it');
@@ -172,6 +178,10 @@ function reasonOf({ code, facts }: GatewayError): FileReason {
 
 function failure(reason: FileReason, detail: string): RemoteFailure {
   return { kind: 'failed', reason, detail };
+}
+
+function schemeOf({ uri }: RemoteFile): string {
+  return uri.slice(0, uri.indexOf(':')).toLowerCase();
 }
 
 function differ<T>(one: T | undefined, other: T | undefined): boolean {

@@ -19,17 +19,26 @@ export type FirstAnswer =
   | { kind: 'unknown' }
   | { kind: 'silent' };
 
-/** Which of the methods that dialects would ask a server for it does not know. */
+/** Which of the methods that dialects would ask a server for it does not know, or leaves unanswered. */
 export class RemoteMethods {
   readonly #unknown = new LRUCache<string, true>({ max: MAX_METHODS, ttl: TTL_MS });
+  /** What it did not answer: some servers drop requests that they do not understand. */
+  readonly #silent = new LRUCache<string, true>({ max: MAX_METHODS, ttl: TTL_MS });
 
-  /** Asks one request after the other, from the newest method to the oldest, until the server knows one. */
-  async first(requests: readonly OwnRequest[], inquire: Inquire): Promise<FirstAnswer> {
+  /**
+   * Asks one request after the other, from the newest method to the oldest, until the server knows one.
+   * @param isGuess nothing says that it knows any: it is not waited for again where it did not answer before
+   */
+  async first(requests: readonly OwnRequest[], inquire: Inquire, isGuess = false): Promise<FirstAnswer> {
+    if (isGuess && requests.some(({ method }) => this.#silent.has(method))) return { kind: 'silent' };
     let invalid: RpcError | undefined;
     for (const request of requests) {
       if (this.#unknown.has(request.method)) continue;
       const answer = await inquire(request.method, request.params);
-      if (!answer) return { kind: 'silent' };
+      if (!answer) {
+        this.#silent.set(request.method, true);
+        return { kind: 'silent' };
+      }
       if ('result' in answer) return { kind: 'result', request, result: answer.result };
       const { error } = answer;
       if (error.code === METHOD_NOT_FOUND) this.#unknown.set(request.method, true);

@@ -8,6 +8,9 @@ export const STRUCTURED_SLOT = 'structuredContent';
 /** Key of the list of files in a result's `_meta`, for programs. */
 export const FILES_META_KEY = 'dev.wharf/files';
 
+/** Where a tool error says in its `_meta` what file it is about, for programs. */
+export const FILE_ERROR_META_KEY = 'dev.wharf/fileError';
+
 /** Names of the ranges that the relay asks a message for. */
 export const RANGE = {
   id: 'id',
@@ -15,6 +18,7 @@ export const RANGE = {
   holder: 'holder',
   meta: 'meta',
   filesMeta: 'filesMeta',
+  fileErrorMeta: 'fileErrorMeta',
   structuredContent: 'structuredContentRange',
   cacheScope: 'cacheScope',
   ttlMs: 'ttlMs',
@@ -86,6 +90,7 @@ function resultNode(places: readonly SlotPlace[]): WatchNode {
         watch: RANGE.meta,
         keys: {
           [FILES_META_KEY]: { watch: RANGE.filesMeta },
+          [FILE_ERROR_META_KEY]: { watch: RANGE.fileErrorMeta },
           [SUBSCRIPTION_ID_KEY]: { capture: RANGE.subscriptionId, watch: RANGE.subscriptionId },
         },
       },

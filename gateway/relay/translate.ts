@@ -13,7 +13,7 @@ import type { NestedCut } from './nested-cuts.js';
 import { nestedFiles, publishNested } from './nested-files.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { RemoteEdits, Replacement } from './remote-edits.js';
-import { FILES_META_KEY, RANGE } from './slots.js';
+import { FILE_ERROR_META_KEY, FILES_META_KEY, RANGE } from './slots.js';
 import { acceptsAnyString, isDeclaredBase64 } from './structured-content.js';
 
 /** Results are private to a principal and outlive no link; 2026-07-28 lets servers say otherwise. */
@@ -91,9 +91,11 @@ export async function translate(
       const contentIndex = index + movedBefore([...result, 'content', index], replacements);
       return { about, result, contentIndex };
     });
-  for (const result of resultsOf([...entries, ...links])) {
-    const here = links.filter((link) => pointer(link.result) === pointer(result));
-    edits.push(listFiles(message, result, entries, here));
+  const failures = context.remote?.failures ?? [];
+  for (const result of resultsOf([...entries, ...links, ...failures])) {
+    const here = links.filter((link) => samePath(link.result, result));
+    const failure = failures.find((one) => samePath(one.result, result));
+    edits.push(...tellPrograms(message, result, [...listed(result, entries), ...here.map(linkEntry)], failure?.facts));
   }
   for (const result of resultsOf(entries)) {
     const here = replacements.filter(({ range }) => pointer(resultOf(range.path)) === pointer(result));
@@ -297,27 +299,37 @@ export function fileEntry({ uri, url, name, mimeType, size, digest, expiresAt }:
   return { uri, url, name, mimeType, size, digest, expiresAt };
 }
 
-/** `_meta["dev.wharf/files"]`: the same files for programs. */
-function listFiles(
+function linkEntry({ about, contentIndex }: { about: JsonObject; contentIndex: number }): JsonObject {
+  return { ...about, contentIndex };
+}
+
+function listed(result: readonly (string | number)[], entries: readonly FileEntry[]): JsonObject[] {
+  return entriesOf(result, entries).map(({ file: { ref }, place }) => ({ ...fileEntry(ref), ...place }));
+}
+
+/** `_meta` of a result: its files once more, for programs, and why one is missing. */
+function tellPrograms(
   message: HeldMessage,
   result: readonly (string | number)[],
-  entries: readonly FileEntry[],
-  links: readonly { about: JsonObject; contentIndex: number }[],
-): Edit {
-  const files: JsonObject[] = entriesOf(result, entries).map(({ file: { ref }, place }) => ({
-    ...fileEntry(ref),
-    ...place,
-  }));
-  const value = JSON.stringify([...files, ...links.map(({ about, contentIndex }) => ({ ...about, contentIndex }))]);
-  const old = rangeAt(message, RANGE.filesMeta, [...result, '_meta', FILES_META_KEY]);
-  if (old) return replaceRange(old, value);
-  const member = `${JSON.stringify(FILES_META_KEY)}:${value}`;
+  files: readonly JsonObject[],
+  failure: JsonObject | undefined,
+): Edit[] {
+  const edits: Edit[] = [];
+  const missing: string[] = [];
+  const set = (key: string, range: string, value: JsonObject | readonly JsonObject[]): void => {
+    const text = JSON.stringify(value);
+    const there = rangeAt(message, range, [...result, '_meta', key]);
+    if (there) edits.push(replaceRange(there, text));
+    else missing.push(`${JSON.stringify(key)}:${text}`);
+  };
+  if (files.length > 0) set(FILES_META_KEY, RANGE.filesMeta, files);
+  if (failure) set(FILE_ERROR_META_KEY, RANGE.fileErrorMeta, failure);
+  if (missing.length === 0) return edits;
+  const members = missing.join(',');
   const meta = rangeAt(message, RANGE.meta, [...result, '_meta']);
-  if (meta) {
-    const isObject = message.slice(meta.start, meta.start + 1).toString('latin1') === '{';
-    return isObject ? insertMember(message, meta, member) : replaceRange(meta, `{${member}}`);
-  }
-  return insertMember(message, resultRange(message, result), `"_meta":{${member}}`);
+  if (!meta) return [...edits, insertMember(message, resultRange(message, result), `"_meta":{${members}}`)];
+  const isObject = message.slice(meta.start, meta.start + 1).toString('latin1') === '{';
+  return [...edits, isObject ? insertMember(message, meta, members) : replaceRange(meta, `{${members}}`)];
 }
 
 /** A link is one principal's and dies: a cache must neither share the result nor keep it longer than that. */

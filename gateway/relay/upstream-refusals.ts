@@ -4,9 +4,9 @@ import type { HeldMessage } from '../wire/json/reader.js';
 import type { Answer } from './answers.js';
 import { type Edit, rangeAt } from './edits.js';
 import { patchText } from './json-patch.js';
-import { FILE_ERROR_META_KEY, factsOf, type LocalAnswer, refusedAnswer } from './local-answer.js';
+import { factsOf, type LocalAnswer, refusedAnswer } from './local-answer.js';
 import { isObject, type PendingRequest, STATELESS_SINCE } from './request.js';
-import { RANGE } from './slots.js';
+import { FILE_ERROR_META_KEY, RANGE } from './slots.js';
 
 /** A refusal is a sentence and a few numbers; a larger answer is not read for one. */
 const MAX_REFUSAL_BYTES = 64 * 1024;

@@ -23,7 +23,8 @@ const MARKS: Readonly<Record<string, readonly string[]>> = {
   'prompts/get': ['"file"'],
   'resources/read': ['"content"', CONTENTS_META],
 };
-const MARKS_OF_RESULTS = ['"file"', 'mcp-file:', '"digest"'];
+/** Whatever names a file has its URI. */
+const MARKS_OF_RESULTS = ['"uri"'];
 
 export function marks(method: string): readonly string[] {
   return MARKS[method] ?? MARKS_OF_RESULTS;
@@ -32,10 +33,10 @@ export function marks(method: string): readonly string[] {
 /** The files that a result names: blocks, prompt messages and contents of their own, and FileValues anywhere below. */
 export function remoteFiles({ content, messages, contents, structuredContent }: JsonObject): RemoteFile[] {
   const files: RemoteFile[] = [];
-  const add = (path: JsonPath, kind: RemoteFile['kind'], read: ReadFile | undefined) => {
+  const add = (path: JsonPath, kind: RemoteFile['kind'], read: ReadFile | undefined, isGuess = false): void => {
     if (!read) return;
     const { at: _, ...file } = read;
-    files.push({ path, kind, ...file });
+    files.push({ path, kind, ...file, ...(isGuess && { isGuess }) });
   };
   for (const [index, block] of entries(content)) add(['content', index], 'content', inBlock(block));
   for (const [index, message] of entries(messages)) {
@@ -45,8 +46,14 @@ export function remoteFiles({ content, messages, contents, structuredContent }: 
   const walk = (value: JsonValue | undefined, path: JsonPath): void => {
     if (path.length > MAX_DEPTH || typeof value !== 'object' || value === null) return;
     const read = asFileValue(value);
-    if (read) add(path, 'value', read);
-    else for (const [key, child] of children(value)) walk(child, [...path, key]);
+    if (read) {
+      add(path, 'value', read);
+      return;
+    }
+    const before = files.length;
+    for (const [key, child] of children(value)) walk(child, [...path, key]);
+    // an object around files is no file itself
+    if (files.length === before) add(path, 'value', asLikelyFileValue(value), true);
   };
   walk(structuredContent, ['structuredContent']);
   return files;
@@ -84,7 +91,7 @@ function inContents(item: JsonValue | undefined): ReadFile | undefined {
   return readFileValue(about);
 }
 
-/** An object with a URI may be anything; one with a handle's scheme, a digest, or an older shape is a file. */
+/** One with a handle's scheme, a digest, or an older shape is a file for certain. */
 function asFileValue(value: JsonValue): ReadFile | undefined {
   if (!isObject(value) || value.type === 'resource_link') return undefined;
   const read = readFileValue(value);
@@ -92,6 +99,13 @@ function asFileValue(value: JsonValue): ReadFile | undefined {
   const inner = value.type === 'file' ? readFileValue(value.file) : undefined;
   if (inner && isOld(inner)) return inner;
   return read && (/^mcp-file:/i.test(read.uri) || sha256Of(value.digest) !== undefined) ? read : undefined;
+}
+
+/** Any other object with a URI may be a file without a digest, or one of a thousand things: the server is asked. */
+function asLikelyFileValue(value: JsonValue): ReadFile | undefined {
+  if (!isObject(value) || value.type === 'resource_link' || 'text' in value || 'blob' in value) return undefined;
+  const read = readFileValue(value);
+  return read && !isOld(read) ? read : undefined;
 }
 
 function isOld({ at }: ReadFile): boolean {

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.js';
 import type { JsonObject } from '../../ports/json.js';
-import { FILE_ERROR_META_KEY } from '../local-answer.js';
+import { FILE_ERROR_META_KEY } from '../slots.js';
 
 export function text(words: string): JsonObject {
   return { type: 'text', text: words };

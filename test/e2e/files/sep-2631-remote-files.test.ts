@@ -137,6 +137,31 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     expect(outOf(answer)).toEqual({ uri: expect.stringMatching(/^mcp-file:\/\/wharf\//), size: 6 });
   });
 
+  it.each([
+    ['of an earlier revision', { name: 'a.bin', mimeType: 'application/octet-stream', size: 6 }],
+    ['with a URI alone', {}],
+  ])('2631-44, Q7: a FileValue without a digest, of whatever scheme, is asked for: %s', async (_what, about) => {
+    const uri = 'up-7+x:kept';
+    const results = { make: () => ({ content: [], structuredContent: { out: { uri, ...about } } }) };
+    const client = await open({ results, about: SPEAKS });
+    server.files.set(uri, F4);
+    const answer = await client.call('make');
+    expect(outOf(answer)).toMatchObject({ uri: expect.stringMatching(/^mcp-file:\/\/wharf\//), size: 6 });
+    expect(await download(client, outOf(answer).uri)).toEqual(F4);
+  });
+
+  it('what only looks like one stays as it is, and is asked for once', async () => {
+    const structuredContent = {
+      list: ['a', 'b'].map((name) => ({ uri: `docs://${name}`, name, mimeType: 'text/plain' })),
+      inline: { uri: 'docs://c', mimeType: 'text/plain', text: 'c' },
+      bare: { uri: 'docs://d', name: 'd' },
+    };
+    const client = await open({ results: { make: () => ({ content: [], structuredContent }) }, about: SPEAKS });
+    const { result } = await client.call('make');
+    expect(result).toEqual({ content: [], structuredContent });
+    expect(server.upstream.with('files/authorizeDownload')).toHaveLength(1);
+  });
+
   it('BR-19: where a text repeats its URI, it is renamed there as well', async () => {
     let uri = '';
     const results = {
@@ -206,7 +231,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
       const answer = await client.call(name);
       expect(answer.result).toMatchObject({ isError: true, content: [{ text: 'kept' }, { type: 'text' }] });
       expect(reasonOf(answer)).toBe(reason);
-      expect(answer.result?._meta).toBeUndefined();
+      expect(answer.result?._meta).toEqual({ 'dev.wharf/fileError': { reason } });
     }
   });
 
@@ -314,7 +339,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
         { uri: 'https://example.com/a', digest: digestValue(F1) },
         { uri: 'file:///etc/passwd', size: 3 },
         { type: 'resource_link', uri: 'mcp-file://server/1' },
-        { uri: 'custom://x', name: 'x' },
+        { uri: 'custom://x', name: 'x', text: 'its content' },
       ],
     };
     const client = await open({ results: { make: () => ({ content: [], structuredContent }) }, about: SPEAKS });

@@ -23,7 +23,7 @@ describe('a result that may name files which its server keeps', () => {
   it.each([
     '{"content":[{"type":"text","text":"a \\"file\\" and its digest"}]}',
     '{"content":[{"type":"resource_link","uri":"https://example.com/a","name":"a"}], "x" : 1e400 }',
-    '{"content":[],"structuredContent":{"file":"a","uri":"docs://a"}}',
+    '{"content":[],"structuredContent":{"file":"a","uri":"docs://a","text":"a"}}',
     '{"content":[{"type":"file","file":{"uri":"https://example.com/a"}},{"type":"file"},{"type":"file","file":7}]}',
     '{"content":7,"structuredContent":[[[{"uri":7,"digest":{}}]]]}',
   ])('asks nobody and keeps every byte where it names none: %s', async (result) => {
@@ -38,12 +38,12 @@ describe('a result that may name files which its server keeps', () => {
   });
 
   it('is told by a mark anywhere in it, across whatever it is looked at in', () => {
-    const mark = '"file"';
+    const mark = '"uri"';
     for (let at = 65_528; at < 65_545; at++) {
       const bytes = Buffer.concat([Buffer.alloc(at, 32), Buffer.from(mark), Buffer.alloc(100, 32)]);
       const read = (start: number, end: number) => bytes.subarray(start, end);
       expect(mayNameFiles(read, bytes.length, ['tools/call'], dialects)).toBe(true);
     }
-    expect(mayNameFiles(() => Buffer.from('"fil" e"'), 8, ['tools/call'], dialects)).toBe(false);
+    expect(mayNameFiles(() => Buffer.from('"ur" i"'), 7, ['tools/call'], dialects)).toBe(false);
   });
 });
