@@ -19,6 +19,7 @@ import type { OutgoingFileDeps } from './relay/outgoing-files.js';
 import { RemoteMethods } from './relay/remote-methods.js';
 import type { Sessions } from './relay/session.js';
 import { places, slotMin, toClientTree } from './relay/slots.js';
+import type { TaskTools } from './relay/task-tools.js';
 import { uploadTools } from './relay/upload-tools/index.js';
 
 /** What all servers share. */
@@ -32,6 +33,7 @@ export interface SharedParts {
   tempFiles: TempFiles;
   transfer: Transfer;
   sessions: Sessions;
+  taskTools: TaskTools;
   previewOf: OutgoingFileDeps['previewOf'];
   dialects: readonly Dialect[];
   log: Log;
@@ -94,6 +96,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
     sessions: parts.sessions,
     catalog: new Catalog(tools, dialects, parts.takers),
     takers: parts.takers,
+    taskTools: parts.taskTools,
     log,
     metrics,
   };

@@ -25,6 +25,7 @@ import type { Log } from './ports/log.js';
 import { FileTakers } from './relay/file-takers.js';
 import { Server } from './relay/server.js';
 import { Sessions } from './relay/session.js';
+import { TaskTools } from './relay/task-tools.js';
 import { relayDeps } from './relay-deps.js';
 import type { CallDeps } from './stdio/calls.js';
 import { StdioFace } from './stdio/face.js';
@@ -119,6 +120,7 @@ export async function start(
       settings: { publicUrl: publicBase, ttlMs, fileLimit: limits.file, retentionMs: config.retention },
     });
     const sessions = new Sessions({ state, keys, clock, log, ttlMs: timeouts.session, maxCached: limits.sessions });
+    const taskTools = new TaskTools({ state, keys, log, keptMs: config.retention });
     const render = async (record: FileRecord, head: Buffer, signal: AbortSignal) =>
       previewOf({
         sniffedMime: (await sniff(head))?.mime,
@@ -147,6 +149,7 @@ export async function start(
       tempFiles,
       transfer,
       sessions,
+      taskTools,
       previewOf: render,
       dialects,
       log,

@@ -1,7 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
+/** What a bearer is good for. */
+type Kind = 'ticket' | 'session' | 'task';
+
 /**
- * Keys of the state store for what only its holder may know: tickets and session ids. The store sees an HMAC of each
+ * Keys of the state store for what only its holder may know: tickets, session ids, tasks. The store sees an HMAC of each
  * under the operator's secret, so neither a dump of the store nor write access to it alone opens a link or a session.
  * Of several secrets the first one signs and all are accepted, so that a new one can be put in front.
  */
@@ -14,16 +17,16 @@ export class StateKeys {
   }
 
   /** Where a new one is kept. */
-  of(kind: 'ticket' | 'session', bearer: string): string {
+  of(kind: Kind, bearer: string): string {
     return this.#under(this.#secrets[0] as string | Buffer, kind, bearer);
   }
 
   /** Where one may be kept: under the newest secret, or an older one. */
-  all(kind: 'ticket' | 'session', bearer: string): string[] {
+  all(kind: Kind, bearer: string): string[] {
     return this.#secrets.map((secret) => this.#under(secret, kind, bearer));
   }
 
-  #under(secret: string | Buffer, kind: string, bearer: string): string {
+  #under(secret: string | Buffer, kind: Kind, bearer: string): string {
     // the kind is hashed too: a session id can never be found as a ticket
     return `${kind}:${createHmac('sha256', secret).update(`${kind}:${bearer}`).digest('base64url')}`;
   }

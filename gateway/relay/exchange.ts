@@ -19,6 +19,7 @@ import type { OutgoingFileDeps } from './outgoing-files.js';
 import type { ClientResponse } from './outlet.js';
 import type { RemoteMethods } from './remote-methods.js';
 import type { Sessions } from './session.js';
+import type { TaskTools } from './task-tools.js';
 
 /** One HTTP request of a client and all that answers it. */
 export interface Exchange {
@@ -81,6 +82,7 @@ export interface RelayDeps {
   sessions: Sessions;
   catalog: Catalog;
   takers: FileTakers;
+  taskTools: TaskTools;
   log: Log;
   metrics: Metrics;
 }

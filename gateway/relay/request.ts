@@ -27,6 +27,8 @@ export interface PendingRequest {
   params: JsonObject;
   /** Where it stands in the body: nothing, or its index in a batch. */
   base: readonly number[];
+  /** Of what brings a task's result: the tool that the task runs, once that is known. */
+  tool?: string | undefined;
   /** Set once files have been found in its arguments: what answers it may be about them. */
   hasFiles?: true;
   /** What becomes of the answer, beside what holds for every answer to its method. */

@@ -15,6 +15,7 @@ import { fetchRemoteFiles, mayNameFiles, type ResultPlace, resultsIn } from './r
 import { isObject, type PendingRequest } from './request.js';
 import { RANGE } from './slots.js';
 import { type Piece, splice } from './splice.js';
+import { mayBecomeTask } from './task-tools.js';
 import { editToolList } from './tool-list.js';
 import { translate } from './translate.js';
 import { liftedFacts, retoldError } from './upstream-refusals.js';
@@ -64,6 +65,7 @@ const STAGES: readonly ((work: Work) => Edit[] | Promise<Edit[]>)[] = [
   refuseMalformed,
   showServer,
   rewriteToolList,
+  noteTasks,
   editAnswers,
   linkFiles,
   liftRefusals,
@@ -97,7 +99,10 @@ export function untouched(
 export function needsLook(request: PendingRequest | undefined): boolean {
   return (
     request !== undefined &&
-    (READ_METHODS.has(request.method) || request.hasFiles === true || request.edit !== undefined)
+    (READ_METHODS.has(request.method) ||
+      request.hasFiles === true ||
+      request.edit !== undefined ||
+      mayBecomeTask(request))
   );
 }
 
@@ -206,11 +211,20 @@ function rewriteToolList({ message, answers, deps, to }: Work): Edit[] {
   });
 }
 
+async function noteTasks({ message, answers, deps, to: { principal } }: Work): Promise<Edit[]> {
+  for (const { base, request } of answers) {
+    if (request) await deps.taskTools.note(message, base, request, { principal, server: deps.server });
+  }
+  return [];
+}
+
 async function linkFiles(work: Work): Promise<Edit[]> {
   const { message, cuts, deps, to, answers, files } = work;
-  if (message.malformed) return [];
-  const named = naming(work);
   const { principal, inquire } = to;
+  const mayName = namesFiles(message, deps, to);
+  if (message.malformed || (cuts.cuts.length === 0 && !mayName)) return [];
+  for (const { request } of answers) if (request) await deps.taskTools.find(request, { principal, server: deps.server });
+  const named = mayName ? naming(work) : [];
   const fetched = await fetchRemoteFiles(named, { deps, principal, inquire, signal: to.signal });
   const links = await announceLinks(named, principal, deps);
   if (cuts.cuts.length === 0 && fetched.length === 0 && links.length === 0) return [];
@@ -241,7 +255,7 @@ async function linkFiles(work: Work): Promise<Edit[]> {
     mayHoldFiles: (path) => FILE_METHODS.has(requestAt(path)?.method ?? 'tools/call'),
     subject: (path) => {
       const request = requestAt(path);
-      return request?.subject ?? request?.method ?? 'file';
+      return nameOf(request) ?? 'file';
     },
     outputSchema,
     settings: (path) => own(deps.settings, toolOf(requestAt(path)) ?? ''),
@@ -251,17 +265,23 @@ async function linkFiles(work: Work): Promise<Edit[]> {
 }
 
 function toolOf(request: PendingRequest | undefined): string | undefined {
-  return request?.method === 'tools/call' ? request.subject : undefined;
+  return request?.method === 'tools/call' ? request.subject : request?.tool;
 }
 
-/** The results in a message that name files which the server keeps; none where a cheap look sees no such name. */
-function naming({ message, answers, deps, to }: Work): ResultPlace[] {
+/** What nameless files in an answer are called after. */
+function nameOf(request: PendingRequest | undefined): string | undefined {
+  return request && (request.tool ?? request.subject ?? request.method);
+}
+
+/** The results in a message in which files may be named that the server keeps. */
+function naming({ message, answers }: Work): ResultPlace[] {
   const asked = answers.flatMap(({ base, request }) =>
-    request && FILE_METHODS.has(request.method) ? [{ base, subject: request.subject ?? request.method }] : [],
+    request && FILE_METHODS.has(request.method) ? [{ base, subject: nameOf(request) ?? request.method }] : [],
   );
-  return asked.length === 0 || !namesFiles(message, deps, to) ? [] : resultsIn(message, asked);
+  return resultsIn(message, asked);
 }
 
+/** A cheap look. */
 function namesFiles(message: HeldMessage, deps: RelayDeps, to: Addressee): boolean {
   const methods = answersIn(message).flatMap(({ id }) => to.answered(id)?.method ?? []);
   return mayAnswerWithFiles(methods, (start, end) => message.slice(start, end), message.size, deps);

@@ -4,6 +4,7 @@ import { create as createState, settings as stateSettings } from '../../../adapt
 import { HeldBudget, PartBudget } from '../../../gateway/files/budget.js';
 import { Library } from '../../../gateway/files/library.js';
 import { PartBuffers } from '../../../gateway/files/part-buffers.js';
+import { StateKeys } from '../../../gateway/files/state-keys.js';
 import type { Tickets } from '../../../gateway/files/ticket.js';
 import { DEFAULT_LIMITS, type Limits } from '../../../gateway/policy/limits.js';
 import type { ClientFacts, Dialect, JsonObject } from '../../../gateway/ports/dialect.js';
@@ -21,6 +22,7 @@ import { RemoteMethods } from '../../../gateway/relay/remote-methods.js';
 import type { PendingRequest } from '../../../gateway/relay/request.js';
 import type { Sessions } from '../../../gateway/relay/session.js';
 import { places, slotMin, toClientTree } from '../../../gateway/relay/slots.js';
+import { TaskTools } from '../../../gateway/relay/task-tools.js';
 import { type Addressee, dismiss, toClient } from '../../../gateway/relay/to-client.js';
 import type { HeldMessage } from '../../../gateway/wire/json/reader.js';
 import { silentLog } from '../../helpers/silent-log.js';
@@ -119,6 +121,7 @@ export class RelayLab {
       sessions: {} as Sessions,
       catalog: new Catalog({}, dialects),
       takers: new FileTakers([]),
+      taskTools: new TaskTools({ state: this.state, keys: new StateKeys([]), log: silentLog, keptMs: 60_000 }),
       // of the other direction
       settings: options.settings ?? {},
       profiles: [],

@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { STORES, startWharf, type Wharf } from '../../helpers/wharf.js';
+import { announced, image, sha256 } from './handoff-lab.js';
+
+type Json = Record<string, unknown>;
+
+const TEXT = { type: 'string' };
+const PICTURE = image();
+const SCAN = randomBytes(60_000);
+const TASK = { taskId: 'task-1', status: 'working', createdAt: '2026-01-01T00:00:00Z', ttl: 60_000 };
+/** What the tool would have answered at once. */
+const RESULT = {
+  content: [{ type: 'image', mimeType: 'image/png', data: PICTURE.toString('base64') }],
+  structuredContent: { scans: [{ data: SCAN.toString('base64') }] },
+};
+const EXTENSION = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+
+describe.each(STORES)('a call that runs as a task (%s)', (stores) => {
+  let upstream: RecordingUpstream;
+  let wharf: Wharf;
+
+  beforeAll(async () => {
+    upstream = await RecordingUpstream.start({
+      tools: [{ name: 'ocr', inputSchema: { type: 'object', properties: { image: TEXT, name: TEXT } } }],
+      methods: {
+        'tools/call': ({ task, _meta }) => (task ? { task: TASK } : _meta ? { resultType: 'task', ...TASK } : RESULT),
+        'tasks/result': () => ({ ...RESULT, _meta: { 'io.modelcontextprotocol/related-task': { taskId: 'task-1' } } }),
+        'tasks/get': ({ _meta }) =>
+          _meta ? { resultType: 'complete', ...TASK, status: 'completed', result: RESULT } : { ...TASK },
+      },
+    });
+    const ocr = {
+      files: { image: { encoding: 'base64', name: 'name' } },
+      results: { files: ['scans[].data'] },
+    };
+    wharf = await startWharf({
+      stores,
+      servers: { s: { url: upstream.url, transport: 'streamable-http', tools: { ocr } } },
+    });
+  });
+
+  afterAll(async () => {
+    await wharf.stop();
+    await upstream.stop();
+  });
+
+  const bytesAt = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer());
+
+  /** The files of a result are links, and named after the tool and not after the task. */
+  async function expectFiles(result: Json | undefined): Promise<void> {
+    const { name } = announced(result);
+    expect(name).toBe('ocr-1.png');
+    expect(sha256(await bytesAt(String(announced(result).url)))).toBe(sha256(PICTURE));
+    const { scans } = (result?.structuredContent ?? {}) as { scans: { data: string }[] };
+    expect(sha256(await bytesAt(scans[0]?.data ?? ''))).toBe(sha256(SCAN));
+  }
+
+  it('BR-20: 2025-11-25: its files go with the call, and those of its result are cut where that is fetched', async () => {
+    const client = await RawClient.connect(wharf.mcp, '2025-11-25');
+    const { uri } = announced((await client.call('ocr', { image: PICTURE.toString('base64') })).result);
+    const created = await client.request('tools/call', {
+      name: 'ocr',
+      arguments: { image: uri },
+      task: { ttl: 60_000 },
+    });
+    expect(created.result).toEqual({ task: TASK });
+    expect(upstream.lastArguments).toEqual({ image: PICTURE.toString('base64'), name: 'ocr-1.png' });
+    expect(upstream.with('tools/call').at(-1)?.params.task).toEqual({ ttl: 60_000 });
+    await expectFiles((await client.request('tasks/result', { taskId: 'task-1' })).result);
+    expect((await client.request('tasks/get', { taskId: 'task-1' })).result).toEqual(TASK);
+  });
+
+  it('BR-20: 2026-07-28: the same for the extension, which answers with the result inside the task', async () => {
+    const client = RawClient.stateless(wharf.mcp, '2026-07-28', { capabilities: EXTENSION });
+    const created = await client.call('ocr', { image: `data:image/png;base64,${PICTURE.toString('base64')}` });
+    expect(created.result).toMatchObject({ resultType: 'task', taskId: 'task-1' });
+    expect(upstream.lastArguments.image).toBe(PICTURE.toString('base64'));
+    const { result } = await client.request('tasks/get', { taskId: 'task-1' });
+    expect(result).toMatchObject({ status: 'completed', taskId: 'task-1' });
+    await expectFiles(result?.result as Json);
+  });
+
+  it('BR-20: a file that may not go with the call is refused before there is a task', async () => {
+    const client = await RawClient.connect(wharf.mcp, '2025-11-25');
+    const before = upstream.with('tools/call').length;
+    const args = { image: 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA' };
+    const { result } = await client.request('tools/call', { name: 'ocr', arguments: args, task: {} });
+    expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'fileNotFound' } } });
+    expect(upstream.with('tools/call')).toHaveLength(before);
+  });
+
+  it('a task that Wharf has not seen begin has its files cut all the same', async () => {
+    const client = await RawClient.connect(wharf.mcp, '2025-11-25');
+    const { result } = await client.request('tasks/result', { taskId: 'task-of-before' });
+    expect(announced(result).name).toBe('task-of-before-1.png');
+  });
+});
