@@ -4,8 +4,10 @@ export interface FileRecord {
   id: string;
   /** Who the file belongs to. Under `auth: none` every caller is `anonymous`. */
   principal: string;
-  /** Config name of the server it came from; absent: a client uploaded it. */
+  /** Config name of the server it came from; absent: it is its owner's own. */
   server?: string;
+  /** Of an owner's own: it was not uploaded, but stood in a call, or behind an address in one. */
+  fromCall?: true;
   name: string;
   mimeType: string;
   /** URI of the resource whose content it is, where it was asked for by that. */

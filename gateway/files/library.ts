@@ -65,7 +65,7 @@ export class Library {
    */
   async publish(
     stored: Stored,
-    about: Pick<FileRecord, 'principal' | 'server' | 'name' | 'mimeType' | 'resource'>,
+    about: Pick<FileRecord, 'principal' | 'server' | 'fromCall' | 'name' | 'mimeType' | 'resource'>,
   ): Promise<FileRecord> {
     const { state, clock, settings } = this.#deps;
     const record: FileRecord = {

@@ -14,7 +14,7 @@ export interface NewFile {
   bytes: AsyncIterable<Buffer>;
   claims: FileClaims;
   principal: string;
-  /** Config name of the server it came from; none for one of the caller's own. */
+  /** Config name of the server it came from; none for what a caller has put into a call. */
   server?: string;
   /** URI of the resource whose content it is. */
   resource?: string;
@@ -57,7 +57,7 @@ export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: Abor
     });
     return await deps.library.publish(stored, {
       principal,
-      ...(server !== undefined && { server }),
+      ...(server === undefined ? { fromCall: true as const } : { server }),
       ...(resource !== undefined && { resource }),
       name,
       mimeType: mediaTypeOf(claims.mimeType, sniffed),

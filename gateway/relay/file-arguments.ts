@@ -1,5 +1,4 @@
 import { GatewayError } from '../errors.js';
-import type { FileRecord } from '../files/file.js';
 import type { Limits } from '../policy/limits.js';
 import type { ArgumentReading, ClientFacts, Dialect } from '../ports/dialect.js';
 import type { Delivery, FileSlot } from '../ports/file-slot.js';
@@ -29,14 +28,14 @@ export interface ArgumentDeps extends DeliveryDeps {
   tool: (name: string) => Promise<ToolFacts | undefined>;
   /** The same, if they are known. */
   known: (name: string) => ToolFacts | undefined;
-  /** Told of every stored file, once all of the message could be written. */
+  /** Told of every file, once all of the message could be written. */
   handedOver: (file: HandedOver) => void;
 }
 
-/** A stored file that goes to the server with a call. */
+/** A file that goes to the server with a call. */
 export interface HandedOver {
   argument: string;
-  record: FileRecord;
+  file: IncomingFile;
 }
 
 /** A message with its file arguments in the form in which the server takes them. */
@@ -211,7 +210,7 @@ async function writeCall(
       maxInline: deps.limits.inlineArgument,
     });
     companions.add(use, file);
-    if (file.record) handed.push({ argument, record: file.record });
+    handed.push({ argument, file });
     const header = headerOf(use, tool);
     const delivery = deliveries.choose(use.slot, file, argument);
     if (typeof use.value === 'string' && !use.wrap && passesAsItIs(reading, delivery, file)) {

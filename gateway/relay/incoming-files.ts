@@ -18,6 +18,8 @@ export interface IncomingFile extends FileSource {
   hasName: boolean;
   via: TransferMode;
   readonly digest: string;
+  /** Where it came from, as far as that is known: what a client puts into a call may be anybody's. */
+  origin: 'uploaded' | 'handoff' | 'unknown';
   /** Present once it is stored. */
   record?: FileRecord;
 }
@@ -214,6 +216,7 @@ export class IncomingFiles {
       mimeType: record.mimeType,
       size: record.size,
       via: 'upload',
+      origin: originOf(record),
       digest: record.digest,
       record,
       async *read(range) {
@@ -238,6 +241,7 @@ export class IncomingFiles {
       mimeType,
       size: bytes.length,
       via: 'inline',
+      origin: 'unknown',
       get digest() {
         return createHash('sha256').update(bytes).digest('base64url');
       },
@@ -253,6 +257,12 @@ function uploadInstead({ slot, tool, maxSize }: SlotRules, size = 0): RefusalFac
   const { accept, transferModes } = slot;
   if (size > maxSize.bytes || (transferModes && !transferModes.includes('upload'))) return {};
   return { tool, uploadLimit: maxSize.bytes, ...(accept && { uploadAccept: accept }) };
+}
+
+/** Nobody can tell where the bytes of a call came from: not even that a person chose them. */
+function originOf({ server, fromCall }: FileRecord): IncomingFile['origin'] {
+  if (server !== undefined) return 'handoff';
+  return fromCall ? 'unknown' : 'uploaded';
 }
 
 function refused(

@@ -3,7 +3,7 @@ import type { ClientFacts, JsonObject, JsonPatch } from '../ports/dialect.js';
 import type { OutgoingMessage } from '../ports/upstream.js';
 import { asking, type Inquire } from './catalog.js';
 import type { RelayDeps } from './exchange.js';
-import { prepareArguments } from './file-arguments.js';
+import { type HandedOver, prepareArguments } from './file-arguments.js';
 import { patchText } from './json-patch.js';
 import { uploadToServer } from './remote-transfer.js';
 import { type ClientMessages, META_CAPABILITIES, type PendingRequest } from './request.js';
@@ -55,8 +55,7 @@ export async function toUpstream(
     client,
     tool: (name) => deps.catalog.tool(viewOf(client.protocolVersion, principal), name, asking(inquire)),
     known: (name) => deps.catalog.known(viewOf(client.protocolVersion, principal), name),
-    handedOver: ({ argument, record: { id, server: from = 'an upload', size, digest } }) =>
-      deps.log.info({ principal, file: id, from, to: deps.server, argument, size, digest }, 'a file was handed over'),
+    handedOver: (handed) => deps.log.info({ principal, to: deps.server, ...factsOf(handed) }, 'a file was handed over'),
     owner: { principal, server: deps.server },
     limits: deps.limits,
     accepts: deps.accepts,
@@ -80,6 +79,18 @@ export async function toUpstream(
     throw new GatewayError('message_too_large', facts);
   }
   return { message: declared, headers: {}, done: async () => {} };
+}
+
+/** What the log says of a file: nothing of what is in it, and of where it came from only what is known. */
+function factsOf({ argument, file: { origin, size, record } }: HandedOver) {
+  const { id, server, digest } = record ?? {};
+  return {
+    origin,
+    argument,
+    size,
+    ...(record && { file: id, digest }),
+    ...(server !== undefined && { from: server }),
+  };
 }
 
 function declare(text: Buffer, messages: ClientMessages, deps: Pick<RelayDeps, 'dialects' | 'limits'>): Buffer {
