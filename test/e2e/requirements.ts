@@ -20,4 +20,4 @@ export const ROWS: Rows = {
 };
 
 /** Rows that are to be proved and are not. This list only ever shrinks. */
-export const notYet: readonly string[] = ['HO-13', '2356-42', '2356-48', '2356-55', 'BR-15', 'BR-20', 'Q4'];
+export const notYet: readonly string[] = [];

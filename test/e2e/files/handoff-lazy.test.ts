@@ -107,6 +107,20 @@ describe('a resource that a result only links to', () => {
     expect(reads()).toBe(before);
   });
 
+  it('Q4: stays the server’s own link, under which its client reads and streams it through Wharf', async () => {
+    const result = await call('a', 'small');
+    const uri = String(result?.content?.[1]?.uri);
+    expect(uri).toBe('doc://r/small');
+    const reader = await RawClient.connect(`${wharf.url}/a/mcp`, '2025-06-18', {
+      headers: { authorization: `Bearer ${KEYS[0]}` },
+      capabilities: { resourceStreaming: {} },
+    });
+    const read = await reader.request('resources/read', { uri });
+    expect(read.result).toEqual({ contents: [{ uri, mimeType: 'text/plain', blob: SMALL.toString('base64') }] });
+    const streamed = await reader.open('resources/stream', { uri }, { accept: '*/*' });
+    expect(Buffer.from(await streamed.arrayBuffer()).toString()).toBe(SMALL.toString());
+  });
+
   it.each([
     ['small', SMALL],
     ['large', LARGE],
