@@ -25,6 +25,8 @@ const MAX_TOOLS = 2000;
 const VIEW_TTL_MS = 5 * 60 * 1000;
 /** Pages of one tools/list that are fetched at most: a cursor that never ends must not be followed for ever. */
 const MAX_PAGES = 50;
+/** A server that does not list all of its tools is not asked again for each call of one that is not known. */
+const REFUSED_TTL_MS = 30 * 1000;
 
 /** Asks the server on a session of the client's; undefined when it refused. */
 export type Ask = (method: string, params: JsonObject) => Promise<JsonObject | undefined>;
@@ -50,6 +52,10 @@ export class Catalog {
   readonly #views = new LRUCache<string, LRUCache<string, ToolFacts>>({ max: MAX_VIEWS, ttl: VIEW_TTL_MS });
   /** Views of which every tool has been seen. */
   readonly #whole = new WeakSet<LRUCache<string, ToolFacts>>();
+  /** Views of which the server has refused to list all. */
+  readonly #refused = new LRUCache<string, true>({ max: MAX_VIEWS, ttl: REFUSED_TTL_MS });
+  /** Lists under way: many calls at once need one. */
+  readonly #fetching = new Map<string, Promise<void>>();
   readonly #settings: Readonly<Record<string, ToolSettings>>;
   readonly #dialects: readonly Dialect[];
   readonly #takers: FileTakers | undefined;
@@ -84,6 +90,13 @@ export class Catalog {
 
   forget(view: string): void {
     this.#views.delete(view);
+    this.#refused.delete(view);
+  }
+
+  /** Whether the server has been asked for all of its tools: one that is not known then is none, or a new one. */
+  isSettled(view: string): boolean {
+    const tools = this.#views.get(view);
+    return (tools !== undefined && this.#whole.has(tools)) || this.#refused.has(view);
   }
 
   /** Names of the tools that have been seen. */
@@ -101,31 +114,49 @@ export class Catalog {
     return this.#views.get(view)?.get(name);
   }
 
-  async tool(view: string, name: string, ask: Ask): Promise<ToolFacts | undefined> {
-    const known = this.#views.get(view)?.get(name);
+  /** A tool, asked for if it has not been seen. */
+  async tool(view: string, name: string, inquire: Inquire): Promise<ToolFacts | undefined> {
+    const known = this.known(view, name);
     if (known) return known;
-    await this.#fetch(view, ask);
-    return this.#views.get(view)?.get(name);
+    await this.#fetch(view, inquire);
+    return this.known(view, name);
   }
 
   /** Sees to it that every tool has been seen: what is not there then the server has not. */
-  async load(view: string, ask: Ask): Promise<void> {
-    const tools = this.#views.get(view);
-    if (!tools || !this.#whole.has(tools)) await this.#fetch(view, ask);
+  async load(view: string, inquire: Inquire): Promise<void> {
+    if (!this.isSettled(view)) await this.#fetch(view, inquire);
   }
 
-  async #fetch(view: string, ask: Ask): Promise<void> {
+  /** Asks for every page, unless somebody is at it. */
+  async #fetch(view: string, inquire: Inquire): Promise<void> {
+    const underWay = this.#fetching.get(view);
+    await underWay?.catch(() => {});
+    // whoever asked may have gone away before the server had answered
+    if (underWay && this.isSettled(view)) return;
+    const fetched = this.#fetchPages(view, inquire).finally(() => {
+      if (this.#fetching.get(view) === fetched) this.#fetching.delete(view);
+    });
+    this.#fetching.set(view, fetched);
+    await fetched;
+  }
+
+  async #fetchPages(view: string, inquire: Inquire): Promise<void> {
     let cursor: JsonValue | undefined;
     for (let page = 0; page < MAX_PAGES; page++) {
-      const result = await ask('tools/list', cursor === undefined ? {} : { cursor });
-      if (!result) return;
-      this.observe(view, result);
-      cursor = result.nextCursor;
+      const answer = await inquire('tools/list', cursor === undefined ? {} : { cursor });
+      // silence may be the caller's own fault, who has gone
+      if (!answer) return;
+      if ('error' in answer) break;
+      this.observe(view, answer.result);
+      cursor = answer.result.nextCursor;
       if (typeof cursor !== 'string') {
-        this.#whole.add(this.#view(view));
+        const tools = this.#view(view);
+        // of more some have fallen out again
+        if (tools.size < MAX_TOOLS) this.#whole.add(tools);
         return;
       }
     }
+    this.#refused.set(view, true);
   }
 
   #view(view: string): LRUCache<string, ToolFacts> {

@@ -28,6 +28,8 @@ export interface ArgumentDeps extends DeliveryDeps {
   tool: (name: string) => Promise<ToolFacts | undefined>;
   /** The same, if they are known. */
   known: (name: string) => ToolFacts | undefined;
+  /** Whether all declarations are known, so that one that is not is of no tool, or of a new one. */
+  isSettled: () => boolean;
   /** Told of every file, once all of the message could be written. */
   handedOver: (file: HandedOver) => void;
 }
@@ -116,7 +118,9 @@ async function callOf(request: PendingRequest, deps: ArgumentDeps): Promise<Call
   const args = params.arguments ?? {};
   const settings = Object.hasOwn(deps.settings, subject) ? deps.settings[subject] : undefined;
   const known = deps.known(subject);
-  if (known ? known.slots.length === 0 : !settings?.files.length && !mayHoldFiles(args)) return undefined;
+  const isConfigured = settings !== undefined && settings.files.length > 0;
+  const mayTakeFiles = known ? known.slots.length > 0 : isConfigured || !deps.isSettled() || mayHoldFiles(args);
+  if (!mayTakeFiles) return undefined;
   const tool = known ?? (await deps.tool(subject));
   const slots = tool?.slots ?? slotsOf({}, settings, []);
   refuseMissing(subject, args, slots, tool?.required ?? [], (slot) => maxSizeOf(slot, deps));

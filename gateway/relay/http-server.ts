@@ -5,7 +5,6 @@ import type { ExchangeUpstream, UpstreamAnswer } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { AnswerRelay, type OpenSession } from './answer.js';
 import { askOverHttp, type OwnHttpRequest, openOverHttp } from './ask.js';
-import { asking } from './catalog.js';
 import { clientFacts, nameOf } from './client-facts.js';
 import type { Exchange, RelayDeps } from './exchange.js';
 import { toClientHeaders, toUpstreamHeaders } from './mcp-headers.js';
@@ -66,8 +65,8 @@ export class HttpServer {
     const { statelessVersion } = messages;
     if (statelessVersion === undefined || request?.method !== 'tools/call' || request.subject === undefined) return {};
     const { catalog } = this.#deps;
-    const ask = asking(askOverHttp(this.#upstream, this.#deps, exchange, messages, undefined));
-    const tool = await catalog.tool(viewOf(statelessVersion, exchange.principal), request.subject, ask);
+    const inquire = askOverHttp(this.#upstream, this.#deps, exchange, messages, undefined);
+    const tool = await catalog.tool(viewOf(statelessVersion, exchange.principal), request.subject, inquire);
     const { arguments: args } = request.params;
     return tool ? paramHeadersFor(tool.paramHeaders, isObject(args) ? args : {}) : {};
   }

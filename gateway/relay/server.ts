@@ -4,7 +4,7 @@ import type { LazyFile } from '../files/lazy-files.js';
 import type { Limits } from '../policy/limits.js';
 import type { ClientFacts } from '../ports/dialect.js';
 import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../ports/upstream.js';
-import { asking, type Inquire } from './catalog.js';
+import type { Inquire } from './catalog.js';
 import { clientFacts } from './client-facts.js';
 import type { Exchange, RelayDeps } from './exchange.js';
 import { HttpServer } from './http-server.js';
@@ -161,7 +161,7 @@ export class Server {
     if (method !== 'tools/call' || !tools.mayHave(subject)) return undefined;
     const view = viewOf(client.protocolVersion, exchange.principal);
     const inquire = this.#inquire(exchange, messages, session);
-    if (inquire) await catalog.load(view, asking(inquire));
+    if (inquire) await catalog.load(view, inquire);
     return catalog.takesFiles(view) ? tools.named(subject, catalog.toolNames(view)) : undefined;
   }
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '../ports/dialect.js';
 import type { SharedConnection } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { answersIn } from './answers.js';
-import { asking, type OwnAnswer } from './catalog.js';
+import type { Inquire, OwnAnswer } from './catalog.js';
 import { asTarget, isNoMessage, type Target } from './channel-target.js';
 import { clientFacts } from './client-facts.js';
 import { CutReader } from './cut-reader.js';
@@ -140,8 +140,8 @@ export class SharedSession {
     if (exchange.headersFromBody || request?.method !== 'tools/call' || request.subject === undefined) return;
     const { deps, principal } = this.#options;
     const view = viewOf(messages.statelessVersion ?? '', principal);
-    const ask = asking((method, params) => this.inquire(method, params, messages));
-    const tool = await deps.catalog.tool(view, request.subject, ask);
+    const inquire: Inquire = (method, params) => this.inquire(method, params, messages);
+    const tool = await deps.catalog.tool(view, request.subject, inquire);
     const { arguments: args } = request.params;
     if (tool) checkParamHeaders(tool.paramHeaders, isObject(args) ? args : {}, exchange.headers);
   }

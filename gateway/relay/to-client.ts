@@ -2,7 +2,7 @@ import { asGatewayError, GatewayError } from '../errors.js';
 import type { ClientFacts, JsonObject, JsonValue } from '../ports/dialect.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { type Answer, answerAt, answersIn } from './answers.js';
-import { asking, type Inquire, own } from './catalog.js';
+import { type Inquire, own } from './catalog.js';
 import { type Edit, inOrder, rangeAt } from './edits.js';
 import { errorAnswer, errorAnswers } from './error-answer.js';
 import type { ExchangeFacts, RelayDeps } from './exchange.js';
@@ -238,7 +238,7 @@ async function linkFiles(work: Work): Promise<Edit[]> {
     let schema = schemas.get(tool);
     if (!schema) {
       schema = deps.catalog
-        .tool(viewOf(to.client.protocolVersion, to.principal), tool, asking(to.inquire))
+        .tool(viewOf(to.client.protocolVersion, to.principal), tool, to.inquire)
         .then((facts) => facts?.outputSchema);
       schemas.set(tool, schema);
     }

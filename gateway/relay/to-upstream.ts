@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.js';
 import type { ClientFacts, JsonObject, JsonPatch } from '../ports/dialect.js';
 import type { OutgoingMessage } from '../ports/upstream.js';
-import { asking, type Inquire } from './catalog.js';
+import type { Inquire } from './catalog.js';
 import type { RelayDeps } from './exchange.js';
 import { type HandedOver, prepareArguments } from './file-arguments.js';
 import { patchText } from './json-patch.js';
@@ -50,11 +50,13 @@ export async function toUpstream(
   { deps, principal, client, inquire, signal }: ToUpstreamContext,
 ): Promise<ToUpstream> {
   const declared = declare(text, messages, deps);
+  const view = viewOf(client.protocolVersion, principal);
   const prepared = await prepareArguments(declared, messages.requests, {
     dialects: deps.dialects,
     client,
-    tool: (name) => deps.catalog.tool(viewOf(client.protocolVersion, principal), name, asking(inquire)),
-    known: (name) => deps.catalog.known(viewOf(client.protocolVersion, principal), name),
+    tool: (name) => deps.catalog.tool(view, name, inquire),
+    known: (name) => deps.catalog.known(view, name),
+    isSettled: () => deps.catalog.isSettled(view),
     handedOver: (handed) => deps.log.info({ principal, to: deps.server, ...factsOf(handed) }, 'a file was handed over'),
     owner: { principal, server: deps.server },
     limits: deps.limits,

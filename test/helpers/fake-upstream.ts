@@ -8,7 +8,7 @@
  *     fake.requests                                                 // every request with its headers and body
  *     await fake.close();
  *
- * A test that needs other bytes answers by itself, for one request (`fake.queue.push(answer)`) or for all
+ * A test that needs other bytes answers by itself, for one request of a client's (`fake.queue.push(answer)`) or for all
  * (`fake.respond = (request) => answer`, `undefined` = answer as MCP). ScriptedAnswer tells what can go wrong.
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -92,6 +92,9 @@ export interface FakeUpstream {
   /** Ends all connections at once and frees the port. */
   close(): Promise<void>;
 }
+
+/** What a request of Wharf's own account has, such as for the list of tools before the first call. */
+const OWN_REQUEST = '"id":"wharf-';
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -250,7 +253,8 @@ class Fake implements FakeUpstream {
       },
     };
     this.requests.push(recorded);
-    const scripted = this.queue.shift() ?? this.respond?.(recorded);
+    const queued = recorded.body.includes(OWN_REQUEST) ? undefined : this.queue.shift();
+    const scripted = queued ?? this.respond?.(recorded);
     if (scripted !== undefined) await play(scripted, request, response);
     else if (this.#options.transport === 'legacy-sse') await this.#legacy(recorded, response);
     else await this.#mcp(recorded, response);
