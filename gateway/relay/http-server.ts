@@ -14,7 +14,7 @@ import { pump } from './pump.js';
 import { type ClientMessages, DEFAULT_VERSION, isObject, type PendingRequest } from './request.js';
 import { spokenBy } from './server-dialects.js';
 import type { Session } from './session.js';
-import { type Addressee, mayAnswerWithFiles, needsLook } from './to-client.js';
+import { type Addressee, mayAnswerWithFiles, mayTellOfChange, needsLook } from './to-client.js';
 import { toUpstream } from './to-upstream.js';
 import { viewOf } from './view.js';
 
@@ -143,7 +143,13 @@ export class HttpServer {
     });
     const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
     const methods = requests.map(({ method }) => method);
-    if (mayAnswerWithFiles(methods, (start, end) => body.subarray(start, end), body.length, this.#deps)) {
+    const mayHaveFiles = mayAnswerWithFiles(
+      methods,
+      (start, end) => body.subarray(start, end),
+      body.length,
+      this.#deps,
+    );
+    if (mayHaveFiles || mayTellOfChange(body)) {
       return relay({ ...answer, body: Readable.from([body]) });
     }
     if (requests.length > 0) exchange.facts.bytesOut = body.length;

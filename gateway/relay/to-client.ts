@@ -172,6 +172,11 @@ function refuseMalformed({ message, cuts }: Work): Edit[] {
   return [];
 }
 
+/** A cheap look at a whole body; JSON may spell slashes in two ways. */
+export function mayTellOfChange(body: Buffer): boolean {
+  return body.includes('list_changed');
+}
+
 /** A batch may say so in any of its messages. */
 function tellsOfChange(message: HeldMessage): boolean {
   return message.captures.some(({ name, text }) => name === 'method' && text === `"${LIST_CHANGED}"`);
@@ -223,7 +228,8 @@ async function linkFiles(work: Work): Promise<Edit[]> {
   const { principal, inquire } = to;
   const mayName = namesFiles(message, deps, to);
   if (message.malformed || (cuts.cuts.length === 0 && !mayName)) return [];
-  for (const { request } of answers) if (request) await deps.taskTools.find(request, { principal, server: deps.server });
+  for (const { request } of answers)
+    if (request) await deps.taskTools.find(request, { principal, server: deps.server });
   const named = mayName ? naming(work) : [];
   const fetched = await fetchRemoteFiles(named, { deps, principal, inquire, signal: to.signal });
   const links = await announceLinks(named, principal, deps);
