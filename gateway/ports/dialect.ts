@@ -98,6 +98,8 @@ export type FileReason =
 /** A slot in a tool that is shown to a client. */
 export interface ShownSlot {
   slot: FileSlot;
+  /** Of one among the tool's top-level arguments, by nature or because it was lifted there: the argument's name. */
+  name?: string;
   /** Where its schema stands below the tool; local references on the way have been resolved. */
   at: JsonPath;
   schema: JsonObject;
@@ -273,6 +275,8 @@ export interface Dialect {
    * the addresses in them are touched.
    */
   passes?(client: ClientFacts): boolean;
+  /** True for a client that looks for files among a tool's top-level arguments only: nested ones are lifted for it. */
+  liftsArguments?(client: ClientFacts): boolean;
   /** Reads a value in a slot; undefined when it is not written in this dialect. */
   readArgument?(value: JsonValue, slot: FileSlot): ArgumentReading | undefined;
   /** The error with which a client that speaks this dialect wants a file refused; undefined: a tool error. */

@@ -82,6 +82,8 @@ export type Delivery =
 export interface FileSlot {
   /** `['pages', '[]', 'data']`: `[]` is every item. */
   readonly path: readonly string[];
+  /** Of a nested one: its name for clients that look at a tool's top-level arguments only. */
+  readonly lifted?: string;
   /** Name of the dialect it was declared in, or `config`. */
   readonly declaredBy: string;
   /** `image/png`, `image/*` or `.pdf`; absent: anything. */

@@ -3,7 +3,8 @@ import type { Dialect, JsonObject, JsonValue, RpcError } from '../ports/dialect.
 import type { FileSlot, ToolSettings } from '../ports/file-slot.js';
 import { slotsOf } from './file-slots.js';
 import type { FileTakers } from './file-takers.js';
-import { requiredSlots } from './missing-files.js';
+import { withLiftedNames } from './lifted-arguments.js';
+import { type RequiredSlot, requiredSlots } from './missing-files.js';
 import { type ParamHeader, paramHeadersOf } from './param-headers.js';
 import { isObject } from './request.js';
 import { maxItemsOf } from './schema-place.js';
@@ -15,7 +16,7 @@ export interface ToolFacts {
   /** Where its arguments may hold files. */
   slots: FileSlot[];
   /** Those of them that a call must fill. */
-  required: FileSlot[];
+  required: RequiredSlot[];
 }
 
 /** Principals whose view of a server is remembered at one time. */
@@ -75,7 +76,13 @@ export class Catalog {
       const maxItems = maxItemsOf(tool, slot.path);
       return maxItems === undefined ? slot : { ...slot, maxItems };
     });
-    return { paramHeaders: paramHeadersOf(tool.inputSchema), slots, required: requiredSlots(tool, slots), ...schema };
+    const named = withLiftedNames(tool, slots);
+    return {
+      paramHeaders: paramHeadersOf(tool.inputSchema),
+      slots: named,
+      required: requiredSlots(tool, named),
+      ...schema,
+    };
   }
 
   /** Takes note of a tools/list result on its way to the client. */

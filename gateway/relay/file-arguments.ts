@@ -1,5 +1,4 @@
 import { GatewayError } from '../errors.js';
-import type { Limits } from '../policy/limits.js';
 import type { ArgumentReading, ClientFacts, Dialect } from '../ports/dialect.js';
 import type { Delivery, FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
@@ -7,9 +6,10 @@ import type { OutgoingMessage } from '../ports/upstream.js';
 import type { ToolFacts } from './catalog.js';
 import { Deliveries, type DeliveryDeps, maxSizeOf } from './deliveries.js';
 import { insertMember } from './edits.js';
-import { EACH, passesBetween, type SlotUse, slotsOf, spell, valuesIn } from './file-slots.js';
+import { EACH, passesBetween, type SlotUse, slotsOf, valuesIn } from './file-slots.js';
 import { type IncomingFile, IncomingFiles } from './incoming-files.js';
 import { type Located, locate } from './json-text.js';
+import { calledAs } from './lifted-arguments.js';
 import { encodeHeaderValue } from './mcp-headers.js';
 import { refuseMissing } from './missing-files.js';
 import { type OutgoingEdit, render, textEdit } from './outgoing-message.js';
@@ -24,6 +24,8 @@ const MAX_LOOK = 10_000;
 export interface ArgumentDeps extends DeliveryDeps {
   dialects: readonly Dialect[];
   client: ClientFacts;
+  /** The client calls nested arguments by other names. */
+  lifts: boolean;
   /** Declarations of the tool, fetched if they are not known yet. */
   tool: (name: string) => Promise<ToolFacts | undefined>;
   /** The same, if they are known. */
@@ -64,7 +66,7 @@ export async function prepareArguments(
     const call = await callOf(request, deps);
     if (!call) continue;
     calls.push(call);
-    refuseTooMany(calls, deps.limits);
+    refuseTooMany(calls, deps);
   }
   if (calls.length === 0) return undefined;
   const deliveries = new Deliveries(deps);
@@ -123,7 +125,10 @@ async function callOf(request: PendingRequest, deps: ArgumentDeps): Promise<Call
   if (!mayTakeFiles) return undefined;
   const tool = known ?? (await deps.tool(subject));
   const slots = tool?.slots ?? slotsOf({}, settings, []);
-  refuseMissing(subject, args, slots, tool?.required ?? [], (slot) => maxSizeOf(slot, deps));
+  refuseMissing(subject, args, slots, tool?.required ?? [], {
+    maxSize: (slot) => maxSizeOf(slot, deps),
+    lifts: deps.lifts,
+  });
   const uses = filesIn(args, slots, deps);
   if (uses.length === 0) return undefined;
   request.hasFiles = true;
@@ -166,7 +171,7 @@ function filesIn(args: JsonObject, slots: readonly FileSlot[], deps: ArgumentDep
 }
 
 /** The newest call is the one that may be too much. */
-function refuseTooMany(calls: readonly Call[], { files, filesPerArgument }: Limits): void {
+function refuseTooMany(calls: readonly Call[], { limits: { files, filesPerArgument }, lifts }: ArgumentDeps): void {
   const uses = calls.at(-1)?.uses ?? [];
   const orMore = uses.length > files ? ' or more' : '';
   const refused = (argument: string, text: string) =>
@@ -174,18 +179,19 @@ function refuseTooMany(calls: readonly Call[], { files, filesPerArgument }: Limi
   const counts = new Map<string, number>();
   for (const { slot, path } of uses) {
     if (typeof path.at(-1) !== 'number') continue;
-    const argument = spell(path.slice(0, -1));
+    const argument = calledAs(slot, path.slice(0, -1), lifts);
     const count = (counts.get(argument) ?? 0) + 1;
     counts.set(argument, count);
     const allowed = slot.maxItems ?? filesPerArgument;
     if (count <= allowed) continue;
     const limit = slot.maxItems === undefined ? 'limits.filesPerArgument' : 'its maxItems';
-    const actual = uses.filter((use) => spell(use.path.slice(0, -1)) === argument).length;
+    const actual = uses.filter((use) => calledAs(use.slot, use.path.slice(0, -1), lifts) === argument).length;
     throw refused(argument, `Argument '${argument}' has ${actual} files${orMore}; ${limit} is ${allowed}.`);
   }
   const total = calls.reduce((sum, call) => sum + call.uses.length, 0);
   if (total <= files) return;
-  const argument = spell(uses.at(-1)?.path ?? []);
+  const last = uses.at(-1);
+  const argument = last ? calledAs(last.slot, last.path, lifts) : '';
   throw refused(argument, `With argument '${argument}' there are ${total} files${orMore}; limits.files is ${files}.`);
 }
 
@@ -204,7 +210,7 @@ async function writeCall(
     const range = located.at([...base, ...use.path]);
     if (!range) continue;
     const { reading } = use;
-    const argument = spell(use.path);
+    const argument = calledAs(use.slot, use.path, deps.lifts);
     const maxSize = deliveries.maxSize(use.slot);
     const file = await files.open(reading, {
       slot: use.slot,
@@ -265,9 +271,9 @@ function short(value: JsonValue | undefined, argument: string): string {
 
 /** Over stdio a line too long ends the server's process, and with it everybody's work there. */
 function refuseTooLong(message: OutgoingMessage, calls: readonly Call[], deps: ArgumentDeps): void {
-  const { accepts, owner } = deps;
+  const { accepts, owner, lifts } = deps;
   if (message.length <= accepts) return;
-  const argument = calls.flatMap(({ uses }) => uses.map(({ path }) => spell(path))).join(', ');
+  const argument = calls.flatMap(({ uses }) => uses.map(({ slot, path }) => calledAs(slot, path, lifts))).join(', ');
   const text =
     `The server "${owner.server}" takes messages of at most servers.${owner.server}.accepts = ${accepts} bytes; ` +
     `with the files in ${argument} this one has ${message.length}.`;

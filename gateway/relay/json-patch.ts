@@ -17,20 +17,22 @@ const OPEN_OBJECT = 0x7b;
 /**
  * The text with its members set or removed; every other byte is untouched. A patch may stand in what one before it
  * made. The text is read once, for a server may declare thousands of file arguments in one tool.
+ * @param isBatch it is an array of messages, and the paths begin with the index of one
  */
-export function patchText(text: Buffer, patches: readonly JsonPatch[]): Buffer {
+export function patchText(text: Buffer, patches: readonly JsonPatch[], isBatch = false): Buffer {
   const root: Change = { below: new Map() };
   for (const patch of patches) note(root, patch);
-  const paths: JsonPath[] = [[]];
+  const paths: JsonPath[] = isBatch ? [] : [[]];
   collectPaths(root, [], paths);
-  const located = locate(text, paths);
+  const located = locate(text, paths, isBatch);
   const edits: Edit[] = [];
   const { message } = located;
   if (located.duplicate) {
     // readers differ on which of two equal keys counts, so one is left
     return Buffer.from(JSON.stringify(patchValue(JSON.parse(text.toString('utf8')) as JsonObject, patches)));
   }
-  change(root, [], located, message.skeleton(), edits);
+  if (!isBatch) change(root, [], located, message.skeleton(), edits);
+  else for (const [index, one] of root.below) change(one, [index], located, message.skeleton(), edits);
   edits.sort((a, b) => a.start - b.start || a.end - b.end);
   return Buffer.concat(message.render(edits) as Buffer[]);
 }

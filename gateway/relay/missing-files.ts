@@ -2,7 +2,9 @@ import { type ErrorFacts, GatewayError } from '../errors.js';
 import type { Uploads } from '../files/upload.js';
 import type { Encoding, FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
-import { EACH, spell } from './file-slots.js';
+import { EACH } from './file-slots.js';
+import { patchValue } from './json-patch.js';
+import { calledAs, isAlwaysRequired } from './lifted-arguments.js';
 import type { LocalAnswer } from './local-answer.js';
 import { isObject } from './request.js';
 import { placeOf } from './schema-place.js';
@@ -17,39 +19,53 @@ const UPLOAD_REQUIRED_META_KEY = 'dev.wharf/uploadRequired';
 /** Encodings in which a file may be the empty string. */
 const MAY_BE_EMPTY = new Set<Encoding>(['text', 'localPath', 'fileUri', 'httpsUrl']);
 
+/** A slot that must be filled where the object around it is there. */
+export interface RequiredSlot {
+  slot: FileSlot;
+  /** That object must be there as well. */
+  always: boolean;
+}
+
 /** The slots that a tool says it cannot do without. One below an array is asked for only by its items. */
-export function requiredSlots(tool: JsonObject, slots: readonly FileSlot[]): FileSlot[] {
-  return slots.filter((slot) => {
+export function requiredSlots(tool: JsonObject, slots: readonly FileSlot[]): RequiredSlot[] {
+  return slots.flatMap((slot) => {
     const path = pathOf(slot);
     const key = path.at(-1);
-    if (key === undefined || path.includes(EACH)) return false;
+    if (key === undefined || path.includes(EACH)) return [];
     const parent = path.length === 1 ? tool.inputSchema : placeOf(tool, path.slice(0, -1))?.schema;
-    return isObject(parent) && Array.isArray(parent.required) && parent.required.includes(key);
+    if (!isObject(parent) || !Array.isArray(parent.required) || !parent.required.includes(key)) return [];
+    return [{ slot, always: isAlwaysDue(tool, path) }];
   });
+}
+
+function isAlwaysDue(tool: JsonObject, path: readonly string[]): boolean {
+  const place = placeOf(tool, path);
+  return place !== undefined && isAlwaysRequired(patchValue(tool, place.copies), place.at);
 }
 
 /**
  * Refuses a call that lacks a file: asking the server would only give an error that does not say how to hand one over.
- * @param maxSize the most bytes a file in a slot may have
+ * @param about `maxSize`: the most bytes a file in a slot may have; `lifts`: the client calls nested ones by other names
  * @throws GatewayError `file_missing`
  */
 export function refuseMissing(
   tool: string,
   args: JsonObject,
   slots: readonly FileSlot[],
-  required: readonly FileSlot[],
-  maxSize: (slot: FileSlot) => { bytes: number },
+  required: readonly RequiredSlot[],
+  { maxSize, lifts }: { maxSize: (slot: FileSlot) => { bytes: number }; lifts: boolean },
 ): void {
   for (const slot of slots) {
     const path = pathOf(slot);
     const { parent, value } = valueAt(args, path);
-    if (!parent) continue;
-    const isMissing = required.includes(slot) && (value === undefined || (value === '' && !mayBeEmpty(slot)));
+    const due = required.find((one) => one.slot === slot);
+    if (!parent && !due?.always) continue;
+    const isMissing = due !== undefined && (value === undefined || (value === '' && !mayBeEmpty(slot)));
     if (!isMissing && value !== SENTINEL) continue;
     const { accept, transferModes } = slot;
     throw new GatewayError('file_missing', {
       tool,
-      argument: spell(path),
+      argument: calledAs(slot, path, lifts),
       maxSize: maxSize(slot).bytes,
       ...(accept && { accept }),
       ...(transferModes && { transferModes }),

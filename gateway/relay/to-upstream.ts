@@ -1,12 +1,13 @@
 import { GatewayError } from '../errors.js';
 import type { ClientFacts, JsonObject, JsonPatch } from '../ports/dialect.js';
 import type { OutgoingMessage } from '../ports/upstream.js';
-import type { Inquire } from './catalog.js';
+import type { Inquire, ToolFacts } from './catalog.js';
 import type { RelayDeps } from './exchange.js';
 import { type HandedOver, prepareArguments } from './file-arguments.js';
-import { patchText } from './json-patch.js';
+import { patchText, patchValue } from './json-patch.js';
+import { liftsArguments, putBack } from './lifted-arguments.js';
 import { uploadToServer } from './remote-transfer.js';
-import { type ClientMessages, META_CAPABILITIES, type PendingRequest } from './request.js';
+import { type ClientMessages, isObject, META_CAPABILITIES, type PendingRequest } from './request.js';
 import { viewOf } from './view.js';
 
 /** Requests whose answers depend on what the client can do with files. */
@@ -51,10 +52,14 @@ export async function toUpstream(
 ): Promise<ToUpstream> {
   const declared = declare(text, messages, deps);
   const view = viewOf(client.protocolVersion, principal);
-  const prepared = await prepareArguments(declared, messages.requests, {
+  const lifts = liftsArguments(client, deps.dialects);
+  const tool = (name: string) => deps.catalog.tool(view, name, inquire);
+  const placed = lifts ? await putBackLifted(declared, messages, tool) : declared;
+  const prepared = await prepareArguments(placed, messages.requests, {
     dialects: deps.dialects,
     client,
-    tool: (name) => deps.catalog.tool(view, name, inquire),
+    lifts,
+    tool,
     known: (name) => deps.catalog.known(view, name),
     isSettled: () => deps.catalog.isSettled(view),
     handedOver: (handed) => deps.log.info({ principal, to: deps.server, ...factsOf(handed) }, 'a file was handed over'),
@@ -69,7 +74,7 @@ export async function toUpstream(
     signal,
   });
   if (prepared) return prepared;
-  const actual = declared.length;
+  const actual = placed.length;
   const { accepts, limits, server } = deps;
   // over stdio a line too long ends the server's process, and with it everybody's work there
   if (actual > accepts) {
@@ -80,7 +85,25 @@ export async function toUpstream(
     const facts = { limit: 'limits.message', allowed: limits.message, actual: text.length };
     throw new GatewayError('message_too_large', facts);
   }
-  return { message: declared, headers: {}, done: async () => {} };
+  return { message: placed, headers: {}, done: async () => {} };
+}
+
+/** Arguments that the client was shown at a tool's top level go where the server takes them. @throws GatewayError */
+async function putBackLifted(
+  text: Buffer,
+  { requests, isBatch }: ClientMessages,
+  tool: (name: string) => Promise<ToolFacts | undefined>,
+): Promise<Buffer> {
+  const patches: JsonPatch[] = [];
+  for (const request of requests) {
+    const { method, subject, params, base } = request;
+    if (method !== 'tools/call' || subject === undefined || !isObject(params.arguments)) continue;
+    const own = putBack(params.arguments, (await tool(subject))?.slots ?? []);
+    if (own.length === 0) continue;
+    request.params = { ...params, arguments: patchValue(params.arguments, own) };
+    patches.push(...own.map(({ path, value }) => ({ path: [...base, 'params', 'arguments', ...path], value })));
+  }
+  return patches.length === 0 ? text : patchText(text, patches, isBatch);
 }
 
 /** What the log says of a file: nothing of what is in it, and of where it came from only what is known. */

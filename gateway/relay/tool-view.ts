@@ -5,6 +5,7 @@ import type { JsonObject, JsonPatch, JsonValue } from '../ports/json.js';
 import { maxSizeOf } from './deliveries.js';
 import { EACH, passesBetween } from './file-slots.js';
 import { patchValue } from './json-patch.js';
+import { liftSlot, liftsArguments } from './lifted-arguments.js';
 import { isObject } from './request.js';
 import { placeOf } from './schema-place.js';
 
@@ -27,16 +28,26 @@ export function toolPatches(
   const owner = { principal: '', server: deps.server };
   const patches: JsonPatch[] = [];
   let seen = tool;
+  const lifts = liftsArguments(client, deps.dialects);
   const shown: Omit<ShownSlot, 'schema'>[] = [];
   for (const slot of slots) {
     const place = passesBetween(slot, client, deps.dialects) ? undefined : placeOf(seen, slot.path);
     if (!place) continue;
     if (place.copies.length > 0) seen = patchValue(seen, place.copies);
     patches.push(...place.copies);
+    let { at } = place;
+    if (lifts && slot.lifted !== undefined) {
+      const lifting = liftSlot(seen, slot.lifted, at);
+      seen = patchValue(seen, lifting.patches);
+      patches.push(...lifting.patches);
+      at = lifting.at;
+    }
+    const name = lifts && slot.lifted !== undefined ? slot.lifted : topLevelName(slot);
     const maxSize = maxSizeOf(slot, { ...deps, owner }).bytes;
     shown.push({
       slot,
-      at: place.at,
+      at,
+      ...(name !== undefined && { name }),
       declared: place.schema,
       maxSize,
       maxInline: Math.min(maxSize, deps.limits.inlineArgument),
@@ -51,6 +62,10 @@ export function toolPatches(
     patches.push(...own);
   }
   return patches;
+}
+
+function topLevelName({ path: [name, ...below] }: FileSlot): string | undefined {
+  return below.length === 0 || (below.length === 1 && below[0] === EACH) ? name : undefined;
 }
 
 function schemaAt(tool: JsonObject, at: readonly (string | number)[]): JsonObject {

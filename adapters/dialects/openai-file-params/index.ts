@@ -16,6 +16,8 @@ export function create(): Dialect {
     read: () => ({ kind: 'not-mine' }),
     write: () => [],
     passes: isSpokenBy,
+    // its hosts look up names of arguments, not paths
+    liftsArguments: isSpokenBy,
     slotsOf,
     showTool,
     readArgument,

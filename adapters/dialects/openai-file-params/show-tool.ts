@@ -14,11 +14,11 @@ export function showTool(tool: JsonObject, slots: readonly ShownSlot[], client: 
   const patches: JsonPatch[] = [];
   const names: string[] = [];
   for (const shown of slots) {
-    const [name, below, ...deeper] = shown.slot.path;
-    // nested ones are not supported by hosts: they stay texts that take a handle
-    if (name === undefined || deeper.length > 0 || (below !== undefined && below !== '[]')) continue;
+    const { name, slot } = shown;
+    // in the items of an array: it stays a text that takes a handle
+    if (name === undefined) continue;
     const old = properties[name];
-    const value = below === undefined ? objectSchema(shown) : arraySchema(shown, isObject(old) ? old : {});
+    const value = slot.path.at(-1) === '[]' ? arraySchema(shown, isObject(old) ? old : {}) : objectSchema(shown);
     patches.push({ path: ['inputSchema', 'properties', name], value });
     names.push(name);
   }

@@ -42,12 +42,11 @@ export function showSidecar(tool: JsonObject, slots: readonly ShownSlot[], clien
 }
 
 /** Name of an argument that is a string, or a list of them, and nothing around it. */
-function topLevelName({ slot, at, schema }: ShownSlot): string | undefined {
-  const [name, each, ...deeper] = slot.path;
-  const expected = ['inputSchema', 'properties', name, ...(each === '[]' ? ['items'] : [])];
+function topLevelName({ name, slot, at, schema }: ShownSlot): string | undefined {
+  const expected = ['inputSchema', 'properties', name, ...(slot.path.at(-1) === '[]' ? ['items'] : [])];
   const isPlain = schema.type === 'string' && at.length === expected.length;
   const isInline = slot.transferModes === undefined || slot.transferModes.includes('inline');
-  return name !== '__proto__' && isPlain && isInline && deeper.length === 0 ? name : undefined;
+  return name !== '__proto__' && isPlain && isInline ? name : undefined;
 }
 
 /** SEP-2631 once used the same member, for objects. */

@@ -21,6 +21,8 @@ export function create(): Dialect {
     showServer: () => [{ path: ['extensions', EXTENSION], value: { methods: Object.keys(methods) } }],
     slotsOf,
     showTool,
+    // Codex, which cannot declare what it speaks, looks for the keyword at the top level only
+    liftsArguments: (client) => client.dialects?.includes(NAME) === true,
     readArgument,
     methods,
     transfer,

@@ -26,7 +26,11 @@ const TOOLS = [
     name: 'deep',
     inputSchema: {
       type: 'object',
-      properties: { doc: { type: 'object', properties: { data: text } }, cover: { anyOf: [text, { type: 'null' }] } },
+      properties: {
+        doc: { type: 'object', properties: { data: text, note: text } },
+        cover: { anyOf: [text, { type: 'null' }] },
+        pages: { type: 'array', items: { type: 'object', properties: { data: text } } },
+      },
     },
   },
   { name: 'plain', inputSchema: { type: 'object', properties: { x: text } } },
@@ -43,7 +47,13 @@ describe('what a client of OpenAI sees of file arguments', () => {
     const tools = {
       ocr: files('image', { accept: ['image/png'], maxSize: '1MiB' }),
       join: files('parts[]'),
-      deep: { files: { 'doc.data': { encoding: 'base64' }, cover: { encoding: 'base64' } } },
+      deep: {
+        files: {
+          'doc.data': { encoding: 'base64' },
+          'pages[].data': { encoding: 'base64' },
+          cover: { encoding: 'base64' },
+        },
+      },
     };
     wharf = await startWharf({
       servers: { s: { url: upstream.url, transport: 'streamable-http', tools } },
@@ -102,13 +112,16 @@ describe('what a client of OpenAI sees of file arguments', () => {
     });
   });
 
-  it('OAI-02: a nested argument is never listed; it stays a text that takes a handle', async () => {
+  it('OAI-02: a nested argument is lifted to the top level; one in the items of an array takes a handle', async () => {
     const { deep } = await toolsFor('chatgpt');
-    expect(deep?._meta).toEqual({ 'openai/fileParams': ['cover'] });
-    const doc = deep?.inputSchema.properties.doc as { properties: { data: { type: string; description: string } } };
-    expect(doc.properties.data.type).toBe('string');
-    expect(doc.properties.data.description).toMatch(/mcp-file:/);
-    expect(deep?.inputSchema.properties.cover).toMatchObject({ type: 'object', required: REQUIRED });
+    expect(deep?._meta).toEqual({ 'openai/fileParams': ['doc_data', 'cover'] });
+    const { doc_data: lifted, doc, cover, pages } = deep?.inputSchema.properties ?? {};
+    expect(lifted).toMatchObject({ type: 'object', required: REQUIRED });
+    expect(doc).toEqual({ type: 'object', properties: { note: text } });
+    expect(cover).toMatchObject({ type: 'object', required: REQUIRED });
+    const { items } = pages as { items: { properties: { data: { type: string; description: string } } } };
+    expect(items.properties.data.type).toBe('string');
+    expect(items.properties.data.description).toMatch(/mcp-file:/);
   });
 
   it('OAI-19, X-31: other clients see a text and no list', async () => {
