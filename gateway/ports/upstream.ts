@@ -82,9 +82,10 @@ export interface SharedConnection {
    */
   readonly body: Readable;
   /**
-   * Sends one message; resolves when the upstream took it. On `lines` the messages arrive in the order of the calls and
-   * line breaks between JSON tokens become blanks; on `sse` whoever needs an order waits for the promise. When the
-   * source of a streamed message fails, the upstream gets no message, and the connection lives on.
+   * Sends one message; resolves when the upstream took it. On `lines` held messages arrive in the order of the calls,
+   * before streamed ones that wait for their turn, and line breaks between JSON tokens become blanks; on `sse` whoever
+   * needs an order waits for the promise. When the source of a streamed message fails, the upstream gets no message, and
+   * the connection lives on.
    * @throws GatewayError `upstream_closed`, `upstream_unreachable`, `upstream_timeout`, `upstream_refused`,
    *   `upstream_invalid`, `connection_limit`, `internal` when a streamed message has another length than it says; what
    *   the source of a streamed message failed with, as it is

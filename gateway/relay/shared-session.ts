@@ -17,6 +17,7 @@ import { PostStream } from './post-stream.js';
 import { pump } from './pump.js';
 import { type Mapping, namesBack, renameRequest } from './remap.js';
 import { type ClientMessages, isObject, metaOf, type PendingRequest } from './request.js';
+import { Sending } from './sending.js';
 import type { Session } from './session.js';
 import { RANGE } from './slots.js';
 import { type Addressee, dismiss, toClient } from './to-client.js';
@@ -49,6 +50,7 @@ export class SharedSession {
   readonly #byId = new Map<string, PostStream>();
   readonly #byProgress = new Map<string, PostStream>();
   readonly #mappings = new Map<string, Mapping>();
+  readonly #sending: Sending;
   readonly #own: OwnRequests;
   readonly #opened = new Map<PostStream, OpenShared>();
   readonly #abort = new AbortController();
@@ -67,6 +69,7 @@ export class SharedSession {
   constructor(options: SharedSessionOptions) {
     this.#options = options;
     this.#own = new OwnRequests(options.connection);
+    this.#sending = new Sending(options.connection);
     const { connection, deps } = options;
     this.#reader = new CutReader(
       connection.kind,
@@ -90,10 +93,10 @@ export class SharedSession {
    * @param opened called with the result of an `initialize`; gives the id of the session it opens
    */
   async post(exchange: Exchange, messages: ClientMessages, opened?: OpenShared): Promise<void> {
-    const { connection, deps, isShared } = this.#options;
+    const { deps, isShared } = this.#options;
     this.#lastUse = Date.now();
     if (messages.requests.length === 0) {
-      await connection.send(messages.bytes);
+      await this.#sending.others(messages);
       exchange.response.writeHead(202);
       exchange.response.end();
       return;
@@ -111,7 +114,7 @@ export class SharedSession {
     stream.release = outgoing.done;
     this.#register(stream, pending, opened);
     try {
-      await connection.send(outgoing.message);
+      await this.#sending.requests(outgoing.message);
       await stream.done;
       if (stream.pending.size > 0) await this.#clientLeft(stream);
     } catch (error) {

@@ -6,6 +6,7 @@ import { feed } from '../common/feed.js';
 import { ChildOutput } from './child-output.js';
 import { groupGone, groupsToKillAtExit, signalGroup } from './process-group.js';
 import { StderrLog } from './stderr-log.js';
+import { Turns } from './turns.js';
 
 /** MCP 2025-11-25, stdio, shutdown: close stdin and wait, then SIGTERM and wait, then SIGKILL. Milliseconds. */
 const AFTER_STDIN_MS = 2000;
@@ -64,8 +65,7 @@ export class Child implements SharedConnection {
   /** Resolves when the ending begins. */
   readonly #ending: Promise<undefined>;
   #beginEnding: () => void = () => undefined;
-  /** While a long line is under way: whoever sends next waits for this, so that nothing comes between. */
-  #turns: Promise<void> | undefined;
+  readonly #turns = new Turns();
   readonly #gone: () => void;
 
   /** @param gone called once, when no process of the group runs any more */
@@ -88,17 +88,8 @@ export class Child implements SharedConnection {
   }
 
   send(message: OutgoingMessage): Promise<void> {
-    if (this.#turns === undefined && Buffer.isBuffer(message)) return this.#endLine(onOneLine(message));
-    const turn = this.#turns ?? Promise.resolve();
-    const sent = turn.then(() =>
-      Buffer.isBuffer(message) ? this.#endLine(onOneLine(message)) : this.#sendLong(message),
-    );
-    const over = (): void => {
-      if (this.#turns === turns) this.#turns = undefined;
-    };
-    const turns = sent.then(over, over);
-    this.#turns = turns;
-    return sent;
+    if (Buffer.isBuffer(message)) return this.#turns.short(() => this.#endLine(onOneLine(message)));
+    return this.#turns.long(() => this.#sendLong(message));
   }
 
   /** A line that is never held whole. When its source fails it is spoiled, and the next one begins cleanly. */

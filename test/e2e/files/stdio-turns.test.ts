@@ -1,0 +1,70 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+const SCRIPT = fileURLToPath(new URL('../../../../test/helpers/pausing-stdio.fixture.mjs', import.meta.url));
+/** More than a pipe holds. */
+const SIZE = 3_000_000;
+
+let folder: string;
+let wharf: Wharf;
+let client: RawClient;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'wharf-turns-'));
+  const tools = { take: { files: { file: { encoding: 'base64' } } } };
+  wharf = await startWharf({ servers: { local: { command: [process.execPath, SCRIPT, folder], tools } } });
+  client = await RawClient.connect(wharf.mcp);
+});
+
+afterEach(async () => {
+  await wharf?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function uploaded(): Promise<string> {
+  const { result } = await client.call('request_file_upload');
+  const offer = result?.structuredContent as { file: { uri: string }; upload: { url: string } };
+  const { file, upload } = offer;
+  const answer = await fetch(upload.url, { method: 'PUT', body: Buffer.alloc(SIZE, file.uri) });
+  expect(answer.status).toBe(201);
+  return file.uri;
+}
+
+/** Calls the tool, and waits until its file is on its way, or waits for its turn. */
+async function handOver(label: string, file: string, id: number): Promise<{ answered: Promise<unknown> }> {
+  const handed = () => wharf.lines.filter(({ text }) => text === 'a file was handed over').length;
+  const before = handed();
+  const params = { name: 'take', arguments: { label, file } };
+  const answered = client.post({ jsonrpc: '2.0', id, method: 'tools/call', params });
+  while (handed() === before) await new Promise((resolve) => setTimeout(resolve, 5));
+  return { answered };
+}
+
+describe('files on their way to one process', () => {
+  it('make other messages wait for one of them at most, and no cancellation comes before its call', async () => {
+    const file = await uploaded();
+    await client.call('pause');
+    const first = await handOver('first', file, 101);
+    const second = await handOver('second', file, 102);
+    const small = client.call('small');
+    const params = { requestId: 102, reason: 'not needed any more' };
+    const cancelled = client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await writeFile(join(folder, 'go'), '');
+    await Promise.all([first.answered, second.answered, small, cancelled]);
+    const { result } = await client.call('order');
+    expect(JSON.parse(String(result?.content?.[0]?.text))).toEqual([
+      'notifications/initialized',
+      'pause',
+      'first',
+      'small',
+      'second',
+      'notifications/cancelled',
+    ]);
+  });
+});
