@@ -24,6 +24,8 @@ export interface RequiredSlot {
   slot: FileSlot;
   /** That object must be there as well. */
   always: boolean;
+  /** Null may be what fills it. Where the tool takes none, a model that writes one has no file. */
+  takesNull: boolean;
 }
 
 /** The slots that a tool says it cannot do without. One below an array is asked for only by its items. */
@@ -34,8 +36,14 @@ export function requiredSlots(tool: JsonObject, slots: readonly FileSlot[]): Req
     if (key === undefined || path.includes(EACH)) return [];
     const parent = path.length === 1 ? tool.inputSchema : placeOf(tool, path.slice(0, -1))?.schema;
     if (!isObject(parent) || !Array.isArray(parent.required) || !parent.required.includes(key)) return [];
-    return [{ slot, always: isAlwaysDue(tool, path) }];
+    const schema = isObject(parent.properties) ? parent.properties[key] : undefined;
+    return [{ slot, always: isAlwaysDue(tool, path), takesNull: !isObject(schema) || mayBeNull(schema) }];
   });
+}
+
+/** A schema that does not name one type may lead anywhere. */
+function mayBeNull({ type, nullable }: JsonObject): boolean {
+  return typeof type !== 'string' || type === 'null' || nullable === true;
 }
 
 function isAlwaysDue(tool: JsonObject, path: readonly string[]): boolean {
@@ -60,7 +68,8 @@ export function refuseMissing(
     const { parent, value } = valueAt(args, path);
     const due = required.find((one) => one.slot === slot);
     if (!parent && !due?.always) continue;
-    const isMissing = due !== undefined && (value === undefined || (value === '' && !mayBeEmpty(slot)));
+    const isNone = value === undefined || (value === '' && !mayBeEmpty(slot)) || (value === null && !due?.takesNull);
+    const isMissing = due !== undefined && isNone;
     if (!isMissing && value !== SENTINEL) continue;
     const { accept, transferModes } = slot;
     throw new GatewayError('file_missing', {

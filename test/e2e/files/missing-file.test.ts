@@ -26,6 +26,7 @@ beforeAll(async () => {
     tools: [
       tool('ocr', { image: file, lang: { type: 'string' } }, ['image']),
       tool('maybe', { image: file }, []),
+      tool('nullable', { image: { type: ['string', 'null'] } }, ['image']),
       tool('many', { images: { type: 'array', items: file } }, ['images']),
       tool('deep', { doc: { type: 'object', properties: { data: file }, required: ['data'] } }, []),
       tool('note', { text: file }, ['text']),
@@ -36,6 +37,7 @@ beforeAll(async () => {
   const tools = {
     ocr: { files: { image } },
     maybe: { files: { image } },
+    nullable: { files: { image } },
     many: { files: { 'images[]': image } },
     deep: { files: { 'doc.data': image } },
     note: { files: { text: { encoding: 'text' } } },
@@ -116,10 +118,12 @@ describe('a call that lacks its file', () => {
 
   it.each<[string, Record<string, unknown>, string]>([
     ['ocr', { image: '' }, 'image'],
+    ['ocr', { image: null }, 'image'],
     ['ocr', { image: '@attach' }, 'image'],
     ['maybe', { image: '@attach' }, 'image'],
     ['many', {}, 'images'],
     ['many', { images: '@attach' }, 'images'],
+    ['many', { images: null }, 'images'],
     ['deep', { doc: {} }, 'doc.data'],
     ['declared', {}, 'data'],
   ])('2356-11, 2356-21: %s with %j', async (name, args, argument) => {
@@ -131,6 +135,7 @@ describe('a call that lacks its file', () => {
   it.each<[string, Record<string, unknown>]>([
     ['maybe', {}],
     ['maybe', { image: null }],
+    ['nullable', { image: null }],
     ['many', { images: [] }],
     ['deep', {}],
     ['note', { text: '' }],
