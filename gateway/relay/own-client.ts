@@ -67,7 +67,8 @@ export class OwnClient {
   #resultOf({ message, files, status }: Answered, method: string): OwnResult {
     if (isObject(message?.result)) return { result: message.result, files };
     const told = isObject(message?.error) ? message.error.message : undefined;
-    const reason = `${method} was refused: ${typeof told === 'string' ? told.slice(0, 200) : `HTTP ${status}`}`;
+    const why = typeof told === 'string' ? told.slice(0, 200).replace(/\.$/, '') : `HTTP ${status}`;
+    const reason = `${method} was refused: ${why}`;
     throw new GatewayError('upstream_invalid', { reason });
   }
 
