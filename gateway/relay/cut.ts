@@ -101,6 +101,11 @@ export class Cut implements SlotSink {
     return this.#state === 'inline' || this.#state === 'gathering' ? this.#gathered.pieces() : undefined;
   }
 
+  /** The base64 of an inline string, without the head of a `data:` URI. */
+  get inlineBody(): readonly Buffer[] | undefined {
+    return this.inline && this.#gathered.body();
+  }
+
   /** The file, where the string was base64 to its end. */
   get stored(): Stored | undefined {
     return this.#state === 'stored' ? this.#stored : undefined;

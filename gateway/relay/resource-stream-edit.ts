@@ -6,7 +6,7 @@ import { type AnswerEdit, type EditableAnswer, replaceOutcome } from './answer-e
 import { rangeAt } from './edits.js';
 import type { RelayDeps } from './exchange.js';
 import { prefixOf } from './paced.js';
-import { STATELESS_SINCE } from './request.js';
+import { isObject, STATELESS_SINCE } from './request.js';
 import { itemOf, type StreamItem } from './resource-stream-item.js';
 import { refusalOf, rpcErrorOf, ServerError } from './resource-stream-refusal.js';
 import { openRemote, type RemoteContext, twice } from './resource-stream-remote.js';
@@ -14,6 +14,8 @@ import type { StreamSender } from './resource-stream-send.js';
 import { FILES_META_KEY, RANGE } from './slots.js';
 import type { Addressee } from './to-client.js';
 import { fileEntry } from './translate.js';
+
+const INVALID_PARAMS = -32602;
 
 /** How a server's own stream is asked for while its answer to `resources/read` is at hand; undefined: it has none. */
 export type Remote = (answer: { to: Pick<Addressee, 'inquire' | 'signal'> }) => Promise<RemoteContext | undefined>;
@@ -79,7 +81,7 @@ export function readByStream(uri: string, remote: Remote, deps: RelayDeps): Answ
     const error = errorIn(answer);
     if (error === undefined) return [];
     const context = await remote(answer);
-    if (!context || isMissing(refusalOf(error, uri, context.streaming))) return [];
+    if (!context || saysMissing(error, uri, context)) return [];
     const result = await twice(() => readRemote(uri, context, answer, deps)).catch((thrown: unknown) => {
       // its own refusal to read says more than its refusal to stream
       if (thrown instanceof ServerError || (thrown as GatewayError).code === 'stream_refused') return undefined;
@@ -156,6 +158,12 @@ async function readAll(
 function errorIn({ message, base }: EditableAnswer): JsonValue | undefined {
   const range = rangeAt(message, RANGE.error, [...base, 'error']);
   return range && (JSON.parse(message.slice(range.start, range.end).toString('utf8')) as JsonValue);
+}
+
+/** Of what a server on 2026-07-28 does not know it says the same as of whatever else it refuses. */
+function saysMissing(error: JsonValue, uri: string, { streaming }: RemoteContext): boolean {
+  const isAnything = isObject(error) && error.code === INVALID_PARAMS;
+  return !isAnything && isMissing(refusalOf(error, uri, streaming));
 }
 
 /** What the server does not know, it does not stream either. */

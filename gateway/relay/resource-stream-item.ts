@@ -5,6 +5,7 @@ import type { Library } from '../files/library.js';
 import type { JsonObject, JsonPath } from '../ports/json.js';
 import { Base64Decoder } from '../wire/base64/decode.js';
 import { decodeTolerantBase64 } from '../wire/base64/decode-text.js';
+import { readDataUri } from '../wire/data-uri.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import type { Cut } from './cut.js';
 import { rangeAt } from './edits.js';
@@ -65,10 +66,11 @@ export async function itemOf(
   if (typeof item.blob !== 'string') throw noContent(uri);
   const path = pointer([...base, 'result', 'contents', contents.indexOf(item), 'blob']);
   const cut = cuts.cuts.find((candidate) => candidate.path === path);
-  if (cut) return { ...about, ...(await contentOf(cut, library)) };
-  const bytes = decodeTolerantBase64(item.blob);
+  if (cut) return { ...cut.dataUri, ...about, ...(await contentOf(cut, library)) };
+  const uriOf = readDataUri(item.blob);
+  const { bytes, ...said } = typeof uriOf === 'object' ? uriOf : { bytes: decodeTolerantBase64(item.blob) };
   if (!bytes) throw new GatewayError('file_not_base64', { path, reason: 'it cannot be decoded' });
-  return { ...about, ...inMemory(bytes) };
+  return { ...said, ...about, ...inMemory(bytes) };
 }
 
 export function inMemory(bytes: Buffer): Pick<StreamItem, 'size' | 'read' | 'held'> {
@@ -89,13 +91,12 @@ export function noContent(uri: string): GatewayError {
 }
 
 async function contentOf(cut: Cut, library: Library): Promise<Omit<StreamItem, 'mimeType' | 'name'>> {
-  const { inline, path } = cut;
-  if (inline) {
-    const known = cut.inspect();
-    if (known) {
-      const held = inline.reduce((sum, piece) => sum + piece.length, 0);
-      return { ...known, held, read: () => decoded(inline, path) };
-    }
+  const { path } = cut;
+  const known = cut.inspect();
+  const body = cut.inlineBody;
+  if (known && body) {
+    const held = body.reduce((sum, piece) => sum + piece.length, 0);
+    return { ...known, held, read: () => decoded(body, path) };
   }
   if (!cut.stored) throw new GatewayError('file_not_base64', { path, reason: cut.fault?.message ?? 'it broke off' });
   return { ...inStore(cut.stored, library), stored: cut.stored };

@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors.js';
 import type { UpstreamAnswer } from '../ports/upstream.js';
 import { Base64Decoder } from '../wire/base64/decode.js';
+import { parseDataUriHead } from '../wire/data-uri.js';
 import type { HeldMessage, SlotSink, SlotValue } from '../wire/json/reader.js';
 import { answersIn } from './answers.js';
 import type { ByteAnswer } from './byte-answer.js';
@@ -165,6 +166,8 @@ class LiveContent implements SlotSink {
   /** Set while the client takes no more. */
   pressure: Promise<void> | undefined;
   complete = false;
+  /** The beginning, until it is known whether it is the head of a `data:` URI: some servers write one here. */
+  #head: Buffer | undefined = Buffer.alloc(0);
   readonly #decoder = new Base64Decoder({ trackCanonical: false });
   readonly #path: string;
 
@@ -174,14 +177,26 @@ class LiveContent implements SlotSink {
   }
 
   write(chunk: Buffer, start: number, end: number): void {
-    for (let at = start; at < end; at += PIECE) {
-      this.#send(decode(this.#decoder, chunk, at, Math.min(at + PIECE, end), this.#path));
+    if (!this.#head) {
+      this.#decode(chunk, start, end);
+      return;
     }
+    const raw = Buffer.concat([this.#head, chunk.subarray(start, end)]);
+    const head = parseDataUriHead(raw);
+    this.#head = head === 'incomplete' ? raw : undefined;
+    if (!this.#head) this.#decode(raw, typeof head === 'object' && head.base64 ? head.dataStart : 0, raw.length);
   }
 
   end(): void {
+    if (this.#head) this.#decode(this.#head, 0, this.#head.length);
     this.#send(finish(this.#decoder, this.#path));
     this.complete = true;
+  }
+
+  #decode(raw: Buffer, start: number, end: number): void {
+    for (let at = start; at < end; at += PIECE) {
+      this.#send(decode(this.#decoder, raw, at, Math.min(at + PIECE, end), this.#path));
+    }
   }
 
   #send(bytes: Buffer): void {

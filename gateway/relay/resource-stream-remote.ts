@@ -193,6 +193,11 @@ async function download(
     { url, headers: credentialsFor(url, deps), rules: rulesFor(deps) },
     signal,
   );
+  if (link.size !== undefined && contentLength !== undefined && link.size !== contentLength) {
+    body.destroy();
+    const reason = `it announced ${link.size} bytes and its address has ${contentLength}`;
+    throw new GatewayError('upstream_invalid', { reason });
+  }
   const size = contentLength ?? link.size;
   return {
     ...about(link.mimeType ?? single(headers['content-type']), headers),

@@ -28,6 +28,9 @@ const READ = 'resources/read';
 /** These are about the request or its session, and clients tell them by their HTTP status. */
 const OF_THE_EXCHANGE = new Set(['session_required', 'session_unknown', 'version_unsupported', 'meta_missing']);
 
+/** What clients of a server are told by these statuses is for them: to authorize themselves, to initialize again. */
+const OF_HTTP = new Set([401, 403, 404]);
+
 /** The way to one server, whatever its transport. */
 export interface StreamHost {
   forward(
@@ -155,7 +158,13 @@ export class ResourceStreams {
     request.edit = linkInstead(sender, remote, this.#deps);
     await this.#host.forward(exchange, read, session, async (answer) => {
       const { kind, status } = answer;
-      if (status !== 200 || kind === 'bytes' || kind === 'none') return false;
+      if (kind === 'bytes' || kind === 'none') {
+        if (OF_HTTP.has(status)) return false;
+        answer.body.destroy();
+        // passed on it would look like the resource itself
+        throw new GatewayError('upstream_refused', { server: this.#deps.server, status });
+      }
+      if (status !== 200) return false;
       await new LiveResource(answer, kind, request.id, sender, exchange, this.#deps).run();
       return true;
     });

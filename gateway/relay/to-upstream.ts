@@ -12,6 +12,7 @@ import { viewOf } from './view.js';
 
 /** Requests whose answers depend on what the client can do with files. */
 const FILE_METHODS = new Set([
+  'server/discover',
   'tools/list',
   'tools/call',
   'resources/list',

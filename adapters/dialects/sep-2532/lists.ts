@@ -9,7 +9,7 @@ const TEXTS = /^text\/|[/+](?:json|xml|yaml|javascript|ecmascript|sql|toml|graph
 
 /** Wharf streams whatever a server with resources has; over stdio that is not to be declared. */
 export function showServer({ resources }: JsonObject, client: ClientFacts): readonly JsonPatch[] {
-  if (client.isOverStdio || !takenBy(client)) return [];
+  if (client.isOverStdio) return [];
   if (!isObject(resources) || isDeclared(resources.stream)) return [];
   return [{ path: ['resources', 'stream'], value: true }];
 }

@@ -11,6 +11,7 @@ import {
   F6,
   JSON_ONLY,
   type Lab,
+  type Resource,
   resultOf,
   rpc,
   STATELESS,
@@ -24,7 +25,11 @@ const NAMED = `docs://reports/${encodeURIComponent('Report (v2); final.pdf')}`;
 const UNICODE = `docs://reports/${encodeURIComponent('отчёт 文档.pdf')}`;
 const RAW_UNICODE = 'docs://reports/文档.pdf';
 
-const RESOURCES = {
+const dataUri = (uri: string, bytes: Buffer) => ({
+  contents: [{ uri, mimeType: 'image/png', blob: `data:image/jpeg;base64,${bytes.toString('base64')}` }],
+});
+
+const RESOURCES: Record<string, Resource> = {
   [PDF]: blob(PDF, F1, 'application/pdf'),
   'docs://big': blob('docs://big', BIG, 'application/pdf'),
   // the type is known only when the bytes have passed
@@ -53,6 +58,12 @@ const RESOURCES = {
   'docs://json': blob('docs://json', F6, 'application/json'),
   'docs://problem': blob('docs://problem', F6, 'application/problem+json; charset=utf-8'),
   'docs://events': blob('docs://events', Buffer.from('data: x\n\n'), 'text/event-stream'),
+  'docs://uri': { contents: [{ uri: 'docs://uri', mimeType: 'image/png', blob: `data:image/png;base64,AAEC/f7/` }] },
+  'docs://typed-uri': { contents: [{ uri: 'docs://typed-uri', blob: `data:image/gif;base64,AAEC/f7/` }] },
+  'docs://middle-uri': dataUri('docs://middle-uri', BIG.subarray(0, 200_000)),
+  'docs://big-uri': dataUri('docs://big-uri', BIG),
+  'docs://page': () => ({ contentType: 'text/html', body: '<h1>not for you</h1>' }),
+  'docs://failing': () => ({ status: 500, body: 'oops' }),
   'docs://broken': { contents: [{ uri: 'docs://broken', mimeType: 'image/png', blob: '****' }] },
   'docs://lines': {
     contents: [
@@ -120,6 +131,10 @@ describe('resources/stream in front of a server that only has resources/read', (
     ['docs://empty', Buffer.alloc(0), 'application/zip'],
     ['docs://text', Buffer.from('# Überschrift\n'), 'text/markdown'],
     ['docs://two', F4, 'application/zip'],
+    ['docs://uri', F4, 'image/png'],
+    ['docs://typed-uri', F4, 'image/gif'],
+    ['docs://middle-uri', BIG.subarray(0, 200_000), 'image/png'],
+    ['docs://big-uri', BIG, 'image/png'],
   ])('2532-60: 2532-12: %s arrives byte for byte', async (uri, bytes, type) => {
     const response = await stream(client, uri);
     expect(response.headers.get('content-type')).toBe(type);
@@ -159,6 +174,18 @@ describe('resources/stream in front of a server that only has resources/read', (
     const response = await stream(client, uri);
     expect(response.status).toBe(200);
     expect(await errorOf(response)).toMatchObject({ code: -32003, data: { uri, suggestion: expect.any(String) } });
+  });
+
+  it.each([
+    ['docs://page', 200],
+    ['docs://failing', 500],
+  ])('2532-39: 2532-16: the body of %s is no JSON-RPC, and is not taken for the resource', async (uri, status) => {
+    const response = await stream(client, uri);
+    expect(response.status).toBe(200);
+    expect(await errorOf(response)).toMatchObject({
+      code: -32603,
+      message: `The server "scripted" refused the message (HTTP ${status}).`,
+    });
   });
 
   it('a blob that is none is an error', async () => {

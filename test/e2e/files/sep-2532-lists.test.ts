@@ -52,9 +52,9 @@ describe('what a client is told of streams', () => {
     expect(capabilitiesIn({ result }).resources).toMatchObject({ stream: true });
   });
 
-  it('2532-01: nobody else is told, and a server without resources streams none', async () => {
+  it('2532-01: a client is told before it declares anything, and a server without resources streams none', async () => {
     const plain = await lab.plain();
-    expect(capabilitiesIn(plain.opened).resources).toEqual({ subscribe: true, listChanged: true });
+    expect(capabilitiesIn(plain.opened).resources).toEqual({ subscribe: true, listChanged: true, stream: true });
     const bare = await startLab({ capabilities: { tools: {} } });
     expect(capabilitiesIn((await bare.client()).opened).resources).toBeUndefined();
     await bare.close();
@@ -101,5 +101,9 @@ describe('what a client is told of streams', () => {
     expect(lab.asked('initialize').at(-1)).toMatchObject({
       params: { capabilities: { resourceStreaming: { maxStreamSize: 100 * 1024 * 1024 } } },
     });
+    await (await lab.plain(STATELESS)).request('server/discover');
+    expect(JSON.stringify(lab.asked('server/discover').at(-1))).toContain(
+      '"resourceStreaming":{"maxStreamSize":104857600}',
+    );
   });
 });

@@ -232,6 +232,24 @@ describe('a client that only reads, in front of a server that only streams', () 
     expect(lab?.asked('resources/stream')).toEqual([]);
   });
 
+  it.each([
+    ['2025-11-25', undefined],
+    [STATELESS, 'complete'],
+  ])('2532-61: a refusal that %s says like that of a missing one is worth a try', async (version, resultType) => {
+    await streamingServer(raw(F1, 'application/pdf'), {
+      resources: { [URI]: { error: { code: -32602, message: 'Too large to read', data: { uri: URI } } } },
+    });
+    const { result } = await read(version);
+    expect(result?.resultType).toBe(resultType);
+    expect(blobOf(result)).toEqual(F1);
+  });
+
+  it('2532-61: and stands when there is no stream either', async () => {
+    const error = { code: -32602, message: 'Resource not found', data: { uri: URI } };
+    await streamingServer((message) => rpc(message, { error }), { resources: { [URI]: { error } } });
+    expect((await read(STATELESS)).error).toEqual(error);
+  });
+
   it('2532-03: a server that has not declared it is not asked', async () => {
     await streamingServer(raw(F1), { capabilities: { resources: { stream: false } } });
     expect((await read()).error).toEqual(REFUSES.error);
@@ -259,6 +277,14 @@ describe('a client that only reads, in front of a server that only streams', () 
     await streamingServer(raw(F1.subarray(0, 10), 'application/pdf', { declaredLength: 12, cut: 'fin' }));
     expect((await read()).error?.data).toMatchObject({ code: 'upstream_closed' });
     expect(lab?.asked('resources/stream')).toHaveLength(2);
+  });
+
+  it('2532-41: an address whose bytes are not as many as the server said is an error', async () => {
+    await streamingServer(
+      (message) => rpc(message, { result: { downloadUrl: `${lab?.upstream.url.replace('/mcp', '')}/file`, size: 13 } }),
+      { http: () => ({ body: F1, contentType: 'application/pdf' }) },
+    );
+    expect((await read()).error?.message).toContain('it announced 13 bytes and its address has 12');
   });
 
   it.each([
