@@ -73,6 +73,7 @@ export function parseMessages(bytes: Buffer, maxDepth = Number.POSITIVE_INFINITY
     const version = metaOf(params)[META_VERSION];
     if (typeof version === 'string' && version >= STATELESS_SINCE) statelessVersion = version;
     if (method !== undefined && message.id !== undefined) {
+      refuseOddId(message.id);
       requests.push({
         id: JSON.stringify(message.id),
         method,
@@ -90,6 +91,14 @@ export function parseMessages(bytes: Buffer, maxDepth = Number.POSITIVE_INFINITY
     statelessVersion,
     initialize: requests.find((request) => request.method === 'initialize'),
   };
+}
+
+/** MCP: an id is a string or a number. An object has many spellings, and its answer could come back in another one. */
+function refuseOddId(id: JsonValue): void {
+  if (typeof id === 'string' || typeof id === 'number') return;
+  const kind =
+    id === null ? 'null' : Array.isArray(id) ? 'an array' : typeof id === 'object' ? 'an object' : 'a boolean';
+  throw new GatewayError('request_invalid', { reason: `an id is a string or a number, and this one is ${kind}` });
 }
 
 /** What a request itself says of its client. */

@@ -14,6 +14,7 @@ import { callLocally, type LocalTool } from './local-tools.js';
 import { checkStatelessHeaders } from './mcp-headers.js';
 import { missingAnswer, withOffer } from './missing-files.js';
 import { type ClientMessages, isObject, type PendingRequest, parseMessages } from './request.js';
+import { idIn } from './request-id.js';
 import { ResourceStreams } from './resource-stream.js';
 import type { Session } from './session.js';
 import { SharedServer } from './shared-server.js';
@@ -60,7 +61,7 @@ export class Server {
   }
 
   async post(exchange: Exchange): Promise<void> {
-    const messages = parseMessages(exchange.body, this.#deps.limits.depth);
+    const messages = this.#parse(exchange);
     noteFacts(exchange, messages);
     checkStatelessHeaders(exchange.headers, messages);
     const session = messages.initialize ? undefined : await this.#session(exchange);
@@ -83,6 +84,17 @@ export class Server {
           ? await missingAnswer(error, offering)
           : await withOffer(refusalAnswer(error, client, dialects), error, offering);
       answerLocally(exchange, messages, answer);
+    }
+  }
+
+  /** @throws GatewayError */
+  #parse(exchange: Exchange): ClientMessages {
+    try {
+      return parseMessages(exchange.body, this.#deps.limits.depth);
+    } catch (error) {
+      // what is no JSON has no id that could be believed
+      if (error instanceof GatewayError && error.code === 'too_deep') exchange.facts.requestId = idIn(exchange.body);
+      throw error;
     }
   }
 

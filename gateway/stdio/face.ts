@@ -4,8 +4,9 @@ import type { JsonObject } from '../ports/dialect.js';
 import { errorAnswer } from '../relay/error-answer.js';
 import { toUpstreamHeaders } from '../relay/mcp-headers.js';
 import { type ClientMessages, isObject, parseMessages } from '../relay/request.js';
+import { idIn } from '../relay/request-id.js';
 import { type Answered, type CallDeps, type CallEnd, Calls } from './calls.js';
-import { idIn, inputLines } from './input.js';
+import { inputLines } from './input.js';
 import type { LineResponse } from './line-response.js';
 import { unansweredLine } from './unanswered.js';
 

@@ -3,51 +3,13 @@ import { asGatewayError, type GatewayError } from '../errors.js';
 import type { HeldBudget } from '../files/budget.js';
 import type { Limits } from '../policy/limits.js';
 import { BodyMeter } from '../relay/body-meter.js';
-import { createReader, type MessageReader } from '../wire/json/reader.js';
-import { compileWatchTree } from '../wire/json/watch-tree.js';
+import { IdFinder } from '../relay/request-id.js';
 
 const LF = 0x0a;
 const SPACE = 0x20;
-const NEWLINE = Buffer.from('\n');
-
-/** An id is looked for in messages of any length, without holding them. */
-const HELD_BYTES = 64 * 1024;
-
-const TREE = compileWatchTree({ keys: { id: { capture: 'id' }, method: { capture: 'method' } } });
 
 /** One line of a client's: a message, or what is wrong with it and the id its sender waits for. */
 export type InputLine = { bytes: Buffer } | { error: GatewayError; id: string | undefined };
-
-/** Finds the id of a request that is not to be parsed; what has no method is an answer, and nobody waits for one to it. */
-class IdFinder {
-  id: string | undefined;
-  readonly #reader: MessageReader = createReader('lines', {
-    tree: TREE,
-    maxHeld: HELD_BYTES,
-    maxDepth: Number.POSITIVE_INFINITY,
-    slotMin: Number.POSITIVE_INFINITY,
-    handler: {
-      slot: () => ({ write: () => {}, end: () => {} }),
-      limit: (_error, message) => message.discard(),
-      message: (message) => {
-        const isRequest = message.captured('method') !== undefined || message.malformed !== undefined;
-        if (isRequest) this.id = message.captured('id');
-      },
-    },
-  });
-
-  feed(bytes: Buffer): void {
-    this.#reader.feed(bytes);
-  }
-}
-
-/** The id of the request in a line that is no JSON, as far as it can be read. */
-export function idIn(line: Buffer): string | undefined {
-  const finder = new IdFinder();
-  finder.feed(line);
-  finder.feed(NEWLINE);
-  return finder.id;
-}
 
 /** One line while it arrives. What passes a limit is let go, and read on only for its id. */
 class Line {
@@ -89,7 +51,7 @@ class Line {
   end(): InputLine | undefined {
     if (this.#failed) {
       const { error, finder } = this.#failed;
-      finder.feed(NEWLINE);
+      finder.end();
       return { error, id: finder.id };
     }
     const bytes = Buffer.concat(this.#parts);

@@ -126,6 +126,16 @@ describe('wharf stdio', () => {
     ]);
   });
 
+  it('refuses a message that nests too deep, wherever its id stands, and goes on', async () => {
+    await start('--', ...stdioServer());
+    await face.initialize();
+    face.send(`{"method":"ping","params":{"x":${'['.repeat(2000)}${']'.repeat(2000)}},"jsonrpc":"2.0","id":5}`);
+    face.request(6, 'ping');
+    await face.answer(6);
+    const { error } = await face.answer(5);
+    expect([error?.code, error?.data?.code, error?.data?.limit]).toEqual([-32600, 'too_deep', 'limits.depth']);
+  });
+
   it('gives progress and answers in their order, of many calls at one time', async () => {
     await start('--', ...stdioServer());
     await face.initialize();

@@ -1,0 +1,53 @@
+import { describe, expect, it } from '@jest/globals';
+import { GatewayError } from '../../../gateway/errors.js';
+import { parseMessages } from '../../../gateway/relay/request.js';
+import { idIn } from '../../../gateway/relay/request-id.js';
+
+const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+
+describe('the id of a request that is not parsed', () => {
+  it.each([
+    ['in front', `{"id":7,"method":"ping","params":${deep(5000)}}`, '7'],
+    ['behind', ` \n{"params":{"id":1,"x":${deep(5000)}},"method":"ping","id":"a\\u0062"}`, '"ab"'],
+    ['of a text that breaks off', '{"id":7,"method":"ping","par', '7'],
+    ['of an answer', `{"id":7,"result":${deep(5000)}}`, undefined],
+    ['of a notification', `{"method":"ping","params":${deep(5000)}}`, undefined],
+    ['that is too deep itself', `{"id":${deep(5000)},"method":"ping"}`, undefined],
+    ['of a batch', `[{"id":7,"method":"ping","params":${deep(5000)}}]`, undefined],
+    ['of nothing', '', undefined],
+  ])('is read: %s', (_where, text, id) => {
+    expect(idIn(Buffer.from(text))).toBe(id);
+  });
+});
+
+describe('an id', () => {
+  const parse = (id: string) => parseMessages(Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`));
+
+  it.each([
+    ['{}', 'an object'],
+    ['{"a":1}', 'an object'],
+    ['[1]', 'an array'],
+    ['null', 'null'],
+    ['true', 'a boolean'],
+  ])('%s is refused', (id, kind) => {
+    let thrown: unknown;
+    try {
+      parse(id);
+    } catch (error) {
+      thrown = error;
+    }
+    expect((thrown as GatewayError).toJsonRpc()).toMatchObject({
+      code: -32600,
+      message: `Invalid request: an id is a string or a number, and this one is ${kind}.`,
+    });
+    expect(thrown).toBeInstanceOf(GatewayError);
+  });
+
+  it.each(['0', '-1', '1.5', '""', '"x"'])('%s is taken', (id) => {
+    expect(parse(id).requests).toMatchObject([{ id }]);
+  });
+
+  it('of an answer to the server is the server’s own affair', () => {
+    expect(parseMessages(Buffer.from('{"jsonrpc":"2.0","id":{"a":1},"result":{}}')).requests).toEqual([]);
+  });
+});
