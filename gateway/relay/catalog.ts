@@ -5,6 +5,7 @@ import { slotsOf } from './file-slots.js';
 import type { FileTakers } from './file-takers.js';
 import { withLiftedNames } from './lifted-arguments.js';
 import { type RequiredSlot, requiredSlots } from './missing-files.js';
+import { withNameCompanions } from './name-companion.js';
 import { type ParamHeader, paramHeadersOf } from './param-headers.js';
 import { isObject } from './request.js';
 import { maxItemsOf } from './schema-place.js';
@@ -72,7 +73,7 @@ export class Catalog {
   factsOf(tool: JsonObject): ToolFacts {
     const settings = typeof tool.name === 'string' ? own(this.#settings, tool.name) : undefined;
     const schema = isObject(tool.outputSchema) ? { outputSchema: tool.outputSchema } : {};
-    const slots = slotsOf(tool, settings, this.#dialects).map((slot) => {
+    const slots = withNameCompanions(tool, slotsOf(tool, settings, this.#dialects)).map((slot) => {
       const maxItems = maxItemsOf(tool, slot.path);
       return maxItems === undefined ? slot : { ...slot, maxItems };
     });

@@ -8,6 +8,11 @@ const BIG = Buffer.concat([F2, Buffer.alloc(600_000, 7)]);
 const TOOLS = [
   tool('now', { file: declared() }),
   tool('named', { file: declared(), filename: NAME }),
+  tool('crop', { photo: declared(), filename: NAME, photo_name: NAME }),
+  tool('album', { photos: { type: 'array', items: declared() }, photoNames: { type: 'array', items: NAME } }),
+  tool('pair', { left: declared(), right: declared(), rightFilename: NAME, filename: NAME }),
+  tool('inner', { doc: { type: 'object', properties: { file: declared(), fileName: { type: ['string', 'null'] } } } }),
+  tool('kinds', { file: declared(), filename: { type: 'string', enum: ['a', 'b'] }, name: NAME }),
   tool('modes', { file: { type: 'string', 'x-mcp-file': { transferModes: ['inline', 'upload'] } } }),
   tool('old', { file: { ...PLAIN, mcpFile: { filenameProperty: 'called' } }, called: NAME, filename: NAME }),
   tool('oldest', { file: PLAIN, filename: NAME }, { inputFiles: { file: {} } }),
@@ -88,6 +93,27 @@ describe('SEP-2356: what servers that declare file arguments get', () => {
     });
   });
 
+  it('2356-19, 2356o-12: or into the argument whose name says that it is for that', async () => {
+    const [data, named] = [dataUri('application/pdf', PDF), dataUri('application/pdf', PDF, 'a.pdf')];
+    expect(await servers.sent('crop', { photo: named })).toEqual({ photo: data, photo_name: 'a.pdf' });
+    expect(await servers.sent('crop', { photo: named, photo_name: 'b' })).toEqual({ photo: data, photo_name: 'b' });
+    expect(await servers.sent('album', { photos: [named, named] })).toEqual({
+      photos: [data, data],
+      photoNames: ['a.pdf', 'a.pdf'],
+    });
+    expect(await servers.sent('inner', { doc: { file: named } })).toEqual({ doc: { file: data, fileName: 'a.pdf' } });
+  });
+
+  it('2356-19: which is none that could be for another file, or takes no name', async () => {
+    const [data, named] = [dataUri('application/pdf', PDF), dataUri('application/pdf', PDF, 'a.pdf')];
+    expect(await servers.sent('pair', { left: named, right: named })).toEqual({
+      left: data,
+      right: data,
+      rightFilename: 'a.pdf',
+    });
+    expect(await servers.sent('kinds', { file: named })).toEqual({ file: data });
+  });
+
   it('2356o-10: what stands behind ;base64 is no name, and is not passed on', async () => {
     const file = `data:application/pdf;base64;name=a.pdf,${PDF.toString('base64')}`;
     expect(await servers.sent('named', { file })).toEqual({ file: dataUri('application/pdf', PDF) });
@@ -98,6 +124,13 @@ describe('SEP-2356: what servers that declare file arguments get', () => {
       file: dataUri('image/png', F2),
       called: 'a.png',
     });
+  });
+
+  it('2356-24, P4: one that has its name the way a server of then takes it goes on verbatim', async () => {
+    const file = 'data:application/octet-stream;name=a%20b.txt;base64,SGVsbG8gd29ybGQh';
+    expect(await servers.sent('oldest', { file })).toEqual({ file });
+    const twice = 'data:text/plain;name=a.txt;name=..%2Fb;base64,SGVsbG8gd29ybGQh';
+    expect(await servers.sent('oldest', { file: twice })).toEqual({ file: dataUri('text/plain', F1, 'a.txt') });
   });
 
   it('2356o-08, P4: the early revisions get the name inside, percent-encoded', async () => {
