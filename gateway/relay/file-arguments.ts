@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.js';
+import { nameParameter } from '../files/encode/data-uri.js';
 import type { ArgumentReading, ClientFacts, Dialect } from '../ports/dialect.js';
 import type { Delivery, FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
@@ -249,8 +250,12 @@ function withReading(use: SlotUse, { dialects, client }: ArgumentDeps): FileUse[
 function passesAsItIs(reading: ArgumentReading, delivery: Delivery, file: IncomingFile): boolean {
   if (delivery.kind !== 'encoded') return false;
   if (delivery.encoding === 'base64') return reading.kind === 'base64';
-  if (reading.kind !== 'dataUri' || file.hasName) return false;
-  const parameters = reading.text.slice(0, reading.text.indexOf(',')).toLowerCase().split(';').slice(1);
+  if (reading.kind !== 'dataUri') return false;
+  const written = reading.text.slice(0, reading.text.indexOf(',')).split(';').slice(1);
+  const parameters = written.map((parameter) => parameter.toLowerCase());
+  const names = parameters.filter((parameter) => parameter.startsWith('name='));
+  const isNamed = delivery.encoding === 'dataUriNamed' && written.includes(nameParameter(file.name));
+  if (names.length > 1 || (file.hasName && !isNamed)) return false;
   const base64 = parameters.indexOf('base64');
   // what some readers take for a name would stand behind
   if (base64 >= 0 && base64 < parameters.length - 1) return false;

@@ -13,10 +13,11 @@ export const dataUri: Encoder = {
 /** `"data:application/octet-stream;name=x.bin;base64,AAEC/f7/"` */
 export const dataUriNamed: Encoder = {
   // a byte of a name becomes three characters at most
-  longest: (size) => frame('', parameter('')).length + MAX_MEDIA_TYPE + 3 * MAX_NAME_BYTES + encodedLength(size),
+  longest: (size) =>
+    frame('', `;${nameParameter('')}`).length + MAX_MEDIA_TYPE + 3 * MAX_NAME_BYTES + encodedLength(size),
   encode(file) {
     const name = file.hasName === false ? '' : nameOfSource(file);
-    return encode(file, name === '' ? '' : parameter(name));
+    return encode(file, name === '' ? '' : `;${nameParameter(name)}`);
   },
 };
 
@@ -34,10 +35,10 @@ function frame(mimeType: string, parameters: string): string {
 }
 
 /** `encodeURIComponent` leaves `!'()*`, which RFC 3986 reserves: a parser may end the name there. */
-function parameter(name: string): string {
+export function nameParameter(name: string): string {
   const encoded = encodeURIComponent(name).replaceAll(
     /[!'()*]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  return `;name=${encoded}`;
+  return `name=${encoded}`;
 }
