@@ -1,7 +1,11 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 /** SHA-256 of a key, as `sha256sum` or as base64url writes it. */
-const HASH = /^sha256:(?:[0-9a-f]{64}|[A-Za-z0-9_-]{43})$/;
+const HASH = /^sha256:(?:[0-9A-Fa-f]{64}|[A-Za-z0-9_-]{43})$/;
+
+/** What comes out when the variable that should hold the key is not set. */
+const OF_NOTHING = createHash('sha256').digest('hex');
 
 /** `auth`: who may call. */
 export function authSchema() {
@@ -12,24 +16,38 @@ export function authSchema() {
       .default(false)
       .describe('Allow to listen beyond loopback, where whoever reaches the port is let in.'),
   });
-  const key = z
-    .strictObject({
-      name: z
-        .string()
-        .regex(/^[A-Za-z0-9._-]{1,64}$/, { error: 'must be 1 to 64 of A-Z, a-z, 0-9, ".", "_" and "-"' })
-        .describe('Whom the key makes its caller: files, links and sessions belong to this name.'),
-      hash: z
-        .string()
-        .regex(HASH, { error: 'must be sha256: and 64 hex digits; make it with: printf %s "$KEY" | sha256sum' })
-        .describe('`sha256:` and the SHA-256 of the key in hex. Make a key with: openssl rand -hex 32.'),
-    })
-    .transform(({ name, hash }) => ({ name, digest: digestOf(hash) }));
+  const key = z.strictObject({
+    name: z
+      .string()
+      .regex(/^[A-Za-z0-9._-]{1,64}$/, { error: 'must be 1 to 64 of A-Z, a-z, 0-9, ".", "_" and "-"' })
+      .describe('Whom the key makes its caller: files, links and sessions belong to this name.'),
+    hash: z
+      .string()
+      .regex(HASH, { error: 'must be sha256: and 64 hex digits; make it with: printf %s "$KEY" | sha256sum' })
+      .refine((hash) => !HASH.test(hash) || digestOf(hash).toString('hex') !== OF_NOTHING, {
+        error: 'is the hash of an empty key; was $KEY set when it was made?',
+      })
+      .describe('`sha256:` and the SHA-256 of the key in hex. Make a key with: openssl rand -hex 32.'),
+  });
   const apiKeys = z.strictObject({
     use: z.literal('apiKeys'),
     keys: z
       .array(key)
       .min(1, { error: 'must hold at least one key' })
       .max(10_000)
+      .superRefine((keys, context) => {
+        const names = new Map<string, string>();
+        for (const [index, { name, hash }] of keys.entries()) {
+          // what is no hash has been told already
+          const digest = HASH.test(hash) ? digestOf(hash).toString('hex') : String(index);
+          const other = names.get(digest) ?? name;
+          names.set(digest, other);
+          if (other === name) continue;
+          const message = `is also the hash of the key of "${other}"; a key is one caller's`;
+          context.addIssue({ code: 'custom', path: [index, 'hash'], message });
+        }
+      })
+      .transform((keys) => keys.map(({ name, hash }) => ({ name, digest: digestOf(hash) })))
       .describe('The keys. Two with one name are one caller, so that a key can be replaced without a gap.'),
   });
   return z.discriminatedUnion('use', [none, apiKeys], { error: 'must be none or apiKeys' });

@@ -15,6 +15,7 @@ const withServer = (rest: string) => SERVER + rest;
 const server = (rest: string) => `servers: { a: { url: "http://127.0.0.1:1/mcp", ${rest} } }`;
 const bytes = (...parts: (string | number[])[]) => Buffer.concat(parts.map((part) => Buffer.from(part as string)));
 const SECRET = 'hunter2-very-secret';
+const HASH = `sha256:${'0123456789ABCDEF'.repeat(4)}`;
 
 const FILES: Bad[] = [
   { name: 'an empty file', text: '', path: FILE, message: /is empty/ },
@@ -264,6 +265,22 @@ const VALUES: Bad[] = [
     text: withServer(`auth: { use: apiKeys, keys: [{ name: a, hash: ${SECRET} }] }`),
     path: 'auth.keys[0].hash',
     message: /sha256/,
+  },
+  {
+    name: 'one key of two callers',
+    text: withServer(
+      `auth: { use: apiKeys, keys: [{ name: a, hash: "${HASH}" }, { name: b, hash: "${HASH.toLowerCase()}" }] }`,
+    ),
+    path: 'auth.keys[1].hash',
+    message: /also the hash of the key of "a"/,
+  },
+  {
+    name: 'the hash of no key',
+    text: withServer(
+      'auth: { use: apiKeys, keys: [{ name: a, hash: "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" }] }',
+    ),
+    path: 'auth.keys[0].hash',
+    message: /empty key/,
   },
   {
     name: 'a link style',
