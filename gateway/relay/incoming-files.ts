@@ -174,13 +174,13 @@ export class IncomingFiles {
   }
 
   async #linked(url: string, rules: SlotRules): Promise<IncomingFile> {
-    const uri = await this.#deps.library.handleOfLink(url);
-    if (uri === undefined) {
-      throw refused(
-        rules,
-        'schemeNotAllowed',
-        'is an address that Wharf gave nobody; pass a file handle or a data: URI',
-      );
+    const { library } = this.#deps;
+    const uri = await library.handleOfLink(url);
+    // somebody else's link is told nothing else than an address that is nobody's
+    const isKnown = uri !== undefined && (await library.resolve(uri, this.#owner.principal)).kind !== 'unknown';
+    if (!isKnown) {
+      const text = 'is no link to a file of yours, and Wharf does not follow it; pass a file handle or a data: URI';
+      throw refused(rules, 'schemeNotAllowed', text);
     }
     return this.#stored(await this.#resolve(uri, rules));
   }

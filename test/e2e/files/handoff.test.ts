@@ -181,7 +181,7 @@ describe('who may use a handle, and where', () => {
   it('HO-06, HO-20: another principal’s is as unknown as one that never was', async () => {
     const keys = Object.entries(KEYS).map(([name, key]) => ({ name, hash: hashOf(key) }));
     const wharf = await startWharf({ servers: servers(), config: { auth: { use: 'apiKeys', keys } } });
-    const { uri } = await give(wharf, 'shot', 'a', KEYS.alice);
+    const { uri, url } = await give(wharf, 'shot', 'a', KEYS.alice);
     const bob = await client(wharf, 'b', KEYS.bob);
     const before = taking.with('tools/call').length;
     const foreign = await bob.call('ocr', { image: uri });
@@ -189,8 +189,13 @@ describe('who may use a handle, and where', () => {
     expect(foreign.result).toEqual(none.result);
     expect(fileError(foreign.result)).toMatchObject({ reason: 'fileNotFound' });
     expect(taking.with('tools/call')).toHaveLength(before);
+    const linked = await bob.call('ocr', { image: url });
+    const unlinked = await bob.call('ocr', { image: String(url).replace(/.{8}$/, 'AAAAAAAA') });
+    expect(linked.result).toEqual(unlinked.result);
+    expect(fileError(linked.result)).toMatchObject({ reason: 'schemeNotAllowed' });
+    expect(taking.with('tools/call')).toHaveLength(before);
     const alice = await client(wharf, 'b', KEYS.alice);
-    expect((await alice.call('ocr', { image: uri })).result?.isError).toBeUndefined();
+    for (const image of [uri, url]) expect((await alice.call('ocr', { image })).result?.isError).toBeUndefined();
     await wharf.stop();
   });
 

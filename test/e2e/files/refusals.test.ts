@@ -137,7 +137,7 @@ const CASES: readonly Case[] = [
     'schemeNotAllowed',
     'any',
     () => 'https://example.com/a.png',
-    /address that Wharf gave nobody; pass a file handle or a data: URI/,
+    /no link to a file of yours, and Wharf does not follow it; pass a file handle or a data: URI/,
   ],
   ['schemeNotAllowed', 'any', () => 'file:///etc/passwd', /is a file: address.* pass a file handle or a data: URI/],
   ['schemeNotAllowed', 'any', () => '/etc/passwd', /is a path, and Wharf does not read it/],
