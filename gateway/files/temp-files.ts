@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { type FileHandle, lstat, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,6 +38,11 @@ const NAME = new RegExp(`^wharf-${HOST}-(\\d{1,10})-[A-Za-z0-9]{6}$`);
 
 /** Folders that this process has made and not removed: after a restart in a container its id is often the same. */
 const living = new Set<string>();
+
+/** A process that is told to end at once answers no call any more. */
+function removeLiving(): void {
+  for (const folder of living) rmSync(folder, { recursive: true, force: true });
+}
 
 /** Stored files as files on the local disk, each in a folder of its own that nobody else can enter. */
 export class TempFiles {
@@ -95,6 +101,7 @@ export class TempFiles {
     try {
       // mkdtemp gives mode 0700 and never a name that is taken, not even by a link
       const folder = await mkdtemp(join(this.#root, `wharf-${HOST}-${process.pid}-`));
+      if (living.size === 0) process.once('exit', removeLiving);
       living.add(folder);
       return folder;
     } catch (error) {
@@ -104,6 +111,7 @@ export class TempFiles {
 
   async #remove(folder: string): Promise<void> {
     if (living.has(folder) && (await this.#removeFolder(folder))) living.delete(folder);
+    if (living.size === 0) process.off('exit', removeLiving);
   }
 
   async #removeFolder(folder: string): Promise<boolean> {

@@ -88,6 +88,12 @@ export class PostStream {
     if (this.pending.size === 0) this.#end();
   }
 
+  /** A request was answered when nobody listened any more. */
+  async missed(id: string): Promise<void> {
+    this.pending.delete(id);
+    if (this.pending.size === 0) await this.release();
+  }
+
   /** Nothing more will come: every open request gets this error, as the answer's status while that is still open. */
   async fail(error: GatewayError, originalId: (id: string) => string): Promise<void> {
     this.exchange.facts.error = error.code;

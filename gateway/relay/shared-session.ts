@@ -113,16 +113,18 @@ export class SharedSession {
     const stream = new PostStream(exchange, messages, pending, head, deps.timeouts.idle);
     stream.release = outgoing.done;
     this.#register(stream, pending, opened);
+    let runsOn = false;
     try {
       await this.#sending.requests(outgoing.message);
       await stream.done;
-      if (stream.pending.size > 0) await this.#clientLeft(stream);
+      if (stream.pending.size > 0) runsOn = await this.#clientLeft(stream);
     } catch (error) {
       if (!exchange.response.headersSent) throw error;
       await stream.fail(asGatewayError(error), (id) => this.#originalId(id));
     } finally {
       this.#unregister(stream);
-      await outgoing.done();
+      // a tool that is still at work needs what it was given: that goes with its answer, or with the channel
+      if (!runsOn || this.#isOver) await outgoing.done();
     }
   }
 
@@ -196,14 +198,18 @@ export class SharedSession {
     return { bytes: renamed.bytes, pending: new Map([[id, request]]) };
   }
 
-  /** 2026-07-28: closing the stream is the cancellation. Before that, the request runs on and its answer is dropped. */
-  async #clientLeft(stream: PostStream): Promise<void> {
-    if (!this.#options.isShared) return;
+  /**
+   * 2026-07-28: closing the stream is the cancellation. Before that, the request runs on and its answer is dropped.
+   * @returns whether it runs on
+   */
+  async #clientLeft(stream: PostStream): Promise<boolean> {
+    if (!this.#options.isShared) return true;
     for (const id of stream.pending.keys()) {
       const params = `{"requestId":${id},"reason":"the client closed its stream"}`;
       const message = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`;
       await this.#options.connection.send(Buffer.from(message)).catch(() => {});
     }
+    return false;
   }
 
   #originalId(id: string): string {
@@ -240,6 +246,7 @@ export class SharedSession {
     this.#own.giveUp();
     if (this.#posts.size > 0) deps.log.warn({ code: error.code, err: error.cause }, 'the channel broke off');
     await Promise.all([...this.#posts].map((stream) => stream.fail(error, (id) => this.#originalId(id))));
+    await Promise.all([...new Set(this.#byId.values())].map((stream) => stream.release()));
     this.#get?.end();
     await connection.close();
   }
@@ -363,7 +370,11 @@ export class SharedSession {
   /** A message without a stream: a request must not hang, a notification is only counted. */
   async #undelivered(message: HeldMessage, target: Target | undefined): Promise<void> {
     const { deps, connection } = this.#options;
-    for (const { id } of answersIn(message)) this.#forget(id);
+    for (const { id } of answersIn(message)) {
+      const stream = this.#byId.get(id);
+      this.#forget(id);
+      await stream?.missed(id);
+    }
     deps.metrics.count('wharf_dropped_messages_total', { reason: target ? 'client_gone' : 'no_stream' });
     const id = message.captured(RANGE.id);
     if (message.captured('method') === undefined || id === undefined) return;

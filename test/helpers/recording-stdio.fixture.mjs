@@ -1,4 +1,5 @@
 // A stdio MCP server whose tool `take {file}` says what it was given: node recording-stdio.fixture.mjs
+// With `hold: true` it works on until the tool `look` is called, which tells then what has become of the file.
 // A line longer than any SDK server survives is read as a stream: its `file` is base64 that is decoded and hashed.
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
@@ -10,6 +11,9 @@ const KEY = Buffer.from('"file":"');
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const tool = { name: 'take', inputSchema: { type: 'object', properties: { file: { type: 'string' } } } };
+
+/** The call that goes on until `look`. */
+let working;
 
 function describeFile(text) {
   const path = text.startsWith('file:') ? fileURLToPath(text) : text;
@@ -27,10 +31,16 @@ function answer({ id, method, params }) {
     });
   } else if (method === 'tools/list') say({ id, result: { tools: [tool] } });
   else if (method === 'tools/call') {
-    const { file } = params.arguments;
+    if (params.arguments?.hold) {
+      working = { id, file: params.arguments.file };
+      return;
+    }
+    const { file } = params.name === 'look' ? working : params.arguments;
     const isPath = typeof file === 'string' && /^(?:\/|file:)/.test(file);
     const told = isPath ? describeFile(file) : { value: file };
-    say({ id, result: { content: [{ type: 'text', text: JSON.stringify(told) }] } });
+    const result = { content: [{ type: 'text', text: JSON.stringify(told) }] };
+    if (params.name === 'look') say({ id: working.id, result });
+    say({ id, result });
   } else say({ id, error: { code: -32601, message: 'Method not found' } });
 }
 

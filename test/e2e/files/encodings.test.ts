@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { gauge, until } from '../../helpers/fault-checks.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -87,6 +88,26 @@ describe('a file as a path of a stdio server', () => {
       expect(told).toMatchObject({ sha256: expected, mode: '600', folderMode: '700' });
       expect(told.path).toMatch(/\/x\.bin$/);
       expect(existsSync(String(told.path))).toBe(false);
+    } finally {
+      await wharf.stop();
+    }
+  });
+
+  it('P10: it stays as long as the tool works on it, even if the client has gone', async () => {
+    const wharf = await start('localPath');
+    try {
+      const client = await RawClient.connect(wharf.mcp);
+      const gone = new AbortController();
+      const held = { name: 'take', arguments: { file: F4, hold: true } };
+      await client.open('tools/call', held, { accept: 'text/event-stream' }, gone.signal);
+      // lines are taken in order: when this is answered, the server has the file
+      await client.call('other');
+      gone.abort();
+      await until(async () => (await gauge(wharf.adminUrl, 'wharf_open_exchanges')) === 0);
+      const { result } = await client.call('look');
+      const { path, mode } = JSON.parse(String(result?.content?.[0]?.text)) as Record<string, string>;
+      expect(mode).toBe('600');
+      await until(() => !existsSync(String(path)));
     } finally {
       await wharf.stop();
     }

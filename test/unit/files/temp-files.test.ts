@@ -182,6 +182,25 @@ describe('what a crashed process left', () => {
     return child.pid as number;
   }
 
+  it('is none where the process ended by itself, even in the middle of a call', async () => {
+    const module = new URL('../../../gateway/files/temp-files.js', import.meta.url).href;
+    const script = `
+      import { TempFiles } from ${JSON.stringify(module)};
+      const files = new TempFiles({ log: console, root: process.argv[1] });
+      const file = { name: 'a', size: 1, mimeType: 'a/b', async *read() { yield Buffer.from('x'); } };
+      const { path } = await files.write(file, { name: 'limits.file', bytes: 9, path: 'a' }, new AbortController().signal);
+      console.log(path);
+      process.exit(1);`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script, root]);
+    let out = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+    });
+    expect(await once(child, 'close')).toEqual([1, null]);
+    expect(out.startsWith(root)).toBe(true);
+    expect(await readdir(root)).toEqual([]);
+  });
+
   it('is removed at start', async () => {
     await leave(await nameFor(await endedPid()));
     expect(await files.removeLeftOvers()).toBe(1);
