@@ -33,6 +33,11 @@ const SHORT_HELP = `Wharf gives any MCP server real file transfer. Tell it which
   wharf --config wharf.yaml
 wharf --help tells the rest.`;
 
+const STDIO_HELP = `Tell which server to front on standard input and output:
+  wharf stdio -- npx -y @modelcontextprotocol/server-filesystem /data
+  wharf stdio --upstream https://mcp.example.com/mcp
+  wharf stdio --config wharf.yaml [server]`;
+
 const INSPECT_HELP = `Tell which servers to ask:
   wharf inspect --config wharf.yaml [server]
   wharf inspect --upstream http://127.0.0.1:3001/mcp
@@ -74,7 +79,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .usage('[options] (--upstream URL | --config FILE | -- COMMAND…)')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .helpCommand(false)
+    .helpCommand('help [command]', 'print this help, or that of a command')
     .option('-u, --upstream <url>', 'front the MCP server at this URL')
     .option('-c, --config <file>', 'read a config file (YAML, or the mcpServers JSON of desktop hosts)')
     .option('--listen <host:port>', 'where clients reach Wharf (127.0.0.1:8080)')
@@ -198,7 +203,7 @@ function stdio(server: string | undefined, options: StdioOptions, command: strin
     return program.error(`error: "${server}" names a server of a config file. Put -- before a server's command.`);
   }
   // several hosts start several of these, whatever port the config names
-  const sources = loadOf({ upstream, config }, command, program, SHORT_HELP);
+  const sources = loadOf({ upstream, config }, command, program, STDIO_HELP);
   const load = { ...sources, overrides: { listen: '127.0.0.1:0', ...overrides } };
   const [fronted] = Object.values(load.servers ?? {}) as object[];
   // the config's own way to name a variable, so that one which is missing is told like any other problem

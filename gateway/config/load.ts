@@ -57,6 +57,9 @@ export async function loadConfig(
     const optionOf = new Map(
       overridden.map(([key]) => [key, `--${key.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`]),
     );
+    for (const name of Object.keys(options.servers ?? {})) {
+      optionOf.set(formatPath(['servers', name, 'url']), '--upstream');
+    }
     return { ok: false, problems: result.problems.map((found) => asWritten(found, optionOf, host?.names)) };
   }
   const inherited = INHERITED.flatMap((name) => {

@@ -28,6 +28,12 @@ describe('wharf', () => {
     expect(out).toMatch(/Examples:[\s\S]*wharf -- npx[\s\S]*paste the URL/);
   });
 
+  it.each(['check', 'inspect', 'schema', 'stdio'])('help %s is what %s --help is', async (command) => {
+    const help = await wharf('help', command);
+    expect(help).toEqual(await wharf(command, '--help'));
+    expect(help.out).toMatch(new RegExp(`^Usage: wharf ${command} `));
+  });
+
   it('--version prints the version of the package', async () => {
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     expect(await wharf('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
@@ -44,6 +50,8 @@ describe('wharf', () => {
     [['check', '--config', 'a', 'b'], /too many arguments/],
     [['schema', '--format', 'xml'], /json, markdown/],
     [['--'], /wharf --upstream/],
+    [['stdio'], /wharf stdio -- npx/],
+    [['help', 'chek'], /Usage: wharf/],
   ])('%j is a usage error', async (args, message) => {
     const { code, out, err } = await wharf(...args);
     expect([code, out]).toEqual([2, '']);
@@ -51,7 +59,8 @@ describe('wharf', () => {
   });
 
   it.each([
-    [['--upstream', 'ftp://x/'], /^servers\.default\.url: |^servers\.x\.url: /m],
+    [['--upstream', 'ftp://x/'], /^--upstream: must be an http:\/\/ or https:\/\/ URL/m],
+    [['inspect', '--upstream', 'here'], /^--upstream: /m],
     [['--upstream', 'http://x/', '--listen', 'here'], /^--listen: must be HOST:PORT/m],
     [['--upstream', 'http://x/', '--log-level', 'loud'], /^--log-level: must be one of/m],
     [['--upstream', 'http://x/', '--listen', '0.0.0.0:80'], /^--listen: .*allowPublic: true/m],
