@@ -34,8 +34,11 @@ export async function runStdio({ load, server }: StdioAction, adapters: AdapterL
   }
   const log = createLog(chosen.logLevel);
   try {
-    const gateway = await start(chosen, adapters, log, { stdio: { input: process.stdin, output: standardOutput() } });
+    const output = standardOutput();
+    const gateway = await start(chosen, adapters, log, { stdio: { input: process.stdin, output } });
     const { stdio } = gateway;
+    // a client that has closed its end hears nothing any more, even if it still speaks
+    output.once('close', () => stdio?.stop());
     const onSignal = (): void => {
       setTimeout(() => process.exit(0), LAST_MS);
       stdio?.stop();

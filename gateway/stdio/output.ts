@@ -9,7 +9,7 @@ export class LineOutput {
 
   constructor(out: Writable) {
     this.#out = out;
-    // a client that has gone is noticed by its input's end, too
+    // a client that has gone is noticed by its closing
     out.on('error', () => undefined);
   }
 

@@ -207,6 +207,15 @@ describe('the processes of wharf stdio', () => {
     expect((await face.answer(0)).error?.data?.code).toBe('upstream_unreachable');
   });
 
+  it('end when the client has closed its end of the output', async () => {
+    await start('--', ...stdioServer());
+    await face.initialize();
+    face.child.stdout.destroy();
+    face.request(1, 'ping');
+    expect(await face.ended).toBe(0);
+    expect(await face.leftovers()).toEqual([]);
+  });
+
   it('do not wait for a client that reads nothing', async () => {
     await start('--', ...stdioServer());
     await face.initialize();
