@@ -11,6 +11,8 @@ export interface Proposal {
   file: FileArgument;
   confidence: Confidence;
   reasons: string[];
+  /** A name on its path reads as more than one name in a config. */
+  isAmbiguous: boolean;
 }
 
 export interface ToolProposals {
@@ -59,7 +61,8 @@ function ofValue({ argument, judgement }: Judged, isAlone: boolean): Proposal {
     ...(accept === undefined ? {} : { accept }),
     ...companions,
   };
-  return { file, confidence: judgement.confidence, reasons: judgement.reasons };
+  const { confidence, reasons } = judgement;
+  return { file, confidence, reasons, isAmbiguous: isAmbiguous(argument.path) };
 }
 
 const PLACEHOLDERS: Partial<Record<Judgement['encoding'], string>> = {
@@ -97,7 +100,7 @@ function ofMap(map: ArgumentMap, { argument, judgement }: Judged): Proposal | un
     ...judgement.reasons.map((reason) => `in ${argument.name}: ${reason}`),
     'the map holds nothing else',
   ];
-  return { file, confidence: judgement.confidence, reasons };
+  return { file, confidence: judgement.confidence, reasons, isAmbiguous: isAmbiguous(map.path) };
 }
 
 function isPlaceholder(value: JsonValue): boolean {
@@ -156,6 +159,11 @@ function same(a: Judged, b: Judged): boolean {
 function parentOf(path: readonly string[]): string {
   const end = path.findLastIndex((segment) => segment !== '[]');
   return joined(path.slice(0, end));
+}
+
+/** In a config dots nest, and brackets stand for the items of a list. */
+function isAmbiguous(path: readonly string[]): boolean {
+  return path.some((segment) => segment !== '[]' && (segment.includes('.') || segment.includes('[]')));
 }
 
 function joined(path: readonly string[]): string {

@@ -85,9 +85,10 @@ function fileNode({ file: { path, ...settings }, confidence, reasons }: Proposal
 }
 
 /** Why the config would not take an entry; it is asked, so that what is printed passes `wharf check`. */
-function refusalOf(tool: string, { file }: Proposal, server: ServerConfig): string | undefined {
+function refusalOf(tool: string, { file, isAmbiguous }: Proposal, server: ServerConfig): string | undefined {
   const { path, ...settings } = file;
   if (tool === '__proto__') return 'no config can name this tool';
+  if (isAmbiguous) return 'the config cannot name it: in a path dots nest, and [] is every item of a list';
   const written = { [tool]: { files: { [path]: settings } } };
   const issue = toolsSchema().safeParse(written).error?.issues[0];
   if (issue !== undefined) {

@@ -48,6 +48,20 @@ describe('what a description says', () => {
   });
 });
 
+it('names that a path cannot hold are told apart', () => {
+  const base64 = { type: 'string', description: 'base64' };
+  const { proposals } = propose(
+    tool({ 'a.b': base64, 'c[]': base64, d: base64, e: { type: 'array', items: base64 } }),
+    [],
+  );
+  expect(proposals.map(({ file, isAmbiguous }) => [file.path, isAmbiguous])).toEqual([
+    ['a.b', true],
+    ['c[]', true],
+    ['d', false],
+    ['e[]', false],
+  ]);
+});
+
 describe('what a server declares itself', () => {
   it.each([
     ['x-mcp-file', tool({ image_base64: { type: 'string', format: 'uri', 'x-mcp-file': {} } })],
