@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../errors.js';
 import { FILE_HEADERS } from '../files/file-headers.js';
-import { errorAnswer } from '../relay/error-answer.js';
+import type { Answer } from '../relay/answers.js';
+import { errorAnswer, errorAnswers } from '../relay/error-answer.js';
 
 /** Seconds after which it may be worth trying again when Wharf itself lacks something. */
 const RETRY_AFTER_SECONDS = 5;
@@ -9,14 +10,14 @@ const RETRY_AFTER_SECONDS = 5;
 /**
  * Answers with an error: its status, and a JSON-RPC error for MCP clients to read. When a head is out already the
  * connection is cut, which is the only thing left that says "this is not complete".
- * @param id of the request that failed, as JSON text
+ * @param requests that failed: each of a batch has an error of its own
  */
-export function refuse(response: ServerResponse, error: GatewayError, id?: string): void {
+export function refuse(response: ServerResponse, error: GatewayError, requests: readonly Answer[] = []): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  const body = errorAnswer(error, id);
+  const body = errorAnswers(requests, error) ?? errorAnswer(error, undefined);
   const headers: Record<string, string | number> = {
     ...FILE_HEADERS,
     'content-type': 'application/json',

@@ -9,6 +9,7 @@ import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { Transfer } from '../ports/transfer.js';
 import type { WatchTree } from '../wire/json/watch-tree.js';
+import type { Answer } from './answers.js';
 import type { Catalog } from './catalog.js';
 import type { FileTakers } from './file-takers.js';
 import type { IncomingFile, IncomingFileDeps } from './incoming-files.js';
@@ -37,8 +38,8 @@ export interface Exchange {
 }
 
 export interface ExchangeFacts {
-  /** The id of the only request, as JSON text, so that an error can name it. */
-  requestId: string | undefined;
+  /** The requests of a POST, so that an error can name them. */
+  requests: readonly Answer[];
   method: string | undefined;
   /** Tool, prompt or resource. */
   name: string | undefined;

@@ -19,6 +19,9 @@ import { isObject, type PendingRequest } from './request.js';
 /** A header repeats an argument (SEP-2243); megabytes have no place in one. */
 const MAX_HEADER_BYTES = 4096;
 
+/** As long as such a value can be as JSON: every byte of it an escape, between quotes. */
+const MAX_HEADER_JSON = MAX_HEADER_BYTES * 6 + 2;
+
 /** What is looked at to tell whether a call might hand over a file. */
 const MAX_LOOK = 10_000;
 
@@ -224,14 +227,17 @@ async function writeCall(
     handed.push({ argument, file });
     const header = headerOf(use, tool);
     const delivery = deliveries.choose(use.slot, file, argument);
-    if (typeof use.value === 'string' && !use.wrap && passesAsItIs(reading, delivery, file)) {
-      if (header) headers[header] = encodeHeaderValue(short(use.value, argument));
+    if (typeof use.value === 'string' && !use.wrap && passesAsItIs(reading, use.slot, delivery, file)) {
+      if (header) headers[header] = encodeHeaderValue(short(use.value, argument, use.value.length));
       continue;
     }
     const value = await deliveries.write(use.slot, delivery, file, argument);
     const pieces = use.wrap ? [Buffer.from('['), ...value.pieces, Buffer.from(']')] : value.pieces;
     edits.push({ start: range.start, end: range.end, length: value.length + (use.wrap ? 2 : 0), pieces });
-    if (header) headers[header] = encodeHeaderValue(short(await deliveries.asText(value, MAX_HEADER_BYTES), argument));
+    if (header) {
+      const text = await deliveries.asText(value, MAX_HEADER_JSON);
+      headers[header] = encodeHeaderValue(short(text, argument, value.length));
+    }
   }
   edits.push(...companions.edits(located, base));
   return handed;
@@ -246,8 +252,11 @@ function withReading(use: SlotUse, { dialects, client }: ArgumentDeps): FileUse[
   return [];
 }
 
-/** What a client spelled as the server wants it is not spelled again (SEP-2356: forwarded verbatim). */
-function passesAsItIs(reading: ArgumentReading, delivery: Delivery, file: IncomingFile): boolean {
+/**
+ * What a client spelled as the server wants it is not spelled again (SEP-2356: forwarded verbatim). A server that
+ * declares nothing of the kind is given what it has always taken: padded base64.
+ */
+function passesAsItIs(reading: ArgumentReading, slot: FileSlot, delivery: Delivery, file: IncomingFile): boolean {
   if (delivery.kind !== 'encoded') return false;
   if (delivery.encoding === 'base64') return reading.kind === 'base64';
   if (reading.kind !== 'dataUri') return false;
@@ -259,19 +268,33 @@ function passesAsItIs(reading: ArgumentReading, delivery: Delivery, file: Incomi
   const base64 = parameters.indexOf('base64');
   // what some readers take for a name would stand behind
   if (base64 >= 0 && base64 < parameters.length - 1) return false;
+  if (slot.declaredBy === 'config' && (base64 < 0 || !isPadded(reading.text, file.size))) return false;
   return delivery.encoding === 'dataUri' || (delivery.encoding === 'dataUriNamed' && base64 >= 0);
+}
+
+/** Whether the data of a URI is base64 as encoders write it: padded, and with nothing percent-encoded. */
+function isPadded(uri: string, size: number): boolean {
+  const data = uri.slice(uri.indexOf(',') + 1);
+  return data.length === Math.ceil(size / 3) * 4 && !data.includes('%');
 }
 
 function headerOf(use: SlotUse, tool: ToolFacts | undefined): string | undefined {
   return tool?.paramHeaders.find(({ path }) => path.join('.') === use.slot.path.join('.'))?.header;
 }
 
-function short(value: JsonValue | undefined, argument: string): string {
+/** @param length of the value as JSON, where it is so long that it was not read */
+function short(value: JsonValue | undefined, argument: string, length: number): string {
   const text = typeof value === 'string' ? value : undefined;
-  if (text !== undefined && Buffer.byteLength(text) <= MAX_HEADER_BYTES) return text;
-  const reason = 'maxSizeExceeded';
-  const limit = `the server wants it in a header as well, which takes ${MAX_HEADER_BYTES} bytes`;
-  throw new GatewayError('file_refused', { reason, argument, text: `Argument '${argument}' is too long: ${limit}.` });
+  const actual = text === undefined ? length : Buffer.byteLength(text);
+  if (text !== undefined && actual <= MAX_HEADER_BYTES) return text;
+  const limit = `the server wants it in a header as well, which takes ${MAX_HEADER_BYTES} bytes; it would have ${actual}`;
+  throw new GatewayError('file_refused', {
+    reason: 'maxSizeExceeded',
+    argument,
+    text: `Argument '${argument}' is too long: ${limit}.`,
+    maxSize: MAX_HEADER_BYTES,
+    actualSize: actual,
+  });
 }
 
 /** Over stdio a line too long ends the server's process, and with it everybody's work there. */

@@ -121,7 +121,7 @@ function answerIn(response: CapturedResponse, id: JsonValue): JsonObject | undef
 
 function noFacts(): ExchangeFacts {
   return {
-    requestId: undefined,
+    requests: [],
     method: undefined,
     name: undefined,
     version: undefined,

@@ -8,6 +8,9 @@ const MAX_STEPS = 64;
 /** What a reference leads to is copied for each slot: characters of what is no more than the schema of an argument. */
 const MAX_COPY = 64 * 1024;
 
+/** In which a schema may stand one level deeper; an `allOf` of one is how pydantic describes a reference. */
+const UNIONS = ['anyOf', 'oneOf', 'allOf'] as const;
+
 /** Where the schema of a slot stands in a tool. */
 export interface SchemaPlace {
   at: JsonPath;
@@ -24,8 +27,8 @@ export function maxItemsOf(tool: JsonObject, slot: readonly string[]): number | 
 }
 
 /**
- * Finds a slot's schema in a tool's inputSchema: through `properties` and `items`, through the branch of an `anyOf` or
- * `oneOf` that is not null, and through local `$ref`s.
+ * Finds a slot's schema in a tool's inputSchema: through `properties` and `items`, through the branch of a
+ * union that leads there or is not null, and through local `$ref`s.
  */
 export function placeOf(tool: JsonObject, slot: readonly string[]): SchemaPlace | undefined {
   if (!isObject(tool.inputSchema)) return undefined;
@@ -50,7 +53,7 @@ export function placeOf(tool: JsonObject, slot: readonly string[]): SchemaPlace 
         copies.push({ path: at, value: schema });
         continue;
       }
-      const union = (['anyOf', 'oneOf'] as const).find((word) => Array.isArray(schema[word]));
+      const union = UNIONS.find((word) => Array.isArray(schema[word]));
       if (!union) return true;
       const branches = schema[union] as JsonValue[];
       const index = branchFor(next, branches, root);
@@ -60,6 +63,7 @@ export function placeOf(tool: JsonObject, slot: readonly string[]): SchemaPlace 
     }
     return false;
   };
+  if (!resolve(slot[0])) return undefined;
   for (const [index, segment] of slot.entries()) {
     const next = slot[index + 1];
     const found =

@@ -250,7 +250,7 @@ function isAboutFile({ code }: GatewayError): boolean {
 }
 
 function noteFacts(exchange: Exchange, messages: ClientMessages): void {
-  exchange.facts.requestId = messages.requests.length === 1 ? messages.requests[0]?.id : undefined;
+  exchange.facts.requests = messages.requests;
   exchange.facts.method = messages.firstMethod;
   exchange.facts.name = messages.requests[0]?.subject;
   exchange.facts.version = messages.statelessVersion;

@@ -79,7 +79,7 @@ export class Calls {
       headersFromBody: true,
       signal: gone.signal,
       facts: {
-        requestId: undefined,
+        requests: [],
         method: undefined,
         name: undefined,
         version: undefined,

@@ -12,6 +12,8 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 /** What a model writes when it means a file on its own machine. */
 const LOCAL_PATH =
   /^(?:\.{0,2}\/|~\/|[a-z]:\\)(?:[\w .@+-]+[/\\])*[\w .@+-]*\.[a-z0-9]{1,8}$|^\/(?:tmp|etc|home|usr|var|mnt|root|opt|data|users|private|proc|dev)\//i;
+/** What is looked at to tell a list of files from any other. */
+const MAX_LISTED = 100;
 /** `[name](mcp-file://…)` */
 const MARKDOWN_LINK = /^\[[^\]]*\]\(\s*(\S+?)\s*\)$/;
 /** Handles and links are short; only a short string is worth unwrapping. */
@@ -22,7 +24,18 @@ const MIN_LOOSE_BASE64 = 64;
 /** Reads what any client may write: a handle, a link of Wharf's, a data: URI, base64, or a block copied from a result. */
 export function readArgument(value: JsonValue, slot: FileSlot): ArgumentReading | undefined {
   if (typeof value === 'string') return readString(unwrapped(value), slot);
+  if (Array.isArray(value)) return readList(value, slot);
   return isObject(value) ? readBlock(value) : undefined;
+}
+
+/** Files in a list where there is to be one: the server would get their handles. Any other list is the tool's own. */
+function readList(list: readonly JsonValue[], slot: FileSlot): ArgumentReading | undefined {
+  const files = list.slice(0, MAX_LISTED).map((item) => (Array.isArray(item) ? undefined : readArgument(item, slot)));
+  if (!files.some((file) => file?.kind === 'handle' || file?.kind === 'dataUri' || file?.kind === 'link')) {
+    return undefined;
+  }
+  const text = `is a list of ${list.length}, and takes one file; pass a file handle or a data: URI`;
+  return { kind: 'invalid', reason: 'malformedUri', text };
 }
 
 function readString(text: string, slot: FileSlot): ArgumentReading | undefined {

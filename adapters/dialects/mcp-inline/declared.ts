@@ -18,12 +18,12 @@ export function slotsOf(tool: JsonObject): FileSlot[] {
   const walk = (node: JsonValue | undefined, path: readonly string[], depth: number): void => {
     steps += 1;
     if (!isObject(node) || depth > MAX_DEPTH || steps > MAX_STEPS) return;
-    if (node.contentEncoding === 'base64' && path.length > 0) {
+    if (isBase64(node.contentEncoding) && path.length > 0) {
       slots.push(slot(path, node.contentMediaType));
       return;
     }
     if (typeof node.$ref === 'string') walk(pointed(root, node.$ref), path, depth + 1);
-    for (const union of [node.anyOf, node.oneOf]) {
+    for (const union of [node.anyOf, node.oneOf, node.allOf]) {
       if (Array.isArray(union)) for (const branch of union) walk(branch, path, depth + 1);
     }
     if (isObject(node.properties)) {
@@ -33,6 +33,11 @@ export function slotsOf(tool: JsonObject): FileSlot[] {
   };
   walk(root, [], 0);
   return slots;
+}
+
+/** RFC 2045, which JSON Schema refers to: names of encodings in any case. */
+function isBase64(encoding: JsonValue | undefined): boolean {
+  return typeof encoding === 'string' && encoding.toLowerCase() === 'base64';
 }
 
 function slot(path: readonly string[], mediaType: JsonValue | undefined): FileSlot {

@@ -33,8 +33,9 @@ export function shapeOf(schema: JsonValue | undefined, root: JsonValue | undefin
   return look(schema, 0);
 }
 
-export function branchesOf({ anyOf, oneOf }: JsonObject): JsonValue[] {
-  return [anyOf, oneOf].flatMap((union) => (Array.isArray(union) ? union : []));
+/** Pydantic writes a reference with a description as an `allOf` of one. */
+export function branchesOf({ anyOf, oneOf, allOf }: JsonObject): JsonValue[] {
+  return [anyOf, oneOf, allOf].flatMap((union) => (Array.isArray(union) ? union : []));
 }
 
 /** What a local reference points to. */

@@ -68,7 +68,7 @@ async function handle(
     principal: '',
     signal: gone.signal,
     facts: {
-      requestId: undefined,
+      requests: [],
       method: undefined,
       name: undefined,
       version: undefined,
@@ -93,7 +93,7 @@ async function handle(
       else if (error.cause) deps.log.warn({ code: error.code, err: error.cause }, 'an exchange failed');
       deps.metrics.count('wharf_errors_total', { code: error.code });
     }
-    refuse(outgoing, error, exchange.facts.requestId);
+    refuse(outgoing, error, exchange.facts.requests);
     discardRest(incoming);
   } finally {
     // whatever is over has nobody left to tell

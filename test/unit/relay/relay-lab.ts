@@ -141,7 +141,7 @@ export class RelayLab {
     };
     this.#client = { protocolVersion: options.version ?? '2025-06-18', capabilities: {} };
     this.facts = {
-      requestId: undefined,
+      requests: [],
       method: undefined,
       name: undefined,
       version: undefined,
