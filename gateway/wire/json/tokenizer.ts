@@ -1,103 +1,33 @@
-import { WireError } from '../errors.js';
-import { isHex } from './chars.js';
+import { isSpace } from './chars.js';
 import { Collector } from './collector.js';
+import { Grammar } from './grammar.js';
 import type { ReaderOptions } from './handler.js';
 import type { HeldMessage } from './held-message.js';
 
-/** Plain bytes of a string after which the scanner beats the byte loop. */
-const SHORT_RUN = 12;
 const LINE_FEED = Buffer.from('\n');
-/** Containers for whose kinds room is made at first. */
-const FIRST_DEPTH = 64;
-
-// Declared here and not imported: V8 folds a module's own constants, but reads an imported one from memory at every
-// use, which cost a third of the speed.
-const TAB = 0x09;
-const LF = 0x0a;
-const CR = 0x0d;
-const SPACE = 0x20;
-const QUOTE = 0x22;
-const PLUS = 0x2b;
-const COMMA = 0x2c;
-const MINUS = 0x2d;
-const DOT = 0x2e;
-const DIGIT_0 = 0x30;
-const DIGIT_9 = 0x39;
-const COLON = 0x3a;
-const OPEN_ARRAY = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_ARRAY = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-
-/** 1 for each byte that stands for itself in a string. */
-const PLAIN = new Uint8Array(256).fill(1, SPACE);
-PLAIN[QUOTE] = 0;
-PLAIN[BACKSLASH] = 0;
-
-// What is due next. Plain numbers: the switch below is compiled to a jump table.
-const VALUE = 0;
-const VALUE_OR_END = 1;
-const KEY_OR_END = 2;
-const KEY = 3;
-const AFTER_KEY = 4;
-const AFTER_VALUE = 5;
-const STRING = 6;
-const ESCAPE = 7;
-const HEX_1 = 8;
-const HEX_2 = 9;
-const HEX_3 = 10;
-const HEX_4 = 11;
-const LITERAL = 12;
-const SIGNED = 13;
-const ZERO = 14;
-const INTEGER = 15;
-const POINT = 16;
-const FRACTION = 17;
-const EXPONENT = 18;
-const EXPONENT_SIGNED = 19;
-const EXPONENT_DIGITS = 20;
-/** Inside a cut string. */
-const SLOT = 21;
-/** The value is complete; only whitespace may follow. */
-const DONE = 22;
-/** Malformed: the rest is held as it comes. */
-const OPAQUE = 23;
 
 /**
  * Reads one JSON value in any number of pieces, keeps it in a `HeldMessage` and diverts strings at slots to their
- * sinks. Whoever calls it knows where a message begins and ends. There is no recursion, and where the watch tree has
- * nothing below, a key costs no more than its bytes.
+ * sinks. Whoever calls it knows where a message begins and ends.
  */
 export class Tokenizer {
-  readonly #options: ReaderOptions;
   readonly #collector: Collector;
-  #state = OPAQUE;
-
-  /** Open containers, and of each whether it is an object. */
-  #depth = 0;
-  #kinds = new Uint8Array(FIRST_DEPTH);
-  /** The string at hand is a key. */
-  #inKey = false;
-  #literal = '';
-  #literalAt = 0;
+  readonly #grammar: Grammar;
 
   constructor(options: ReaderOptions) {
-    this.#options = options;
     this.#collector = new Collector(options);
+    this.#grammar = new Grammar(this.#collector, options.maxDepth);
   }
 
   /** The value is complete. */
   get done(): boolean {
-    return this.#state === DONE;
+    return this.#grammar.done;
   }
 
   /** Begins a message; the next bytes are its own. */
   begin(message: HeldMessage): void {
     this.#collector.begin(message);
-    this.#state = VALUE;
-    this.#depth = 0;
-    this.#inKey = false;
+    this.#grammar.begin();
   }
 
   /** Must be called before bytes of a new chunk are pushed. */
@@ -113,18 +43,20 @@ export class Tokenizer {
    */
   push(start: number, end: number): number {
     if (start >= end) return end;
-    if (this.#state === DONE) return start;
-    this.#collector.resume(start);
-    const at = this.#state === OPAQUE ? end : this.#run(start, end);
-    if (this.#state < DONE) this.#collector.suspend(end);
-    else this.#collector.leave(at);
+    const grammar = this.#grammar;
+    const collector = this.#collector;
+    if (grammar.done) return start;
+    collector.resume(start);
+    const at = grammar.opaque ? end : grammar.run(start, end);
+    if (grammar.done || grammar.opaque) collector.leave(at);
+    else collector.suspend(end);
     return at;
   }
 
   /** Holds what follows a complete value inside its frame or line: whitespace, or the message is malformed. */
   pushTrailing(start: number, end: number): void {
     this.#collector.resume(start);
-    if (this.#state === DONE) {
+    if (this.done) {
       const { chunk } = this.#collector;
       let at = start;
       while (at < end && isSpace(chunk[at] as number)) at++;
@@ -136,389 +68,33 @@ export class Tokenizer {
   /** Between the data lines of a frame stands a line feed that is in no chunk. */
   pushLineFeed(): void {
     const collector = this.#collector;
-    if (this.#state === SLOT) {
+    if (collector.slot) {
       collector.slotLineFeed();
       return;
     }
     // the scanner keeps what it knows of the chunk at hand: a line feed ends or fails any other state without it
     const { chunk } = collector;
     collector.chunk = LINE_FEED;
-    if (this.#state === DONE) this.pushTrailing(0, 1);
+    if (this.done) this.pushTrailing(0, 1);
     else this.push(0, 1);
     collector.chunk = chunk;
   }
 
   /** The message ends here: a number that could have gone on is complete, any other unfinished value is malformed. */
   finish(): void {
-    if (this.#state >= DONE) return;
+    const grammar = this.#grammar;
+    if (grammar.done || grammar.opaque) return;
     const collector = this.#collector;
-    const isComplete = this.#depth === 0 && isNumberEnd(this.#state);
+    const isComplete = grammar.end();
     if (!isComplete && collector.message.empty) return;
     // no chunk is at hand any more, and everything is held
     collector.resume(0);
-    if (isComplete) {
-      if (collector.scalar) collector.endScalar(0);
-      this.#state = DONE;
-    } else {
-      this.fail('the value is incomplete', 0);
-    }
+    if (!isComplete) this.fail('the value is incomplete', 0);
+    else if (collector.scalar) collector.endScalar(0);
   }
 
   /** The message is not JSON: from here on its bytes are only held. */
   fail(reason: string, at: number): void {
-    const { message, base } = this.#collector;
-    message.malformed = { offset: base + at, reason };
-    message.empty = false;
-    this.#state = OPAQUE;
-    this.#collector.drop();
-  }
-
-  #run(start: number, end: number): number {
-    const collector = this.#collector;
-    const { chunk, position } = collector;
-    const maxDepth = this.#options.maxDepth;
-    let kinds = this.#kinds;
-    let state = this.#state;
-    let depth = this.#depth;
-    let inKey = this.#inKey;
-    let at = start;
-    /** Where the loop must stop: at the end, or where an armed string has grown to a cut. */
-    let stop = collector.cutBefore(end);
-
-    for (;;) {
-      while (at < stop) {
-        let byte = chunk[at] as number;
-
-        if (state === STRING) {
-          const near = Math.min(at + SHORT_RUN, stop);
-          while (PLAIN[byte] === 1 && ++at < near) byte = chunk[at] as number;
-          if (at === near) {
-            if (at < stop) at = collector.scanner.plainUntil(at, stop);
-            if (at === stop) continue;
-            byte = chunk[at] as number;
-          }
-          if (byte === QUOTE) {
-            if (inKey) {
-              if (collector.keyFrom >= 0) collector.endKey(at);
-              at++;
-              if (at < stop && chunk[at] === COLON) {
-                at++;
-                state = VALUE;
-                if (at < stop && depth !== position.depth && chunk[at] === QUOTE) {
-                  at++;
-                  inKey = false;
-                  state = STRING;
-                }
-              } else state = AFTER_KEY;
-              continue;
-            }
-            if (collector.scalar) {
-              collector.endString(at);
-              stop = end;
-            }
-            at++;
-            state = AFTER_VALUE;
-            if (depth > 0) continue;
-            this.#state = DONE;
-            return at;
-          }
-          if (byte === BACKSLASH) {
-            at++;
-            state = ESCAPE;
-            continue;
-          }
-          this.fail('raw control character in a string', at);
-          return end;
-        }
-
-        switch (state) {
-          case AFTER_VALUE: {
-            if (byte === COMMA) {
-              at++;
-              if (kinds[depth] === 1) {
-                state = KEY;
-                if (at < stop && depth !== position.depth && chunk[at] === QUOTE) {
-                  at++;
-                  inKey = true;
-                  state = STRING;
-                }
-              } else {
-                state = VALUE;
-                if (depth === position.depth) position.nextItem();
-              }
-              continue;
-            }
-            const isObject = kinds[depth] === 1;
-            if (byte === (isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
-              at++;
-              if (depth === position.depth) collector.close(at);
-              depth--;
-              if (depth === 0) {
-                this.#depth = 0;
-                this.#state = DONE;
-                return at;
-              }
-              continue;
-            }
-            if (isSpace(byte)) {
-              at++;
-              continue;
-            }
-            this.fail(isObject ? 'neither "," nor "}" after a value' : 'neither "," nor "]" after a value', at);
-            return end;
-          }
-
-          case KEY_OR_END:
-          case KEY:
-            if (byte === QUOTE) {
-              at++;
-              inKey = true;
-              if (depth === position.depth) {
-                collector.keyFrom = at;
-                position.keyStart(collector.offset(at));
-              } else {
-                collector.keyFrom = -1;
-              }
-              state = STRING;
-              continue;
-            }
-            if (isSpace(byte)) {
-              at++;
-              continue;
-            }
-            if (byte === CLOSE_OBJECT && state === KEY_OR_END) {
-              state = AFTER_VALUE;
-              continue;
-            }
-            this.fail('a key must be a string', at);
-            return end;
-
-          case AFTER_KEY:
-            if (byte === COLON) {
-              at++;
-              state = VALUE;
-              continue;
-            }
-            if (isSpace(byte)) {
-              at++;
-              continue;
-            }
-            this.fail('no ":" after a key', at);
-            return end;
-
-          case VALUE_OR_END:
-          case VALUE: {
-            if (byte === QUOTE) {
-              inKey = false;
-              state = STRING;
-              if (depth === position.depth && collector.beginScalar(at, true)) {
-                stop = collector.cutBefore(end);
-              }
-              at++;
-              continue;
-            }
-            if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
-              if (depth === maxDepth) {
-                collector.flush(at);
-                this.#tooDeep(at);
-                return end;
-              }
-              if (depth === position.depth) collector.open(byte === OPEN_ARRAY, at);
-              depth++;
-              if (depth === kinds.length) {
-                kinds = grown(kinds);
-                this.#kinds = kinds;
-              }
-              at++;
-              if (byte === OPEN_OBJECT) {
-                kinds[depth] = 1;
-                state = KEY_OR_END;
-              } else {
-                kinds[depth] = 0;
-                state = VALUE_OR_END;
-              }
-              continue;
-            }
-            if (isSpace(byte)) {
-              at++;
-              continue;
-            }
-            if (byte === CLOSE_ARRAY && state === VALUE_OR_END) {
-              state = AFTER_VALUE;
-              continue;
-            }
-            const next = numberState(byte);
-            if (next >= 0) state = next;
-            else if (byte === 0x74) this.#literal = 'true';
-            else if (byte === 0x66) this.#literal = 'false';
-            else if (byte === 0x6e) this.#literal = 'null';
-            else {
-              this.fail('no value where one is due', at);
-              return end;
-            }
-            if (next < 0) {
-              state = LITERAL;
-              this.#literalAt = 1;
-            }
-            if (depth === position.depth) collector.beginScalar(at, false);
-            at++;
-            continue;
-          }
-
-          case ESCAPE:
-            at++;
-            if (byte === 0x75) {
-              state = HEX_1;
-              continue;
-            }
-            if (isSimpleEscape(byte)) {
-              state = STRING;
-              continue;
-            }
-            this.fail('unknown escape in a string', at - 1);
-            return end;
-
-          case HEX_1:
-          case HEX_2:
-          case HEX_3:
-          case HEX_4:
-            if (!isHex(byte)) {
-              this.fail('bad unicode escape in a string', at);
-              return end;
-            }
-            at++;
-            state = state === HEX_4 ? STRING : state + 1;
-            continue;
-
-          case LITERAL:
-            if (byte !== this.#literal.charCodeAt(this.#literalAt)) {
-              this.fail('unknown literal', at);
-              return end;
-            }
-            at++;
-            if (++this.#literalAt < this.#literal.length) continue;
-            break;
-
-          case INTEGER:
-          case FRACTION:
-          case EXPONENT_DIGITS:
-          case ZERO:
-            while (state !== ZERO && byte >= DIGIT_0 && byte <= DIGIT_9 && ++at < stop) byte = chunk[at] as number;
-            if (at === stop) continue;
-            if (byte === DOT && (state === INTEGER || state === ZERO)) {
-              at++;
-              state = POINT;
-              continue;
-            }
-            if ((byte | 0x20) === 0x65 && state !== EXPONENT_DIGITS) {
-              at++;
-              state = EXPONENT;
-              continue;
-            }
-            if (depth === 0 && !isSpace(byte)) {
-              this.fail('malformed number', at);
-              return end;
-            }
-            break;
-
-          case SIGNED:
-            if (!isDigit(byte)) {
-              this.fail('malformed number', at);
-              return end;
-            }
-            at++;
-            state = byte === DIGIT_0 ? ZERO : INTEGER;
-            continue;
-
-          case EXPONENT:
-          case EXPONENT_SIGNED:
-          case POINT:
-            if (state === EXPONENT && (byte === PLUS || byte === MINUS)) {
-              at++;
-              state = EXPONENT_SIGNED;
-              continue;
-            }
-            if (!isDigit(byte)) {
-              this.fail('malformed number', at);
-              return end;
-            }
-            at++;
-            state = state === POINT ? FRACTION : EXPONENT_DIGITS;
-            continue;
-
-          case SLOT:
-            at = collector.slotBytes(at, end);
-            if (collector.slot) continue;
-            break;
-        }
-
-        // a scalar is complete
-        if (collector.scalar) collector.endScalar(at);
-        state = AFTER_VALUE;
-        if (depth === 0) {
-          this.#state = DONE;
-          return at;
-        }
-      }
-      if (stop === end && !collector.isCutAt(at)) break;
-      collector.divert(at, state === ESCAPE);
-      state = SLOT;
-      stop = end;
-    }
-    this.#state = state;
-    this.#depth = depth;
-    this.#inKey = inKey;
-    return end;
-  }
-
-  /** @throws WireError `depth` unless the message is discarded */
-  #tooDeep(at: number): void {
-    const { maxDepth } = this.#options;
-    const reason = `nested deeper than ${maxDepth}`;
-    const { message, base } = this.#collector;
-    message.reportLimit(new WireError('depth', reason, base + at));
-    this.fail(reason, at);
-  }
-}
-
-function isSpace(byte: number): boolean {
-  return byte === SPACE || byte === LF || byte === CR || byte === TAB;
-}
-
-function isDigit(byte: number): boolean {
-  return byte >= DIGIT_0 && byte <= DIGIT_9;
-}
-
-function grown(kinds: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(kinds.length * 2);
-  larger.set(kinds);
-  return larger;
-}
-
-/** The state after a number's first byte; -1 when the byte begins none. */
-function numberState(byte: number): number {
-  if (byte === DIGIT_0) return ZERO;
-  if (isDigit(byte)) return INTEGER;
-  return byte === MINUS ? SIGNED : -1;
-}
-
-function isNumberEnd(state: number): boolean {
-  return state === ZERO || state === INTEGER || state === FRACTION || state === EXPONENT_DIGITS;
-}
-
-/** `"`, `\\`, `/`, b, f, n, r, t. */
-function isSimpleEscape(byte: number): boolean {
-  switch (byte) {
-    case QUOTE:
-    case BACKSLASH:
-    case 0x2f:
-    case 0x62:
-    case 0x66:
-    case 0x6e:
-    case 0x72:
-    case 0x74:
-      return true;
-    default:
-      return false;
+    this.#grammar.fail(reason, at);
   }
 }
