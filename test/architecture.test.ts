@@ -193,8 +193,8 @@ describe('libraries stay in their place', () => {
 describe('the shape of the source', () => {
   const lines = (file: SourceFile) => file.text.split('\n').length;
 
-  it('no file is longer than 400 lines, the tokenizer than 600', () => {
-    const long = product.filter((file) => lines(file) > (file.path.includes('tokenizer') ? 600 : 400));
+  it('no file is longer than 400 lines', () => {
+    const long = product.filter((file) => lines(file) > 400);
     expect(long.map((file) => `${file.path} ${lines(file)}`)).toEqual([]);
   });
 
