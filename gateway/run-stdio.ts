@@ -1,12 +1,11 @@
-import { fstatSync, mkdtempSync, rmSync } from 'node:fs';
+import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { StdioAction } from './cli.js';
 import type { AdapterList } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
 import { loadConfig } from './config/load.js';
+import { makePrivateFolder } from './files/temp-files.js';
 import { createLog } from './log.js';
 import { problemsText, startFailureText } from './report.js';
 import { start } from './start.js';
@@ -19,8 +18,7 @@ const LAST_MS = 1500;
 /** Resolves with the exit code of a gateway whose start failed; one that ran exits by itself. */
 export async function runStdio({ load, server }: StdioAction, adapters: AdapterList): Promise<number> {
   // of this process alone: with its state in memory, nobody else could make sense of its files
-  const folder = mkdtempSync(join(tmpdir(), 'wharf-stdio-'));
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const folder = makePrivateFolder();
   const defaults = { objects: { use: 'filesystem', path: folder }, state: { use: 'memory' } };
   const loaded = await loadConfig({ ...load, defaults }, adapters);
   if (!loaded.ok) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { type FileHandle, lstat, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,6 +42,22 @@ const living = new Set<string>();
 /** A process that is told to end at once answers no call any more. */
 function removeLiving(): void {
   for (const folder of living) rmSync(folder, { recursive: true, force: true });
+}
+
+function keep(folder: string): string {
+  if (living.size === 0) process.once('exit', removeLiving);
+  living.add(folder);
+  return folder;
+}
+
+/** Makes a folder that nobody else can enter. It goes with the process, or, when that is killed, at the next start. */
+export function makePrivateFolder(root = tmpdir()): string {
+  // mkdtemp gives mode 0700 and never a name that is taken, not even by a link
+  return keep(mkdtempSync(prefixIn(root)));
+}
+
+function prefixIn(root: string): string {
+  return join(root, `wharf-${HOST}-${process.pid}-`);
 }
 
 /** Stored files as files on the local disk, each in a folder of its own that nobody else can enter. */
@@ -99,11 +115,7 @@ export class TempFiles {
 
   async #makeFolder(): Promise<string> {
     try {
-      // mkdtemp gives mode 0700 and never a name that is taken, not even by a link
-      const folder = await mkdtemp(join(this.#root, `wharf-${HOST}-${process.pid}-`));
-      if (living.size === 0) process.once('exit', removeLiving);
-      living.add(folder);
-      return folder;
+      return keep(await mkdtemp(prefixIn(this.#root)));
     } catch (error) {
       throw toTempError(error);
     }

@@ -216,6 +216,20 @@ describe('the processes of wharf stdio', () => {
     expect(await face.leftovers()).toEqual([]);
   });
 
+  it('leave nothing when they are killed that the next one does not remove', async () => {
+    await start('--', ...stdioServer());
+    await face.initialize();
+    face.child.kill('SIGKILL');
+    await face.ended;
+    expect(await face.leftovers()).toHaveLength(1);
+    face = FaceProcess.startIn(face.folder, '--', ...stdioServer());
+    await face.initialize();
+    expect(await face.leftovers()).toHaveLength(1);
+    face.child.stdin.end();
+    expect(await face.ended).toBe(0);
+    expect(await face.leftovers()).toEqual([]);
+  });
+
   it('do not wait for a client that reads nothing', async () => {
     await start('--', ...stdioServer());
     await face.initialize();

@@ -33,7 +33,12 @@ export class FaceProcess {
   }
 
   static async start(...args: string[]): Promise<FaceProcess> {
-    return new FaceProcess(args, await mkdtemp(join(tmpdir(), 'wharf-face-')));
+    return FaceProcess.startIn(await mkdtemp(join(tmpdir(), 'wharf-face-')), ...args);
+  }
+
+  /** With the temporary folder of another. */
+  static startIn(folder: string, ...args: string[]): FaceProcess {
+    return new FaceProcess(args, folder);
   }
 
   /** Everything said so far; what is no JSON is an error. */
