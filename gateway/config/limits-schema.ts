@@ -63,7 +63,7 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     kind: 'size',
     min: MIB,
     max: 64 * GIB,
-    text: 'All messages held in memory at one time, whole process.',
+    text: 'All messages held in memory at one time, whole process. A request larger than `limits.message` counts four times: so many copies of it there may be.',
     processWide: true,
   },
   partMemory: {

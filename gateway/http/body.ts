@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors.js';
-import type { HeldBudget } from '../files/budget.js';
+import type { HeldRequest } from '../files/budget.js';
 import type { Limits } from '../policy/limits.js';
 import { BodyMeter } from '../relay/body-meter.js';
 
@@ -8,19 +8,9 @@ export interface BodyLimits {
   limits: Limits;
   /** `timeouts.idle`, milliseconds without a byte. */
   idleMs: number;
-  /** `limits.held`; what is added for a body is given back when its exchange ends. */
-  held: HeldBudget;
+  /** `limits.held`; released by the caller, when the exchange ends. */
+  held: HeldRequest;
 }
-
-/**
- * What a body counts against `limits.held`. A large one is there as its chunks, its bytes, its text and the strings of
- * its arguments at the same time: 200 MB of them took 1.26 GB.
- */
-export function heldFor(bytes: number, limits: Limits): number {
-  return bytes > limits.message ? bytes * COPIES : bytes;
-}
-
-const COPIES = 4;
 
 /**
  * The whole body of a POST. The limits count what was received, whatever the client announced: `limits.message` for
@@ -38,12 +28,10 @@ export function readBody(request: IncomingMessage, { limits, idleMs, held }: Bod
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let received = 0;
-    let counted = 0;
     let meter: BodyMeter | undefined;
     const refuse = (error: unknown) => {
       clearTimeout(idle);
-      held.add(-counted);
-      counted = 0;
+      held.release();
       request.removeAllListeners('data');
       request.pause();
       reject(error);
@@ -56,9 +44,7 @@ export function readBody(request: IncomingMessage, { limits, idleMs, held }: Bod
       idle.refresh();
       try {
         received += chunk.length;
-        const more = heldFor(received, limits) - counted;
-        counted += more;
-        held.add(more);
+        held.grow(chunk.length);
         chunks.push(chunk);
         if (meter) meter.take(chunk);
         else if (received > limits.message) {

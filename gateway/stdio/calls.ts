@@ -1,5 +1,5 @@
 import { asGatewayError, GatewayError } from '../errors.js';
-import type { HeldBudget } from '../files/budget.js';
+import { type HeldBudget, HeldRequest } from '../files/budget.js';
 import { logExchange } from '../http/access-log.js';
 import type { Timeouts } from '../policy/limits.js';
 import type { Log } from '../ports/log.js';
@@ -67,7 +67,8 @@ export class Calls {
   }
 
   async #run(verb: Verb, { headers, body }: CallRequest, response: LineResponse): Promise<CallEnd> {
-    const { server, principal, held, log, metrics } = this.#deps;
+    const { server, principal, log, metrics } = this.#deps;
+    const held = new HeldRequest(this.#deps.held, server.limits);
     const startedAt = performance.now();
     const gone = new AbortController();
     response.once('close', () => gone.abort(CLIENT_GONE));
@@ -91,7 +92,7 @@ export class Calls {
     };
     let error: GatewayError | undefined;
     try {
-      held.add(exchange.body.length);
+      held.grow(exchange.body.length);
       if (verb === 'POST') await server.post(exchange);
       else if (verb === 'GET') await server.get(exchange);
       else await server.remove(exchange);
@@ -105,7 +106,7 @@ export class Calls {
       }
       response.destroy();
     }
-    held.add(-exchange.body.length);
+    held.release();
     await response.closed;
     logExchange({ log, metrics }, server.name, verb, response.status, exchange, startedAt);
     return { response, error };

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { asGatewayError, type GatewayError } from '../errors.js';
-import type { HeldBudget } from '../files/budget.js';
+import { type HeldBudget, HeldRequest } from '../files/budget.js';
 import type { Limits } from '../policy/limits.js';
 import { BodyMeter } from '../relay/body-meter.js';
 import { IdFinder } from '../relay/request-id.js';
@@ -14,7 +14,7 @@ export type InputLine = { bytes: Buffer } | { error: GatewayError; id: string | 
 /** One line while it arrives. What passes a limit is let go, and read on only for its id. */
 class Line {
   readonly #limits: Limits;
-  readonly #held: HeldBudget;
+  readonly #held: HeldRequest;
   #parts: Buffer[] = [];
   #length = 0;
   #meter: BodyMeter | undefined;
@@ -22,7 +22,7 @@ class Line {
 
   constructor(limits: Limits, held: HeldBudget) {
     this.#limits = limits;
-    this.#held = held;
+    this.#held = new HeldRequest(held, limits);
   }
 
   add(part: Buffer): void {
@@ -33,7 +33,7 @@ class Line {
     this.#parts.push(part);
     this.#length += part.length;
     try {
-      this.#held.add(part.length);
+      this.#held.grow(part.length);
       if (this.#meter) this.#meter.take(part);
       else if (this.#length > this.#limits.message) {
         this.#meter = new BodyMeter(this.#limits);
@@ -60,7 +60,7 @@ class Line {
   }
 
   release(): void {
-    this.#held.add(-this.#length);
+    this.#held.release();
     this.#parts = [];
     this.#length = 0;
   }

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { asGatewayError, GatewayError } from '../../errors.js';
-import type { HeldBudget } from '../../files/budget.js';
+import { type HeldBudget, HeldRequest } from '../../files/budget.js';
 import type { Timeouts } from '../../policy/limits.js';
 import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { Exchange } from '../../relay/exchange.js';
 import type { Server } from '../../relay/server.js';
 import { logExchange } from '../access-log.js';
-import { discardRest, heldFor, readBody } from '../body.js';
+import { discardRest, readBody } from '../body.js';
 import { refuse } from '../error-response.js';
 import type { DirectRoute } from '../listener.js';
 
@@ -78,13 +78,14 @@ async function handle(
       error: undefined,
     },
   };
+  const held = new HeldRequest(deps.held, server.limits);
   const onClose = () => gone.abort(CLIENT_GONE);
   outgoing.once('close', onClose);
   deps.open.count += 1;
   if (incoming.method === 'GET') deps.open.getStreams.add(outgoing);
   try {
     exchange.principal = deps.authenticate(incoming.headers);
-    await dispatch(deps, server, exchange, incoming);
+    await dispatch(deps, server, exchange, incoming, held);
   } catch (thrown) {
     const error = asGatewayError(thrown);
     exchange.facts.error = error.code;
@@ -98,20 +99,26 @@ async function handle(
   } finally {
     // whatever is over has nobody left to tell
     outgoing.off('close', onClose);
-    deps.held.add(-heldFor(exchange.body.length, server.limits));
+    held.release();
     deps.open.count -= 1;
     deps.open.getStreams.delete(outgoing);
     logExchange(deps, server.name, incoming.method ?? '', outgoing.statusCode, exchange, startedAt);
   }
 }
 
-async function dispatch(deps: McpDeps, server: Server, exchange: Exchange, incoming: IncomingMessage): Promise<void> {
+async function dispatch(
+  deps: McpDeps,
+  server: Server,
+  exchange: Exchange,
+  incoming: IncomingMessage,
+  held: HeldRequest,
+): Promise<void> {
   switch (incoming.method) {
     case 'POST':
       exchange.body = await readBody(incoming, {
         limits: server.limits,
         idleMs: deps.timeouts.idle,
-        held: deps.held,
+        held,
       });
       return server.post(exchange);
     case 'GET':

@@ -1,5 +1,8 @@
+import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { HeldBudget, PartBudget } from '../../../gateway/files/budget.js';
+import { HeldBudget, HeldRequest, PartBudget } from '../../../gateway/files/budget.js';
+import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
+import { inputLines } from '../../../gateway/stdio/input.js';
 
 const never = new AbortController().signal;
 
@@ -64,5 +67,49 @@ describe('the held budget', () => {
     held.add(-11);
     expect(held.used).toBe(0);
     held.add(10);
+  });
+});
+
+describe('what a request counts of the held budget', () => {
+  const MESSAGE = 100;
+
+  it('is its bytes, and four times as many once it is longer than limits.message', () => {
+    const held = new HeldBudget(10_000);
+    const request = new HeldRequest(held, { message: MESSAGE });
+    request.grow(60);
+    request.grow(40);
+    expect(held.used).toBe(100);
+    request.grow(1);
+    expect(held.used).toBe(404);
+    request.grow(99);
+    expect(held.used).toBe(800);
+    request.release();
+    request.release();
+    expect(held.used).toBe(0);
+  });
+
+  it('counts until it is released, also where it was too much', () => {
+    const held = new HeldBudget(300);
+    const request = new HeldRequest(held, { message: MESSAGE });
+    request.grow(100);
+    expect(() => request.grow(1)).toThrow(expect.objectContaining({ code: 'held_full' }));
+    request.release();
+    expect(held.used).toBe(0);
+  });
+
+  it('is the same on standard input', async () => {
+    const limits = { ...DEFAULT_LIMITS, message: 40_000 };
+    const line = `{"id":1,"method":"tools/call","params":{"arguments":{"file":"${'A'.repeat(100_000)}"}}}`;
+    const read = async (budget: number) => {
+      const held = new HeldBudget(budget);
+      const lines = [];
+      for await (const one of inputLines(Readable.from([Buffer.from(`${line}\n`)]), limits, held)) lines.push(one);
+      expect(held.used).toBe(0);
+      return lines;
+    };
+    expect(await read(line.length * 4)).toEqual([{ bytes: Buffer.from(line) }]);
+    expect(await read(line.length * 4 - 1)).toEqual([
+      { error: expect.objectContaining({ code: 'held_full' }), id: '1' },
+    ]);
   });
 });
