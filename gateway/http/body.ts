@@ -3,6 +3,7 @@ import { GatewayError } from '../errors.js';
 import type { HeldRequest } from '../files/budget.js';
 import type { Limits } from '../policy/limits.js';
 import { BodyMeter } from '../relay/body-meter.js';
+import { idIn } from '../relay/request-id.js';
 
 export interface BodyLimits {
   limits: Limits;
@@ -10,15 +11,17 @@ export interface BodyLimits {
   idleMs: number;
   /** `limits.held`; released by the caller, when the exchange ends. */
   held: HeldRequest;
+  /** Told of the id of a request that is refused before it has come whole, as JSON text. */
+  refused: (id: string | undefined) => void;
 }
 
 /**
  * The whole body of a POST. The limits count what was received, whatever the client announced: `limits.message` for
  * the message, `limits.inlineArgument` for each long string of its arguments.
- * @throws GatewayError `message_too_large`, `argument_too_large`, `held_full`, `unsupported_media_type`,
+ * @throws GatewayError `message_too_large`, `argument_too_large`, `too_deep`, `held_full`, `unsupported_media_type`,
  *   `unsupported_coding`, `idle_timeout`
  */
-export function readBody(request: IncomingMessage, { limits, idleMs, held }: BodyLimits): Promise<Buffer> {
+export function readBody(request: IncomingMessage, { limits, idleMs, held, refused }: BodyLimits): Promise<Buffer> {
   const type = request.headers['content-type'] ?? '';
   if (!/^application\/json\s*(;|$)/i.test(type)) {
     throw new GatewayError('unsupported_media_type', { expected: 'application/json' });
@@ -52,6 +55,7 @@ export function readBody(request: IncomingMessage, { limits, idleMs, held }: Bod
           for (const earlier of chunks) meter.take(earlier);
         }
       } catch (error) {
+        refused(idIn(...chunks));
         refuse(error);
       }
     });

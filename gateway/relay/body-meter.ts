@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors.js';
 import type { Limits } from '../policy/limits.js';
+import { WireError } from '../wire/errors.js';
 import { createReader, type MessageReader } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
 
@@ -18,9 +19,11 @@ const SPELLING_ALLOWANCE = 16 * 1024;
  */
 export class BodyMeter {
   readonly #reader: MessageReader;
+  readonly #maxDepth: number;
   #held = 0;
 
   constructor(limits: Limits) {
+    this.#maxDepth = limits.depth;
     const most = Math.ceil(limits.inlineArgument / 3) * 4 + SPELLING_ALLOWANCE;
     this.#reader = createReader('json', {
       tree: TREE,
@@ -51,12 +54,15 @@ export class BodyMeter {
     });
   }
 
-  /** @throws GatewayError `message_too_large`, `argument_too_large`, `json_malformed` */
+  /** @throws GatewayError `message_too_large`, `argument_too_large`, `too_deep`, `json_malformed` */
   take(chunk: Buffer): void {
     try {
       this.#reader.feed(chunk);
     } catch (error) {
       if (error instanceof GatewayError) throw error;
+      if (error instanceof WireError && error.code === 'depth') {
+        throw new GatewayError('too_deep', { limit: 'limits.depth', allowed: this.#maxDepth }, error);
+      }
       throw new GatewayError('json_malformed', { reason: 'it cannot be read' }, error);
     }
   }

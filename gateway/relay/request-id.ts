@@ -29,7 +29,6 @@ export class IdFinder {
     },
   });
 
-  /** What was fed must not be changed before the last of it. */
   feed(bytes: Buffer): void {
     this.#reader.feed(bytes);
   }
@@ -40,11 +39,15 @@ export class IdFinder {
   }
 }
 
-/** The id of the request in a text that is not to be parsed, as far as it can be read; a batch has none of its own. */
-export function idIn(text: Buffer): string | undefined {
-  if (text.find((byte) => byte > SPACE) !== OPEN_OBJECT) return undefined;
+/**
+ * The id of the request in a text that is not to be parsed, as far as it can be read; a batch has none of its own.
+ * @param pieces of the text, which may break off
+ */
+export function idIn(...pieces: readonly Buffer[]): string | undefined {
+  const begins = pieces.find((piece) => piece.some((byte) => byte > SPACE));
+  if (begins?.find((byte) => byte > SPACE) !== OPEN_OBJECT) return undefined;
   const finder = new IdFinder();
-  finder.feed(text);
+  for (const piece of pieces) finder.feed(piece);
   finder.end();
   return finder.id;
 }

@@ -119,6 +119,9 @@ async function dispatch(
         limits: server.limits,
         idleMs: deps.timeouts.idle,
         held,
+        refused: (id) => {
+          if (id !== undefined) exchange.facts.requests = [{ id, base: [] }];
+        },
       });
       return server.post(exchange);
     case 'GET':

@@ -106,6 +106,15 @@ describe('calls of a hostile client', () => {
     await large.stop();
   });
 
+  it.each([
+    ['too_deep', '['.repeat(70_000)],
+    ['message_too_large', `{"x":[${'1,'.repeat(40_000)}`],
+    ['held_full', `{"file":"${'A'.repeat(7_000_000)}`],
+  ])('says which request it refuses before that has come whole: %s', async (code, args) => {
+    const { message } = await post(`{"jsonrpc":"2.0","id":"me","method":"tools/call","params":{"arguments":${args}`);
+    expect(message).toMatchObject({ id: 'me', error: { data: { code } } });
+  });
+
   it('refuses more files in one call than limits.files, wherever they stand', async () => {
     const pages = Array.from({ length: 500 }, () => ({ data: HANDLE }));
     const before = upstream.with('tools/call').length;
