@@ -348,9 +348,8 @@ export class SharedSession {
   }
 
   #openStream(): PostStream | GetStream | undefined {
-    if (this.#get) return this.#get;
     const [only] = this.#posts;
-    return this.#posts.size === 1 ? only : undefined;
+    return this.#get ?? (this.#posts.size === 1 ? only : undefined);
   }
 
   async #waitForStream(): Promise<void> {
