@@ -92,6 +92,8 @@ export interface FileSlot {
   readonly maxSize?: number;
   /** Of an array: the most items, as the tool itself says. */
   readonly maxItems?: number;
+  /** The JSON types that the tool itself says may stand there; absent: whatever. */
+  readonly types?: ReadonlySet<string>;
   /** Absent: every one. */
   readonly transferModes?: readonly TransferMode[];
   /** Siblings of the slot that are filled from the file: the last segment of their path. */

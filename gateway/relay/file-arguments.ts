@@ -167,11 +167,24 @@ function filesIn(args: JsonObject, slots: readonly FileSlot[], deps: ArgumentDep
   const files: FileUse[] = [];
   for (const slot of slots) {
     for (const use of valuesIn(args, slot)) {
-      files.push(...withReading(use, deps));
+      const read = withReading(use, deps);
+      if (read.length === 0) refuseOtherType(use, deps);
+      files.push(...read);
       if (files.length > deps.limits.files) return files;
     }
   }
   return files;
+}
+
+/** What is no file, and nothing else that the server takes there. A text is judged by whoever reads it. */
+function refuseOtherType({ slot, path, value, wrap }: SlotUse, { lifts }: ArgumentDeps): void {
+  const type = Array.isArray(value) ? 'array' : typeof value;
+  if (wrap || type === 'string' || !slot.types || slot.types.has(type)) return;
+  if (type === 'number' && slot.types.has('integer')) return;
+  const argument = calledAs(slot, path, lifts);
+  const kind = /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+  const text = `Argument '${argument}' is ${kind}, and takes a file: pass a file handle (mcp-file://…) or a data: URI.`;
+  throw new GatewayError('file_refused', { reason: 'malformedUri', argument, text });
 }
 
 /** The newest call is the one that may be too much. */

@@ -26,6 +26,29 @@ export function maxItemsOf(tool: JsonObject, slot: readonly string[]): number | 
   return typeof maxItems === 'number' && Number.isInteger(maxItems) && maxItems >= 0 ? maxItems : undefined;
 }
 
+/** The JSON types that a tool says the value of a slot may have; undefined where it does not say. */
+export function typesOf(tool: JsonObject, slot: readonly string[]): ReadonlySet<string> | undefined {
+  const [last = '', ...above] = slot.toReversed();
+  const parent = above.length === 0 ? tool.inputSchema : placeOf(tool, above.toReversed())?.schema;
+  if (!isObject(tool.inputSchema) || !isObject(parent)) return undefined;
+  const root = tool.inputSchema;
+  const types = new Set<string>();
+  let steps = 0;
+  const isKnown = (schema: JsonValue | undefined): boolean => {
+    steps += 1;
+    if (!isObject(schema) || steps > MAX_STEPS) return false;
+    if (typeof schema.$ref === 'string') return isKnown(pointed(root, schema.$ref));
+    const union = schema.anyOf ?? schema.oneOf;
+    if (schema.type === undefined && Array.isArray(union)) return union.every(isKnown);
+    const own = Array.isArray(schema.type) ? schema.type : [schema.type];
+    for (const type of own) types.add(String(type));
+    return schema.type !== undefined;
+  };
+  const members = isObject(parent.properties) ? parent.properties : {};
+  const schema = last === EACH ? parent.items : Object.hasOwn(members, last) ? members[last] : undefined;
+  return isKnown(schema) ? types : undefined;
+}
+
 /**
  * Finds a slot's schema in a tool's inputSchema: through `properties` and `items`, through the branch of a
  * union that leads there or is not null, and through local `$ref`s.

@@ -13,6 +13,7 @@ const TOOLS = [
   tool('pair', { left: declared(), right: declared(), rightFilename: NAME, filename: NAME }),
   tool('inner', { doc: { type: 'object', properties: { file: declared(), fileName: { type: ['string', 'null'] } } } }),
   tool('kinds', { file: declared(), filename: { type: 'string', enum: ['a', 'b'] }, name: NAME }),
+  tool('either', { file: { anyOf: [declared(), { type: 'integer' }, { type: 'null' }] } }),
   tool('modes', { file: { type: 'string', 'x-mcp-file': { transferModes: ['inline', 'upload'] } } }),
   tool('old', { file: { ...PLAIN, mcpFile: { filenameProperty: 'called' } }, called: NAME, filename: NAME }),
   tool('oldest', { file: PLAIN, filename: NAME }, { inputFiles: { file: {} } }),
@@ -45,6 +46,16 @@ describe('SEP-2356: what servers that declare file arguments get', () => {
     const { file } = await servers.sent('now', { file: handle });
     expect(String(file).slice(0, 22)).toBe('data:image/png;base64,');
     expect(sha256(bytesOf(file))).toBe(sha256(BIG));
+  });
+
+  it.each([7, true, {}, [], { a: 1 }, ['data:,A']])('2356-14: %j is no file, and not sent', async (file) => {
+    expect(await servers.refused('now', { file })).toEqual({ reason: 'malformedUri', argument: 'file' });
+    expect(await servers.refused('album', { photos: ['data:,A', file] })).toMatchObject({ argument: 'photos[1]' });
+  });
+
+  it('2356-14: unless the server takes that as well', async () => {
+    for (const file of [7, null]) expect(await servers.sent('either', { file })).toEqual({ file });
+    expect(await servers.refused('either', { file: true })).toMatchObject({ argument: 'file' });
   });
 
   it('2356-15: bytes of no known type are application/octet-stream', async () => {
