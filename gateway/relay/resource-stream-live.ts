@@ -132,7 +132,7 @@ export class LiveResource {
       if (cuts.failure) throw cuts.failure;
       if (message.malformed) throw new GatewayError('upstream_invalid', { reason: message.malformed.reason });
       if (!base) throw new GatewayError('upstream_invalid', { reason: 'it answered another request' });
-      if (this.#live) this.#end(this.#live, message);
+      if (this.#live) this.#end(this.#live, message, base);
       else await this.#sendComplete(message, cuts, base);
       this.#isOver = true;
       // an event stream may stay open for long
@@ -142,7 +142,10 @@ export class LiveResource {
     }
   }
 
-  #end(live: LiveContent, message: HeldMessage): void {
+  #end(live: LiveContent, message: HeldMessage, base: readonly (string | number)[]): void {
+    if (rangeAt(message, RANGE.error, [...base, 'error'])) {
+      throw new GatewayError('upstream_invalid', { reason: 'it answered with a result and an error' });
+    }
     const [duplicate] = message.duplicates;
     if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
     if (!live.complete) throw new GatewayError('upstream_closed', { server: this.#deps.server });

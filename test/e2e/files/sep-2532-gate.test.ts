@@ -210,8 +210,9 @@ describe('a server that dies', () => {
     await lab.close();
   });
 
-  it('2532-40: an answer to another request, or one that names its content twice, breaks the body as well', async () => {
+  it('2532-40: an answer to another request, one with an error too, or one that names its content twice, breaks the body as well', async () => {
     for (const change of [
+      (text: string) => text.replace(/\}$/, ',"error":{"code":-32603,"message":"after all not"}}'),
       (text: string) => text.replace(/"id":\d+/, '"id":"another"'),
       (text: string) =>
         text.replace(/"mimeType"/, '"mimeType":"text/html","mimeType"').replace('}]}', ',"uri":"docs://x"}]}'),
