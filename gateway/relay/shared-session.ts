@@ -4,7 +4,8 @@ import type { SharedConnection } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { answersIn } from './answers.js';
 import type { Inquire, OwnAnswer } from './catalog.js';
-import { asTarget, isNoMessage, type Target } from './channel-target.js';
+import { ChannelStreams } from './channel-streams.js';
+import { isNoMessage, type Target } from './channel-target.js';
 import { clientFacts } from './client-facts.js';
 import { CutReader } from './cut-reader.js';
 import { errorAnswer } from './error-answer.js';
@@ -16,7 +17,7 @@ import { checkParamHeaders } from './param-headers.js';
 import { PostStream } from './post-stream.js';
 import { pump } from './pump.js';
 import { type Mapping, namesBack, renameRequest } from './remap.js';
-import { type ClientMessages, isObject, metaOf, type PendingRequest } from './request.js';
+import { type ClientMessages, isObject, type PendingRequest } from './request.js';
 import { Sending } from './sending.js';
 import type { Session } from './session.js';
 import { RANGE } from './slots.js';
@@ -41,22 +42,17 @@ export interface SharedSessionOptions {
 export type OpenShared = (result: HeldMessage) => Promise<string | undefined>;
 
 /**
- * One channel to an upstream on which all messages travel (stdio, legacy SSE). Answers go to the POST that asked,
- * progress by its token, everything else to the GET stream, else to the only open POST.
+ * One channel to an upstream on which all messages travel (stdio, legacy SSE), and the clients that use it.
  */
 export class SharedSession {
   readonly #options: SharedSessionOptions;
-  readonly #posts = new Set<PostStream>();
-  readonly #byId = new Map<string, PostStream>();
-  readonly #byProgress = new Map<string, PostStream>();
+  readonly #streams: ChannelStreams;
   readonly #mappings = new Map<string, Mapping>();
   readonly #sending: Sending;
   readonly #own: OwnRequests;
   readonly #opened = new Map<PostStream, OpenShared>();
   readonly #abort = new AbortController();
   readonly #reader: CutReader;
-  #get: GetStream | undefined;
-  #streamArrived: (() => void)[] = [];
   #tail: Promise<void> | undefined;
   #asking = 0;
   #resumeReading: () => void = () => {};
@@ -68,6 +64,7 @@ export class SharedSession {
 
   constructor(options: SharedSessionOptions) {
     this.#options = options;
+    this.#streams = new ChannelStreams(options.isShared);
     this.#own = new OwnRequests(options.connection);
     this.#sending = new Sending(options.connection);
     const { connection, deps } = options;
@@ -85,7 +82,7 @@ export class SharedSession {
 
   /** Since when nobody has used the session, or undefined while somebody does. Milliseconds since the epoch. */
   get idleSince(): number | undefined {
-    return this.#posts.size > 0 || this.#get ? undefined : this.#lastUse;
+    return this.#streams.posts.length > 0 || this.#streams.get ? undefined : this.#lastUse;
   }
 
   /**
@@ -106,13 +103,14 @@ export class SharedSession {
     let pending = new Map(messages.requests.map((request) => [request.id, request]));
     if (isShared) ({ bytes, pending } = this.#rename(messages, deps.limits.depth));
     for (const id of pending.keys()) {
-      if (this.#byId.has(id)) throw new GatewayError('request_invalid', { reason: `the id ${id} is in use already` });
+      if (this.#streams.of(id)) throw new GatewayError('request_invalid', { reason: `the id ${id} is in use already` });
     }
     const outgoing = await this.#translated(exchange, messages, bytes);
     const head = opened || isShared ? 'later' : 'now';
     const stream = new PostStream(exchange, messages, pending, head, deps.timeouts.idle);
     stream.release = outgoing.done;
-    this.#register(stream, pending, opened);
+    if (opened) this.#opened.set(stream, opened);
+    this.#streams.add(stream, pending);
     let runsOn = false;
     try {
       await this.#sending.requests(outgoing.message);
@@ -122,7 +120,9 @@ export class SharedSession {
       if (!exchange.response.headersSent) throw error;
       await stream.fail(asGatewayError(error), (id) => this.#originalId(id));
     } finally {
-      this.#unregister(stream);
+      this.#streams.remove(stream);
+      this.#opened.delete(stream);
+      this.#lastUse = Date.now();
       // a tool that is still at work needs what it was given: that goes with its answer, or with the channel
       if (!runsOn || this.#isOver) await outgoing.done();
     }
@@ -153,40 +153,20 @@ export class SharedSession {
 
   /** The client's GET stream, until one of the two sides ends it. */
   async openGet(exchange: Exchange): Promise<void> {
-    if (this.#get) throw new GatewayError('stream_taken');
+    if (this.#streams.get) throw new GatewayError('stream_taken');
     this.#lastUse = Date.now();
     const stream = new GetStream(exchange, this.#options.deps.timeouts.idle);
-    this.#get = stream;
-    for (const arrived of this.#streamArrived.splice(0)) arrived();
+    this.#streams.get = stream;
     await stream.done;
-    this.#get = undefined;
+    this.#streams.get = undefined;
     this.#lastUse = Date.now();
   }
 
   /** Ends the channel; the process behind it is gone when this resolves. */
   async close(): Promise<void> {
-    this.#get?.end();
+    this.#streams.get?.end();
     await this.#options.connection.close();
     await this.#over(new GatewayError('upstream_closed', { server: this.#options.deps.server }));
-  }
-
-  #register(stream: PostStream, pending: ReadonlyMap<string, PendingRequest>, opened: OpenShared | undefined): void {
-    this.#posts.add(stream);
-    if (opened) this.#opened.set(stream, opened);
-    for (const [id, request] of pending) {
-      this.#byId.set(id, stream);
-      const token = this.#options.isShared ? id : JSON.stringify(metaOf(request.params).progressToken);
-      if (token !== undefined) this.#byProgress.set(token, stream);
-    }
-    if (this.#posts.size === 1) for (const arrived of this.#streamArrived.splice(0)) arrived();
-  }
-
-  /** Requests nobody waits for any more stay known until they are answered, so that their answers can be dropped. */
-  #unregister(stream: PostStream): void {
-    this.#posts.delete(stream);
-    this.#opened.delete(stream);
-    for (const [token, owner] of this.#byProgress) if (owner === stream) this.#byProgress.delete(token);
-    this.#lastUse = Date.now();
   }
 
   #rename(messages: ClientMessages, maxDepth: number): { bytes: Buffer; pending: Map<string, PendingRequest> } {
@@ -244,10 +224,10 @@ export class SharedSession {
     await this.#reader.abandon();
     this.#abort.abort(error);
     this.#own.giveUp();
-    if (this.#posts.size > 0) deps.log.warn({ code: error.code, err: error.cause }, 'the channel broke off');
-    await Promise.all([...this.#posts].map((stream) => stream.fail(error, (id) => this.#originalId(id))));
-    await Promise.all([...new Set(this.#byId.values())].map((stream) => stream.release()));
-    this.#get?.end();
+    if (this.#streams.posts.length > 0) deps.log.warn({ code: error.code, err: error.cause }, 'the channel broke off');
+    await Promise.all(this.#streams.posts.map((stream) => stream.fail(error, (id) => this.#originalId(id))));
+    await Promise.all([...this.#streams.unanswered].map((stream) => stream.release()));
+    this.#streams.get?.end();
     await connection.close();
   }
 
@@ -322,7 +302,7 @@ export class SharedSession {
     const addressee: Addressee = {
       principal,
       client: clientFacts(exchange, messages, this.session, this.#options.deps.profiles),
-      answered: (id) => this.#byId.get(id)?.pending.get(id),
+      answered: (id) => this.#streams.of(id)?.pending.get(id),
       inquire: (method, params) => this.inquire(method, params, messages),
       facts,
       signal: this.#abort.signal,
@@ -331,46 +311,22 @@ export class SharedSession {
   }
 
   async #targetOf(message: HeldMessage): Promise<Target | undefined> {
-    const method = message.captured('method');
-    const id = answersIn(message)[0]?.id;
-    if (id !== undefined) return asTarget(this.#byId.get(id));
-    const token = message.captured(RANGE.progressToken);
-    if (method === '"notifications/progress"' && token !== undefined) {
-      const owner = this.#byProgress.get(token);
-      if (owner) return asTarget(owner);
-    }
-    const subscription = message.captured(RANGE.subscriptionId);
-    if (this.#options.isShared && subscription !== undefined) return asTarget(this.#byId.get(subscription));
-    const open = this.#openStream();
-    if (open || message.captured(RANGE.id) === undefined) return asTarget(open);
-    await this.#waitForStream();
-    return asTarget(this.#openStream());
-  }
-
-  #openStream(): PostStream | GetStream | undefined {
-    const [only] = this.#posts;
-    return this.#get ?? (this.#posts.size === 1 ? only : undefined);
-  }
-
-  async #waitForStream(): Promise<void> {
-    // the answer to other messages may be what opens the stream, so reading goes on
+    const target = this.#streams.targetOf(message);
+    const isRequest = message.captured(RANGE.id) !== undefined && answersIn(message).length === 0;
+    if (target || !isRequest) return target;
+    // the answer to other messages may be what opens a stream, so reading goes on
     this.#asking += 1;
     this.#resumeReading();
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, STREAM_WAIT_MS);
-      this.#streamArrived.push(() => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
+    await this.#streams.arrival(STREAM_WAIT_MS);
     this.#asking -= 1;
+    return this.#streams.targetOf(message);
   }
 
   /** A message without a stream: a request must not hang, a notification is only counted. */
   async #undelivered(message: HeldMessage, target: Target | undefined): Promise<void> {
     const { deps, connection } = this.#options;
     for (const { id } of answersIn(message)) {
-      const stream = this.#byId.get(id);
+      const stream = this.#streams.of(id);
       this.#forget(id);
       await stream?.missed(id);
     }
@@ -381,8 +337,7 @@ export class SharedSession {
   }
 
   #forget(id: string): void {
-    this.#byId.delete(id);
-    this.#byProgress.delete(id);
+    this.#streams.forget(id);
     this.#mappings.delete(id);
   }
 
