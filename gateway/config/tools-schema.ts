@@ -57,7 +57,11 @@ export const fileArgumentSchema = z.strictObject({
     .describe('Files that the tool takes: `image/png`, `image/*`, `.pdf`. Default: every file.'),
   maxSize: size({ min: 1, max: MOST_FILE })
     .optional()
-    .describe('Largest file that the tool takes. Default: what `limits.file` and `accepts` allow.'),
+    .describe(
+      'Largest file that the tool takes. Default: what `limits.file` and `accepts` allow, which is three quarters of ' +
+        '`accepts` for base64 and data URIs, half of it for hex, a quarter for a list of bytes (up to four characters ' +
+        'each), all of it for text, whose escapes count when it is sent; 1 KiB of it is for what stands beside the file.',
+    ),
   name: companionName()
     .optional()
     .describe("Argument beside this one that is given the file's name, unless the caller gives it."),

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.js';
-import { type EncodedValue, encodedLength, encodeFile, largestFile } from '../files/encode/index.js';
+import { type EncodedValue, encodeFile, largestFile, roomFor } from '../files/encode/index.js';
 import type { FileRecord } from '../files/file.js';
 import type { TempFile, TempFiles } from '../files/temp-files.js';
 import type { Limits } from '../policy/limits.js';
@@ -138,9 +138,7 @@ export function maxSizeOf(
     ...slot.deliveries.map((delivery) =>
       delivery.kind === 'uploaded' || isReference(delivery)
         ? Number.POSITIVE_INFINITY
-        : delivery.encoding === 'text'
-          ? accepts - ENVELOPE_BYTES
-          : (largestFile(delivery.encoding, accepts - ENVELOPE_BYTES, delivery) ?? 0),
+        : (largestFile(delivery.encoding, accepts - ENVELOPE_BYTES, delivery) ?? 0),
     ),
   );
   const candidates = [
@@ -153,8 +151,7 @@ export function maxSizeOf(
 
 function roomNeeded(delivery: Delivery, file: IncomingFile): number {
   if (delivery.kind === 'uploaded' || isReference(delivery)) return 0;
-  // text hardly grows, though at worst six times over: the exact length is known before the first byte is sent
-  return delivery.encoding === 'text' ? file.size : encodedLength(delivery.encoding, file.size, delivery);
+  return roomFor(delivery.encoding, file.size, delivery);
 }
 
 /** Only an address stands in the message, however large the file is. */

@@ -11,6 +11,7 @@ export const EXTENSION = 'dev.wharf/file-transfer';
 
 /** How the revisions called it. */
 const DOWNLOAD = ['download', 'output'] as const;
+const UPLOAD = ['upload', 'input', 'inputTransfer'] as const;
 
 /** True when the client declared that it fetches files by their handles. */
 export function downloads({ capabilities }: ClientFacts): boolean {
@@ -20,7 +21,13 @@ export function downloads({ capabilities }: ClientFacts): boolean {
   return !Array.isArray(transports) || transports.includes('https');
 }
 
-/** The same, or the operator says so. */
+/** True when the client declared that it uploads files, or the operator says so. */
+export function uploads({ capabilities, dialects }: ClientFacts): boolean {
+  const { files } = capabilities;
+  return (isObject(files) && UPLOAD.some((word) => files[word] === true)) || dialects?.includes(NAME) === true;
+}
+
+/** True when it declared that it fetches them, or the operator says so. */
 export function readsFileValues(client: ClientFacts): boolean {
   return downloads(client) || client.dialects?.includes(NAME) === true;
 }

@@ -1,21 +1,23 @@
 import type { ClientFacts, JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
-import { NAME } from './capability.js';
+import { NAME, uploads } from './capability.js';
 import { SIDECAR_META } from './declared.js';
 import { isObject } from './json.js';
 
 /**
  * Every file argument is a URI string with the keyword, and says how its file may come: Wharf can turn an upload into
- * whatever the server takes, but what a server wants uploaded is not sent inside a call.
+ * whatever the server takes, but what a server wants uploaded is not sent inside a call. A client that does not upload is
+ * told what may stand inside a call: it reads the keyword as SEP-2356 has it.
  */
 export function showTool(tool: JsonObject, slots: readonly ShownSlot[], client: ClientFacts): JsonPatch[] {
-  const patches = slots.flatMap(({ slot, at, schema, maxSize }): JsonPatch[] => {
+  const patches = slots.flatMap(({ slot, at, schema, maxSize, maxInline }): JsonPatch[] => {
     const there = isObject(schema['x-mcp-file']) ? schema['x-mcp-file'] : {};
     const { filenameProperty: _, ...kept } = there;
+    const modes = slot.transferModes ?? ['inline', 'upload'];
     const keyword = {
       ...kept,
       ...(slot.accept && { accept: [...slot.accept] }),
-      maxSize,
-      transferModes: [...(slot.transferModes ?? ['inline', 'upload'])],
+      maxSize: modes.includes('inline') && !uploads(client) ? maxInline : maxSize,
+      transferModes: [...modes],
     };
     const format: JsonPatch[] = schema.format === 'uri' ? [] : [{ path: [...at, 'format'], value: 'uri' }];
     return [...format, { path: [...at, 'x-mcp-file'], value: keyword }];

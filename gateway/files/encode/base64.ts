@@ -5,7 +5,7 @@ import { wholeFile } from './whole-file.js';
 
 /** `"AAEC/f7/"` */
 export const base64: Encoder = {
-  longest: (size) => encodedLength(size) + QUOTES,
+  room: (size) => encodedLength(size) + QUOTES,
   encode: (file) => ({
     length: encodedLength(file.size) + QUOTES,
     pieces: [QUOTE, () => base64Of(file, 'base64'), QUOTE],
@@ -14,7 +14,7 @@ export const base64: Encoder = {
 
 /** `"AAEC_f7_"`, without padding. */
 export const base64url: Encoder = {
-  longest: (size) => encodedUrlLength(size) + QUOTES,
+  room: (size) => encodedUrlLength(size) + QUOTES,
   encode: (file) => ({
     length: encodedUrlLength(file.size) + QUOTES,
     pieces: [QUOTE, () => base64Of(file, 'base64url'), QUOTE],

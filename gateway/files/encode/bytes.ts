@@ -13,7 +13,7 @@ const LENGTHS = Uint8Array.from({ length: 256 }, (_, byte) => `,${byte}`.length)
 
 /** `[0,1,2,253,254,255]`. The first reading measures it. */
 export const bytes: Encoder = {
-  longest: (size) => BRACKETS + Math.max(0, LONGEST * size - 1),
+  room: (size) => BRACKETS + Math.max(0, LONGEST * size - 1),
   async encode(file) {
     let length = BRACKETS;
     for await (const chunk of wholeFile(file)) length += numbersLength(chunk);

@@ -6,15 +6,14 @@ import { QUOTE } from './json-text.js';
 
 /** `"data:application/octet-stream;base64,AAEC/f7/"` */
 export const dataUri: Encoder = {
-  longest: (size) => frame('', '').length + MAX_MEDIA_TYPE + encodedLength(size),
+  room: (size) => frame('', '').length + MAX_MEDIA_TYPE + encodedLength(size),
   encode: (file) => encode(file, ''),
 };
 
 /** `"data:application/octet-stream;name=x.bin;base64,AAEC/f7/"` */
 export const dataUriNamed: Encoder = {
   // a byte of a name becomes three characters at most
-  longest: (size) =>
-    frame('', `;${nameParameter('')}`).length + MAX_MEDIA_TYPE + 3 * MAX_NAME_BYTES + encodedLength(size),
+  room: (size) => frame('', `;${nameParameter('')}`).length + MAX_MEDIA_TYPE + 3 * MAX_NAME_BYTES + encodedLength(size),
   encode(file) {
     const name = file.hasName === false ? '' : nameOfSource(file);
     return encode(file, name === '' ? '' : `;${nameParameter(name)}`);

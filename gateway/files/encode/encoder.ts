@@ -39,7 +39,10 @@ export interface EncodeOptions extends EncodingParts {
 }
 
 export interface Encoder {
-  /** Most bytes of JSON that a file of `size` bytes can take. Never less for a larger file. */
-  longest(size: number, parts: EncodingParts): number;
+  /**
+   * Bytes of JSON to reckon with for a file of `size` bytes that has not been read: the most that it can take, but for
+   * text, which hardly grows. Never less for a larger file.
+   */
+  room(size: number, parts: EncodingParts): number;
   encode(file: FileSource, options: EncodeOptions): EncodedValue | Promise<EncodedValue>;
 }

@@ -9,7 +9,7 @@ const lengthOf = (size: number) => 2 * size + QUOTES;
 
 /** `"000102fdfeff"` */
 export const hex: Encoder = {
-  longest: lengthOf,
+  room: lengthOf,
   encode: (file) => ({ length: lengthOf(file.size), pieces: [QUOTE, () => hexOf(file), QUOTE] }),
 };
 

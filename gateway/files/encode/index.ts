@@ -33,18 +33,18 @@ export async function encodeFile(encoding: Encoding, file: FileSource, options: 
   return ENCODERS[encoding].encode(file, options);
 }
 
-/** Most bytes of JSON that a file of `size` bytes can take, whatever its bytes, name and type are. */
-export function encodedLength(encoding: Encoding, size: number, parts: EncodingParts = {}): number {
-  return ENCODERS[encoding].longest(size, parts);
+/** Bytes of JSON to reckon with for a file of `size` bytes, whatever its bytes, name and type are: see `Encoder.room`. */
+export function roomFor(encoding: Encoding, size: number, parts: EncodingParts = {}): number {
+  return ENCODERS[encoding].room(size, parts);
 }
 
 /**
- * The largest file that surely fits into `room` bytes of JSON, in bytes; `Number.MAX_SAFE_INTEGER` where its size does
- * not matter.
+ * The largest file that fits into `room` bytes of JSON, in bytes; `Number.MAX_SAFE_INTEGER` where its size does not
+ * matter. Text may be refused all the same, for what is escaped in it; all else surely fits.
  * @returns undefined when not even an empty one does
  */
 export function largestFile(encoding: Encoding, room: number, parts: EncodingParts = {}): number | undefined {
-  const fits = (size: number) => encodedLength(encoding, size, parts) <= room;
+  const fits = (size: number) => roomFor(encoding, size, parts) <= room;
   if (!fits(0)) return undefined;
   if (fits(Number.MAX_SAFE_INTEGER)) return Number.MAX_SAFE_INTEGER;
   // Each byte takes at least one byte of JSON, or the size does not matter at all.

@@ -31,7 +31,7 @@ const PLACEHOLDERS: Readonly<Record<string, Encoder>> = {
  * A string that begins with `$$` loses one `$`. Every other string, and every key, is as it stands there.
  */
 export const object: Encoder = {
-  longest: (size, parts) => encodersOf(templateOf(parts)).reduce((sum, part) => sum + part.longest(size, parts), 0),
+  room: (size, parts) => encodersOf(templateOf(parts)).reduce((sum, part) => sum + part.room(size, parts), 0),
   async encode(file, options) {
     const values: EncodedValue[] = [];
     for (const part of encodersOf(templateOf(options))) values.push(await part.encode(file, options));
@@ -74,13 +74,13 @@ function comma(index: number): Encoder[] {
 
 function literal(json: string): Encoder {
   const piece = Buffer.from(json);
-  return { longest: () => piece.length, encode: () => ({ length: piece.length, pieces: [piece] }) };
+  return { room: () => piece.length, encode: () => ({ length: piece.length, pieces: [piece] }) };
 }
 
-/** Something known of the file. @param longest bytes of its JSON at most */
-function fact(get: (file: FileSource) => string | number | Promise<string>, longest: number): Encoder {
+/** Something known of the file. @param most bytes of its JSON */
+function fact(get: (file: FileSource) => string | number | Promise<string>, most: number): Encoder {
   return {
-    longest: () => longest,
+    room: () => most,
     async encode(file) {
       const piece = jsonBytes(await get(file));
       return { length: piece.length, pieces: [piece] };
@@ -90,7 +90,7 @@ function fact(get: (file: FileSource) => string | number | Promise<string>, long
 
 function linked(part: 'url' | 'handle'): Encoder {
   return {
-    longest: (size, parts) => ready.longest(size, { value: parts[part] }),
+    room: (size, parts) => ready.room(size, { value: parts[part] }),
     encode: (file, options: EncodeOptions) => ready.encode(file, { path: options.path, value: options[part] }),
   };
 }

@@ -6,7 +6,7 @@ export const LONGEST_READY = 8 * 1024;
 
 /** A string that somebody else made: `httpsUrl`, `localPath`, `fileUri`. */
 export const ready: Encoder = {
-  longest: (_size, { value }) => (value === undefined ? LONGEST_READY : jsonBytes(value).length),
+  room: (_size, { value }) => (value === undefined ? LONGEST_READY : jsonBytes(value).length),
   encode(_file, { value, path }) {
     if (value === undefined) throw new Error(`No address or path was made for ${path}.`);
     const piece = jsonBytes(value);

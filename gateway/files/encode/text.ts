@@ -14,8 +14,6 @@ const SHORT: Readonly<Record<string, string>> = {
   '"': '"',
   '\\': '\\',
 };
-/** A control character without a short form: `\u0000`. */
-const LONGEST_ESCAPE = 6;
 
 /** What follows the backslash, for the bytes that JSON wants escaped. */
 const ESCAPES: (Buffer | undefined)[] = Array.from({ length: 256 }, (_, byte) => {
@@ -27,7 +25,8 @@ const LENGTHS = Uint8Array.from(ESCAPES, (rest) => (rest === undefined ? 1 : 1 +
 
 /** The file as a JSON string, a byte order mark and all. The first reading checks and measures it. */
 export const text: Encoder = {
-  longest: (size) => LONGEST_ESCAPE * size + QUOTES,
+  // at worst six times as many, of control characters; what it really takes is known before the first byte is sent
+  room: (size) => size + QUOTES,
   async encode(file, { path }) {
     const check = new Utf8Check();
     let length = QUOTES;

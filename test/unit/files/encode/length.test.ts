@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { encodedLength, encodeFile, largestFile } from '../../../../gateway/files/encode/index.js';
+import { encodeFile, largestFile, roomFor } from '../../../../gateway/files/encode/index.js';
 import type { Encoding } from '../../../../gateway/ports/file-slot.js';
 import { fileOf } from './lab.js';
 
@@ -17,17 +17,17 @@ const SIZED: [Encoding, object][] = [
   ['object', { template: TEMPLATE }],
 ];
 
-describe('the longest an encoding can become', () => {
+describe('the room that a file needs', () => {
   it.each([
     ['base64', 0, 2],
     ['base64', 7, 14],
     ['base64url', 7, 12],
     ['hex', 7, 16],
-    ['text', 7, 44],
+    ['text', 7, 9],
     ['bytes', 0, 2],
     ['bytes', 7, 29],
   ] as const)('%s of %i bytes is %i', (encoding, size, expected) => {
-    expect(encodedLength(encoding, size)).toBe(expected);
+    expect(roomFor(encoding, size)).toBe(expected);
   });
 
   it('is reached by the worst file', async () => {
@@ -38,17 +38,22 @@ describe('the longest an encoding can become', () => {
     const bytes = Buffer.alloc(100);
     const lengthOf = async (encoding: Encoding, content = bytes) =>
       (await encodeFile(encoding, fileOf(content, worst), { path: 'a' })).length;
-    expect(await lengthOf('text')).toBe(encodedLength('text', 100));
-    expect(await lengthOf('bytes', Buffer.alloc(100, 255))).toBe(encodedLength('bytes', 100));
-    expect(await lengthOf('dataUri')).toBe(encodedLength('dataUri', 100));
+    expect(await lengthOf('bytes', Buffer.alloc(100, 255))).toBe(roomFor('bytes', 100));
+    expect(await lengthOf('dataUri')).toBe(roomFor('dataUri', 100));
     const named = await lengthOf('dataUriNamed');
-    expect(named).toBeLessThanOrEqual(encodedLength('dataUriNamed', 100));
-    expect(named).toBeGreaterThan(encodedLength('dataUriNamed', 100) - 10);
+    expect(named).toBeLessThanOrEqual(roomFor('dataUriNamed', 100));
+    expect(named).toBeGreaterThan(roomFor('dataUriNamed', 100) - 10);
+  });
+
+  it('is that of plain text, which may turn out to need more', async () => {
+    const lengthOf = async (content: Buffer) => (await encodeFile('text', fileOf(content), { path: 'a' })).length;
+    expect(await lengthOf(Buffer.alloc(100, 'a'))).toBe(roomFor('text', 100));
+    expect(await lengthOf(Buffer.alloc(100))).toBe(602);
   });
 
   it('is that of the string where it is known', () => {
-    expect(encodedLength('httpsUrl', 5, { value: 'https://a/"' })).toBe(14);
-    expect(encodedLength('localPath', 5)).toBe(encodedLength('localPath', 5 * MIB));
+    expect(roomFor('httpsUrl', 5, { value: 'https://a/"' })).toBe(14);
+    expect(roomFor('localPath', 5)).toBe(roomFor('localPath', 5 * MIB));
   });
 });
 
@@ -56,17 +61,17 @@ describe('the largest file for a room', () => {
   it.each(SIZED)('%s: fits, and one byte more need not', (encoding, parts) => {
     for (const room of [2, 3, 10, 1000, 5000, 4 * MIB, 4 * MIB + 1, 2 ** 40]) {
       const size = largestFile(encoding, room, parts);
-      if (size === undefined) expect(encodedLength(encoding, 0, parts)).toBeGreaterThan(room);
+      if (size === undefined) expect(roomFor(encoding, 0, parts)).toBeGreaterThan(room);
       else {
-        expect(encodedLength(encoding, size, parts)).toBeLessThanOrEqual(room);
-        expect(encodedLength(encoding, size + 1, parts)).toBeGreaterThan(room);
+        expect(roomFor(encoding, size, parts)).toBeLessThanOrEqual(room);
+        expect(roomFor(encoding, size + 1, parts)).toBeGreaterThan(room);
       }
     }
   });
 
   it.each(SIZED)('%s: is none where not even an empty file fits', (encoding, parts) => {
-    expect(largestFile(encoding, encodedLength(encoding, 0, parts) - 1, parts)).toBeUndefined();
-    expect(largestFile(encoding, encodedLength(encoding, 0, parts), parts)).toBe(0);
+    expect(largestFile(encoding, roomFor(encoding, 0, parts) - 1, parts)).toBeUndefined();
+    expect(largestFile(encoding, roomFor(encoding, 0, parts), parts)).toBe(0);
     expect(largestFile(encoding, -1, parts)).toBeUndefined();
   });
 
@@ -79,5 +84,8 @@ describe('the largest file for a room', () => {
   it('of 4 MiB is what servers with that limit take', () => {
     expect(largestFile('base64', 4 * MIB)).toBe(3 * MIB - 3);
     expect(largestFile('hex', 4 * MIB)).toBe(2 * MIB - 1);
+    expect(largestFile('bytes', 4 * MIB)).toBe(MIB - 1);
+    expect(largestFile('text', 4 * MIB)).toBe(4 * MIB - 2);
+    expect(largestFile('object', 4 * MIB, { template: { a: '$text' } })).toBe(4 * MIB - 8);
   });
 });
