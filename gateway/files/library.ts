@@ -10,6 +10,7 @@ import { HandleMemory } from './handle-memory.js';
 import type { Stored } from './ingest.js';
 import { type LazyFile, LazyFiles } from './lazy-files.js';
 import { safeMediaType } from './media-type.js';
+import { type ShownResource, ShownResources } from './shown-resources.js';
 import type { Tickets } from './ticket.js';
 
 export interface LibraryDeps {
@@ -51,11 +52,13 @@ export class Library {
   readonly #deps: LibraryDeps;
   readonly #handles: HandleMemory;
   readonly #lazy: LazyFiles;
+  readonly #shown: ShownResources;
 
   constructor(deps: LibraryDeps) {
     this.#deps = deps;
     this.#handles = new HandleMemory(deps.state, deps.log, deps.settings.retentionMs);
     this.#lazy = new LazyFiles(deps.state, deps.settings.retentionMs);
+    this.#shown = new ShownResources(deps.state, deps.settings.retentionMs);
   }
 
   /**
@@ -94,6 +97,17 @@ export class Library {
     const id = await this.#lazy.announce(lazy);
     await this.#handles.remember(id, lazy.principal);
     return handleOf(this.#deps.settings.gatewayId, id);
+  }
+
+  /** A result has shown a caller this resource, whose content is in that file. */
+  noteShown(resource: ShownResource, id: string): Promise<void> {
+    return this.#shown.note(resource, id);
+  }
+
+  /** The file with the content in which a resource was shown last. */
+  async shown(resource: ShownResource): Promise<FileRecord | undefined> {
+    const id = await this.#shown.find(resource);
+    return id === undefined ? undefined : this.find(id);
   }
 
   /** A handle for a file that its owner has yet to upload. */

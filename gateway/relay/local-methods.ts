@@ -75,7 +75,10 @@ export class LocalMethods {
 
   /** Some clients take every URI in a result for a file to be had here, the server's resources too. */
   async #resource(uri: string, { principal, inquire, signal }: MethodCaller): Promise<Opened> {
-    const record = inquire && (await resourceAsFile(uri, principal, inquire, this.#deps, signal));
+    const { library, server } = this.#deps;
+    const read = inquire && (await resourceAsFile(uri, principal, inquire, this.#deps, signal));
+    // what a result embeds need not be there to be read
+    const record = read ?? (await library.shown({ principal, server, uri }));
     return record ? { kind: 'ready', record } : { kind: 'unknown' };
   }
 }

@@ -32,7 +32,22 @@ export async function resourceAsFile(
   const answer = await inquire('resources/read', { uri });
   if (!answer || 'error' in answer || !Array.isArray(answer.result.contents)) return undefined;
   const item = answer.result.contents.find((candidate): candidate is JsonObject => isObject(candidate));
-  const bytes = item && bytesOf(item);
+  return item && contentAsFile(item, uri, principal, { ingest, library, server, limits }, signal, known);
+}
+
+/**
+ * Makes a file of a resource's content.
+ * @returns undefined when there is none in it
+ */
+export async function contentAsFile(
+  item: JsonObject,
+  uri: string,
+  principal: string,
+  { ingest, library, server, limits }: ResourceFileDeps,
+  signal: AbortSignal,
+  known: FileClaims = {},
+): Promise<FileRecord | undefined> {
+  const bytes = bytesOf(item);
   if (!bytes) return undefined;
   const { mimeType } = item;
   const file = {

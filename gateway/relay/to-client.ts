@@ -13,6 +13,7 @@ import { OutgoingFiles } from './outgoing-files.js';
 import { remoteEdits } from './remote-edits.js';
 import { fetchRemoteFiles, mayNameFiles, type ResultPlace, resultsIn } from './remote-files.js';
 import { isObject, type PendingRequest } from './request.js';
+import { keepShownResources } from './shown-resources.js';
 import { RANGE } from './slots.js';
 import { type Piece, splice } from './splice.js';
 import { mayBecomeTask } from './task-tools.js';
@@ -233,6 +234,7 @@ async function linkFiles(work: Work): Promise<Edit[]> {
   const named = mayName ? naming(work) : [];
   const fetched = await fetchRemoteFiles(named, { deps, principal, inquire, signal: to.signal });
   const links = await announceLinks(named, principal, deps);
+  await keepShownResources(named, cuts, to, deps);
   if (cuts.cuts.length === 0 && fetched.length === 0 && links.length === 0) return [];
   const requestAt = (path: readonly (string | number)[]) =>
     (answerAt(answers, path) as Work['answers'][number] | undefined)?.request;

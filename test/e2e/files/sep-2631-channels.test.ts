@@ -45,10 +45,12 @@ describe('resources that a client takes for files', () => {
   let server: RecordingUpstream;
   let wharf: Wharf;
   let client: RawClient;
+  let embedded: Record<string, unknown>;
 
   beforeAll(async () => {
     server = await RecordingUpstream.start({
       methods: {
+        'tools/call': () => ({ content: [{ type: 'resource', resource: embedded }] }),
         'resources/read': ({ uri }) => {
           if (uri === 'custom://x/a.bin') {
             return { contents: [{ uri, mimeType: 'application/x-thing', blob: F4.toString('base64') }] };
@@ -76,6 +78,26 @@ describe('resources that a client takes for files', () => {
       digest: digestValue(F4),
     });
     expect(await download(client, 'custom://x/a.bin')).toEqual(F4);
+  });
+
+  it.each([
+    ['a text', { mimeType: 'text/plain', text: 'Hello world!' }, F1],
+    ['a short blob', { mimeType: 'application/x-thing', blob: F4.toString('base64') }, F4],
+  ])(
+    '2631-70, TC-04: what stood in a result can be had as well, though not read: %s',
+    async (_what, content, bytes) => {
+      embedded = { uri: 'custom://shown', ...content };
+      const result = await client.call('show');
+      expect(result.result?.content).toEqual([{ type: 'resource', resource: embedded }]);
+      expect(await download(client, 'custom://shown')).toEqual(bytes);
+    },
+  );
+
+  it('2631-70: but not where nobody asks for files', async () => {
+    embedded = { uri: 'custom://unasked', text: 'a' };
+    await (await RawClient.connect(wharf.mcp)).call('show');
+    const { error } = await client.request('files/authorizeDownload', { uri: 'custom://unasked' });
+    expect(error).toMatchObject({ data: { reason: 'fileNotFound' } });
   });
 
   it.each(['custom://none', 'https://example.com/a'])('2631-70: %s is none of the server’s', async (uri) => {
