@@ -27,6 +27,7 @@ const RESULTS: Record<string, Record<string, unknown>> = {
   },
   web: { content: [link('https://example.com/page')] },
   data: { content: [link('data:text/plain,hello'), link(`doc://r/${'x'.repeat(3000)}`)] },
+  changing: { content: [link('doc://r/changing')] },
   gone: { content: [link('doc://r/gone')] },
   none: { content: [{ type: 'text', text: 'the word resource_link, "resource_link"' }] },
 };
@@ -39,6 +40,17 @@ describe('a resource that a result only links to', () => {
   let taking: RecordingUpstream;
   let wharf: Wharf;
   let small = SMALL;
+  /** Reads of the resource that is another each time; the first waits for the second. */
+  const changing: (() => void)[] = [];
+
+  const readChanging = async (content: Record<string, unknown>) => {
+    const read = changing.length;
+    await new Promise<void>((resolve) => {
+      changing.push(resolve);
+      if (changing.length > 1) for (const go of changing) go();
+    });
+    return { contents: [{ ...content, text: `read ${read}` }] };
+  };
 
   beforeAll(async () => {
     giving = await RecordingUpstream.start({
@@ -49,6 +61,7 @@ describe('a resource that a result only links to', () => {
           const content = { uri, mimeType: 'text/plain' };
           if (uri === 'doc://r/small') return { contents: [{ ...content, blob: small.toString('base64') }] };
           if (uri === 'doc://r/large') return { contents: [{ ...content, blob: LARGE.toString('base64') }] };
+          if (uri === 'doc://r/changing') return readChanging(content);
           if (uri === 'doc://r/text') return { contents: [{ ...content, text: 'Grüße' }] };
           throw new RpcError(-32002, 'Resource not found');
         },
@@ -144,6 +157,32 @@ describe('a resource that a result only links to', () => {
     expect(reads()).toBe(before);
     await call('b', 'read', { file: announced(await call('a', 'small')).uri });
     expect(taken().toString()).toBe('something else by now');
+  });
+
+  it('HO-05: stands for nothing before that: what it is then, is what the server gives at its first use', async () => {
+    const { uri, size } = announced(await call('a', 'small'));
+    expect(size).toBe(SMALL.length);
+    // the size that the link told was the server's claim, and nobody has seen a byte
+    small = Buffer.from('changed between the result and the use of it');
+    await call('b', 'read', { file: uri });
+    expect(taken().toString()).toBe(small.toString());
+    const first = small;
+    small = Buffer.from('and once more');
+    await call('b', 'read', { file: uri });
+    expect(taken().toString()).toBe(first.toString());
+  });
+
+  it('HO-05: is the same for two who use it first at once, though the server gives each something else', async () => {
+    const { uri } = announced(await call('a', 'changing'));
+    const clients = await Promise.all([client('b'), client('b')]);
+    const answers = await Promise.all(clients.map((one) => one.call('read', { file: uri })));
+    expect(answers.map(({ result }) => result?.isError)).toEqual([undefined, undefined]);
+    expect(changing).toHaveLength(2);
+    const handed = taking.with('tools/call').slice(-2);
+    const files = handed.map(({ params }) => (params.arguments as { file: string }).file);
+    expect(new Set(files).size).toBe(1);
+    await call('b', 'read', { file: uri });
+    expect(taking.lastArguments.file).toBe(files[0]);
   });
 
   it('HO-14: is one file for two who read it at once', async () => {
