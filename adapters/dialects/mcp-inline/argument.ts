@@ -1,6 +1,6 @@
 import type { ArgumentReading, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { Encoding, FileSlot } from '../../../gateway/ports/file-slot.js';
-import { isObject } from './declared.js';
+import { isObject } from '../common/json.js';
 
 /** Encodings whose arguments the tool's own callers fill with strings that are no file: those go as they came. */
 const PLAIN_STRINGS = new Set<Encoding>(['text', 'localPath', 'fileUri', 'httpsUrl']);

@@ -1,5 +1,6 @@
 import type { FileClaims } from '../../../gateway/files/file.js';
-import type { JsonObject, JsonValue, SlotPlace, SlotReading } from '../../../gateway/ports/dialect.js';
+import type { JsonObject, SlotPlace, SlotReading } from '../../../gateway/ports/dialect.js';
+import { isObject } from '../common/json.js';
 
 const NOT_MINE: SlotReading = { kind: 'not-mine' };
 
@@ -31,8 +32,4 @@ function resourceClaims(resource: JsonObject): FileClaims {
   if (typeof resource.uri === 'string') claims.uri = resource.uri;
   if (typeof resource.name === 'string') claims.name = resource.name;
   return claims;
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 import type { FileClaims } from '../../../gateway/files/file.js';
 import type { ArgumentReading, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
-import { isObject } from './json.js';
+import { isObject } from '../common/json.js';
 
 const HANDLE = /^mcp-file:/i;
 const WEB = /^https?:/i;

@@ -1,7 +1,7 @@
 import type { ClientFacts, JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
+import { isObject } from '../common/json.js';
 import { fileParamsOf } from './declared.js';
 import { FILE_PARAM, isSpokenBy, META_KEY, NAME } from './file-param.js';
-import { isObject } from './json.js';
 
 /**
  * Clients of OpenAI's see file arguments as the objects that their hosts fill; all others no longer see a server's own

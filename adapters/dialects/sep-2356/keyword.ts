@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
-import { isObject } from './schema.js';
+import { isObject } from '../common/json.js';
 
 /** The keyword as it is called today; everything that Wharf writes. */
 export const KEYWORD = 'x-mcp-file';

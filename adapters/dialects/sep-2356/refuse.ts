@@ -1,6 +1,6 @@
 import type { ClientFacts, FileRefusal, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
+import { isObject } from '../common/json.js';
 import { NAME_OF_REASON, REASON_OF_NAME } from './reasons.js';
-import { isObject } from './schema.js';
 import { knowsSidecar } from './sidecar.js';
 
 const INVALID_PARAMS = -32602;

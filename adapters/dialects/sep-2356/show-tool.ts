@@ -6,8 +6,8 @@ import type {
   JsonValue,
   ShownSlot,
 } from '../../../gateway/ports/dialect.js';
+import { isObject, valueAt } from '../common/json.js';
 import { descriptorOf, KEYWORD, KEYWORDS, OLD_KEYWORD, readDescriptor } from './keyword.js';
-import { isObject, valueAt } from './schema.js';
 import { showSidecar } from './sidecar.js';
 
 /** Malformed keywords that are looked for in one tool. */

@@ -1,6 +1,8 @@
 import type { ClientFacts, JsonObject, JsonPatch, JsonValue, ShownSlot } from '../../../gateway/ports/dialect.js';
+import { isObject, own } from '../common/json.js';
+import { newBudget } from '../common/schema.js';
 import { type Descriptor, descriptorOf, readDescriptor } from './keyword.js';
-import { isObject, newBudget, own, type Shape, shapeOf } from './schema.js';
+import { type Shape, shapeOf } from './schema.js';
 
 /** Member of a tool that names its file arguments (2026-03-04 to 2026-03-26). */
 const SIDECAR = 'inputFiles';

@@ -1,18 +1,17 @@
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { FileSlot } from '../../../gateway/ports/file-slot.js';
+import { own } from '../common/json.js';
+import { eachArgument, newBudget } from '../common/schema.js';
 import { type Descriptor, KEYWORDS, readDescriptor } from './keyword.js';
-import { type Budget, branchesOf, isObject, newBudget, own, pointed, type Shape, shapeOf } from './schema.js';
+import { type Shape, shapeOf } from './schema.js';
 import { sidecarEntries } from './sidecar.js';
-
-/** Schemas nest, and may refer to themselves; a tool's arguments hardly do. */
-const MAX_DEPTH = 16;
 
 /**
  * The file arguments that a tool declares: by the keyword, in its own schema (since 2026-03-26), or in `inputFiles`
  * beside it (before). A keyword without `format: "uri"` counts, for real servers leave that out.
  */
 export function slotsOf(tool: JsonObject): FileSlot[] {
-  const slots = declaredSlots(tool.inputSchema, newBudget());
+  const slots = declaredSlots(tool.inputSchema);
   const taken = new Set(slots.map(({ path }) => path.join('.')));
   for (const { name, shape, descriptor } of sidecarEntries(tool)) {
     const slot = fileSlot([name], shape, descriptor, 'dataUriNamed');
@@ -21,32 +20,20 @@ export function slotsOf(tool: JsonObject): FileSlot[] {
   return slots;
 }
 
-function declaredSlots(root: JsonValue | undefined, budget: Budget): FileSlot[] {
+function declaredSlots(inputSchema: JsonValue | undefined): FileSlot[] {
   const slots: FileSlot[] = [];
-  const walk = (
-    node: JsonValue | undefined,
-    path: readonly string[],
-    siblings: JsonObject | undefined,
-    depth: number,
-  ): void => {
-    budget.steps -= 1;
-    if (!isObject(node) || depth > MAX_DEPTH || budget.steps < 0) return;
-    const descriptor = path.length > 0 ? descriptorIn(node) : undefined;
-    const shape = descriptor && shapeOf(node, root, budget);
-    if (descriptor && shape) {
+  const budget = newBudget();
+  eachArgument(
+    inputSchema,
+    ({ schema, path, siblings }) => {
+      const descriptor = descriptorIn(schema);
+      const shape = descriptor && shapeOf(schema, inputSchema, budget);
+      if (!descriptor || !shape) return false;
       if (takesInline(descriptor)) slots.push(fileSlot(path, shape, descriptor, 'dataUri', siblings));
-      return;
-    }
-    if (typeof node.$ref === 'string') walk(pointed(root, node.$ref), path, siblings, depth + 1);
-    for (const branch of branchesOf(node)) walk(branch, path, siblings, depth + 1);
-    if (isObject(node.properties)) {
-      for (const [key, child] of Object.entries(node.properties)) {
-        walk(child, [...path, key], node.properties, depth + 1);
-      }
-    }
-    if (isObject(node.items)) walk(node.items, [...path, '[]'], siblings, depth + 1);
-  };
-  walk(root, [], undefined, 0);
+      return true;
+    },
+    budget,
+  );
   return slots;
 }
 

@@ -1,5 +1,6 @@
 import type { Limits } from '../../../gateway/policy/limits.js';
 import type { ClientFacts, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
+import { isObject } from '../common/json.js';
 
 export const NAME = 'sep-2532';
 
@@ -19,8 +20,4 @@ export function takenBy({ capabilities, dialects }: ClientFacts): { maxBytes?: n
 /** The SEP writes `true`, and other capabilities are objects: both say it. */
 export function isDeclared(stream: JsonValue | undefined): boolean {
   return stream === true || isObject(stream);
-}
-
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

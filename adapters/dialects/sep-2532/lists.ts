@@ -1,5 +1,6 @@
 import type { ClientFacts, JsonObject, JsonPatch, JsonValue } from '../../../gateway/ports/dialect.js';
-import { isDeclared, isObject, takenBy } from './capability.js';
+import { isObject } from '../common/json.js';
+import { isDeclared, takenBy } from './capability.js';
 
 /** Bytes from which on even a text is better streamed. */
 const LARGE = 4 * 1024 * 1024;

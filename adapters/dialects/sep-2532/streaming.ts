@@ -1,7 +1,8 @@
 import { GatewayError } from '../../../gateway/errors.js';
 import type { ClientFacts, JsonObject, RpcError } from '../../../gateway/ports/dialect.js';
 import type { ResourceStreaming, StreamRefusal } from '../../../gateway/ports/resource-streaming.js';
-import { isDeclared, isObject, takenBy } from './capability.js';
+import { isObject } from '../common/json.js';
+import { isDeclared, takenBy } from './capability.js';
 
 /** From this version on the SEP's codes are not to be sent: -32000…-32019 mean nothing any more. */
 const CORE_CODES_SINCE = '2026-07-28';

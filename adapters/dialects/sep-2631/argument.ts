@@ -1,6 +1,6 @@
 import type { FileClaims } from '../../../gateway/files/file.js';
 import type { ArgumentReading, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
-import { isObject, textIn } from './json.js';
+import { isObject, textIn } from '../common/json.js';
 
 /** Where a file of an older revision may have come from. */
 const SOURCES = ['upload', 'generated'];

@@ -1,5 +1,5 @@
 import type { ClientFacts, JsonObject } from '../../../gateway/ports/dialect.js';
-import { isObject } from './json.js';
+import { isObject } from '../common/json.js';
 
 export const NAME = 'sep-2631';
 

@@ -1,16 +1,11 @@
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { Delivery, FileSlot, TransferMode } from '../../../gateway/ports/file-slot.js';
+import { isObject, textIn } from '../common/json.js';
+import { eachArgument } from '../common/schema.js';
 import { NAME } from './capability.js';
-import { isObject, textIn } from './json.js';
 
 /** Where the first revision declared its file arguments. */
 export const SIDECAR_META = 'modelcontextprotocol.io/fileInputs';
-
-/** Schemas nest, and may refer to themselves; a tool's arguments hardly do. */
-const MAX_DEPTH = 16;
-
-/** Ten branches that each refer back to their union are 10^16 ways to go: one hostile tool must not stop Wharf. */
-const MAX_STEPS = 10_000;
 
 /** The revisions differ in what stands in an argument whose file was uploaded. */
 export type Revision = 'uri' | 'object-with-uri' | 'object-with-file';
@@ -32,29 +27,16 @@ export function slotsOf(tool: JsonObject): FileSlot[] {
   return [...byKeyword(tool.inputSchema), ...bySidecar(tool)];
 }
 
-function byKeyword(root: JsonValue | undefined): FileSlot[] {
+function byKeyword(inputSchema: JsonValue | undefined): FileSlot[] {
   const slots: FileSlot[] = [];
-  let steps = 0;
-  const walk = (node: JsonValue | undefined, path: readonly string[], depth: number): void => {
-    steps += 1;
-    if (!isObject(node) || depth > MAX_DEPTH || steps > MAX_STEPS) return;
-    const keyword = node['x-mcp-file'];
-    if (isObject(keyword) && Array.isArray(keyword.transferModes) && path.length > 0) {
-      // two drafts had the keyword on the array itself
-      const isArray = node.type === 'array' && path.at(-1) !== '[]';
-      slots.push(keywordSlot(isArray ? [...path, '[]'] : path, keyword, keyword.transferModes));
-      return;
-    }
-    if (typeof node.$ref === 'string') walk(pointed(root, node.$ref), path, depth + 1);
-    for (const union of [node.anyOf, node.oneOf]) {
-      if (Array.isArray(union)) for (const branch of union) walk(branch, path, depth + 1);
-    }
-    if (isObject(node.properties)) {
-      for (const [key, child] of Object.entries(node.properties)) walk(child, [...path, key], depth + 1);
-    }
-    if (isObject(node.items)) walk(node.items, [...path, '[]'], depth + 1);
-  };
-  walk(root, [], 0);
+  eachArgument(inputSchema, ({ schema, path }) => {
+    const keyword = schema['x-mcp-file'];
+    if (!isObject(keyword) || !Array.isArray(keyword.transferModes)) return false;
+    // two drafts had the keyword on the array itself
+    const isArray = schema.type === 'array' && path.at(-1) !== '[]';
+    slots.push(keywordSlot(isArray ? [...path, '[]'] : path, keyword, keyword.transferModes));
+    return true;
+  });
   return slots;
 }
 
@@ -115,12 +97,4 @@ function constraints(descriptor: JsonObject, sizeKey: string): Pick<FileSlot, 'a
     ...(accept.length > 0 && { accept }),
     ...(typeof maxSize === 'number' && Number.isSafeInteger(maxSize) && maxSize >= 0 && { maxSize }),
   };
-}
-
-function pointed(root: JsonValue | undefined, reference: string): JsonValue | undefined {
-  const keys = reference.startsWith('#/') ? reference.slice(2).split('/') : [];
-  return keys.reduce<JsonValue | undefined>((value, token) => {
-    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
-    return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-  }, root);
 }

@@ -1,6 +1,6 @@
 import type { FileClaims, FileRef } from '../../../gateway/files/file.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
-import { isObject, textIn } from './json.js';
+import { isObject, textIn } from '../common/json.js';
 
 export const ALGORITHM = 'sha-256';
 

@@ -6,8 +6,8 @@ import type {
   JsonObject,
   MethodRefusal,
 } from '../../../gateway/ports/dialect.js';
+import { isObject } from '../common/json.js';
 import { ALGORITHM, digestValue, fileValue, sha256Of } from './file-value.js';
-import { isObject } from './json.js';
 
 const URI = /^[a-z][a-z0-9+.-]*:\S+$/i;
 

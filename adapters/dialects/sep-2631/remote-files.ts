@@ -7,9 +7,9 @@ import type {
   OutgoingFile,
   RemoteFile,
 } from '../../../gateway/ports/dialect.js';
+import { isObject } from '../common/json.js';
 import { readsFileValues } from './capability.js';
 import { fileValue, type ReadFile, readFileValue, sha256Of } from './file-value.js';
-import { isObject } from './json.js';
 
 /** A gateway that cannot write file-backed contents puts them here, beside ordinary ones. */
 const CONTENTS_META = 'io.modelcontextprotocol/fileResourceContents';

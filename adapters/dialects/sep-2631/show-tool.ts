@@ -1,7 +1,7 @@
 import type { ClientFacts, JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
+import { isObject } from '../common/json.js';
 import { NAME, uploads } from './capability.js';
 import { SIDECAR_META } from './declared.js';
-import { isObject } from './json.js';
 
 /**
  * Every file argument is a URI string with the keyword, and says how its file may come: Wharf can turn an upload into

@@ -7,9 +7,9 @@ import type {
   RemoteTransfer,
   TransferDescriptor,
 } from '../../../gateway/ports/dialect.js';
+import { isObject, textIn } from '../common/json.js';
 import { FILES } from './capability.js';
 import { digestValue, readFileValue } from './file-value.js';
-import { isObject, textIn } from './json.js';
 import { marks, remoteFiles, rename } from './remote-files.js';
 
 /** Servers of 2026-07-28 look at what each request declares, and some do that in every version. */

@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import { adapters } from '../../../adapters/index.js';
+import type { JsonObject } from '../../../gateway/ports/dialect.js';
+
+const TEXT = { type: 'string', format: 'uri' };
+
+/** A schema that each dialect takes for a file argument. */
+const DECLARED: Readonly<Record<string, JsonObject>> = {
+  'mcp-inline': { type: 'string', contentEncoding: 'base64' },
+  'sep-2356': { ...TEXT, 'x-mcp-file': {} },
+  'sep-2631': { ...TEXT, 'x-mcp-file': { transferModes: ['upload'] } },
+};
+
+/** What may stand around a file, and the path of it. */
+const AROUND: readonly (readonly [string, (file: JsonObject) => JsonObject, string[]])[] = [
+  ['a property', (file) => ({ properties: { file } }), ['file']],
+  [
+    'a property of an item',
+    (file) => ({ properties: { pages: { items: { properties: { file } } } } }),
+    ['pages', '[]', 'file'],
+  ],
+  ['a union', (file) => ({ properties: { file: { anyOf: [{ type: 'null' }, file] } } }), ['file']],
+  ['another union', (file) => ({ properties: { file: { oneOf: [file] } } }), ['file']],
+  ['a reference', (file) => ({ properties: { file: { $ref: '#/$defs/a~1b' } }, $defs: { 'a/b': file } }), ['file']],
+  [
+    'a reference with a description',
+    (file) => ({ properties: { file: { description: 'a file', allOf: [{ $ref: '#/$defs/f' }] } }, $defs: { f: file } }),
+    ['file'],
+  ],
+];
+
+/** Each branch leads back to the union: ways without end. */
+const BOMB = {
+  properties: { a: { $ref: '#/$defs/u' } },
+  $defs: { u: { anyOf: Array.from({ length: 10 }, () => ({ properties: { a: { $ref: '#/$defs/u' } } })) } },
+};
+
+describe.each(Object.entries(DECLARED))('a file that a schema declares in the words of %s', (name, file) => {
+  const dialect = adapters.dialects.find((one) => one.name === name);
+  const pathsIn = (inputSchema: JsonObject) =>
+    (dialect?.slotsOf?.({ name: 't', inputSchema }) ?? []).map(({ path }) => path);
+
+  it.each(AROUND)('is found in %s', (_where, around, path) => {
+    expect(pathsIn({ type: 'object', ...around(file) })).toEqual([path]);
+  });
+
+  it('is looked for no longer than a tool is worth', () => {
+    expect(pathsIn({ type: 'object', ...BOMB })).toEqual([]);
+  });
+});
