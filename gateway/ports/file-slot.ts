@@ -98,6 +98,8 @@ export interface FileSlot {
   readonly transferModes?: readonly TransferMode[];
   /** Siblings of the slot that are filled from the file: the last segment of their path. */
   readonly companions: { readonly name?: string; readonly mimeType?: string; readonly size?: string };
+  /** The tool takes the size as text. */
+  readonly sizeIsText?: boolean;
   /** In order of preference: the first that fits is used. */
   readonly deliveries: readonly Delivery[];
   /** What its declaration says besides, to be told to the client. */

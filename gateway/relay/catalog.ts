@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Dialect, JsonObject, JsonValue, RpcError } from '../ports/dialect.js';
 import type { FileSlot, ToolSettings } from '../ports/file-slot.js';
+import { sizeIsText } from './companions.js';
 import { slotsOf } from './file-slots.js';
 import type { FileTakers } from './file-takers.js';
 import { withLiftedNames } from './lifted-arguments.js';
@@ -77,7 +78,12 @@ export class Catalog {
       const maxItems = maxItemsOf(tool, slot.path);
       // what the operator configured was never a file to the server, whose own words on other values are as good
       const types = slot.declaredBy === 'config' ? undefined : typesOf(tool, slot.path);
-      return { ...slot, ...(maxItems !== undefined && { maxItems }), ...(types && { types }) };
+      return {
+        ...slot,
+        ...(maxItems !== undefined && { maxItems }),
+        ...(types && { types }),
+        ...(sizeIsText(tool, slot) && { sizeIsText: true }),
+      };
     });
     const named = withLiftedNames(tool, slots);
     return {

@@ -5,15 +5,15 @@ import type { Delivery, FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
 import type { OutgoingMessage } from '../ports/upstream.js';
 import type { ToolFacts } from './catalog.js';
+import { Companions, companionPath } from './companions.js';
 import { Deliveries, type DeliveryDeps, maxSizeOf } from './deliveries.js';
-import { insertMember } from './edits.js';
-import { EACH, passesBetween, type SlotUse, slotsOf, valuesIn } from './file-slots.js';
+import { passesBetween, type SlotUse, slotsOf, valuesIn } from './file-slots.js';
 import { type IncomingFile, IncomingFiles } from './incoming-files.js';
 import { type Located, locate } from './json-text.js';
 import { calledAs } from './lifted-arguments.js';
 import { encodeHeaderValue } from './mcp-headers.js';
 import { refuseMissing } from './missing-files.js';
-import { type OutgoingEdit, render, textEdit } from './outgoing-message.js';
+import { type OutgoingEdit, render } from './outgoing-message.js';
 import { isObject, type PendingRequest } from './request.js';
 
 /** A header repeats an argument (SEP-2243); megabytes have no place in one. */
@@ -253,6 +253,7 @@ async function writeCall(
     }
   }
   edits.push(...companions.edits(located, base));
+  Object.assign(headers, companions.headers(tool?.paramHeaders ?? []));
   return handed;
 }
 
@@ -334,54 +335,4 @@ function waysTo(base: JsonPath, { slot, path }: SlotUse): JsonPath[] {
   const { name, mimeType, size } = slot.companions;
   const beside = [name, mimeType, size].filter((companion) => companion !== undefined);
   return [...above, ...beside.map((companion) => [...base, ...companionPath(companion, path)])];
-}
-
-/** A companion called `names[]` is an array beside the array of files. */
-function companionPath(companion: string, path: JsonPath): JsonPath {
-  const key = companion.endsWith(EACH) ? companion.slice(0, -EACH.length) : companion;
-  return [...path.slice(0, typeof path.at(-1) === 'number' ? -2 : -1), key];
-}
-
-/** Sibling arguments that are told a file's name, type and size, unless the caller did that. */
-class Companions {
-  readonly #args: JsonObject;
-  readonly #values = new Map<string, { path: JsonPath; value: JsonValue }>();
-
-  constructor(args: JsonObject) {
-    this.#args = args;
-  }
-
-  add({ slot, path }: SlotUse, file: IncomingFile): void {
-    const { name, mimeType, size } = slot.companions;
-    if (name !== undefined && file.hasName) this.#set(name, path, file.name);
-    if (mimeType !== undefined) this.#set(mimeType, path, file.mimeType);
-    if (size !== undefined) this.#set(size, path, file.size);
-  }
-
-  *edits(located: Located, base: JsonPath): Generator<OutgoingEdit> {
-    for (const { path, value } of this.#values.values()) {
-      const text = JSON.stringify(value);
-      const there = located.at([...base, ...path]);
-      const parent = located.at([...base, ...path.slice(0, -1)]);
-      if (there) yield textEdit(there.start, there.end, text);
-      else if (parent) {
-        const { start, bytes } = insertMember(located.message, parent, `${JSON.stringify(path.at(-1))}:${text}`);
-        yield textEdit(start, start, bytes.toString('utf8'));
-      }
-    }
-  }
-
-  #set(companion: string, slotPath: JsonPath, value: JsonValue): void {
-    const path = companionPath(companion, slotPath);
-    const given = path.reduce<JsonValue | undefined>(
-      (at, step) => (Array.isArray(at) ? at[Number(step)] : isObject(at) ? at[step] : undefined),
-      this.#args,
-    );
-    if (given !== undefined && given !== null && given !== '') return;
-    const id = JSON.stringify(path);
-    const list = this.#values.get(id)?.value;
-    if (!companion.endsWith(EACH)) this.#values.set(id, { path, value });
-    else if (Array.isArray(list)) list.push(value);
-    else this.#values.set(id, { path, value: [value] });
-  }
 }

@@ -2,7 +2,7 @@ import { type ErrorFacts, GatewayError } from '../errors.js';
 import type { Uploads } from '../files/upload.js';
 import type { Encoding, FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
-import { EACH } from './file-slots.js';
+import { EACH, valuesIn } from './file-slots.js';
 import { patchValue } from './json-patch.js';
 import { calledAs, isAlwaysRequired } from './lifted-arguments.js';
 import type { LocalAnswer } from './local-answer.js';
@@ -67,19 +67,25 @@ export function refuseMissing(
     const path = pathOf(slot);
     const { parent, value } = valueAt(args, path);
     const due = required.find((one) => one.slot === slot);
-    if (!parent && !due?.always) continue;
     const isNone = value === undefined || (value === '' && !mayBeEmpty(slot)) || (value === null && !due?.takesNull);
-    const isMissing = due !== undefined && isNone;
-    if (!isMissing && value !== SENTINEL) continue;
+    const isMissing = due !== undefined && (parent !== undefined || due.always) && isNone;
+    const attached = attachedIn(args, slot);
+    if (!isMissing && attached === undefined) continue;
     const { accept, transferModes } = slot;
     throw new GatewayError('file_missing', {
       tool,
-      argument: calledAs(slot, path, lifts),
+      argument: calledAs(slot, attached ?? path, lifts),
       maxSize: maxSize(slot).bytes,
       ...(accept && { accept }),
       ...(transferModes && { transferModes }),
     });
   }
+}
+
+/** Where the client says that a file is to be attached: the slot itself, or an item of a list. */
+function attachedIn(args: JsonObject, slot: FileSlot): JsonPath | undefined {
+  for (const { path, value } of valuesIn(args, slot)) if (value === SENTINEL) return path;
+  return undefined;
 }
 
 export interface OfferDeps {

@@ -36,13 +36,33 @@ const TOOLS = [
   },
 ];
 
+const TELLING = {
+  name: 'telling',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      file: { type: 'string' },
+      name: { type: 'string', 'x-mcp-header': 'Name' },
+      type: { type: 'string', 'x-mcp-header': 'Type' },
+      size: { type: 'string' },
+      files: { type: 'array', items: { type: 'string' } },
+      pages: { type: 'array', items: { type: 'object', properties: { data: { type: 'string' } } } },
+    },
+  },
+};
+
 let upstream: RecordingUpstream;
 let wharf: Wharf;
 let client: RawClient;
 
 beforeAll(async () => {
-  upstream = await RecordingUpstream.start({ tools: TOOLS });
-  const tools = { uri: { files: { file: { encoding: 'dataUri' } } } };
+  upstream = await RecordingUpstream.start({ tools: [...TOOLS, TELLING] });
+  const base64 = { encoding: 'base64' };
+  const telling = { file: { ...base64, name: 'name', mimeType: 'type', size: 'size' } };
+  const tools = {
+    uri: { files: { file: { encoding: 'dataUri' } } },
+    telling: { files: { ...telling, 'files[]': base64, 'pages[].data': base64 } },
+  };
   wharf = await startWharf({ servers: { legacy: { url: upstream.url, transport: 'streamable-http', tools } } });
   client = await RawClient.connect(wharf.mcp);
 });
@@ -88,8 +108,8 @@ describe('what stands in the place of one file', () => {
     expect(calls()).toBe(before);
   });
 
-  it.each([[[1, 2]], [5], [{ a: 1 }]])('%j is between the caller and the tool', async (file) => {
-    await client.call('shouted', { file });
+  it.each([[[1, 2]], [5], [{ a: 1 }]])('%j is between the caller and a tool that declares no file', async (file) => {
+    await client.call('uri', { file });
     expect(upstream.lastArguments).toEqual({ file });
   });
 
@@ -118,6 +138,35 @@ it('X-32: a file fills a header of 4 KiB, and not of more', async () => {
     isError: true,
     content: [{ text: expect.stringMatching(/header.*4096 bytes; it would have 4100/) }],
   });
+  expect(calls()).toBe(before);
+});
+
+describe('companions', () => {
+  const named = 'data:text/plain;name=%C3%A9.txt;base64,QQ==';
+
+  it('are of the type that the tool declares', async () => {
+    await client.call('telling', { file: named });
+    expect(upstream.lastArguments).toEqual({ file: 'QQ==', name: 'é.txt', type: 'text/plain', size: '1' });
+  });
+
+  it('X-32: are repeated in the headers that the server declares for them, as it MUST refuse what disagrees', async () => {
+    const stateless = RawClient.stateless(wharf.mcp, '2026-07-28', {});
+    await stateless.call('telling', { file: named });
+    expect(upstream.with('tools/call').at(-1)?.headers).toMatchObject({
+      'mcp-param-name': `=?base64?${Buffer.from('é.txt').toString('base64')}?=`,
+      'mcp-param-type': 'text/plain',
+    });
+  });
+});
+
+it.each([
+  [{ file: '@attach' }, 'file'],
+  [{ files: [F4, '@attach'] }, 'files[1]'],
+  [{ pages: [{ data: '@attach' }] }, 'pages[0].data'],
+])('2356-21: %j is told how to upload a file', async (args, argument) => {
+  const before = calls();
+  const { result } = await client.call('telling', args);
+  expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/uploadRequired': { argument } } });
   expect(calls()).toBe(before);
 });
 
