@@ -240,8 +240,11 @@ async function writeCall(
     handed.push({ argument, file });
     const header = headerOf(use, tool);
     const delivery = deliveries.choose(use.slot, file, argument);
-    if (typeof use.value === 'string' && !use.wrap && passesAsItIs(reading, use.slot, delivery, file)) {
-      if (header) headers[header] = encodeHeaderValue(short(use.value, argument, use.value.length));
+    const { value: given } = use;
+    // quotes and blanks around it were the client's, and are not for the server
+    const isWhole = typeof given === 'string' && 'text' in reading && reading.text === given && !use.wrap;
+    if (isWhole && passesAsItIs(reading, use.slot, delivery, file)) {
+      if (header) headers[header] = encodeHeaderValue(short(given, argument, given.length));
       continue;
     }
     const value = await deliveries.write(use.slot, delivery, file, argument);

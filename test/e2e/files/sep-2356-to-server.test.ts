@@ -88,6 +88,12 @@ describe('SEP-2356: what servers that declare file arguments get', () => {
     expect(await servers.sent('now', { file })).toEqual({ file });
   });
 
+  it.each([' ', '"', '`'])('2356-14: but without the %j that a model puts around it', async (mark) => {
+    const uri = dataUri('text/plain', F1);
+    expect(await servers.sent('now', { file: `${mark}${uri}${mark}` })).toEqual({ file: uri });
+    expect(await servers.sent('oldest', { file: `${mark}${uri}${mark}` })).toEqual({ file: uri });
+  });
+
   it('2356-23: the server sees the URI whole, however long', async () => {
     const file = dataUri('application/octet-stream', Buffer.alloc(2_500_000, 3));
     const sent = await servers.sent('now', { file });
