@@ -31,9 +31,22 @@ export function branchesOf({ anyOf, oneOf, allOf }: JsonObject): JsonValue[] {
 export function pointed(root: JsonValue | undefined, reference: string): JsonValue | undefined {
   const keys = reference.startsWith('#/') ? reference.slice(2).split('/') : [];
   return keys.reduce<JsonValue | undefined>(
-    (value, token) => (isObject(value) ? own(value, token.replaceAll('~1', '/').replaceAll('~0', '~')) : undefined),
+    (value, token) => (isObject(value) ? own(value, keyOf(token)) : undefined),
     root,
   );
+}
+
+/** RFC 6901 §6: the pointer is part of a URI. */
+function keyOf(token: string): string {
+  return percentDecoded(token).replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function percentDecoded(token: string): string {
+  try {
+    return decodeURIComponent(token);
+  } catch {
+    return token;
+  }
 }
 
 /** An argument that a tool's schema describes, at any depth. */

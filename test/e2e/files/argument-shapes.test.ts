@@ -26,6 +26,14 @@ const TOOLS = [
     name: 'shouted',
     inputSchema: { type: 'object', properties: { file: { type: 'string', contentEncoding: 'BASE64' } } },
   },
+  {
+    name: 'generic',
+    inputSchema: {
+      type: 'object',
+      properties: { file: { $ref: '#/$defs/Of%3CBytes~1Text%3E' } },
+      $defs: { 'Of<Bytes/Text>': BASE64 },
+    },
+  },
   { name: 'uri', inputSchema: { type: 'object', properties: { file: { type: 'string' } } } },
   {
     name: 'header',
@@ -85,6 +93,7 @@ describe('an argument that is declared as base64', () => {
     ['pydantic', 2, { file: F4, files: [F4] }, { file: 'AAEC/f7/', files: ['AAEC/f7/'] }],
     ['rooted', 1, { file: F4 }, { file: 'AAEC/f7/' }],
     ['shouted', 1, { file: F4 }, { file: 'AAEC/f7/' }],
+    ['generic', 1, { file: F4 }, { file: 'AAEC/f7/' }],
   ])('%s: is shown as a file wherever a call takes one', async (name, slots, args, expected) => {
     expect((await schemaOf(name)).match(/"x-mcp-file"/g)).toHaveLength(slots);
     await client.call(name, args);
