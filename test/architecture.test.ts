@@ -68,7 +68,6 @@ describe('the layers of the gateway', () => {
         'gateway/policy/',
         'gateway/wire/',
         'gateway/errors',
-        'gateway/http/access-log',
       ],
     ],
     [

@@ -51,6 +51,20 @@ export interface ExchangeFacts {
   error: string | undefined;
 }
 
+/** Of an exchange that has just begun. */
+export function noFacts(): ExchangeFacts {
+  return {
+    requests: [],
+    method: undefined,
+    name: undefined,
+    version: undefined,
+    files: 0,
+    fileBytes: 0,
+    bytesOut: 0,
+    error: undefined,
+  };
+}
+
 /** What every exchange with one server works with. */
 export interface RelayDeps {
   server: string;

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../ports/json.js';
 import { createReader } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
 import { CapturedResponse } from './captured-response.js';
-import type { Exchange, ExchangeFacts } from './exchange.js';
+import { type Exchange, noFacts } from './exchange.js';
 import { isObject, META_CAPABILITIES, META_CLIENT, META_VERSION, STATELESS_VERSIONS } from './request.js';
 
 const CLIENT = { name: 'wharf', version: '1' };
@@ -117,17 +117,4 @@ function answerIn(response: CapturedResponse, id: JsonValue): JsonObject | undef
   });
   reader.feed(response.body);
   return found;
-}
-
-function noFacts(): ExchangeFacts {
-  return {
-    requests: [],
-    method: undefined,
-    name: undefined,
-    version: undefined,
-    files: 0,
-    fileBytes: 0,
-    bytesOut: 0,
-    error: undefined,
-  };
 }

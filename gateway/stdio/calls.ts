@@ -1,10 +1,10 @@
-import { asGatewayError, GatewayError } from '../errors.js';
+import { GatewayError } from '../errors.js';
 import { type HeldBudget, HeldRequest } from '../files/budget.js';
-import { logExchange } from '../http/access-log.js';
 import type { Timeouts } from '../policy/limits.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
-import type { Exchange } from '../relay/exchange.js';
+import { type Exchange, noFacts } from '../relay/exchange.js';
+import { logExchange, noteFailure } from '../relay/exchange-log.js';
 import type { Server } from '../relay/server.js';
 import { LineResponse } from './line-response.js';
 import type { LineOutput } from './output.js';
@@ -67,7 +67,7 @@ export class Calls {
   }
 
   async #run(verb: Verb, { headers, body }: CallRequest, response: LineResponse): Promise<CallEnd> {
-    const { server, principal, log, metrics } = this.#deps;
+    const { server, principal } = this.#deps;
     const held = new HeldRequest(this.#deps.held, server.limits);
     const startedAt = performance.now();
     const gone = new AbortController();
@@ -79,16 +79,7 @@ export class Calls {
       principal,
       headersFromBody: true,
       signal: gone.signal,
-      facts: {
-        requests: [],
-        method: undefined,
-        name: undefined,
-        version: undefined,
-        files: 0,
-        fileBytes: 0,
-        bytesOut: 0,
-        error: undefined,
-      },
+      facts: noFacts(),
     };
     let error: GatewayError | undefined;
     try {
@@ -98,17 +89,12 @@ export class Calls {
       else await server.remove(exchange);
       response.end();
     } catch (thrown) {
-      error = asGatewayError(thrown);
-      exchange.facts.error = error.code;
-      if (!gone.signal.aborted) {
-        if (error.cause) log.warn({ code: error.code, err: error.cause }, 'an exchange failed');
-        metrics.count('wharf_errors_total', { code: error.code });
-      }
+      error = noteFailure(this.#deps, thrown, exchange);
       response.destroy();
     }
     held.release();
     await response.closed;
-    logExchange({ log, metrics }, server.name, verb, response.status, exchange, startedAt);
+    logExchange(this.#deps, server.name, verb, response.status, exchange, startedAt);
     return { response, error };
   }
 }

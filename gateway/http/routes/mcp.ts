@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { asGatewayError, GatewayError } from '../../errors.js';
+import { GatewayError } from '../../errors.js';
 import { type HeldBudget, HeldRequest } from '../../files/budget.js';
 import type { Timeouts } from '../../policy/limits.js';
 import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
-import type { Exchange } from '../../relay/exchange.js';
+import { type Exchange, noFacts } from '../../relay/exchange.js';
+import { logExchange, noteFailure } from '../../relay/exchange-log.js';
 import type { Server } from '../../relay/server.js';
-import { logExchange } from '../access-log.js';
 import { discardRest, readBody } from '../body.js';
 import { refuse } from '../error-response.js';
 import type { DirectRoute } from '../listener.js';
@@ -67,16 +67,7 @@ async function handle(
     response: outgoing,
     principal: '',
     signal: gone.signal,
-    facts: {
-      requests: [],
-      method: undefined,
-      name: undefined,
-      version: undefined,
-      files: 0,
-      fileBytes: 0,
-      bytesOut: 0,
-      error: undefined,
-    },
+    facts: noFacts(),
   };
   const held = new HeldRequest(deps.held, server.limits);
   const onClose = () => gone.abort(CLIENT_GONE);
@@ -87,14 +78,7 @@ async function handle(
     exchange.principal = deps.authenticate(incoming.headers);
     await dispatch(deps, server, exchange, incoming, held);
   } catch (thrown) {
-    const error = asGatewayError(thrown);
-    exchange.facts.error = error.code;
-    if (!gone.signal.aborted) {
-      if (error.code === 'internal') deps.log.error({ err: error.cause }, 'an exchange failed');
-      else if (error.cause) deps.log.warn({ code: error.code, err: error.cause }, 'an exchange failed');
-      deps.metrics.count('wharf_errors_total', { code: error.code });
-    }
-    refuse(outgoing, error, exchange.facts.requests);
+    refuse(outgoing, noteFailure(deps, thrown, exchange), exchange.facts.requests);
     discardRest(incoming);
   } finally {
     // whatever is over has nobody left to tell

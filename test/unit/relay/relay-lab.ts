@@ -14,7 +14,7 @@ import type { StateStore } from '../../../gateway/ports/state-store.js';
 import type { Inquire } from '../../../gateway/relay/catalog.js';
 import { Catalog } from '../../../gateway/relay/catalog.js';
 import { CutReader } from '../../../gateway/relay/cut-reader.js';
-import type { ExchangeFacts, RelayDeps } from '../../../gateway/relay/exchange.js';
+import { type ExchangeFacts, noFacts, type RelayDeps } from '../../../gateway/relay/exchange.js';
 import { FileTakers } from '../../../gateway/relay/file-takers.js';
 import { LocalTools } from '../../../gateway/relay/local-tools.js';
 import type { MessageCuts } from '../../../gateway/relay/message-cuts.js';
@@ -140,16 +140,7 @@ export class RelayLab {
       metrics: { count() {}, observe() {}, gauge() {} },
     };
     this.#client = { protocolVersion: options.version ?? '2025-06-18', capabilities: {} };
-    this.facts = {
-      requests: [],
-      method: undefined,
-      name: undefined,
-      version: undefined,
-      files: 0,
-      fileBytes: 0,
-      bytesOut: 0,
-      error: undefined,
-    };
+    this.facts = noFacts();
     this.#inquire = async () => {
       this.asked += 1;
       return { result: { tools: options.tools ?? [] } };

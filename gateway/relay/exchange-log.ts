@@ -1,10 +1,30 @@
+import { asGatewayError, type GatewayError } from '../errors.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
-import type { Exchange } from '../relay/exchange.js';
+import type { Exchange } from './exchange.js';
+
+interface Tellers {
+  log: Log;
+  metrics: Metrics;
+}
+
+/**
+ * What an exchange failed with, for its client. Log and metrics hear of it as well, unless it failed because the client
+ * has gone.
+ */
+export function noteFailure({ log, metrics }: Tellers, thrown: unknown, { facts, signal }: Exchange): GatewayError {
+  const error = asGatewayError(thrown);
+  facts.error = error.code;
+  if (signal.aborted) return error;
+  if (error.code === 'internal') log.error({ err: error.cause }, 'an exchange failed');
+  else if (error.cause) log.warn({ code: error.code, err: error.cause }, 'an exchange failed');
+  metrics.count('wharf_errors_total', { code: error.code });
+  return error;
+}
 
 /** One line for each exchange: who asked what, how much went in and out, and how long it took. */
 export function logExchange(
-  { log, metrics }: { log: Log; metrics: Metrics },
+  { log, metrics }: Tellers,
   server: string,
   verb: string,
   status: number,
