@@ -13,12 +13,16 @@ export class GetStream {
     this.exchange = exchange;
     this.#outlet = new Outlet(exchange.response, 'sse', idleMs);
     this.done = new Promise((resolve) => {
-      exchange.response.once('close', () => {
+      const over = (): void => {
         exchange.facts.bytesOut = this.#outlet.bytes;
         this.#outlet.end();
         resolve();
-      });
+      };
+      exchange.response.once('close', over);
+      // a client that left while its session was looked up closes nothing any more
+      if (this.gone) over();
     });
+    if (this.gone) return;
     exchange.response.writeHead(200, {
       'content-type': 'text/event-stream',
       'cache-control': 'no-cache',

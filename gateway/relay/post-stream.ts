@@ -60,7 +60,9 @@ export class PostStream {
     // whoever waits hears of it; nobody does while the message is still being sent
     this.done.catch(() => {});
     exchange.response.once('close', () => this.#close());
-    if (head === 'now' && this.#format === 'sse') this.#writeHead();
+    // a client that left while its call was prepared closes nothing any more
+    if (this.gone) this.#close();
+    else if (head === 'now' && this.#format === 'sse') this.#writeHead();
     else if (this.#isStateless) this.#headTimer = setTimeout(() => this.#writeHead(), HEAD_WAIT_MS);
   }
 

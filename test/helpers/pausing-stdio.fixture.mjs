@@ -1,18 +1,26 @@
 // A stdio MCP server that says in which order it was told what: node pausing-stdio.fixture.mjs FOLDER
-// `pause` stops it from reading until FOLDER/go exists; `order` gives the names of the tools called and notifications.
+// `notifications/pause` stops it from reading until FOLDER/go exists; the tool `order` gives the labels or names of the
+// tools called, and the notifications.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 const go = join(process.argv[2], 'go');
 const order = [];
 const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-const tools = ['take', 'pause', 'small', 'order'].map((name) => ({ name, inputSchema: { type: 'object' } }));
+const tools = ['take', 'small', 'order'].map((name) => ({ name, inputSchema: { type: 'object' } }));
+
+/** What was read together with the line that says to pause. */
+const unread = [];
+let isPaused = false;
 
 function pause() {
+  isPaused = true;
   process.stdin.pause();
   const timer = setInterval(() => {
     if (!existsSync(go)) return;
     clearInterval(timer);
+    isPaused = false;
+    for (const line of unread.splice(0)) answer(line);
     process.stdin.resume();
   }, 10);
 }
@@ -24,9 +32,9 @@ function answer({ id, method, params }) {
     return say({ id, result: { protocolVersion, capabilities: { tools: {} }, serverInfo } });
   }
   if (method === 'tools/list') return say({ id, result: { tools } });
+  if (method === 'notifications/pause') pause();
   if (method !== 'tools/call') return order.push(method);
   const { name, arguments: args } = params;
-  if (name === 'pause') pause();
   const text = name === 'order' ? JSON.stringify(order) : 'done';
   order.push(args.label ?? name);
   say({ id, result: { content: [{ type: 'text', text }] } });
@@ -39,7 +47,9 @@ process.stdin.on('data', (chunk) => {
     const line = Buffer.concat([...held, chunk.subarray(start, end)]);
     held = [];
     start = end + 1;
-    answer(JSON.parse(line.toString()));
+    const message = JSON.parse(line.toString());
+    if (isPaused) unread.push(message);
+    else answer(message);
   }
   held.push(chunk.subarray(start));
 });

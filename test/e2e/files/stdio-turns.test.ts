@@ -35,6 +35,8 @@ async function uploaded(): Promise<string> {
   return file.uri;
 }
 
+const pause = () => client.post({ jsonrpc: '2.0', method: 'notifications/pause' });
+
 /** Calls the tool, and waits until its file is on its way, or waits for its turn. */
 async function handOver(label: string, file: string, id: number): Promise<{ answered: Promise<unknown> }> {
   const handed = () => wharf.lines.filter(({ text }) => text === 'a file was handed over').length;
@@ -48,7 +50,7 @@ async function handOver(label: string, file: string, id: number): Promise<{ answ
 describe('files on their way to one process', () => {
   it('make other messages wait for one of them at most, and no cancellation comes before its call', async () => {
     const file = await uploaded();
-    await client.call('pause');
+    await pause();
     const first = await handOver('first', file, 101);
     const second = await handOver('second', file, 102);
     const small = client.call('small');
@@ -60,11 +62,34 @@ describe('files on their way to one process', () => {
     const { result } = await client.call('order');
     expect(JSON.parse(String(result?.content?.[0]?.text))).toEqual([
       'notifications/initialized',
-      'pause',
+      'notifications/pause',
       'first',
       'small',
       'second',
       'notifications/cancelled',
     ]);
+  });
+});
+
+describe('a client that leaves while its call is prepared', () => {
+  it('leaves nothing open, and the session goes on', async () => {
+    await pause();
+    const gone = new AbortController();
+    // the tool has not been listed: the server is asked for its declaration first, and says nothing yet
+    const params = { name: 'take', arguments: { label: 'left' } };
+    const answered = client.open('tools/call', params, {}, gone.signal).catch(() => 'left');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    gone.abort();
+    expect(await answered).toBe('left');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await writeFile(join(folder, 'go'), '');
+    const { result } = await client.call('order');
+    expect(String(result?.content?.[0]?.text)).toContain('left');
+    const open = async () =>
+      /^wharf_open_exchanges (\d+)/m.exec(await (await fetch(`${wharf.adminUrl}/metrics`)).text());
+    const deadline = Date.now() + 5000;
+    while ((await open())?.[1] !== '0' && Date.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    expect((await open())?.[1]).toBe('0');
   });
 });
