@@ -18,6 +18,3 @@ export const ROWS: Rows = {
   ...CELLS,
   ...SIDES,
 };
-
-/** Rows that are to be proved and are not. This list only ever shrinks. */
-export const notYet: readonly string[] = [];

@@ -1,4 +1,5 @@
-// A stdio MCP server whose tool `take {file}` says what it was given: node recording-stdio.fixture.mjs
+// A stdio MCP server whose tool `take {file}` says what it was given: node recording-stdio.fixture.mjs [SCHEMA]
+// SCHEMA is that of `file`, as JSON.
 // With `hold: true` it works on until the tool `look` is called, which tells then what has become of the file.
 // A line longer than any SDK server survives is read as a stream: its `file` is base64 that is decoded and hashed.
 import { createHash } from 'node:crypto';
@@ -10,7 +11,8 @@ const HELD = 16 * 1024 * 1024;
 const KEY = Buffer.from('"file":"');
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-const tool = { name: 'take', inputSchema: { type: 'object', properties: { file: { type: 'string' } } } };
+const file = JSON.parse(process.argv[2] ?? '{"type":"string"}');
+const tool = { name: 'take', inputSchema: { type: 'object', properties: { file } } };
 
 /** The call that goes on until `look`. */
 let working;

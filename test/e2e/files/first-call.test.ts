@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../helpers/raw-client.js';
 import { type Handler, RecordingUpstream, RpcError } from '../../helpers/recording-upstream.js';
@@ -112,5 +113,23 @@ describe('the list that a first call needs', () => {
     const client = await RawClient.connect(wharf.mcp);
     for (let time = 0; time < 3; time++) await client.call('hidden', {});
     expect(upstream.with('tools/list')).toHaveLength(50);
+  });
+});
+
+describe('the first call to a server on stdio', () => {
+  const script = fileURLToPath(new URL('../../../../test/helpers/recording-stdio.fixture.mjs', import.meta.url));
+
+  it.each([
+    ['2025-06-18', () => RawClient.connect(wharf.mcp, '2025-06-18')],
+    ['2026-07-28', async () => RawClient.stateless(wharf.mcp, '2026-07-28', {})],
+  ])('is held to the declaration as well (%s)', async (_version, connect) => {
+    upstream = await RecordingUpstream.start({});
+    const schema = JSON.stringify(OCR.inputSchema.properties.image);
+    wharf = await startWharf({ servers: { local: { command: [process.execPath, script, schema] } } });
+    const client = await connect();
+    const { result: refused } = await client.call('take', { file: PDF.toString('base64') });
+    expect(reasonOf(refused)).toBe('mimeTypeNotAccepted');
+    const { result: taken } = await client.call('take', { file: F2.toString('base64') });
+    expect(JSON.parse(String(taken?.content?.[0]?.text))).toEqual({ value: F2.toString('base64') });
   });
 });

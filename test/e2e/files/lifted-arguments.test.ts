@@ -25,6 +25,10 @@ const TOOLS = [
   },
   // what stands beside it is required as well
   { name: 'beside', inputSchema: object({ doc: object({ data: base64, name: text }, ['data', 'name']) }, ['doc']) },
+  // two in one object, of which one has to be there
+  { name: 'two', inputSchema: object({ doc: object({ front: base64, back: base64 }, ['front']) }, ['doc']) },
+  // nothing has to be in an object that has to be there
+  { name: 'open', inputSchema: object({ doc: object({ data: base64 }) }, ['doc']) },
   { name: 'list', inputSchema: object({ doc: object({ scans: { type: 'array', items: base64 } }) }) },
   // the name is taken, and the object is shared and may be null
   {
@@ -136,6 +140,28 @@ describe('OAI-02: nested file arguments of clients that look at the top level on
     expect(upstream.lastArguments).toEqual({ doc: { name: 'a.png', data: F2.toString('base64') } });
     await (await connect('codex')).call('beside', { doc_data: file });
     expect(upstream.lastArguments).toEqual({ doc: { data: F2.toString('base64'), name: 'a.png' } });
+  });
+
+  it('lifts two of one object, which is made for either', async () => {
+    const { properties, required } = await shown('chatgpt', 'two');
+    expect(Object.keys(properties).sort()).toEqual(['doc_back', 'doc_front']);
+    expect(required).toEqual(['doc_front']);
+    const client = await connect('codex');
+    await client.call('two', { doc_front: 'data:,x', doc_back: 'data:,y' });
+    expect(upstream.lastArguments).toEqual({ doc: { front: 'eA==', back: 'eQ==' } });
+    await client.call('two', { doc: null, doc_back: 'data:,y', doc_front: 'data:,x' });
+    expect(upstream.lastArguments).toEqual({ doc: { front: 'eA==', back: 'eQ==' } });
+  });
+
+  it('keeps an object that has to be there, were it empty, where no file has to be', async () => {
+    const { properties, required } = await shown('chatgpt', 'open');
+    expect(properties.doc).toEqual({ type: 'object', properties: {} });
+    expect(required).toEqual(['doc']);
+    const client = await connect('codex');
+    await client.call('open', { doc: {} });
+    expect(upstream.lastArguments).toEqual({ doc: {} });
+    await client.call('open', { doc: {}, doc_data: 'data:,x' });
+    expect(upstream.lastArguments).toEqual({ doc: { data: 'eA==' } });
   });
 
   it('lifts an array of files whole, and names its items', async () => {
