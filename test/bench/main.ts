@@ -11,6 +11,7 @@ import { memory } from './cases/memory.js';
 import { refused } from './cases/refused.js';
 import { slowReader } from './cases/slow-reader.js';
 import { small } from './cases/small.js';
+import { store } from './cases/store.js';
 import { stream } from './cases/stream.js';
 import { uploadAndCall } from './cases/upload.js';
 import { watchBystanders } from './lib/bystanders.js';
@@ -21,7 +22,7 @@ import { type Section, verdictTable } from './lib/report.js';
 
 /** The order of the report. */
 const TO_CLIENT: readonly Case[] = [blob, memory, many, manyPeers, small, frames, heads, linear, slowReader];
-const CASES: readonly Case[] = [...TO_CLIENT, uploadAndCall, localPath, stream, refused];
+const CASES: readonly Case[] = [...TO_CLIENT, store, uploadAndCall, localPath, stream, refused];
 const DEFAULT_ROUNDS = 5;
 const QUICK_ROUNDS = 1;
 

@@ -23,7 +23,7 @@ const TAKE = { name: 'take_path', argument: 'path' };
 
 /** One huge file that a server on the official SDK is given as a path. */
 export const localPath: Case = {
-  ids: ['F2'],
+  ids: ['path'],
   async run(lab): Promise<Section> {
     const bytes = fileBytes(lab.options);
     const gateway = await filesGateway(lab);
@@ -49,8 +49,8 @@ export const localPath: Case = {
       return {
         title: 'A file as a path of a server on the official SDK',
         rows: [
-          peakRow('F2', `${what} as a local path`, idle, samples, (cost) => cost),
-          passed('F2', `${what}: sha-256 of what the server got`, 'the same', errors),
+          peakRow('path', `${what} as a local path`, idle, samples, (cost) => cost),
+          passed('path', `${what}: sha-256 of what the server got`, 'the same', errors),
         ],
         details: [
           table(COST_HEAD, [costLine('call, wharf', bytes, samples, 'wharf', (cost) => cost)]),

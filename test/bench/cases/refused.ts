@@ -27,7 +27,7 @@ async function stateOf(session: Session): Promise<State> {
 
 /** A file that the server would not survive: it is refused before its first byte, and the server answers on. */
 export const refused: Case = {
-  ids: ['F4'],
+  ids: ['accepts'],
   async run(lab): Promise<Section> {
     const gateway = await filesGateway(lab);
     const errors: string[] = [];
@@ -47,7 +47,7 @@ export const refused: Case = {
       const what = `${BYTES / 1e6} MB file as base64 for an SDK server that takes 10 MiB`;
       return {
         title: 'A file that the server cannot take',
-        rows: [passed('F4', what, 'refused unsent, server lives', errors)],
+        rows: [passed('accepts', what, 'refused unsent, server lives', errors)],
         details: [`The server has read ${num(read, 0)} bytes between its answers before and after.`, ...errors],
       };
     } finally {

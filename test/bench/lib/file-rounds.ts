@@ -49,6 +49,19 @@ export function peakRow<T>(
   return atMost(id, `${what}: peak RSS over idle`, over / MIB, MOST_MIB, ' MiB', 0);
 }
 
+/** The CPU seconds of a GiB of file: the median of the rounds. */
+export function cpuRow<T>(
+  id: string,
+  what: string,
+  bytes: number,
+  samples: Samples<T>,
+  figure: (sample: T) => Cost,
+  most: number,
+): Row {
+  const cpu = middle(samples, 'wharf', (sample) => figure(sample).cpu);
+  return atMost(id, `${what}: CPU per GiB`, (cpu / bytes) * 1024 * MIB, most, ' s');
+}
+
 export const COST_HEAD = ['', 'wall s', 'CPU s/GB of file', 'peak RSS MiB'];
 
 /** The medians of a contender; CPU for 10⁹ bytes of file. */

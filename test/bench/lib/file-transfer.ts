@@ -22,9 +22,38 @@ export async function costOf<T>(pids: readonly number[], work: () => Promise<T>)
 
 /** PUTs the first `bytes` bytes of the bench's pattern. @throws Error unless the answer is a 2xx */
 export function put(url: string, bytes: number, timeoutMs: number): Promise<void> {
+  return send('PUT', url, 'image/png', filePieces(bytes), bytes, timeoutMs);
+}
+
+const BOUNDARY = 'a-boundary-of-the-bench';
+const FORM_HEAD = Buffer.from(
+  `--${BOUNDARY}\r\ncontent-disposition: form-data; name="file"; filename="pattern.png"\r\ncontent-type: image/png\r\n\r\n`,
+);
+const FORM_TAIL = Buffer.from(`\r\n--${BOUNDARY}--\r\n`);
+
+function* formPieces(bytes: number): Generator<Buffer> {
+  yield FORM_HEAD;
+  yield* filePieces(bytes);
+  yield FORM_TAIL;
+}
+
+/** POSTs the same bytes as the file of a form. @throws Error unless the answer is a 2xx */
+export function postForm(url: string, bytes: number, timeoutMs: number): Promise<void> {
+  const length = FORM_HEAD.length + bytes + FORM_TAIL.length;
+  return send('POST', url, `multipart/form-data; boundary=${BOUNDARY}`, formPieces(bytes), length, timeoutMs);
+}
+
+function send(
+  method: 'PUT' | 'POST',
+  url: string,
+  type: string,
+  pieces: Iterable<Buffer>,
+  length: number,
+  timeoutMs: number,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'image/png', 'content-length': bytes };
-    const out = request(url, { method: 'PUT', headers, agent: false }, (answer) => {
+    const headers = { 'content-type': type, 'content-length': length };
+    const out = request(url, { method, headers, agent: false }, (answer) => {
       const chunks: Buffer[] = [];
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));
       answer.on('error', reject);
@@ -32,16 +61,19 @@ export function put(url: string, bytes: number, timeoutMs: number): Promise<void
         clearTimeout(timer);
         const { statusCode = 0 } = answer;
         if (statusCode >= 200 && statusCode < 300) resolve();
-        else reject(new Error(`PUT: HTTP ${statusCode} ${Buffer.concat(chunks).toString().slice(0, 300)}`));
+        else reject(new Error(`${method}: HTTP ${statusCode} ${Buffer.concat(chunks).toString().slice(0, 300)}`));
         out.destroy();
       });
     });
-    const timer = setTimeout(() => out.destroy(new Error(`no answer to a PUT in ${timeoutMs / 1000} s`)), timeoutMs);
+    const timer = setTimeout(
+      () => out.destroy(new Error(`no answer to a ${method} in ${timeoutMs / 1000} s`)),
+      timeoutMs,
+    );
     out.on('error', (error) => {
       clearTimeout(timer);
       reject(error);
     });
-    void writeAll(out, filePieces(bytes)).then(() => out.end());
+    void writeAll(out, pieces).then(() => out.end());
   });
 }
 
