@@ -115,7 +115,7 @@ export class MessageCuts {
     };
     if (!jsonTexts || place?.kind !== 'content' || place.encoding !== 'dataUri') return openUsual();
     const nested = new NestedCuts({
-      min: Math.ceil(limits.inlineOther / 3) * 4,
+      limit: limits.inlineOther,
       open: () => (this.failure ? undefined : this.#newCut(value, NESTED, false, limits.inlineOther)),
       otherwise: openUsual,
       account: (delta) => this.account(delta),

@@ -37,8 +37,8 @@ export interface NestedCut {
 }
 
 export interface NestedCutOptions {
-  /** Raw bytes from which on a run of base64 is cut. */
-  min: number;
+  /** Bytes up to which a file stays where it is. */
+  limit: number;
   /** Undefined when the message has failed. */
   open: () => Cut | undefined;
   /** What the string is instead when it cannot be JSON. */
@@ -55,6 +55,8 @@ export interface NestedCutOptions {
 export class NestedCuts implements SlotSink {
   readonly parts: (ByteStore | NestedCut)[] = [];
   readonly #options: NestedCutOptions;
+  /** Raw bytes from which on a run may be more than that. */
+  readonly #min: number;
   readonly #chars = new NestedChars();
   #other: SlotSink | undefined;
   #state: 'blank' | 'plain' | 'run' | 'cut' = 'blank';
@@ -69,6 +71,7 @@ export class NestedCuts implements SlotSink {
 
   constructor(options: NestedCutOptions) {
     this.#options = options;
+    this.#min = Math.ceil(options.limit / 3) * 4;
     this.parts.push(this.#plain);
   }
 
@@ -217,7 +220,7 @@ export class NestedCuts implements SlotSink {
   /** @param isLast nothing of the run follows */
   #take(chunk: Buffer, start: number, end: number, isLast: boolean): void {
     if (start === end) return;
-    if (this.#state === 'run' && this.#run.size + end - start >= this.#options.min) this.#openCut();
+    if (this.#state === 'run' && this.#run.size + end - start >= this.#min) this.#openCut();
     if (this.#state === 'cut') this.#nested?.cut.write(chunk, start, end);
     else if (isLast && this.#run.size === 0) this.#keep(chunk, start, end);
     else {
@@ -241,8 +244,11 @@ export class NestedCuts implements SlotSink {
 
   #endRun(whole: boolean): void {
     if (this.#state === 'cut' && this.#nested) {
+      const { cut } = this.#nested;
       this.#nested.whole = whole;
-      this.#nested.cut.end();
+      cut.end();
+      // escapes and line breaks make a string look longer than it is, so that it is not looked at all the time
+      if (whole && (cut.inspect()?.size ?? 0) > this.#options.limit) cut.storeLate();
       this.#plain = new ByteStore();
       this.parts.push(this.#plain);
     } else {
