@@ -9,23 +9,32 @@ import { toUpstreamHeaders } from './mcp-headers.js';
 import { pump } from './pump.js';
 import { type ClientMessages, isObject, META_CAPABILITIES, metaOf, parseMessages } from './request.js';
 import type { Session } from './session.js';
+import { declaredBy } from './to-upstream.js';
 
 /** An answer is found by its id alone. */
 const ID_TREE = compileWatchTree({ keys: { id: { capture: 'id' } } });
 
-/** A request of Wharf's own: an id that no client's can equal, and of a stateless client the `_meta` it must carry. */
-export function ownRequest(method: string, params: JsonObject, client: ClientMessages | undefined) {
+/**
+ * A request of Wharf's own: an id that no client's can equal, and of a stateless client the `_meta` it must carry.
+ * @param declares what Wharf can, beside what its client can: some servers tell more to whoever says so
+ */
+export function ownRequest(
+  method: string,
+  params: JsonObject,
+  client: ClientMessages | undefined,
+  declares: JsonObject = {},
+) {
   const id = `wharf-${randomUUID()}`;
   const meta = client?.statelessVersion === undefined ? undefined : metaOf(client.requests[0]?.params ?? {});
   const { progressToken: _, ...theirs } = meta ?? {};
-  const message = { jsonrpc: '2.0', id, method, params: meta ? withMeta(params, theirs) : params };
+  const message = { jsonrpc: '2.0', id, method, params: meta ? withMeta(params, theirs, declares) : params };
   return { id: JSON.stringify(id), bytes: Buffer.from(JSON.stringify(message)) };
 }
 
 /** What the request declares for itself counts beside what its client does. */
-function withMeta(params: JsonObject, theirs: JsonObject): JsonObject {
+function withMeta(params: JsonObject, theirs: JsonObject, declares: JsonObject): JsonObject {
   const own = metaOf(params);
-  const capabilities = { ...objectOr(theirs[META_CAPABILITIES]), ...objectOr(own[META_CAPABILITIES]) };
+  const capabilities = { ...objectOr(theirs[META_CAPABILITIES]), ...declares, ...objectOr(own[META_CAPABILITIES]) };
   return { ...params, _meta: { ...theirs, ...own, [META_CAPABILITIES]: capabilities } };
 }
 
@@ -49,6 +58,8 @@ export interface OwnHttpRequest extends Pick<UpstreamRequest, 'path' | 'redirect
   params: JsonObject;
   /** Instead of what the client accepts. */
   accept?: string;
+  /** What Wharf can. */
+  declares?: JsonObject;
 }
 
 /** Sends one on the session of the exchange under way; its answer may be anything. */
@@ -57,9 +68,9 @@ export async function openOverHttp(
   exchange: Exchange,
   client: ClientMessages | undefined,
   session: Session | undefined,
-  { method, params, accept, ...request }: OwnHttpRequest,
+  { method, params, accept, declares, ...request }: OwnHttpRequest,
 ): Promise<{ id: string; answer: UpstreamAnswer }> {
-  const own = ownRequest(method, params, client);
+  const own = ownRequest(method, params, client, declares);
   const headers = toUpstreamHeaders(exchange.headers, parseMessages(own.bytes), session?.upstreamSession);
   if (accept !== undefined) headers.accept = accept;
   const answer = await upstream.open({ ...request, method: 'POST', headers, body: own.bytes }, exchange.signal);
@@ -79,7 +90,8 @@ export function askOverHttp(
     try {
       // what the client takes may be less than MCP asks of whoever speaks to a server
       const accept = 'application/json, text/event-stream';
-      const { id, answer } = await openOverHttp(upstream, exchange, client, session, { method, params, accept });
+      const own = { method, params, accept, declares: declaredBy(deps) };
+      const { id, answer } = await openOverHttp(upstream, exchange, client, session, own);
       if (answer.kind !== 'json' && answer.kind !== 'sse') {
         answer.body.destroy();
         // 2026-07-28: a method that is not known is a 404

@@ -15,7 +15,7 @@ import { type ClientMessages, DEFAULT_VERSION, isObject, type PendingRequest } f
 import { spokenBy } from './server-dialects.js';
 import type { Session } from './session.js';
 import { type Addressee, mayAnswerWithFiles, mayTellOfChange, needsLook } from './to-client.js';
-import { toUpstream } from './to-upstream.js';
+import { declaredBy, toUpstream } from './to-upstream.js';
 import { viewOf } from './view.js';
 
 /** One server behind Streamable HTTP: every exchange has a channel of its own. */
@@ -74,7 +74,8 @@ export class HttpServer {
   /** Requests of Wharf's own on the session of an exchange. */
   own(exchange: Exchange, messages: ClientMessages, session: Session | undefined) {
     return {
-      open: (request: OwnHttpRequest) => openOverHttp(this.#upstream, exchange, messages, session, request),
+      open: (request: OwnHttpRequest) =>
+        openOverHttp(this.#upstream, exchange, messages, session, { ...request, declares: declaredBy(this.#deps) }),
       inquire: askOverHttp(this.#upstream, this.#deps, exchange, messages, session),
     };
   }

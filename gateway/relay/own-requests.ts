@@ -12,15 +12,18 @@ const ASK_TIMEOUT_MS = 10_000;
 /** Wharf's own requests on a channel that it shares with its client, and the answers to them. */
 export class OwnRequests {
   readonly #connection: SharedConnection;
+  readonly #declares: JsonObject;
   readonly #waiting = new Map<string, (answer: OwnAnswer) => void>();
 
-  constructor(connection: SharedConnection) {
+  /** @param declares what Wharf can */
+  constructor(connection: SharedConnection, declares: JsonObject) {
     this.#connection = connection;
+    this.#declares = declares;
   }
 
   /** The answer, or undefined when the server died or took too long. */
   async ask(method: string, params: JsonObject, client: ClientMessages | undefined): Promise<OwnAnswer> {
-    const own = ownRequest(method, params, client);
+    const own = ownRequest(method, params, client, this.#declares);
     try {
       return await new Promise((resolve) => {
         const timer = setTimeout(() => resolve(undefined), ASK_TIMEOUT_MS);

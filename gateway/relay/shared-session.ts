@@ -22,7 +22,7 @@ import { Sending } from './sending.js';
 import type { Session } from './session.js';
 import { RANGE } from './slots.js';
 import { type Addressee, dismiss, toClient } from './to-client.js';
-import { type ToUpstream, toUpstream } from './to-upstream.js';
+import { declaredBy, type ToUpstream, toUpstream } from './to-upstream.js';
 import { viewOf } from './view.js';
 
 /** How long a server's request waits for a stream on which it can reach the client. */
@@ -65,7 +65,7 @@ export class SharedSession {
   constructor(options: SharedSessionOptions) {
     this.#options = options;
     this.#streams = new ChannelStreams(options.isShared);
-    this.#own = new OwnRequests(options.connection);
+    this.#own = new OwnRequests(options.connection, declaredBy(options.deps));
     this.#sending = new Sending(options.connection);
     const { connection, deps } = options;
     this.#reader = new CutReader(

@@ -50,6 +50,21 @@ describe.each([
     expect(upstream.with('tools/list')).toHaveLength(2);
   });
 
+  it('2356o-26: is known to a server that tells of files only to whoever knows them', async () => {
+    const image = { type: 'string', format: 'uri' };
+    const tool = { name: 'draw', inputSchema: { type: 'object', properties: { image } } };
+    let declared: Json | undefined;
+    await start(({ _meta }) => {
+      const meta = _meta as Json | undefined;
+      declared = (meta?.['io.modelcontextprotocol/clientCapabilities'] ??
+        upstream.with('initialize')[0]?.params.capabilities) as Json | undefined;
+      return { tools: [declared?.fileInputs ? { ...tool, inputFiles: { image: { maxSize: 1 } } } : tool] };
+    });
+    const { result } = await (await connect()).call('draw', { image: 'data:,AB' });
+    expect(reasonOf(result)).toBe('maxSizeExceeded');
+    expect(declared).toMatchObject({ fileInputs: {}, files: { upload: true, download: true } });
+  });
+
   it('is told of the file that it lacks', async () => {
     await start();
     const { result } = await (await connect()).call('ocr', {});
