@@ -145,9 +145,12 @@ export async function dismiss(cuts: MessageCuts): Promise<void> {
 }
 
 function failed({ message, answers, deps, to }: Work, error: GatewayError): Outgoing | undefined {
-  const level = error.code === 'internal' ? 'error' : 'warn';
-  deps.log[level]({ code: error.code, facts: error.facts, err: error.cause }, 'a message could not be delivered');
-  deps.metrics.count('wharf_errors_total', { code: error.code });
+  // one that whoever asked did not wait for is nobody's fault
+  if (!to.signal.aborted) {
+    const level = error.code === 'internal' ? 'error' : 'warn';
+    deps.log[level]({ code: error.code, facts: error.facts, err: error.cause }, 'a message could not be delivered');
+    deps.metrics.count('wharf_errors_total', { code: error.code });
+  }
   const own = answers.map(({ base, id, request }) => ({ base, id: request?.id ?? id }));
   const lost = own.length === 0 && message.captured('method') === undefined ? to.onlyOpen?.() : undefined;
   const bytes = lost === undefined ? errorAnswers(own, error) : errorAnswer(error, to.answered(lost)?.id ?? lost);

@@ -1,10 +1,16 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
+import { CutReader } from '../../../gateway/relay/cut-reader.js';
 import type { Exchange } from '../../../gateway/relay/exchange.js';
 import { GetStream } from '../../../gateway/relay/get-stream.js';
+import type { MessageCuts } from '../../../gateway/relay/message-cuts.js';
 import type { ClientResponse } from '../../../gateway/relay/outlet.js';
 import { PostStream } from '../../../gateway/relay/post-stream.js';
 import type { ClientMessages, PendingRequest } from '../../../gateway/relay/request.js';
+import { toClient } from '../../../gateway/relay/to-client.js';
+import type { HeldMessage } from '../../../gateway/wire/json/reader.js';
+import { silentLog } from '../../helpers/silent-log.js';
+import { call, NO_LEAKS, RelayLab } from './relay-lab.js';
 
 /** The exchange of a client that has left before anything could be said to it. */
 async function gone(): Promise<Exchange> {
@@ -33,5 +39,44 @@ describe('a stream to a client that left before it began', () => {
     const stream = new GetStream(await gone(), 1000);
     await stream.done;
     expect(stream.gone).toBe(true);
+  });
+});
+
+describe('a message that cannot be delivered', () => {
+  it.each([
+    ['is told to the operator', false, ['file_too_large']],
+    ['is nobody’s fault once the client has left', true, []],
+  ])('%s', async (_what, hasLeft, expected) => {
+    const lab = new RelayLab({ limits: { file: 1000 } });
+    const told: unknown[] = [];
+    const deps = { ...lab.deps, log: { ...silentLog, warn: ({ code }: { code?: unknown }) => told.push(code) } };
+    const gone = new AbortController();
+    const to = {
+      principal: 'somebody',
+      client: { protocolVersion: '2025-06-18', capabilities: {} },
+      answered: () => call('1'),
+      inquire: async () => ({ result: { tools: [] } }),
+      facts: lab.facts,
+      signal: gone.signal,
+    };
+    const delivered: Promise<unknown>[] = [];
+    const deliver = async (message: HeldMessage, cuts: MessageCuts) => {
+      await cuts.settle();
+      if (hasLeft) gone.abort();
+      await toClient(message, cuts, deps, to);
+    };
+    const reader = new CutReader(
+      'json',
+      deps.cut,
+      { message: (message, cuts) => delivered.push(deliver(message, cuts)) },
+      new AbortController().signal,
+    );
+    const content = [{ type: 'image', data: Buffer.alloc(600_000).toString('base64'), mimeType: 'image/png' }];
+    await reader.feed(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { content } })));
+    await reader.settle();
+    await reader.end();
+    await Promise.all(delivered);
+    expect(told).toEqual(expected);
+    expect(await lab.leaks()).toEqual(NO_LEAKS);
   });
 });
