@@ -68,10 +68,20 @@ function readBlock(block: JsonObject): ArgumentReading | undefined {
   return block.type === 'resource_link' && WEB.test(uri) ? { kind: 'link', url: uri } : undefined;
 }
 
-/** Models quote, bracket and link what they copy. */
+function handleIn(json: string): string | undefined {
+  try {
+    const block = JSON.parse(json) as JsonValue;
+    return isObject(block) && typeof block.uri === 'string' && HANDLE.test(block.uri) ? block.uri : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Models quote, bracket and link what they copy, and write objects as text where a text is due. */
 function unwrapped(text: string): string {
   if (text.length > MAX_WRAPPED) return text;
   const trimmed = text.trim();
+  if (trimmed.startsWith('{')) return handleIn(trimmed) ?? text;
   const inner = MARKDOWN_LINK.exec(trimmed)?.[1] ?? /^(["'`<])(.*)["'`>]$/s.exec(trimmed)?.[2] ?? trimmed;
   return HANDLE.test(inner) || WEB.test(inner) || DATA_URI.test(inner) ? inner : text;
 }

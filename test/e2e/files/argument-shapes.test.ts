@@ -150,6 +150,43 @@ it('X-32: a file fills a header of 4 KiB, and not of more', async () => {
   expect(calls()).toBe(before);
 });
 
+describe('a handle', () => {
+  let uri: string;
+  beforeAll(async () => {
+    const { result } = await client.call('request_file_upload', { name: 'x.bin' });
+    const offer = result?.structuredContent as { file: { uri: string }; page: string } | undefined;
+    await fetch(offer?.page ?? '', { method: 'PUT', body: new Uint8Array([0, 1, 2, 253, 254, 255]) });
+    uri = offer?.file.uri ?? '';
+  });
+
+  it.each<[string, (handle: string) => unknown]>([
+    ['as it was given', (handle) => handle],
+    ['between blanks', (handle) => ` ${handle}\n`],
+    ['in quotes', (handle) => `"${handle}"`],
+    ['in backticks', (handle) => `\`${handle}\``],
+    ['in angle brackets', (handle) => `<${handle}>`],
+    ['as a link in Markdown', (handle) => `[x.bin](${handle})`],
+    ['in an object', (handle) => ({ uri: handle, name: 'x.bin' })],
+    ['in an object that is written as text', (handle) => JSON.stringify({ uri: handle, name: 'x.bin' })],
+    ['in capitals, but for its path', (handle) => handle.replace('mcp-file://wharf', 'MCP-FILE://WHARF')],
+  ])('10.2: %s', async (_how, spelled) => {
+    await client.call('shouted', { file: spelled(uri) });
+    expect(upstream.lastArguments).toEqual({ file: 'AAEC/f7/' });
+  });
+
+  it.each<[string, (handle: string) => unknown]>([
+    ['in a sentence', (handle) => `Take ${handle}`],
+    ['with more behind it', (handle) => `${handle}.`],
+    ['with a query', (handle) => `${handle}?x=1`],
+    ['in text that is no JSON', (handle) => `{"uri":"${handle}"`],
+  ])('%s is refused', async (_how, spelled) => {
+    const before = calls();
+    const { result } = await client.call('shouted', { file: spelled(uri) });
+    expect(result?.isError).toBe(true);
+    expect(calls()).toBe(before);
+  });
+});
+
 describe('companions', () => {
   const named = 'data:text/plain;name=%C3%A9.txt;base64,QQ==';
 
