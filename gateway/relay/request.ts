@@ -2,6 +2,8 @@ import { GatewayError } from '../errors.js';
 import type { JsonObject, JsonValue } from '../ports/dialect.js';
 import { nestsDeeper } from '../wire/json/nesting.js';
 import type { AnswerEdit } from './answer-edit.js';
+import { locate } from './json-text.js';
+import { idIn } from './request-id.js';
 
 /** From this version on a request carries its version, capabilities and client in `_meta`, and there are no sessions. */
 export const STATELESS_SINCE = '2026-07-28';
@@ -75,7 +77,7 @@ export function parseMessages(bytes: Buffer, maxDepth = Number.POSITIVE_INFINITY
     if (method !== undefined && message.id !== undefined) {
       refuseOddId(message.id);
       requests.push({
-        id: JSON.stringify(message.id),
+        id: textOfId(message.id, bytes, Array.isArray(value) ? index : undefined),
         method,
         subject: subjectOf(method, params),
         params,
@@ -99,6 +101,16 @@ function refuseOddId(id: JsonValue): void {
   const kind =
     id === null ? 'null' : Array.isArray(id) ? 'an array' : typeof id === 'object' ? 'an object' : 'a boolean';
   throw new GatewayError('request_invalid', { reason: `an id is a string or a number, and this one is ${kind}` });
+}
+
+/** Of a number too large to be one here (64-bit ids are legal JSON), the digits that its client wrote. */
+function textOfId(id: JsonValue, bytes: Buffer, index: number | undefined): string {
+  if (typeof id !== 'number' || Number.isSafeInteger(id)) return JSON.stringify(id);
+  if (index === undefined) return idIn(bytes) ?? JSON.stringify(id);
+  const path = [index, 'id'];
+  const { message, at } = locate(bytes, [path], true);
+  const range = at(path);
+  return range ? message.slice(range.start, range.end).toString('latin1') : JSON.stringify(id);
 }
 
 /** What a request itself says of its client. */

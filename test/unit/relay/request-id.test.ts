@@ -50,4 +50,15 @@ describe('an id', () => {
   it('of an answer to the server is the server’s own affair', () => {
     expect(parseMessages(Buffer.from('{"jsonrpc":"2.0","id":{"a":1},"result":{}}')).requests).toEqual([]);
   });
+
+  it.each(['12345678901234567890', '-9007199254740993', '1E400', '1.5', '"12345678901234567890"'])(
+    '%s is the one that its client wrote',
+    (id) => {
+      expect(parse(id).requests[0]?.id).toBe(id);
+      const batch = parseMessages(
+        Buffer.from(`[{"id":1,"method":"ping"}, {"method":"ping","params":{"id":2},"id": ${id}}]`),
+      );
+      expect(batch.requests.map((request) => request.id)).toEqual(['1', id]);
+    },
+  );
 });
