@@ -134,7 +134,7 @@ export class Catalog {
   async tool(view: string, name: string, inquire: Inquire): Promise<ToolFacts | undefined> {
     const known = this.known(view, name);
     if (known) return known;
-    await this.#fetch(view, inquire);
+    await this.#fetch(view, inquire, name);
     return this.known(view, name);
   }
 
@@ -143,36 +143,43 @@ export class Catalog {
     if (!this.isSettled(view)) await this.#fetch(view, inquire);
   }
 
-  /** Asks for every page, unless somebody is at it. */
-  async #fetch(view: string, inquire: Inquire): Promise<void> {
-    const underWay = this.#fetching.get(view);
-    await underWay?.catch(() => {});
-    // whoever asked may have gone away before the server had answered
-    if (underWay && this.isSettled(view)) return;
-    const fetched = this.#fetchPages(view, inquire).finally(() => {
+  /** Asks for every page, unless somebody is at it. @param wanted the tool that is needed */
+  async #fetch(view: string, inquire: Inquire, wanted?: string): Promise<void> {
+    for (let other = this.#fetching.get(view); other; other = this.#fetching.get(view)) {
+      await other.catch(() => {});
+      // else whoever asked has gone before the server had answered
+      if (this.isSettled(view) || (wanted !== undefined && this.known(view, wanted))) return;
+    }
+    const fetched = this.#fetchPages(view, inquire, wanted).finally(() => {
       if (this.#fetching.get(view) === fetched) this.#fetching.delete(view);
     });
     this.#fetching.set(view, fetched);
     await fetched;
   }
 
-  async #fetchPages(view: string, inquire: Inquire): Promise<void> {
+  async #fetchPages(view: string, inquire: Inquire, wanted: string | undefined): Promise<void> {
+    const begun = this.#view(view);
+    let found: JsonObject | undefined;
     let cursor: JsonValue | undefined;
-    for (let page = 0; page < MAX_PAGES; page++) {
+    let outcome: 'whole' | 'silence' | 'refused' | undefined;
+    for (let page = 0; !outcome && page < MAX_PAGES; page++) {
       const answer = await inquire('tools/list', cursor === undefined ? {} : { cursor });
-      // silence may be the caller's own fault, who has gone
-      if (!answer) return;
-      if ('error' in answer) break;
-      this.observe(view, answer.result);
-      cursor = answer.result.nextCursor;
-      if (typeof cursor !== 'string') {
-        const tools = this.#view(view);
-        // of more some have fallen out again
-        if (tools.size < MAX_TOOLS) this.#whole.add(tools);
-        return;
+      if (!answer) outcome = 'silence';
+      else if ('error' in answer) outcome = 'refused';
+      else {
+        this.observe(view, answer.result);
+        found ??= toolsOf(answer.result).find(({ name }) => name === wanted);
+        cursor = answer.result.nextCursor;
+        if (typeof cursor !== 'string') outcome = 'whole';
       }
     }
-    this.#refused.set(view, true);
+    const tools = this.#view(view);
+    // silence may be the fault of the caller, who has gone; pages without end are a refusal
+    if (outcome === undefined || outcome === 'refused') this.#refused.set(view, true);
+    // what changed meanwhile has been forgotten
+    if (outcome === 'whole' && tools === begun && tools.size < MAX_TOOLS) this.#whole.add(tools);
+    // of a list that is too long it may have fallen out already
+    if (found && wanted !== undefined) tools.set(wanted, this.factsOf(found));
   }
 
   #view(view: string): LRUCache<string, ToolFacts> {

@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { create as mcpInline } from '../../../adapters/dialects/mcp-inline/index.js';
+import type { JsonObject } from '../../../gateway/ports/json.js';
+import { Catalog, type Inquire, type OwnAnswer } from '../../../gateway/relay/catalog.js';
+
+const VIEW = '2025-06-18 ann';
+const MINUTE = 60_000;
+
+const taking = (name: string): JsonObject => ({
+  name,
+  inputSchema: { type: 'object', properties: { file: { type: 'string', contentEncoding: 'base64' } } },
+});
+const plain = (name: string): JsonObject => ({ name, inputSchema: { type: 'object' } });
+
+let catalog: Catalog;
+let asked: JsonObject[];
+let answer: (params: JsonObject) => OwnAnswer | Promise<OwnAnswer>;
+/** What the cache tells the time by. */
+let now = 1000;
+const pass = (ms: number) => {
+  now += ms;
+  jest.advanceTimersByTime(ms);
+};
+const inquire: Inquire = async (_method, params) => {
+  asked.push(params);
+  return answer(params);
+};
+
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['performance'] });
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
+  catalog = new Catalog({}, [mcpInline()]);
+  asked = [];
+  answer = () => ({ result: { tools: [taking('ocr'), plain('other')] } });
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+});
+
+const slotsOf = async (name: string) => (await catalog.tool(VIEW, name, inquire))?.slots.map(({ path }) => path);
+
+describe('what is known of a server’s tools', () => {
+  it('is asked for once, whichever tool is meant', async () => {
+    expect(catalog.isSettled(VIEW)).toBe(false);
+    expect(await slotsOf('ocr')).toEqual([['file']]);
+    expect(await slotsOf('other')).toEqual([]);
+    expect(asked).toEqual([{}]);
+    expect(catalog.isSettled(VIEW)).toBe(true);
+    await catalog.load(VIEW, inquire);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('BR-15: is asked for again after five minutes, and once the server says that it has changed', async () => {
+    await slotsOf('ocr');
+    answer = () => ({ result: { tools: [plain('ocr')] } });
+    pass(4 * MINUTE);
+    expect(await slotsOf('ocr')).toEqual([['file']]);
+    pass(2 * MINUTE);
+    expect(catalog.isSettled(VIEW)).toBe(false);
+    expect(await slotsOf('ocr')).toEqual([]);
+    answer = () => ({ result: { tools: [taking('ocr')] } });
+    catalog.forget(VIEW);
+    expect(await slotsOf('ocr')).toEqual([['file']]);
+    expect(asked).toHaveLength(3);
+  });
+
+  it('is not all of it when the server has said between two pages that it has changed', async () => {
+    answer = ({ cursor }) => {
+      if (cursor === undefined) return { result: { tools: [taking('ocr')], nextCursor: '2' } };
+      catalog.forget(VIEW);
+      return { result: { tools: [plain('other')] } };
+    };
+    expect(await slotsOf('other')).toEqual([]);
+    expect(catalog.isSettled(VIEW)).toBe(false);
+    expect(await slotsOf('ocr')).toEqual([['file']]);
+  });
+
+  it('is asked for by one of many at a time; who waits for somebody that has gone asks himself', async () => {
+    // the first client goes: nobody knows what the server would have answered
+    const list: OwnAnswer = { result: { tools: [taking('ocr')] } };
+    answer = async () => (asked.length === 1 ? undefined : list);
+    const [first, ...others] = await Promise.all([1, 2, 3, 4].map(() => slotsOf('ocr')));
+    expect(first).toBeUndefined();
+    expect(others).toEqual([[['file']], [['file']], [['file']]]);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('is not asked for again for a while where the server refuses to tell', async () => {
+    answer = () => ({ error: { code: -32601, message: 'Method not found' } });
+    expect(await slotsOf('ocr')).toBeUndefined();
+    expect(catalog.isSettled(VIEW)).toBe(true);
+    pass(MINUTE);
+    expect(catalog.isSettled(VIEW)).toBe(false);
+  });
+
+  it('is never all of it where there is more than is kept, but the one that is needed always is', async () => {
+    answer = () => ({ result: { tools: Array.from({ length: 3000 }, (_, index) => taking(`t${index}`)) } });
+    expect(await slotsOf('t2999')).toEqual([['file']]);
+    expect(catalog.isSettled(VIEW)).toBe(false);
+    expect(await slotsOf('t0')).toEqual([['file']]);
+    expect(asked).toHaveLength(2);
+    expect(await slotsOf('t0')).toEqual([['file']]);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('is each principal’s own', async () => {
+    await slotsOf('ocr');
+    expect(catalog.isSettled('2025-06-18 bob')).toBe(false);
+    expect(catalog.known('2025-06-18 bob', 'ocr')).toBeUndefined();
+  });
+});
