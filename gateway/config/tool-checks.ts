@@ -69,8 +69,11 @@ function placeProblems(files: readonly [string, unknown][], at: Path): ConfigPro
       if (typeof companion !== 'string' || splitPath(companion) === undefined) continue;
       const items = itemsAt(argument);
       if (itemsAt(companion) !== items) {
-        const shape = items === '' ? 'must not end with []' : `must end with ${items}`;
-        problems.push(problem([...at, argument, key], `${shape}, as the path of its file does`, companion));
+        const shape =
+          items === ''
+            ? 'must not end with [], for its file is none of a list'
+            : `must end with ${items}, as the path of its file does`;
+        problems.push(problem([...at, argument, key], shape, companion));
         continue;
       }
       const sibling = argument.slice(0, argument.lastIndexOf('.') + 1) + companion;

@@ -58,7 +58,8 @@ export class Companions {
   #set(companion: string, slotPath: JsonPath, value: JsonValue): void {
     const path = companionPath(companion, slotPath);
     const given = path.reduce<JsonValue | undefined>(
-      (at, step) => (Array.isArray(at) ? at[Number(step)] : isObject(at) ? at[step] : undefined),
+      (at, step) =>
+        Array.isArray(at) ? at[Number(step)] : isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined,
       this.#args,
     );
     if (given !== undefined && given !== null && given !== '') return;

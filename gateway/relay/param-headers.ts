@@ -15,13 +15,17 @@ export interface ParamHeader {
 /** Schemas nest; a tool's arguments hardly do. */
 const MAX_DEPTH = 16;
 
+/** RFC 9110 §5.6.2: what else a server wrote cannot be the name of a header. */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
+
 /** The arguments of a tool that are declared with `x-mcp-header`, which are reachable through `properties` only. */
 export function paramHeadersOf(inputSchema: JsonValue | undefined): ParamHeader[] {
   const found: ParamHeader[] = [];
   const walk = (node: JsonValue | undefined, path: string[]): void => {
     if (!isObject(node) || path.length > MAX_DEPTH) return;
     const name = node['x-mcp-header'];
-    if (typeof name === 'string' && path.length > 0) found.push({ header: `mcp-param-${name.toLowerCase()}`, path });
+    if (typeof name === 'string' && TOKEN.test(name) && path.length > 0)
+      found.push({ header: `mcp-param-${name.toLowerCase()}`, path });
     if (!isObject(node.properties)) return;
     for (const [key, child] of Object.entries(node.properties)) walk(child, [...path, key]);
   };
@@ -64,7 +68,7 @@ export function paramHeadersFor(declared: readonly ParamHeader[], args: JsonObje
 
 function valueAt(args: JsonObject, path: readonly string[]): JsonValue | undefined {
   let value: JsonValue | undefined = args;
-  for (const key of path) value = isObject(value) ? value[key] : undefined;
+  for (const key of path) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
   return value;
 }
 

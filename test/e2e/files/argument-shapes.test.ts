@@ -53,6 +53,8 @@ const TELLING = {
       name: { type: 'string', 'x-mcp-header': 'Name' },
       type: { type: 'string', 'x-mcp-header': 'Type' },
       size: { type: 'string' },
+      named: { type: 'string' },
+      constructor: { type: 'string' },
       files: { type: 'array', items: { type: 'string' } },
       pages: { type: 'array', items: { type: 'object', properties: { data: { type: 'string' } } } },
     },
@@ -69,7 +71,9 @@ beforeAll(async () => {
   const telling = { file: { ...base64, name: 'name', mimeType: 'type', size: 'size' } };
   const tools = {
     uri: { files: { file: { encoding: 'dataUri' } } },
-    telling: { files: { ...telling, 'files[]': base64, 'pages[].data': base64 } },
+    telling: {
+      files: { ...telling, named: { ...base64, name: 'constructor' }, 'files[]': base64, 'pages[].data': base64 },
+    },
   };
   wharf = await startWharf({ servers: { legacy: { url: upstream.url, transport: 'streamable-http', tools } } });
   client = await RawClient.connect(wharf.mcp);
@@ -193,6 +197,11 @@ describe('companions', () => {
   it('are of the type that the tool declares', async () => {
     await client.call('telling', { file: named });
     expect(upstream.lastArguments).toEqual({ file: 'QQ==', name: 'é.txt', type: 'text/plain', size: '1' });
+  });
+
+  it('may have any name', async () => {
+    await client.call('telling', { named });
+    expect(upstream.lastArguments).toEqual({ named: 'QQ==', constructor: 'é.txt' });
   });
 
   it('X-32: are repeated in the headers that the server declares for them, as it MUST refuse what disagrees', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkParamHeaders, paramHeadersOf } from '../../../gateway/relay/param-headers.js';
+import { checkParamHeaders, paramHeadersFor, paramHeadersOf } from '../../../gateway/relay/param-headers.js';
 
 const declared = paramHeadersOf({
   type: 'object',
@@ -18,6 +18,18 @@ describe('arguments that are repeated in headers', () => {
       { header: 'mcp-param-shard', path: ['shard'] },
       { header: 'mcp-param-dry', path: ['options', 'dry'] },
     ]);
+  });
+
+  it.each(['a b', 'a\r\nx: y', 'ä', ''])('are not by the name %j, which no header can have', (name) => {
+    const properties = { region: { type: 'string', 'x-mcp-header': name } };
+    expect(paramHeadersOf({ type: 'object', properties })).toEqual([]);
+  });
+
+  it('are not what every object inherits', () => {
+    const properties = { constructor: { type: 'string', 'x-mcp-header': 'Maker' } };
+    const made = paramHeadersOf({ type: 'object', properties });
+    expect(() => checkParamHeaders(made, {}, {})).not.toThrow();
+    expect(paramHeadersFor(made, {})).toEqual({});
   });
 
   it.each([
