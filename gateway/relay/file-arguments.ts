@@ -30,6 +30,8 @@ export interface ArgumentDeps extends DeliveryDeps {
   client: ClientFacts;
   /** The client calls nested arguments by other names. */
   lifts: boolean;
+  /** The server is told some arguments in headers too. */
+  hasParamHeaders: boolean;
   /** Declarations of the tool, fetched if they are not known yet. */
   tool: (name: string) => Promise<ToolFacts | undefined>;
   /** The same, if they are known. */
@@ -238,7 +240,7 @@ async function writeCall(
     });
     companions.add(use, file);
     handed.push({ argument, file });
-    const header = headerOf(use, tool);
+    const header = deps.hasParamHeaders ? headerOf(use, tool) : undefined;
     const delivery = deliveries.choose(use.slot, file, argument);
     const { value: given } = use;
     // quotes and blanks around it were the client's, and are not for the server
@@ -256,7 +258,7 @@ async function writeCall(
     }
   }
   edits.push(...companions.edits(located, base));
-  Object.assign(headers, companions.headers(tool?.paramHeaders ?? []));
+  if (deps.hasParamHeaders) Object.assign(headers, companions.headers(tool?.paramHeaders ?? []));
   return handed;
 }
 

@@ -44,11 +44,12 @@ export class HttpServer {
       client: clientFacts(exchange, messages, session, this.#deps.profiles),
       inquire: askOverHttp(this.#upstream, this.#deps, exchange, messages, session),
       signal: exchange.signal,
+      hasParamHeaders: messages.statelessVersion !== undefined,
     });
     try {
       const headers = toUpstreamHeaders(exchange.headers, messages, session?.upstreamSession);
       if (exchange.headersFromBody) Object.assign(headers, await this.#paramHeaders(exchange, messages));
-      Object.assign(headers, messages.statelessVersion === undefined ? {} : outgoing.headers);
+      Object.assign(headers, outgoing.headers);
       const answer = await this.#upstream.open({ method: 'POST', headers, body: outgoing.message }, exchange.signal);
       if (probe && (await probe(answer))) return;
       const { initialize } = messages;

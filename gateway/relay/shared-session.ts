@@ -136,6 +136,7 @@ export class SharedSession {
       client: clientFacts(exchange, messages, this.session, deps.profiles),
       inquire: (method, params) => this.inquire(method, params, messages),
       signal: exchange.signal,
+      hasParamHeaders: false,
     });
   }
 

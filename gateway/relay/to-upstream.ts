@@ -29,6 +29,8 @@ export interface ToUpstreamContext {
   /** Asks the server on the session of the exchange under way. */
   inquire: Inquire;
   signal: AbortSignal;
+  /** The server takes arguments in headers as well: over HTTP, since 2026-07-28. */
+  hasParamHeaders: boolean;
 }
 
 /** A POST as the server gets it. */
@@ -49,7 +51,7 @@ export interface ToUpstream {
 export async function toUpstream(
   text: Buffer,
   messages: ClientMessages,
-  { deps, principal, client, inquire, signal }: ToUpstreamContext,
+  { deps, principal, client, inquire, signal, hasParamHeaders }: ToUpstreamContext,
 ): Promise<ToUpstream> {
   const declared = declare(text, messages, deps);
   const view = viewOf(client.protocolVersion, principal);
@@ -60,6 +62,7 @@ export async function toUpstream(
     dialects: deps.dialects,
     client,
     lifts,
+    hasParamHeaders,
     tool,
     known: (name) => deps.catalog.known(view, name),
     isSettled: () => deps.catalog.isSettled(view),

@@ -154,6 +154,13 @@ it('X-32: a file fills a header of 4 KiB, and not of more', async () => {
   expect(calls()).toBe(before);
 });
 
+it('X-32: where the version has no such headers there is nothing to be too long', async () => {
+  const data = Buffer.alloc(3075, 'z').toString('base64');
+  await client.call('header', { file: `data:text/plain;base64,${data}` });
+  expect(upstream.lastArguments).toEqual({ file: data });
+  expect(upstream.with('tools/call').at(-1)?.headers).not.toHaveProperty('mcp-param-doc');
+});
+
 describe('a handle', () => {
   let uri: string;
   beforeAll(async () => {
