@@ -135,7 +135,7 @@ async function callOf(request: PendingRequest, deps: ArgumentDeps): Promise<Call
     maxSize: (slot) => maxSizeOf(slot, deps),
     lifts: deps.lifts,
   });
-  const uses = filesIn(args, slots, deps);
+  const uses = await filesIn(args, slots, deps);
   if (uses.length === 0) return undefined;
   request.hasFiles = true;
   return { name: subject, base: [...request.base, 'params', 'arguments'], args, uses, tool };
@@ -165,17 +165,28 @@ const WEB = /https?:/i;
 const LINK_PATH = /\/(?:d\/|f_)/i;
 
 /** One more than may be is enough to tell: each of them would be asked for in the state store. */
-function filesIn(args: JsonObject, slots: readonly FileSlot[], deps: ArgumentDeps): FileUse[] {
+async function filesIn(args: JsonObject, slots: readonly FileSlot[], deps: ArgumentDeps): Promise<FileUse[]> {
   const files: FileUse[] = [];
+  let passing = 0;
   for (const slot of slots) {
     for (const use of valuesIn(args, slot)) {
-      const read = withReading(use, deps);
-      if (read.length === 0) refuseOtherType(use, deps);
-      files.push(...read);
+      const reading = readingOf(use, deps);
+      const passes = reading?.kind === 'remote' && passesBetween(slot, deps.client, deps.dialects);
+      passing += passes ? 1 : 0;
+      if (!reading || (passes && passing <= deps.limits.files && !(await isOwnLink(reading.url, deps)))) {
+        refuseOtherType(use, deps);
+        continue;
+      }
+      files.push({ ...use, reading });
       if (files.length > deps.limits.files) return files;
     }
   }
   return files;
+}
+
+/** A server that is given Wharf's own link is given the file: whether it may be is not for the two to agree on. */
+async function isOwnLink(url: string, { incoming }: ArgumentDeps): Promise<boolean> {
+  return (await incoming.library.handleOfLink(url)) !== undefined;
 }
 
 /** What is no file, and nothing else that the server takes there. A text is judged by whoever reads it. */
@@ -262,13 +273,12 @@ async function writeCall(
   return handed;
 }
 
-function withReading(use: SlotUse, { dialects, client }: ArgumentDeps): FileUse[] {
+function readingOf({ value, slot }: SlotUse, { dialects }: ArgumentDeps): ArgumentReading | undefined {
   for (const dialect of dialects) {
-    const reading = dialect.readArgument?.(use.value, use.slot);
-    if (reading?.kind === 'remote' && passesBetween(use.slot, client, dialects)) return [];
-    if (reading) return [{ ...use, reading }];
+    const reading = dialect.readArgument?.(value, slot);
+    if (reading) return reading;
   }
-  return [];
+  return undefined;
 }
 
 /**

@@ -141,3 +141,48 @@ describe('a server that takes files as OpenAI’s clients send them', () => {
     expect((await other.call('give')).result?.structuredContent).toEqual({ file });
   });
 });
+
+describe('a link of Wharf’s from a client that spells files as the server does', () => {
+  it('HO-07: is a file handed over: of whom, and whether it may be', async () => {
+    const giving = await RecordingUpstream.start({
+      tools: [{ name: 'give', inputSchema: { type: 'object' } }],
+      methods: {
+        'tools/call': () => ({
+          content: [{ type: 'image', data: Buffer.alloc(600_000).toString('base64'), mimeType: 'image/png' }],
+        }),
+      },
+    });
+    const taking = await RecordingUpstream.start({ tools: TOOLS });
+    const take = { url: taking.url, transport: 'streamable-http' };
+    const wharf = await startWharf({
+      servers: { from: { url: giving.url, transport: 'streamable-http' }, denied: take, allowed: take },
+      config: {
+        clients: [{ match: { name: 'chat*' }, dialects: ['openai-file-params'] }],
+        handoff: [{ from: 'from', to: 'denied', allow: false }],
+      },
+    });
+    try {
+      const client = (server: string) =>
+        RawClient.connect(`${wharf.url}/${server}/mcp`, '2025-06-18', { name: 'chatgpt' });
+      const { result } = await (await client('from')).call('give');
+      const meta = result?._meta as { 'dev.wharf/files': { uri: string; url: string }[] };
+      const [file] = meta['dev.wharf/files'];
+      const scan = { download_url: file?.url, file_id: 'file_1' };
+      const refused = await (await client('denied')).call('read_scan', { scan });
+      expect(refused.result).toMatchObject({ _meta: { 'dev.wharf/fileError': { reason: 'handoffDenied' } } });
+      const many = { scans: [...Array(101).fill({ download_url: 'https://x.example/1', file_id: '1' }), scan] };
+      const hidden = await (await client('denied')).call('merge', many);
+      expect(hidden.result).toMatchObject({ isError: true });
+      expect(taking.with('tools/call')).toHaveLength(0);
+      await (await client('allowed')).call('read_scan', { scan });
+      expect(taking.lastArguments.scan).toMatchObject({
+        file_id: file?.uri,
+        download_url: expect.stringContaining('/d/'),
+      });
+    } finally {
+      await wharf.stop();
+      await giving.stop();
+      await taking.stop();
+    }
+  });
+});
