@@ -127,6 +127,8 @@ async function fetchOne(
   subject: string,
   { deps, principal, inquire, signal }: RemoteDeps,
 ): Promise<FetchedFile['outcome'] | undefined> {
+  const own = await ownFile(remote, deps, principal);
+  if (own) return { kind: 'stored', record: own };
   const answer = await deps.remoteMethods.first(transfer.downloadRequests(remote.uri), inquire, remote.isGuess);
   if (answer.kind === 'unknown' || (answer.kind !== 'result' && remote.isGuess)) return undefined;
   if (answer.kind === 'silent') return failure('unreachable', 'the server did not say where it is');
@@ -169,6 +171,13 @@ async function fetchOne(
     deps.log.warn({ code: error.code, facts: error.facts, err: error.cause }, 'a file of the server was not fetched');
     return failure(reasonOf(error), error.message.replace(/\.$/, ''));
   }
+}
+
+/** The caller's own file, whose handle the server was given as a text: nobody needs to be asked. */
+async function ownFile({ uri }: RemoteFile, { files }: RelayDeps, principal: string): Promise<FileRecord | undefined> {
+  // another gateway may be called the same
+  const found = files.library.names(uri) ? await files.library.resolve(uri, principal) : undefined;
+  return found?.kind === 'ready' ? found.record : undefined;
 }
 
 function reasonOf({ code, facts }: GatewayError): FileReason {

@@ -3,7 +3,7 @@ import { FileServer } from '../../helpers/file-server.js';
 import { RawClient, type RawMessage } from '../../helpers/raw-client.js';
 import type { Handler } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import { digestOf, digestValue, download, F1, F4, reasonOf, SPEAKS } from './sep-2631-lab.js';
+import { digestOf, digestValue, download, F1, F4, reasonOf, SPEAKS, upload } from './sep-2631-lab.js';
 
 type Json = Record<string, unknown>;
 type Linked = { uri: string };
@@ -148,6 +148,23 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     const answer = await client.call('make');
     expect(outOf(answer)).toMatchObject({ uri: expect.stringMatching(/^mcp-file:\/\/wharf\//), size: 6 });
     expect(await download(client, outOf(answer).uri)).toEqual(F4);
+  });
+
+  it('HO-20: a handle that a server gives back is the file that it was, and its server is not asked', async () => {
+    let handle = '';
+    const results = {
+      value: () => ({ content: [], structuredContent: { out: { uri: handle, size: 6 } } }),
+      block: () => ({ content: [{ type: 'file', file: { uri: handle } }] }),
+    };
+    const client = await open({ results, about: SPEAKS });
+    handle = await upload(client, F4);
+    expect(outOf(await client.call('value')).uri).toBe(handle);
+    expect((await client.call('block')).result?.content?.find(({ type }) => type === 'file')?.file).toMatchObject({
+      uri: handle,
+      size: 6,
+      digest: digestValue(F4),
+    });
+    expect(asked('files/authorizeDownload')).toBe(0);
   });
 
   it('what only looks like one stays as it is, and is asked for once', async () => {
