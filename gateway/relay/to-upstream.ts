@@ -7,7 +7,7 @@ import { type HandedOver, prepareArguments } from './file-arguments.js';
 import { patchText, patchValue } from './json-patch.js';
 import { liftsArguments, putBack } from './lifted-arguments.js';
 import { uploadToServer } from './remote-transfer.js';
-import { type ClientMessages, isObject, META_CAPABILITIES, type PendingRequest } from './request.js';
+import { type ClientMessages, capabilitiesOf, isObject, META_CAPABILITIES, type PendingRequest } from './request.js';
 import { viewOf } from './view.js';
 
 /** Requests whose answers depend on what the client can do with files. */
@@ -142,5 +142,6 @@ export function declaredBy({ dialects, limits }: Pick<RelayDeps, 'dialects' | 'l
 function placeOfCapabilities(request: PendingRequest, messages: ClientMessages): string[] | undefined {
   if (request === messages.initialize) return ['params', 'capabilities'];
   const isStateless = messages.statelessVersion !== undefined && FILE_METHODS.has(request.method);
-  return isStateless ? ['params', '_meta', META_CAPABILITIES] : undefined;
+  // a request that lacks them is the server's to refuse
+  return isStateless && capabilitiesOf(request.params) ? ['params', '_meta', META_CAPABILITIES] : undefined;
 }

@@ -68,6 +68,16 @@ describe('a server that speaks SEP-2631', () => {
     expect(server.upstream.with('files/authorizeUpload')[0]?.headers['mcp-method']).toBe('files/authorizeUpload');
   });
 
+  it('a request of 2026 that says nothing of its client gets nothing said for it: it is the server’s to refuse', async () => {
+    const client = await open({}, {}, '2026-07-28');
+    const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
+    for (const method of ['server/discover', 'tools/list']) {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method, params: { _meta } });
+      await client.post(body, { 'mcp-method': method });
+      expect(server.upstream.with(method).at(-1)?.body.toString()).toBe(body);
+    }
+  });
+
   it('X-29, BR-03: what it wants uploaded is shown so, and refused inside a call', async () => {
     const client = await open();
     expect(await shown(client, 'doc')).toMatchObject({ 'x-mcp-file': { transferModes: ['upload'] } });
