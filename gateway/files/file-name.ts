@@ -97,23 +97,37 @@ export interface NameFacts {
   ext: string;
 }
 
-/** The name a file is shown and saved under: the given one, else its URI's, else `<owner>-<index>.<ext>`. */
+/**
+ * The name a file is shown and saved under: the given one, else its URI's, else `<owner>-<index>.<ext>`. A URI without a
+ * path may be a name all the same, when it ends as files of that type do.
+ */
 export function fileNameFor({ name, uri, owner, index, ext }: NameFacts): string {
   const given = name === undefined ? '' : cleanFileName(name, '');
   if (given !== '') return given;
   const segment = uri === undefined ? '' : cleanFileName(segmentOf(uri), '');
   if (segment !== '') return /.\.[^.]{1,16}$/u.test(segment) ? segment : cleanFileName(`${segment}.${ext}`);
+  const authority = uri === undefined ? '' : cleanFileName(bareAuthority(uri), '');
+  if (authority.toLowerCase().endsWith(`.${ext}`)) return authority;
   return cleanFileName(`${cleanFileName(owner, 'file')}-${index}.${ext}`);
+}
+
+/** `report.pdf` of `docs://report.pdf`: servers with schemes of their own often write no path. */
+function bareAuthority(uri: string): string {
+  const found = uri.length > MAX_PATH_CHARACTERS ? null : /^[a-z][a-z0-9+.-]*:\/\/([^/?#\\@:]+)\/?$/i.exec(uri);
+  return found ? decoded(found[1] as string) : '';
 }
 
 /** The last path segment of a URI, decoded. Empty when it has no path, or is bytes rather than a name (`data:`). */
 function segmentOf(uri: string): string {
   if (uri.length > MAX_PATH_CHARACTERS || /^(?:data|blob|cid|mid|urn):/i.test(uri)) return '';
   const path = uri.replace(/[?#][\s\S]*$/, '').replace(/^[a-z][a-z0-9+.-]*:(?:\/\/[^/]*)?/i, '');
-  const segment = lastSegment(path);
+  return decoded(lastSegment(path));
+}
+
+function decoded(text: string): string {
   try {
-    return decodeURIComponent(segment);
+    return decodeURIComponent(text);
   } catch {
-    return segment;
+    return text;
   }
 }

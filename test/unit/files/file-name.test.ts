@@ -140,6 +140,11 @@ describe('a file without a name', () => {
     [{ uri: 'https://example.com/a/%zz' }, '%zz.png'],
     [{ uri: 'test://static/resource/1' }, '1.png'],
     [{ uri: 'data:image/png;base64,AAAA' }, 'screenshot-2.png'],
+    [{ uri: 'docs://harbour.png' }, 'harbour.png'],
+    [{ uri: 'docs://Caf%C3%A9%20au%20lait.PNG' }, 'Café au lait.PNG'],
+    [{ uri: 'docs://%2e%2e%2fpasswd.png/' }, 'passwd.png'],
+    [{ uri: 'https://example.com' }, 'screenshot-2.png'],
+    [{ uri: 'docs://user@harbour.png' }, 'screenshot-2.png'],
     [{ owner: '../we\u202eird' }, 'weird-2.png'],
   ])('is called as %j suggests: %s', (given, expected) => {
     expect(fileNameFor({ ...facts, ...given })).toBe(expected);
