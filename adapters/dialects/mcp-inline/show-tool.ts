@@ -1,4 +1,5 @@
 import type { JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
+import { isObject, valueAt } from '../common/json.js';
 
 /** What said something of the base64 and would refuse a handle. `x-mcp-header` would put megabytes into a header. */
 const OF_THE_ENCODING = [
@@ -18,9 +19,10 @@ const OF_THE_ENCODING = [
 ];
 
 /** Every file argument is a string, and its description says what to put there: the one thing all clients show. */
-export function showTool(_tool: JsonObject, slots: readonly ShownSlot[]): JsonPatch[] {
-  return slots.flatMap(({ slot, at, schema, maxSize, uploadTool }) => {
-    const patches: JsonPatch[] = [];
+export function showTool(tool: JsonObject, slots: readonly ShownSlot[]): JsonPatch[] {
+  return slots.flatMap((shown) => {
+    const { slot, at, schema, maxSize, uploadTool } = shown;
+    const patches = showCompanions(tool, shown);
     const { type } = schema;
     const isString = type === 'string' || (Array.isArray(type) && type.includes('string'));
     if (!isString) patches.push({ path: [...at, 'type'], value: 'string' });
@@ -33,6 +35,25 @@ export function showTool(_tool: JsonObject, slots: readonly ShownSlot[]): JsonPa
     const text = [...said, ...(slot.purpose ? [sentence(slot.purpose)] : []), howTo(slot.accept, maxSize, uploadTool)];
     patches.push({ path: [...at, 'description'], value: text.join(' ') });
     return patches;
+  });
+}
+
+const COMPANIONS = { name: 'name', mimeType: 'media type', size: 'size in bytes' } as const;
+
+/** What the operator has filled from a file needs no guess of the model's. A lifted argument has none beside it. */
+function showCompanions(tool: JsonObject, { slot, at }: ShownSlot): JsonPatch[] {
+  const key = slot.path.findLast((segment) => segment !== '[]');
+  const index = at.findLastIndex((step, position) => step === 'properties' && at[position + 1] === key);
+  if (slot.declaredBy !== 'config' || index < 0) return [];
+  return (['name', 'mimeType', 'size'] as const).flatMap((kind) => {
+    const companion = slot.companions[kind]?.replace(/\[\]$/, '');
+    if (companion === undefined) return [];
+    const path = [...at.slice(0, index + 1), companion];
+    const schema = valueAt(tool, path);
+    if (!isObject(schema)) return [];
+    const said = typeof schema.description === 'string' ? `${sentence(schema.description)} ` : '';
+    const value = `${said}Filled automatically with the file's ${COMPANIONS[kind]}, unless given.`;
+    return [{ path: [...path, 'description'], value }];
   });
 }
 

@@ -56,6 +56,10 @@ describe('a legacy base64 argument that the operator configured', () => {
       /^Base64 of a PNG or JPEG\. A file of type image\/png/,
     );
     expect(tool?.inputSchema.properties.lang).toEqual(OCR.inputSchema.properties.lang);
+    expect(tool?.inputSchema.properties.filename).toEqual({
+      type: 'string',
+      description: "Filled automatically with the file's name, unless given.",
+    });
   });
 
   it('takes a data: URI, and the server gets base64', async () => {
