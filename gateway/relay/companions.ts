@@ -7,8 +7,8 @@ import type { Located } from './json-text.js';
 import { encodeHeaderValue } from './mcp-headers.js';
 import { type OutgoingEdit, textEdit } from './outgoing-message.js';
 import type { ParamHeader } from './param-headers.js';
-import { isObject } from './request.js';
 import { placeOf } from './schema-place.js';
+import { valueAt } from './value-at.js';
 
 /** A companion called `names[]` is an array beside the array of files. */
 export function companionPath(companion: string, path: JsonPath): JsonPath {
@@ -57,11 +57,7 @@ export class Companions {
 
   #set(companion: string, slotPath: JsonPath, value: JsonValue): void {
     const path = companionPath(companion, slotPath);
-    const given = path.reduce<JsonValue | undefined>(
-      (at, step) =>
-        Array.isArray(at) ? at[Number(step)] : isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined,
-      this.#args,
-    );
+    const given = valueAt(this.#args, path);
     if (given !== undefined && given !== null && given !== '') return;
     const id = JSON.stringify(path);
     const list = this.#values.get(id)?.value;

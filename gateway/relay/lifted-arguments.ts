@@ -5,6 +5,7 @@ import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../ports/json.j
 import { EACH, spell } from './file-slots.js';
 import { patchValue } from './json-patch.js';
 import { isObject } from './request.js';
+import { valueAt } from './value-at.js';
 
 /** Where the names of arguments stand in a tool. */
 const TOP: JsonPath = ['inputSchema', 'properties'];
@@ -146,12 +147,4 @@ function levelsOf(at: JsonPath): Level[] {
 function requiredIn(tool: JsonObject, object: JsonPath): JsonValue[] {
   const required = valueAt(tool, [...object, 'required']);
   return Array.isArray(required) ? required : [];
-}
-
-function valueAt(value: JsonValue | undefined, path: JsonPath): JsonValue | undefined {
-  return path.reduce<JsonValue | undefined>(
-    (at, key) =>
-      Array.isArray(at) ? at[Number(key)] : isObject(at) && Object.hasOwn(at, key) ? at[String(key)] : undefined,
-    value,
-  );
 }

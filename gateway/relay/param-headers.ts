@@ -3,6 +3,7 @@ import { GatewayError } from '../errors.js';
 import type { JsonObject, JsonValue } from '../ports/dialect.js';
 import { decodeHeaderValue, encodeHeaderValue, single } from './mcp-headers.js';
 import { isObject } from './request.js';
+import { valueAt } from './value-at.js';
 
 /** An argument that the client repeats in a header (SEP-2243, `x-mcp-header`). */
 export interface ParamHeader {
@@ -64,12 +65,6 @@ export function paramHeadersFor(declared: readonly ParamHeader[], args: JsonObje
     if (argument !== undefined && argument !== null) headers[header] = encodeHeaderValue(String(argument));
   }
   return headers;
-}
-
-function valueAt(args: JsonObject, path: readonly string[]): JsonValue | undefined {
-  let value: JsonValue | undefined = args;
-  for (const key of path) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-  return value;
 }
 
 /** Integers are compared as numbers: `1` and `01` are the same one. */

@@ -9,6 +9,7 @@ import type { RelayDeps } from './exchange.js';
 import { LINK_MARK, LINK_METHODS } from './lazy-links.js';
 import { brief, rulesFor } from './remote-transfer.js';
 import { isObject } from './request.js';
+import { valueAt } from './value-at.js';
 
 /** Bytes of a message that are looked at in one step. */
 const LOOK = 64 * 1024;
@@ -195,11 +196,4 @@ function schemeOf({ uri }: RemoteFile): string {
 
 function differ<T>(one: T | undefined, other: T | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other;
-}
-
-function valueAt(value: JsonValue, path: JsonPath): JsonValue | undefined {
-  return path.reduce<JsonValue | undefined>(
-    (at, key) => (Array.isArray(at) ? at[Number(key)] : isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined),
-    value,
-  );
 }

@@ -20,6 +20,7 @@ import { mayBecomeTask } from './task-tools.js';
 import { editToolList } from './tool-list.js';
 import { translate } from './translate.js';
 import { liftedFacts, retoldError } from './upstream-refusals.js';
+import { valueAt } from './value-at.js';
 import { viewOf } from './view.js';
 
 /** Methods whose results can hold files. What another method answers is nobody's file, whatever it looks like. */
@@ -329,10 +330,4 @@ function refusalContext({ request }: Work['answers'][number], deps: RelayDeps, {
 
 function remapIds({ message, to }: Work): Edit[] {
   return to.remap?.(message) ?? [];
-}
-
-/** @param base nothing, or an index of a batch */
-function valueAt(body: JsonValue, base: readonly (string | number)[]): JsonValue {
-  const [index] = base;
-  return Array.isArray(body) && typeof index === 'number' ? (body[index] as JsonValue) : body;
 }

@@ -1,13 +1,14 @@
 import type { Limits } from '../policy/limits.js';
 import type { ClientFacts, Dialect, ShownSlot } from '../ports/dialect.js';
 import type { FileSlot } from '../ports/file-slot.js';
-import type { JsonObject, JsonPatch, JsonValue } from '../ports/json.js';
+import type { JsonObject, JsonPatch, JsonPath } from '../ports/json.js';
 import { maxSizeOf } from './deliveries.js';
 import { EACH, passesBetween } from './file-slots.js';
 import { patchValue } from './json-patch.js';
 import { liftSlot, liftsArguments } from './lifted-arguments.js';
 import { isObject } from './request.js';
 import { placeOf } from './schema-place.js';
+import { valueAt } from './value-at.js';
 
 export interface ToolViewDeps {
   server: string;
@@ -56,7 +57,7 @@ export function toolPatches(
     });
   }
   for (const dialect of deps.dialects.toReversed()) {
-    const current = shown.map((entry) => ({ ...entry, schema: schemaAt(seen, entry.at) }));
+    const current = shown.map((entry) => ({ ...entry, schema: objectAt(seen, entry.at) }));
     const own = dialect.showTool?.(seen, current, client) ?? [];
     seen = patchValue(seen, own);
     patches.push(...own);
@@ -68,10 +69,7 @@ function topLevelName({ path: [name, ...below] }: FileSlot): string | undefined 
   return below.length === 0 || (below.length === 1 && below[0] === EACH) ? name : undefined;
 }
 
-function schemaAt(tool: JsonObject, at: readonly (string | number)[]): JsonObject {
-  const found = at.reduce<JsonValue | undefined>(
-    (value, key) => (Array.isArray(value) ? value[Number(key)] : isObject(value) ? value[key] : undefined),
-    tool,
-  );
+function objectAt(tool: JsonObject, at: JsonPath): JsonObject {
+  const found = valueAt(tool, at);
   return isObject(found) ? found : {};
 }
