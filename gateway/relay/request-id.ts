@@ -2,6 +2,7 @@ import { createReader, type MessageReader } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
 
 const NEWLINE = Buffer.from('\n');
+const LF = 0x0a;
 const OPEN_OBJECT = 0x7b;
 const SPACE = 0x20;
 
@@ -47,7 +48,12 @@ export function idIn(...pieces: readonly Buffer[]): string | undefined {
   const begins = pieces.find((piece) => piece.some((byte) => byte > SPACE));
   if (begins?.find((byte) => byte > SPACE) !== OPEN_OBJECT) return undefined;
   const finder = new IdFinder();
-  for (const piece of pieces) finder.feed(piece);
+  for (const piece of pieces) finder.feed(onOneLine(piece));
   finder.end();
   return finder.id;
+}
+
+/** Line breaks of JSON stand between tokens, where a blank is as good: to the finder one would be the end. */
+function onOneLine(piece: Buffer): Buffer {
+  return piece.includes(LF) ? Buffer.from(piece.map((byte) => (byte === LF ? SPACE : byte))) : piece;
 }

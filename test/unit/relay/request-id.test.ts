@@ -9,6 +9,7 @@ describe('the id of a request that is not parsed', () => {
   it.each([
     ['in front', `{"id":7,"method":"ping","params":${deep(5000)}}`, '7'],
     ['behind', ` \n{"params":{"id":1,"x":${deep(5000)}},"method":"ping","id":"a\\u0062"}`, '"ab"'],
+    ['in a text of many lines', `{\n  "id": 7,\r\n  "method": "ping",\n  "params": ${deep(5000)}\n}\n`, '7'],
     ['of a text that breaks off', '{"id":7,"method":"ping","par', '7'],
     ['of an answer', `{"id":7,"result":${deep(5000)}}`, undefined],
     ['of a notification', `{"method":"ping","params":${deep(5000)}}`, undefined],
