@@ -25,6 +25,11 @@ export class RemoteMethods {
   /** What it did not answer: some servers drop requests that they do not understand. */
   readonly #silent = new LRUCache<string, true>({ max: MAX_METHODS, ttl: TTL_MS });
 
+  /** Whether the server is known to know none of these. */
+  lacks(requests: readonly OwnRequest[]): boolean {
+    return requests.every(({ method }) => this.#unknown.has(method));
+  }
+
   /**
    * Asks one request after the other, from the newest method to the oldest, until the server knows one.
    * @param isGuess nothing says that it knows any: it is not waited for again where it did not answer before

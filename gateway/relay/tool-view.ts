@@ -1,11 +1,12 @@
 import type { Limits } from '../policy/limits.js';
-import type { ClientFacts, Dialect, ShownSlot } from '../ports/dialect.js';
+import type { ClientFacts, Dialect, FileFacts, ShownSlot } from '../ports/dialect.js';
 import type { FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonPatch, JsonPath } from '../ports/json.js';
 import { maxSizeOf } from './deliveries.js';
 import { EACH, passesBetween } from './file-slots.js';
 import { patchValue } from './json-patch.js';
 import { liftSlot, liftsArguments } from './lifted-arguments.js';
+import type { RemoteMethods } from './remote-methods.js';
 import { isObject } from './request.js';
 import { placeOf } from './schema-place.js';
 import { valueAt } from './value-at.js';
@@ -17,7 +18,14 @@ export interface ToolViewDeps {
   dialects: readonly Dialect[];
   /** Name of the tool of Wharf's own that gives upload links, where there is one. */
   uploadTool: string | undefined;
+  /** What the server has been found not to know. */
+  remoteMethods: Pick<RemoteMethods, 'lacks'>;
 }
+
+/** Stands in for a file where only the methods by which one would be uploaded are asked for. */
+const NO_FILE: FileFacts = { name: '', mimeType: '', size: 0, digest: '' };
+
+const UNUSABLE = 'The server wants this file uploaded and takes no uploads: a call with it fails.';
 
 /** What has to change in a tool so that a client can hand its files over: in order, below the tool. */
 export function toolPatches(
@@ -62,7 +70,22 @@ export function toolPatches(
     seen = patchValue(seen, own);
     patches.push(...own);
   }
+  for (const { slot, at } of shown) {
+    if (!isUnusable(slot, deps)) continue;
+    const { description } = objectAt(seen, at);
+    const value = typeof description === 'string' ? `${UNUSABLE} ${description}` : UNUSABLE;
+    patches.push({ path: [...at, 'description'], value });
+  }
   return patches;
+}
+
+/** No way of handing a file over is left: the server declares that it must be uploaded, and has no method for that. */
+function isUnusable({ deliveries }: FileSlot, { dialects, remoteMethods }: ToolViewDeps): boolean {
+  return deliveries.every((delivery) => {
+    if (delivery.kind !== 'uploaded') return false;
+    const transfer = dialects.find(({ name }) => name === delivery.dialect)?.transfer;
+    return transfer !== undefined && remoteMethods.lacks(transfer.uploadRequests(NO_FILE, delivery.revision));
+  });
 }
 
 function topLevelName({ path: [name, ...below] }: FileSlot): string | undefined {

@@ -269,6 +269,9 @@ describe('a server that speaks SEP-2631', () => {
     expect(asked('files/authorizeUpload')).toBe(1);
     expect(asked('files/prepareUpload')).toBe(1);
     expect(asked('tools/call')).toBe(0);
+    expect((await shown(client, 'doc')).description).toMatch(
+      /^The server wants this file uploaded and takes no uploads/,
+    );
   });
 
   it('TC-05: a server like printable: no format, deny-unknown, a credential in the headers, http on its own host', async () => {

@@ -5,6 +5,7 @@ import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
 import type { JsonObject } from '../../../gateway/ports/dialect.js';
 import { slotsOf } from '../../../gateway/relay/file-slots.js';
 import { patchValue } from '../../../gateway/relay/json-patch.js';
+import { RemoteMethods } from '../../../gateway/relay/remote-methods.js';
 import { toolPatches } from '../../../gateway/relay/tool-view.js';
 
 const DIALECTS = [sep2356(), mcpInline()];
@@ -20,7 +21,9 @@ function slots(file: JsonObject, more: JsonObject = {}) {
 
 /** The tool as clients see it, from a server that takes long messages. */
 function shown(of: JsonObject, capabilities: JsonObject = {}): JsonObject {
-  const deps = { server: 's', limits: DEFAULT_LIMITS, accepts: 100 * MIB, dialects: DIALECTS, uploadTool: undefined };
+  const remoteMethods = new RemoteMethods();
+  const view = { server: 's', limits: DEFAULT_LIMITS, accepts: 100 * MIB, dialects: DIALECTS, uploadTool: undefined };
+  const deps = { ...view, remoteMethods };
   const client = { protocolVersion: '2025-11-25', capabilities };
   return patchValue(of, toolPatches(of, slotsOf(of, undefined, DIALECTS), client, deps));
 }

@@ -5,12 +5,14 @@ import type { JsonObject, JsonValue } from '../../../gateway/ports/json.js';
 import { slotsOf } from '../../../gateway/relay/file-slots.js';
 import { patchText } from '../../../gateway/relay/json-patch.js';
 import { locate } from '../../../gateway/relay/json-text.js';
+import { RemoteMethods } from '../../../gateway/relay/remote-methods.js';
 import { placeOf } from '../../../gateway/relay/schema-place.js';
 import { toolPatches } from '../../../gateway/relay/tool-view.js';
 
 const { dialects } = adapters;
 const CLIENT = { protocolVersion: '2025-06-18', capabilities: {} };
-const VIEW = { server: 's', limits: DEFAULT_LIMITS, accepts: 4e6, dialects, uploadTool: 'upload' };
+const remoteMethods = new RemoteMethods();
+const VIEW = { server: 's', limits: DEFAULT_LIMITS, accepts: 4e6, dialects, uploadTool: 'upload', remoteMethods };
 const MANY = 4000;
 
 const toolOf = (inputSchema: JsonObject): JsonObject => ({ name: 'take', inputSchema });
