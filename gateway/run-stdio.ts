@@ -1,5 +1,6 @@
 import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import type { Writable } from 'node:stream';
 import type { StdioAction } from './cli.js';
 import type { AdapterList } from './config/adapter-list.js';
@@ -18,8 +19,15 @@ const LAST_MS = 1500;
 /** Resolves with the exit code of a gateway whose start failed; one that ran exits by itself. */
 export async function runStdio({ load, server }: StdioAction, adapters: AdapterList): Promise<number> {
   // of this process alone: with its state in memory, nobody else could make sense of its files
-  const folder = makePrivateFolder();
-  const defaults = { objects: { use: 'filesystem', path: folder }, state: { use: 'memory' } };
+  let path: string;
+  try {
+    path = makePrivateFolder();
+  } catch (cause) {
+    const where = `No temporary folder can be made in ${tmpdir()}; set TMPDIR to one that may be written to`;
+    process.stderr.write(startFailureText(new Error(where, { cause })));
+    return 1;
+  }
+  const defaults = { objects: { use: 'filesystem', path }, state: { use: 'memory' } };
   const loaded = await loadConfig({ ...load, defaults }, adapters);
   if (!loaded.ok) {
     process.stderr.write(problemsText(loaded.problems));

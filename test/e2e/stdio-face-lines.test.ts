@@ -207,29 +207,6 @@ describe('the processes of wharf stdio', () => {
     expect((await face.answer(0)).error?.data?.code).toBe('upstream_unreachable');
   });
 
-  it('end when the client has closed its end of the output', async () => {
-    await start('--', ...stdioServer());
-    await face.initialize();
-    face.child.stdout.destroy();
-    face.request(1, 'ping');
-    expect(await face.ended).toBe(0);
-    expect(await face.leftovers()).toEqual([]);
-  });
-
-  it('leave nothing when they are killed that the next one does not remove', async () => {
-    await start('--', ...stdioServer());
-    await face.initialize();
-    face.child.kill('SIGKILL');
-    await face.ended;
-    expect(await face.leftovers()).toHaveLength(1);
-    face = FaceProcess.startIn(face.folder, '--', ...stdioServer());
-    await face.initialize();
-    expect(await face.leftovers()).toHaveLength(1);
-    face.child.stdin.end();
-    expect(await face.ended).toBe(0);
-    expect(await face.leftovers()).toEqual([]);
-  });
-
   it('do not wait for a client that reads nothing', async () => {
     await start('--', ...stdioServer());
     await face.initialize();
