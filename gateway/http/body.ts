@@ -55,7 +55,7 @@ export function readBody(request: IncomingMessage, { limits, idleMs, held, refus
           for (const earlier of chunks) meter.take(earlier);
         }
       } catch (error) {
-        refused(idIn(...chunks));
+        refused(idIn(chunks));
         refuse(error);
       }
     });

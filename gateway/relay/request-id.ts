@@ -44,7 +44,7 @@ export class IdFinder {
  * The id of the request in a text that is not to be parsed, as far as it can be read; a batch has none of its own.
  * @param pieces of the text, which may break off
  */
-export function idIn(...pieces: readonly Buffer[]): string | undefined {
+export function idIn(pieces: readonly Buffer[]): string | undefined {
   const begins = pieces.find((piece) => piece.some((byte) => byte > SPACE));
   if (begins?.find((byte) => byte > SPACE) !== OPEN_OBJECT) return undefined;
   const finder = new IdFinder();

@@ -106,7 +106,7 @@ function refuseOddId(id: JsonValue): void {
 /** Of a number too large to be one here (64-bit ids are legal JSON), the digits that its client wrote. */
 function textOfId(id: JsonValue, bytes: Buffer, index: number | undefined): string {
   if (typeof id !== 'number' || Number.isSafeInteger(id)) return JSON.stringify(id);
-  if (index === undefined) return idIn(bytes) ?? JSON.stringify(id);
+  if (index === undefined) return idIn([bytes]) ?? JSON.stringify(id);
   const path = [index, 'id'];
   const { message, at } = locate(bytes, [path], true);
   const range = at(path);

@@ -93,7 +93,7 @@ export class Server {
       return parseMessages(exchange.body, this.#deps.limits.depth);
     } catch (error) {
       // what is no JSON has no id that could be believed
-      const id = error instanceof GatewayError && error.code === 'too_deep' ? idIn(exchange.body) : undefined;
+      const id = error instanceof GatewayError && error.code === 'too_deep' ? idIn([exchange.body]) : undefined;
       if (id !== undefined) exchange.facts.requests = [{ id, base: [] }];
       throw error;
     }

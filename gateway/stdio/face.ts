@@ -97,7 +97,7 @@ export class StdioFace {
     try {
       messages = parseMessages(bytes, this.#options.server.limits.depth);
     } catch (error) {
-      return this.#options.output.line(errorAnswer(asGatewayError(error), idIn(bytes)));
+      return this.#options.output.line(errorAnswer(asGatewayError(error), idIn([bytes])));
     }
     const { firstMethod, requests } = messages;
     if (firstMethod === 'notifications/cancelled' && requests.length === 0) return this.#cancel(messages);

@@ -17,7 +17,8 @@ describe('the id of a request that is not parsed', () => {
     ['of a batch', `[{"id":7,"method":"ping","params":${deep(5000)}}]`, undefined],
     ['of nothing', '', undefined],
   ])('is read: %s', (_where, text, id) => {
-    expect(idIn(Buffer.from(text))).toBe(id);
+    expect(idIn([Buffer.from(text)])).toBe(id);
+    expect(idIn([...text].map((char) => Buffer.from(char)))).toBe(id);
   });
 });
 
