@@ -123,6 +123,8 @@ export class SharedSession {
       this.#streams.remove(stream);
       this.#opened.delete(stream);
       this.#lastUse = Date.now();
+      // nobody answers what was not sent, or cancelled; and should somebody, it is for nobody
+      if (!runsOn) for (const id of pending.keys()) this.#forget(id);
       // a tool that is still at work needs what it was given: that goes with its answer, or with the channel
       if (!runsOn || this.#isOver) await outgoing.done();
     }

@@ -40,6 +40,15 @@ function answer({ id, method, params }) {
   say({ id, result: { content: [{ type: 'text', text }] } });
 }
 
+/** A line that was given up is no message. */
+function parsed(line) {
+  try {
+    return JSON.parse(line.toString());
+  } catch {
+    return undefined;
+  }
+}
+
 let held = [];
 process.stdin.on('data', (chunk) => {
   let start = 0;
@@ -47,9 +56,9 @@ process.stdin.on('data', (chunk) => {
     const line = Buffer.concat([...held, chunk.subarray(start, end)]);
     held = [];
     start = end + 1;
-    const message = JSON.parse(line.toString());
-    if (isPaused) unread.push(message);
-    else answer(message);
+    const message = parsed(line);
+    if (isPaused && message) unread.push(message);
+    else if (message) answer(message);
   }
   held.push(chunk.subarray(start));
 });

@@ -17,7 +17,8 @@ let client: RawClient;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'wharf-turns-'));
   const tools = { take: { files: { file: { encoding: 'base64' } } } };
-  wharf = await startWharf({ servers: { local: { command: [process.execPath, SCRIPT, folder], tools } } });
+  const config = { objects: { use: 'filesystem', path: join(folder, 'data') } };
+  wharf = await startWharf({ servers: { local: { command: [process.execPath, SCRIPT, folder], tools } }, config });
   client = await RawClient.connect(wharf.mcp);
 });
 
@@ -91,5 +92,16 @@ describe('a client that leaves while its call is prepared', () => {
     while ((await open())?.[1] !== '0' && Date.now() < deadline)
       await new Promise((resolve) => setTimeout(resolve, 20));
     expect((await open())?.[1]).toBe('0');
+  });
+});
+
+describe('a call that could not be sent', () => {
+  it('is over, and another may have its id', async () => {
+    const file = await uploaded();
+    await rm(join(folder, 'data', 'objects'), { recursive: true });
+    const call = (name: string, args: Record<string, unknown>) =>
+      client.post({ jsonrpc: '2.0', id: 101, method: 'tools/call', params: { name, arguments: args } });
+    expect((await call('take', { file })).messages[0]).toMatchObject({ id: 101, error: { code: expect.any(Number) } });
+    expect((await call('small', {})).messages[0]).toMatchObject({ id: 101, result: { content: [{ text: 'done' }] } });
   });
 });
