@@ -93,7 +93,8 @@ export type FileReason =
   | 'maxStreamSizeExceeded'
   | 'streamNotSupported'
   | 'resourceNotFound'
-  | 'tooManyFiles';
+  | 'tooManyFiles'
+  | 'tooFewFiles';
 
 /** A slot in a tool that is shown to a client. */
 export interface ShownSlot {

@@ -90,7 +90,8 @@ export interface FileSlot {
   readonly accept?: readonly string[];
   /** Bytes of the file itself, whatever its encoding; absent: whatever the limits allow. */
   readonly maxSize?: number;
-  /** Of an array: the most items, as the tool itself says. */
+  /** Of an array: the least and the most items, as the tool itself says. */
+  readonly minItems?: number;
   readonly maxItems?: number;
   /** The JSON types that the tool itself says may stand there; absent: whatever. */
   readonly types?: ReadonlySet<string>;

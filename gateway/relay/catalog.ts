@@ -9,7 +9,7 @@ import { type RequiredSlot, requiredSlots } from './missing-files.js';
 import { withNameCompanions } from './name-companion.js';
 import { type ParamHeader, paramHeadersOf } from './param-headers.js';
 import { isObject } from './request.js';
-import { maxItemsOf, typesOf } from './schema-place.js';
+import { itemCountsOf, typesOf } from './schema-place.js';
 
 /** What is kept of a tool. */
 export interface ToolFacts {
@@ -75,12 +75,11 @@ export class Catalog {
     const settings = typeof tool.name === 'string' ? own(this.#settings, tool.name) : undefined;
     const schema = isObject(tool.outputSchema) ? { outputSchema: tool.outputSchema } : {};
     const slots = withNameCompanions(tool, slotsOf(tool, settings, this.#dialects)).map((slot) => {
-      const maxItems = maxItemsOf(tool, slot.path);
       // what the operator configured was never a file to the server, whose own words on other values are as good
       const types = slot.declaredBy === 'config' ? undefined : typesOf(tool, slot.path);
       return {
         ...slot,
-        ...(maxItems !== undefined && { maxItems }),
+        ...itemCountsOf(tool, slot.path),
         ...(types && { types }),
         ...(sizeIsText(tool, slot) && { sizeIsText: true }),
       };

@@ -7,7 +7,7 @@ import type { OutgoingMessage } from '../ports/upstream.js';
 import type { ToolFacts } from './catalog.js';
 import { Companions, companionPath } from './companions.js';
 import { Deliveries, type DeliveryDeps, maxSizeOf } from './deliveries.js';
-import { passesBetween, type SlotUse, slotsOf, valuesIn } from './file-slots.js';
+import { EACH, passesBetween, type SlotUse, slotsOf, valuesIn } from './file-slots.js';
 import { type IncomingFile, IncomingFiles } from './incoming-files.js';
 import { type Located, locate } from './json-text.js';
 import { calledAs } from './lifted-arguments.js';
@@ -15,6 +15,7 @@ import { encodeHeaderValue } from './mcp-headers.js';
 import { refuseMissing } from './missing-files.js';
 import { type OutgoingEdit, render } from './outgoing-message.js';
 import { isObject, type PendingRequest } from './request.js';
+import { valueAt } from './value-at.js';
 
 /** A header repeats an argument (SEP-2243); megabytes have no place in one. */
 const MAX_HEADER_BYTES = 4096;
@@ -73,6 +74,7 @@ export async function prepareArguments(
     if (!call) continue;
     calls.push(call);
     refuseTooMany(calls, deps);
+    refuseTooFew(call, deps);
   }
   if (calls.length === 0) return undefined;
   const deliveries = new Deliveries(deps);
@@ -223,6 +225,20 @@ function refuseTooMany(calls: readonly Call[], { limits: { files, filesPerArgume
   const last = uses.at(-1);
   const argument = last ? calledAs(last.slot, last.path, lifts) : '';
   throw refused(argument, `With argument '${argument}' there are ${total} files${orMore}; limits.files is ${files}.`);
+}
+
+/** A list that the server would refuse is not encoded for it first. */
+function refuseTooFew({ args, uses }: Call, { lifts }: ArgumentDeps): void {
+  for (const { slot, path, wrap } of uses) {
+    const { minItems = 0 } = slot;
+    const list = wrap ? path : path.slice(0, -1);
+    const items = wrap ? 1 : valueAt(args, list);
+    const count = Array.isArray(items) ? items.length : 1;
+    if (slot.path.at(-1) !== EACH || count >= minItems) continue;
+    const argument = calledAs(slot, list, lifts);
+    const text = `Argument '${argument}' has ${count} files; its minItems is ${minItems}.`;
+    throw new GatewayError('file_refused', { reason: 'tooFewFiles', argument, text });
+  }
 }
 
 async function writeCall(

@@ -1,3 +1,4 @@
+import type { FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../ports/json.js';
 import { EACH } from './file-slots.js';
 import { isObject } from './request.js';
@@ -19,11 +20,15 @@ export interface SchemaPlace {
   copies: JsonPatch[];
 }
 
-/** The most items that a tool says the array of a slot takes; undefined where it says nothing, or there is no array. */
-export function maxItemsOf(tool: JsonObject, slot: readonly string[]): number | undefined {
-  if (slot.at(-1) !== EACH) return undefined;
-  const maxItems = placeOf(tool, slot.slice(0, -1))?.schema.maxItems;
-  return typeof maxItems === 'number' && Number.isInteger(maxItems) && maxItems >= 0 ? maxItems : undefined;
+/** How many items a tool says the array of a slot takes, as far as it says so. */
+export function itemCountsOf(tool: JsonObject, slot: readonly string[]): Pick<FileSlot, 'minItems' | 'maxItems'> {
+  if (slot.at(-1) !== EACH) return {};
+  const { minItems, maxItems } = placeOf(tool, slot.slice(0, -1))?.schema ?? {};
+  return { ...(isCount(minItems) && { minItems }), ...(isCount(maxItems) && { maxItems }) };
+}
+
+function isCount(value: JsonValue | undefined): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
 }
 
 /** The JSON types that a tool says the value of a slot may have; undefined where it does not say. */

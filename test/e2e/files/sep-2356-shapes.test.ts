@@ -7,6 +7,7 @@ const STRINGS = { type: 'array', items: { type: 'string' } };
 
 const TOOLS = [
   tool('legacy', { images: STRINGS, names: STRINGS }),
+  tool('couple', { images: { ...STRINGS, minItems: 2, 'x-mcp-file': {} } }),
   tool('five', { images: { ...STRINGS, maxItems: 5, 'x-mcp-file': { maxSize: 12 } } }),
   tool('called', {
     files: { type: 'array', items: { type: 'string' }, mcpFile: { filenameProperty: 'names' } },
@@ -86,6 +87,14 @@ describe('SEP-2356: file arguments of every shape', () => {
     const images = Array.from({ length: 6 }, () => dataUri('text/plain', F1));
     expect(await shapes.refused('five', { images })).toMatchObject({ reason: 'tooManyFiles' });
     expect((await shapes.sent('five', { images: images.slice(1) })).images).toEqual(images.slice(1));
+  });
+
+  it('2356o-06: and so does its minItems', async () => {
+    const file = dataUri('text/plain', F1);
+    const refusal = { reason: 'tooFewFiles', argument: 'images' };
+    expect(await shapes.refused('couple', { images: [file] })).toEqual(refusal);
+    expect(await shapes.refused('couple', { images: file })).toEqual(refusal);
+    expect(await shapes.sent('couple', { images: [file, file] })).toEqual({ images: [file, file] });
   });
 
   it('2356o-05: maxSize is that of each file', async () => {

@@ -63,7 +63,7 @@ export const SEP_2356: Rows = {
   '2356o-03': 'whose keys are properties',
   '2356o-04': 'others are ignored',
   '2356o-05': 'maxSize is per file',
-  '2356o-06': 'a tool’s maxItems is kept',
+  '2356o-06': 'a tool’s minItems and maxItems are kept',
   '2356o-07': 'base64 is mandatory',
   '2356o-08': 'name= as RFC 3986 spells it',
   '2356o-09': 'name= is read wherever it stands',
