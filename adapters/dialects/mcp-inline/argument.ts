@@ -1,6 +1,6 @@
 import type { ArgumentReading, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { Encoding, FileSlot } from '../../../gateway/ports/file-slot.js';
-import { isObject } from '../common/json.js';
+import { isObject, textIn } from '../common/json.js';
 
 /** Encodings whose arguments the tool's own callers fill with strings that are no file: those go as they came. */
 const PLAIN_STRINGS = new Set<Encoding>(['text', 'localPath', 'fileUri', 'httpsUrl']);
@@ -25,7 +25,7 @@ const MIN_LOOSE_BASE64 = 64;
 export function readArgument(value: JsonValue, slot: FileSlot): ArgumentReading | undefined {
   if (typeof value === 'string') return readString(unwrapped(value), slot);
   if (Array.isArray(value)) return readList(value, slot);
-  return isObject(value) ? readBlock(value) : undefined;
+  return isObject(value) ? (readBlock(value) ?? readContent(value, slot)) : undefined;
 }
 
 /** Files in a list where there is to be one: the server would get their handles. Any other list is the tool's own. */
@@ -66,6 +66,22 @@ function readBlock(block: JsonObject): ArgumentReading | undefined {
   if (typeof uri !== 'string') return undefined;
   if (HANDLE.test(uri)) return { kind: 'handle', uri };
   return block.type === 'resource_link' && WEB.test(uri) ? { kind: 'link', url: uri } : undefined;
+}
+
+/** A small image or resource of a result, copied whole: it has no handle. Tools that take objects take these as well. */
+function readContent(block: JsonObject, slot: FileSlot): ArgumentReading | undefined {
+  if (slot.deliveries.some((delivery) => delivery.kind === 'encoded' && delivery.encoding === 'object'))
+    return undefined;
+  const { type, resource } = block;
+  const holder = type === 'resource' && isObject(resource) ? resource : block;
+  const mimeType = textIn(holder, 'mimeType');
+  const claims = mimeType === undefined ? {} : { mimeType };
+  const isMedia = type === 'image' || type === 'audio';
+  if (!isMedia && holder === block) return undefined;
+  const base64 = isMedia ? textIn(block, 'data') : textIn(holder, 'blob');
+  if (base64 !== undefined) return { kind: 'base64', text: base64, claims };
+  const text = isMedia ? undefined : textIn(holder, 'text');
+  return text === undefined ? undefined : { kind: 'text', text, claims };
 }
 
 function handleIn(json: string): string | undefined {

@@ -198,6 +198,16 @@ describe('a handle', () => {
   });
 });
 
+it.each([
+  ['an image', { type: 'image', mimeType: 'image/png', data: 'AAEC/f7/' }, 'AAEC/f7/'],
+  ['audio', { type: 'audio', mimeType: 'audio/wav', data: 'AAEC/f7/' }, 'AAEC/f7/'],
+  ['a blob', { type: 'resource', resource: { uri: 'x://y', blob: 'AAEC/f7/' } }, 'AAEC/f7/'],
+  ['a text', { type: 'resource', resource: { uri: 'x://y', mimeType: 'text/plain', text: 'A' } }, 'QQ=='],
+])('%s of a result, too small to have a handle, may be copied whole', async (_what, file, expected) => {
+  await client.call('shouted', { file });
+  expect(upstream.lastArguments).toEqual({ file: expected });
+});
+
 describe('companions', () => {
   const named = 'data:text/plain;name=%C3%A9.txt;base64,QQ==';
 
