@@ -11,6 +11,12 @@ const HEAD_WAIT_MS = 1000;
 /** 2026-07-28: these codes come with a status of their own. */
 const STATUS_OF_CODE: Readonly<Record<string, number>> = { '-32601': 404, '-32020': 400, '-32021': 400, '-32022': 400 };
 
+/**
+ * A request that its client has cancelled SHOULD NOT be answered. Some servers do, to say that they stopped, and one answer
+ * may be on its way: for so long the stream is kept.
+ */
+const CANCELLED_WAIT_MS = 5000;
+
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** The answer to one POST, put together from what a shared channel says. */
@@ -24,6 +30,8 @@ export class PostStream {
   /** Removes what existed for the requests only: done before the last answer is out, so that the client finds it gone. */
   release: () => Promise<void> = async () => {};
 
+  readonly #cancelled = new Set<string>();
+  #cancelTimer: NodeJS.Timeout | undefined;
   readonly #outlet: Outlet;
   readonly #format: 'sse' | 'json';
   readonly #headers: Record<string, string>;
@@ -71,6 +79,17 @@ export class PostStream {
     return this.#outlet.gone;
   }
 
+  /** True when nobody wants an answer to any of the requests that are still open. */
+  get isCancelled(): boolean {
+    return this.pending.size > 0 && [...this.pending.keys()].every((id) => this.#cancelled.has(id));
+  }
+
+  /** The client wants no answer to this request; once that is so of all of them the stream ends. */
+  cancel(id: string): void {
+    this.#cancelled.add(id);
+    this.#endIfCancelled();
+  }
+
   setSession(id: string): void {
     this.#headers['mcp-session-id'] = id;
   }
@@ -88,6 +107,7 @@ export class PostStream {
       await this.#outlet.send(pieces, undefined);
     }
     if (this.pending.size === 0) this.#end();
+    else this.#endIfCancelled();
   }
 
   /** A request was answered when nobody listened any more. */
@@ -124,6 +144,16 @@ export class PostStream {
     response.end(body);
   }
 
+  #endIfCancelled(): void {
+    if (!this.isCancelled || this.#cancelTimer) return;
+    this.#cancelTimer = setTimeout(() => {
+      const { response } = this.exchange;
+      // a plain JSON answer would have to be one; nothing is said of what nobody waits for
+      if (!response.headersSent && !this.gone) response.writeHead(202);
+      this.#end();
+    }, CANCELLED_WAIT_MS).unref();
+  }
+
   #end(): void {
     this.#outlet.end();
     this.#close();
@@ -131,6 +161,7 @@ export class PostStream {
 
   #close(): void {
     clearTimeout(this.#headTimer);
+    clearTimeout(this.#cancelTimer);
     this.exchange.facts.bytesOut = this.#outlet.bytes;
     this.#outlet.end();
     this.#resolve();

@@ -19,6 +19,9 @@ export const META_VERSION = `${META}protocolVersion`;
 export const META_CAPABILITIES = `${META}clientCapabilities`;
 export const META_CLIENT = `${META}clientInfo`;
 
+/** Until 2026-07-28 a client tells so that it gives up; after that it closes the stream. */
+export const CANCELLED = 'notifications/cancelled';
+
 /** A request among the messages of one POST. */
 export interface PendingRequest {
   /** The id as JSON text, `1` or `"1"`: different ids never share it. */
@@ -43,6 +46,8 @@ export interface ClientMessages {
   /** How many messages it holds; a batch (2025-03-26) is an array. */
   isBatch: boolean;
   requests: PendingRequest[];
+  /** Ids, as JSON text, of requests to which the client wants no answer any more. */
+  cancelled: string[];
   /** Method of the first message, or `response` for an answer to the server. */
   firstMethod: string;
   /** The version its `_meta` names, for 2026-07-28 and later. */
@@ -65,6 +70,7 @@ export function parseMessages(bytes: Buffer, maxDepth = Number.POSITIVE_INFINITY
   const messages = Array.isArray(value) ? value : [value];
   if (messages.length === 0) throw new GatewayError('request_invalid', { reason: 'the batch is empty' });
   const requests: PendingRequest[] = [];
+  const cancelled: string[] = [];
   let firstMethod = '';
   let statelessVersion: string | undefined;
   for (const [index, message] of messages.entries()) {
@@ -74,6 +80,7 @@ export function parseMessages(bytes: Buffer, maxDepth = Number.POSITIVE_INFINITY
     firstMethod ||= method ?? 'response';
     const version = metaOf(params)[META_VERSION];
     if (typeof version === 'string' && version >= STATELESS_SINCE) statelessVersion = version;
+    if (method === CANCELLED && params.requestId !== undefined) cancelled.push(JSON.stringify(params.requestId));
     if (method !== undefined && message.id !== undefined) {
       refuseOddId(message.id);
       requests.push({
@@ -89,6 +96,7 @@ export function parseMessages(bytes: Buffer, maxDepth = Number.POSITIVE_INFINITY
     bytes,
     isBatch: Array.isArray(value),
     requests,
+    cancelled,
     firstMethod,
     statelessVersion,
     initialize: requests.find((request) => request.method === 'initialize'),

@@ -23,8 +23,8 @@ export class Sending {
   }
 
   /** Messages that nothing answers. A cancellation must not overtake the call that it is about. */
-  async others({ firstMethod, bytes }: ClientMessages): Promise<void> {
-    if (firstMethod === 'notifications/cancelled') await Promise.allSettled(this.#requests);
+  async others({ cancelled, bytes }: ClientMessages): Promise<void> {
+    if (cancelled.length > 0) await Promise.allSettled(this.#requests);
     await this.#connection.send(bytes);
   }
 }

@@ -94,6 +94,7 @@ export class SharedSession {
     this.#lastUse = Date.now();
     if (messages.requests.length === 0) {
       await this.#sending.others(messages);
+      await this.#cancel(messages.cancelled);
       exchange.response.writeHead(202);
       exchange.response.end();
       return;
@@ -182,17 +183,30 @@ export class SharedSession {
   }
 
   /**
-   * 2026-07-28: closing the stream is the cancellation. Before that, the request runs on and its answer is dropped.
+   * 2026-07-28: closing the stream is the cancellation. Before that, a request that the client has not cancelled runs on,
+   * and its answer is dropped.
    * @returns whether it runs on
    */
   async #clientLeft(stream: PostStream): Promise<boolean> {
-    if (!this.#options.isShared) return true;
+    if (!this.#options.isShared) return !stream.isCancelled;
     for (const id of stream.pending.keys()) {
       const params = `{"requestId":${id},"reason":"the client closed its stream"}`;
       const message = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`;
       await this.#options.connection.send(Buffer.from(message)).catch(() => {});
     }
     return false;
+  }
+
+  /** Until 2026-07-28. Later clients close their streams, and the ids of several are not those of the channel. */
+  async #cancel(ids: readonly string[]): Promise<void> {
+    if (this.#options.isShared) return;
+    for (const id of ids) {
+      const stream = this.#streams.of(id);
+      stream?.cancel(id);
+      if (!stream?.gone) continue;
+      this.#forget(id);
+      await stream.missed(id);
+    }
   }
 
   #originalId(id: string): string {

@@ -1,9 +1,8 @@
 import type { Readable } from 'node:stream';
 import { asGatewayError, GatewayError } from '../errors.js';
-import type { JsonObject } from '../ports/dialect.js';
 import { errorAnswer } from '../relay/error-answer.js';
 import { toUpstreamHeaders } from '../relay/mcp-headers.js';
-import { type ClientMessages, isObject, parseMessages } from '../relay/request.js';
+import { CANCELLED, type ClientMessages, parseMessages } from '../relay/request.js';
 import { idIn } from '../relay/request-id.js';
 import { type Answered, type CallDeps, type CallEnd, Calls } from './calls.js';
 import { inputLines } from './input.js';
@@ -100,7 +99,7 @@ export class StdioFace {
       return this.#options.output.line(errorAnswer(asGatewayError(error), idIn([bytes])));
     }
     const { firstMethod, requests } = messages;
-    if (firstMethod === 'notifications/cancelled' && requests.length === 0) return this.#cancel(messages);
+    if (firstMethod === CANCELLED && requests.length === 0) return this.#cancel(messages);
     if (requests.length > 0 && this.#calls.size >= this.#options.server.limits.connections)
       return this.#refuse(messages);
     const done = this.#post(messages);
@@ -193,8 +192,7 @@ export class StdioFace {
 
   /** The server hears of it, unless closing the stream is what says so (2026-07-28); nobody waits for an answer. */
   async #cancel(messages: ClientMessages): Promise<void> {
-    const { params } = JSON.parse(messages.bytes.toString('utf8')) as JsonObject;
-    const call = this.#open.get(JSON.stringify(isObject(params) ? params.requestId : undefined) ?? '');
+    const call = this.#open.get(messages.cancelled[0] ?? '');
     if (this.#sessionId !== undefined) await Promise.race([this.#post(messages), sleep(IN_ORDER_MS)]);
     if (!call) return;
     call.cancelled = true;

@@ -95,6 +95,31 @@ describe('a session over stdio', () => {
     expect(result?.content?.[0]?.text).toMatch(/no stream open/);
   });
 
+  it('ends the stream of a call that its client cancelled, and lets its id go', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    const call = (ms: number, say: string) => ({
+      jsonrpc: '2.0' as const,
+      id: 5,
+      method: 'tools/call',
+      params: { name: 'wait', arguments: { ms, say } },
+    });
+    const cancelled = client.post(call(60_000, 'never'));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 5 } });
+    expect((await cancelled).messages).toEqual([]);
+    const [again] = (await client.post(call(10, 'again'))).messages;
+    expect(again?.result?.content?.[0]?.text).toBe('again');
+  });
+
+  it('brings the answer of a server that answers a cancelled call all the same', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    const params = { name: 'wait', arguments: { ms: 1000, say: 'too late' } };
+    const call = client.post({ jsonrpc: '2.0', id: 6, method: 'tools/call', params });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 6 } });
+    expect((await call).messages[0]?.result?.content?.[0]?.text).toBe('too late');
+  });
+
   it('passes over lines that are no message', async () => {
     const client = await RawClient.connect(wharf.mcp);
     const { result } = await client.call('noise', {});
