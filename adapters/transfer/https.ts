@@ -56,18 +56,17 @@ export function create({ ca, resolve }: z.output<typeof settings>): Transfer {
     return judged.target;
   };
 
-  /** The answer to a GET after all redirects, none of which leads to another host. */
+  /** The answer to a GET after all redirects, none of which leads to another host or port. */
   const follow = async (first: Target, { headers = {}, rules }: DownloadRequest, run: Run, paused: () => boolean) => {
     const addresses = await addressesOf(first, run);
     let target = first;
-    let theirs = headers;
     for (let followed = 0; ; followed++) {
       if (followed > 0) run.connecting();
       const answer = await connections.send({
         target,
         addresses,
         method: 'GET',
-        headers: headLines(theirs, BY_DEFAULT, OURS),
+        headers: headLines(headers, BY_DEFAULT, OURS),
         run,
         isWaiting: paused,
         write: (request) => request.end(),
@@ -80,8 +79,6 @@ export function create({ ca, resolve }: z.output<typeof settings>): Transfer {
       }
       const judged = judgeRedirect(location, target, rules);
       if (judged.kind === 'refused') throw forbidden(judged);
-      // what the peer wants to be told was meant for one origin
-      if (judged.target.authority !== target.authority || judged.target.secure !== target.secure) theirs = {};
       target = judged.target;
     }
   };

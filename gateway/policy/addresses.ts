@@ -85,7 +85,10 @@ export function judgeUrl(text: string, rules: AddressRules): { kind: 'allowed'; 
   };
 }
 
-/** Judges where a redirect leads. Only the same host may be asked, and never less safely than before. */
+/**
+ * Judges where a redirect leads. Only the same host and port may be asked, and never less safely than before: at another
+ * port another service answers, which on loopback may be anybody's.
+ */
 export function judgeRedirect(
   location: string,
   from: Target,
@@ -100,6 +103,7 @@ export function judgeRedirect(
   if (judged.kind === 'refused') return { ...judged, reason: `it redirects, and there ${judged.reason}` };
   if (judged.target.host !== from.host) return refused('it redirects to another host', from.authority);
   if (from.secure && !judged.target.secure) return refused('it redirects from https to http', from.authority);
+  if (judged.target.port !== from.port) return refused('it redirects to another port', from.authority);
   return judged;
 }
 

@@ -23,7 +23,7 @@ export interface TransferRules {
    * the reading of the body included. A reader or a source that is itself slow is no silence of the peer.
    */
   timeouts: { connect: number; idle: number; total: number };
-  /** Redirects that a download follows, on the same host only. An upload follows none. */
+  /** Redirects that a download follows, on the same host and port only. An upload follows none. */
   redirects: number;
 }
 

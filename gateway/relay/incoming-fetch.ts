@@ -11,7 +11,7 @@ export interface IncomingFetchDeps extends StoreFileDeps {
   fileLimit: number;
 }
 
-/** Redirects on the same host that an address of a client's may lead through. */
+/** Redirects on the same host and port that an address of a client's may lead through. */
 const MAX_REDIRECTS = 3;
 
 /**

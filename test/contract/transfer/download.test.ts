@@ -201,16 +201,24 @@ describe('2532-28: redirects', () => {
     expect(peer.seen[1]?.headers.authorization).toBe('Bearer theirs');
   });
 
-  it('to another port of the host, the headers do not go along', async () => {
+  it('to another port of the host it is refused, and what listens there is not asked', async () => {
     const other = await startPeer();
     other.answer(whole);
     const { port } = new URL(other.https);
-    peer.answer(moved(302, `https://files.example:${port}/end`));
     const both = transferTo(peer, { ca: peer.ca + other.ca });
-    const headers = { Authorization: 'Bearer theirs' };
-    const { body } = await both.download({ url: `${peer.https}/start`, headers, rules: limits() }, calm());
-    expect(Buffer.concat(await body.toArray())).toEqual(FILE);
-    expect(other.seen[0]?.headers).not.toHaveProperty('authorization');
+    const elsewhere: [string, string][] = [
+      [peer.https, `https://files.example:${port}/end`],
+      [peer.http, `${other.http}/end`],
+    ];
+    for (const [from, to] of elsewhere) {
+      peer.answer(moved(302, to));
+      const run = both.download({ url: `${from}/start`, rules: rules(peer, { ownOrigin: from }) }, calm());
+      expect(await failureOf(run)).toMatchObject({
+        code: 'fetch_forbidden',
+        facts: { host: new URL(from).host, reason: 'it redirects to another port' },
+      });
+    }
+    expect(other.connections()).toBe(0);
     await both.close();
     await other.close();
   });

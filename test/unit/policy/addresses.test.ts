@@ -347,7 +347,7 @@ describe('redirects', () => {
     ['?y', '/a/b?y'],
     ['../x', '/x'],
     ["https://files.example/it's?a='b'", "/it's?a='b'"],
-    ['https://files.example:8443/x', '/x'],
+    ['https://files.example:443/x', '/x'],
     ['//files.example/x', '/x'],
   ])('%j stays on the host', (location, path) => {
     expect(judge(location)).toMatchObject({ host: 'files.example', path });
@@ -357,6 +357,8 @@ describe('redirects', () => {
     ['https://evil.example/x', /another host/],
     ['//evil.example/x', /another host/],
     ['https://a.files.example/x', /another host/],
+    ['https://files.example:8443/x', /another port/],
+    ['//files.example:22/x', /another port/],
     ['http://files.example/x', NOT_HTTPS],
     ['https://127.0.0.1/x', NOT_PUBLIC],
     ['//127.0.0.1/x', NOT_PUBLIC],
@@ -373,6 +375,13 @@ describe('redirects', () => {
   it('never leaves https, not even where the own host may be asked over http', () => {
     const rules = { ownOrigin: 'http://mcp.example' };
     expect(judge('http://mcp.example/x', 'https://mcp.example/', rules)).toMatch(/from https to http/);
-    expect(judge('https://mcp.example/x', 'http://mcp.example/', rules)).toMatchObject({ secure: true });
+  });
+
+  it('is no other service of the same machine’s either', () => {
+    const rules = { ownOrigin: 'http://127.0.0.1:3001' };
+    expect(judge('http://127.0.0.1:6379/x', 'http://127.0.0.1:3001/', rules)).toMatch(/another port/);
+    expect(judge('http://localhost:3001/x', 'http://127.0.0.1:3001/', rules)).toMatch(/another host/);
+    expect(judge('https://127.0.0.1/x', 'http://127.0.0.1/', rules)).toMatch(/another port/);
+    expect(judge('http://127.0.0.1:3001/x', 'http://127.0.0.1:3001/', rules)).toMatchObject({ path: '/x' });
   });
 });
