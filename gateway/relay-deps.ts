@@ -5,6 +5,7 @@ import type { Library } from './files/library.js';
 import { storeFile } from './files/store-file.js';
 import type { TempFiles } from './files/temp-files.js';
 import type { Uploads } from './files/upload.js';
+import type { Clock } from './ports/clock.js';
 import type { Dialect } from './ports/dialect.js';
 import type { Log } from './ports/log.js';
 import type { Metrics } from './ports/metrics.js';
@@ -36,6 +37,7 @@ export interface SharedParts {
   taskTools: TaskTools;
   previewOf: OutgoingFileDeps['previewOf'];
   dialects: readonly Dialect[];
+  clock: Clock;
   log: Log;
   metrics: Metrics;
 }
@@ -97,6 +99,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
     catalog: new Catalog(tools, dialects, parts.takers),
     takers: parts.takers,
     taskTools: parts.taskTools,
+    clock: parts.clock,
     log,
     metrics,
   };

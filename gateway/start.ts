@@ -152,6 +152,7 @@ export async function start(
       taskTools,
       previewOf: render,
       dialects,
+      clock,
       log,
       metrics,
     };

@@ -135,6 +135,8 @@ export interface TransferDescriptor {
   url: string;
   headers: Record<string, string>;
   multipart?: { fileField: string; fields: Record<string, string> };
+  /** When it is over, milliseconds since the Unix epoch by the upstream's clock; absent where that is not said. */
+  expiresAt?: number;
 }
 
 /** What an upstream is told of a file before it is uploaded there. */

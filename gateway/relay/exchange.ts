@@ -3,6 +3,7 @@ import type { FileRecord } from '../files/file.js';
 import type { TempFiles } from '../files/temp-files.js';
 import type { Uploads } from '../files/upload.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
+import type { Clock } from '../ports/clock.js';
 import type { Dialect } from '../ports/dialect.js';
 import type { ClientProfile, ToolSettings } from '../ports/file-slot.js';
 import type { Log } from '../ports/log.js';
@@ -98,6 +99,7 @@ export interface RelayDeps {
   catalog: Catalog;
   takers: FileTakers;
   taskTools: TaskTools;
+  clock: Clock;
   log: Log;
   metrics: Metrics;
 }

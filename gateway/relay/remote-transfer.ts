@@ -14,6 +14,15 @@ export interface RemoteContext {
 }
 
 /**
+ * How far a server's clock may be behind ours before what it says of time is held against it. Clocks set over the network
+ * differ by milliseconds, those of machines that have just woken up by seconds; the addresses live for minutes. One that
+ * has been over for less is asked, and says so itself.
+ */
+const CLOCK_SKEW_MS = 30_000;
+
+type Authorized = NonNullable<ReturnType<RemoteTransfer['readUpload']>>;
+
+/**
  * Uploads a file to a server that has a protocol of its own for it.
  * @returns what stands in the argument then; undefined when the server turns out not to know the protocol
  * @throws GatewayError `file_refused`
@@ -34,24 +43,33 @@ export async function uploadToServer(
       cause,
     );
   const server = `the server "${deps.server}"`;
-  const answer = await deps.remoteMethods.first(transfer.uploadRequests(facts, revision), inquire);
-  switch (answer.kind) {
-    case 'unknown':
-      return undefined;
-    case 'silent':
-      throw refused(`${server} did not say where to`);
-    case 'refused':
-      throw refused(`${server} refused: ${brief(answer.error.message)}`, transfer.readRefusal(answer.error.data));
-  }
-  const upload = transfer.readUpload(answer.request, answer.result, revision);
-  if (!upload) throw refused(`${server} answered ${answer.request.method} with something else`);
-  // the URI stands for the bytes of that digest: with another one it is another file's
-  if (upload.digest !== undefined && upload.digest !== file.digest) {
-    throw refused(`${server} takes it for another file, of another digest`, { reason: 'digestMismatch' });
-  }
-  if (upload.size !== undefined && upload.size !== file.size) {
-    throw refused(`${server} takes it for another file, of ${upload.size} bytes`, { reason: 'sizeMismatch' });
-  }
+  const authorize = async (): Promise<Authorized | undefined> => {
+    const answer = await deps.remoteMethods.first(transfer.uploadRequests(facts, revision), inquire);
+    switch (answer.kind) {
+      case 'unknown':
+        return undefined;
+      case 'silent':
+        throw refused(`${server} did not say where to`);
+      case 'refused':
+        throw refused(`${server} refused: ${brief(answer.error.message)}`, transfer.readRefusal(answer.error.data));
+    }
+    const authorized = transfer.readUpload(answer.request, answer.result, revision);
+    if (!authorized) throw refused(`${server} answered ${answer.request.method} with something else`);
+    // the URI stands for the bytes of that digest: with another one it is another file's
+    if (authorized.digest !== undefined && authorized.digest !== file.digest) {
+      throw refused(`${server} takes it for another file, of another digest`, { reason: 'digestMismatch' });
+    }
+    if (authorized.size !== undefined && authorized.size !== file.size) {
+      throw refused(`${server} takes it for another file, of ${authorized.size} bytes`, { reason: 'sizeMismatch' });
+    }
+    return authorized;
+  };
+  let upload = await authorize();
+  // some give out an address that they made earlier
+  if (upload && expiryOf(upload, deps) !== undefined) upload = await authorize();
+  if (!upload) return undefined;
+  const expired = expiryOf(upload, deps);
+  if (expired !== undefined) throw refused(`${server} gave an address for it, twice, that had expired (${expired})`);
   const { status, body } = await send(file, upload.descriptor, deps, signal).catch((thrown: unknown) => {
     signal.throwIfAborted();
     const error = asGatewayError(thrown);
@@ -68,6 +86,13 @@ export async function uploadToServer(
     if (completed.kind === 'silent' || why) throw refused(`${server} did not complete it by ${method}`, why);
   }
   return upload.argument;
+}
+
+/** When an address for an upload was over, and what our clock says, in words; undefined while it may be used. */
+function expiryOf({ descriptor: { expiresAt } }: Authorized, { clock }: Pick<RelayDeps, 'clock'>): string | undefined {
+  const now = clock.now();
+  if (expiresAt === undefined || expiresAt > now - CLOCK_SKEW_MS) return undefined;
+  return `at ${new Date(expiresAt).toISOString()}, and it is ${new Date(now).toISOString()}`;
 }
 
 type UploadRequest = Parameters<Transfer['upload']>[0];

@@ -33,6 +33,9 @@ const REASONS: ReadonlySet<string> = new Set<FileReason>([
   'rejectedByPolicy',
 ]);
 
+/** RFC 3339 §5.6. Anything else that a date parser takes for a time is read in a time zone of the parser's choice. */
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
+
 export const transfer: RemoteTransfer = {
   uploadRequests: ({ name, mimeType, size, digest }: FileFacts): OwnRequest[] => [
     {
@@ -116,11 +119,25 @@ function readDescriptor(value: JsonValue | undefined): TransferDescriptor | unde
     return undefined;
   const headers = texts(value.headers);
   if (!headers) return undefined;
-  if (multipart === undefined || multipart === null) return { method, url, headers };
+  const expiresAt = timeIn(value);
+  const about: Pick<TransferDescriptor, 'method' | 'url' | 'expiresAt'> = {
+    method,
+    url,
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
+  if (multipart === undefined || multipart === null) return { ...about, headers };
   const fields = isObject(multipart) ? texts(multipart.fields) : undefined;
   const fileField = isObject(multipart) ? (multipart.fileField ?? 'file') : undefined;
   if (!fields || typeof fileField !== 'string') return undefined;
-  return { method, url, headers: withoutFormType(headers), multipart: { fileField, fields } };
+  return { ...about, headers: withoutFormType(headers), multipart: { fileField, fields } };
+}
+
+/** A time that cannot be read is none: the address itself will tell whether it is over. */
+function timeIn(value: JsonObject): number | undefined {
+  const text = textIn(value, 'expiresAt');
+  if (text === undefined || !DATE_TIME.test(text)) return undefined;
+  const time = Date.parse(text.toUpperCase());
+  return Number.isNaN(time) ? undefined : time;
 }
 
 /** The SEP's own example has a multipart type without a boundary: whoever writes the form knows its boundary. */

@@ -47,6 +47,14 @@ describe('a server that speaks an older revision of SEP-2631', () => {
   const argument = () => server.upstream.lastArguments.doc;
   const asked = (method: string) => server.upstream.with(method).length;
 
+  it('2631-58: an address that is over is not used', async () => {
+    const client = await open({ tools: [tool(KEYWORD)], descriptor: { expiresAt: '2020-01-01T01:00:00.5+01:00' } });
+    const refused = await client.call('take', { doc: await upload(client, F4) });
+    expect(refused.result?.content?.[0]?.text).toContain('had expired (at 2020-01-01T00:00:00.500Z, and it is 2');
+    expect([asked('files/prepareUpload'), asked('files/completeUpload'), asked('tools/call')]).toEqual([2, 0, 0]);
+    expect(server.uploads).toHaveLength(0);
+  });
+
   it('2631o-13, P7: the newest name is tried once, the old one works, and both are remembered', async () => {
     const client = await open({ tools: [tool(KEYWORD)] });
     const uri = await upload(client, F4);

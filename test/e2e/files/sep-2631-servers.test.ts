@@ -262,6 +262,54 @@ describe('a server that speaks SEP-2631', () => {
     expect(asked('tools/call')).toBe(0);
   });
 
+  /** When the answer to the nth question says that its address is over: seconds from then. */
+  const expiring = (...inSeconds: number[]) => ({
+    methods: {
+      'files/authorizeUpload': (params: Record<string, unknown>) => {
+        const seconds = inSeconds[asked('files/authorizeUpload') - 1] ?? 0;
+        const { file, upload: descriptor } = server.authorizeUpload(params) as { file: object; upload: object };
+        const expiresAt = new Date(Date.now() + seconds * 1000).toISOString();
+        return { file, upload: { ...descriptor, expiresAt } };
+      },
+    },
+  });
+
+  it('2631-58: an address that is over is not used: another one is asked for', async () => {
+    const client = await open(expiring(-600, 600));
+    await client.call('take', { doc: await upload(client, F4) });
+    expect(asked('files/authorizeUpload')).toBe(2);
+    expect(server.uploads).toHaveLength(1);
+    expect(server.files.get(String(argument()))).toEqual(F4);
+  });
+
+  it('2631-58: once; if that one is over as well, the call is refused and no byte sent', async () => {
+    const client = await open(expiring(-600, -600, 600));
+    const refused = await client.call('take', { doc: await upload(client, F4) });
+    expect(reasonOf(refused)).toBe('unreachable');
+    expect(refused.result?.content?.[0]?.text).toMatch(
+      /^Argument 'doc' could not be uploaded: the server "s" gave an address for it, twice, that had expired \(at 20.*Z\)\./,
+    );
+    expect(asked('files/authorizeUpload')).toBe(2);
+    expect(server.uploads.length + asked('tools/call')).toBe(0);
+  });
+
+  it('2631-58: one that is over only because clocks differ by some seconds is good', async () => {
+    const client = await open(expiring(-10));
+    await client.call('take', { doc: await upload(client, F4) });
+    expect(asked('files/authorizeUpload')).toBe(1);
+    expect(server.files.get(String(argument()))).toEqual(F4);
+  });
+
+  it.each([['soon'], ['2020-01-01'], ['2020-13-01T00:00:00Z'], [1_500_000_000]])(
+    'a time that is none does not matter: %j',
+    async (expiresAt) => {
+      const client = await open({ descriptor: { expiresAt } });
+      await client.call('take', { doc: await upload(client, F4) });
+      expect(asked('files/authorizeUpload')).toBe(1);
+      expect(server.files.get(String(argument()))).toEqual(F4);
+    },
+  );
+
   it('2631-26, 2631-66: one that knows no uploads after all is asked once, and the call refused', async () => {
     const client = await open({ methods: { 'files/authorizeUpload': undefined } });
     const uri = await upload(client, F4);

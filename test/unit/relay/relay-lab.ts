@@ -136,6 +136,7 @@ export class RelayLab {
       uploads: {} as RelayDeps['uploads'],
       methods: {} as RelayDeps['methods'],
       tools: new LocalTools([], 'off'),
+      clock: { now: () => 0 },
       log: silentLog,
       metrics: { count() {}, observe() {}, gauge() {} },
     };
