@@ -137,6 +137,10 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .argument('[server]', 'only this server of the config')
     .option('-u, --upstream <url>', 'ask the MCP server at this URL')
     .option('-c, --config <file>', 'ask the servers of a config file')
+    .addHelpText(
+      'after',
+      '\nEach answer of a server is waited for up to timeouts.queue (30s); then the next server is asked.',
+    )
     .action((server: string | undefined, options: Sources, sub: Command) => {
       const load = loadOf(options, command, sub, INSPECT_HELP);
       if (server !== undefined && load.file === undefined)

@@ -104,7 +104,11 @@ interface TimeRow {
 }
 
 const TIMEOUT_ROWS: Record<keyof Timeouts, TimeRow> = {
-  queue: { min: 1, max: HOUR, text: 'Wait for a place in a bounded queue.' },
+  queue: {
+    min: 1,
+    max: HOUR,
+    text: 'Wait for a place in a bounded queue; in `wharf inspect`, for each answer of a server.',
+  },
   idle: {
     min: 100,
     max: HOUR,

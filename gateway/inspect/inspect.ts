@@ -1,5 +1,6 @@
 import type { AdapterDeps, AdapterList } from '../config/adapter-list.js';
 import type { ServerConfig } from '../config/config.js';
+import { GatewayError } from '../errors.js';
 import { redactText } from '../redact.js';
 import { propose, type ToolProposals } from './propose.js';
 import { type Inspected, inspectReport } from './report.js';
@@ -40,7 +41,7 @@ async function inspectServer(server: ServerConfig, options: InspectOptions): Pro
       tools.push(...page.map((tool) => propose(tool, adapters.dialects)));
     }
   } catch (error) {
-    const failure = textOf(error);
+    const failure = `${textOf(error)}${adviceOn(error, server)}`;
     progress(`${server.name}: ${failure}\n`);
     return { server, tools, failure };
   }
@@ -51,6 +52,13 @@ async function inspectServer(server: ServerConfig, options: InspectOptions): Pro
 
 function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
+}
+
+/** What to do about a server that says nothing. */
+function adviceOn(error: unknown, { transport }: ServerConfig): string {
+  if (!(error instanceof GatewayError) || error.code !== 'upstream_timeout') return '';
+  const look = transport === 'stdio' ? 'Run its command by itself' : 'Look whether an MCP server runs at its URL';
+  return ` ${look}; if it only needs longer, raise ${error.facts.limit} in a config.`;
 }
 
 /** The error and what it came from, in one line. */

@@ -26,20 +26,19 @@ export class SharedConversation implements Conversation {
     const answer = new Promise<JsonObject>((resolve, reject) => {
       if (this.#ended !== undefined) return reject(this.#ended);
       this.#waiting.set(id, { resolve, reject });
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      if (signal.aborted) reject(signal.reason);
     });
     try {
       // together, so that an answer that never comes does not leave a failed sending unnoticed
-      const [message] = await Promise.all([answer, this.#send({ jsonrpc: '2.0', id, method, params })]);
+      const both = Promise.all([answer, this.#send({ jsonrpc: '2.0', id, method, params })]);
+      const [message] = await orAborted(both, signal);
       return resultOf(message, method);
     } finally {
       this.#waiting.delete(id);
     }
   }
 
-  async notify(method: string): Promise<void> {
-    await this.#send({ jsonrpc: '2.0', method });
+  async notify(method: string, signal: AbortSignal): Promise<void> {
+    await orAborted(this.#send({ jsonrpc: '2.0', method }), signal);
   }
 
   agree(): void {
@@ -74,4 +73,13 @@ export class SharedConversation implements Conversation {
     this.#ended = error;
     for (const { reject } of this.#waiting.values()) reject(error);
   }
+}
+
+/** What comes of it, or the signal's reason when that comes first: a server may take as little as it answers. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    if (signal.aborted) reject(signal.reason);
+  });
+  return Promise.race([work, aborted]);
 }

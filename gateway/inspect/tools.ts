@@ -120,15 +120,19 @@ function statelessMeta(conversation: Conversation, capabilities: JsonObject): Js
   };
 }
 
-/** Ends what takes longer than `timeouts.upstream`, or when the caller gives up. */
+/**
+ * Ends what takes longer than somebody at a terminal waits, which is less than a tool may work (`timeouts.upstream`), or
+ * when the caller gives up.
+ */
 async function bounded<T>(
   ask: (signal: AbortSignal) => Promise<T>,
   { name, timeouts }: UpstreamDeps,
   signal: AbortSignal,
 ): Promise<T> {
   const timer = new AbortController();
-  const facts = { server: name, limit: 'timeouts.upstream', allowed: timeouts.upstream };
-  const handle = setTimeout(() => timer.abort(new GatewayError('upstream_timeout', facts)), timeouts.upstream);
+  const limit = timeouts.queue < timeouts.upstream ? 'queue' : 'upstream';
+  const facts = { server: name, limit: `timeouts.${limit}`, allowed: timeouts[limit] };
+  const handle = setTimeout(() => timer.abort(new GatewayError('upstream_timeout', facts)), timeouts[limit]);
   try {
     return await ask(AbortSignal.any([signal, timer.signal]));
   } finally {

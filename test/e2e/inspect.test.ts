@@ -1,4 +1,6 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -51,6 +53,24 @@ describe('wharf inspect', () => {
     expect(err).toMatch(/refuse: The server refused initialize: not today, initialize \(-32000\)/);
     expect(err).toMatch(/die: The server "die" ended/);
     expect(err).toMatch(/silent: The server "silent" did not answer within timeouts\.upstream = 1500 ms/);
+  });
+
+  it('waits for an answer no longer than somebody would, says what to do and asks the next server', async () => {
+    const mute = createServer();
+    await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(mute.address() as AddressInfo).port}/mcp`;
+    const servers = { sleeps: { command: ['sleep', '100'] }, mute: { url }, good: { command: listing('pages') } };
+    const config = await file('mute.yaml', JSON.stringify({ servers, timeouts: { queue: '1500ms' } }));
+    const { code, out, err } = await wharf('inspect', '--config', config);
+    mute.closeAllConnections();
+    mute.close();
+    expect(code).toBe(1);
+    const advice = 'if it only needs longer, raise timeouts.queue in a config.';
+    const within = 'did not answer within timeouts.queue = 1500 ms.';
+    expect(err).toContain(`sleeps: The server "sleeps" ${within} Run its command by itself; ${advice}\n`);
+    expect(err).toContain(`mute: The server "mute" ${within} Look whether an MCP server runs at its URL; ${advice}\n`);
+    expect(err).toContain('good: 2 tools, 1 argument that may be a file\n');
+    expect(out.match(/could not be asked to the end/g)).toHaveLength(2);
   });
 
   it('of one server of a config asks only that', async () => {
