@@ -6,6 +6,7 @@ import type { Config } from './config/config.js';
 import { loadConfig } from './config/load.js';
 import { configJsonSchema } from './config/reference.js';
 import { configMarkdown } from './config/reference-markdown.js';
+import { serversNamed, writtenNames } from './config/server-name.js';
 import { createLog } from './log.js';
 import { problemsText, startedText, startFailureText, summaryText } from './report.js';
 
@@ -54,9 +55,9 @@ async function main(argv: string[]): Promise<number> {
 }
 
 async function inspectServers(config: Config, isWhole: boolean, only: string | undefined): Promise<number> {
-  const servers = config.servers.filter(({ name }) => only === undefined || name === only);
+  const servers = only === undefined ? config.servers : serversNamed(config.servers, only);
   if (servers.length === 0) {
-    const names = config.servers.map(({ name }) => name).join(', ');
+    const names = writtenNames(config.servers);
     process.stderr.write(`There is no server called ${JSON.stringify(only)}; the config has: ${names}\n`);
     return 1;
   }

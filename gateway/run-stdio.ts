@@ -6,6 +6,7 @@ import type { StdioAction } from './cli.js';
 import type { AdapterList } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
 import { loadConfig } from './config/load.js';
+import { serversNamed, writtenNames } from './config/server-name.js';
 import { makePrivateFolder } from './files/temp-files.js';
 import { createLog } from './log.js';
 import { problemsText, startFailureText } from './report.js';
@@ -65,8 +66,8 @@ export async function runStdio({ load, server }: StdioAction, adapters: AdapterL
 /** The config with the one server to front, or what is wrong, for people to read. */
 function choose(config: Config, name: string | undefined): Config | string {
   const { servers } = config;
-  const names = servers.map((server) => server.name).join(', ');
-  const found = name === undefined ? servers : servers.filter((server) => server.name === name);
+  const names = writtenNames(servers);
+  const found = name === undefined ? servers : serversNamed(servers, name);
   if (found.length === 0) return `The config has no server called "${name}". It has: ${names}\n`;
   if (found.length > 1) return `The config has several servers. Say which: wharf stdio --config FILE NAME (${names})\n`;
   return { ...config, servers: found };

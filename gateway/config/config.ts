@@ -25,6 +25,8 @@ export type ServerTransport = 'streamable-http' | 'legacy-sse' | 'stdio' | 'prob
 export interface ServerConfig {
   /** `[a-z0-9-]{1,64}`, the first segment of the server's path. */
   name: string;
+  /** What the `mcpServers` file of a host calls it, where that is another name. */
+  hostName?: string;
   transport: ServerTransport;
   /** Settings of the upstream adapter. */
   settings: Settings;

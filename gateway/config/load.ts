@@ -66,7 +66,11 @@ export async function loadConfig(
     const value = environment[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  return { ok: true, config: { ...result.config, inheritedEnv: Object.fromEntries(inherited) } };
+  const servers = result.config.servers.map((server) => {
+    const hostName = host?.names.get(server.name);
+    return hostName === undefined || hostName === server.name ? server : { ...server, hostName };
+  });
+  return { ok: true, config: { ...result.config, servers, inheritedEnv: Object.fromEntries(inherited) } };
 }
 
 /** The problem with the path that its writer knows: an option, or the host's own name of a server. */

@@ -11,6 +11,21 @@ export function pathName(name: string): string {
   return dashed.slice(0, 64).replace(/^-+|-+$/g, '');
 }
 
+interface Named {
+  name: string;
+  hostName?: string;
+}
+
+/** The servers that go by a name: their own, or as the host's file writes it. */
+export function serversNamed<Server extends Named>(servers: readonly Server[], name: string): Server[] {
+  return servers.filter((server) => server.name === name || server.hostName === name);
+}
+
+/** The names of servers as whoever wrote the config knows them. */
+export function writtenNames(servers: readonly Named[]): string {
+  return servers.map(({ name, hostName }) => hostName ?? name).join(', ');
+}
+
 /** `npx -y @modelcontextprotocol/server-filesystem /data` is `server-filesystem`, `node ocr.js` is `ocr`. */
 export function nameOfCommand(command: readonly string[]): string {
   const word = command.find((part) => !part.startsWith('-') && !/^\w+=/.test(part) && !RUNNERS.test(basename(part)));

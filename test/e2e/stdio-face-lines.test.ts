@@ -342,17 +342,21 @@ describe('the command line of wharf stdio', () => {
     const file = join(face.folder, 'servers.json');
     const [command = '', ...args] = stdioServer();
     const other = { command: process.execPath, args: ['-e', 'process.exit(9)'] };
-    await writeFile(file, JSON.stringify({ mcpServers: { files: { command, args }, other } }));
-    const named = await FaceProcess.start('--config', file, 'files');
-    await named.initialize();
-    named.child.stdin.end();
-    expect(await named.ended).toBe(0);
+    await writeFile(file, JSON.stringify({ mcpServers: { 'My Files': { command, args }, other } }));
+    // as the host writes it, and as the path of its URL is called
+    const named = await FaceProcess.start('--config', file, 'My Files');
+    const cleaned = await FaceProcess.start('--config', file, 'my-files');
+    for (const one of [named, cleaned]) {
+      await one.initialize();
+      one.child.stdin.end();
+      expect(await one.ended).toBe(0);
+    }
     const unnamed = await FaceProcess.start('--config', file);
     expect([await unnamed.ended, unnamed.out]).toEqual([1, '']);
-    expect(unnamed.err).toContain('(files, other)');
+    expect(unnamed.err).toContain('(My Files, other)');
     const wrong = await FaceProcess.start('--config', file, 'nobody');
     expect([await wrong.ended, wrong.err]).toEqual([1, expect.stringContaining('no server called "nobody"')]);
-    for (const one of [named, unnamed, wrong]) {
+    for (const one of [named, cleaned, unnamed, wrong]) {
       expect(await one.leftovers()).toEqual([]);
       await one.clean();
     }

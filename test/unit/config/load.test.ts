@@ -190,6 +190,7 @@ describe('the mcpServers file of desktop hosts', () => {
       ['old', 'legacy-sse'],
       ['bare', 'probed'],
     ]);
+    expect(config.servers.map(({ hostName }) => hostName)).toEqual(['My Files', undefined, undefined, undefined]);
     expect(config.servers[0]?.settings).toMatchObject({
       command: ['npx', '-y', 'server-files', '/data'],
       env: { A: '1' },
