@@ -96,7 +96,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
       server.uploadTool,
     ),
     sessions: parts.sessions,
-    catalog: new Catalog(tools, dialects, parts.takers),
+    catalog: new Catalog(tools, dialects, { takers: parts.takers, log }),
     takers: parts.takers,
     taskTools: parts.taskTools,
     clock: parts.clock,

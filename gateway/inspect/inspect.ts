@@ -1,6 +1,8 @@
 import type { AdapterDeps, AdapterList } from '../config/adapter-list.js';
 import type { ServerConfig } from '../config/config.js';
 import { GatewayError } from '../errors.js';
+import type { FileArgument } from '../ports/file-slot.js';
+import type { JsonObject } from '../ports/json.js';
 import { redactText } from '../redact.js';
 import { propose, type ToolProposals } from './propose.js';
 import { type Inspected, inspectReport } from './report.js';
@@ -38,7 +40,7 @@ async function inspectServer(server: ServerConfig, options: InspectOptions): Pro
   try {
     const own = { ...deps, limits: server.limits, log: deps.log.child({ server: server.name }), name: server.name };
     for await (const page of toolsOf(server, { adapters, deps: own, signal })) {
-      tools.push(...page.map((tool) => propose(tool, adapters.dialects)));
+      tools.push(...page.map((tool) => propose(tool, adapters.dialects, configuredOf(tool, server))));
     }
   } catch (error) {
     const failure = `${textOf(error)}${adviceOn(error, server)}`;
@@ -48,6 +50,10 @@ async function inspectServer(server: ServerConfig, options: InspectOptions): Pro
   const found = tools.reduce((sum, { proposals }) => sum + proposals.length, 0);
   progress(`${server.name}: ${count(tools.length, 'tool')}, ${count(found, 'argument')} that may be a file\n`);
   return { server, tools };
+}
+
+function configuredOf({ name }: JsonObject, { tools }: ServerConfig): readonly FileArgument[] {
+  return (typeof name === 'string' ? tools[name]?.files : undefined) ?? [];
 }
 
 function count(number: number, what: string): string {

@@ -1,6 +1,7 @@
 import type { Dialect } from '../ports/dialect.js';
 import type { FileArgument } from '../ports/file-slot.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
+import { type UnknownArgument, unknownArguments } from '../relay/unknown-argument.js';
 import { type Argument, type ArgumentMap, argumentsOf, isObject, textOf } from './argument.js';
 import type { Confidence } from './clue.js';
 import { acceptedTypes, companionKind, companionsOf } from './companions.js';
@@ -20,10 +21,19 @@ export interface ToolProposals {
   proposals: Proposal[];
   /** Arguments that their server declares as files: they need no config. */
   declared: { path: string; by: string }[];
+  /** Configured, but not there. */
+  unknown: UnknownArgument[];
 }
 
-/** What `files:` of a tool would say. Pure: the same tool, the same proposals. */
-export function propose(tool: JsonObject, dialects: readonly Dialect[]): ToolProposals {
+/**
+ * What `files:` of a tool would say. Pure: the same tool, the same proposals.
+ * @param configured what it says already
+ */
+export function propose(
+  tool: JsonObject,
+  dialects: readonly Dialect[],
+  configured: readonly FileArgument[] = [],
+): ToolProposals {
   const { values, maps, declared: byKeyword } = argumentsOf(tool);
   const declared = declarations(tool, dialects, byKeyword);
   const isDeclared = (path: readonly string[]) => declared.some((other) => isWithin(path, other.path));
@@ -44,6 +54,7 @@ export function propose(tool: JsonObject, dialects: readonly Dialect[]): ToolPro
     tool: textOf(tool.name),
     proposals: withoutOverlap(proposals),
     declared: declared.map(({ path, by }) => ({ path: joined(path), by })),
+    unknown: unknownArguments(tool, configured),
   };
 }
 

@@ -35,7 +35,7 @@ function serverNode({ server, tools, failure }: Inspected, isWhole: boolean): Ya
   const nodes = tools.map((tool) => toolNode(tool, server)).filter((node) => node !== undefined);
   const shown = nodes.filter(({ line }) => line !== undefined);
   const remarks = nodes.flatMap(({ line, comments = [] }) => (line === undefined ? comments : []));
-  const rest = tools.filter(({ proposals, declared }) => proposals.length + declared.length === 0);
+  const rest = tools.filter((tool) => isQuiet(tool));
   const quiet =
     rest.length === 0 ? [] : [`nothing to configure: ${rest.map(({ tool }) => commentText(tool)).join(', ')}`];
   const failed = failure === undefined ? [] : [`could not be asked to the end: ${failure}`];
@@ -55,11 +55,20 @@ function reachNodes({ settings }: ServerConfig): YamlNode[] {
   return [{ line: `${key}: ${yamlFlow(value)}`, isMeant: true }];
 }
 
-function toolNode({ tool, proposals, declared }: ToolProposals, server: ServerConfig): YamlNode | undefined {
-  if (proposals.length + declared.length === 0) return undefined;
+function isQuiet({ proposals, declared, unknown }: ToolProposals): boolean {
+  return proposals.length + declared.length + unknown.length === 0;
+}
+
+function toolNode(found: ToolProposals, server: ServerConfig): YamlNode | undefined {
+  if (isQuiet(found)) return undefined;
+  const { tool, proposals, declared, unknown } = found;
   const known = new Set(server.tools[tool]?.files.map(({ path }) => path));
   const fresh = proposals.filter(({ file }) => !known.has(file.path));
   const comments = [
+    ...unknown.map(({ path, known: others }) => {
+      const has = others.length === 0 ? 'it has none' : `it has: ${others.join(', ')}`;
+      return `${tool}, ${path}: configured, but the tool has no such argument; ${has}`;
+    }),
     ...declared.map(({ path, by }) => `${tool}, ${path}: declared by its server (${by}), needs no config`),
     ...proposals
       .filter((one) => !fresh.includes(one))

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Dialect, JsonObject, JsonValue, RpcError } from '../ports/dialect.js';
 import type { FileSlot, ToolSettings } from '../ports/file-slot.js';
+import type { Log } from '../ports/log.js';
 import { sizeIsText } from './companions.js';
 import { slotsOf } from './file-slots.js';
 import type { FileTakers } from './file-takers.js';
@@ -10,6 +11,7 @@ import { withNameCompanions } from './name-companion.js';
 import { type ParamHeader, paramHeadersOf } from './param-headers.js';
 import { isObject } from './request.js';
 import { itemCountsOf, typesOf } from './schema-place.js';
+import { unknownArguments } from './unknown-argument.js';
 
 /** What is kept of a tool. */
 export interface ToolFacts {
@@ -62,11 +64,19 @@ export class Catalog {
   readonly #settings: Readonly<Record<string, ToolSettings>>;
   readonly #dialects: readonly Dialect[];
   readonly #takers: FileTakers | undefined;
+  readonly #log: Pick<Log, 'warn'> | undefined;
+  /** Configured tools whose arguments have been held against the config. */
+  readonly #checked = new Set<string>();
 
   /** @param settings what the operator says of each tool */
-  constructor(settings: Readonly<Record<string, ToolSettings>>, dialects: readonly Dialect[], takers?: FileTakers) {
+  constructor(
+    settings: Readonly<Record<string, ToolSettings>>,
+    dialects: readonly Dialect[],
+    { takers, log }: { takers?: FileTakers; log?: Pick<Log, 'warn'> } = {},
+  ) {
     this.#settings = settings;
     this.#takers = takers;
+    this.#log = log;
     this.#dialects = dialects;
   }
 
@@ -100,6 +110,18 @@ export class Catalog {
       const facts = this.factsOf(tool);
       if (facts.slots.length > 0) this.#takers?.found();
       this.#view(view).set(tool.name, facts);
+      this.#warnOfUnknown(tool, tool.name);
+    }
+  }
+
+  /** Once: what is misspelt in the config works for nobody who goes by the list, and nothing else says so. */
+  #warnOfUnknown(tool: JsonObject, name: string): void {
+    const settings = own(this.#settings, name);
+    if (!settings || this.#checked.has(name)) return;
+    this.#checked.add(name);
+    for (const { path, known } of unknownArguments(tool, settings.files)) {
+      const text = 'a file argument is configured that its tool does not have: no client is shown it';
+      this.#log?.warn({ tool: name, path, arguments: known }, text);
     }
   }
 

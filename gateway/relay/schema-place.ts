@@ -130,7 +130,7 @@ function isSmall(schema: JsonObject): boolean {
 }
 
 /** What a `#/…` reference points to. */
-function pointed(root: JsonObject, reference: string): JsonValue | undefined {
+export function pointed(root: JsonObject, reference: string): JsonValue | undefined {
   if (!reference.startsWith('#')) return undefined;
   let value: JsonValue | undefined = root;
   for (const token of reference.slice(1).split('/').slice(1)) {

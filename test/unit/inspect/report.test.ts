@@ -73,6 +73,17 @@ describe('the report', () => {
     expect(text).toMatch(/^ {10}y_b64: \{ encoding: base64 \}$/m);
   });
 
+  it('tells of what is configured and not there', async () => {
+    const files = '{ x_b46: { encoding: base64 }, "x_b64.y": { encoding: base64 } }';
+    const [server] = (await configOf(`servers: { a: { command: [n], tools: { t: { files: ${files} } } } }`)).servers;
+    if (server === undefined) throw new Error('no server');
+    const written = { name: 't', inputSchema: { type: 'object', properties: { n: { type: 'string' } } } };
+    const text = inspectReport([{ server, tools: [propose(written, [], server.tools.t?.files)] }], false);
+    expect(text).toContain('# a: t, x_b46: configured, but the tool has no such argument; it has: n\n');
+    expect(text).toContain('# a: t, x_b64.y: configured, but the tool has no such argument; it has: n\n');
+    expect(text).not.toContain('nothing to configure');
+  });
+
   it('tells of a path that an HTTP server takes, and offers nothing for it', () => {
     const found = tool('t', { image_path: { type: 'string', description: 'Path to the image' } });
     expect(report([found], HTTP)).toMatch(/t, image_path: looks like a file .* but is only\s/s);

@@ -41,6 +41,18 @@ afterEach(() => {
 
 const slotsOf = async (name: string) => (await catalog.tool(VIEW, name, inquire))?.slots.map(({ path }) => path);
 
+describe('a configured file argument that the tool does not have', () => {
+  it('is warned of once, with what the tool has', () => {
+    const warned: unknown[] = [];
+    const log = { warn: (fields: unknown) => warned.push(fields) };
+    const files = [{ path: 'fiel', encoding: 'base64' } as const, { path: 'file', encoding: 'base64' } as const];
+    const settings = { ocr: { files, results: { files: [] } } };
+    const configured = new Catalog(settings, [mcpInline()], { log });
+    for (const view of [VIEW, 'another', VIEW]) configured.observe(view, { tools: [taking('ocr'), taking('other')] });
+    expect(warned).toEqual([{ tool: 'ocr', path: 'fiel', arguments: ['file'] }]);
+  });
+});
+
 describe('what is known of a server’s tools', () => {
   it('is asked for once, whichever tool is meant', async () => {
     expect(catalog.isSettled(VIEW)).toBe(false);

@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals';
+import type { JsonObject } from '../../../gateway/ports/json.js';
+import { unknownArguments } from '../../../gateway/relay/unknown-argument.js';
+
+const text = { type: 'string' };
+const page = { type: 'object', properties: { data: text, n: { type: 'integer' } } };
+const properties: JsonObject = {
+  image: text,
+  pages: { type: 'array', items: { $ref: '#/$defs/page' } },
+  maybe: { anyOf: [text, { type: 'null' }, page] },
+  free: { type: 'object' },
+  any: {},
+  list: { type: 'array' },
+  map: { type: 'object', additionalProperties: text },
+  far: { $ref: 'https://example.com/schema' },
+  self: { $ref: '#/properties/self' },
+};
+const TOP = Object.keys(properties);
+
+const knownInstead = (path: string, inputSchema: JsonObject) =>
+  unknownArguments({ name: 't', inputSchema }, [{ path, encoding: 'base64' }]).map(({ known }) => known)[0];
+
+describe('an argument that a tool does not have', () => {
+  it.each([
+    ['imgae', TOP],
+    ['constructor', TOP],
+    ['images[]', TOP],
+    ['pages[].dta', ['pages[].data', 'pages[].n']],
+    ['pages.data', ['pages']],
+    ['image[]', ['image']],
+    ['image.data', ['image']],
+    ['maybe.dta', ['maybe.data', 'maybe.n']],
+  ])('%s is told with those that it has', (path, known) => {
+    expect(knownInstead(path, { type: 'object', properties, $defs: { page } })).toEqual(known);
+  });
+
+  it.each([
+    'image',
+    'pages[].data',
+    'maybe',
+    'maybe.data',
+    'free.image',
+    'any.image',
+    'any[]',
+    'list[]',
+    'list[].image',
+    'map.image',
+    'far',
+    'far.image',
+    'self.image',
+  ])('%s is none: the tool has it, or leaves it open', (path) => {
+    expect(knownInstead(path, { type: 'object', properties, $defs: { page } })).toBeUndefined();
+  });
+
+  it.each<[string, JsonObject, string[] | undefined]>([
+    ['names no argument', { type: 'object' }, undefined],
+    ['takes none', { type: 'object', properties: {} }, []],
+    ['takes none and says so', { type: 'object', additionalProperties: false }, []],
+    ['ignores others', { type: 'object', properties: { a: text }, additionalProperties: {} }, ['a']],
+    ['names some by a pattern', { type: 'object', properties: { a: text }, patternProperties: { b: text } }, undefined],
+    ['has another in a branch', { properties: { a: text }, oneOf: [{ properties: { b: text } }, {}] }, ['a', 'b']],
+    ['has it in a branch', { properties: { a: text }, allOf: [{ properties: { x: text } }] }, undefined],
+  ])('of a tool that %s', (_what, schema, known) => {
+    expect(knownInstead('x', schema)).toEqual(known);
+  });
+});
