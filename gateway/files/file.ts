@@ -20,6 +20,8 @@ export interface FileRecord {
   key: string;
   /** Milliseconds since the Unix epoch. */
   createdAt: number;
+  /** The same bytes came again and became this file: more than one message may have told of it. */
+  shared?: true;
 }
 
 /** The pointer to a file that goes into a message: its name, its link, and how long the link lives. */

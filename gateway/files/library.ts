@@ -1,3 +1,4 @@
+import { GatewayError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { ByteRange, ObjectStore } from '../ports/object-store.js';
@@ -10,6 +11,7 @@ import { HandleMemory } from './handle-memory.js';
 import type { Stored } from './ingest.js';
 import { type LazyFile, LazyFiles } from './lazy-files.js';
 import { safeMediaType } from './media-type.js';
+import { SharedWork } from './shared-work.js';
 import { type ShownResource, ShownResources } from './shown-resources.js';
 import type { Tickets } from './ticket.js';
 
@@ -44,6 +46,9 @@ export type Resolved =
   | { kind: 'expired' }
   | { kind: 'unknown' };
 
+/** Stands where a record was until it has expired there, since nothing removes a key only if it is unchanged. */
+const WITHDRAWN = 'null';
+
 /** The same once it has been read where it has to be. */
 export type Opened = Exclude<Resolved, { kind: 'lazy' }>;
 
@@ -52,6 +57,7 @@ export class Library {
   readonly #deps: LibraryDeps;
   readonly #handles: HandleMemory;
   readonly #lazy: LazyFiles;
+  readonly #reads = new SharedWork<FileRecord>();
   readonly #shown: ShownResources;
 
   constructor(deps: LibraryDeps) {
@@ -176,12 +182,41 @@ export class Library {
       const record = await this.find(lazy.file);
       return record ? { kind: 'ready', record } : { kind: 'expired' };
     }
-    const read = async (signal: AbortSignal): Promise<FileRecord> => {
-      const fresh = await this.#deps.readLazy(lazy, signal);
-      const first = await this.#lazy.settle(id, lazy, fresh.id);
-      return (first === fresh.id ? undefined : await this.find(first)) ?? fresh;
-    };
+    const read = (signal: AbortSignal) => this.#reads.run(id, signal, (shared) => this.#readLazy(id, lazy, shared));
     return { kind: 'lazy', server: lazy.server, read };
+  }
+
+  async #readLazy(id: string, resolved: LazyFile, signal: AbortSignal): Promise<FileRecord> {
+    // it may have been read since the handle was looked at
+    const lazy = (await this.#lazy.use(id)) ?? resolved;
+    if (lazy.file !== undefined) {
+      const record = await this.find(lazy.file);
+      if (!record) throw new GatewayError('file_gone');
+      return record;
+    }
+    const fresh = await this.#deps.readLazy(lazy, signal);
+    const first = await this.#lazy.settle(id, lazy, fresh.id);
+    const record = first === fresh.id ? undefined : await this.find(first);
+    if (!record) return fresh;
+    await this.#withdraw(fresh);
+    return record;
+  }
+
+  /**
+   * Takes back a file that nobody has been told of. One that the same bytes have been made into stays, for others know
+   * it. Never throws: what cannot be taken back expires.
+   */
+  async #withdraw(record: FileRecord): Promise<void> {
+    if (record.shared) return;
+    const { state, log } = this.#deps;
+    try {
+      // from this step on nobody can find it, and nobody has found it before
+      if (!(await state.replace(`file:${record.id}`, JSON.stringify(record), WITHDRAWN, 1))) return;
+    } catch (error) {
+      log.warn({ id: record.id, err: error }, 'could not take back a file');
+      return;
+    }
+    await this.discard(record.key);
   }
 
   /**
@@ -210,15 +245,29 @@ export class Library {
     const twin = await this.find(id);
     if (!twin || twin.name !== about.name || twin.mimeType !== about.mimeType) return undefined;
     if (twin.resource !== about.resource) return undefined;
-    // Only a record that still exists may be promised again: extend says so in the same step.
-    if (!(await this.touch(id))) return undefined;
-    await state.extend(digestKey, settings.retentionMs);
-    return twin;
+    const shared = await this.#share(twin);
+    if (shared) await state.extend(digestKey, settings.retentionMs);
+    return shared;
+  }
+
+  /** Only a record that still exists, and that is not taken back, may be promised again: each step says so itself. */
+  async #share(record: FileRecord): Promise<FileRecord | undefined> {
+    const { state, settings } = this.#deps;
+    const { id } = record;
+    const shared: FileRecord = { ...record, shared: true };
+    if (
+      !record.shared &&
+      !(await state.replace(`file:${id}`, JSON.stringify(record), JSON.stringify(shared), settings.retentionMs)) &&
+      !(await this.find(id))?.shared
+    ) {
+      return undefined;
+    }
+    return (await this.touch(id)) ? shared : undefined;
   }
 
   async find(id: string): Promise<FileRecord | undefined> {
     const text = await this.#deps.state.read(`file:${id}`);
-    return text === undefined ? undefined : (JSON.parse(text) as FileRecord);
+    return text === undefined || text === WITHDRAWN ? undefined : (JSON.parse(text) as FileRecord);
   }
 
   /** Somebody uses the file: it lives for another `retention`. False when it is gone. */

@@ -88,7 +88,7 @@ export function createSweep(deps: SweepDeps): Sweep {
 /** Whether a file's record points to this very object: of several tries to upload one file, only one has it. */
 async function hasRecord(state: Pick<StateStore, 'read'>, key: string): Promise<boolean> {
   const text = await state.read(`file:${idOfKey(key)}`);
-  return text !== undefined && (JSON.parse(text) as FileRecord).key === key;
+  return text !== undefined && (JSON.parse(text) as FileRecord | null)?.key === key;
 }
 
 export interface SweeperDeps extends SweepDeps {

@@ -1,7 +1,7 @@
 import { create as createObjects, settings as objectSettings } from '../../../adapters/objects/memory.js';
 import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
 import { PartBudget } from '../../../gateway/files/budget.js';
-import { Library } from '../../../gateway/files/library.js';
+import { Library, type LibraryDeps } from '../../../gateway/files/library.js';
 import { PartBuffers } from '../../../gateway/files/part-buffers.js';
 import { StateKeys } from '../../../gateway/files/state-keys.js';
 import { Tickets } from '../../../gateway/files/ticket.js';
@@ -18,6 +18,7 @@ export const FILE_LIMIT = 3_000_000;
 export const HOUR = 3_600_000;
 
 export interface LabOptions {
+  readLazy?: LibraryDeps['readLazy'];
   objects?: (real: ObjectStore) => ObjectStore;
   state?: (real: StateStore) => StateStore;
 }
@@ -39,7 +40,7 @@ export function createLab(options: LabOptions = {}) {
     clock,
     log: silentLog,
     expiry: { watch: (_id, key) => watched.push(key) },
-    readLazy: () => Promise.reject(new Error('not here')),
+    readLazy: options.readLazy ?? (() => Promise.reject(new Error('not here'))),
     settings: {
       gatewayId: 'wharf',
       publicUrl: () => 'http://gw.example',
@@ -48,8 +49,9 @@ export function createLab(options: LabOptions = {}) {
     },
   });
   const budget = new PartBudget(4 * objects.partSize, 1000);
+  const ingest = { objects, budget, buffers: new PartBuffers(objects.partSize), log: silentLog };
   const uploads = new Uploads({
-    ingest: { objects, budget, buffers: new PartBuffers(objects.partSize), log: silentLog },
+    ingest,
     library,
     tickets,
     clock,
@@ -60,6 +62,7 @@ export function createLab(options: LabOptions = {}) {
     objects: realObjects,
     state: realState,
     library,
+    ingest,
     uploads,
     budget,
     watched,
