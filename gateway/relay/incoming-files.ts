@@ -108,7 +108,7 @@ export class IncomingFiles {
   async #read(reading: ArgumentReading, rules: SlotRules): Promise<IncomingFile> {
     switch (reading.kind) {
       case 'handle':
-        return this.#stored(await this.#resolve(reading.uri, rules));
+        return this.#stored(await this.#resolve(reading.uri, rules), rules);
       case 'link':
         return this.#linked(reading.url, rules);
       case 'remote':
@@ -182,15 +182,16 @@ export class IncomingFiles {
       const text = 'is no link to a file of yours, and Wharf does not follow it; pass a file handle or a data: URI';
       throw refused(rules, 'schemeNotAllowed', text);
     }
-    return this.#stored(await this.#resolve(uri, rules));
+    return this.#stored(await this.#resolve(uri, rules), rules);
   }
 
   async #remote({ url, claims }: ArgumentReading & { kind: 'remote' }, rules: SlotRules): Promise<IncomingFile> {
     // what was given out as a link comes back as an address
     const uri = await this.#deps.library.handleOfLink(url);
-    if (uri !== undefined) return this.#stored(await this.#resolve(uri, rules));
+    if (uri !== undefined) return this.#stored(await this.#resolve(uri, rules), rules);
     try {
-      return this.#stored(await this.#deps.fetch(url, claims, this.#owner, rules.maxSize, this.#signal));
+      const record = await this.#deps.fetch(url, claims, this.#owner, rules.maxSize, this.#signal);
+      return await this.#stored(record, rules);
     } catch (thrown) {
       this.#signal.throwIfAborted();
       if (!(thrown instanceof GatewayError)) throw thrown;
@@ -206,7 +207,7 @@ export class IncomingFiles {
     }
   }
 
-  async #stored(record: FileRecord): Promise<IncomingFile> {
+  async #stored(record: FileRecord, rules: SlotRules): Promise<IncomingFile> {
     const { library } = this.#deps;
     await library.touch(record.id);
     const signal = this.#signal;
@@ -221,7 +222,12 @@ export class IncomingFiles {
       record,
       async *read(range) {
         const found = await library.read(record.key, signal, range);
-        if (found.kind !== 'found') throw new GatewayError('file_gone');
+        if (found.kind !== 'found' || found.stat.size !== record.size) {
+          if (found.kind === 'found') found.body.destroy();
+          const text =
+            'is a handle whose file is not stored any more; run the tool that gave it again, or upload it again';
+          throw refused(rules, 'fileExpired', text);
+        }
         yield* found.body as AsyncIterable<Buffer>;
       },
     };

@@ -16,9 +16,7 @@ const STATUS_OF_CODE: Readonly<Record<number, number>> = { [-32601]: 404, [-3202
 export function answerLocally(exchange: Exchange, messages: ClientMessages, answer: LocalAnswer): void {
   const { response, headers, facts } = exchange;
   const isStateless = messages.statelessVersion !== undefined;
-  const id = messages.requests[0]?.id ?? 'null';
-  const body = 'result' in answer && isStateless ? complete(answer) : answer;
-  const text = Buffer.from(`{"jsonrpc":"2.0","id":${id},${JSON.stringify(body).slice(1)}`);
+  const text = localMessage(messages, answer);
   const accept = String(headers.accept ?? '');
   if (accept.includes('text/event-stream') && !accept.includes('json') && !accept.includes('*/*')) {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
@@ -32,6 +30,13 @@ export function answerLocally(exchange: Exchange, messages: ClientMessages, answ
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': String(text.length) });
   response.end(text);
   facts.bytesOut = text.length;
+}
+
+/** The answer to the only request of a POST as a message. */
+export function localMessage({ requests, statelessVersion }: ClientMessages, answer: LocalAnswer): Buffer {
+  const id = requests[0]?.id ?? 'null';
+  const body = 'result' in answer && statelessVersion !== undefined ? complete(answer) : answer;
+  return Buffer.from(`{"jsonrpc":"2.0","id":${id},${JSON.stringify(body).slice(1)}`);
 }
 
 /** 2026-07-28: every result says that it is complete. */

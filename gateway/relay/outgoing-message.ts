@@ -31,9 +31,18 @@ export function textEdit(start: number, end: number, text: string): OutgoingEdit
   return { start, end, length: bytes.length, pieces: [bytes] };
 }
 
+/** What stands before a file is given with the file's first bytes: of a file that is gone the server hears nothing. */
 async function* readAll(pieces: readonly Piece[]): AsyncGenerator<Buffer> {
+  const before: Buffer[] = [];
   for (const piece of pieces) {
-    if (Buffer.isBuffer(piece)) yield piece;
-    else yield* piece();
+    if (Buffer.isBuffer(piece)) {
+      before.push(piece);
+      continue;
+    }
+    for await (const chunk of piece()) {
+      yield* before.splice(0);
+      yield chunk;
+    }
   }
+  yield* before;
 }

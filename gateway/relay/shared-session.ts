@@ -11,6 +11,7 @@ import { CutReader } from './cut-reader.js';
 import { errorAnswer } from './error-answer.js';
 import type { Exchange, RelayDeps } from './exchange.js';
 import { GetStream } from './get-stream.js';
+import { localMessage, onlyRequest, refusalAnswer } from './local-answer.js';
 import type { MessageCuts } from './message-cuts.js';
 import { OwnRequests } from './own-requests.js';
 import { checkParamHeaders } from './param-headers.js';
@@ -119,7 +120,7 @@ export class SharedSession {
       if (stream.pending.size > 0) runsOn = await this.#clientLeft(stream);
     } catch (error) {
       if (!exchange.response.headersSent) throw error;
-      await stream.fail(asGatewayError(error), (id) => this.#originalId(id));
+      await this.#failSending(stream, asGatewayError(error));
     } finally {
       this.#streams.remove(stream);
       this.#opened.delete(stream);
@@ -129,6 +130,21 @@ export class SharedSession {
       // a tool that is still at work needs what it was given: that goes with its answer, or with the channel
       if (!runsOn || this.#isOver) await outgoing.done();
     }
+  }
+
+  /** A file that is gone shows when the message is sent; it is refused as it would have been before. */
+  async #failSending(stream: PostStream, error: GatewayError): Promise<void> {
+    const { exchange, messages } = stream;
+    const { deps, principal } = this.#options;
+    const [id] = stream.pending.keys();
+    if (error.code !== 'file_refused' || id === undefined || !onlyRequest(messages)) {
+      return stream.fail(error, (renamed) => this.#originalId(renamed));
+    }
+    exchange.facts.error = error.code;
+    const { reason, argument } = error.facts;
+    deps.log.info({ principal, reason, argument, err: error.cause }, 'a file was refused');
+    const client = clientFacts(exchange, messages, this.session, deps.profiles);
+    await stream.send([localMessage(messages, refusalAnswer(error, client, deps.dialects))], [id]);
   }
 
   #translated(exchange: Exchange, messages: ClientMessages, bytes: Buffer): Promise<ToUpstream> {

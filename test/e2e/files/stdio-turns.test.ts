@@ -101,7 +101,7 @@ describe('a call that could not be sent', () => {
     await rm(join(folder, 'data', 'objects'), { recursive: true });
     const call = (name: string, args: Record<string, unknown>) =>
       client.post({ jsonrpc: '2.0', id: 101, method: 'tools/call', params: { name, arguments: args } });
-    expect((await call('take', { file })).messages[0]).toMatchObject({ id: 101, error: { code: expect.any(Number) } });
+    expect((await call('take', { file })).messages[0]).toMatchObject({ id: 101, result: { isError: true } });
     expect((await call('small', {})).messages[0]).toMatchObject({ id: 101, result: { content: [{ text: 'done' }] } });
   });
 });
