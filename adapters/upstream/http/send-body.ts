@@ -60,7 +60,8 @@ function readBeforeFailing(request: ClientRequest, isAnswered: () => boolean): v
     const late =
       (callback: Callback): Callback =>
       (error) => {
-        if (!error) return callback();
+        // of a connection that was given up here there are no last words
+        if (!error || socket.destroyed) return callback(error);
         const timer = setTimeout(() => {
           if (!isAnswered()) callback(error);
         }, LAST_WORDS_MS);
