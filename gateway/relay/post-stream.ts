@@ -147,6 +147,8 @@ export class PostStream {
   #endIfCancelled(): void {
     if (!this.isCancelled || this.#cancelTimer) return;
     this.#cancelTimer = setTimeout(() => {
+      // an answer that came in the meantime goes out whole, however slow its client is
+      if (!this.isCancelled) return;
       const { response } = this.exchange;
       // a plain JSON answer would have to be one; nothing is said of what nobody waits for
       if (!response.headersSent && !this.gone) response.writeHead(202);
