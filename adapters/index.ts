@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Adapter, AdapterList } from '../gateway/config/adapter-list.js';
+import type { Adapter, AdapterDeps, AdapterList } from '../gateway/config/adapter-list.js';
 import { create as mcpInline } from './dialects/mcp-inline/index.js';
 import { create as openaiFileParams } from './dialects/openai-file-params/index.js';
 import { create as sep2356 } from './dialects/sep-2356/index.js';
@@ -20,14 +20,20 @@ import * as streamableHttp from './upstream/streamable-http.js';
 interface AdapterFile<Schema extends z.ZodObject, Port, Deps> {
   settings: Schema;
   create(settings: z.output<Schema>, deps: Deps): Port | Promise<Port>;
+  preflight?: (
+    settings: z.output<Schema>,
+    deps: Pick<AdapterDeps, 'inheritedEnv'>,
+  ) => ReturnType<NonNullable<Adapter<Port, Deps>['preflight']>>;
 }
 
 /** Forgets the type of an adapter's settings, so that adapters of one port can stand in one list. */
 function adapter<Schema extends z.ZodObject, Port, Deps>(file: AdapterFile<Schema, Port, Deps>): Adapter<Port, Deps> {
+  const { preflight } = file;
   return {
     settings: file.settings,
     // The config has parsed `settings` with this very schema, which is the one thing the type no longer says.
     create: async (settings, deps) => file.create(settings as z.output<Schema>, deps),
+    ...(preflight && { preflight: (settings, deps) => preflight(settings as z.output<Schema>, deps) }),
   };
 }
 
@@ -39,7 +45,7 @@ export const adapters: AdapterList = {
   objects: {
     filesystem: adapter(filesystemObjects),
     memory: adapter(memoryObjects),
-    s3: adapter(s3Objects),
+    s3: { ...adapter(s3Objects), presigns: true },
   },
   state: {
     memory: adapter(memoryState),

@@ -27,18 +27,18 @@ export type Parsed = Action & { out: string; err: string };
 
 const USAGE_ERROR = 2;
 
-const SHORT_HELP = `Wharf gives any MCP server real file transfer. Tell it which server to front:
+const SHORT_HELP = `Wharf gives any MCP server real file transfer. Say which server to front:
   wharf --upstream http://127.0.0.1:3001/mcp
   wharf -- npx -y @modelcontextprotocol/server-filesystem /data
   wharf --config wharf.yaml
-wharf --help tells the rest.`;
+wharf --help explains the rest.`;
 
-const STDIO_HELP = `Tell which server to front on standard input and output:
+const STDIO_HELP = `Say which server to front on standard input and output:
   wharf stdio -- npx -y @modelcontextprotocol/server-filesystem /data
   wharf stdio --upstream https://mcp.example.com/mcp
   wharf stdio --config wharf.yaml [server]`;
 
-const INSPECT_HELP = `Tell which servers to ask:
+const INSPECT_HELP = `Say which servers to ask:
   wharf inspect --config wharf.yaml [server]
   wharf inspect --upstream http://127.0.0.1:3001/mcp
   wharf inspect -- npx -y some-mcp-server`;
@@ -58,7 +58,8 @@ Examples:
       the same on standard input and output, for desktop hosts that start their servers
 
 Then paste the URL that Wharf prints into your MCP client. Big files in tool results arrive as links.
-Without a config, files are kept under ./.wharf for 24 hours and Wharf listens on 127.0.0.1:8080.
+Without a config, files are kept for 24 hours in your state folder (~/.local/state/wharf) and Wharf
+listens on 127.0.0.1:8080.
 `;
 
 /**
@@ -118,7 +119,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     });
   program
     .command('check')
-    .description('tell every problem of a config at once; exit 1 if there is any')
+    .description('report every problem of a config at once; exit 1 if there is any')
     .requiredOption('-c, --config <file>', 'the config file')
     .action((options: { config: string }) => {
       action = { kind: 'check', file: options.config };

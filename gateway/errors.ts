@@ -1,22 +1,19 @@
+import { type ErrorFacts, type ErrorRow, INTERNAL, over, waited } from './error-texts.js';
+import { ERRORS_OF_LACK } from './errors-of-lack.js';
+import { mostText } from './policy/amounts.js';
+
+export type { ErrorFacts } from './error-texts.js';
+
 /**
  * Every way Wharf can refuse or fail, as one closed list. An error is made where its facts are known; `http` and
- * `relay` only render it. `text` is public: it names the thing, the limit and the actual value, and says nothing an
- * attacker wants. What only the operator should see travels as `cause` and goes to the log.
+ * `relay` only render it. `text` is public and read by people and models: it names the thing, how much is allowed and
+ * how much there was, and says nothing an attacker wants. The config key of a limit is a fact, `limit`: programs find it
+ * in `data`, operators in the log and in `forOperator`. What only the operator should see travels as `cause` and goes to
+ * the log.
  *
  * JSON-RPC codes: -32700…-32600 are JSON-RPC's own, -32020…-32022 are MCP 2026-07-28's. MCP reserves the rest of
  * -32768…-32000, so every other failure is -32603 and is told apart by `data.code`, the name in this table.
  */
-export type ErrorFacts = Readonly<Record<string, string | number | boolean | readonly string[]>>;
-
-interface ErrorRow {
-  /** HTTP status when nothing of the answer has been sent yet. */
-  readonly http: number;
-  readonly jsonRpc: number;
-  readonly text: (facts: ErrorFacts) => string;
-}
-
-const INTERNAL = -32603;
-
 export const ERROR_TABLE = {
   // what the client sent
   json_malformed: { http: 400, jsonRpc: -32700, text: (f) => `The request body is not valid JSON: ${f.reason}.` },
@@ -24,20 +21,26 @@ export const ERROR_TABLE = {
   message_too_large: {
     http: 413,
     jsonRpc: -32600,
-    text: (f) => `The message is larger than ${f.limit} = ${f.allowed} bytes (it has ${f.actual}).`,
+    text: (f) => `The message is larger than the ${over(f)}.`,
+  },
+  capabilities_too_large: {
+    http: 413,
+    jsonRpc: -32602,
+    text: (f) => `What the client declares in "capabilities" is larger than the ${over(f)}.`,
   },
   too_deep: {
     http: 400,
     jsonRpc: -32600,
-    text: (f) => `The message is nested deeper than ${f.limit} = ${f.allowed}.`,
+    text: (f) => `The message is nested deeper than ${f.allowed} levels.`,
   },
+  batch_too_long: { http: 400, jsonRpc: -32600, text: (f) => `The batch has more than ${f.allowed} messages.` },
   method_not_allowed: { http: 405, jsonRpc: -32600, text: (f) => `${f.method} is not allowed here; use ${f.allow}.` },
   not_acceptable: { http: 406, jsonRpc: -32600, text: (f) => `The Accept header must list ${f.expected}.` },
   unsupported_media_type: { http: 415, jsonRpc: -32600, text: (f) => `Content-Type must be ${f.expected}.` },
   unsupported_coding: {
     http: 415,
     jsonRpc: -32600,
-    text: (f) => `Content-Encoding "${f.coding}" is not accepted here.`,
+    text: (f) => `The body's coding "${f.coding}" is not accepted here.`,
   },
   header_mismatch: {
     http: 400,
@@ -55,11 +58,41 @@ export const ERROR_TABLE = {
     jsonRpc: -32022,
     text: (f) => `Protocol version ${f.requested} is not supported here.`,
   },
-  host_forbidden: { http: 403, jsonRpc: -32600, text: () => 'This Host is not served here.' },
-  origin_forbidden: { http: 403, jsonRpc: -32600, text: () => 'Requests from this Origin are not allowed.' },
-  route_unknown: { http: 404, jsonRpc: -32600, text: () => 'There is nothing at this address.' },
-  server_unknown: { http: 404, jsonRpc: -32600, text: (f) => `No server is called "${f.server}".` },
-  session_required: { http: 400, jsonRpc: -32600, text: () => 'The Mcp-Session-Id header is required.' },
+  host_forbidden: {
+    http: 403,
+    jsonRpc: -32600,
+    text: (f) =>
+      `Wharf does not answer to the Host ${f.host}. Whoever runs it lists the names it has: allowedHosts, or publicUrl.`,
+  },
+  origin_forbidden: {
+    http: 403,
+    jsonRpc: -32600,
+    text: (f) =>
+      `Web pages of ${f.origin} may not call Wharf. Whoever runs it lists those that may: allowedOrigins, or publicUrl.`,
+  },
+  navigation_refused: { http: 406, jsonRpc: -32600, text: () => 'This address is for MCP clients: it has no page.' },
+  route_unknown: {
+    http: 404,
+    jsonRpc: -32600,
+    text: ({ paths }) =>
+      Array.isArray(paths)
+        ? `There are several servers here, each at a path of its own: ${paths.join(', ')}.`
+        : 'There is nothing at this address.',
+  },
+  server_unknown: {
+    http: 404,
+    jsonRpc: -32600,
+    text: ({ server, paths }) =>
+      `No server is called "${server}"${Array.isArray(paths) ? `; there are: ${paths.join(', ')}` : ''}.`,
+  },
+  session_required: {
+    http: 400,
+    jsonRpc: -32600,
+    text: ({ face }) =>
+      `There is no session: send "initialize" first.${
+        face === 'stdio' ? '' : ' Over HTTP the Mcp-Session-Id header of its answer goes with every later request.'
+      }`,
+  },
   session_unknown: { http: 404, jsonRpc: -32600, text: () => 'Session not found; initialize again.' },
   stream_taken: { http: 409, jsonRpc: -32600, text: () => 'This session already has a GET stream.' },
   // links and files
@@ -87,19 +120,29 @@ export const ERROR_TABLE = {
   fetch_too_large: {
     http: 413,
     jsonRpc: -32602,
-    text: (f) => `The file at "${f.host}" is larger than ${f.limit} = ${f.allowed} bytes (${f.actual} so far).`,
+    text: (f) => `The file at "${f.host}" is larger than the ${over(f, ' so far')}.`,
   },
   fetch_timeout: {
     http: 504,
     jsonRpc: INTERNAL,
-    text: (f) => `The transfer of the file with "${f.host}" took too long: ${f.reason} (${f.limit} = ${f.allowed} ms).`,
+    text: (f) => `The transfer of the file with "${f.host}" took too long: ${f.reason} within ${waited(f)}.`,
   },
   // uploads; the fact `reason` is SEP-2631's word for it
   upload_invalid: { http: 400, jsonRpc: -32602, text: (f) => `The upload cannot be authorized: ${f.detail}.` },
   upload_too_large: {
     http: 413,
     jsonRpc: -32602,
-    text: (f) => `The file is larger than ${f.limit} = ${f.allowed} bytes (${f.actual}).`,
+    text: (f) => `The file is larger than the ${over(f)}.`,
+  },
+  upload_busy: {
+    http: 429,
+    jsonRpc: -32602,
+    text: (f) => `The file is being uploaded ${f.allowed} times at once already. Try again when one of them has ended.`,
+  },
+  upload_timeout: {
+    http: 408,
+    jsonRpc: -32602,
+    text: (f) => `The upload took longer than the ${waited(f)} allowed.`,
   },
   upload_done: { http: 409, jsonRpc: -32602, text: () => 'A file has already been uploaded here.' },
   upload_malformed: { http: 400, jsonRpc: -32600, text: (f) => `The upload cannot be read: ${f.detail}.` },
@@ -123,7 +166,7 @@ export const ERROR_TABLE = {
     http: 413,
     jsonRpc: -32602,
     text: (f) =>
-      `The argument ${f.path} is larger than ${f.limit} = ${f.allowed} bytes (${f.actual} so far). ` +
+      `The argument ${f.path} is too large to stand in a call: larger than the ${over(f, ' so far')}. ` +
       'Upload the file and pass its handle instead.',
   },
   file_refused: { http: 400, jsonRpc: -32602, text: (f) => String(f.text) },
@@ -133,15 +176,19 @@ export const ERROR_TABLE = {
     jsonRpc: -32602,
     text: (f) =>
       `The tool '${f.tool}' needs a file in the argument '${f.argument}', and was given none. It takes a file ` +
-      `${f.accept === undefined ? '' : `of type ${f.accept} `}of at most ${f.maxSize} bytes.`,
+      `${f.accept === undefined ? '' : `of type ${f.accept} `}of at most ${mostText(Number(f.maxSize))}.`,
   },
   params_invalid: { http: 400, jsonRpc: -32602, text: (f) => `Invalid params: ${f.text}.` },
   // what an upstream sent
-  upstream_unreachable: { http: 502, jsonRpc: INTERNAL, text: (f) => `The server "${f.server}" cannot be reached.` },
+  upstream_unreachable: {
+    http: 502,
+    jsonRpc: INTERNAL,
+    text: (f) => `The server "${f.server}" cannot be reached${f.reason === undefined ? '' : `: ${f.reason}`}.`,
+  },
   upstream_timeout: {
     http: 504,
     jsonRpc: INTERNAL,
-    text: (f) => `The server "${f.server}" did not answer within ${f.limit} = ${f.allowed} ms.`,
+    text: (f) => `The server "${f.server}" did not answer within ${waited(f)}.`,
   },
   upstream_closed: {
     http: 502,
@@ -153,6 +200,16 @@ export const ERROR_TABLE = {
     jsonRpc: INTERNAL,
     text: (f) => `The server "${f.server}" refused the message (HTTP ${f.status}).`,
   },
+  upstream_unauthorized: {
+    http: 502,
+    jsonRpc: INTERNAL,
+    text: (f) => {
+      const why = f.sent
+        ? `it does not accept what ${f.setting} holds (${f.sent})`
+        : `if it wants credentials, they belong in ${f.setting}, which holds none`;
+      return `The server "${f.server}" refuses Wharf with HTTP ${f.status}: ${why}. A client's own never reach it.`;
+    },
+  },
   upstream_invalid: { http: 502, jsonRpc: INTERNAL, text: (f) => `The server sent something invalid: ${f.reason}.` },
   upstream_coding: {
     http: 502,
@@ -162,13 +219,13 @@ export const ERROR_TABLE = {
   upstream_coding_limit: {
     http: 502,
     jsonRpc: INTERNAL,
-    text: (f) => `The server's compressed answer expands beyond ${f.limit} = ${f.allowed} (${f.actual}).`,
+    text: (f) =>
+      `The server's compressed answer expands to ${f.actual} times its size; at most ${f.allowed} times is allowed.`,
   },
   response_too_large: {
     http: 502,
     jsonRpc: INTERNAL,
-    text: (f) =>
-      `The server's message without its files is larger than ${f.limit} = ${f.allowed} bytes (${f.actual} so far).`,
+    text: (f) => `The server's message, without its files, is larger than the ${over(f, ' so far')}.`,
   },
   remote_file_failed: {
     http: 502,
@@ -183,7 +240,7 @@ export const ERROR_TABLE = {
   file_too_large: {
     http: 502,
     jsonRpc: INTERNAL,
-    text: (f) => `The file at ${f.path} is larger than ${f.limit} = ${f.allowed} bytes (${f.actual} so far).`,
+    text: (f) => `The file at ${f.path} is larger than the ${over(f, ' so far')}.`,
   },
   file_key_duplicate: {
     http: 502,
@@ -194,72 +251,19 @@ export const ERROR_TABLE = {
     http: 502,
     jsonRpc: INTERNAL,
     text: (f) =>
-      `The string at ${f.path} is not canonical base64 and is larger than ${f.limit} = ${f.allowed} bytes (${f.actual} so far).`,
+      `The string at ${f.path} is not canonical base64, and is larger than the ${over(f, ' so far')} for such a string.`,
   },
   too_many_files: {
     http: 502,
     jsonRpc: INTERNAL,
-    text: (f) => `The message holds more files than ${f.limit} = ${f.allowed}.`,
+    text: (f) => `The message holds more than ${f.allowed} files.`,
   },
   no_stream: {
     http: 502,
     jsonRpc: INTERNAL,
     text: () => 'The client has no stream open on which this request could reach it.',
   },
-  // what Wharf itself lacks
-  held_full: {
-    http: 503,
-    jsonRpc: INTERNAL,
-    text: (f) => `Too many messages are held at once: ${f.limit} = ${f.allowed} bytes. Try again.`,
-  },
-  part_memory_full: {
-    http: 503,
-    jsonRpc: INTERNAL,
-    text: (f) =>
-      `Too many files are being stored at once: ${f.limit} = ${f.allowed} bytes, waited ${f.waited} ms. Try again.`,
-  },
-  process_limit: {
-    http: 503,
-    jsonRpc: INTERNAL,
-    text: (f) => `The server "${f.server}" already runs ${f.limit} = ${f.allowed} processes. Try again later.`,
-  },
-  connection_limit: {
-    http: 503,
-    jsonRpc: INTERNAL,
-    text: (f) => `The server "${f.server}" already has ${f.limit} = ${f.allowed} requests under way. Try again later.`,
-  },
-  store_unavailable: {
-    http: 503,
-    jsonRpc: INTERNAL,
-    text: () => 'The object store is not available. Try again later.',
-  },
-  store_timeout: {
-    http: 503,
-    jsonRpc: INTERNAL,
-    text: (f) => `The object store did not answer within ${f.limit} = ${f.allowed} ms.`,
-  },
-  store_object_too_large: {
-    http: 413,
-    jsonRpc: INTERNAL,
-    text: (f) => `The file is larger than the object store takes: ${f.limit} = ${f.allowed} (${f.actual}).`,
-  },
-  store_full: { http: 507, jsonRpc: INTERNAL, text: () => 'The object store is full.' },
-  temp_full: { http: 507, jsonRpc: INTERNAL, text: () => 'The disk for temporary files is full.' },
-  temp_unavailable: { http: 503, jsonRpc: INTERNAL, text: () => 'A temporary file cannot be written.' },
-  state_unavailable: { http: 503, jsonRpc: INTERNAL, text: () => 'The state store is not available. Try again later.' },
-  state_full: {
-    http: 503,
-    jsonRpc: INTERNAL,
-    text: (f) => `The state store is full: ${f.limit} = ${f.allowed} keys (${f.actual}). Try again later.`,
-  },
-  idle_timeout: {
-    http: 504,
-    jsonRpc: INTERNAL,
-    text: (f) =>
-      `${f.server === undefined ? 'No bytes arrived' : `The server "${f.server}" sent no bytes`} for ${f.limit} = ${f.allowed} ms.`,
-  },
-  draining: { http: 503, jsonRpc: INTERNAL, text: () => 'Wharf is shutting down. Try again.' },
-  internal: { http: 500, jsonRpc: INTERNAL, text: () => 'Internal error.' },
+  ...ERRORS_OF_LACK,
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof ERROR_TABLE;
@@ -278,6 +282,13 @@ export class GatewayError extends Error {
 
   get httpStatus(): number {
     return ERROR_TABLE[this.code].http;
+  }
+
+  /** The text with the config key of the limit behind it, for the log and the terminal. */
+  get forOperator(): string {
+    const { limit, share } = this.facts;
+    if (limit === undefined) return this.message;
+    return `${this.message} [${limit}${share === undefined ? '' : `, limits.share = ${share}`}]`;
   }
 
   /** The `error` member of a JSON-RPC answer. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { adapters } from '../adapters/index.js';
+import { UNSHARED } from './budget/ledger.js';
 import { parseCommandLine } from './cli.js';
 import type { Config } from './config/config.js';
 import { loadConfig } from './config/load.js';
@@ -8,6 +9,7 @@ import { configJsonSchema } from './config/reference.js';
 import { configMarkdown } from './config/reference-markdown.js';
 import { serversNamed, writtenNames } from './config/server-name.js';
 import { createLog } from './log.js';
+import { print, printError } from './print.js';
 import { problemsText, startedText, startFailureText, summaryText } from './report.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -20,25 +22,25 @@ process.exitCode = await main(process.argv.slice(2));
 async function main(argv: string[]): Promise<number> {
   const action = parseCommandLine(argv, version);
   // not even an empty write: `wharf stdio` opens standard output in a way of its own
-  if (action.out !== '') process.stdout.write(action.out);
-  process.stderr.write(action.err);
+  if (action.out !== '') print(action.out);
+  printError(action.err);
   switch (action.kind) {
     case 'done':
       return action.exitCode;
     case 'schema': {
       const schema = configJsonSchema(adapters);
-      process.stdout.write(action.format === 'json' ? `${JSON.stringify(schema, null, 2)}\n` : configMarkdown(schema));
+      print(action.format === 'json' ? `${JSON.stringify(schema, null, 2)}\n` : configMarkdown(schema));
       return 0;
     }
     case 'check': {
-      const loaded = await loadConfig({ file: action.file }, adapters);
-      process.stdout.write(loaded.ok ? summaryText(loaded.config) : problemsText(loaded.problems));
+      const loaded = await loadConfig({ file: action.file, preflight: true }, adapters);
+      print(loaded.ok ? summaryText(loaded.config, adapters) : problemsText(loaded.problems));
       return loaded.ok ? 0 : 1;
     }
     case 'inspect': {
       const loaded = await loadConfig(action.load, adapters);
       if (loaded.ok) return inspectServers(loaded.config, action.load.file === undefined, action.server);
-      process.stderr.write(problemsText(loaded.problems));
+      printError(problemsText(loaded.problems));
       return 1;
     }
     case 'stdio': {
@@ -46,9 +48,10 @@ async function main(argv: string[]): Promise<number> {
       return runStdio(action, adapters);
     }
     case 'run': {
-      const loaded = await loadConfig(action.load, adapters);
+      const { makePrivateFolder } = await import('./files/temp-files.js');
+      const loaded = await loadConfig({ ...action.load, privateFolder: makePrivateFolder }, adapters);
       if (loaded.ok) return run(loaded.config);
-      process.stderr.write(problemsText(loaded.problems));
+      printError(problemsText(loaded.problems));
       return 1;
     }
   }
@@ -58,7 +61,7 @@ async function inspectServers(config: Config, isWhole: boolean, only: string | u
   const servers = only === undefined ? config.servers : serversNamed(config.servers, only);
   if (servers.length === 0) {
     const names = writtenNames(config.servers);
-    process.stderr.write(`There is no server called ${JSON.stringify(only)}; the config has: ${names}\n`);
+    printError(`There is no server called ${JSON.stringify(only)}; the config has: ${names}\n`);
     return 1;
   }
   const { inspect } = await import('./inspect/inspect.js');
@@ -73,14 +76,15 @@ async function inspectServers(config: Config, isWhole: boolean, only: string | u
     deps: {
       limits: config.limits,
       timeouts: config.timeouts,
+      sharing: UNSHARED,
       inheritedEnv: config.inheritedEnv,
       clock: { now: () => Date.now() },
       log: createLog('error'),
     },
-    progress: (text) => process.stderr.write(text),
+    progress: printError,
     signal: interrupt.signal,
   });
-  process.stdout.write(report);
+  print(report);
   return hasFailed ? 1 : 0;
 }
 
@@ -92,10 +96,10 @@ async function run(config: Config): Promise<number> {
     const started = await start(config, adapters, log);
     // First: who reads the text may send a signal at once.
     drainOnSignal(started.drain);
-    process.stdout.write(startedText(version, started, config));
+    print(startedText(version, started, config, adapters));
     return 0;
   } catch (error) {
-    process.stderr.write(startFailureText(error));
+    printError(startFailureText(error));
     // Whatever did start would keep the process alive.
     process.exit(1);
   }

@@ -1,14 +1,26 @@
+import { GatewayError } from './errors.js';
+
 /** Keys whose values are never written, whatever they hold. */
 const SECRET_KEY = /authorization|cookie|secret|password|passphrase|credential|token|ticket|api-?key|signature/i;
 const REDACTED = '[redacted]';
+
+/** Most texts are names of methods and tools: a look at them is all they cost. */
+const MAY_HOLD_SECRET = /[:=?#]|\/[du]\/|bearer|basic/i;
+
+/** What may be a URI or a path: each pattern here takes a step for each character, whatever a peer has chosen. */
+const WORD = /[^\s"'<>]+/g;
+
+/** A parameter, also where no URI stands before it. */
+const PARAMETER = /(?<![\w-])([\w-]{1,64})=[^&\s"'<>]+/g;
+const SECRET_PARAMETER = /^sig$|signature|credential|token|secret|passw|api[_-]?key|access[_-]?key/i;
 
 const MAX_DEPTH = 5;
 const MAX_ITEMS = 50;
 const MAX_TEXT = 2000;
 
 /**
- * A copy of log fields without secrets: values under secret names, tickets in paths, signatures of presigned URLs,
- * `data:` content, bearer tokens and URL passwords. Long texts, long lists and deep values are cut off.
+ * A copy of log fields without secrets: values under secret names, tickets in paths, whatever stands in the query of a
+ * URI, `data:` content, bearer tokens and URL passwords. Long texts, long lists and deep values are cut off.
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   return redactMap(fields, 0);
@@ -18,13 +30,27 @@ export function redactFields(fields: Record<string, unknown>): Record<string, un
 export function redactText(text: string): string {
   // Cut first: what follows is linear in a text that a peer may have chosen.
   const short = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (${text.length} characters)` : text;
-  if (!/[:/=]|bearer|basic/i.test(short)) return short;
+  if (!MAY_HOLD_SECRET.test(short)) return short;
   return short
     .replace(/\/([du])\/[A-Za-z0-9_-]{16,}/g, '/$1/[redacted]')
-    .replace(/(X-Amz-(?:Signature|Credential|Security-Token)=)[^&\s"']*/gi, '$1[redacted]')
+    .replace(WORD, withoutQuery)
+    .replace(PARAMETER, (whole, name: string) => (SECRET_PARAMETER.test(name) ? `${name}=${REDACTED}` : whole))
     .replace(/(data:[^,\s"']{0,200},)[A-Za-z0-9+/=_%-]+/gi, '$1[redacted]')
     .replace(/\b(bearer|basic) +[A-Za-z0-9._~+/=-]+/gi, '$1 [redacted]')
     .replace(/(:\/\/)[^/\s@"']*@/g, '$1[redacted]@');
+}
+
+/** Every vendor has another name for the right in a URI's query or fragment. The names stay: they say whose it is. */
+function withoutQuery(word: string): string {
+  const at = word.search(/[?#]/);
+  if (at < 0 || !/[:/]/.test(word.slice(0, at))) return word;
+  const query = word.slice(at);
+  return (
+    word.slice(0, at) +
+    query.replace(/([?#&;])([^?#&;=]*)(=?)[^?#&;]*/g, (_, mark: string, name: string, equals: string) => {
+      return `${mark}${equals === '' && name !== '' ? REDACTED : name + equals + (equals && REDACTED)}`;
+    })
+  );
 }
 
 function redactMap(fields: object, depth: number): Record<string, unknown> {
@@ -47,13 +73,19 @@ function redactValue(value: unknown, depth: number): unknown {
   return redactMap(value, depth);
 }
 
+/** V8's words for what is no JSON quote it, and it may be anybody's content. */
+const QUOTING = /JSON/;
+
 /** An error's name, texts and stack; of its other properties only `code`, for SDKs hang whole requests on errors. */
 function redactError(error: Error, depth: number): Record<string, unknown> {
   const code = 'code' in error && /^(string|number)$/.test(typeof error.code) ? { code: error.code } : {};
+  if (error.name === 'SyntaxError' && QUOTING.test(error.message)) {
+    return { type: error.name, message: 'it is not valid JSON' };
+  }
   const cause = error.cause === undefined || depth > MAX_DEPTH ? {} : { cause: redactValue(error.cause, depth + 1) };
   return {
     type: error.name,
-    message: redactText(error.message),
+    message: redactText(error instanceof GatewayError ? error.forOperator : error.message),
     ...code,
     ...(error.stack === undefined ? {} : { stack: redactText(error.stack) }),
     ...cause,

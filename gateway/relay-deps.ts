@@ -1,5 +1,5 @@
+import type { HeldBudget } from './budget/held.js';
 import type { Config, ServerConfig } from './config/config.js';
-import type { HeldBudget } from './files/budget.js';
 import type { IngestDeps } from './files/ingest.js';
 import type { Library } from './files/library.js';
 import { storeFile } from './files/store-file.js';
@@ -37,6 +37,8 @@ export interface SharedParts {
   taskTools: TaskTools;
   previewOf: OutgoingFileDeps['previewOf'];
   dialects: readonly Dialect[];
+  /** Ports at which Wharf listens, once it does. */
+  ownPorts: () => readonly number[];
   clock: Clock;
   log: Log;
   metrics: Metrics;
@@ -47,6 +49,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
   const { config, ingest, library, uploads, held, transfer, dialects, metrics, previewOf } = parts;
   const { name, limits, accepts, tools } = server;
   const { timeouts } = config;
+  const pace = { idleMs: timeouts.idle, leastRate: limits.leastRate, graceMs: timeouts.grace };
   const log = parts.log.child({ server: name });
   const { allowedHosts } = config.fetch;
   return {
@@ -54,6 +57,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
     limits,
     accepts,
     timeouts,
+    pace,
     cut: {
       ingest,
       library,
@@ -71,7 +75,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
     incoming: {
       library,
       handoff: config.handoff,
-      fetch: incomingFetch({ ingest, library, transfer, timeouts, allowedHosts, fileLimit: limits.file }),
+      fetch: incomingFetch({ ingest, library, transfer, timeouts, pace, allowedHosts, fileLimit: limits.file }),
     },
     tempFiles: parts.tempFiles,
     storeInline: (file, principal, signal) =>
@@ -89,11 +93,14 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
     transfer,
     remoteMethods: new RemoteMethods(),
     ...addressOf(server),
+    fetchOrigins: server.fetchOrigins,
+    ownPorts: parts.ownPorts,
     uploads,
     methods: new LocalMethods({ dialects, library, uploads, ingest, server: name, limits }),
     tools: new LocalTools(
       uploadTools(server.uploadTool, { server: name, fileLimit: limits.file, uploads, library }),
       server.uploadTool,
+      !config.links.lasting,
     ),
     sessions: parts.sessions,
     catalog: new Catalog(tools, dialects, { takers: parts.takers, log }),

@@ -1,4 +1,5 @@
-import type { Choice, Config } from './config/config.js';
+import type { AdapterList } from './config/adapter-list.js';
+import type { Choice, Config, ServerTransport } from './config/config.js';
 import { formatAddress } from './config/fields.js';
 import type { ConfigProblem } from './config/problems.js';
 import { formatSize, formatTime } from './config/units.js';
@@ -11,6 +12,13 @@ export interface Started {
   adminUrl: string;
 }
 
+const HOW: Readonly<Record<ServerTransport, string>> = {
+  stdio: 'stdio',
+  'streamable-http': 'Streamable HTTP',
+  'legacy-sse': 'HTTP+SSE',
+  probed: 'HTTP; which transport is found out when it is first used',
+};
+
 /** One line per problem: `path: message (it is "value")`. */
 export function problemsText(problems: readonly ConfigProblem[]): string {
   return problems
@@ -19,28 +27,32 @@ export function problemsText(problems: readonly ConfigProblem[]): string {
 }
 
 /** What `wharf check` says of a config without problems. */
-export function summaryText(config: Config): string {
-  const servers = config.servers.map(({ name, transport }) => `${name} (${transport})`).join(', ');
+export function summaryText(config: Config, adapters: AdapterList): string {
+  const servers = config.servers.map(({ name, transport }) => `${name} (${HOW[transport]})`).join(', ');
   return [
     'ok',
     `  servers     ${servers}`,
     `  listen      ${formatAddress(config.listen)}, admin ${formatAddress(config.adminListen)}`,
     `  files       ${placeOf(config.objects)}, up to ${formatSize(config.limits.file)}, kept ${formatTime(config.retention)}`,
     `  state       ${config.state.use}`,
-    `  links       ${config.links.style}, live ${formatTime(config.links.ttl)}`,
+    `  links       ${styleOf(config, adapters)}, live ${lifeOf(config, presigns(config, adapters))}`,
+    ...(config.links.lasting && presigns(config, adapters)
+      ? ["              Wharf's own, which models read, as long as their files"]
+      : []),
+    '  Nothing was started, and no server and no store was contacted.',
     '',
   ].join('\n');
 }
 
 /** What a start prints: the URLs to paste, where files go and what to do next. */
-export function startedText(version: string, started: Started, config: Config): string {
+export function startedText(version: string, started: Started, config: Config, adapters: AdapterList): string {
   const width = Math.max(...started.urls.map(({ name }) => name.length), 5);
   return [
     `Wharf ${version} is up. Paste a URL into your MCP client:`,
     ...started.urls.map(({ name, mcp }) => `  ${name.padEnd(width)}  ${mcp}`),
     '',
     `  ${'admin'.padEnd(width)}  ${started.adminUrl} (/healthz, /readyz, /metrics)`,
-    `  ${'files'.padEnd(width)}  ${placeOf(config.objects)}; kept ${formatTime(config.retention)}, links live ${formatTime(config.links.ttl)}`,
+    `  ${'files'.padEnd(width)}  ${placeOf(config.objects)}; kept ${formatTime(config.retention)}, links live ${lifeOf(config, presigns(config, adapters))}`,
     '',
   ].join('\n');
 }
@@ -62,6 +74,23 @@ export function startFailureText(error: unknown): string {
   for (let cause = error; cause instanceof Error && texts.length < 4; cause = cause.cause)
     texts.push(redactText(cause.message));
   return `Wharf could not start: ${texts.join('\n  because: ') || 'unknown error'}\n`;
+}
+
+/** Links that clients really get: a store without URLs of its own has no presigned ones. */
+function styleOf(config: Config, adapters: AdapterList): string {
+  if (config.links.style === 'gateway') return 'gateway';
+  return presigns(config, adapters) ? 'presigned' : `gateway (${config.objects.use} has no presigned ones)`;
+}
+
+function presigns({ links, objects }: Config, adapters: AdapterList): boolean {
+  return links.style === 'presigned' && adapters.objects[objects.use]?.presigns === true;
+}
+
+/** How long a link really works: it ends with its file. */
+function lifeOf({ links, retention }: Config, isPresigned: boolean): string {
+  if (links.lasting && !isPresigned) return 'as long as their files';
+  if (links.ttl <= retention) return formatTime(links.ttl);
+  return `${formatTime(retention)} (links.ttl is ${formatTime(links.ttl)}, and no link outlives its file: retention)`;
 }
 
 function placeOf(objects: Choice): string {

@@ -1,6 +1,5 @@
 import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import type { Writable } from 'node:stream';
 import type { StdioAction } from './cli.js';
 import type { AdapterList } from './config/adapter-list.js';
@@ -9,6 +8,7 @@ import { loadConfig } from './config/load.js';
 import { serversNamed, writtenNames } from './config/server-name.js';
 import { makePrivateFolder } from './files/temp-files.js';
 import { createLog } from './log.js';
+import { printError } from './print.js';
 import { problemsText, startFailureText } from './report.js';
 import { start } from './start.js';
 
@@ -19,24 +19,15 @@ const LAST_MS = 1500;
 
 /** Resolves with the exit code of a gateway whose start failed; one that ran exits by itself. */
 export async function runStdio({ load, server }: StdioAction, adapters: AdapterList): Promise<number> {
-  // of this process alone: with its state in memory, nobody else could make sense of its files
-  let path: string;
-  try {
-    path = makePrivateFolder();
-  } catch (cause) {
-    const where = `No temporary folder can be made in ${tmpdir()}; set TMPDIR to one that may be written to`;
-    process.stderr.write(startFailureText(new Error(where, { cause })));
-    return 1;
-  }
-  const defaults = { objects: { use: 'filesystem', path }, state: { use: 'memory' } };
-  const loaded = await loadConfig({ ...load, defaults }, adapters);
+  // its state is in memory, so nobody else could make sense of its files
+  const loaded = await loadConfig({ ...load, isPrivate: true, privateFolder: makePrivateFolder }, adapters);
   if (!loaded.ok) {
-    process.stderr.write(problemsText(loaded.problems));
+    printError(problemsText(loaded.problems));
     return 1;
   }
   const chosen = choose(loaded.config, server);
   if (typeof chosen === 'string') {
-    process.stderr.write(chosen);
+    printError(chosen);
     return 1;
   }
   const log = createLog(chosen.logLevel);
@@ -58,7 +49,7 @@ export async function runStdio({ load, server }: StdioAction, adapters: AdapterL
     await gateway.drain();
     process.exit(end === 'session lost' ? 1 : 0);
   } catch (error) {
-    process.stderr.write(startFailureText(error));
+    printError(startFailureText(error));
     process.exit(1);
   }
 }

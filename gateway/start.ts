@@ -2,13 +2,15 @@ import type { Readable, Writable } from 'node:stream';
 import type { AdapterList } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
 import { formatAddress } from './config/fields.js';
+import { socketsFor } from './descriptors.js';
 import { GatewayError } from './errors.js';
-import { HeldBudget, PartBudget } from './files/budget.js';
+import { CleanUps } from './files/clean-ups.js';
 import { Expiry } from './files/expiry.js';
 import type { FileRecord } from './files/file.js';
 import { Library } from './files/library.js';
 import { sniff } from './files/media-type.js';
 import { PartBuffers } from './files/part-buffers.js';
+import { QuietWatch } from './files/quiet-watch.js';
 import { StateKeys } from './files/state-keys.js';
 import { startSweeper } from './files/sweep.js';
 import { TempFiles } from './files/temp-files.js';
@@ -19,7 +21,17 @@ import { createAdminApp, createApp } from './http/app.js';
 import { ANYBODY, createAuthenticator } from './http/auth.js';
 import { listen } from './http/listener.js';
 import { createMetrics } from './http/metrics.js';
+import { Refusals } from './http/refusals.js';
 import { mcp } from './http/routes/mcp.js';
+import {
+  createDownloadLedger,
+  createHeldBudget,
+  createPartBudget,
+  createRequestLedger,
+  createSessionLedger,
+  gaugeShares,
+  sharingOf,
+} from './ledgers.js';
 import type { Clock } from './ports/clock.js';
 import type { Log } from './ports/log.js';
 import { FileTakers } from './relay/file-takers.js';
@@ -35,6 +47,12 @@ const systemClock: Clock = { now: () => Date.now() };
 
 /** How often the drain looks whether exchanges are still running. */
 const DRAIN_POLL_MS = 50;
+
+/** Nothing that happens on the public port keeps the operator out. */
+const ADMIN_SOCKETS = { limit: 'adminListen', allowed: 100 };
+
+/** What is being removed when everything else has ended may still take this long. */
+const LAST_CLEAN_UPS_MS = 1000;
 
 /** A running gateway. */
 export interface Gateway {
@@ -62,7 +80,8 @@ export async function start(
   const { limits, timeouts, inheritedEnv } = config;
   const clock = systemClock;
   const metrics = createMetrics();
-  const deps = { limits, timeouts, log, clock, inheritedEnv };
+  const sharing = sharingOf(config);
+  const deps = { limits, timeouts, sharing, log, clock, inheritedEnv };
   const closers: (() => Promise<void>)[] = [];
   const openPart = async <Part extends { close(): Promise<void> }>(
     list: Readonly<Record<string, { create(settings: Config['objects']['settings'], d: typeof deps): Promise<Part> }>>,
@@ -85,16 +104,21 @@ export async function start(
     const draining = { now: false };
     const publicUrl = { base: config.publicUrl ?? '' };
     const keys = new StateKeys(config.secrets);
-    const tickets = new Tickets(state, keys, clock);
+    const lastingMs = config.links.lasting ? config.retention : undefined;
+    const tickets = new Tickets(state, keys, clock, lastingMs);
     const expiry = new Expiry({ objects, state, clock, log, metrics, retentionMs: config.retention });
     const publicBase = () => publicUrl.base;
     const ttlMs = Math.min(config.links.ttl, config.retention);
+    const held = createHeldBudget(config, sharing);
+    const cleanUps = new CleanUps(log);
     const library = new Library({
+      seal: keys.seal,
       objects,
       state,
       tickets,
       clock,
       log,
+      cleanUps,
       expiry,
       readLazy: async (lazy, signal) => {
         const server = servers.get(lazy.server);
@@ -104,14 +128,13 @@ export async function start(
       settings: {
         gatewayId: config.gatewayId,
         publicUrl: publicBase,
-        links: { style: config.links.style, ttlMs },
+        links: { style: config.links.style, ttlMs, ...(lastingMs !== undefined && { lastingMs }) },
         retentionMs: config.retention,
       },
     });
-    const held = new HeldBudget(limits.held);
-    const budget = new PartBudget(limits.partMemory, timeouts.queue);
+    const budget = createPartBudget(config, sharing, objects.partSize);
     const buffers = new PartBuffers(objects.partSize);
-    const ingest = { objects, budget, buffers, log };
+    const ingest = { objects, budget, buffers, held, quiet: new QuietWatch(), cleanUps };
     const uploads = new Uploads({
       ingest,
       library,
@@ -119,7 +142,14 @@ export async function start(
       clock,
       settings: { publicUrl: publicBase, ttlMs, fileLimit: limits.file, retentionMs: config.retention },
     });
-    const sessions = new Sessions({ state, keys, clock, log, ttlMs: timeouts.session, maxCached: limits.sessions });
+    const sessions = new Sessions({
+      state,
+      keys,
+      clock,
+      log,
+      ttlMs: timeouts.session,
+      ledger: createSessionLedger(config, sharing),
+    });
     const taskTools = new TaskTools({ state, keys, log, keptMs: config.retention });
     const render = async (record: FileRecord, head: Buffer, signal: AbortSignal) =>
       previewOf({
@@ -139,8 +169,10 @@ export async function start(
     const tempFiles = new TempFiles({ log });
     await tempFiles.removeLeftOvers();
     const takers = new FileTakers(config.servers.map(({ tools }) => tools));
+    const ownPorts: number[] = [];
     const parts = {
       config,
+      ownPorts: () => ownPorts,
       takers,
       ingest,
       library,
@@ -177,15 +209,22 @@ export async function start(
     }
 
     const open = { count: 0, getStreams: new Set<{ end(): void }>() };
-    metrics.gauge('wharf_held_bytes', () => held.used);
-    metrics.gauge('wharf_part_memory_bytes', () => budget.used);
     metrics.gauge('wharf_queue_length', () => budget.queued);
+    metrics.gauge('wharf_clean_ups', () => cleanUps.size);
     metrics.gauge('wharf_open_exchanges', () => open.count);
     metrics.gauge('wharf_upstream_connections', () => sum([...servers.values()].map((server) => server.channels)));
 
     const authenticate = createAuthenticator(config.auth);
-    const direct = options.stdio ? {} : { direct: mcp({ servers, authenticate, held, timeouts, log, metrics, open }) };
+    const refusals = new Refusals({ log, metrics, clock });
+    const refused: Refusals['note'] = (error, request) => refusals.note(error, request);
+    const sockets = socketsFor(limits.sockets, log);
+    const requests = createRequestLedger(sockets.allowed, sharing);
+    const streams = createDownloadLedger(config, sharing);
+    gaugeShares(metrics, { held, budget, requests, streams });
+    const mcpDeps = { servers, authenticate, held, requests, timeouts, log, metrics, open, refused };
+    const direct = options.stdio ? {} : { direct: mcp(mcpDeps) };
     const app = createApp({
+      refused,
       downloads: {
         resolveTicket: async (ticket) => {
           const redeemed = await tickets.redeemDownload(ticket);
@@ -193,16 +232,18 @@ export async function start(
           const record = await library.find(redeemed.fileId);
           if (!record) return { kind: 'gone' };
           await library.touch(record.id);
-          return { kind: 'ok', record, expiresAt: redeemed.expiresAt };
+          return { kind: 'ok', record: { ...record, ...redeemed.as }, expiresAt: redeemed.expiresAt };
         },
         objects,
-        redirect: config.links.style === 'gateway' && objects.presign !== undefined,
+        streams,
+        redirect: objects.presign !== undefined,
         idleMs: timeouts.idle,
         clock,
         log,
         metrics,
+        refused,
       },
-      uploads: { uploads, library, idleMs: timeouts.idle, open, log, metrics },
+      uploads: { uploads, library, held, requests, limits, timeouts, open, log, metrics, refused },
     });
     const checks = new Map<string, () => Promise<void>>([
       ['objects', () => objects.check()],
@@ -211,19 +252,33 @@ export async function start(
       ...[...servers].map(([name, server]) => [`server ${name}`, () => server.check()] as const),
     ]);
     const isDraining = () => draining.now;
-    const adminApp = createAdminApp({ checks, isDraining, metrics });
+    const adminApp = createAdminApp({ checks, isDraining, metrics, refused });
     const guard = {
       allowedHosts: [...config.allowedHosts, ...(config.publicUrl ? [new URL(config.publicUrl).host] : [])],
       allowedOrigins: [...config.allowedOrigins, ...(config.publicUrl ? [new URL(config.publicUrl).origin] : [])],
+      trustsLoopbackPages: config.publicUrl === undefined,
+      answersToAddresses: false,
     };
-    const face = await listen({ ...config.listen, app, ...direct, guard, isDraining });
+    const idleMs = timeouts.idle;
+    const face = await listen({ ...config.listen, app, ...direct, guard, isDraining, sockets, idleMs, refused });
     closers.unshift(async () => face.closeAll());
+    metrics.gauge('wharf_client_connections', () => face.connections);
+    ownPorts.push(face.port);
     publicUrl.base ||= `http://${formatAddress({ ...config.listen, port: face.port })}`;
     // readiness must still be told while draining
     const adminFace = options.stdio
       ? undefined
-      : await listen({ ...config.adminListen, app: adminApp, guard, isDraining: () => false });
+      : await listen({
+          ...config.adminListen,
+          app: adminApp,
+          guard: { ...guard, answersToAddresses: true },
+          isDraining: () => false,
+          sockets: ADMIN_SOCKETS,
+          idleMs,
+          refused,
+        });
     closers.unshift(async () => adminFace?.closeAll());
+    if (adminFace) ownPorts.push(adminFace.port);
     expiry.start();
     closers.unshift(() => expiry.stop());
     const sweeper = startSweeper({ objects, state, clock, log, metrics });
@@ -243,6 +298,8 @@ export async function start(
         const until = clock.now() + timeouts.drain;
         while (open.count > 0 && clock.now() < until)
           await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
+        // what is being removed needs the store for a little longer
+        await cleanUps.settled(Math.max(LAST_CLEAN_UPS_MS, until - clock.now()));
         await closeParts();
       },
     };

@@ -49,14 +49,34 @@ describe('the layers of the gateway', () => {
     ['gateway/wire/', ['gateway/wire/']],
     ['gateway/ports/', ['gateway/ports/', 'gateway/files/file', 'gateway/policy/limits', 'gateway/wire/json-rpc']],
     ['gateway/policy/', ['gateway/policy/', 'gateway/errors']],
-    ['gateway/files/', ['gateway/files/', 'gateway/ports/', 'gateway/policy/', 'gateway/wire/', 'gateway/errors']],
+    ['gateway/budget/', ['gateway/budget/', 'gateway/ports/', 'gateway/policy/', 'gateway/errors']],
+    [
+      'gateway/files/',
+      ['gateway/files/', 'gateway/budget/', 'gateway/ports/', 'gateway/policy/', 'gateway/wire/', 'gateway/errors'],
+    ],
     [
       'gateway/relay/',
-      ['gateway/relay/', 'gateway/files/', 'gateway/ports/', 'gateway/policy/', 'gateway/wire/', 'gateway/errors'],
+      [
+        'gateway/relay/',
+        'gateway/files/',
+        'gateway/budget/',
+        'gateway/ports/',
+        'gateway/policy/',
+        'gateway/wire/',
+        'gateway/errors',
+      ],
     ],
     [
       'gateway/http/',
-      ['gateway/http/', 'gateway/relay/', 'gateway/files/', 'gateway/ports/', 'gateway/policy/', 'gateway/errors'],
+      [
+        'gateway/http/',
+        'gateway/relay/',
+        'gateway/files/',
+        'gateway/budget/',
+        'gateway/ports/',
+        'gateway/policy/',
+        'gateway/errors',
+      ],
     ],
     [
       'gateway/stdio/',
@@ -64,6 +84,7 @@ describe('the layers of the gateway', () => {
         'gateway/stdio/',
         'gateway/relay/',
         'gateway/files/',
+        'gateway/budget/',
         'gateway/ports/',
         'gateway/policy/',
         'gateway/wire/',
@@ -104,6 +125,14 @@ describe('the layers of the gateway', () => {
     }
   });
 
+  it('no list of a peer is put on the stack: a spread of 120,000 arguments is an error (safety 18)', () => {
+    const serving = product.filter(({ path }) => !/^gateway\/(?:config|inspect)\//.test(path));
+    const spreads = serving.flatMap(({ path, text }) =>
+      [...text.matchAll(/\.(?:push|unshift|fromCharCode)\(\.\.\./g)].map(([call]) => `${path}: ${call}`),
+    );
+    expect(spreads.filter((spread) => !spread.startsWith('gateway/wire/add-all.ts'))).toEqual([]);
+  });
+
   it('only main.ts knows the list of adapters, and nothing in gateway/ knows an adapter', () => {
     const outside = gateway.filter((file) => file.path !== 'gateway/main.ts');
     expect(violations(outside, (target) => target.startsWith('adapters/'))).toEqual([]);
@@ -131,9 +160,17 @@ describe('adapters', () => {
     const allowed = [
       'gateway/ports/',
       'gateway/errors',
+      'gateway/errors-of-system',
       'gateway/policy/limits',
+      // one spelling of sizes and times in everything that people and models read
+      'gateway/policy/accept',
+      'gateway/policy/amounts',
       // pure decisions that must not be made apart from the connection they are about
       'gateway/policy/addresses',
+      // or about what it opens
+      'gateway/budget/ledger',
+      'gateway/budget/wait-queue',
+      'gateway/budget/patience',
       'gateway/files/file',
       'gateway/config/adapter-list',
       'gateway/wire/data-uri',
@@ -220,6 +257,7 @@ describe('the shape of the source', () => {
       'gateway/relay',
       'gateway/wire',
       'gateway/files',
+      'gateway/budget',
       'gateway/policy',
       'gateway/ports',
       'adapters/dialects',

@@ -1,7 +1,19 @@
+import type { BigIntStats } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { GatewayError } from '../../gateway/errors.js';
+import { descriptorsExhausted } from '../../gateway/errors-of-system.js';
 import type { ObjectWriter } from '../../gateway/ports/object-store.js';
+
+interface Target {
+  handle: FileHandle;
+  temporary: string;
+  target: string;
+  /** Of the folder for objects. */
+  root: string;
+  /** Told how the file is once all of it is on disk, before anybody else can see it. */
+  noted: (written: BigIntStats) => void;
+}
 
 /** A file in `tmp/` that becomes visible under its key by one atomic rename, after its bytes are on disk. */
 export class FilesystemWriter implements ObjectWriter {
@@ -9,16 +21,18 @@ export class FilesystemWriter implements ObjectWriter {
   readonly #temporary: string;
   readonly #target: string;
   readonly #root: string;
+  readonly #noted: Target['noted'];
   readonly #signal: AbortSignal;
   #position = 0;
   /** `committing` is also where a commit that failed stays: its rename may have happened. */
   #state: 'writing' | 'committing' | 'committed' | 'aborted' = 'writing';
 
-  constructor(handle: FileHandle, temporary: string, target: string, root: string, signal: AbortSignal) {
+  constructor({ handle, temporary, target, root, noted }: Target, signal: AbortSignal) {
     this.#handle = handle;
     this.#temporary = temporary;
     this.#target = target;
     this.#root = root;
+    this.#noted = noted;
     this.#signal = signal;
   }
 
@@ -41,6 +55,7 @@ export class FilesystemWriter implements ObjectWriter {
     try {
       // "What is acknowledged is stored": the bytes, then the name, then the folder that holds the name.
       await this.#handle.sync();
+      this.#noted(await this.#handle.stat({ bigint: true }));
       await this.#handle.close();
       this.#state = 'committing';
       await makeFolders(dirname(this.#target), this.#root);
@@ -105,5 +120,5 @@ export function toStoreError(error: unknown): GatewayError {
   const code = errnoOf(error);
   // EDQUOT: the user's quota rather than the disk; the same for whoever wants to store a file.
   if (code === 'ENOSPC' || code === 'EDQUOT') return new GatewayError('store_full', {}, error);
-  return new GatewayError('store_unavailable', {}, error);
+  return descriptorsExhausted(error) ?? new GatewayError('store_unavailable', {}, error);
 }

@@ -1,19 +1,29 @@
 import { randomBytes } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
 import { access, constants, mkdir, open, opendir, rm, stat, unlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { GatewayError } from '../../gateway/errors.js';
-import type { ObjectRead, ObjectStat, ObjectStore } from '../../gateway/ports/object-store.js';
-import { openBody } from './filesystem-reader.js';
+import type { ObjectRead, ObjectStore, ObjectStoreDeps } from '../../gateway/ports/object-store.js';
+import { inTime } from './filesystem-in-time.js';
+import { Marks } from './filesystem-marks.js';
+import { asStat, openBody } from './filesystem-reader.js';
 import { errnoOf, FilesystemWriter, toStoreError } from './filesystem-writer.js';
 
 /** One machine's disk. Replicas need a store they all see, which is S3. */
-export const settings = z.strictObject({
-  path: z
-    .string()
-    .min(1)
-    .describe('Folder for the files, made when missing (mode 0700). Relative to the working directory.'),
-});
+export const settings = z
+  .strictObject({
+    path: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'Folder for the files, made when missing (mode 0700). Relative to the working directory. Default: one of this ' +
+          "gateway's own below $XDG_STATE_HOME/wharf or ~/.local/state/wharf (Library/Application Support on macOS, " +
+          '%LOCALAPPDATA% on Windows). A folder that a stdio server is given, as cwd or in an argument, is refused.',
+      ),
+  })
+  .meta({ examples: [{ path: '/var/lib/wharf' }] });
 
 /**
  * The disk takes any size; 1 MiB costs no more CPU than 5 MiB and lets `limits.partMemory` carry five times as many
@@ -26,12 +36,17 @@ const KEY = /^(?=.{1,200}$)[\w-]+(\/[\w-]+)*$/;
 
 /**
  * Objects as files: `<path>/objects/<key>`, written in `<path>/tmp/` and moved into place when they are complete and
- * on disk. `timeouts.store` cannot be kept here: Node has no way to give up a system call that hangs.
+ * on disk.
  */
-export function create(config: z.output<typeof settings>): ObjectStore {
+export function create(
+  config: z.output<typeof settings>,
+  { log, timeouts }: Pick<ObjectStoreDeps, 'log' | 'timeouts'>,
+): ObjectStore {
+  if (config.path === undefined) throw new Error('no folder has been chosen for the files');
   const root = resolve(config.path);
   const objects = join(root, 'objects');
   const tmp = join(root, 'tmp');
+  const marks = new Marks(log);
 
   const pathOf = (key: string): string => {
     if (!KEY.test(key))
@@ -39,7 +54,7 @@ export function create(config: z.output<typeof settings>): ObjectStore {
     return join(objects, key);
   };
 
-  return {
+  const store: ObjectStore = {
     name: 'filesystem',
     partSize: PART_SIZE,
 
@@ -48,7 +63,9 @@ export function create(config: z.output<typeof settings>): ObjectStore {
       const target = pathOf(key);
       const temporary = join(tmp, randomBytes(16).toString('hex'));
       try {
-        return new FilesystemWriter(await open(temporary, 'wx', 0o600), temporary, target, objects, signal);
+        const handle = await open(temporary, 'wx', 0o600);
+        const noted = (written: BigIntStats) => marks.note(key, written);
+        return new FilesystemWriter({ handle, temporary, target, root: objects, noted }, signal);
       } catch (error) {
         throw toStoreError(error);
       }
@@ -57,7 +74,7 @@ export function create(config: z.output<typeof settings>): ObjectStore {
     async get(key, { range, signal }): Promise<ObjectRead> {
       signal.throwIfAborted();
       try {
-        return await openBody(key, pathOf(key), range, signal);
+        return await openBody(key, pathOf(key), { range, signal, holds: (found) => marks.holds(key, found) });
       } catch (error) {
         signal.throwIfAborted();
         if (isAbsence(error)) return { kind: 'missing' };
@@ -66,11 +83,13 @@ export function create(config: z.output<typeof settings>): ObjectStore {
     },
 
     async head(key) {
-      return statOf(key, pathOf(key));
+      const found = await statAt(pathOf(key));
+      return found && marks.holds(key, found) ? asStat(key, found) : undefined;
     },
 
     async remove(key) {
       const path = pathOf(key);
+      marks.forget(key);
       try {
         await unlink(path);
       } catch (error) {
@@ -80,8 +99,8 @@ export function create(config: z.output<typeof settings>): ObjectStore {
 
     async *list(prefix) {
       for await (const key of keysBelow(objects, '', prefix)) {
-        const found = await statOf(key, join(objects, key));
-        if (found !== undefined) yield found;
+        const found = await statAt(join(objects, key));
+        if (found !== undefined) yield asStat(key, found);
       }
     },
 
@@ -125,6 +144,7 @@ export function create(config: z.output<typeof settings>): ObjectStore {
 
     async close() {},
   };
+  return inTime(store, timeouts.store);
 }
 
 /** ENOTDIR: the beginning of the key is itself an object. */
@@ -132,10 +152,10 @@ function isAbsence(error: unknown): boolean {
   return errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR';
 }
 
-async function statOf(key: string, path: string): Promise<ObjectStat | undefined> {
+async function statAt(path: string): Promise<BigIntStats | undefined> {
   try {
-    const found = await stat(path);
-    return found.isFile() ? { key, size: found.size, modifiedAt: Math.trunc(found.mtimeMs) } : undefined;
+    const found = await stat(path, { bigint: true });
+    return found.isFile() ? found : undefined;
   } catch (error) {
     if (isAbsence(error)) return undefined;
     throw toStoreError(error);

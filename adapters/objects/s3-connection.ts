@@ -8,8 +8,13 @@ export interface Connection {
   readonly sdk: Sdk;
   readonly client: S3Client;
   readonly bucket: string;
-  /** Runs one step against the store under its deadline; what it throws is a GatewayError or the signal's reason. */
-  run<T>(step: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  /** `timeouts.store` */
+  readonly timeoutMs: number;
+  /**
+   * Runs one step against the store under its deadline; what it throws is a GatewayError or the signal's reason.
+   * @param ms less than `timeouts.store` for what belongs to a step that has taken the rest
+   */
+  run<T>(step: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal, ms?: number): Promise<T>;
 }
 
 export interface ConnectionSettings {
@@ -90,10 +95,11 @@ export function connect(sdk: Sdk, client: S3Client, bucket: string, timeoutMs: n
     sdk,
     client,
     bucket,
-    async run(step, signal) {
+    timeoutMs,
+    async run(step, signal, ms = timeoutMs) {
       signal?.throwIfAborted();
       const controller = new AbortController();
-      const deadline = setTimeout(() => controller.abort(storeTimeout(timeoutMs)), timeoutMs);
+      const deadline = setTimeout(() => controller.abort(storeTimeout(timeoutMs)), ms);
       const forward = () => controller.abort(signal?.reason);
       signal?.addEventListener('abort', forward, { once: true });
       // The SDK looks at the signal between tries only after its pause, so the wait is ended here.

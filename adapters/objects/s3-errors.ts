@@ -1,4 +1,5 @@
 import { GatewayError } from '../../gateway/errors.js';
+import { descriptorsExhausted } from '../../gateway/errors-of-system.js';
 
 /** What stores call "no room": Ceph, MinIO (disk, bucket quota), and the generic names others use. */
 const FULL_CODES = new Set([
@@ -17,6 +18,8 @@ export function toStoreError(error: unknown, timeoutMs: number): GatewayError {
   if (error instanceof GatewayError) return error;
   const { name, code, status } = factsOf(error);
   const cause = harmless(error);
+  const exhausted = descriptorsExhausted(error, cause);
+  if (exhausted) return exhausted;
   if (name === 'TimeoutError' && !RESET_CODES.has(code)) return storeTimeout(timeoutMs, cause);
   if (status === 507 || FULL_CODES.has(name)) return new GatewayError('store_full', {}, cause);
   return new GatewayError('store_unavailable', {}, cause);

@@ -112,27 +112,34 @@ export class S3Writer implements ObjectWriter {
       MultipartUpload: { Parts: this.#parts },
     });
     this.#mayExist = true;
+    const until = performance.now() + this.#s3.timeoutMs;
     try {
       await this.#s3.run((abortSignal) => this.#s3.client.send(command, { abortSignal }), this.#signal);
     } catch (error) {
       this.#signal.throwIfAborted();
       // The answer may be lost, or a repeated Complete be refused because the first one was carried out. The key is
-      // used by this writer alone, so an object of the right size under it is the one just completed.
-      if (!(await this.#exists())) throw error;
+      // used by this writer alone, so an object of the right size under it is the one just completed. A store that has
+      // let the time run out is not asked again: the error would come after twice the time that it names.
+      const left = until - performance.now();
+      if (left <= 0 || !(await this.#exists(left).catch(() => false))) throw error;
     }
     this.#stored = true;
   }
 
-  async #exists(): Promise<boolean> {
+  async #exists(ms: number): Promise<boolean> {
     const command = new this.#s3.sdk.HeadObjectCommand(this.#target);
-    const size = await this.#s3.run(async (abortSignal) => {
-      try {
-        return (await this.#s3.client.send(command, { abortSignal })).ContentLength;
-      } catch (error) {
-        if (isMissing(error)) return undefined;
-        throw error;
-      }
-    }, this.#signal);
+    const size = await this.#s3.run(
+      async (abortSignal) => {
+        try {
+          return (await this.#s3.client.send(command, { abortSignal })).ContentLength;
+        } catch (error) {
+          if (isMissing(error)) return undefined;
+          throw error;
+        }
+      },
+      this.#signal,
+      ms,
+    );
     return size === this.#size;
   }
 

@@ -73,6 +73,18 @@ export const settings = z
   .refine((s) => s.expireAfterDays === undefined || s.lifecycle, {
     path: ['expireAfterDays'],
     message: 'needs lifecycle: true',
+  })
+  .meta({
+    examples: [
+      {
+        bucket: 'wharf',
+        region: 'eu-central-1',
+        endpoint: 'http://s3:9000',
+        publicEndpoint: 'https://files.example.com',
+        accessKeyId: `\${S3_ACCESS_KEY_ID}`,
+        secretAccessKey: `\${S3_SECRET_ACCESS_KEY}`,
+      },
+    ],
   });
 
 /** "5 MiB to 5 GiB. There is no minimum size limit on the last part." (S3, multipart upload limits) */

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { Ledger, refusalFacts } from '../../gateway/budget/ledger.js';
 import { GatewayError } from '../../gateway/errors.js';
+import type { Owner } from '../../gateway/ports/owner.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
 
 /** One process only: a second replica sees none of it, and a restart forgets it. */
@@ -19,27 +21,38 @@ interface Entry {
   value: string;
   /** Milliseconds since the epoch from which on the entry is no longer there. */
   expiresAt: number;
+  /** Whose key it is. */
+  owner: Owner;
 }
 
 /** A state store in the process's own memory. Every verb runs in one turn of the event loop, hence atomically. */
-export function create(config: z.output<typeof settings>, deps: Pick<StateStoreDeps, 'clock'>): StateStore {
+export function create(
+  config: z.output<typeof settings>,
+  { clock, sharing }: Pick<StateStoreDeps, 'clock' | 'sharing'>,
+): StateStore {
   const entries = new Map<string, Entry>();
+  const ledger = new Ledger({ limit: 'state.maxKeys', total: config.maxKeys, sharing });
   /** No entry expires before this. Without it a full store would walk all its keys for each one it refuses. */
   let earliest = Number.POSITIVE_INFINITY;
 
+  const forget = (key: string, entry: Entry): void => {
+    entries.delete(key);
+    ledger.give(1, entry.owner);
+  };
+
   const living = (key: string): Entry | undefined => {
     const entry = entries.get(key);
-    if (entry === undefined || entry.expiresAt > deps.clock.now()) return entry;
-    entries.delete(key);
+    if (entry === undefined || entry.expiresAt > clock.now()) return entry;
+    forget(key, entry);
     return undefined;
   };
 
   const purge = (): void => {
-    const now = deps.clock.now();
+    const now = clock.now();
     if (now < earliest) return;
     earliest = Number.POSITIVE_INFINITY;
     for (const [key, entry] of entries) {
-      if (entry.expiresAt <= now) entries.delete(key);
+      if (entry.expiresAt <= now) forget(key, entry);
       else earliest = Math.min(earliest, entry.expiresAt);
     }
   };
@@ -50,18 +63,16 @@ export function create(config: z.output<typeof settings>, deps: Pick<StateStoreD
   return {
     name: 'memory',
 
-    async create(key, value, ttlMs) {
+    async create(key, value, ttlMs, owner = {}) {
       if (living(key) !== undefined) return false;
-      if (entries.size >= config.maxKeys) purge();
-      if (entries.size >= config.maxKeys) {
-        throw new GatewayError('state_full', {
-          limit: 'state.maxKeys',
-          allowed: config.maxKeys,
-          actual: entries.size,
-        });
+      let refusal = ledger.take(1, owner);
+      if (refusal) {
+        purge();
+        refusal = ledger.take(1, owner);
       }
-      const expiresAt = deps.clock.now() + ttlMs;
-      entries.set(key, { value, expiresAt });
+      if (refusal) throw new GatewayError('state_full', { ...refusalFacts(refusal), actual: refusal.actual - 1 });
+      const expiresAt = clock.now() + ttlMs;
+      entries.set(key, { value, expiresAt, owner });
       earliest = Math.min(earliest, expiresAt);
       return true;
     },
@@ -73,7 +84,7 @@ export function create(config: z.output<typeof settings>, deps: Pick<StateStoreD
     async extend(key, ttlMs) {
       const entry = living(key);
       if (entry === undefined) return false;
-      entry.expiresAt = Math.max(entry.expiresAt, deps.clock.now() + ttlMs);
+      entry.expiresAt = Math.max(entry.expiresAt, clock.now() + ttlMs);
       return true;
     },
 
@@ -81,19 +92,20 @@ export function create(config: z.output<typeof settings>, deps: Pick<StateStoreD
       const entry = living(key);
       if (entry?.value !== expected) return false;
       entry.value = value;
-      entry.expiresAt = deps.clock.now() + ttlMs;
+      entry.expiresAt = clock.now() + ttlMs;
       earliest = Math.min(earliest, entry.expiresAt);
       return true;
     },
 
     async take(key) {
-      const value = living(key)?.value;
-      entries.delete(key);
-      return value;
+      const entry = living(key);
+      if (entry) forget(key, entry);
+      return entry?.value;
     },
 
     async remove(key) {
-      entries.delete(key);
+      const entry = entries.get(key);
+      if (entry) forget(key, entry);
     },
 
     async check() {},

@@ -1,23 +1,39 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import { refusalFacts } from '../../gateway/budget/ledger.js';
+import { Patience } from '../../gateway/budget/patience.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
+import { CreatedKeys } from './redis-created.js';
 
 /** Redis 6.2 or newer, or anything that speaks as it does. */
-export const settings = z.strictObject({
-  url: z
-    .string()
-    .regex(/^rediss?:\/\/[^/]/, 'must begin with redis:// or rediss:// (TLS) and name a host')
-    .describe('Where Redis listens: redis[s]://[user:password@]host[:port][/database].'),
-  keyPrefix: z
-    .string()
-    .max(100)
-    .default('wharf:')
-    .describe('Put before every key, so that several products can share one database. Default "wharf:".'),
-});
+export const settings = z
+  .strictObject({
+    url: z
+      .string()
+      .regex(/^rediss?:\/\/[^/]/, 'must begin with redis:// or rediss:// (TLS) and name a host')
+      .describe('Where Redis listens: redis[s]://[user:password@]host[:port][/database].'),
+    keyPrefix: z
+      .string()
+      .max(100)
+      .default('wharf:')
+      .describe('Put before every key, so that several products can share one database. Default "wharf:".'),
+    maxKeys: z
+      .number()
+      .int()
+      .positive()
+      .optional()
+      .describe(
+        'Keys (sessions, files, tickets) that each replica may have created whose first time to live is not over; one caller, or one server, may take `limits.share` of them. Default: as many as Redis takes.',
+      ),
+  })
+  .meta({ examples: [{ url: `rediss://wharf:\${REDIS_PASSWORD}@redis.example.com:6379/0` }] });
 
 /** Longest pause between two tries to connect again: Redis is used again at most this long after it came back. */
 const LONGEST_RECONNECT_PAUSE_MS = 1000;
+
+/** The least time for a connection: steps do not wait for it any longer than they do for an answer. */
+const LEAST_CONNECT_MS = 2000;
 
 /**
  * A connection on which commands wait and nothing comes back for this many time-outs is given up. Redis that is merely
@@ -52,7 +68,7 @@ interface ScriptCommands {
 /** A state store in Redis, for any number of replicas. */
 export async function create(
   config: z.output<typeof settings>,
-  deps: Pick<StateStoreDeps, 'timeouts' | 'log'>,
+  deps: Pick<StateStoreDeps, 'timeouts' | 'log' | 'clock' | 'sharing'>,
 ): Promise<StateStore> {
   const { Redis: Client } = await import('ioredis');
   const client = new Client(config.url, {
@@ -60,12 +76,11 @@ export async function create(
     scripts: SCRIPTS,
     disableClientInfo: true,
     lazyConnect: true,
-    connectTimeout: deps.timeouts.state,
+    connectTimeout: Math.max(deps.timeouts.state, LEAST_CONNECT_MS),
     disconnectTimeout: deps.timeouts.state,
-    commandTimeout: deps.timeouts.state,
     socketTimeout: TIMEOUTS_BEFORE_RECONNECT * deps.timeouts.state,
-    // With the defaults of these three, commands to a Redis that does not answer pend for ever, and 100,000 of them
-    // take 196 MiB. A refused request is better than one that hangs.
+    // With the defaults of these two, commands to a Redis that does not answer pend for ever, and 100,000 of them take
+    // 196 MiB. A refused request is better than one that hangs.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     // Sent again after a reconnect, a GETDEL whose answer was lost would come back empty: nobody would get the value.
@@ -76,16 +91,20 @@ export async function create(
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   }) as Redis & ScriptCommands;
   const unwatch = watch(client, deps.log);
+  const { maxKeys } = config;
+  const created = maxKeys === undefined ? undefined : new CreatedKeys(maxKeys, deps.sharing, deps.clock);
 
-  /** The first connection. It is opened by the first step, and only this one is waited for. */
-  let opening: Promise<void> | undefined;
+  /** The first connection, and the only one that is waited for. What came of it shows in `status`. */
+  const opening = client.connect().catch(() => undefined);
+  // Not the library's own time-out of commands, whose timers come before what a busy process has yet to read.
+  const patience = new Patience(deps.timeouts.state);
+  const late = () => new Error(`Redis did not answer within ${deps.timeouts.state} ms.`);
 
   const run = async <T>(step: () => Promise<T>): Promise<T> => {
     try {
-      opening ??= client.connect().catch(() => undefined); // what came of it shows in `status`
-      if (client.status !== 'ready') await atMost(deps.timeouts.state, opening);
+      if (client.status !== 'ready') await patience.within(opening, late);
       if (client.status !== 'ready') throw new Error(`The connection to Redis is "${client.status}".`);
-      return await step();
+      return await patience.within(step(), late);
     } catch (error) {
       throw new GatewayError('state_unavailable', {}, withoutValues(error));
     }
@@ -94,8 +113,16 @@ export async function create(
   return {
     name: 'redis',
 
-    async create(key, value, ttlMs) {
-      return (await run(() => client.set(key, value, 'PX', whole(ttlMs), 'NX'))) === 'OK';
+    async create(key, value, ttlMs, owner = {}) {
+      const counted = created?.take(owner, ttlMs);
+      if (counted && 'refusal' in counted) {
+        const { refusal } = counted;
+        throw new GatewayError('state_full', { ...refusalFacts(refusal), actual: refusal.actual - 1 });
+      }
+      // what has failed may have been written all the same, so it counts
+      const isNew = (await run(() => client.set(key, value, 'PX', whole(ttlMs), 'NX'))) === 'OK';
+      if (!isNew) counted?.undo();
+      return isNew;
     },
 
     async read(key) {
@@ -156,16 +183,6 @@ function watch(client: Redis, log: StateStoreDeps['log']): () => void {
 /** Redis takes whole milliseconds and refuses zero. */
 function whole(ttlMs: number): number {
   return Math.max(1, Math.ceil(ttlMs));
-}
-
-/** Resolves with `promise` or after `ms`, whichever comes first. */
-async function atMost(ms: number, promise: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, timeout]);
-  clearTimeout(timer);
 }
 
 /**

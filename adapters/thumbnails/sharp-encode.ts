@@ -1,6 +1,9 @@
 import type { Preview, PreviewLimits } from '../../gateway/ports/thumbnailer.js';
 import { fromRaster, type Raster, type Sharp, toRaster } from './sharp-raster.js';
 
+/** What is known of it here. */
+export type Encoded = Omit<Preview, 'source'>;
+
 /** Below 50, text in a photograph becomes unreadable before the file gets much smaller. */
 const JPEG_QUALITIES = [82, 68, 50];
 /** An edge below this shows nothing. */
@@ -15,7 +18,7 @@ const DRAWN_SHARE = 0.5;
  * has transparency, JPEG for photographs. Quality is lowered first, then the edge.
  * @returns undefined when nothing is small enough
  */
-export async function encode(sharp: Sharp, raster: Raster, limits: PreviewLimits): Promise<Preview | undefined> {
+export async function encode(sharp: Sharp, raster: Raster, limits: PreviewLimits): Promise<Encoded | undefined> {
   const maxBytes = Math.floor(limits.maxEncodedBytes / 4) * 3;
   const image = isOpaque(raster) ? await withoutAlpha(sharp, raster) : raster;
   const hasAlpha = image.channels % 2 === 0;
@@ -30,7 +33,7 @@ export async function encode(sharp: Sharp, raster: Raster, limits: PreviewLimits
 const MOST_SAVED_BY_PALETTE = 8;
 
 /** All colours, then 256 of them. A picture that needs more room than that is better off as a JPEG. */
-async function encodePng(sharp: Sharp, image: Raster, maxBytes: number): Promise<Preview | undefined> {
+async function encodePng(sharp: Sharp, image: Raster, maxBytes: number): Promise<Encoded | undefined> {
   for (const options of [{ compressionLevel: 9 }, { compressionLevel: 9, palette: true, effort: 3, dither: 0.5 }]) {
     const data = await fromRaster(sharp, image).png(options).toBuffer();
     if (data.length <= maxBytes) return { mimeType: 'image/png', data, width: image.width, height: image.height };
@@ -39,7 +42,7 @@ async function encodePng(sharp: Sharp, image: Raster, maxBytes: number): Promise
   return undefined;
 }
 
-async function encodeJpeg(sharp: Sharp, image: Raster, maxBytes: number): Promise<Preview | undefined> {
+async function encodeJpeg(sharp: Sharp, image: Raster, maxBytes: number): Promise<Encoded | undefined> {
   let current = image;
   for (let round = 0; round < MAX_ROUNDS; round++) {
     let size = 0;

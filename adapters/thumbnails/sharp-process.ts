@@ -157,8 +157,8 @@ export class RenderProcess {
       for (const { kind, payload } of this.#reader.push(chunk)) {
         if (kind === 'result') this.#outcome(JSON.parse(payload.toString()));
         else if (kind === 'image' && this.#pending?.outcome !== undefined) {
-          const { mimeType, width, height } = this.#pending.outcome;
-          this.#settle({ kind: 'rendered', preview: { mimeType, width, height, data: payload } });
+          const { mimeType, width, height, source } = this.#pending.outcome;
+          this.#settle({ kind: 'rendered', preview: { mimeType, width, height, source, data: payload } });
         }
       }
     } catch (error) {

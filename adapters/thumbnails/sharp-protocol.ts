@@ -1,4 +1,4 @@
-import type { PreviewLimits, PreviewRefusal } from '../../gateway/ports/thumbnailer.js';
+import type { Preview, PreviewLimits, PreviewRefusal } from '../../gateway/ports/thumbnailer.js';
 
 /** The payload of a `job` frame. */
 export interface Job extends PreviewLimits {
@@ -15,7 +15,4 @@ interface ProcessFacts {
 
 /** The payload of a `result` frame; an `image` frame follows a rendered one. */
 export type Outcome = ProcessFacts &
-  (
-    | { kind: 'rendered'; mimeType: 'image/png' | 'image/jpeg'; width: number; height: number }
-    | { kind: 'refused'; reason: PreviewRefusal; detail?: string }
-  );
+  (({ kind: 'rendered' } & Omit<Preview, 'data'>) | { kind: 'refused'; reason: PreviewRefusal; detail?: string });

@@ -43,6 +43,7 @@ export async function render(sharp: Sharp, image: Buffer, limits: PreviewLimits)
   } as const;
 
   let small: Raster;
+  let source: Preview['source'];
   try {
     const header = await sharp(image, { ...options, limitInputPixels: false }).metadata();
     const height = header.pageHeight ?? header.height;
@@ -52,13 +53,17 @@ export async function render(sharp: Sharp, image: Buffer, limits: PreviewLimits)
         .resize(limits.maxEdge, limits.maxEdge, { fit: 'inside', withoutEnlargement: true })
         .toColourspace('srgb'),
     );
+    const isTurned = (UPRIGHT[header.orientation ?? 1]?.turn ?? 0) % 180 !== 0;
+    source = isTurned ? { width: height, height: header.width } : { width: header.width, height };
     // After scaling, because turning needs the whole image in memory.
     small = await turnUpright(sharp, small, header.orientation);
   } catch (error) {
     return { kind: 'refused', reason: 'invalid', detail: error instanceof Error ? error.message.slice(0, 500) : '' };
   }
   const preview = await encode(sharp, small, limits);
-  return preview === undefined ? { kind: 'refused', reason: 'not-small-enough' } : { kind: 'rendered', preview };
+  return preview === undefined
+    ? { kind: 'refused', reason: 'not-small-enough' }
+    : { kind: 'rendered', preview: { ...preview, source } };
 }
 
 async function turnUpright(sharp: Sharp, raster: Raster, orientation: number | undefined): Promise<Raster> {

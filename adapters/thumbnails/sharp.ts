@@ -5,28 +5,30 @@ import { RenderPool } from './sharp-pool.js';
 import { RenderProcess } from './sharp-process.js';
 
 /** Previews by sharp (libvips) in processes of their own. Decodes PNG, JPEG, GIF, WebP, AVIF and TIFF. */
-export const settings = z.strictObject({
-  processes: z.int().min(1).max(16).default(1).describe('Most render processes at a time.'),
-  queue: z.int().min(0).max(1000).default(16).describe('Most images that wait for a process; more get no preview.'),
-  deadlineSeconds: z
-    .int()
-    .min(1)
-    .max(60)
-    .default(10)
-    .describe('Seconds an image may wait for a process, and again seconds it may take to render.'),
-  maxMemoryMiB: z
-    .int()
-    .min(128)
-    .max(4096)
-    .default(256)
-    .describe('Resident memory (MiB) of a render process; an image that needs more gets no preview.'),
-  maxSourceMiB: z
-    .int()
-    .min(1)
-    .max(100)
-    .default(32)
-    .describe('Size (MiB) of a file up to which it gets a preview. It is held in the render process as a whole.'),
-});
+export const settings = z
+  .strictObject({
+    processes: z.int().min(1).max(16).default(1).describe('Most render processes at a time.'),
+    queue: z.int().min(0).max(1000).default(16).describe('Most images that wait for a process; more get no preview.'),
+    deadlineSeconds: z
+      .int()
+      .min(1)
+      .max(60)
+      .default(10)
+      .describe('Seconds an image may wait for a process, and again seconds it may take to render.'),
+    maxMemoryMiB: z
+      .int()
+      .min(128)
+      .max(4096)
+      .default(256)
+      .describe('Resident memory (MiB) of a render process; an image that needs more gets no preview.'),
+    maxSourceMiB: z
+      .int()
+      .min(1)
+      .max(100)
+      .default(32)
+      .describe('Size (MiB) of a file up to which it gets a preview. It is held in the render process as a whole.'),
+  })
+  .meta({ examples: [{ processes: 2, maxSourceMiB: 16 }] });
 
 const MIB = 1024 * 1024;
 /** Starting a process costs about 0.2 s and it holds 70 MiB, so it stays for the next image, but not for long. */

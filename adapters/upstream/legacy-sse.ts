@@ -2,12 +2,15 @@ import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../gateway/errors.js';
 import type { Limits, Timeouts } from '../../gateway/policy/limits.js';
+import type { Sharing } from '../../gateway/ports/owner.js';
 import type { SharedConnection, SharedUpstream } from '../../gateway/ports/upstream.js';
-import { HttpClient } from './http/client.js';
+import { type HttpCall, HttpClient } from './http/client.js';
 import { codingOf } from './http/coding.js';
+import { refusedCredentials } from './http/credentials.js';
 import { drain } from './http/drain.js';
 import { readEndpoint } from './http/endpoint-event.js';
 import { reach } from './http/reach.js';
+import { isRedirection, redirected, sendFollowing } from './http/redirect.js';
 import { type HttpSettings, httpSettings } from './http/settings.js';
 
 export const settings = httpSettings;
@@ -17,14 +20,18 @@ export interface LegacySseDeps {
   name: string;
   limits: Readonly<Pick<Limits, 'connections'>>;
   timeouts: Readonly<Pick<Timeouts, 'queue' | 'upstream' | 'idle'>>;
+  sharing: Sharing;
 }
 
 class LegacySse implements SharedUpstream {
   readonly channel = 'shared';
   readonly transport = 'legacy-sse';
   readonly #name: string;
-  readonly #url: URL;
+  /** As configured, or where it has moved to. */
+  #url: URL;
   readonly #headers: string[];
+  /** Names of the operator's headers. */
+  readonly #configured: readonly string[];
   readonly #timeoutMs: number;
   /** Streams and messages are counted apart: streams alone could otherwise take every slot and starve the messages. */
   readonly #streams: HttpClient;
@@ -34,14 +41,17 @@ class LegacySse implements SharedUpstream {
     this.#name = deps.name;
     this.#url = new URL(options.url);
     this.#headers = ['Accept-Encoding', 'identity', ...Object.entries(options.headers).flat()];
+    this.#configured = Object.keys(options.headers);
     this.#timeoutMs = deps.timeouts.upstream;
     const { connections } = deps.limits;
-    const client = { name: deps.name, origin: this.#url, connections, timeouts: deps.timeouts };
-    this.#streams = new HttpClient(client);
+    const { timeouts, sharing } = deps;
+    const client = { name: deps.name, origin: this.#url, connections, timeouts, sharing };
+    // a stream lasts as long as its session: nothing is gained by waiting for the end of one
+    this.#streams = new HttpClient({ ...client, queue: 0 });
     this.#messages = new HttpClient(client);
   }
 
-  async connect(signal: AbortSignal): Promise<SharedConnection> {
+  async connect(signal: AbortSignal, principal?: string): Promise<SharedConnection> {
     // Its own controller, so that close() ends the stream and the messages under way with one word.
     const life = new AbortController();
     // every message under way listens, and node warns from the eleventh on
@@ -51,9 +61,9 @@ class LegacySse implements SharedUpstream {
     signal.addEventListener('abort', give);
     const timer = setTimeout(() => life.abort(this.#timeout()), this.#timeoutMs);
     try {
-      const body = await this.#openStream(life.signal);
+      const body = await this.#openStream(life.signal, principal);
       const endpoint = this.#resolve(await readEndpoint(this.#name, body));
-      return this.#connection(body, endpoint, life);
+      return this.#connection(body, endpoint, life, principal);
     } catch (error) {
       life.abort();
       throw error;
@@ -72,20 +82,26 @@ class LegacySse implements SharedUpstream {
     this.#messages.close();
   }
 
-  async #openStream(signal: AbortSignal): Promise<IncomingMessage> {
-    const path = this.#url.pathname + this.#url.search;
+  async #openStream(signal: AbortSignal, principal: string | undefined): Promise<IncomingMessage> {
+    const { origin } = this.#url;
     const headers = ['Accept', 'text/event-stream', 'Cache-Control', 'no-cache', ...this.#headers];
-    const answer = await this.#streams.send({ method: 'GET', path, headers }, signal);
+    const call: HttpCall = { method: 'GET', path: this.#url.pathname + this.#url.search, headers, principal };
+    const { answer, path } = await sendFollowing(this.#streams, origin, call, signal);
+    if (isRedirection(answer)) throw redirected(this.#name, answer, { origin, path });
     const status = answer.statusCode ?? 0;
     const type = answer.headers['content-type'] ?? '';
     if (status === 200 && /^text\/event-stream\s*(;|$)/i.test(type)) {
       const coding = codingOf(answer);
-      if (coding === undefined) return answer;
+      if (coding === undefined) {
+        // where it works, its endpoint is read against, and the next stream begins
+        this.#url = new URL(path, this.#url);
+        return answer;
+      }
       answer.destroy();
       throw new GatewayError('upstream_coding', { server: this.#name, coding: coding.slice(0, 64) });
     }
     answer.destroy();
-    if (status !== 200) throw new GatewayError('upstream_refused', { server: this.#name, status });
+    if (status !== 200) throw this.#refused(status);
     throw this.#invalid('it did not answer GET with an event stream');
   }
 
@@ -98,7 +114,13 @@ class LegacySse implements SharedUpstream {
     return endpoint;
   }
 
-  #connection(body: IncomingMessage, endpoint: URL, life: AbortController): SharedConnection {
+  #connection(
+    body: IncomingMessage,
+    endpoint: URL,
+    life: AbortController,
+    principal: string | undefined,
+  ): SharedConnection {
+    const { origin } = endpoint;
     const path = endpoint.pathname + endpoint.search;
     const headers = ['Content-Type', 'application/json', 'Accept', 'application/json', ...this.#headers];
     // a session that is gone takes its messages under way with it
@@ -107,18 +129,29 @@ class LegacySse implements SharedUpstream {
       kind: 'sse',
       body,
       send: async (message) => {
-        const answer = await this.#messages.send({ method: 'POST', path, headers, body: message }, life.signal);
+        const call: HttpCall = { method: 'POST', path, headers, body: message, principal };
+        const { answer, path: asked } = await sendFollowing(this.#messages, origin, call, life.signal);
+        if (isRedirection(answer) && answer.headers.location) {
+          throw redirected(this.#name, answer, { origin, path: asked });
+        }
         const status = answer.statusCode ?? 0;
         drain(answer);
-        if (status < 200 || status > 299) throw new GatewayError('upstream_refused', { server: this.#name, status });
+        if (status < 200 || status > 299) throw this.#refused(status);
       },
       close: () =>
         new Promise((resolve) => {
-          if (body.closed) return resolve();
-          body.once('close', resolve);
+          const { socket } = body;
+          if (body.readableEnded || socket.closed) return resolve();
+          // only then is its place free for another stream
+          socket.once('close', () => resolve());
           body.destroy();
         }),
     };
+  }
+
+  #refused(status: number): GatewayError {
+    const credentials = refusedCredentials(this.#name, status, this.#configured);
+    return credentials ?? new GatewayError('upstream_refused', { server: this.#name, status });
   }
 
   #invalid(reason: string): GatewayError {

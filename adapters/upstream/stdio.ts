@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import { Ledger, refusalFacts } from '../../gateway/budget/ledger.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { Limits, Timeouts } from '../../gateway/policy/limits.js';
 import type { Log } from '../../gateway/ports/log.js';
+import type { Sharing } from '../../gateway/ports/owner.js';
 import type { SharedConnection, SharedUpstream } from '../../gateway/ports/upstream.js';
 import { type Child, startChild } from './stdio/child.js';
-import { findsCommand } from './stdio/find-command.js';
+import { findsCommand, isFolder } from './stdio/find-command.js';
+import { notStarted } from './stdio/not-started.js';
 
 /** execve(2) ends its strings at a NUL: what follows would silently be lost. */
 const NO_NUL = /^[^\0]*$/;
@@ -32,6 +35,8 @@ export interface StdioDeps {
   name: string;
   limits: Readonly<Pick<Limits, 'processes'>>;
   timeouts: Readonly<Pick<Timeouts, 'upstream'>>;
+  /** Who shares `limits.processes`. */
+  sharing: Sharing;
   log: Log;
   /** The parent's environment; only HOME, LANG, PATH, TMPDIR and USER of it reach the child. */
   inheritedEnv: Readonly<Record<string, string>>;
@@ -45,12 +50,14 @@ class Stdio implements SharedUpstream {
   readonly #env: Record<string, string> = {};
   readonly #children = new Set<Child>();
   /** Process groups that run, or are about to. */
-  #running = 0;
+  readonly #processes: Ledger;
   #closed = false;
 
   constructor(options: z.output<typeof settings>, deps: StdioDeps) {
     this.#options = options;
     this.#deps = deps;
+    const { limits, sharing } = deps;
+    this.#processes = new Ledger({ limit: 'limits.processes', total: limits.processes, sharing });
     for (const name of INHERITED) {
       const value = deps.inheritedEnv[name];
       if (value !== undefined) this.#env[name] = value;
@@ -58,13 +65,16 @@ class Stdio implements SharedUpstream {
     Object.assign(this.#env, options.env);
   }
 
-  async connect(signal: AbortSignal): Promise<SharedConnection> {
-    const { name, limits, log } = this.#deps;
+  async connect(signal: AbortSignal, principal?: string): Promise<SharedConnection> {
+    const { name, log } = this.#deps;
     if (signal.aborted || this.#closed) throw this.#notOpened(signal);
-    if (this.#running >= limits.processes) {
-      throw new GatewayError('process_limit', { server: name, limit: 'limits.processes', allowed: limits.processes });
+    const owner = { principal };
+    const refusal = this.#processes.take(1, owner);
+    if (refusal) {
+      const { limit, allowed, full } = refusal;
+      const facts = full === 'process' ? { limit, allowed } : refusalFacts(refusal);
+      throw new GatewayError('process_limit', { ...facts, server: name });
     }
-    this.#running++;
     let started: Child | undefined;
     const child = await startChild(
       {
@@ -76,7 +86,7 @@ class Stdio implements SharedUpstream {
         log,
       },
       () => {
-        this.#running--;
+        this.#processes.give(1, owner);
         if (started !== undefined) this.#children.delete(started);
       },
     );
@@ -93,7 +103,8 @@ class Stdio implements SharedUpstream {
     const { name } = this.#deps;
     const [program = ''] = this.#options.command;
     if (await findsCommand(program, this.#env.PATH ?? '', this.#options.cwd ?? '.')) return;
-    throw new GatewayError('upstream_unreachable', { server: name }, new Error(`no executable file: ${program}`));
+    const cause = Object.assign(new Error(`no executable file: ${program}`), { code: 'ENOENT' });
+    throw notStarted(name, this.#options.cwd, cause);
   }
 
   async close(): Promise<void> {
@@ -106,6 +117,19 @@ class Stdio implements SharedUpstream {
     if (reason instanceof GatewayError) return reason;
     return new GatewayError('upstream_closed', { server: this.#deps.name }, reason);
   }
+}
+
+/** Whether this machine has the program and the folder; neither is touched. */
+export async function preflight(
+  { command, cwd, env }: z.output<typeof settings>,
+  { inheritedEnv }: Pick<StdioDeps, 'inheritedEnv'>,
+): Promise<{ path: (string | number)[]; message: string; value: unknown }[]> {
+  if (cwd !== undefined && !(await isFolder(cwd)))
+    return [{ path: ['cwd'], message: 'is not a folder of this machine', value: cwd }];
+  const [program = ''] = command;
+  if (await findsCommand(program, env.PATH ?? inheritedEnv.PATH ?? '', cwd ?? '.')) return [];
+  const message = program.includes('/') ? 'is not a program that can be run here' : 'is not found in PATH';
+  return [{ path: ['command', 0], message, value: program }];
 }
 
 /** An MCP server that is a program: one process per session, messages as lines on its stdin and stdout. */

@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { GatewayError } from '../../gateway/errors.js';
 import type { Limits, Timeouts } from '../../gateway/policy/limits.js';
+import type { Sharing } from '../../gateway/ports/owner.js';
 import type { BodyKind, ExchangeUpstream, UpstreamAnswer, UpstreamRequest } from '../../gateway/ports/upstream.js';
-import { HttpClient } from './http/client.js';
+import { type HttpCall, HttpClient } from './http/client.js';
 import { codingOf, decodeBody } from './http/coding.js';
+import { refusedCredentials } from './http/credentials.js';
 import { drain } from './http/drain.js';
 import { reach } from './http/reach.js';
+import { isRedirection, redirected, sendFollowing } from './http/redirect.js';
 import { type HttpSettings, httpSettings, isOwnHeader } from './http/settings.js';
 
 export const settings = httpSettings;
@@ -16,10 +18,12 @@ export interface StreamableHttpDeps {
   name: string;
   limits: Readonly<Pick<Limits, 'connections' | 'codingRatio'>>;
   timeouts: Readonly<Pick<Timeouts, 'queue' | 'upstream' | 'idle'>>;
+  sharing: Sharing;
 }
 
 const KINDS: Readonly<Record<string, BodyKind>> = {
   'application/json': 'json',
+  'text/json': 'json',
   'text/event-stream': 'sse',
   'application/x-ndjson': 'lines',
   'application/jsonl': 'lines',
@@ -33,13 +37,11 @@ function mediaType(header: string | undefined): string {
 
 function kindOf(status: number, type: string, length: number | undefined): BodyKind {
   if (status === 202 || status === 204 || status === 205 || length === 0) return 'none';
+  // MCP knows JSON and event streams only, and a success without a type is no error page
+  if (type === '' && status < 300) return 'json';
   const kind = KINDS[type];
   if (kind !== undefined) return kind;
   return type.startsWith('application/') && type.endsWith('+json') ? 'json' : 'bytes';
-}
-
-function isRedirection({ statusCode = 0 }: IncomingMessage): boolean {
-  return statusCode >= 300 && statusCode < 400;
 }
 
 /**
@@ -56,7 +58,8 @@ class StreamableHttp implements ExchangeUpstream {
   readonly transport = 'streamable-http';
   readonly #name: string;
   readonly #url: URL;
-  readonly #path: string;
+  /** Of the endpoint: as configured, or where it has moved to. */
+  #path: string;
   readonly #ratio: number;
   readonly #client: HttpClient;
   /** The operator's headers, names and values in turn, and the names that requests must not bring themselves. */
@@ -74,6 +77,7 @@ class StreamableHttp implements ExchangeUpstream {
       name: deps.name,
       origin: this.#url,
       connections: deps.limits.connections,
+      sharing: deps.sharing,
       timeouts: deps.timeouts,
     });
   }
@@ -84,16 +88,22 @@ class StreamableHttp implements ExchangeUpstream {
       const value = request.headers[name];
       if (value !== undefined && !isOwnHeader(name) && !this.#fixed.has(name)) headers.push(name, value);
     }
-    const { method, body } = request;
-    const path = request.path ?? this.#path;
-    const call = body === undefined ? { method, path, headers } : { method, path, headers, body };
-    const answer = await this.#client.send(call, signal);
-    const isRedirect = isRedirection(answer);
-    if (isRedirect && request.redirects === 'answer') {
+    const { method, body, principal } = request;
+    const asked = request.path ?? this.#path;
+    const call: HttpCall = { method, path: asked, headers, principal, isStream: method === 'GET' };
+    if (body !== undefined) call.body = body;
+    if (request.redirects === 'answer') {
+      const answer = await this.#client.send(call, signal);
+      if (!isRedirection(answer)) return this.#read(answer);
       drain(answer);
       return { status: answer.statusCode ?? 0, headers: answer.headers, kind: 'none', body: Readable.from([]) };
     }
-    return this.#read(answer, isRedirect);
+    const { origin } = this.#url;
+    const { answer, path } = await sendFollowing(this.#client, origin, call, signal);
+    if (isRedirection(answer)) throw redirected(this.#name, answer, { origin, path });
+    // where it works, every later request goes there at once
+    if (request.path === undefined && (answer.statusCode ?? 0) < 300) this.#path = path;
+    return this.#read(answer);
   }
 
   check(): Promise<void> {
@@ -104,13 +114,12 @@ class StreamableHttp implements ExchangeUpstream {
     this.#client.close();
   }
 
-  #read(answer: IncomingMessage, isRedirect: boolean): UpstreamAnswer {
+  #read(answer: IncomingMessage): UpstreamAnswer {
     const status = answer.statusCode ?? 0;
-    if (isRedirect) {
-      answer.destroy();
-      // Following it would let the upstream choose where the operator's headers and the client's message go.
-      const reason = `it answered with HTTP ${status}, and redirects are not followed`;
-      throw new GatewayError('upstream_invalid', { server: this.#name, reason, status });
+    const refused = refusedCredentials(this.#name, status, [...this.#fixed]);
+    if (refused) {
+      drain(answer);
+      throw refused;
     }
     const { headers } = answer;
     const coding = codingOf(answer);

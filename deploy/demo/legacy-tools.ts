@@ -21,7 +21,7 @@ const SERVERS = {
   ocr: {
     tool: {
       name: 'read_picture',
-      description: 'Reads what stands in a picture',
+      description: 'Reads the text in a picture',
       inputSchema: {
         type: 'object',
         properties: { image_base64: { ...text, description: 'Base64 of a picture' }, filename: text },

@@ -14,7 +14,8 @@ say() { echo "[${SECONDS}s] $*"; }
 use_docker() { docker info >/dev/null 2>&1 && docker compose version >/dev/null 2>&1; }
 
 install_tools() {
-  apt_install podman runc netavark aardvark-dns iptables debootstrap
+  # catatonit is what podman runs for `init: true`
+  apt_install podman runc netavark aardvark-dns iptables debootstrap catatonit
   # Debian 12's docker-compose is version 1 and refuses a modern file; Debian 13's runs here, unpacked aside.
   [ -x "$W/compose/usr/bin/docker-compose" ] && return
   local apt="$W/apt" options
@@ -45,18 +46,23 @@ CONF
   export CONTAINERS_CONF=$W/containers.conf
 }
 
-# An image is pulled if a registry answers, else built from what stands in for it.
-provide() { # image, function that builds the stand-in
-  if podman image exists "$1"; then
-    local stands
-    stands=$(podman image inspect --format '{{index .Labels "wharf.stand-in"}}' "$1")
-    [ -z "$stands" ] && return
-    say "SUBSTITUTED $1 by $stands"
-    return
+# An image is pulled if a registry answers, else built from what stands in for it, under a name of its own: what is pinned
+# by digest can have no other bytes under its name. Prints the name to use.
+provide() { # image with its digest, function that builds the stand-in
+  local stand_in
+  stand_in=localhost/wharf-stand-in/$(basename "${1%%:*}"):latest
+  if podman image exists "$1"; then echo "$1"; return; fi
+  if ! podman image exists "$stand_in"; then
+    if [ -z "${COMPOSE_NO_PULL:-}" ] && timeout 20 podman pull -q "$1" >/dev/null 2>&1; then echo "$1"; return; fi
+    "$2" "$stand_in" >&2
   fi
-  if [ -z "${COMPOSE_NO_PULL:-}" ] && timeout 20 podman pull -q "$1" >/dev/null 2>&1; then return; fi
-  "$2" "$1"
-  say "SUBSTITUTED $1 by $(podman image inspect --format '{{index .Labels "wharf.stand-in"}}' "$1")"
+  say "SUBSTITUTED $1 by $(podman image inspect --format '{{index .Labels "wharf.stand-in"}}' "$stand_in")" >&2
+  echo "$stand_in"
+}
+
+# The image that a file pins: `NAME:-IMAGE}` in docker-compose.yml, `NAME=IMAGE` in the Dockerfile.
+pinned() { # variable, file
+  sed -n "s/^.*$1\(:-\|=\)\([^}]*\)}\?\$/\2/p" "$2" | sed 's|^\([a-z0-9.-]*\):|docker.io/library/\1:|; s|^\([a-z0-9-]*/[a-z0-9-]*\):|docker.io/\1:|'
 }
 
 node_stand_in() {
@@ -89,15 +95,15 @@ s3_stand_in() {
   rm "$HERE/s3.sh"
 }
 build_stand_in() { # image, Dockerfile's ending. --network=host: a bridge may have no way out
-  podman build -q --format docker --pull=never --network=host -t "$1" -f "$HERE/Dockerfile.$2" "$HERE" >"$W/build-$2.log" 2>&1 ||
-    { tail -n 30 "$W/build-$2.log"; exit 1; }
+  podman build -q --format docker --pull=never --network=host --build-arg "NODE_IMAGE=$NODE_IMAGE" -t "$1" \
+    -f "$HERE/Dockerfile.$2" "$HERE" >"$W/build-$2.log" 2>&1 || { tail -n 30 "$W/build-$2.log"; exit 1; }
 }
 
 build_own() {
   local target
   for target in gateway:mcp-wharf:local example-server:mcp-wharf-example:local; do
-    podman build -q --format docker --pull=never --network=host --target "${target%%:*}" -t "docker.io/library/${target#*:}" \
-      -f deploy/Dockerfile . >"$W/build-${target%%:*}.log" 2>&1 || { tail -n 30 "$W/build-${target%%:*}.log"; exit 1; }
+    podman build -q --format docker --pull=never --network=host --build-arg "NODE_IMAGE=$NODE_IMAGE" \
+      --target "${target%%:*}" -t "docker.io/library/${target#*:}" -f deploy/Dockerfile . >"$W/build-${target%%:*}.log" 2>&1 || { tail -n 30 "$W/build-${target%%:*}.log"; exit 1; }
   done
 }
 
@@ -130,7 +136,11 @@ stop_service() {
 }
 
 compose() {
-  if use_docker; then docker compose "$@"; else DOCKER_HOST=unix://$W/podman.sock "$W/compose/usr/bin/docker-compose" "$@"; fi
+  if use_docker; then docker compose "$@"; return; fi
+  # what `up` has found or built
+  [ -s "$W/redis.image" ] && export WHARF_REDIS_IMAGE="$(cat "$W/redis.image")"
+  [ -s "$W/s3.image" ] && export WHARF_S3_IMAGE="$(cat "$W/s3.image")"
+  DOCKER_HOST=unix://$W/podman.sock "$W/compose/usr/bin/docker-compose" "$@"
 }
 
 case ${1:-} in
@@ -142,9 +152,10 @@ case ${1:-} in
       podman_settings
       say "tools"
       compose config -q
-      provide docker.io/library/node:22-bookworm-slim node_stand_in
-      provide docker.io/library/redis:7-bookworm redis_stand_in &
-      provide docker.io/rustfs/rustfs:1.0.0 s3_stand_in &
+      NODE_IMAGE=$(provide "$(pinned NODE_IMAGE deploy/Dockerfile)" node_stand_in)
+      export NODE_IMAGE
+      provide "$(pinned WHARF_REDIS_IMAGE docker-compose.yml)" redis_stand_in >"$W/redis.image" &
+      provide "$(pinned WHARF_S3_IMAGE docker-compose.yml)" s3_stand_in >"$W/s3.image" &
       build_own
       wait -n
       wait -n

@@ -4,6 +4,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Dialect } from '../ports/dialect.js';
 import type { Log } from '../ports/log.js';
 import type { ObjectStore } from '../ports/object-store.js';
+import type { Sharing } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
 import type { Thumbnailer } from '../ports/thumbnailer.js';
 import type { Transfer } from '../ports/transfer.js';
@@ -14,6 +15,8 @@ import type { Settings } from './config.js';
 export interface AdapterDeps {
   limits: Readonly<Limits>;
   timeouts: Readonly<Timeouts>;
+  /** How totals are shared among principals and servers. */
+  sharing: Sharing;
   log: Log;
   clock: Clock;
   /** What a child process inherits; adapters never read the environment themselves. */
@@ -34,11 +37,24 @@ export interface Adapter<Port, Deps> {
    * @param settings what `settings` above has parsed
    */
   create(settings: Settings, deps: Deps): Promise<Port>;
+  /** What of the settings cannot work on this machine; nothing is started and nothing is contacted. */
+  preflight?(settings: Settings, deps: Pick<AdapterDeps, 'inheritedEnv'>): Promise<PreflightFault[]>;
 }
+
+export interface PreflightFault {
+  /** Inside the settings. */
+  path: (string | number)[];
+  /** Follows the path, as in `ConfigProblem`. */
+  message: string;
+  value: unknown;
+}
+
+/** An object store may give out URLs of its own (`presign`); that is known before one is made. */
+export type ObjectsAdapter = Adapter<ObjectStore, AdapterDeps> & { readonly presigns?: boolean };
 
 /** Port → name → adapter. The name is the adapter's file name and its value in the config. */
 export interface AdapterList {
-  readonly objects: Readonly<Record<string, Adapter<ObjectStore, AdapterDeps>>>;
+  readonly objects: Readonly<Record<string, ObjectsAdapter>>;
   readonly state: Readonly<Record<string, Adapter<StateStore, AdapterDeps>>>;
   readonly thumbnails: Readonly<Record<string, Adapter<Thumbnailer, AdapterDeps>>>;
   readonly upstream: Readonly<Record<'streamable-http' | 'legacy-sse' | 'stdio', Adapter<Upstream, UpstreamDeps>>>;

@@ -14,7 +14,7 @@ export function authSchema() {
     allowPublic: z
       .boolean()
       .default(false)
-      .describe('Allow to listen beyond loopback, where whoever reaches the port is let in.'),
+      .describe('Allow to listen beyond loopback, where every caller who reaches the port is let in.'),
   });
   const key = z.strictObject({
     name: z
@@ -27,7 +27,10 @@ export function authSchema() {
       .refine((hash) => !HASH.test(hash) || digestOf(hash).toString('hex') !== OF_NOTHING, {
         error: 'is the hash of an empty key; was $KEY set when it was made?',
       })
-      .describe('`sha256:` and the SHA-256 of the key in hex. Make a key with: openssl rand -hex 32.'),
+      .describe(
+        '`sha256:` and the SHA-256 of the key in hex, as `printf %s "$KEY" | sha256sum` prints it. A good key is what ' +
+          '`openssl rand -hex 32` prints.',
+      ),
   });
   const apiKeys = z.strictObject({
     use: z.literal('apiKeys'),

@@ -36,6 +36,8 @@ export interface ServerConfig {
   limits: Limits;
   /** By the tool's name; a map without a prototype, so that any name can be looked up. */
   tools: Record<string, ToolSettings>;
+  /** Serialized origins that addresses named by this server may have, beside its own, however private they are. */
+  fetchOrigins: readonly string[];
   /** The server's own, else the top level's. */
   uploadTool: UploadTool | 'off';
 }
@@ -58,7 +60,8 @@ export interface Config {
   objects: Choice;
   state: Choice;
   thumbnails: Choice;
-  links: { style: 'presigned' | 'gateway'; ttl: number };
+  /** `lasting`: only this machine can reach Wharf, and its own links work as long as their files. */
+  links: { style: 'presigned' | 'gateway'; ttl: number; lasting: boolean };
   limits: Limits;
   timeouts: Timeouts;
   /** How long a file lives after its last use. At least `links.ttl`. */

@@ -13,7 +13,7 @@ export type Parsed = Partial<Sections> & { servers: ServerConfig[] };
 export function crossCheck(parsed: Parsed, serverNames: readonly string[]): ConfigProblem[] {
   return [
     ...reachability(parsed),
-    ...parsed.servers.flatMap((server) => urlProblems(server)),
+    ...parsed.servers.flatMap((server) => [...urlProblems(server), ...ownPortProblems(server, parsed)]),
     ...secrecy(parsed),
     ...handoffNames(parsed, serverNames),
     ...clientPrincipals(parsed),
@@ -68,6 +68,20 @@ function urlProblems(server: ServerConfig): ConfigProblem[] {
   return parsed.hash === '' ? [] : [problem(path, 'must not have a fragment (#…)', url)];
 }
 
+/** A server that may fetch from Wharf's own ports would read its metrics, and act on what only an operator may. */
+function ownPortProblems({ name, fetchOrigins }: ServerConfig, { listen, adminListen }: Parsed): ConfigProblem[] {
+  return fetchOrigins.flatMap((text, index) => {
+    const { hostname, port, protocol } = new URL(text);
+    const asked = Number(port || (protocol === 'https:' ? 443 : 80));
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const isOwn = [listen, adminListen].some(
+      (own) => own !== undefined && own.port === asked && (isLoopback(host) || host === own.host),
+    );
+    if (!isOwn) return [];
+    return [problem(['servers', name, 'fetch', 'origins', index], "is a port of Wharf's own", text)];
+  });
+}
+
 /** A rule about a server that is not there would silently protect nothing. */
 function handoffNames({ handoff = [] }: Parsed, serverNames: readonly string[]): ConfigProblem[] {
   return handoff.flatMap((rule, index) =>
@@ -76,7 +90,7 @@ function handoffNames({ handoff = [] }: Parsed, serverNames: readonly string[]):
       .map((side) => {
         const near = nearest(rule[side], serverNames);
         const hint = near === undefined ? '"*" is any' : `did you mean "${near}"?`;
-        return problem(['handoff', index, side], `is no server of this file; ${hint}`, rule[side]);
+        return problem(['handoff', index, side], `is not a server of this file; ${hint}`, rule[side]);
       }),
   );
 }

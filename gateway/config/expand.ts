@@ -26,7 +26,7 @@ export function expand(root: unknown, environment: Environment): Expanded {
       const [, name, fallback] = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s.exec(inner ?? '') ?? [];
       if (closed === undefined || name === undefined) {
         problems.push(
-          problem(path, `has a "\${" that is no variable; write \${NAME}, \${NAME:-default}, or $\${ for "\${"`),
+          problem(path, `has a "\${" that is not a variable; write \${NAME}, \${NAME:-default}, or $\${ for "\${"`),
         );
         return '';
       }

@@ -36,6 +36,12 @@ export function count(range: Range) {
   return z.number({ error }).int({ error }).min(range.min, { error }).max(range.max, { error });
 }
 
+/** A part of something, above 0 and at most 1. */
+export function ratio() {
+  const error = 'must be a number above 0 and at most 1, such as 0.25';
+  return z.number({ error }).positive({ error }).max(1, { error });
+}
+
 /** `host:port`; an IPv6 address stands in brackets. Returns undefined for anything else. */
 export function parseAddress(text: string): Address | undefined {
   const [, bracketed, plain, digits] = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text) ?? [];
@@ -78,6 +84,13 @@ export function baseUrl() {
     if (fits) return url.href.replace(/\/+$/, '');
     context.addIssue({ code: 'custom', message: error });
     return z.NEVER;
+  });
+}
+
+/** Scheme, host and port, as a browser serializes them. */
+export function origin() {
+  return z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text && /^https?:/.test(text), {
+    error: 'must be an origin such as https://app.example.com, without a path and without wildcards',
   });
 }
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS, type Limits, type Timeouts } from '../policy/limits.js';
-import { count, size, time } from './fields.js';
+import { count, ratio, size, time } from './fields.js';
 import { formatSize, formatTime } from './units.js';
 
 interface Row {
-  kind: 'size' | 'count';
+  kind: 'size' | 'count' | 'ratio';
   min: number;
   max: number;
   text: string;
@@ -73,20 +73,71 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     text: 'All part buffers of the object store at one time, whole process. A file under way takes one part: 5 MiB with S3.',
     processWide: true,
   },
+  share: {
+    kind: 'ratio',
+    min: 0,
+    max: 1,
+    text: "The part of `held`, `partMemory`, `processes`, `connections`, `sessions` and the state store's keys that one caller, or one server, may take. Where there is one of them it may take all; a share always has room for one message, one file, one process.",
+    processWide: true,
+  },
+  leastRate: {
+    kind: 'size',
+    min: 0,
+    max: GIB,
+    text: 'Bytes per second that a client in the middle of a body, or a server in the middle of a message, must send; `timeouts.grace` is how far it may fall behind. 0 is none.',
+  },
   spool: {
     kind: 'size',
     min: 0,
     max: MOST_HELD,
     text: 'Raw spelling kept of a string that looks like a file until it turns out not to be canonical base64.',
   },
-  depth: { kind: 'count', min: 8, max: 100_000, text: 'How deep a message may nest.' },
-  processes: { kind: 'count', min: 1, max: 10_000, text: 'Child processes of one stdio server.' },
-  connections: { kind: 'count', min: 1, max: 65_535, text: 'Requests under way to one HTTP server.' },
+  depth: { kind: 'count', min: 8, max: 1000, text: 'How deep a message may nest.' },
+  values: {
+    kind: 'count',
+    min: 100,
+    max: 100_000,
+    text: 'Values (members and items, at any depth) of what Wharf looks into as a whole: a tool in a list, the content and structuredContent of a result, the `_meta` of a request. With more of them it passes as it came: nothing in it is a file or a link, and no tool in it shows a file argument. A call may have more arguments than that: then only those that may be files are read. While one is looked into nobody else is served, some 10 µs a value.',
+  },
+  batch: { kind: 'count', min: 1, max: 10_000, text: 'Messages of one JSON-RPC batch, in either direction.' },
+  abandoned: {
+    kind: 'count',
+    min: 1,
+    max: 10_000,
+    text: 'Calls of one session over stdio or legacy SSE whose client has gone and that the server still works on. The oldest is cancelled beyond it, and after `timeouts.upstream`.',
+  },
+  processes: {
+    kind: 'count',
+    min: 1,
+    max: 10_000,
+    text: 'Child processes of one stdio server: one for each session. Where all are taken, the session that has rested longest is ended for a new one.',
+  },
+  connections: {
+    kind: 'count',
+    min: 1,
+    max: 65_535,
+    text: 'Requests under way to one HTTP server. The streams that servers keep open for their sessions take at most three quarters of it.',
+  },
+  sockets: {
+    kind: 'count',
+    min: 8,
+    max: 1_000_000,
+    text: 'Connections of clients open at one time, whole process; fewer where the system allows fewer open files. When they are all taken, the one that has been idle longest makes room.',
+    processWide: true,
+  },
+  capabilities: { kind: 'size', min: KIB, max: MIB, text: 'What a client declares in `initialize`.' },
+  downloads: {
+    kind: 'count',
+    min: 1,
+    max: 100_000,
+    text: 'Downloads that Wharf streams at one time, whole process; one to a client that reads slowly holds up to 512 KiB. Those that are sent on to the store do not count.',
+    processWide: true,
+  },
   sessions: {
     kind: 'count',
     min: 1,
     max: 1_000_000,
-    text: 'Sessions held at one time, whole process.',
+    text: 'Sessions at one time, whole process; one of which much is kept counts several times. Where there are as many, the longest unused one ends for a new one.',
     processWide: true,
   },
   codingRatio: {
@@ -114,6 +165,12 @@ const TIMEOUT_ROWS: Record<keyof Timeouts, TimeRow> = {
     max: HOUR,
     text: 'No bytes while some are due: inside a message, a file or a request body; or a client takes none of its answer.',
   },
+  grace: {
+    min: 100,
+    max: HOUR,
+    text: 'Time by which a sender may fall behind `limits.leastRate`, counted while Wharf waits for it.',
+  },
+  upload: { min: 100, max: 20 * DAY, text: 'One try to upload a file, from its first byte to its last.' },
   upstream: { min: 100, max: DAY, text: "From a request to the head of the server's answer." },
   store: { min: 10, max: HOUR, text: 'One request to the object store.' },
   state: { min: 10, max: 60 * SECOND, text: 'One command to the state store.' },
@@ -150,11 +207,13 @@ export function timeoutsSchema() {
 }
 
 function field(row: Row) {
+  if (row.kind === 'ratio') return ratio();
   return row.kind === 'size' ? size(row) : count(row);
 }
 
 // A prefault is written as the file would write it, so that the reference shows `4MiB`, not 4194304.
 function withDefault(row: Row, value: number) {
+  if (row.kind === 'ratio') return ratio().default(value).describe(row.text);
   const schema = row.kind === 'size' ? size(row).prefault(formatSize(value)) : count(row).default(value);
   return schema.describe(row.text);
 }

@@ -1,10 +1,18 @@
+import { realpath } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import type { AdapterList } from './adapter-list.js';
 import type { Config } from './config.js';
 import type { Environment } from './expand.js';
+import { formatAddress } from './fields.js';
 import { fromHostFile, isHostFile } from './mcp-servers.js';
 import { parseConfig } from './parse.js';
+import { preflight } from './preflight.js';
 import { type ConfigProblem, formatPath } from './problems.js';
 import { readConfigFile } from './read-file.js';
+import { DEFAULT_STORE } from './schema.js';
+import { stateFolder } from './state-folder.js';
+import { defaultStore, exposedBy } from './store-place.js';
 
 /** What the command line may say about a config, each with the spelling of its option. */
 export interface Overrides {
@@ -19,9 +27,13 @@ export interface LoadOptions {
   file?: string;
   /** Servers named on the command line, as a file would write them under `servers:`. Without `file`. */
   servers?: Record<string, unknown>;
-  /** Sections that hold where the file names none of them. */
-  defaults?: Record<string, unknown>;
+  /** The files are this process's alone, unless the config says where they or the state are kept. */
+  isPrivate?: boolean;
+  /** Makes a folder that nobody else can enter and that goes with the process. @param root instead of the system's */
+  privateFolder?: (root?: string) => string;
   overrides?: Overrides;
+  /** Also look whether this machine has what the servers need to start. */
+  preflight?: boolean;
 }
 
 export type LoadResult = { ok: true; config: Config } | { ok: false; problems: ConfigProblem[] };
@@ -46,22 +58,23 @@ export async function loadConfig(
   }
   const host = isHostFile(written) ? fromHostFile(written) : undefined;
   if (host !== undefined) {
-    if (host.problems.length > 0) return { ok: false, problems: host.problems };
+    if (Object.keys(host.servers).length === 0) return { ok: false, problems: host.problems };
     written = { servers: host.servers };
   }
-  const defaults = options.defaults ?? {};
-  if (!Object.keys(defaults).some((key) => Object.hasOwn(written, key))) written = { ...defaults, ...written };
   const overridden = Object.entries(options.overrides ?? {}).filter(([, value]) => value !== undefined);
   const result = parseConfig({ ...written, ...Object.fromEntries(overridden) }, adapters, environment);
-  if (!result.ok) {
-    const optionOf = new Map(
-      overridden.map(([key]) => [key, `--${key.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`]),
-    );
-    for (const name of Object.keys(options.servers ?? {})) {
-      optionOf.set(formatPath(['servers', name, 'url']), '--upstream');
-    }
-    return { ok: false, problems: result.problems.map((found) => asWritten(found, optionOf, host?.names)) };
+  const optionOf = new Map(
+    overridden.map(([key]) => [key, `--${key.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`]),
+  );
+  for (const name of Object.keys(options.servers ?? {})) {
+    optionOf.set(formatPath(['servers', name, 'url']), '--upstream');
   }
+  const refuse = (problems: readonly ConfigProblem[]): LoadResult => ({
+    ok: false,
+    problems: problems.map((found) => asWritten(found, optionOf, host?.names)),
+  });
+  if (!result.ok || host?.problems.length)
+    return refuse([...(host?.problems ?? []), ...(result.ok ? [] : result.problems)]);
   const inherited = INHERITED.flatMap((name) => {
     const value = environment[name];
     return value === undefined ? [] : [[name, value] as const];
@@ -70,7 +83,33 @@ export async function loadConfig(
     const hostName = host?.names.get(server.name);
     return hostName === undefined || hostName === server.name ? server : { ...server, hostName };
   });
-  return { ok: true, config: { ...result.config, servers, inheritedEnv: Object.fromEntries(inherited) } };
+  const parsed = { ...result.config, servers, inheritedEnv: Object.fromEntries(inherited) };
+  const isPrivate = options.isPrivate === true && !('objects' in written) && !('state' in written);
+  const config = await withStore(parsed, { ...options, isPrivate }, adapters, environment);
+  const faults = options.preflight ? await preflight(config, adapters) : [];
+  const { path } = config.objects.settings;
+  if (typeof path === 'string') faults.push(...(await exposedBy(path, config)));
+  return faults.length > 0 ? refuse(faults) : { ok: true, config };
+}
+
+/** The config with a place for its files, where it names none. */
+async function withStore(
+  config: Config,
+  { file, servers, isPrivate, privateFolder = (root = tmpdir()) => join(root, 'wharf-…') }: LoadOptions,
+  adapters: AdapterList,
+  environment: Environment,
+): Promise<Config> {
+  const { use, settings } = config.objects;
+  if (use !== DEFAULT_STORE || settings.path !== undefined) return config;
+  const listen = formatAddress(config.listen);
+  const identity = { file: file && (await realpath(file).catch(() => resolve(file))), servers, listen };
+  const folder = stateFolder(identity, environment);
+  const ofProcess = [() => privateFolder(), () => folder && privateFolder(dirname(folder))];
+  // with a port that the system chooses, two gateways of one config can run at a time
+  const places = isPrivate || config.listen.port === 0 ? ofProcess : [() => folder, ...ofProcess];
+  const chosen = await defaultStore(places, config);
+  const store = adapters.objects[chosen.use];
+  return { ...config, objects: { ...chosen, settings: store?.settings.parse(chosen.settings) ?? chosen.settings } };
 }
 
 /** The problem with the path that its writer knows: an option, or the host's own name of a server. */
@@ -84,7 +123,9 @@ function asWritten(
   for (const [name, hostName] of hostNames ?? []) {
     const prefix = formatPath(['servers', name]);
     if (found.path !== prefix && !found.path.startsWith(`${prefix}.`)) continue;
-    return { ...found, path: formatPath(['mcpServers', hostName]) + found.path.slice(prefix.length) };
+    // a host writes the program apart from its arguments
+    const rest = found.path.slice(prefix.length).replace(/^\.command\[0\]$/, '.command');
+    return { ...found, path: formatPath(['mcpServers', hostName]) + rest };
   }
   return found;
 }

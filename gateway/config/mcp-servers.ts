@@ -1,11 +1,16 @@
-import { type ConfigProblem, problem } from './problems.js';
+import { type ConfigProblem, nearest, problem } from './problems.js';
 import { pathName } from './server-name.js';
+import { mustBeList } from './written-values.js';
 
 /**
  * Keys that hosts write beside the ones that start a server. They are about the host's own behaviour (what it asks
  * the user, how long it waits, what it shows), so they are none of Wharf's business.
  */
 const HOST_KEYS = ['autoApprove', 'alwaysAllow', 'description', 'disabledTools', 'icon', 'metadata', 'name', 'timeout'];
+/** Keys that only such a file has. */
+const OWN_KEYS = ['args', 'type', 'disabled'];
+const MAX_TOLD = 5;
+
 const HTTP_TYPES: Record<string, string> = {
   http: 'streamable-http',
   'streamable-http': 'streamable-http',
@@ -54,16 +59,35 @@ export function fromHostFile(value: { mcpServers: unknown }): HostServers {
     names.set(name, hostName);
     servers[name] = serverEntry(rest, path, problems);
   }
+  if (names.size === 0 && problems.length === 0) {
+    const off = Object.keys(map).map((name) => JSON.stringify(name.slice(0, 64)));
+    const text =
+      off.length === 0
+        ? 'holds no server'
+        : `holds no server that is switched on: ${list(off)} ${off.length === 1 ? 'has' : 'have'} "disabled": true`;
+    problems.push(problem(['mcpServers'], text));
+  }
   return { servers, names, problems };
+}
+
+function list(names: readonly string[]): string {
+  const more = names.length > MAX_TOLD ? `, and ${names.length - MAX_TOLD} more` : '';
+  return names.slice(0, MAX_TOLD).join(', ') + more;
 }
 
 function serverEntry(entry: Record<string, unknown>, path: string[], problems: ConfigProblem[]): unknown {
   const { type, command, args, ...rest } = entry;
   for (const key of HOST_KEYS) delete rest[key];
+  for (const key of Object.keys(rest)) {
+    const near = nearest(key, OWN_KEYS);
+    if (near === undefined) continue;
+    problems.push(problem([...path, key], `is not a known key; did you mean "${near}"?`));
+    delete rest[key];
+  }
   if (command !== undefined) {
     if (type !== undefined && type !== 'stdio')
       problems.push(problem([...path, 'type'], 'must be stdio beside a command', type));
-    if (args !== undefined && !Array.isArray(args)) problems.push(problem([...path, 'args'], 'must be a list'));
+    if (args !== undefined && !Array.isArray(args)) problems.push(problem([...path, 'args'], mustBeList(args)));
     return { command: [command, ...(Array.isArray(args) ? args : [])], ...rest };
   }
   if (type === undefined) return rest;

@@ -5,12 +5,19 @@ import type { AdapterList } from './adapter-list.js';
 import type { Config, ServerConfig } from './config.js';
 import { crossCheck, type Parsed } from './cross-checks.js';
 import { type Environment, expand } from './expand.js';
+import { isLoopback } from './fields.js';
 import { uploadToolOf } from './peers-schema.js';
-import { type ConfigProblem, explainIssue, formatPath, type Path, problem, valueAt } from './problems.js';
+import { type ConfigProblem, explainIssue, formatPath, nearest, type Path, problem, valueAt } from './problems.js';
 import { knownKeysOf } from './reference.js';
 import { sectionSchemas } from './schema.js';
 import { nameProblem, schemaFor, serverSchemas } from './servers-schema.js';
 import { toolProblems } from './tool-checks.js';
+
+/** Milliseconds that a link works which others may come by. */
+const LINK_TTL = 15 * 60 * 1000;
+
+/** Keys of a server that a problem names. */
+const MAX_TOLD = 5;
 
 export type ParseResult = { ok: true; config: Omit<Config, 'inheritedEnv'> } | { ok: false; problems: ConfigProblem[] };
 
@@ -34,8 +41,15 @@ export function parseConfig(written: object, adapters: AdapterList, environment:
   ];
   if (problems.length > 0) return { ok: false, problems };
   // Without a problem every section is there; its limits and time-outs have exactly the names of their tables.
-  const { secret: secrets, antivirus: _, ...sections } = found.parsed;
-  return { ok: true, config: { ...sections, secrets } as unknown as Omit<Config, 'inheritedEnv'> };
+  const { secret: secrets, antivirus: _, links, ...sections } = found.parsed;
+  const lives = { ...links, ttl: links?.ttl ?? LINK_TTL, lasting: links?.ttl === undefined && isPrivate(sections) };
+  return { ok: true, config: { ...sections, links: lives, secrets } as unknown as Omit<Config, 'inheritedEnv'> };
+}
+
+/** Whether only programs of this machine can reach Wharf: whoever has a link there could ask for it anyway. */
+function isPrivate({ listen, publicUrl }: Parsed): boolean {
+  if (listen === undefined || !isLoopback(listen.host)) return false;
+  return publicUrl === undefined || isLoopback(new URL(publicUrl).hostname.replace(/^\[(.*)\]$/, '$1'));
 }
 
 interface Found {
@@ -87,7 +101,9 @@ function parseServers(written: unknown, adapters: AdapterList, global: GlobalPar
     if (wrongName !== undefined) problems.push(problem(path, wrongName));
     const chosen = schemaFor(value);
     if (chosen.name === 'streamable-http' && !hasUrl(value)) {
-      problems.push(problem(path, 'must be a map with "url" (an HTTP server) or "command" (a stdio server)'));
+      problems.push(
+        problem(path, `must be a map with "url" (an HTTP server) or "command" (a stdio server)${itHas(value)}`),
+      );
       continue;
     }
     const result = schemas[chosen.name].safeParse(value);
@@ -105,6 +121,7 @@ function parseServers(written: unknown, adapters: AdapterList, global: GlobalPar
       accepts,
       tools: ofTools,
       uploadTool: own,
+      fetch,
       ...settings
     } = section as ServerSection;
     const uploadTool = global.uploadTool && uploadToolOf(own, global.uploadTool);
@@ -116,6 +133,7 @@ function parseServers(written: unknown, adapters: AdapterList, global: GlobalPar
       accepts,
       limits: merged,
       tools: Object.assign(Object.create(null), ofTools),
+      fetchOrigins: fetch?.origins ?? [],
       uploadTool,
     });
   }
@@ -129,6 +147,7 @@ interface ServerSection {
   accepts: number;
   tools: Record<string, ToolSettings>;
   uploadTool?: Partial<UploadTool> | 'off';
+  fetch?: { origins: string[] };
 }
 
 /** The servers as written, those with problems among them. */
@@ -139,6 +158,16 @@ function namesOf(root: unknown): string[] {
 
 function hasUrl(server: unknown): boolean {
   return typeof server === 'object' && server !== null && Object.hasOwn(server, 'url');
+}
+
+/** What a server without `url` and `command` has instead, most likely one of them misspelt. */
+function itHas(server: unknown): string {
+  if (typeof server !== 'object' || server === null || Array.isArray(server)) return '';
+  const keys = Object.keys(server).slice(0, MAX_TOLD);
+  if (keys.length === 0) return '; it is empty';
+  const near = keys.map((key) => nearest(key, ['url', 'command'])).find((key) => key !== undefined);
+  const hint = near === undefined ? '' : `: did you mean "${near}"?`;
+  return `; it has ${keys.map((key) => JSON.stringify(key.slice(0, 64))).join(', ')}${hint}`;
 }
 
 /** The limits of one server. Raising one is a problem: a server's own section must never be the weaker bound. */

@@ -57,21 +57,30 @@ export function handoffSchema() {
 export function clientsSchema(dialects: AdapterList['dialects']) {
   const match = z
     .strictObject({
-      name: z.string().min(1).max(256).optional(),
-      principal: z.string().min(1).max(256).optional(),
+      name: z
+        .string()
+        .min(1)
+        .max(256)
+        .optional()
+        .describe('The `clientInfo.name` that a client sends, in which `*` stands for anything: `codex-*`.'),
+      principal: z
+        .string()
+        .min(1)
+        .max(256)
+        .optional()
+        .describe('The name of the caller, which is the name of its key in `auth.keys`.'),
     })
     .refine((by) => by.name !== undefined || by.principal !== undefined, {
       error: 'must hold "name" or "principal", or both',
     });
   const profile = z.strictObject({
-    match: match.describe(
-      'Whom the entry is about: `name`, the `clientInfo.name` that a client sends, in which `*` stands for anything, ' +
-        '`principal`, the name of the caller, or both.',
-    ),
+    match: match.describe('Whom the entry is about. One of the two, or both; then both must fit.'),
     dialects: z
       .array(z.enum(dialects.map(({ name }) => name) as [string, ...string[]]))
       .min(1, { error: 'must name at least one dialect' })
-      .describe('What such a client speaks although it does not declare it.'),
+      .describe(
+        `What such a client speaks although it does not declare it. ${dialects.map(({ name, about }) => `\`${name}\`: ${about}`).join(' ')}`,
+      ),
   });
   return z.array(profile).max(1000);
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { mustBeList, unquoted } from './written-values.js';
 
 /** One thing that is wrong with a config. */
 export interface ConfigProblem {
@@ -90,7 +91,7 @@ function unknownKey(path: Path, key: string, known: readonly string[]): ConfigPr
 }
 
 const NAMES_OF_TYPES: Record<string, string> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',
@@ -101,6 +102,8 @@ const NAMES_OF_TYPES: Record<string, string> = {
 };
 
 function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
+  const quote = unquoted(issue, value);
+  if (quote !== undefined) return quote;
   if (issue.code === 'invalid_union' && 'options' in issue && Array.isArray(issue.options)) {
     return `must be one of: ${issue.options.map(String).join(', ')}`;
   }
@@ -110,6 +113,7 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
     const expected = NAMES_OF_TYPES[issue.expected] ?? issue.expected;
     if (value === undefined) return `is required: ${expected}`;
     if (value === null) return `is empty, but must be ${expected}`;
+    if (issue.expected === 'array' && typeof value === 'string') return mustBeList(value);
     // A schema's own sentence says more than the name of a type.
     return issue.message.startsWith('Invalid input') ? `must be ${expected}` : issue.message;
   }

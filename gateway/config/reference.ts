@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AdapterList } from './adapter-list.js';
+import { EXAMPLES } from './examples.js';
 import type { Path } from './problems.js';
 import { valueAt } from './problems.js';
 import { sectionSchemas } from './schema.js';
@@ -21,6 +22,10 @@ export interface SchemaNode {
   anyOf?: SchemaNode[];
   oneOf?: SchemaNode[];
   additionalProperties?: boolean | SchemaNode;
+  /** Set for the reference alone, on keys of a map inside a table. */
+  isRequired?: boolean;
+  /** Values that a file may hold there. */
+  examples?: unknown[];
 }
 
 /** JSON Schema of the config file, from the same definitions that parse it. */
@@ -29,7 +34,28 @@ export function configJsonSchema(adapters: AdapterList): SchemaNode {
     'The MCP servers behind Wharf, by name. Each is served at /NAME/mcp, and at /mcp too when there is only one.',
   );
   const whole = z.strictObject({ servers, ...sectionSchemas(adapters) });
-  return { title: 'Wharf configuration', ...(z.toJSONSchema(whole, { io: 'input' }) as SchemaNode) };
+  const schema = { title: 'Wharf configuration', ...(z.toJSONSchema(whole, { io: 'input' }) as SchemaNode) };
+  for (const [name, node] of Object.entries(schema.properties ?? {})) {
+    const examples = examplesOf(name, adapters);
+    if (examples.length > 0) node.examples = examples;
+  }
+  return schema;
+}
+
+/** The examples of a section; of one that picks an adapter, those that the adapters give of their settings. */
+function examplesOf(section: string, adapters: AdapterList): unknown[] {
+  if (Object.hasOwn(EXAMPLES, section)) return [EXAMPLES[section]];
+  if (section === 'clients') {
+    const profiles = adapters.dialects.flatMap(({ name, undeclaredBy }) =>
+      undeclaredBy === undefined ? [] : [{ match: { name: undeclaredBy }, dialects: [name] }],
+    );
+    return [profiles];
+  }
+  if (section !== 'objects' && section !== 'state' && section !== 'thumbnails') return [];
+  return Object.entries(adapters[section]).flatMap(([use, { settings }]) => {
+    const examples = settings.meta()?.examples;
+    return Array.isArray(examples) ? examples.map((example: object) => ({ use, ...example })) : [];
+  });
 }
 
 /** The keys that the map at a path may have, for suggestions. */

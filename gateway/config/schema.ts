@@ -2,9 +2,12 @@ import { z } from 'zod';
 import type { Adapter, AdapterList } from './adapter-list.js';
 import { authSchema } from './auth-schema.js';
 import type { Choice } from './config.js';
-import { address, baseUrl, parseAddress, time } from './fields.js';
+import { address, baseUrl, origin, parseAddress, time } from './fields.js';
 import { limitsSchema, timeoutsSchema } from './limits-schema.js';
 import { clientsSchema, handoffSchema, uploadToolSchema } from './peers-schema.js';
+
+/** The one that needs nothing but a folder. */
+export const DEFAULT_STORE = 'filesystem';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -27,7 +30,8 @@ export function sectionSchemas(adapters: AdapterList) {
       .optional()
       .describe(
         'How clients reach Wharf from where they are; every link is made from it. ' +
-          'May have a path. Default: http:// and `listen`, as long as that is a loopback address.',
+          'May have a path (https://example.com/wharf), which the proxy in front takes off again before it passes a ' +
+          'request on. Default: http:// and `listen`, as long as that is a loopback address.',
       ),
     adminListen: address('127.0.0.1:9090').describe('Health and metrics. A port of its own, never public by default.'),
     gatewayId: z
@@ -35,9 +39,7 @@ export function sectionSchemas(adapters: AdapterList) {
       .regex(/^[a-z0-9][a-z0-9.-]{0,62}$/, { error: 'must be 1 to 63 of a-z, 0-9, "." and "-"' })
       .default('wharf')
       .describe('Authority of the mcp-file:// handles; the same on every replica.'),
-    objects: choice(adapters.objects, { use: 'filesystem', path: './.wharf' }).describe(
-      'Where the bytes of files are kept.',
-    ),
+    objects: choice(adapters.objects, { use: DEFAULT_STORE }).describe('Where the bytes of files are kept.'),
     state: choice(adapters.state, { use: 'memory' }).describe(
       'Sessions, file records and links. `memory` is lost on a restart and is for one process.',
     ),
@@ -51,12 +53,25 @@ export function sectionSchemas(adapters: AdapterList) {
             "`presigned`: the object store's own URL, where the store has such URLs (s3); it cannot be revoked. " +
               '`gateway`: a short link on publicUrl. Stores without URLs of their own always get gateway links.',
           ),
-        ttl: time({ min: SECOND, max: LONGEST_LINK }).prefault('15m').describe('How long a link works.'),
+        ttl: time({ min: SECOND, max: LONGEST_LINK })
+          .optional()
+          .describe(
+            'How long a link works. Default: 15m; where only this machine can reach Wharf, its own links work as long as ' +
+              'their files are kept. What a model is given to read is always a link of Wharf.',
+          ),
       })
       .prefault({})
       .describe('The links that clients get.'),
-    limits: limitsSchema().prefault({}).describe('Sizes and counts. An error that a limit causes names it.'),
-    timeouts: timeoutsSchema().prefault({}).describe('Times to wait. An error that a time-out causes names it.'),
+    limits: limitsSchema()
+      .prefault({})
+      .describe(
+        'Sizes and counts. An error that a limit causes has its name in `data.limit`; so has the line in the log.',
+      ),
+    timeouts: timeoutsSchema()
+      .prefault({})
+      .describe(
+        'Times to wait. An error that a time-out causes has its name in `data.limit`; so has the line in the log.',
+      ),
     retention: time({ min: SECOND, max: 365 * DAY })
       .prefault('24h')
       .describe(
@@ -66,9 +81,9 @@ export function sectionSchemas(adapters: AdapterList) {
     secret: secrets()
       .prefault([])
       .describe(
-        'At least 32 bytes from a random source, or a list of them: the first signs, all are accepted, so that a new ' +
-          'one can be put in front. Tickets and sessions are kept under keys made with it. Required unless state is ' +
-          'in memory.',
+        'At least 32 bytes from a random source (`openssl rand -base64 48`), the same on every replica; or a list of ' +
+          'them: the first signs, all are accepted, so that a new one can be put in front. Tickets and sessions are kept ' +
+          'under keys made with it. Required unless state is in memory.',
       ),
     antivirus: z
       .strictObject({ use: z.literal('none', { error: 'must be none: this version has no other' }) })
@@ -81,7 +96,7 @@ export function sectionSchemas(adapters: AdapterList) {
       .prefault({})
       .describe(
         'The two tools that Wharf adds to a server whose tools take files, so that a client that knows no way of its ' +
-          'own can hand one over. `off`: none.',
+          'own can hand one over. A map of their names, or `off` for none.',
       ),
     handoff: handoffSchema()
       .default([])
@@ -101,18 +116,16 @@ export function sectionSchemas(adapters: AdapterList) {
       .max(100)
       .default([])
       .describe(
-        "Further Host headers to answer to, on both ports. publicUrl's host and the loopback names always pass.",
+        "Further Host headers to answer to, on both ports. publicUrl's host and the loopback names always pass, and on " +
+          'the admin port every IP address. A page at one of these names may call only if `allowedOrigins` lists it.',
       ),
     allowedOrigins: z
-      .array(
-        z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
-          error: 'must be an origin such as https://app.example.com, without a path and without wildcards',
-        }),
-      )
+      .array(origin())
       .max(100)
       .default([])
       .describe(
-        "Web pages that may call, by origin. publicUrl's own always may; programs that send no Origin always may.",
+        "Web pages that may call, by origin. publicUrl's own always may, and so may Wharf's own port on a loopback name; " +
+          'without publicUrl every page of a loopback name may. Programs that send no Origin always may.',
       ),
     fetch: z
       .strictObject({
@@ -125,8 +138,9 @@ export function sectionSchemas(adapters: AdapterList) {
           .max(100)
           .default([])
           .describe(
-            'Hosts that the `download_url` of a client may name; `*.example.com` is every name below example.com. ' +
-              'Empty means every public host. An address that is not public is refused in either case.',
+            'Hosts that the `download_url` of a client may name: `HOST` for port 443, `HOST:PORT` for any other port; ' +
+              '`*.example.com` is every name below example.com. Empty means every public host. An address that is not ' +
+              'public is refused in either case.',
           )
           // an empty list in the file is no list of no hosts
           .transform((hosts): readonly string[] | undefined => (hosts.length === 0 ? undefined : hosts)),
@@ -136,7 +150,11 @@ export function sectionSchemas(adapters: AdapterList) {
     logLevel: z
       .enum(['debug', 'info', 'warn', 'error'])
       .default('info')
-      .describe('The least important lines that are logged. Logs are JSON lines on standard error.'),
+      .describe(
+        'The least important lines that are logged, as JSON lines on standard error. `error`: faults inside Wharf. ' +
+          '`warn`: also what failed because of a server, a store or a client. `info`: also one line for each exchange ' +
+          'and upload, and what stdio servers write to standard error. `debug`: also details for finding a fault.',
+      ),
   };
 }
 
@@ -153,7 +171,7 @@ function isFetchHost(text: string): boolean {
 
 /** One secret or a list; a list in either case once parsed. */
 function secrets() {
-  const one = z.string({ error: 'must be text' }).refine((text) => Buffer.byteLength(text) >= MIN_SECRET_BYTES, {
+  const one = z.string({ error: 'must be a string' }).refine((text) => Buffer.byteLength(text) >= MIN_SECRET_BYTES, {
     error: `must be at least ${MIN_SECRET_BYTES} bytes; make one with: openssl rand -base64 48`,
   });
   return z.union([one.transform((text) => [text]), z.array(one).max(10)], {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AdapterList } from './adapter-list.js';
 import type { ServerTransport } from './config.js';
-import { size } from './fields.js';
+import { origin, size } from './fields.js';
 import { serverLimitsSchema } from './limits-schema.js';
 import { serverUploadToolSchema } from './peers-schema.js';
 import { toolsSchema } from './tools-schema.js';
@@ -17,6 +17,20 @@ const limits = () =>
 const common = () => ({
   limits: limits(),
   tools: toolsSchema(),
+  fetch: z
+    .strictObject({
+      origins: z
+        .array(origin())
+        .max(100)
+        .default([])
+        .describe(
+          'Origins (`http://minio:9000`) that addresses named by this server may have although they are private or plain ' +
+            "http. The server's own `url` needs no entry, public https addresses neither, and Wharf's own ports are refused " +
+            'in any case.',
+        ),
+    })
+    .optional()
+    .describe('Where this server may keep the files that it only names.'),
   uploadTool: serverUploadToolSchema().optional().describe("This server's own `uploadTool`."),
 });
 

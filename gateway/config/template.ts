@@ -24,12 +24,12 @@ function textProblem(text: string): string | undefined {
   const word = /^\$(\w+)$/.exec(text)?.[1];
   if (word === undefined) {
     const inner = PLACEHOLDERS.find((name) => new RegExp(`\\$${name}\\b`).test(text));
-    return inner && `holds $${inner} inside another text, where it stands for nothing; it must be a text by itself`;
+    return inner && `holds $${inner} inside another string, where it stands for nothing; it must be a string by itself`;
   }
   if (PLACEHOLDERS.includes(word)) return undefined;
   const near = nearest(word, PLACEHOLDERS);
   const hint = near === undefined ? `known are ${listed(PLACEHOLDERS)}` : `did you mean $${near}?`;
-  return `holds ${text}, which stands for nothing; ${hint} ($${text} is the text itself)`;
+  return `holds ${text}, which stands for nothing; ${hint} ($${text} is the string itself)`;
 }
 
 function listed(names: readonly string[]): string {

@@ -31,7 +31,7 @@ export const fileArgumentSchema = z.strictObject({
     .enum(ENCODINGS)
     .describe(
       'What the server takes: base64, base64url or hex text, a data URI (`dataUriNamed`: with `name=` in it), the text ' +
-        'itself, an object made from `template`, a list of bytes, a link of Wharf (`httpsUrl`), or for stdio servers a ' +
+        'itself, an object made from `template`, a list of bytes, a link of Wharf’s (`httpsUrl`), or for stdio servers a ' +
         'temporary file (`localPath`, `fileUri`).',
     ),
   template: z
@@ -60,7 +60,7 @@ export const fileArgumentSchema = z.strictObject({
     .describe(
       'Largest file that the tool takes. Default: what `limits.file` and `accepts` allow, which is three quarters of ' +
         '`accepts` for base64 and data URIs, half of it for hex, a quarter for a list of bytes (up to four characters ' +
-        'each), all of it for text, whose escapes count when it is sent; 1 KiB of it is for what stands beside the file.',
+        'each), all of it for text, whose escapes count when it is sent; 1 KiB of it is for the rest of the message.',
     ),
   name: companionName()
     .optional()
@@ -73,12 +73,16 @@ const results = z.strictObject({
   text: z
     .literal('json')
     .optional()
-    .describe('`json`: base64 inside a text block that is itself JSON becomes a link as well.'),
+    .describe(
+      '`json`: base64 inside a text block that is itself JSON becomes a link as well. Left out, such a block is text.',
+    ),
   files: z
     .array(argumentPath())
     .max(100)
     .default([])
-    .describe('Paths in structuredContent whose texts are files in base64: `image.data`, `pages[].data`.'),
+    .describe(
+      'Paths in structuredContent whose strings are files in base64: `image.data`, `pages[].data`. Each becomes a link.',
+    ),
 });
 
 /** `servers.X.tools` */

@@ -89,6 +89,8 @@ export interface NameFacts {
   name?: string | undefined;
   /** The URI under which the peer knows the file; its last path segment can serve as a name. */
   uri?: string | undefined;
+  /** What the call, or a text beside the file, says that it is called; asked where its server does not say so itself. */
+  told?: (() => string | undefined) | undefined;
   /** The tool or prompt the file came from. */
   owner: string;
   /** Which file of that result it is, from 1. */
@@ -98,14 +100,17 @@ export interface NameFacts {
 }
 
 /**
- * The name a file is shown and saved under: the given one, else its URI's, else `<owner>-<index>.<ext>`. A URI without a
- * path may be a name all the same, when it ends as files of that type do.
+ * The name a file is shown and saved under: the given one, else its URI's, else what it was told to be called, else
+ * `<owner>-<index>.<ext>`. A URI without a path may be a name all the same, when it ends as files of that type do.
  */
-export function fileNameFor({ name, uri, owner, index, ext }: NameFacts): string {
+export function fileNameFor({ name, uri, told, owner, index, ext }: NameFacts): string {
   const given = name === undefined ? '' : cleanFileName(name, '');
   if (given !== '') return given;
   const segment = uri === undefined ? '' : cleanFileName(segmentOf(uri), '');
-  if (segment !== '') return /.\.[^.]{1,16}$/u.test(segment) ? segment : cleanFileName(`${segment}.${ext}`);
+  if (/.\.[^.]{1,16}$/u.test(segment)) return segment;
+  const said = told?.();
+  if (said !== undefined) return said;
+  if (segment !== '') return cleanFileName(`${segment}.${ext}`);
   const authority = uri === undefined ? '' : cleanFileName(bareAuthority(uri), '');
   if (authority.toLowerCase().endsWith(`.${ext}`)) return authority;
   return cleanFileName(`${cleanFileName(owner, 'file')}-${index}.${ext}`);

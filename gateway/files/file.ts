@@ -30,6 +30,8 @@ export interface FileRef {
   uri: string;
   /** The download link, a bearer right. */
   url: string;
+  /** A link of Wharf's own, in at most some 100 characters, which a model can repeat. */
+  link: ShortLink;
   name: string;
   mimeType: string;
   size: number;
@@ -39,6 +41,15 @@ export interface FileRef {
   expiresAt: string;
   /** Seconds `url` lives. */
   ttlSeconds: number;
+}
+
+export interface ShortLink {
+  url: string;
+  /** When it stops working, RFC 3339. */
+  expiresAt: string;
+  ttlSeconds: number;
+  /** It works as long as the file is kept, which each use prolongs: then it expires at that time at the earliest. */
+  lasts: boolean;
 }
 
 /** A stored file as SEP-2631 writes it. */

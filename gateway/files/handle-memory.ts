@@ -1,8 +1,12 @@
 import type { Log } from '../ports/log.js';
+import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
 
 /** A file that is over is remembered this long, so that its owner hears "expired" and not "unknown". */
 const REMEMBERED_MS = 60 * 60 * 1000;
+
+/** Whose file it is, and the server that gave it, if one did. */
+type FileOwner = Owner & { principal: string };
 
 interface HandleRecord {
   principal: string;
@@ -33,13 +37,13 @@ export class HandleMemory {
 
   /** The handle exists, its file does not yet. */
   async expect(id: string, principal: string, until: number): Promise<void> {
-    await this.#state.create(key(id), write(principal, until), this.#keptMs);
+    await this.#state.create(key(id), write(principal, until), this.#keptMs, { principal });
   }
 
   /** A file has been stored that nobody awaited. */
-  remember(id: string, principal: string): Promise<void> {
+  remember(id: string, owner: FileOwner): Promise<void> {
     return this.#tolerate(id, async () => {
-      await this.#state.create(key(id), write(principal), this.#keptMs);
+      await this.#state.create(key(id), write(owner.principal), this.#keptMs, owner);
     });
   }
 
@@ -49,7 +53,7 @@ export class HandleMemory {
     await this.#tolerate(id, async () => {
       const done = write(principal);
       if (await this.#state.replace(key(id), write(principal, until), done, this.#keptMs)) return;
-      isFirst = await this.#state.create(key(id), done, this.#keptMs);
+      isFirst = await this.#state.create(key(id), done, this.#keptMs, { principal });
     });
     return isFirst;
   }

@@ -1,5 +1,6 @@
 import type { StateStore } from '../ports/state-store.js';
 import { newFileId } from './handle.js';
+import type { Seal } from './seal.js';
 
 /** A file that a server has only named (JSON under `lazy:<id>`): its bytes are read when they are used first. */
 export interface LazyFile {
@@ -16,17 +17,20 @@ export interface LazyFile {
 /** Handles of such files. Once one has been read it stands for the same bytes for ever. */
 export class LazyFiles {
   readonly #state: StateStore;
+  readonly #seal: Seal;
   readonly #keptMs: number;
 
-  constructor(state: StateStore, retentionMs: number) {
+  constructor(state: StateStore, seal: Seal, retentionMs: number) {
     this.#state = state;
+    this.#seal = seal;
     this.#keptMs = retentionMs;
   }
 
   /** @returns the id of a new handle */
   async announce(lazy: LazyFile): Promise<string> {
     const id = newFileId();
-    await this.#state.create(key(id), JSON.stringify(lazy), this.#keptMs);
+    const { principal, server } = lazy;
+    await this.#state.create(key(id), this.#text(id, lazy), this.#keptMs, { principal, server });
     return id;
   }
 
@@ -35,7 +39,7 @@ export class LazyFiles {
     const text = await this.#state.read(key(id));
     if (text === undefined) return undefined;
     await this.#state.extend(key(id), this.#keptMs);
-    return JSON.parse(text) as LazyFile;
+    return this.#lazy(id, text);
   }
 
   /**
@@ -43,10 +47,22 @@ export class LazyFiles {
    * @returns the id of the file that it is
    */
   async settle(id: string, lazy: LazyFile, file: string): Promise<string> {
-    const read = JSON.stringify({ ...lazy, file });
-    if (await this.#state.replace(key(id), JSON.stringify(lazy), read, this.#keptMs)) return file;
+    const read = this.#text(id, { ...lazy, file });
+    if (await this.#state.replace(key(id), this.#text(id, lazy), read, this.#keptMs)) return file;
     const now = await this.#state.read(key(id));
-    return (now === undefined ? undefined : (JSON.parse(now) as LazyFile).file) ?? file;
+    return (now === undefined ? undefined : this.#lazy(id, now)?.file) ?? file;
+  }
+
+  /** A server's URI may be a right to what it names. */
+  #text(id: string, lazy: LazyFile): string {
+    return JSON.stringify({ ...lazy, uri: this.#seal.close(key(id), lazy.uri) });
+  }
+
+  /** @returns undefined for what was sealed with a secret that is not among them any more */
+  #lazy(id: string, text: string): LazyFile | undefined {
+    const lazy = JSON.parse(text) as LazyFile;
+    const uri = this.#seal.open(key(id), lazy.uri);
+    return uri === undefined ? undefined : { ...lazy, uri };
   }
 }
 

@@ -3,33 +3,32 @@ import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { ByteRange, ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
-import { attachment } from './content-disposition.js';
+import type { CleanUps } from './clean-ups.js';
 import type { Expiry } from './expiry.js';
 import type { FileRecord, FileRef, FileValue } from './file.js';
-import { handleOf, idOfPath, readHandle } from './handle.js';
+import { handleOf, readHandle } from './handle.js';
 import { HandleMemory } from './handle-memory.js';
 import type { Stored } from './ingest.js';
 import { type LazyFile, LazyFiles } from './lazy-files.js';
-import { safeMediaType } from './media-type.js';
+import { type LinkDeps, Links } from './links.js';
+import type { Seal } from './seal.js';
 import { SharedWork } from './shared-work.js';
 import { type ShownResource, ShownResources } from './shown-resources.js';
-import type { Tickets } from './ticket.js';
+import type { FileLabel } from './ticket.js';
 
-export interface LibraryDeps {
+export interface LibraryDeps extends Omit<LinkDeps, 'settings'> {
   objects: ObjectStore;
   state: StateStore;
-  tickets: Tickets;
+  /** Of what the state store keeps and has no use for. */
+  seal: Seal;
   clock: Clock;
   log: Log;
+  cleanUps: CleanUps;
   /** Told of every new file. */
   expiry: Pick<Expiry, 'watch'>;
   /** Reads what a server has only named. @throws GatewayError */
   readLazy: (lazy: LazyFile, signal: AbortSignal) => Promise<FileRecord>;
-  settings: {
-    gatewayId: string;
-    /** How clients reach Wharf, without a slash at the end; known once the port is. */
-    publicUrl: () => string;
-    links: { style: 'presigned' | 'gateway'; ttlMs: number };
+  settings: LinkDeps['settings'] & {
     /** How long a file lives after the last use Wharf sees. */
     retentionMs: number;
   };
@@ -59,11 +58,13 @@ export class Library {
   readonly #lazy: LazyFiles;
   readonly #reads = new SharedWork<FileRecord>();
   readonly #shown: ShownResources;
+  readonly #links: Links;
 
   constructor(deps: LibraryDeps) {
     this.#deps = deps;
+    this.#links = new Links(deps);
     this.#handles = new HandleMemory(deps.state, deps.log, deps.settings.retentionMs);
-    this.#lazy = new LazyFiles(deps.state, deps.settings.retentionMs);
+    this.#lazy = new LazyFiles(deps.state, deps.seal, deps.settings.retentionMs);
     this.#shown = new ShownResources(deps.state, deps.settings.retentionMs);
   }
 
@@ -89,19 +90,19 @@ export class Library {
     const digestKey = `digest:${about.principal}:${about.server ?? ''}:${stored.digest}`;
     const twin = await this.#livingTwin(digestKey, about);
     if (twin) {
-      await this.discard(stored.key);
+      this.discard(stored.key);
       return twin;
     }
-    await state.create(`file:${record.id}`, JSON.stringify(record), settings.retentionMs);
+    await state.create(`file:${record.id}`, JSON.stringify(record), settings.retentionMs, ownerOf(record));
     this.#deps.expiry.watch(record.id, record.key);
-    await Promise.all([this.#index(digestKey, record.id), this.#handles.remember(record.id, record.principal)]);
+    await Promise.all([this.#index(digestKey, record), this.#handles.remember(record.id, ownerOf(record))]);
     return record;
   }
 
   /** A handle for a file that a server has only named. */
   async announce(lazy: LazyFile): Promise<string> {
     const id = await this.#lazy.announce(lazy);
-    await this.#handles.remember(id, lazy.principal);
+    await this.#handles.remember(id, ownerOf(lazy));
     return handleOf(this.#deps.settings.gatewayId, id);
   }
 
@@ -140,9 +141,9 @@ export class Library {
     const key = `file:${record.id}`;
     const text = JSON.stringify(record);
     try {
-      if (!(await state.create(key, text, settings.retentionMs))) return false;
+      if (!(await state.create(key, text, settings.retentionMs, ownerOf(record)))) return false;
     } catch (error) {
-      const found = await state.read(key);
+      const found = await soon(state.read(key));
       if (found === undefined) throw error;
       if (found !== text) return false;
     }
@@ -171,16 +172,25 @@ export class Library {
     return { kind: isAwaited ? 'pending' : 'expired' };
   }
 
-  /** The same, and read where it has to be. @throws GatewayError what reading it fails with */
+  /**
+   * The same, read where it has to be, and looked for in the store: what is told of it then is so.
+   * @throws GatewayError what reading it fails with
+   */
   async open(handle: string, principal: string, signal: AbortSignal): Promise<Opened> {
     const found = await this.resolve(handle, principal);
-    return found.kind === 'lazy' ? { kind: 'ready', record: await found.read(signal) } : found;
+    if (found.kind === 'lazy') return { kind: 'ready', record: await found.read(signal) };
+    return found.kind === 'ready' && !(await this.#isStored(found.record)) ? { kind: 'expired' } : found;
+  }
+
+  /** Objects may go before their records: by a rule of the store's, or by hand. */
+  async #isStored({ key, size }: FileRecord): Promise<boolean> {
+    return (await this.#deps.objects.head(key))?.size === size;
   }
 
   async #resolveLazy(id: string, lazy: LazyFile): Promise<Resolved> {
     if (lazy.file !== undefined) {
       const record = await this.find(lazy.file);
-      return record ? { kind: 'ready', record } : { kind: 'expired' };
+      return record && isOf(lazy, record) ? { kind: 'ready', record } : { kind: 'expired' };
     }
     const read = (signal: AbortSignal) => this.#reads.run(id, signal, (shared) => this.#readLazy(id, lazy, shared));
     return { kind: 'lazy', server: lazy.server, read };
@@ -191,10 +201,13 @@ export class Library {
     const lazy = (await this.#lazy.use(id)) ?? resolved;
     if (lazy.file !== undefined) {
       const record = await this.find(lazy.file);
-      if (!record) throw new GatewayError('file_gone');
+      if (!record || !isOf(lazy, record)) throw new GatewayError('file_gone');
       return record;
     }
     const fresh = await this.#deps.readLazy(lazy, signal);
+    // a server may name any file; a handle of what it linked to must not become a handle of another server's file
+    if (!isOf(lazy, fresh))
+      throw new GatewayError('upstream_invalid', { reason: 'it gave a file that is not its own' });
     const first = await this.#lazy.settle(id, lazy, fresh.id);
     const record = first === fresh.id ? undefined : await this.find(first);
     if (!record) return fresh;
@@ -216,17 +229,18 @@ export class Library {
       log.warn({ id: record.id, err: error }, 'could not take back a file');
       return;
     }
-    await this.discard(record.key);
+    this.discard(record.key);
   }
 
   /**
    * Lets the same bytes be found again. That only saves space, so it may fail: a caller told of it would remove the
    * bytes, which the index may point to all the same.
    */
-  async #index(digestKey: string, id: string): Promise<void> {
+  async #index(digestKey: string, record: FileRecord): Promise<void> {
+    const { id } = record;
     const { state, settings, log } = this.#deps;
     try {
-      if (await state.create(digestKey, id, settings.retentionMs)) return;
+      if (await state.create(digestKey, id, settings.retentionMs, ownerOf(record))) return;
       const old = await state.read(digestKey);
       if (old !== undefined) await state.replace(digestKey, old, id, settings.retentionMs);
     } catch (error) {
@@ -245,6 +259,8 @@ export class Library {
     const twin = await this.find(id);
     if (!twin || twin.name !== about.name || twin.mimeType !== about.mimeType) return undefined;
     if (twin.resource !== about.resource) return undefined;
+    // the new object is there for certain, so a store that cannot tell of the old one does no harm
+    if (!(await this.#isStored(twin).catch(() => false))) return undefined;
     const shared = await this.#share(twin);
     if (shared) await state.extend(digestKey, settings.retentionMs);
     return shared;
@@ -290,66 +306,27 @@ export class Library {
    * The handle of the file that one of Wharf's own links leads to, whoever it belongs to.
    * @returns undefined for any other address
    */
-  async handleOfLink(url: string): Promise<string | undefined> {
-    const { tickets, settings } = this.#deps;
-    const base = `${settings.publicUrl()}/d/`;
-    if (url.startsWith(base)) {
-      const redeemed = await tickets.redeemDownload(url.slice(base.length));
-      return redeemed.kind === 'ok' ? handleOf(settings.gatewayId, redeemed.fileId) : undefined;
-    }
-    return this.#handleOfPresigned(url);
-  }
-
-  /** A presigned URL is the store's own: it is ours when signing the same object again gives the same address. */
-  async #handleOfPresigned(text: string): Promise<string | undefined> {
-    if (!this.#deps.objects.presign || !URL.canParse(text)) return undefined;
-    const url = new URL(text);
-    const id = idOfPath(url.pathname);
-    const record = id === undefined ? undefined : await this.find(id);
-    if (!record) return undefined;
-    const own = new URL(await this.presign(record, 1));
-    return own.origin === url.origin && own.pathname === url.pathname
-      ? handleOf(this.#deps.settings.gatewayId, record.id)
-      : undefined;
+  handleOfLink(url: string): Promise<string | undefined> {
+    return this.#links.handleOf(url, (id) => this.find(id));
   }
 
   /**
    * The pointer to a file that goes into a message, with a fresh link.
    * @param how `direct`: the link answers 200 by itself, whatever `links.style` says
+   * @param as what it is called and typed there, where that is not what its record says
    */
-  async refer(record: FileRecord, how: 'usual' | 'direct' = 'usual'): Promise<FileRef> {
-    const { objects, tickets, clock, settings } = this.#deps;
-    const ttlMs = settings.links.ttlMs;
-    let url: string;
-    let expiresAt = clock.now() + ttlMs;
-    if (objects.presign && (settings.links.style === 'presigned' || how === 'direct')) {
-      url = await this.presign(record, Math.floor(ttlMs / 1000));
-    } else {
-      const minted = await tickets.mintDownload(record.id, ttlMs);
-      url = `${settings.publicUrl()}/d/${minted.ticket}`;
-      expiresAt = minted.expiresAt;
-    }
-    return {
-      uri: handleOf(settings.gatewayId, record.id),
-      url,
-      name: record.name,
-      mimeType: record.mimeType,
-      size: record.size,
-      digest: `sha-256:${record.digest}`,
-      expiresAt: new Date(expiresAt).toISOString(),
-      ttlSeconds: Math.floor(ttlMs / 1000),
-    };
+  refer(record: FileRecord, how: 'usual' | 'direct' = 'usual', as?: FileLabel): Promise<FileRef> {
+    return this.#links.refer(record, how, as);
+  }
+
+  /** Links of the kinds that `refer` gives, to no file. */
+  sampleLinks(): Promise<string[]> {
+    return this.#links.samples();
   }
 
   /** A URL of the store's own; only for stores that have `presign`. */
   presign(record: FileRecord, ttlSeconds: number): Promise<string> {
-    const { objects } = this.#deps;
-    if (!objects.presign) throw new Error(`${objects.name} cannot presign`);
-    return objects.presign(record.key, {
-      ttlSeconds,
-      contentType: safeMediaType(record.mimeType),
-      contentDisposition: attachment(record.name),
-    });
+    return this.#links.presign(record, ttlSeconds);
   }
 
   /** Reads stored bytes back, before or after they have a record. */
@@ -357,12 +334,38 @@ export class Library {
     return this.#deps.objects.get(key, range ? { range, signal } : { signal });
   }
 
-  /** Removes an object that no record points to. Never throws: what stays is the sweeper's. */
-  async discard(key: string): Promise<void> {
-    try {
-      await this.#deps.objects.remove(key);
-    } catch (error) {
-      this.#deps.log.warn({ key, err: error }, 'could not remove an object');
-    }
+  /** Removes an object that no record points to, while nobody waits for it. What stays is the sweeper's. */
+  discard(key: string): void {
+    this.#deps.cleanUps.run(key, () => this.#deps.objects.remove(key));
   }
+
+  /** The same for one that is still being stored. */
+  discardStored(storing: Promise<Stored>): void {
+    const remove = async ({ key }: Stored) => this.discard(key);
+    // what failed has left nothing, or is being removed already
+    storing.then(remove, () => undefined);
+  }
+}
+
+function isOf(lazy: LazyFile, record: FileRecord): boolean {
+  return record.server === lazy.server && record.principal === lazy.principal;
+}
+
+/** Whose keys the state store keeps for a file. */
+function ownerOf({ principal, server }: Pick<FileRecord, 'principal' | 'server'>) {
+  return { principal, server };
+}
+
+/** What has failed is looked into for no longer than this: who waits has waited for a time-out already. */
+const LAST_LOOK_MS = 500;
+
+/** Undefined when it takes too long. */
+async function soon(reading: Promise<string | undefined>): Promise<string | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), LAST_LOOK_MS);
+  });
+  // its failure may come when nobody waits any more
+  reading.catch(() => undefined);
+  return Promise.race([reading, late]).finally(() => clearTimeout(timer));
 }

@@ -95,6 +95,12 @@ export function mediaTypeOf(declared: string | undefined, sniffed: Sniffed | und
   return said;
 }
 
+/** Types whose first bytes nobody mistakes: a file without them is none. */
+export function showsInBytes(mime: string): boolean {
+  const kind = kindOf(mime);
+  return kind === 'image' || kind === 'time-based' || kind === 'pdf';
+}
+
 type Kind = 'image' | 'time-based' | 'pdf' | 'text' | 'other';
 
 function kindOf(mime: string): Kind {

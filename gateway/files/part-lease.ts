@@ -1,18 +1,21 @@
-import type { PartBudget } from './budget.js';
+import type { PartBudget } from '../budget/parts.js';
+import type { Owner } from '../ports/owner.js';
 import type { PartBuffers } from './part-buffers.js';
 
 /** The right to one part buffer: reserved in `limits.partMemory`, then used or not, then given back. */
 export class PartLease {
   readonly #budget: PartBudget;
   readonly #buffers: PartBuffers;
+  readonly #owner: Owner;
   readonly #signal: AbortSignal;
   #state: 'new' | 'waiting' | 'granted' | 'over' = 'new';
   #wait: Promise<void> | undefined;
   #buffer: Buffer | undefined;
 
-  constructor({ budget, buffers }: { budget: PartBudget; buffers: PartBuffers }, signal: AbortSignal) {
+  constructor({ budget, buffers }: { budget: PartBudget; buffers: PartBuffers }, owner: Owner, signal: AbortSignal) {
     this.#budget = budget;
     this.#buffers = buffers;
+    this.#owner = owner;
     this.#signal = signal;
   }
 
@@ -23,7 +26,7 @@ export class PartLease {
   reserve(): Promise<void> | undefined {
     if (this.#state !== 'new') return this.#wait;
     this.#state = 'waiting';
-    this.#wait = this.#budget.reserve(this.#buffers.partSize, this.#signal)?.then(() => this.#grant());
+    this.#wait = this.#budget.reserve(this.#buffers.partSize, this.#owner, this.#signal)?.then(() => this.#grant());
     if (!this.#wait) this.#grant();
     return this.#wait;
   }
@@ -40,13 +43,13 @@ export class PartLease {
     const { partSize } = this.#buffers;
     if (this.#buffer) this.#buffers.giveBack(this.#buffer);
     this.#buffer = undefined;
-    if (this.#state === 'granted') this.#budget.release(partSize);
+    if (this.#state === 'granted') this.#budget.release(partSize, this.#owner);
     this.#state = 'over';
   }
 
   #grant(): void {
     this.#wait = undefined;
-    if (this.#state === 'over') this.#budget.release(this.#buffers.partSize);
+    if (this.#state === 'over') this.#budget.release(this.#buffers.partSize, this.#owner);
     else this.#state = 'granted';
   }
 }

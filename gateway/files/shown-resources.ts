@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
 
 /** A resource of a server's, as one caller was shown it. */
@@ -20,7 +21,7 @@ export class ShownResources {
 
   async note(resource: ShownResource, file: string): Promise<void> {
     const key = keyOf(resource);
-    if (await this.#state.create(key, file, this.#keptMs)) return;
+    if (await this.#state.create(key, file, this.#keptMs, ownerOf(resource))) return;
     const old = await this.#state.read(key);
     // of two results at a time either may be the last
     if (old !== undefined) await this.#state.replace(key, old, file, this.#keptMs);
@@ -36,4 +37,8 @@ function keyOf({ principal, server, uri }: ShownResource): string {
   return `shown:${createHash('sha256')
     .update(JSON.stringify([principal, server, uri]))
     .digest('base64url')}`;
+}
+
+function ownerOf({ principal, server }: ShownResource): Owner {
+  return { principal, server };
 }

@@ -1,7 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { Seal } from './seal.js';
 
 /** What a bearer is good for. */
-type Kind = 'ticket' | 'session' | 'task';
+type Kind = 'ticket' | 'session' | 'task' | 'link';
 
 /**
  * Keys of the state store for what only its holder may know: tickets, session ids, tasks. The store sees an HMAC of each
@@ -10,10 +11,13 @@ type Kind = 'ticket' | 'session' | 'task';
  */
 export class StateKeys {
   readonly #secrets: readonly (string | Buffer)[];
+  /** For what stands in values and is nobody else's to read. */
+  readonly seal: Seal;
 
   /** @param secrets none: a random one, for state that does not outlive the process anyway */
   constructor(secrets: readonly string[]) {
     this.#secrets = secrets.length > 0 ? secrets : [randomBytes(32)];
+    this.seal = new Seal(this.#secrets);
   }
 
   /** Where a new one is kept. */
@@ -24,6 +28,11 @@ export class StateKeys {
   /** Where one may be kept: under the newest secret, or an older one. */
   all(kind: Kind, bearer: string): string[] {
     return this.#secrets.map((secret) => this.#under(secret, kind, bearer));
+  }
+
+  /** What only Wharf can make of a text: the newest secret's first. */
+  seals(kind: Kind, text: string): Buffer[] {
+    return this.#secrets.map((secret) => createHmac('sha256', secret).update(`${kind}:${text}`).digest());
   }
 
   #under(secret: string | Buffer, kind: Kind, bearer: string): string {

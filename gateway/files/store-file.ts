@@ -1,7 +1,8 @@
 import { GatewayError } from '../errors.js';
 import type { FileClaims, FileRecord } from './file.js';
 import { fileNameFor } from './file-name.js';
-import { Ingest, type IngestDeps, MAX_PIECE } from './ingest.js';
+import { fill } from './fill.js';
+import { Ingest, type IngestDeps } from './ingest.js';
 import type { Library } from './library.js';
 import { extensionOf, mediaTypeOf, sniff } from './media-type.js';
 
@@ -32,17 +33,9 @@ export interface NewFile {
  *   what reading the bytes throws
  */
 export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: AbortSignal): Promise<FileRecord> {
-  const ingest = new Ingest(deps.ingest, file.limit, signal);
+  const ingest = new Ingest(deps.ingest, file, file.limit, signal);
   try {
-    await ingest.begin();
-    for await (const chunk of file.bytes) {
-      for (let at = 0; at < chunk.length; at += MAX_PIECE) {
-        const piece = chunk.subarray(at, at + MAX_PIECE);
-        piece.copy(ingest.buffer, ingest.offset);
-        ingest.take(piece.length);
-        if (ingest.pressure) await ingest.pressure;
-      }
-    }
+    await fill(ingest, file.bytes);
     const { head } = ingest;
     if (file.expect) check(ingest.seal(), file.expect);
     const stored = await ingest.commit();
@@ -63,7 +56,7 @@ export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: Abor
       mimeType: mediaTypeOf(claims.mimeType, sniffed),
     });
   } catch (error) {
-    await ingest.abort();
+    ingest.abort();
     throw error;
   }
 }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { type FileHandle, lstat, mkdtemp, open, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { GatewayError } from '../errors.js';
+import { descriptorsExhausted } from '../errors-of-system.js';
 import type { Log } from '../ports/log.js';
 import type { FileSource } from './encode/index.js';
 import { wholeFile } from './encode/whole-file.js';
@@ -51,9 +52,10 @@ function keep(folder: string): string {
 }
 
 /** Makes a folder that nobody else can enter. It goes with the process, or, when that is killed, at the next start. */
-export function makePrivateFolder(root = tmpdir()): string {
+export function makePrivateFolder(root?: string): string {
+  if (root !== undefined) mkdirSync(root, { recursive: true, mode: 0o700 });
   // mkdtemp gives mode 0700 and never a name that is taken, not even by a link
-  return keep(mkdtempSync(prefixIn(root)));
+  return keep(mkdtempSync(prefixIn(root ?? tmpdir())));
 }
 
 function prefixIn(root: string): string {
@@ -168,6 +170,8 @@ async function writeAll(handle: FileHandle, chunk: Buffer): Promise<void> {
 /** A failed system call as an error of Wharf's. The path in it stays in the cause, which only the operator sees. */
 function toTempError(error: unknown): GatewayError {
   const code = codeOf(error);
+  const exhausted = descriptorsExhausted(error);
+  if (exhausted) return exhausted;
   return new GatewayError(code === 'ENOSPC' || code === 'EDQUOT' ? 'temp_full' : 'temp_unavailable', {}, error);
 }
 

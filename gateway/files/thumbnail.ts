@@ -22,6 +22,8 @@ export interface PreviewImage {
   /** Pixels. */
   width: number;
   height: number;
+  /** Pixels of the image itself. */
+  source: { width: number; height: number };
 }
 
 export interface PreviewJob {
@@ -51,8 +53,8 @@ export async function previewOf(job: PreviewJob): Promise<PreviewImage | undefin
     const result = await job.thumbnailer.render(job.open, job.limits ?? PREVIEW_LIMITS, job.signal);
     job.metrics.count('wharf_previews_total', { outcome: result.kind === 'rendered' ? 'rendered' : result.reason });
     if (result.kind === 'refused') return undefined;
-    const { data, mimeType, width, height } = result.preview;
-    return { mimeType, base64: data.toString('base64'), width, height };
+    const { data, ...about } = result.preview;
+    return { ...about, base64: data.toString('base64') };
   } catch (error) {
     job.metrics.count('wharf_previews_total', { outcome: 'failed' });
     job.log.warn({ err: error }, 'A preview could not be made.');

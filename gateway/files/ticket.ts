@@ -1,11 +1,15 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../ports/clock.js';
+import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
 import type { StateKeys } from './state-keys.js';
 import type { UploadIntent } from './upload-intent.js';
 
 /** 256 random bits: unguessable, and long enough that a prefix search in logs finds nothing by accident. */
 const TICKET_BYTES = 32;
+/** A lasting ticket is the random part of the file's id, what makes it another one each time, and a seal of 96 bits. */
+const ID_BYTES = 16;
+const SALT_BYTES = 4;
 const TICKET_FORM = /^[A-Za-z0-9_-]{43}$/;
 
 /** An expired ticket is remembered this long, so that its holder hears "expired" (410) and not "unknown" (404). */
@@ -15,9 +19,18 @@ type TicketRecord = {
   fileId: string;
   /** Milliseconds since the Unix epoch. */
   expiresAt: number;
-} & ({ purpose: 'download' } | { purpose: 'upload'; intent: UploadIntent });
+} & ({ purpose: 'download'; as?: FileLabel } | { purpose: 'upload'; intent: UploadIntent });
 
-export type Redeemed = { kind: 'ok'; fileId: string; expiresAt: number } | { kind: 'unknown' } | { kind: 'expired' };
+/** What a file is called and typed, where one link to it says something else than its record. */
+export interface FileLabel {
+  name: string;
+  mimeType: string;
+}
+
+export type Redeemed =
+  | { kind: 'ok'; fileId: string; expiresAt: number; as?: FileLabel }
+  | { kind: 'unknown' }
+  | { kind: 'expired' };
 
 /** The right to upload one file. What became of it is for the file's record to say, whether or not it has expired. */
 export interface UploadTicket {
@@ -33,29 +46,69 @@ export class Tickets {
   readonly #state: StateStore;
   readonly #keys: StateKeys;
   readonly #clock: Clock;
+  readonly #lastingMs: number | undefined;
 
-  constructor(state: StateStore, keys: StateKeys, clock: Clock) {
+  /** @param lastingMs set where tickets may last as long as their files: how long those are kept after each use */
+  constructor(state: StateStore, keys: StateKeys, clock: Clock, lastingMs?: number) {
     this.#state = state;
     this.#keys = keys;
     this.#clock = clock;
+    this.#lastingMs = lastingMs;
   }
 
-  /** A new right to download one file, any number of times, for `ttlMs`. */
-  async mintDownload(fileId: string, ttlMs: number): Promise<{ ticket: string; expiresAt: number }> {
+  /** A new right to download one file as long as there is one. It is kept nowhere: it says itself what it is. */
+  lasting(fileId: string): string {
+    const head = Buffer.concat([idBytes(fileId), randomBytes(SALT_BYTES)]);
+    const [seal] = this.#sealsOf(head);
+    return Buffer.concat([head, seal as Buffer]).toString('base64url');
+  }
+
+  /**
+   * A new right to download one file, any number of times, for `ttlMs`.
+   * @param owner of the file
+   * @param as what it is called there
+   */
+  async mintDownload(
+    fileId: string,
+    ttlMs: number,
+    owner: Owner,
+    as?: FileLabel,
+  ): Promise<{ ticket: string; expiresAt: number }> {
     const expiresAt = this.#clock.now() + ttlMs;
-    return { ticket: await this.#mint({ purpose: 'download', fileId, expiresAt }, ttlMs), expiresAt };
+    const ticket = await this.#mint({ purpose: 'download', fileId, expiresAt, ...(as && { as }) }, ttlMs, owner);
+    return { ticket, expiresAt };
   }
 
   async redeemDownload(ticket: string): Promise<Redeemed> {
+    const lasting = this.#redeemLasting(ticket);
+    if (lasting) return lasting;
     const record = await this.#find(ticket);
     if (record?.purpose !== 'download') return { kind: 'unknown' };
     if (record.expiresAt <= this.#clock.now()) return { kind: 'expired' };
-    return { kind: 'ok', fileId: record.fileId, expiresAt: record.expiresAt };
+    const { fileId, expiresAt, as } = record;
+    return { kind: 'ok', fileId, expiresAt, ...(as && { as }) };
   }
 
   /** A new right to upload one file, for as long as `expiresAt` is ahead. */
   mintUpload(fileId: string, intent: UploadIntent, expiresAt: number): Promise<string> {
-    return this.#mint({ purpose: 'upload', fileId, expiresAt, intent }, expiresAt - this.#clock.now());
+    const { principal, purpose } = intent;
+    const owner = { principal, server: purpose?.server };
+    return this.#mint({ purpose: 'upload', fileId, expiresAt, intent }, expiresAt - this.#clock.now(), owner);
+  }
+
+  #redeemLasting(ticket: string): Redeemed | undefined {
+    if (this.#lastingMs === undefined || !TICKET_FORM.test(ticket)) return undefined;
+    const bytes = Buffer.from(ticket, 'base64url');
+    const head = bytes.subarray(0, ID_BYTES + SALT_BYTES);
+    const given = bytes.subarray(ID_BYTES + SALT_BYTES);
+    if (!this.#sealsOf(head).some((seal) => timingSafeEqual(seal, given))) return undefined;
+    const fileId = `f_${head.subarray(0, ID_BYTES).toString('base64url')}`;
+    return { kind: 'ok', fileId, expiresAt: this.#clock.now() + this.#lastingMs };
+  }
+
+  #sealsOf(head: Buffer): Buffer[] {
+    const length = TICKET_BYTES - ID_BYTES - SALT_BYTES;
+    return this.#keys.seals('link', head.toString('base64url')).map((seal) => seal.subarray(0, length));
   }
 
   async findUpload(ticket: string): Promise<UploadTicket | undefined> {
@@ -65,9 +118,9 @@ export class Tickets {
     return { fileId, intent, expiresAt, isExpired: expiresAt <= this.#clock.now() };
   }
 
-  async #mint(record: TicketRecord, ttlMs: number): Promise<string> {
+  async #mint(record: TicketRecord, ttlMs: number, owner: Owner): Promise<string> {
     const ticket = randomBytes(TICKET_BYTES).toString('base64url');
-    await this.#state.create(this.#keys.of('ticket', ticket), JSON.stringify(record), ttlMs + REMEMBERED_MS);
+    await this.#state.create(this.#keys.of('ticket', ticket), JSON.stringify(record), ttlMs + REMEMBERED_MS, owner);
     return ticket;
   }
 
@@ -79,4 +132,9 @@ export class Tickets {
     }
     return undefined;
   }
+}
+
+/** The random part of a file's id. */
+function idBytes(fileId: string): Buffer {
+  return Buffer.from(fileId.slice(fileId.indexOf('_') + 1), 'base64url');
 }

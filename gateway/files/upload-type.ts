@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors.js';
-import { extensionFor, mediaTypeOf, parseMediaType, type Sniffed, typeForExtension } from './media-type.js';
+import { fitsType, isAnyType, isSameType } from '../policy/accept.js';
+import { extensionFor, mediaTypeOf, type Sniffed, typeForExtension } from './media-type.js';
 
 /** What was said of a file's type, and what its bytes look like. */
 export interface TypeFacts {
@@ -19,7 +20,7 @@ export interface TypeFacts {
  */
 export function uploadedType({ announced, declared, sniffed, name, accept }: TypeFacts): string {
   const mimeType = mediaTypeOf(announced ?? declared, sniffed);
-  if (announced !== undefined && !isUndecided(announced) && mimeType !== mediaTypeOf(announced, undefined)) {
+  if (announced !== undefined && !isAnyType(announced) && !isSameType(mimeType, mediaTypeOf(announced, undefined))) {
     throw refused(mimeType, [announced]);
   }
   if (accept === undefined) return mimeType;
@@ -45,20 +46,14 @@ function typeUnder(
       ? mimeType
       : undefined;
   }
-  if (entry === '*' || entry === '*/*') return mimeType;
-  if (entry.endsWith('/*')) return mimeType.startsWith(entry.slice(0, -1)) ? mimeType : undefined;
+  if (fitsType(entry, mimeType)) return mimeType;
+  if (entry.endsWith('/*')) return undefined;
   const wanted = mediaTypeOf(entry, undefined);
-  if (wanted === mimeType) return mimeType;
   return extension !== '' && extension === extensionFor(wanted) && fitsByName(wanted) ? wanted : undefined;
 }
 
 function extensionIn(name: string): string {
   return /\.([^.]{1,32})$/.exec(name.toLowerCase())?.[1] ?? '';
-}
-
-/** "Some bytes" announces nothing. */
-function isUndecided(mimeType: string): boolean {
-  return parseMediaType(mimeType)?.essence === 'application/octet-stream';
 }
 
 function refused(actual: string, accept: readonly string[]): GatewayError {

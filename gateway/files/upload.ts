@@ -3,8 +3,9 @@ import { GatewayError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { FileRecord } from './file.js';
 import { fileNameFor } from './file-name.js';
+import { fill } from './fill.js';
 import { newFileId, objectKey } from './handle.js';
-import { Ingest, type IngestDeps, MAX_PIECE } from './ingest.js';
+import { Ingest, type IngestDeps } from './ingest.js';
 import type { Library } from './library.js';
 import { extensionOf, sniff } from './media-type.js';
 import type { Tickets } from './ticket.js';
@@ -26,6 +27,12 @@ export interface UploadsDeps {
     retentionMs: number;
   };
 }
+
+/**
+ * Tries at one time for one ticket, in one process. One is enough for an honest client; a second one comes when its
+ * first connection broke and only Wharf does not know yet.
+ */
+const MOST_TRIES = 4;
 
 /** The right to one upload: the handle of the file to come, and where its bytes go. */
 export interface Authorization {
@@ -59,6 +66,8 @@ export interface UploadBody {
 /** Files from clients: a ticket is handed out, and stores at most one file over however many tries. */
 export class Uploads {
   readonly #deps: UploadsDeps;
+  /** Tries under way, by the id of the file to come. */
+  readonly #tries = new Map<string, number>();
 
   constructor(deps: UploadsDeps) {
     this.#deps = deps;
@@ -106,18 +115,32 @@ export class Uploads {
    * Stores one file. Nothing is claimed while its bytes come in, so a try that fails leaves the ticket as it was; of
    * tries that succeed at one time the first to make the record keeps its bytes, and the others' are removed.
    * @returns the record, once it and its bytes are stored
+   * @throws GatewayError `upload_busy`, what the body or the stores fail with, or what is wrong with the file
    */
   async receive(admission: Admission, body: UploadBody, signal: AbortSignal): Promise<FileRecord> {
+    const { fileId } = admission;
+    const tries = (this.#tries.get(fileId) ?? 0) + 1;
+    if (tries > MOST_TRIES) throw new GatewayError('upload_busy', { reason: 'tooManyTries', allowed: MOST_TRIES });
+    this.#tries.set(fileId, tries);
+    try {
+      return await this.#receive(admission, body, signal);
+    } finally {
+      const left = (this.#tries.get(fileId) ?? 1) - 1;
+      if (left > 0) this.#tries.set(fileId, left);
+      else this.#tries.delete(fileId);
+    }
+  }
+
+  async #receive(admission: Admission, body: UploadBody, signal: AbortSignal): Promise<FileRecord> {
     const { library, clock, settings } = this.#deps;
     const { fileId, intent } = admission;
     const startedAt = clock.now();
     const key = objectKey(fileId, randomBytes(16).toString('base64url'));
     const limit = { name: 'limits.file', bytes: settings.fileLimit, path: 'the upload' };
-    const ingest = new Ingest(this.#deps.ingest, limit, signal, { id: fileId, key });
+    const ingest = new Ingest(this.#deps.ingest, { principal: intent.principal }, limit, signal, { id: fileId, key });
     let record: FileRecord;
     try {
-      await ingest.begin();
-      await fill(ingest, body.bytes, admission);
+      await fill(ingest, body.bytes, sizeCheck(admission));
       const { size, digest } = checkBytes(ingest, intent, body.claims().digests ?? []);
       record = {
         ...(await describe(ingest.head, body, intent)),
@@ -133,30 +156,22 @@ export class Uploads {
       if (await library.hasBeenStored(fileId)) throw done();
       await ingest.commit();
     } catch (error) {
-      await ingest.abort();
+      ingest.abort();
       throw error;
     }
     // If this throws, the record may have been made all the same: then the object is the sweeper's to judge.
     if (await library.admit(record, admission.expiresAt)) return record;
-    await library.discard(key);
+    library.discard(key);
     throw done();
   }
 }
 
-/** Moves the bytes into the store, at the store's pace. */
-async function fill(ingest: Ingest, bytes: AsyncIterable<Buffer>, admission: Admission): Promise<void> {
-  const { intent, largest } = admission;
-  for await (const chunk of bytes) {
-    const size = ingest.size + chunk.length;
+/** Refuses what is longer than it may be before it is stored. */
+function sizeCheck({ intent, largest }: Admission): (size: number) => void {
+  return (size) => {
     if (intent.size !== undefined && size > intent.size) throw sizeDiffers(intent.size, size);
     if (size > largest.allowed) throw tooLarge(largest.limit, largest.allowed, size);
-    for (let at = 0; at < chunk.length; at += MAX_PIECE) {
-      const piece = chunk.subarray(at, at + MAX_PIECE);
-      piece.copy(ingest.buffer, ingest.offset);
-      ingest.take(piece.length);
-      if (ingest.pressure) await ingest.pressure;
-    }
-  }
+  };
 }
 
 function checkBytes(

@@ -1,15 +1,19 @@
+import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { GatewayError } from '../errors.js';
-import { FILE_HEADERS } from '../files/file-headers.js';
 import { errorAnswer } from '../relay/error-answer.js';
 import { type AdminDeps, admin } from './routes/admin.js';
 import { type DownloadDeps, downloads } from './routes/downloads.js';
 import { type UploadDeps, uploads } from './routes/uploads.js';
 
+/** Told of a request for a path at which there is nothing. */
+type Refused = (error: GatewayError, request: IncomingMessage) => void;
+
 export interface AppDeps {
   downloads: DownloadDeps;
   uploads: UploadDeps;
+  refused: Refused;
 }
 
 /** The public face but for the MCP endpoints, which are a `DirectRoute`. No socket, no environment, no clock. */
@@ -17,19 +21,26 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.route('/', downloads(deps.downloads));
   app.route('/', uploads(deps.uploads));
-  app.notFound(notFound);
+  app.notFound(notFound(deps.refused));
   return app;
 }
 
 /** The operator's face. */
-export function createAdminApp(deps: AdminDeps): Hono<{ Bindings: HttpBindings }> {
+export function createAdminApp({
+  refused,
+  ...deps
+}: AdminDeps & Pick<AppDeps, 'refused'>): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.route('/', admin(deps));
-  app.notFound(notFound);
+  app.notFound(notFound(refused));
   return app;
 }
 
-function notFound(): Response {
-  const body = errorAnswer(new GatewayError('route_unknown'), undefined);
-  return new Response(body, { status: 404, headers: { ...FILE_HEADERS, 'content-type': 'application/json' } });
+function notFound(refused: Refused) {
+  return ({ env }: Context<{ Bindings: HttpBindings }>): Response => {
+    const error = new GatewayError('route_unknown');
+    refused(error, env.incoming as IncomingMessage);
+    const body = errorAnswer(error, undefined);
+    return new Response(body, { status: error.httpStatus, headers: { 'content-type': 'application/json' } });
+  };
 }

@@ -1,14 +1,16 @@
 import type { IncomingMessage } from 'node:http';
+import type { HeldRequest } from '../budget/held.js';
+import { Pace } from '../budget/pace.js';
+import { beginStep, isTurnOver, nextTurn } from '../budget/turn.js';
 import { GatewayError } from '../errors.js';
-import type { HeldRequest } from '../files/budget.js';
-import type { Limits } from '../policy/limits.js';
-import { BodyMeter } from '../relay/body-meter.js';
+import type { Limits, Timeouts } from '../policy/limits.js';
+import { IncomingBody } from '../relay/incoming-body.js';
 import { idIn } from '../relay/request-id.js';
+import { refuseCodings } from './codings.js';
 
 export interface BodyLimits {
   limits: Limits;
-  /** `timeouts.idle`, milliseconds without a byte. */
-  idleMs: number;
+  timeouts: Pick<Timeouts, 'idle' | 'grace'>;
   /** `limits.held`; released by the caller, when the exchange ends. */
   held: HeldRequest;
   /** Told of the id of a request that is refused before it has come whole, as JSON text. */
@@ -16,74 +18,73 @@ export interface BodyLimits {
 }
 
 /**
- * The whole body of a POST. The limits count what was received, whatever the client announced: `limits.message` for
- * the message, `limits.inlineArgument` for each long string of its arguments.
+ * The whole body of a POST.
  * @throws GatewayError `message_too_large`, `argument_too_large`, `too_deep`, `held_full`, `unsupported_media_type`,
- *   `unsupported_coding`, `idle_timeout`
+ *   `unsupported_coding`, `idle_timeout`, `body_too_slow`
  */
-export function readBody(request: IncomingMessage, { limits, idleMs, held, refused }: BodyLimits): Promise<Buffer> {
+export function readBody(request: IncomingMessage, { limits, timeouts, held, refused }: BodyLimits): Promise<Buffer> {
   const type = request.headers['content-type'] ?? '';
   if (!/^application\/json\s*(;|$)/i.test(type)) {
     throw new GatewayError('unsupported_media_type', { expected: 'application/json' });
   }
-  const coding = request.headers['content-encoding'];
-  if (coding !== undefined && coding !== 'identity') throw new GatewayError('unsupported_coding', { coding });
+  refuseCodings(request);
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let received = 0;
-    let meter: BodyMeter | undefined;
+    const body = new IncomingBody(limits, held);
+    let isOver = false;
     const refuse = (error: unknown) => {
-      clearTimeout(idle);
+      isOver = true;
+      pace.end();
+      body.clear();
       held.release();
       request.removeAllListeners('data');
       request.pause();
       reject(error);
     };
-    const idle = setTimeout(
-      () => refuse(new GatewayError('idle_timeout', { limit: 'timeouts.idle', allowed: idleMs })),
-      idleMs,
-    );
+    const pace = bodyPace(limits, timeouts, refuse);
     request.on('data', (chunk: Buffer) => {
-      idle.refresh();
+      pace.took(chunk.length);
+      beginStep();
       try {
-        received += chunk.length;
-        held.grow(chunk.length);
-        chunks.push(chunk);
-        if (meter) meter.take(chunk);
-        else if (received > limits.message) {
-          meter = new BodyMeter(limits);
-          for (const earlier of chunks) meter.take(earlier);
-        }
+        body.take(chunk);
       } catch (error) {
-        refused(idIn(chunks));
-        refuse(error);
+        refused(idIn(body.pieces));
+        return refuse(error);
       }
+      if (!isTurnOver()) return;
+      // a body in chunks of one byte is ten thousand of them in each read from the socket
+      request.pause();
+      pace.rest();
+      void nextTurn().then(() => {
+        if (isOver) return;
+        pace.want();
+        request.resume();
+      });
     });
     request.once('end', () => {
-      clearTimeout(idle);
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+      isOver = true;
+      pace.end();
+      resolve(body.whole());
     });
     request.once('error', () => refuse(new GatewayError('request_invalid', { reason: 'the body broke off' })));
     request.once('close', () => {
       if (!request.complete) refuse(new GatewayError('request_invalid', { reason: 'the body broke off' }));
     });
+    pace.want();
   });
 }
 
-/** What a refused client may still send while it reads its answer; then the connection goes. */
-const REST_BYTES = 64 * 1024 * 1024;
-const REST_MS = 500;
-
-/** Reads away what is left of a body that nobody wants, so that the connection can be used again. */
-export function discardRest(request: IncomingMessage): void {
-  if (request.complete || request.destroyed) return;
-  let received = 0;
-  const end = () => request.socket.destroySoon();
-  const timer = setTimeout(end, REST_MS);
-  request.on('data', (chunk: Buffer) => {
-    received += chunk.length;
-    if (received > REST_BYTES) end();
+/** Watches a client that sends a body. @param tooSlow told `idle_timeout` or `body_too_slow`, once */
+export function bodyPace(
+  { leastRate }: Pick<Limits, 'leastRate'>,
+  { idle, grace }: Pick<Timeouts, 'idle' | 'grace'>,
+  tooSlow: (error: GatewayError) => void,
+): Pace {
+  return new Pace({ idleMs: idle, leastRate, graceMs: grace }, (slowness) => {
+    if (slowness.kind === 'silent')
+      tooSlow(new GatewayError('idle_timeout', { limit: 'timeouts.idle', allowed: idle }));
+    else
+      tooSlow(
+        new GatewayError('body_too_slow', { limit: 'limits.leastRate', allowed: leastRate, actual: slowness.rate }),
+      );
   });
-  request.once('close', () => clearTimeout(timer));
-  request.resume();
 }

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../errors.js';
-import { FILE_HEADERS } from '../files/file-headers.js';
 import type { Answer } from '../relay/answers.js';
 import { errorAnswer, errorAnswers } from '../relay/error-answer.js';
 
@@ -19,14 +18,13 @@ export function refuse(response: ServerResponse, error: GatewayError, requests: 
   }
   const body = errorAnswers(requests, error) ?? errorAnswer(error, undefined);
   const headers: Record<string, string | number> = {
-    ...FILE_HEADERS,
     'content-type': 'application/json',
     'content-length': body.length,
   };
   if (error.code === 'method_not_allowed') headers.allow = String(error.facts.allow);
   if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer';
   if (error.httpStatus === 503) headers['retry-after'] = RETRY_AFTER_SECONDS;
-  if (error.code === 'draining') headers.connection = 'close';
+  if (error.code === 'draining' || error.code === 'sockets_full') headers.connection = 'close';
   response.writeHead(error.httpStatus, headers);
   response.end(body);
 }

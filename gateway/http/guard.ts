@@ -1,14 +1,25 @@
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import { GatewayError } from '../errors.js';
 
 /** Names of this machine for itself. A page from elsewhere cannot make a browser send them as Host. */
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Characters of a refused Host or Origin that its error repeats. */
+const MAX_SHOWN = 100;
 
 export interface GuardSettings {
   /** `host` or `host:port`, lower case; they pass on the port they name, or on any. */
   allowedHosts: readonly string[];
   /** Serialized origins. */
   allowedOrigins: readonly string[];
+  /** Web pages that this machine serves at any port may call; otherwise only those of this port. */
+  trustsLoopbackPages: boolean;
+  /**
+   * Whether every IP address is a good Host, for a port that is reached by addresses that nobody knows beforehand. A
+   * page that rebinds a name has that name as Host.
+   */
+  answersToAddresses: boolean;
 }
 
 /**
@@ -19,12 +30,19 @@ export interface GuardSettings {
 export function createGuard(settings: GuardSettings): (request: IncomingMessage) => void {
   const hosts = new Set(settings.allowedHosts);
   const origins = new Set(settings.allowedOrigins);
-  const isOwnHost = (host: string) =>
-    hosts.has(host) || hosts.has(hostName(host)) || LOOPBACK_NAMES.has(hostName(host));
-  const isOwnOrigin = (origin: string) => {
+  const isAddress = (host: string) => settings.answersToAddresses && isIP(host.replace(/^\[|\]$/g, '')) !== 0;
+  const isOwnHost = (host: string) => {
+    const name = hostName(host);
+    return hosts.has(host) || hosts.has(name) || LOOPBACK_NAMES.has(name) || isAddress(name);
+  };
+  // scheme, host and port: a page at http:// or at another port of the same machine is another site
+  const isOwnOrigin = (origin: string, host: string, port: number | undefined) => {
     if (origins.has(origin)) return true;
-    const host = /^https?:\/\/([^/]+)$/.exec(origin)?.[1];
-    return host !== undefined && isOwnHost(host);
+    const [, authority = ''] = /^https?:\/\/([^/]+)$/.exec(origin) ?? [];
+    const name = hostName(authority);
+    if (LOOPBACK_NAMES.has(name))
+      return settings.trustsLoopbackPages || origin === new URL(`http://${name}:${port}`).origin;
+    return isAddress(name) && origin === `http://${host}`;
   };
   return (request) => {
     const target = request.url ?? '';
@@ -34,10 +52,12 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
     const { host, origin } = request.headers;
     // Node keeps the first of several; the server in front of us may have looked at another one
     if (host === undefined || occurrences(request, 'host') > 1 || !isOwnHost(host.toLowerCase())) {
-      throw new GatewayError('host_forbidden');
+      throw new GatewayError('host_forbidden', { host: shown(host) });
     }
-    if (origin !== undefined && (occurrences(request, 'origin') > 1 || !isOwnOrigin(origin.toLowerCase()))) {
-      throw new GatewayError('origin_forbidden');
+    if (origin === undefined) return;
+    const isOwn = isOwnOrigin(origin.toLowerCase(), host.toLowerCase(), request.socket.localPort);
+    if (occurrences(request, 'origin') > 1 || !isOwn) {
+      throw new GatewayError('origin_forbidden', { origin: shown(origin) });
     }
   };
 }
@@ -52,4 +72,11 @@ function occurrences(request: IncomingMessage, name: string): number {
 
 function hostName(host: string): string {
   return host.replace(/:\d+$/, '');
+}
+
+/** A header as an error may repeat it. */
+function shown(value: string | undefined): string {
+  if (value === undefined || value === '') return '(none)';
+  const short = value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value;
+  return `"${short.replace(/[^\x21-\x7e…]/g, '?')}"`;
 }

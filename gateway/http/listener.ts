@@ -1,16 +1,31 @@
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { asGatewayError, GatewayError } from '../errors.js';
+import { Connections, closeSoon } from './connections.js';
+import { discardRest } from './discard.js';
 import { refuse } from './error-response.js';
 import { createGuard, type GuardSettings } from './guard.js';
+import { SAFE_HEADERS, SafeResponse } from './response.js';
 
 /** Time for a request's head. Bodies have `timeouts.idle`: Node's own requestTimeout would end honest long uploads. */
 const HEAD_TIMEOUT_MS = 15_000;
 
+/** How often Node looks for heads that take too long. */
+const HEAD_LOOK_MS = 5000;
+
 /** Longer than the keep-alive of common load balancers (60 s), so that it is they who close an idle connection. */
 const KEEP_ALIVE_MS = 65_000;
+
+/** What is no HTTP gets an answer that no route has a part in. */
+const BAD_REQUEST = [
+  'HTTP/1.1 400 Bad Request',
+  ...Object.entries(SAFE_HEADERS).map(([name, value]) => `${name}: ${value}`),
+  'content-length: 0',
+  'connection: close',
+  '\r\n',
+].join('\r\n');
 
 /** Routes that answer `Expect: 100-continue` themselves, once they know that they want the body. */
 const DECIDES_FIRST = /^\/u\//;
@@ -25,11 +40,19 @@ export interface ListenerOptions {
   direct?: DirectRoute;
   guard: GuardSettings;
   isDraining: () => boolean;
+  /** Most connections at one time, and what the config calls that. */
+  sockets: { limit: string; allowed: number };
+  /** `timeouts.idle`: a client that takes nothing of its answer for that long is given up. */
+  idleMs: number;
+  /** Told of what is refused before it reaches a route. */
+  refused: (error: GatewayError, request: IncomingMessage) => void;
 }
 
 export interface Listener {
   /** The port bound, where the config said 0. */
   port: number;
+  /** Open now. */
+  readonly connections: number;
   /** Takes no new connection; resolves when the last one is closed. */
   close(): Promise<void>;
   closeIdle(): void;
@@ -37,22 +60,38 @@ export interface Listener {
 }
 
 /** Opens a port for an app. @throws the system's error, such as EADDRINUSE */
-export async function listen({ host, port, app, direct, guard, isDraining }: ListenerOptions): Promise<Listener> {
+export async function listen(options: ListenerOptions): Promise<Listener> {
+  const { host, port, app, direct, guard, isDraining, sockets, idleMs, refused } = options;
+  const connections = new Connections(sockets.allowed, idleMs);
   const check = createGuard(guard);
-  const handle = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const handle = getRequestListener(app.fetch, { overrideGlobalObjects: false, autoCleanupIncoming: false });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    response.once('close', () => connections.end(socket));
     try {
+      if (!connections.begin(socket)) throw new GatewayError('sockets_full', sockets);
       check(request);
       if (isDraining()) throw new GatewayError('draining');
-    } catch (error) {
-      request.resume();
-      refuse(response, asGatewayError(error));
+    } catch (thrown) {
+      const error = asGatewayError(thrown);
+      refused(error, request);
+      refuse(response, error);
+      discardRest(request);
       return;
     }
-    if (!direct?.(request, response)) void handle(request, response);
+    if (direct?.(request, response)) return;
+    // else Node would read whatever else comes, for as long as it comes
+    response.once('finish', () => discardRest(request));
+    void handle(request, response);
   };
   const server = createServer(
-    { requestTimeout: 0, headersTimeout: HEAD_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    {
+      ServerResponse: SafeResponse,
+      requestTimeout: 0,
+      headersTimeout: HEAD_TIMEOUT_MS,
+      connectionsCheckingInterval: HEAD_LOOK_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    },
     onRequest,
   );
   server.on('checkContinue', (request, response) => {
@@ -61,8 +100,12 @@ export async function listen({ host, port, app, direct, guard, isDraining }: Lis
     if (!DECIDES_FIRST.test(request.url ?? '')) response.writeContinue();
     onRequest(request, response);
   });
+  server.on('connection', (socket) => connections.admit(socket));
   server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+    if (socket.writable) socket.write(BAD_REQUEST);
+    // half closed it would stay open for as long as its peer likes
+    if (socket instanceof Socket) closeSoon(socket);
+    else socket.destroy();
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -74,8 +117,14 @@ export async function listen({ host, port, app, direct, guard, isDraining }: Lis
   return {
     port: (server.address() as AddressInfo).port,
     close: () => closed(server),
+    get connections() {
+      return connections.size;
+    },
     closeIdle: () => server.closeIdleConnections(),
-    closeAll: () => server.closeAllConnections(),
+    closeAll: () => {
+      connections.stop();
+      server.closeAllConnections();
+    },
   };
 }
 

@@ -6,10 +6,19 @@ const COUNTERS: Record<CounterName, { help: string; labels: string[] }> = {
   wharf_files_total: { help: 'Files cut out of messages and linked', labels: ['server'] },
   wharf_file_bytes_total: { help: 'Bytes of those files', labels: ['server'] },
   wharf_errors_total: { help: 'Errors told to a client, by code', labels: ['code'] },
+  wharf_refused_requests_total: {
+    help: 'Requests that belong to nothing there is: a foreign Host or Origin, an unknown path, server or link',
+    labels: ['code'],
+  },
+  wharf_limits_total: {
+    help: 'Requests that a limit or a time-out ended, by its name in the config',
+    labels: ['limit'],
+  },
   wharf_dropped_messages_total: { help: 'Messages that reached nobody, by reason', labels: ['reason'] },
   wharf_previews_total: { help: 'Previews of images, by outcome', labels: ['outcome'] },
   wharf_downloads_total: { help: 'Requests for download links, by outcome', labels: ['outcome'] },
   wharf_uploads_total: { help: 'Tries to upload a file, by outcome', labels: ['outcome'] },
+  wharf_ended_sessions_total: { help: 'Sessions at rest that were ended to make room for others', labels: ['server'] },
   wharf_swept_objects_total: { help: 'Objects removed by the sweeper, by reason', labels: ['reason'] },
 };
 
@@ -25,6 +34,14 @@ const GAUGES: Record<GaugeName, string> = {
   wharf_held_bytes: 'Bytes of messages held in memory',
   wharf_part_memory_bytes: 'Bytes reserved for part buffers of the object store',
   wharf_queue_length: 'Files waiting for part memory',
+  wharf_held_bytes_of_one_principal: 'The most of them that are for one principal',
+  wharf_held_bytes_of_one_server: 'The most of them that are for one server',
+  wharf_part_memory_bytes_of_one_principal: 'The most of them that one principal has',
+  wharf_part_memory_bytes_of_one_server: 'The most of them that one server has',
+  wharf_requests_of_one_principal: 'The most requests that one principal has under way',
+  wharf_downloads: 'Downloads that are streamed',
+  wharf_clean_ups: 'Removals under way of what failures have left',
+  wharf_client_connections: 'Connections of clients on the public port',
   wharf_open_exchanges: 'Exchanges under way',
   wharf_upstream_connections: 'Channels open to stdio and legacy SSE servers',
 };

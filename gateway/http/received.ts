@@ -1,64 +1,108 @@
 import type { IncomingMessage } from 'node:http';
+import type { Pace } from '../budget/pace.js';
 import { GatewayError } from '../errors.js';
+import type { ReadAhead } from '../files/read-ahead.js';
 
-/**
- * A request's body as it arrives, at the reader's pace. It never ends early in silence, and when its reader stops
- * reading, an answer can still be sent.
- * @param begin called before the first byte is waited for
- * @throws GatewayError `upload_incomplete` when the client goes away, `idle_timeout` when it falls silent
- */
-export async function* received(
-  request: IncomingMessage,
-  { idleMs, begin }: { idleMs: number; begin: () => void },
-): AsyncGenerator<Buffer> {
-  // Not the request's own iterator: that destroys the connection when it is left early.
-  const chunks: Buffer[] = [];
-  let isOver = request.readableEnded || request.destroyed;
-  let wake = () => {};
-  const onData = (chunk: Buffer) => {
-    request.pause();
-    chunks.push(chunk);
-    wake();
-  };
-  const onOver = () => {
-    isOver = true;
-    wake();
-  };
-  /** @returns false when nothing came in time */
-  const wait = () =>
-    new Promise<boolean>((resolve) => {
-      // only waiting for the client counts, not the reader's own pauses
-      const timer = setTimeout(() => resolve(false), idleMs);
-      wake = () => {
-        clearTimeout(timer);
-        resolve(true);
-      };
-      request.resume();
-    });
-  const unlisten = listen(request, onData, onOver);
-  try {
-    begin();
-    for (;;) {
-      const chunk = chunks.shift();
-      if (chunk) yield chunk;
-      else if (isOver && request.complete) return;
-      else if (isOver) throw new GatewayError('upload_incomplete', { reason: 'uploadIncomplete' });
-      else if (!(await wait())) throw new GatewayError('idle_timeout', { limit: 'timeouts.idle', allowed: idleMs });
-    }
-  } finally {
-    unlisten();
-    request.pause();
-  }
+export interface ReceivedOptions {
+  /** Where bytes wait for their reader. */
+  ahead: ReadAhead;
+  /** Watches the client. @param tooSlow told once, when it is given up */
+  paceOf: (tooSlow: (error: GatewayError) => void) => Pace;
+  /** Ends it with the signal's reason. */
+  signal: AbortSignal;
 }
 
-function listen(request: IncomingMessage, onData: (chunk: Buffer) => void, onOver: () => void): () => void {
-  request.on('data', onData);
-  // a body without bytes must be asked for too, or its end never comes
-  request.pause();
-  const events = ['end', 'error', 'close'] as const;
-  for (const event of events) request.on(event, onOver);
-  return () => {
-    request.off('data', onData);
-    for (const event of events) request.off(event, onOver);
+/**
+ * A request's body as it arrives, at the reader's pace. It is listened to from the beginning, so that what came with the
+ * head is not left lying in as many pieces as the client liked. It never ends early in silence, and when its reader
+ * stops reading, an answer can still be sent. `close` must be called in any case.
+ */
+export class Received implements AsyncIterable<Buffer> {
+  readonly #request: IncomingMessage;
+  readonly #ahead: ReadAhead;
+  readonly #pace: Pace;
+  readonly #signal: AbortSignal;
+  #isOver: boolean;
+  #failure: unknown;
+  #wake: () => void = () => undefined;
+
+  constructor(request: IncomingMessage, { ahead, paceOf, signal }: ReceivedOptions) {
+    this.#request = request;
+    this.#ahead = ahead;
+    this.#signal = signal;
+    this.#isOver = request.readableEnded || request.destroyed;
+    this.#pace = paceOf((error) => this.#fail(error));
+    request.on('data', this.#onData);
+    for (const event of ['end', 'error', 'close'] as const) request.on(event, this.#onOver);
+    signal.addEventListener('abort', this.#onAbort);
+    if (signal.aborted) this.#onAbort();
+    this.#want();
+  }
+
+  /** @throws GatewayError `upload_incomplete` when the client goes away, `idle_timeout`, `body_too_slow`, `held_full` */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    for (;;) {
+      if (this.#failure !== undefined) throw this.#failure;
+      if (!this.#ahead.isEmpty) yield* this.#ahead.take();
+      else if (this.#isOver && this.#request.complete) return;
+      else if (this.#isOver) throw new GatewayError('upload_incomplete', { reason: 'uploadIncomplete' });
+      else await this.#more();
+    }
+  }
+
+  /** Listens no more. */
+  close(): void {
+    this.#pace.end();
+    this.#request.off('data', this.#onData);
+    for (const event of ['end', 'error', 'close'] as const) this.#request.off(event, this.#onOver);
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    this.#request.pause();
+    this.#ahead.clear();
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#pace.took(chunk.length);
+    try {
+      this.#ahead.add(chunk);
+    } catch (error) {
+      this.#fail(error);
+    }
+    // Not at once: of what has been read from the socket already, the rest would be kept chunk by chunk.
+    if (this.#ahead.isFull) queueMicrotask(this.#rest);
+    this.#wake();
   };
+
+  readonly #rest = (): void => {
+    if (!this.#ahead.isFull) return;
+    this.#pace.rest();
+    this.#request.pause();
+  };
+
+  readonly #onOver = (): void => {
+    this.#isOver = true;
+    this.#pace.end();
+    this.#wake();
+  };
+
+  readonly #onAbort = (): void => this.#fail(this.#signal.reason);
+
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    this.#pace.end();
+    this.#wake();
+  }
+
+  #want(): void {
+    if (this.#isOver || this.#failure !== undefined) return;
+    this.#pace.want();
+    this.#request.resume();
+  }
+
+  async #more(): Promise<void> {
+    const came = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    this.#want();
+    await came;
+  }
 }

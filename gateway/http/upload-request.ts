@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors.js';
 import type { Admission, UploadBody } from '../files/upload.js';
 import { tooLarge } from '../files/upload-intent.js';
+import { refuseCodings } from './codings.js';
 import { MAX_MULTIPART_OVERHEAD, readMultipart } from './multipart.js';
 import { boundaryOf, malformed } from './multipart-head.js';
 
@@ -25,7 +26,7 @@ export function planUpload(
   { intent, largest }: Pick<Admission, 'intent' | 'largest'>,
 ): (bytes: AsyncIterable<Buffer>) => UploadBody {
   const { headers } = request;
-  refuseCodings(headers['transfer-encoding'], headers['content-encoding']);
+  refuseCodings(request);
   if (headers['content-range'] !== undefined) throw malformed('Content-Range is not supported', 'rangeNotSupported');
   const contentType = headers['content-type'];
   if (occurrences(request, 'content-type') > 1) throw malformed('it has two Content-Type headers');
@@ -47,14 +48,6 @@ export function planUpload(
   const digests = checksums.map((name) => sha256In(name, String(headers[name])));
   const mimeType = contentType?.startsWith(FORM_DEFAULT) ? undefined : contentType;
   return (bytes) => ({ bytes, claims: () => ({ mimeType, digests }) });
-}
-
-/** Node undoes no coding but `chunked`, and hands the rest on as they are. */
-function refuseCodings(transfer: string | undefined, content: string | undefined): void {
-  if (transfer !== undefined && transfer.trim().toLowerCase() !== 'chunked')
-    throw new GatewayError('unsupported_coding', { coding: transfer });
-  if (content !== undefined && content.trim().toLowerCase() !== 'identity')
-    throw new GatewayError('unsupported_coding', { coding: content });
 }
 
 /** @returns the digest in base64url */

@@ -71,7 +71,8 @@ function adviceOn(error: unknown, { transport }: ServerConfig): string {
 function textOf(error: unknown): string {
   const texts: string[] = [];
   for (let cause = error; cause instanceof Error && texts.length < 4; cause = cause.cause) {
-    texts.push(commentText(redactText(cause.message)));
+    const text = cause instanceof GatewayError ? cause.forOperator : cause.message;
+    texts.push(commentText(redactText(text)));
   }
   return texts.join(' Because: ') || 'unknown error';
 }

@@ -6,12 +6,15 @@ import { type Argument, type ArgumentMap, argumentsOf, isObject, textOf } from '
 import type { Confidence } from './clue.js';
 import { acceptedTypes, companionKind, companionsOf } from './companions.js';
 import { type Judgement, judge } from './judge.js';
+import { otherWays } from './other-ways.js';
 
 /** A file argument as the config would hold it, and why. */
 export interface Proposal {
   file: FileArgument;
   confidence: Confidence;
   reasons: string[];
+  /** Why it takes addresses or paths as well, which it would not as a file. */
+  otherWays?: string;
   /** A name on its path reads as more than one name in a config. */
   isAmbiguous: boolean;
 }
@@ -73,7 +76,7 @@ function ofValue({ argument, judgement }: Judged, isAlone: boolean): Proposal {
     ...companions,
   };
   const { confidence, reasons } = judgement;
-  return { file, confidence, reasons, isAmbiguous: isAmbiguous(argument.path) };
+  return { file, confidence, reasons, ...also(argument), isAmbiguous: isAmbiguous(argument.path) };
 }
 
 const PLACEHOLDERS: Partial<Record<Judgement['encoding'], string>> = {
@@ -111,7 +114,12 @@ function ofMap(map: ArgumentMap, { argument, judgement }: Judged): Proposal | un
     ...judgement.reasons.map((reason) => `in ${argument.name}: ${reason}`),
     'the map holds nothing else',
   ];
-  return { file, confidence: judgement.confidence, reasons, isAmbiguous: isAmbiguous(map.path) };
+  return { file, confidence: judgement.confidence, reasons, ...also(argument), isAmbiguous: isAmbiguous(map.path) };
+}
+
+function also(argument: Argument): Pick<Proposal, 'otherWays'> {
+  const why = otherWays(argument);
+  return why === undefined ? {} : { otherWays: why };
 }
 
 function isPlaceholder(value: JsonValue): boolean {

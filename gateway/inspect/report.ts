@@ -85,11 +85,14 @@ function toolNode(found: ToolProposals, server: ServerConfig): YamlNode | undefi
   return { comments, line: `${yamlText(tool)}:`, children: [{ line: 'files:', children: shown.map(fileNode) }] };
 }
 
-function fileNode({ file: { path, ...settings }, confidence, reasons }: Proposal): YamlNode {
+function fileNode({ file: { path, ...settings }, confidence, reasons, otherWays }: Proposal): YamlNode {
+  const takesAway = TAKES_AWAY.has(settings.encoding) ? undefined : otherWays;
+  const lost =
+    takesAway === undefined ? [] : [`it takes addresses or paths too (${takesAway}), and would not as a file`];
   return {
-    comments: [`${confidence}: ${reasons.join('; ')}`],
+    comments: [`${confidence}: ${reasons.join('; ')}`, ...lost],
     line: `${yamlText(path)}: ${yamlFlow(settings)}`,
-    isMeant: confidence !== 'possible' && !TAKES_AWAY.has(settings.encoding),
+    isMeant: confidence !== 'possible' && takesAway === undefined && !TAKES_AWAY.has(settings.encoding),
   };
 }
 

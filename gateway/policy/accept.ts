@@ -1,15 +1,85 @@
 /**
+ * Names of one and the same type, or of types that systems give to the same files: Windows calls CSV what it opens with
+ * Excel. Each type stands in one group at most.
+ */
+const ALIKE: readonly (readonly string[])[] = [
+  [
+    'text/csv',
+    'application/csv',
+    'text/x-csv',
+    'application/x-csv',
+    'text/comma-separated-values',
+    'application/vnd.ms-excel',
+  ],
+  ['image/jpeg', 'image/jpg', 'image/pjpeg'],
+  ['image/png', 'image/x-png'],
+  ['image/bmp', 'image/x-bmp', 'image/x-ms-bmp'],
+  ['image/tiff', 'image/tif'],
+  ['image/x-icon', 'image/vnd.microsoft.icon'],
+  ['application/pdf', 'application/x-pdf'],
+  ['application/zip', 'application/x-zip-compressed', 'application/x-zip'],
+  ['application/gzip', 'application/x-gzip'],
+  ['application/x-tar', 'application/tar'],
+  ['application/x-7z-compressed', 'application/x-7z'],
+  ['application/json', 'text/json', 'application/x-json'],
+  ['application/x-ndjson', 'application/ndjson', 'application/jsonl', 'application/x-jsonlines'],
+  ['application/xml', 'text/xml'],
+  ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml', 'text/vnd.yaml'],
+  ['text/javascript', 'application/javascript', 'application/x-javascript', 'application/ecmascript'],
+  ['text/markdown', 'text/x-markdown'],
+  ['application/rtf', 'text/rtf'],
+  ['audio/mpeg', 'audio/mp3', 'audio/x-mp3'],
+  ['audio/wav', 'audio/x-wav', 'audio/wave', 'audio/vnd.wave'],
+  ['audio/mp4', 'audio/m4a', 'audio/x-m4a'],
+  ['audio/flac', 'audio/x-flac'],
+  ['application/vnd.apache.parquet', 'application/x-parquet'],
+];
+
+const FIRST_OF = new Map(ALIKE.flatMap((names) => names.map((name) => [name, names[0] as string] as const)));
+
+/** What "some bytes" is called: in a list of what is accepted it stands for any file. */
+const ANYTHING = new Set([
+  '*',
+  '*/*',
+  'application/octet-stream',
+  'binary/octet-stream',
+  'application/binary',
+  'application/x-binary',
+  'application/unknown',
+]);
+
+const TEXTUAL = /^text\/|^application\/(?:.*[+.-])?(?:json|xml|yaml|javascript|ndjson|sql|toml|graphql|csv)$/;
+
+/** Whether two names stand for the same type. */
+export function isSameType(one: string, other: string): boolean {
+  return (FIRST_OF.get(one) ?? one) === (FIRST_OF.get(other) ?? other);
+}
+
+/** Whether a list that holds this type says nothing of the files it takes. */
+export function isAnyType(type: string): boolean {
+  return ANYTHING.has(essence(type));
+}
+
+/** Whether a file fits one media type, or `image/*`; the names of types are compared as people mix them up. */
+export function fitsType(wanted: string, mimeType: string): boolean {
+  const [entry, type] = [essence(wanted), essence(mimeType)];
+  if (ANYTHING.has(entry) || isSameType(entry, type)) return true;
+  if (entry.endsWith('/*')) return type.startsWith(entry.slice(0, -1));
+  return entry === 'text/plain' && type.startsWith('text/');
+}
+
+/** Whether files of a type are texts whose first bytes seldom show more than that. */
+export function isTextual(type: string): boolean {
+  return TEXTUAL.test(essence(type));
+}
+
+/**
  * Whether a file fits `accept` (SEP-2356): media types are compared without parameters and case; `image/*` takes every
  * subtype; an extension is only a hint for file pickers, so a list of nothing but extensions takes anything.
  */
 export function isAccepted(accept: readonly string[] | undefined, mimeType: string): boolean {
-  const types = accept?.filter((entry) => entry.includes('/')).map(essence) ?? [];
-  if (types.length === 0) return true;
-  const type = essence(mimeType);
-  return types.some((entry) => {
-    if (entry === '*/*' || entry === type) return true;
-    return entry.endsWith('/*') && type.startsWith(entry.slice(0, -1));
-  });
+  const types = accept?.filter((entry) => entry.includes('/')) ?? [];
+  return types.length === 0 || types.some((entry) => fitsType(entry, mimeType));
 }
 
 /** `IMAGE/PNG; charset=x` as `image/png`. */

@@ -12,13 +12,17 @@ export interface AddressRules {
   readonly allowedHosts?: readonly string[] | undefined;
   /** Origin of the upstream that named the address. */
   readonly ownOrigin?: string | undefined;
+  /** Further origins that the operator lets this upstream name. */
+  readonly origins?: readonly string[] | undefined;
+  /** Ports of this machine at which Wharf itself listens: its health, its metrics and its links are for others. */
+  readonly ownPorts?: readonly number[] | undefined;
 }
 
 /**
  * What a target's addresses may be:
  * - `public`: public ones;
- * - `own`: private ones too, since it is the host that the MCP connection goes to;
- * - `loopback`: loopback ones, since the MCP connection goes there over http.
+ * - `own`: private ones too, since the MCP connection goes to this host and port, or the operator has named them;
+ * - `loopback`: loopback ones, for the same reason.
  */
 export type Standing = 'public' | 'own' | 'loopback';
 
@@ -34,6 +38,8 @@ export interface Target {
   /** Path and query, byte for byte as they were written wherever that is legal: they may be signed. */
   readonly path: string;
   readonly standing: Standing;
+  /** Wharf itself listens at this port, so that the host must not be this machine. */
+  readonly isOwnPort: boolean;
 }
 
 export interface Refusal {
@@ -67,10 +73,11 @@ export function judgeUrl(text: string, rules: AddressRules): { kind: 'allowed'; 
   const bracketed = host.includes(':') ? `[${host}]` : host;
   const named = url.port === '' ? bracketed : `${bracketed}:${url.port}`;
   const secure = url.protocol === 'https:';
-  const own = originOf(rules.ownOrigin);
-  const standing = standingOf(host, own);
-  if (!secure && (standing === 'public' || own?.protocol !== 'http:')) return refused('it is not https', named);
-  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+  const port = portOf(url);
+  const standing = standingOf(url, rules);
+  if (!secure && standing === 'public') return refused('it is not https', named);
+  const isOwnPort = rules.ownPorts?.includes(port) === true;
+  if (isOwnPort && isLoopbackHost(host)) return refused('it is an address of Wharf itself', named);
   if (standing === 'public') {
     if (rules.allowedHosts !== undefined && !isAllowed(rules.allowedHosts, `${bracketed}:${port}`, literal)) {
       return refused('its host is not among the allowed ones', named);
@@ -81,7 +88,7 @@ export function judgeUrl(text: string, rules: AddressRules): { kind: 'allowed'; 
   }
   return {
     kind: 'allowed',
-    target: { secure, host, literal, port, authority: named, path: pathOf(text, url), standing },
+    target: { secure, host, literal, port, authority: named, path: pathOf(text, url), standing, isOwnPort },
   };
 }
 
@@ -98,8 +105,13 @@ export function judgeRedirect(
   if (hasUnsafeCharacters(location) || !URL.canParse(location, base)) {
     return refused('it redirects to what is not a URL', from.authority);
   }
+  const next = new URL(location, base);
+  const isSameScheme = next.protocol === new URL(base).protocol;
+  if (isSameScheme && hostOf(next) === from.host && portOf(next) !== from.port) {
+    return refused('it redirects to another port', from.authority);
+  }
   // A full URL is judged as it is written: its path may be signed too.
-  const judged = judgeUrl(/^https?:/i.test(location) ? location : new URL(location, base).href, rules);
+  const judged = judgeUrl(/^https?:/i.test(location) ? location : next.href, rules);
   if (judged.kind === 'refused') return { ...judged, reason: `it redirects, and there ${judged.reason}` };
   if (judged.target.host !== from.host) return refused('it redirects to another host', from.authority);
   if (from.secure && !judged.target.secure) return refused('it redirects from https to http', from.authority);
@@ -110,7 +122,7 @@ export function judgeRedirect(
 /** Judges what a name stands for. Every address counts, for which of them is used is not known beforehand. */
 export function judgeAddresses(target: Target, addresses: readonly string[]): Refusal | undefined {
   const fits = { public: isPublic, own: isPublicOrInner, loopback: isLoopback }[target.standing];
-  const wrong = addresses.find((address) => !fits(address));
+  const wrong = addresses.find((address) => !fits(address) || (target.isOwnPort && isLoopback(address)));
   if (wrong === undefined) return undefined;
   const reason =
     target.standing === 'public'
@@ -150,10 +162,29 @@ function rangeOf(address: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).range() : 'malformed';
 }
 
-function standingOf(host: string, own: URL | undefined): Standing {
-  if (own === undefined) return 'public';
-  if (own.protocol === 'http:' && isLoopbackHost(hostOf(own)) && isLoopbackHost(host)) return 'loopback';
-  return hostOf(own) === host ? 'own' : 'public';
+/** Scheme, host and port must agree: at another port of the same machine another service answers, perhaps anybody's. */
+function standingOf(url: URL, { ownOrigin, origins = [] }: AddressRules): Standing {
+  const host = hostOf(url);
+  const isNamed = [ownOrigin, ...origins].some((text) => {
+    const origin = originOf(text);
+    return (
+      origin !== undefined &&
+      origin.protocol === url.protocol &&
+      portOf(origin) === portOf(url) &&
+      machineOf(hostOf(origin)) === machineOf(host)
+    );
+  });
+  if (!isNamed) return 'public';
+  return isLoopbackHost(host) ? 'loopback' : 'own';
+}
+
+/** The usual names of this machine for itself are one: which of them a server writes is chance. */
+function machineOf(host: string): string {
+  return host === '127.0.0.1' || host === '::1' ? 'localhost' : host;
+}
+
+function portOf(url: URL): number {
+  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
 }
 
 function isLoopbackHost(host: string): boolean {

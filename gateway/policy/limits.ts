@@ -25,15 +25,31 @@ export interface Limits {
   held: number;
   /** All part buffers of the object store at one time, whole process. */
   partMemory: number;
+  /** The part of `held`, `partMemory`, `processes`, `connections`, `sessions` and the state's keys that one may take. */
+  share: number;
+  /** Bytes per second that a peer in the middle of something must send, after `timeouts.grace`; 0 is none. */
+  leastRate: number;
   /** Raw spelling kept of a provisional cut that is not canonical base64. */
   spool: number;
   /** How deep a message may nest. */
   depth: number;
+  /** Values (members, items and what they stand in) of which something in a message may be made to be looked into. */
+  values: number;
+  /** Messages of one JSON-RPC batch. */
+  batch: number;
+  /** Calls that a server still works on although their client has gone: of one session over stdio or legacy SSE. */
+  abandoned: number;
   /** Child processes of one stdio server. */
   processes: number;
   /** Requests under way to one HTTP server, streams included. */
   connections: number;
-  /** Sessions remembered in the process, beside those in the state store. */
+  /** Connections of clients open at one time, whole process. */
+  sockets: number;
+  /** What a client declares in `initialize`. */
+  capabilities: number;
+  /** Downloads that Wharf itself streams at one time, whole process. */
+  downloads: number;
+  /** Sessions at one time, of the whole process. */
   sessions: number;
   /** How many times larger than its encoding a compressed answer may be. */
   codingRatio: number;
@@ -44,6 +60,10 @@ export interface Timeouts {
   queue: number;
   /** No bytes while some are due: inside a message, a file, a request body; or a client that takes none of its answer. */
   idle: number;
+  /** By which a peer may fall behind `limits.leastRate`. */
+  grace: number;
+  /** One try to upload a file, from its first byte to its last. */
+  upload: number;
   /** From the request to the head of the upstream's answer. */
   upstream: number;
   /** One request to the object store. */
@@ -73,10 +93,18 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   filesPerArgument: 10,
   held: 256 * MIB,
   partMemory: 128 * MIB,
+  share: 0.25,
+  leastRate: 8 * KIB,
   spool: MIB,
   depth: 1000,
+  values: 10_000,
+  batch: 1000,
+  abandoned: 100,
   processes: 32,
   connections: 1024,
+  sockets: 10_000,
+  capabilities: 16 * KIB,
+  downloads: 500,
   sessions: 10_000,
   codingRatio: 100,
 };
@@ -84,6 +112,8 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
 export const DEFAULT_TIMEOUTS: Readonly<Timeouts> = {
   queue: 30 * SECOND,
   idle: 60 * SECOND,
+  grace: 30 * SECOND,
+  upload: 60 * MINUTE,
   upstream: 10 * MINUTE,
   store: 30 * SECOND,
   state: 500,

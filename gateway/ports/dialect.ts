@@ -45,12 +45,27 @@ export interface ClientFacts {
 export interface Preview {
   mimeType: string;
   base64: string;
+  /** Pixels. */
+  width: number;
+  height: number;
+  /** Pixels of the image itself. */
+  source: { width: number; height: number };
 }
 
 /** A stored file about to be written into a message. */
 export interface OutgoingFile {
   ref: FileRef;
   preview?: Preview;
+  /** What a model can do with its handle; absent: nothing that it has been shown. */
+  uses?: HandleUses;
+}
+
+/** What takes a handle. */
+export interface HandleUses {
+  /** Some tool takes files. */
+  isTaken: boolean;
+  /** Name of the tool that gives new links. */
+  linkTool?: string;
 }
 
 /** Mine, with what the holder says of the file, or not a file at all. */
@@ -251,6 +266,10 @@ export interface MethodRefusal {
  */
 export interface Dialect {
   readonly name: string;
+  /** What speaking it means for a client, in one sentence that follows the name, for the reference of the config. */
+  readonly about: string;
+  /** The `clientInfo.name` of a client that speaks it and cannot declare it, as `clients:` writes it. */
+  readonly undeclaredBy?: string;
   /** Which text of the specification it follows. */
   readonly revision: string;
   /** Where upstreams that speak it put files. */
@@ -264,6 +283,11 @@ export interface Dialect {
 
   // client → upstream; a dialect leaves out what it has nothing to say to
 
+  /**
+   * Names of the capabilities of clients that it reads, as they stand in `ClientFacts`: of a session nothing else of what
+   * its client declared is kept.
+   */
+  readonly reads?: readonly string[];
   /** Capabilities that Wharf declares to every upstream, since it has them whatever the client has. */
   readonly declares?: JsonObject | ((limits: Limits) => JsonObject);
   /** File slots that a tool's own declaration names. */

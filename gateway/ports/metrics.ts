@@ -13,11 +13,14 @@ export type CounterName =
   | 'wharf_files_total'
   | 'wharf_file_bytes_total'
   | 'wharf_errors_total'
+  | 'wharf_limits_total'
+  | 'wharf_refused_requests_total'
   | 'wharf_dropped_messages_total'
   | 'wharf_previews_total'
   | 'wharf_downloads_total'
   | 'wharf_uploads_total'
-  | 'wharf_swept_objects_total';
+  | 'wharf_swept_objects_total'
+  | 'wharf_ended_sessions_total';
 
 export type HistogramName = 'wharf_exchange_seconds';
 
@@ -26,4 +29,12 @@ export type GaugeName =
   | 'wharf_part_memory_bytes'
   | 'wharf_open_exchanges'
   | 'wharf_upstream_connections'
-  | 'wharf_queue_length';
+  | 'wharf_queue_length'
+  | 'wharf_clean_ups'
+  | 'wharf_held_bytes_of_one_principal'
+  | 'wharf_held_bytes_of_one_server'
+  | 'wharf_part_memory_bytes_of_one_principal'
+  | 'wharf_part_memory_bytes_of_one_server'
+  | 'wharf_requests_of_one_principal'
+  | 'wharf_downloads'
+  | 'wharf_client_connections';

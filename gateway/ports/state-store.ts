@@ -1,16 +1,21 @@
 import type { Clock } from './clock.js';
 import type { Log } from './log.js';
+import type { Owner, Sharing } from './owner.js';
 
 /**
  * Small facts that every replica shares: sessions, file records, tickets. The verbs are the atomic steps the product
  * needs; each touches exactly one key, so they are safe on a Redis Cluster. Every key has a time to live.
  * A store that cannot answer in time throws `GatewayError('state_unavailable')`; the step may then have been taken all
- * the same, so the caller treats its right as used up. One with no room left for a new key throws `state_full`.
+ * the same, so the caller treats its right as used up. One with no room left for a new key, in all or of its owner's,
+ * throws `state_full`.
  */
 export interface StateStore {
   readonly name: string;
-  /** Writes `value` unless the key exists. True when it was written. */
-  create(key: string, value: string, ttlMs: number): Promise<boolean>;
+  /**
+   * Writes `value` unless the key exists. True when it was written.
+   * @param owner whose share of the store's keys it is, for as long as it exists
+   */
+  create(key: string, value: string, ttlMs: number, owner?: Owner): Promise<boolean>;
   /** The value, `undefined` when there is none or its time is over. */
   read(key: string): Promise<string | undefined>;
   /** Sets the time to live of an existing key to at least `ttlMs`, never shortens it. False when there is no such key. */
@@ -30,6 +35,8 @@ export interface StateStore {
 export interface StateStoreDeps {
   /** Milliseconds one step may take. */
   timeouts: { state: number };
+  /** How its keys are shared. */
+  sharing: Sharing;
   clock: Clock;
   log: Log;
 }

@@ -16,6 +16,8 @@ export interface Preview {
   /** Pixels. */
   width: number;
   height: number;
+  /** Pixels of the image itself, turned as the preview is. */
+  source: { width: number; height: number };
 }
 
 /** Why there is no preview. A closed list, so that it can be a metric's label. */

@@ -4,16 +4,19 @@ import type { Readable } from 'node:stream';
 export interface TransferRules {
   /**
    * Hosts that may be asked: `host` (at port 443), `host:port`, or `*.host` for every name below it. Undefined means
-   * every public one, an empty list none. Their addresses must be public all the same. The own origin's host needs no
+   * every public one, an empty list none. Their addresses must be public all the same. The origins below need no
    * entry.
    */
   allowedHosts?: readonly string[] | undefined;
   /**
-   * Origin (`http://host:port`) of the upstream that named the address. Its host may be asked at a private address,
-   * and over http where the MCP connection itself is http. Where that connection is http to loopback, so may every
-   * loopback address.
+   * Origin (`http://host:port`) of the upstream that named the address. It may be asked although its address is private
+   * or it is http.
    */
   ownOrigin?: string | undefined;
+  /** Further origins for which the same holds, as the operator wrote them. */
+  origins?: readonly string[] | undefined;
+  /** Ports of this machine that are Wharf's own and may not be asked. */
+  ownPorts?: readonly number[] | undefined;
   /** Largest file, bytes: as announced and as counted. */
   maxBytes: number;
   /** The name of what set `maxBytes`, for the error. Default `limits.file`. */

@@ -28,6 +28,8 @@ export interface UpstreamRequest {
    * turns out to have been closed as idle.
    */
   body?: OutgoingMessage;
+  /** Whose share of `limits.connections` it takes. */
+  principal?: string;
   /** Path and query on the server's own origin, instead of the configured one. */
   path?: string;
   /** `answer`: a redirect is handed back like any other answer; otherwise it is an error. */
@@ -55,12 +57,12 @@ export interface ExchangeUpstream {
   readonly channel: 'exchange';
   readonly transport: string;
   /**
-   * Sends one request and resolves with the head of its answer, whatever its status; only a redirect is an error. An
-   * answer that comes before the message is sent is read like any other; if it refuses, the rest is not sent.
+   * Sends one request and resolves with the head of its answer, whatever its status; only a redirect, 401 and 403 are
+   * errors. An answer that comes before the message is sent is read like any other; if it refuses, the rest is not sent.
    * @param signal ends the request, and later its body, with the signal's reason when that is a GatewayError and with
    *   `upstream_closed` otherwise
    * @throws GatewayError `upstream_unreachable`, `upstream_timeout`, `upstream_closed`, `upstream_invalid`,
-   *   `upstream_coding`, `connection_limit`, `internal` when a streamed message has another length than it says; what
+   *   `upstream_unauthorized`, `upstream_coding`, `connection_limit`, `internal` when a streamed message has another length than it says; what
    *   the source of a streamed message failed with, as it is
    */
   open(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer>;
@@ -87,7 +89,7 @@ export interface SharedConnection {
    * needs an order waits for the promise. When the source of a streamed message fails, the upstream gets no message, and
    * the connection lives on.
    * @throws GatewayError `upstream_closed`, `upstream_unreachable`, `upstream_timeout`, `upstream_refused`,
-   *   `upstream_invalid`, `connection_limit`, `internal` when a streamed message has another length than it says; what
+   *   `upstream_unauthorized`, `upstream_invalid`, `connection_limit`, `internal` when a streamed message has another length than it says; what
    *   the source of a streamed message failed with, as it is
    */
   send(message: OutgoingMessage): Promise<void>;
@@ -101,10 +103,11 @@ export interface SharedUpstream {
   /**
    * Opens the channel of one session: starts the process, or opens the event stream and learns the POST address.
    * @param signal gives the opening up; the open connection no longer listens to it
+   * @param principal whose session it is, and whose share of processes and connections it takes
    * @throws GatewayError `upstream_unreachable`, `upstream_timeout`, `upstream_closed`, `upstream_refused`,
-   *   `upstream_invalid`, `upstream_coding`, `process_limit`, `connection_limit`
+   *   `upstream_unauthorized`, `upstream_invalid`, `upstream_coding`, `process_limit`, `connection_limit`
    */
-  connect(signal: AbortSignal): Promise<SharedConnection>;
+  connect(signal: AbortSignal, principal?: string): Promise<SharedConnection>;
   /**
    * Resolves when the upstream can be reached, for readiness: a TCP or TLS connection, or the program's file.
    * @throws GatewayError `upstream_unreachable`

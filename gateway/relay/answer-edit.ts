@@ -18,8 +18,10 @@ export interface EditableAnswer {
 export type AnswerEdit = (answer: EditableAnswer) => Edit[] | Promise<Edit[]>;
 
 const QUOTE = 0x22;
-const COLON = 0x3a;
 const SPACE = 0x20;
+
+/** Bytes looked at in one step. */
+const LOOK = 4096;
 
 /** Makes an error of a result, or the reverse: the other key, and a value for it. */
 export function replaceOutcome(
@@ -37,20 +39,17 @@ export function replaceOutcome(
 
 /** Where the key of the value at `start` begins, however it is spelled: a key on the watch tree holds no quote. */
 function keyBefore(message: HeldMessage, start: number): number {
-  let at = start - 1;
-  const skip = () => {
-    while (byteAt(message, at) <= SPACE) at -= 1;
-  };
-  skip();
-  if (byteAt(message, at) !== COLON) throw new Error('no key before a value');
-  at -= 1;
-  skip();
-  at -= 1;
-  while (byteAt(message, at) !== QUOTE) at -= 1;
-  return at;
+  const colon = lastBefore(message, start, (byte) => byte > SPACE);
+  const close = lastBefore(message, colon, (byte) => byte > SPACE);
+  return lastBefore(message, close, (byte) => byte === QUOTE);
 }
 
-function byteAt(message: HeldMessage, at: number): number {
-  if (at < 0) throw new Error('no key before a value');
-  return message.slice(at, at + 1)[0] as number;
+/** The last byte before `end` that `fits`. Looked for in pieces: between a key and its value may stand 16 MB of blanks. */
+function lastBefore(message: HeldMessage, end: number, fits: (byte: number) => boolean): number {
+  for (let until = end; until > 0; until -= LOOK) {
+    const from = Math.max(0, until - LOOK);
+    const piece = message.slice(from, until);
+    for (let at = piece.length - 1; at >= 0; at--) if (fits(piece[at] as number)) return from + at;
+  }
+  throw new Error('no key before a value');
 }

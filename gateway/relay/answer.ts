@@ -1,11 +1,15 @@
+import { breathe } from '../budget/turn.js';
 import { asGatewayError, GatewayError } from '../errors.js';
-import type { UpstreamAnswer } from '../ports/upstream.js';
+import type { Owner } from '../ports/owner.js';
+import type { BodyKind, UpstreamAnswer } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import type { FrameFields } from '../wire/sse/frame.js';
-import { answersIn } from './answers.js';
+import { answersIn, knownId } from './answers.js';
+import { pingIn } from './channel-message.js';
 import { CutReader } from './cut-reader.js';
+import { EarlyMessages } from './early-messages.js';
 import { errorAnswer } from './error-answer.js';
-import type { Exchange, RelayDeps } from './exchange.js';
+import { type Exchange, noteError, type RelayDeps } from './exchange.js';
 import { toClientHeaders } from './mcp-headers.js';
 import type { MessageCuts } from './message-cuts.js';
 import { Outlet } from './outlet.js';
@@ -23,14 +27,12 @@ export interface AnswerContext {
   requests: readonly PendingRequest[];
   /** Present on `initialize`: then the head waits for the result, since it carries the session's id. */
   openSession?: OpenSession;
+  /** Answers a `ping` of the server's that comes before it: the client cannot, since it has no session yet. */
+  answerPing?: (id: string) => Promise<void>;
 }
 
-/** Something that came before the result of an `initialize`. */
-interface Early {
-  forward: () => Promise<void>;
-  /** Instead of `forward`, when there is nobody any more to forward it to. */
-  drop: () => Promise<void>;
-}
+/** Stands between values that waited, whatever stood there. */
+const SEPARATOR = Buffer.from('\n');
 
 /** Brings one upstream answer to the client: head, messages in their order, and a clean end or a clean error. */
 export class AnswerRelay {
@@ -41,13 +43,18 @@ export class AnswerRelay {
   readonly #reader: CutReader;
   readonly #to: Addressee;
   readonly #headers: Record<string, string | string[]>;
-  /** What waits for the session before the head may go out. */
-  #early: Early[] | undefined;
+  /** The upstream does not say that these are messages: the first bytes decide, and the head waits for them. */
+  #isUntyped: boolean;
+  /** Set until the session is open. */
+  #early: EarlyMessages | undefined;
   #tail: Promise<void> | undefined;
+  readonly #owner: Owner;
   #hasEventIds = false;
   #forwarded = 0;
+  /** Bytes of the chunk at hand that have gone to the client and are of no message, so that nobody counts them. */
+  #besides = 0;
 
-  constructor(answer: UpstreamAnswer, kind: 'json' | 'sse' | 'lines', context: AnswerContext) {
+  constructor(answer: UpstreamAnswer, kind: Exclude<BodyKind, 'none'>, context: AnswerContext) {
     const { deps, exchange } = context;
     this.#context = context;
     this.#answer = answer;
@@ -55,23 +62,26 @@ export class AnswerRelay {
     this.#to = {
       ...context.to,
       isFailure: answer.status >= 300,
-      answered: (id) => this.#pending.get(id),
+      answered: (id) => this.#pending.get(knownId(this.#pending, id)),
       onlyOpen: () => (this.#pending.size === 1 ? [...this.#pending.keys()][0] : undefined),
     };
-    this.#headers = toClientHeaders(answer.headers);
+    this.#headers = toClientHeaders(answer);
     this.#outlet = new Outlet(exchange.response, kind === 'sse' ? 'sse' : 'json', deps.timeouts.idle);
-    if (context.openSession) this.#early = [];
+    this.#isUntyped = kind === 'bytes';
+    if (context.openSession) this.#early = new EarlyMessages();
+    this.#owner = { principal: exchange.principal, server: deps.server };
     this.#reader = new CutReader(
-      kind,
+      // a message is cut and counted whatever its type says: no type is a way round the limits
+      kind === 'bytes' ? 'json' : kind,
       deps.cut,
+      this.#owner,
       {
         message: (message, cuts) => this.#onMessage(message, cuts),
-        space: (bytes) => {
-          if (!this.#early && !this.#tail) this.#outlet.space(bytes);
-          else this.#queue(async () => this.#outlet.space(bytes));
-        },
+        space: (bytes) => this.#space(bytes),
         comment: (bytes) => {
-          if (!this.#early) this.#outlet.comment(bytes);
+          if (this.#early) return;
+          this.#besides += bytes.length;
+          this.#outlet.comment(bytes);
         },
       },
       exchange.signal,
@@ -80,12 +90,13 @@ export class AnswerRelay {
 
   async run(): Promise<void> {
     const { deps, exchange } = this.#context;
-    if (!this.#early) this.#writeHead();
+    if (!this.#early && !this.#isUntyped) this.#writeHead();
+    const timer = this.#early && this.#limitOpening();
     try {
       await pump(this.#answer.body, (chunk) => this.#take(chunk), {
         server: deps.server,
-        idleMs: deps.timeouts.idle,
-        due: () => this.#reader.inMessage,
+        pace: deps.pace,
+        due: () => this.#reader.inMessage || this.#isUntyped,
         signal: exchange.signal,
       });
       await this.#reader.end();
@@ -94,22 +105,64 @@ export class AnswerRelay {
     } catch (thrown) {
       await this.#fail(thrown);
     } finally {
+      clearTimeout(timer);
       exchange.facts.bytesOut = this.#outlet.bytes;
     }
+  }
+
+  /** A stream may talk for ever without the one answer that its client waits for. */
+  #limitOpening(): NodeJS.Timeout {
+    const { server, timeouts } = this.#context.deps;
+    const facts = { server, limit: 'timeouts.upstream', allowed: timeouts.upstream };
+    return setTimeout(() => {
+      if (this.#early) this.#answer.body.destroy(new GatewayError('upstream_timeout', facts));
+    }, timeouts.upstream).unref();
   }
 
   #take(chunk: Buffer): Promise<unknown> | undefined {
     const fed = this.#reader.feed(chunk);
     // nobody waits for anything else on this stream: no need to read on what cannot be delivered
-    const failure = this.#answer.kind === 'json' ? this.#reader.failure : this.#reader.failedAnswer;
+    const isOne = this.#answer.kind === 'json' || this.#answer.kind === 'bytes';
+    const failure = isOne ? this.#reader.failure : this.#reader.failedAnswer;
     if (failure && this.#pending.size === 1) throw failure;
     const settle = this.#reader.settle();
-    if (!fed && !settle) return this.#tail;
-    return Promise.all([fed, settle, this.#tail]).then(() => this.#tail);
+    const untaken = this.#untaken();
+    if (!fed && !settle && !untaken) return this.#tail;
+    return Promise.all([fed, settle, untaken, this.#tail]).then(() => this.#tail);
+  }
+
+  /** Set while a client does not take what it was sent: that is held as well, be it only blanks and comments. */
+  #untaken(): Promise<void> | undefined {
+    const bytes = this.#besides;
+    this.#besides = 0;
+    const { pressure } = this.#outlet;
+    if (!pressure || bytes === 0) return pressure;
+    const { held } = this.#context.deps.cut;
+    const release = () => held.add(-bytes, this.#owner);
+    try {
+      held.add(bytes, this.#owner);
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return pressure.then(release);
+  }
+
+  /** Blanks between values: an NDJSON client waits for the line feed. */
+  #space(bytes: Buffer): void {
+    // without a head there is nothing yet that they could stand in
+    if (this.#isUntyped) return;
+    if (this.#early) this.#early.space(async () => this.#outlet.space(SEPARATOR));
+    else if (this.#tail) this.#queue(async () => this.#outlet.space(bytes));
+    else {
+      this.#besides += bytes.length;
+      this.#outlet.space(bytes);
+    }
   }
 
   #onMessage(message: HeldMessage, cuts: MessageCuts): void {
     if (message.frame?.id) this.#hasEventIds = true;
+    if (this.#isUntyped) this.#tellType(message, cuts);
     if (message.empty && message.frame) {
       this.#sendEmpty(message.frame);
       cuts.release();
@@ -130,10 +183,18 @@ export class AnswerRelay {
     else cuts.release();
   }
 
+  /** By the first message, before any of it goes out; in the place of one that failed comes an error. */
+  #tellType(message: HeldMessage, cuts: MessageCuts): void {
+    this.#isUntyped = false;
+    const looksLikeJson = /^[{[]/.test(message.slice(0, 1).toString('latin1'));
+    if (looksLikeJson || cuts.failure) this.#headers['content-type'] = 'application/json';
+    if (!this.#early) this.#writeHead();
+  }
+
   /** A priming event or a `retry`: clients resume by it, so it keeps its place. */
   #sendEmpty(frame: FrameFields): void {
     const send = async () => this.#outlet.sendEmpty(frame);
-    if (this.#early) this.#early.push({ forward: send, drop: async () => {} });
+    if (this.#early) this.#early.add({ forward: send, drop: async () => {} });
     else if (this.#tail) this.#queue(send);
     else {
       const slow = this.#outlet.sendEmpty(frame);
@@ -157,11 +218,17 @@ export class AnswerRelay {
   }
 
   async #forward(message: HeldMessage, cuts: MessageCuts): Promise<void> {
-    if (this.#early && !this.#isInitializeResult(message)) {
-      this.#early.push({ forward: () => this.#forward(message, cuts), drop: () => dismiss(cuts) });
-      return;
-    }
+    await breathe();
     try {
+      const ping = this.#early && pingIn(message);
+      if (ping !== undefined) {
+        await dismiss(cuts);
+        return void (await this.#context.answerPing?.(ping));
+      }
+      if (this.#early && !this.#isInitializeResult(message)) {
+        this.#early.add({ forward: () => this.#forward(message, cuts), drop: () => dismiss(cuts) });
+        return;
+      }
       if (this.#early) await this.#openSession(message);
     } catch (error) {
       await dismiss(cuts);
@@ -180,7 +247,7 @@ export class AnswerRelay {
   }
 
   #isInitializeResult(message: HeldMessage): boolean {
-    return answersIn(message).length > 0;
+    return answersIn(message).some(({ id }) => this.#pending.has(knownId(this.#pending, id)));
   }
 
   async #openSession(message: HeldMessage): Promise<void> {
@@ -190,7 +257,7 @@ export class AnswerRelay {
   }
 
   async #releaseEarly(): Promise<void> {
-    const early = this.#early ?? [];
+    const early = this.#early?.take() ?? [];
     this.#early = undefined;
     this.#writeHead();
     for (const { forward } of early) await forward();
@@ -198,7 +265,7 @@ export class AnswerRelay {
 
   #answered(ids: readonly string[]): void {
     this.#forwarded += 1;
-    for (const id of ids) this.#pending.delete(id);
+    for (const id of ids) this.#pending.delete(knownId(this.#pending, id));
   }
 
   #writeHead(): void {
@@ -210,23 +277,28 @@ export class AnswerRelay {
 
   /** The upstream's body is complete. A stream that ends without an answer and cannot be resumed owes an error. */
   async #finish(): Promise<void> {
+    const closed = new GatewayError('upstream_closed', { server: this.#context.deps.server });
     if (this.#early) await this.#releaseEarly();
-    const owes = this.#answer.kind === 'sse' ? !this.#hasEventIds : this.#forwarded === 0;
-    if (owes && this.#answer.status < 300) {
-      await this.#answerPending(new GatewayError('upstream_closed', { server: this.#context.deps.server }));
-    }
+    else if (this.#isUntyped && this.#owes) throw closed;
+    else if (this.#isUntyped) this.#writeHead();
+    if (this.#owes) await this.#answerPending(closed);
     this.#outlet.end();
+  }
+
+  get #owes(): boolean {
+    if (this.#answer.status >= 300 || this.#pending.size === 0) return false;
+    return this.#answer.kind === 'sse' ? !this.#hasEventIds : this.#forwarded === 0;
   }
 
   async #fail(thrown: unknown): Promise<void> {
     const { exchange, deps } = this.#context;
     this.#answer.body.destroy();
-    await this.#reader.abandon();
+    this.#reader.abandon();
     await this.#tail?.catch(() => {});
-    for (const { drop } of this.#early ?? []) await drop();
+    for (const { drop } of this.#early?.take() ?? []) await drop();
     if (this.#outlet.gone || exchange.signal.aborted) return this.#outlet.abort();
     const error = asGatewayError(thrown);
-    exchange.facts.error = error.code;
+    noteError(exchange.facts, error);
     deps.log.warn({ code: error.code, facts: error.facts, err: error.cause ?? thrown }, 'an answer broke off');
     deps.metrics.count('wharf_errors_total', { code: error.code });
     // Before any head is out, the status line can say it.
@@ -239,7 +311,7 @@ export class AnswerRelay {
 
   async #answerPending(error: GatewayError): Promise<void> {
     for (const id of this.#pending.keys()) {
-      this.#context.exchange.facts.error = error.code;
+      noteError(this.#context.exchange.facts, error);
       await this.#outlet.send([errorAnswer(error, id)], undefined);
     }
     this.#pending.clear();

@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { GatewayError } from '../errors.js';
 import type { JsonObject, JsonValue } from '../ports/dialect.js';
 import type { ExchangeUpstream, UpstreamAnswer, UpstreamRequest } from '../ports/upstream.js';
-import { createReader, type HeldMessage } from '../wire/json/reader.js';
-import { compileWatchTree } from '../wire/json/watch-tree.js';
+import type { HeldMessage } from '../wire/json/reader.js';
 import type { Inquire, OwnAnswer } from './catalog.js';
+import { deadline } from './deadline.js';
 import type { Exchange, RelayDeps } from './exchange.js';
 import { toUpstreamHeaders } from './mcp-headers.js';
+import { OwnAnswerReader } from './own-answer-reader.js';
 import { pump } from './pump.js';
 import { type ClientMessages, isObject, META_CAPABILITIES, metaOf, parseMessages } from './request.js';
 import type { Session } from './session.js';
 import { declaredBy } from './to-upstream.js';
-
-/** An answer is found by its id alone. */
-const ID_TREE = compileWatchTree({ keys: { id: { capture: 'id' } } });
 
 /**
  * A request of Wharf's own: an id that no client's can equal, and of a stateless client the `_meta` it must carry.
@@ -73,11 +72,16 @@ export async function openOverHttp(
   const own = ownRequest(method, params, client, declares);
   const headers = toUpstreamHeaders(exchange.headers, parseMessages(own.bytes), session?.upstreamSession);
   if (accept !== undefined) headers.accept = accept;
-  const answer = await upstream.open({ ...request, method: 'POST', headers, body: own.bytes }, exchange.signal);
+  const { principal, signal } = exchange;
+  const answer = await upstream.open({ ...request, method: 'POST', headers, body: own.bytes, principal }, signal);
   return { id: own.id, answer };
 }
 
-/** Asks an HTTP upstream on the session of the exchange under way. A fault is no answer, never an error. */
+/**
+ * Asks an HTTP upstream on the session of the exchange under way, within `timeouts.upstream` in all: a stream may talk
+ * for ever without an answer, and others wait for it. A fault is no answer, never an error.
+ * @throws what the exchange's signal was aborted with: then nobody wants to know, and it is not the server's silence
+ */
 export function askOverHttp(
   upstream: ExchangeUpstream,
   deps: RelayDeps,
@@ -86,41 +90,62 @@ export function askOverHttp(
   session: Session | undefined,
 ): Inquire {
   return async (method, params) => {
-    let result: OwnAnswer;
+    const { server, timeouts } = deps;
+    const facts = { server, limit: 'timeouts.upstream', allowed: timeouts.upstream };
+    const late = () => new GatewayError('upstream_timeout', facts);
+    const { signal, clear } = deadline(exchange.signal, timeouts.upstream, late);
     try {
-      // what the client takes may be less than MCP asks of whoever speaks to a server
-      const accept = 'application/json, text/event-stream';
-      const own = { method, params, accept, declares: declaredBy(deps) };
-      const { id, answer } = await openOverHttp(upstream, exchange, client, session, own);
-      if (answer.kind !== 'json' && answer.kind !== 'sse') {
-        answer.body.destroy();
-        // 2026-07-28: a method that is not known is a 404
-        return answer.status === 404 && client?.statelessVersion !== undefined
-          ? { error: { code: -32601, message: 'Method not found' } }
-          : undefined;
-      }
-      const reader = createReader(answer.kind, {
-        tree: ID_TREE,
-        maxHeld: deps.limits.response,
-        maxDepth: deps.limits.depth,
-        slotMin: Number.POSITIVE_INFINITY,
-        handler: {
-          slot: () => ({ write: () => {}, end: () => {} }),
-          message: (message) => {
-            if (message.captured('id') === id) result = ownAnswer(message);
-          },
-        },
-      });
-      const take = (chunk: Buffer) => {
-        reader.feed(chunk);
-        if (result) answer.body.destroy();
-        return undefined;
-      };
-      const { server, timeouts } = deps;
-      await pump(answer.body, take, { server, idleMs: timeouts.idle, due: () => true, signal: exchange.signal });
+      return await ask(upstream, deps, { ...exchange, signal }, client, session, method, params);
     } catch (error) {
-      if (!result) deps.log.warn({ method, err: error }, 'a request of our own failed');
+      exchange.signal.throwIfAborted();
+      deps.log.warn({ method, err: error }, 'a request of our own failed');
+      return undefined;
+    } finally {
+      clear();
     }
-    return result;
   };
+}
+
+async function ask(
+  upstream: ExchangeUpstream,
+  deps: RelayDeps,
+  exchange: Exchange,
+  client: ClientMessages | undefined,
+  session: Session | undefined,
+  method: string,
+  params: JsonObject,
+): Promise<OwnAnswer> {
+  // what the client takes may be less than MCP asks of whoever speaks to a server
+  const accept = 'application/json, text/event-stream';
+  const own = { method, params, accept, declares: declaredBy(deps) };
+  const { id, answer } = await openOverHttp(upstream, exchange, client, session, own);
+  const { kind, body } = answer;
+  if (kind !== 'json' && kind !== 'sse') {
+    body.destroy();
+    // 2026-07-28: a method that is not known is a 404
+    return answer.status === 404 && client?.statelessVersion !== undefined
+      ? { error: { code: -32601, message: 'Method not found' } }
+      : undefined;
+  }
+  const { server, limits, cut } = deps;
+  const owner = { principal: exchange.principal, server };
+  const reader = new OwnAnswerReader(kind, { id, limits, held: cut.held, owner });
+  const take = (chunk: Buffer) => {
+    reader.feed(chunk);
+    // a stream may go on
+    if (reader.answer && kind === 'sse') body.destroy();
+    return undefined;
+  };
+  try {
+    // a stream may well be silent until the answer is ready
+    const pace = { ...deps.pace, leastRate: 0 };
+    await pump(body, take, { server, pace, due: () => true, signal: exchange.signal });
+    reader.end();
+    return reader.answer && ownAnswer(reader.answer);
+  } catch (error) {
+    if (!reader.answer) throw error;
+    return ownAnswer(reader.answer);
+  } finally {
+    reader.release();
+  }
 }

@@ -63,7 +63,11 @@ export class BodyMeter {
       if (error instanceof WireError && error.code === 'depth') {
         throw new GatewayError('too_deep', { limit: 'limits.depth', allowed: this.#maxDepth }, error);
       }
-      throw new GatewayError('json_malformed', { reason: 'it cannot be read' }, error);
+      throw new GatewayError(
+        'json_malformed',
+        { reason: error instanceof WireError ? error.message : 'it cannot be read' },
+        error,
+      );
     }
   }
 }

@@ -6,6 +6,7 @@ import { sizeIsText } from './companions.js';
 import { slotsOf } from './file-slots.js';
 import type { FileTakers } from './file-takers.js';
 import { withLiftedNames } from './lifted-arguments.js';
+import type { Beside } from './local-tools.js';
 import { type RequiredSlot, requiredSlots } from './missing-files.js';
 import { withNameCompanions } from './name-companion.js';
 import { type ParamHeader, paramHeadersOf } from './param-headers.js';
@@ -136,9 +137,25 @@ export class Catalog {
     return (tools !== undefined && this.#whole.has(tools)) || this.#refused.has(view);
   }
 
+  /** Whether every tool of the server has been seen. */
+  isWhole(view: string): boolean {
+    const tools = this.#views.get(view);
+    return tools !== undefined && this.#whole.has(tools);
+  }
+
+  /** Whether one of the tools that have been seen declares what its results hold. */
+  declaresResults(view: string): boolean {
+    return [...(this.#views.get(view)?.values() ?? [])].some(({ outputSchema }) => outputSchema !== undefined);
+  }
+
   /** Names of the tools that have been seen. */
   toolNames(view: string): ReadonlySet<string> {
     return new Set(this.#views.get(view)?.keys());
+  }
+
+  /** What Wharf's own tools beside those of this view depend on. */
+  beside(view: string): Beside {
+    return { names: this.toolNames(view), takesFiles: this.takesFiles(view) };
   }
 
   /** Whether one of the tools that have been seen takes files. */

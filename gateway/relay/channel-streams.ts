@@ -1,28 +1,37 @@
 import type { HeldMessage } from '../wire/json/reader.js';
-import { answersIn } from './answers.js';
+import { AbandonedCalls, type AbandonedOptions } from './abandoned-calls.js';
+import { answersIn, knownId } from './answers.js';
 import { asTarget, type Target } from './channel-target.js';
 import type { GetStream } from './get-stream.js';
 import type { PostStream } from './post-stream.js';
 import { metaOf, type PendingRequest } from './request.js';
 import { RANGE } from './slots.js';
 
+/** What a POST is known by on the channel, as JSON text. */
+interface Names {
+  ids: readonly string[];
+  tokens: readonly string[];
+}
+
 /** The streams on which a channel's messages reach its clients, and which of them a message is for. */
 export class ChannelStreams {
   readonly #isShared: boolean;
-  readonly #posts = new Set<PostStream>();
+  readonly #posts = new Map<PostStream, Names>();
   readonly #byId = new Map<string, PostStream>();
   readonly #byProgress = new Map<string, PostStream>();
+  readonly #abandoned: AbandonedCalls;
   #get: GetStream | undefined;
-  #arrived: (() => void)[] = [];
+  readonly #arrived = new Set<() => void>();
 
   /** @param isShared several clients use the channel, so that a request's id is its progress token too */
-  constructor(isShared: boolean) {
+  constructor(isShared: boolean, abandoned: AbandonedOptions) {
     this.#isShared = isShared;
+    this.#abandoned = new AbandonedCalls(abandoned);
   }
 
-  /** POSTs whose client listens. */
+  /** POSTs that are not over. */
   get posts(): readonly PostStream[] {
-    return [...this.#posts];
+    return [...this.#posts.keys()];
   }
 
   /** The client's GET stream, while it is open. */
@@ -37,65 +46,99 @@ export class ChannelStreams {
 
   /** @param pending its requests, by the ids they have on the channel */
   add(stream: PostStream, pending: ReadonlyMap<string, PendingRequest>): void {
-    this.#posts.add(stream);
-    for (const [id, request] of pending) {
-      this.#byId.set(id, stream);
-      const token = this.#isShared ? id : JSON.stringify(metaOf(request.params).progressToken);
-      if (token !== undefined) this.#byProgress.set(token, stream);
-    }
-    if (this.#posts.size === 1) this.#tellArrival();
+    const tokens = [...pending].flatMap(([id, { params }]) => {
+      const token = this.#isShared ? id : JSON.stringify(metaOf(params).progressToken);
+      return token === undefined ? [] : [token];
+    });
+    this.#posts.set(stream, { ids: [...pending.keys()], tokens });
+    for (const id of pending.keys()) this.#byId.set(id, stream);
+    for (const token of tokens) this.#byProgress.set(token, stream);
+    if (this.#onlyPost() === stream) this.#tellArrival();
   }
 
-  /** Nobody waits at it any more. Its requests stay known until they are answered, so that the answers can be dropped. */
-  remove(stream: PostStream): void {
+  /**
+   * Its exchange is over.
+   * @param release where the server still works on what is not answered: removes what that needs. It is called in the end.
+   */
+  remove(stream: PostStream, release?: () => Promise<void>): void {
+    const { ids, tokens } = this.#posts.get(stream) ?? { ids: [], tokens: [] };
     this.#posts.delete(stream);
-    for (const [token, owner] of this.#byProgress) if (owner === stream) this.#byProgress.delete(token);
+    for (const id of ids) if (this.#byId.get(id) === stream) this.#byId.delete(id);
+    for (const token of tokens) if (this.#byProgress.get(token) === stream) this.#byProgress.delete(token);
+    if (release) this.#abandoned.add({ ids: new Set(stream.awaited), tokens, release });
   }
 
-  /** The stream of a request that is not answered yet. */
+  /** Whether a request of this id is not answered yet. */
+  has(id: string): boolean {
+    return this.#byId.has(id) || this.#abandoned.has(id);
+  }
+
+  /** The id of a request, as it was sent, that an answer names. */
+  idOf(id: string): string {
+    return knownId(this, id);
+  }
+
+  /** The stream of a request that is not answered yet, while its exchange goes on. */
   of(id: string): PostStream | undefined {
     return this.#byId.get(id);
   }
 
-  /** Streams with requests that are not answered yet, whether or not anybody listens. */
-  get unanswered(): ReadonlySet<PostStream> {
-    return new Set(this.#byId.values());
-  }
-
-  /** The request is answered. */
-  forget(id: string): void {
+  /** The request is answered, or its client wants no answer. */
+  async settle(id: string): Promise<void> {
+    const stream = this.#byId.get(id);
     this.#byId.delete(id);
     this.#byProgress.delete(id);
+    if (stream?.gone) await stream.missed(id);
+    await this.#abandoned.settle(id);
+  }
+
+  /** The channel is gone, and nothing will be answered any more. */
+  end(): Promise<void> {
+    return this.#abandoned.end();
   }
 
   /** An answer goes to the POST that asked, progress by its token, everything else to the GET, else the only open POST. */
   targetOf(message: HeldMessage): Target | undefined {
     const id = answersIn(message)[0]?.id;
-    if (id !== undefined) return asTarget(this.#byId.get(id));
+    if (id !== undefined) return asTarget(this.#byId.get(this.idOf(id)));
     const token = message.captured(RANGE.progressToken);
     if (message.captured('method') === '"notifications/progress"' && token !== undefined) {
-      const owner = this.#byProgress.get(token);
+      const owner = this.#byProgress.get(knownId(this.#byProgress, token));
       if (owner) return asTarget(owner);
+      // on a channel of several clients what nobody here asked for is nobody's
+      if (this.#isShared || this.#abandoned.hasToken(token)) return undefined;
     }
     const subscription = message.captured(RANGE.subscriptionId);
-    if (this.#isShared && subscription !== undefined) return asTarget(this.#byId.get(subscription));
+    if (this.#isShared && subscription !== undefined) return asTarget(this.#byId.get(this.idOf(subscription)));
     if (this.#get) return asTarget(this.#get);
-    const [only] = this.#posts;
-    return asTarget(this.#posts.size === 1 ? only : undefined);
+    return asTarget(this.#onlyPost());
   }
 
   /** Resolves when a stream arrives that takes what is for nobody in particular, or after `ms`. */
   arrival(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#arrived.push(() => {
+      const arrived = () => {
         clearTimeout(timer);
+        this.#arrived.delete(arrived);
         resolve();
-      });
+      };
+      const timer = setTimeout(arrived, ms);
+      this.#arrived.add(arrived);
     });
   }
 
+  /** The only POST on which more than its answers can be said. */
+  #onlyPost(): PostStream | undefined {
+    let only: PostStream | undefined;
+    for (const post of this.#posts.keys()) {
+      if (!post.takesMessages) continue;
+      if (only) return undefined;
+      only = post;
+    }
+    return only;
+  }
+
   #tellArrival(): void {
-    for (const arrived of this.#arrived.splice(0)) arrived();
+    for (const arrived of this.#arrived) arrived();
   }
 }

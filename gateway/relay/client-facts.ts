@@ -2,7 +2,15 @@ import type { ClientFacts } from '../ports/dialect.js';
 import type { ClientProfile } from '../ports/file-slot.js';
 import type { JsonObject } from '../ports/json.js';
 import type { Exchange } from './exchange.js';
-import { type ClientMessages, capabilitiesOf, DEFAULT_VERSION, isObject, META_CLIENT, metaOf } from './request.js';
+import {
+  type ClientMessages,
+  capabilitiesOf,
+  DEFAULT_VERSION,
+  isObject,
+  knownVersion,
+  META_CLIENT,
+  metaOf,
+} from './request.js';
 import type { Session } from './session.js';
 
 /** Who the client is: its session's facts, or for a stateless request its own. What a request declares counts for it. */
@@ -21,7 +29,7 @@ export function clientFacts(
   const declared = capabilitiesOf(params) ?? session?.capabilities ?? opened ?? {};
   const name = nameOf(metaOf(params)[META_CLIENT]) ?? session?.clientName ?? nameOf(opening?.clientInfo);
   return {
-    protocolVersion: version ?? DEFAULT_VERSION,
+    protocolVersion: knownVersion(version ?? DEFAULT_VERSION),
     capabilities: hoisted(declared),
     ...(name !== undefined && { name }),
     ...(exchange.headersFromBody && { isOverStdio: true as const }),
@@ -29,18 +37,22 @@ export function clientFacts(
   };
 }
 
-/** `clientInfo.name` */
+/** A name is kept with its session, and stands in the log. */
+const MAX_NAME = 256;
+
+/** `clientInfo.name`; of a long one its beginning. */
 export function nameOf(clientInfo: unknown): string | undefined {
-  return isObject(clientInfo as JsonObject) && typeof (clientInfo as JsonObject).name === 'string'
-    ? ((clientInfo as JsonObject).name as string)
-    : undefined;
+  const name = isObject(clientInfo as JsonObject) ? (clientInfo as JsonObject).name : undefined;
+  if (typeof name !== 'string') return undefined;
+  // copied, since a part of a string keeps all of it
+  return name.length <= MAX_NAME ? name : Buffer.from(name.slice(0, MAX_NAME)).toString();
 }
 
 /**
  * Typed SDKs drop capabilities they do not know, so that clients declare them under `experimental` or, by their full
  * name, under `extensions`: they count as if they stood at the top.
  */
-function hoisted(capabilities: JsonObject): JsonObject {
+export function hoisted(capabilities: JsonObject): JsonObject {
   const { extensions, experimental } = capabilities;
   if (!isObject(extensions) && !isObject(experimental)) return capabilities;
   const inner = [extensions, experimental].flatMap((group) => (isObject(group) ? Object.entries(group) : []));

@@ -39,7 +39,7 @@ export class Companions {
       const parent = located.at([...base, ...path.slice(0, -1)]);
       if (there) yield textEdit(there.start, there.end, text);
       else if (parent) {
-        const { start, bytes } = insertMember(located.message, parent, `${JSON.stringify(path.at(-1))}:${text}`);
+        const { start, bytes } = insertMember(located.text, parent, `${JSON.stringify(path.at(-1))}:${text}`);
         yield textEdit(start, start, bytes.toString('utf8'));
       }
     }

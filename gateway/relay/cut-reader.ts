@@ -1,4 +1,6 @@
+import { breathe } from '../budget/turn.js';
 import { GatewayError } from '../errors.js';
+import type { Owner } from '../ports/owner.js';
 import type { BodyKind } from '../ports/upstream.js';
 import { WireError } from '../wire/errors.js';
 import {
@@ -35,6 +37,7 @@ export interface CutReaderHandler {
 export class CutReader {
   readonly #reader: MessageReader;
   readonly #deps: CutDeps;
+  readonly #owner: Owner;
   readonly #signal: AbortSignal;
   readonly #skipLimit: number;
   /** A message is still accounted for after its last byte: what it held is given back when it fails late. */
@@ -46,10 +49,12 @@ export class CutReader {
   constructor(
     kind: Extract<BodyKind, 'json' | 'sse' | 'lines'>,
     deps: CutDeps & { tree: WatchTree; slotMin: number },
+    owner: Owner,
     handler: CutReaderHandler,
     signal: AbortSignal,
   ) {
     this.#deps = deps;
+    this.#owner = owner;
     this.#signal = signal;
     this.#skipLimit = deps.limits.response + SKIPPED_FILES * deps.limits.file;
     this.#reader = createReader(kind, {
@@ -113,6 +118,7 @@ export class CutReader {
     for (let at = 0; at < chunk.length; at += MAX_FEED) {
       this.#feedPiece(chunk.subarray(at, at + MAX_FEED));
       await this.settle();
+      await breathe();
     }
   }
 
@@ -136,7 +142,7 @@ export class CutReader {
       throw this.#translate(error);
     }
     // an event stream may end inside a frame, which then counts for nothing
-    await this.abandon();
+    this.abandon();
   }
 
   /** Set while the source must wait for the store or for memory. Never rejects. */
@@ -145,18 +151,18 @@ export class CutReader {
   }
 
   /** The body is given up: nothing of an unfinished message stays behind. */
-  async abandon(): Promise<void> {
+  abandon(): void {
     const current = this.#current;
     this.#current = undefined;
     if (!current) return;
-    await current.discardFiles();
+    current.discardFiles();
     current.release();
   }
 
   #cuts(message: HeldMessage): MessageCuts {
     const known = this.#known.get(message);
     if (known) return known;
-    const cuts = new MessageCuts(this.#deps, message, this.#signal);
+    const cuts = new MessageCuts(this.#deps, this.#owner, message, this.#signal);
     this.#known.set(message, cuts);
     this.#current = cuts;
     return cuts;

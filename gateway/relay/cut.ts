@@ -169,15 +169,14 @@ export class Cut implements SlotSink {
     };
   }
 
-  /** Forgets the string and leaves nothing of an unfinished file behind. */
-  async drop(): Promise<void> {
+  /** Forgets the string; what there is of an unfinished file is removed from now on. */
+  drop(): void {
     this.#state = 'gone';
     this.#giveUpLease();
     this.#gathered.release();
     this.#spelling.clear();
     this.#backlog = [];
-    await this.#pressure;
-    await this.#ingest?.abort();
+    this.#ingest?.abort();
     this.#ingest = undefined;
   }
 
@@ -246,6 +245,8 @@ export class Cut implements SlotSink {
     await wait;
     for (let next = this.#backlog.shift(); next; next = this.#backlog.shift()) {
       for (const piece of pieces([next])) {
+        const part = this.#ingest?.begin();
+        if (part) await part;
         if (this.#state === 'broken') this.#spell(piece);
         else if (this.#state === 'storing') this.#decodePiece(piece);
         await this.#ingest?.pressure;
@@ -256,6 +257,12 @@ export class Cut implements SlotSink {
 
   #decode(chunk: Buffer, start: number, end: number): void {
     try {
+      const wait = this.#ingest?.begin();
+      if (wait) {
+        this.#backlog.push(chunk.subarray(start, end));
+        this.#work(this.#drain(wait));
+        return;
+      }
       for (let at = start; at < end; at += RAW_PIECE) {
         const until = Math.min(end, at + RAW_PIECE);
         if (this.#state === 'broken') this.#spell(chunk.subarray(at, until));
@@ -314,6 +321,9 @@ export class Cut implements SlotSink {
 
   #spoolFull(): GatewayError {
     const { path, spoolLimit, definite } = this.#options;
+    if (definite && this.#fault?.code === 'syntax') {
+      return new GatewayError('upstream_invalid', { reason: this.#fault.message });
+    }
     if (definite && this.#fault) return new GatewayError('file_not_base64', { path, reason: this.#fault.message });
     return new GatewayError('spool_full', {
       path,
@@ -326,6 +336,8 @@ export class Cut implements SlotSink {
   async #finish(): Promise<void> {
     const ingest = this.#ingest;
     if (!ingest) return;
+    const part = this.#state === 'storing' ? ingest.begin() : undefined;
+    if (part) await part;
     if (this.#state === 'storing') {
       const before = this.#decoder.chars;
       try {
@@ -343,7 +355,7 @@ export class Cut implements SlotSink {
     } else if (this.#state === 'broken') {
       this.#stored = await this.#options.keepFile(ingest);
     } else {
-      await ingest.abort();
+      ingest.abort();
     }
   }
 }

@@ -2,6 +2,7 @@ import { GatewayError } from '../errors.js';
 import { type EncodedValue, encodeFile, largestFile, roomFor } from '../files/encode/index.js';
 import type { FileRecord } from '../files/file.js';
 import type { TempFile, TempFiles } from '../files/temp-files.js';
+import { contrast, exactSizeText } from '../policy/amounts.js';
 import type { Limits } from '../policy/limits.js';
 import type { Delivery, FileSlot, ToolSettings } from '../ports/file-slot.js';
 import type { JsonValue } from '../ports/json.js';
@@ -36,12 +37,15 @@ export interface DeliveryDeps {
 export class Deliveries {
   readonly #deps: DeliveryDeps;
   readonly #temporary: TempFile[] = [];
+  /** Removes what existed for the call only. Nothing else of the call is kept by whoever keeps this. */
+  readonly done: () => Promise<void>;
 
   constructor(deps: DeliveryDeps) {
     this.#deps = deps;
+    this.done = removalOf(this.#temporary);
   }
 
-  /** The most bytes a file in this slot may have, and what says so. */
+  /** The most bytes a file in this slot may have, and what says so, by its name in the config. */
   maxSize(slot: FileSlot): { bytes: number; limit: string } {
     return maxSizeOf(slot, this.#deps);
   }
@@ -51,15 +55,20 @@ export class Deliveries {
     const { accepts, owner } = this.#deps;
     const fitting = slot.deliveries.find((delivery) => roomNeeded(delivery, file) + ENVELOPE_BYTES <= accepts);
     if (fitting) return fitting;
+    const maxSize = maxSizeOf(slot, this.#deps).bytes;
+    const sizes = contrast(maxSize, file.size);
     const text =
-      `Argument '${argument}' is a file of ${file.size} bytes; the server "${owner.server}" takes messages of at most ` +
-      `servers.${owner.server}.accepts = ${accepts} bytes.`;
+      `Argument '${argument}' is a file of ${sizes.actual}, which is too large for the messages that the server ` +
+      `"${owner.server}" takes: at most ${sizes.allowed}.`;
     throw new GatewayError('file_refused', {
       reason: 'maxSizeExceeded',
       argument,
       text,
-      maxSize: maxSizeOf(slot, this.#deps).bytes,
+      maxSize,
       actualSize: file.size,
+      limit: `servers.${owner.server}.accepts`,
+      allowed: accepts,
+      actual: file.size,
     });
   }
 
@@ -99,7 +108,7 @@ export class Deliveries {
           return await encodeFile(encoding, file, options);
         } catch (thrown) {
           if (!(thrown instanceof GatewayError) || thrown.code !== 'file_not_text') throw thrown;
-          const text = `Argument '${argument}' takes text, and the file (${file.mimeType}, ${file.size} bytes) is not UTF-8.`;
+          const text = `Argument '${argument}' takes text, and the file (${file.mimeType}, ${exactSizeText(file.size)}) is not UTF-8.`;
           throw new GatewayError('file_refused', { reason: 'notText', argument, text }, thrown);
         }
       }
@@ -118,15 +127,17 @@ export class Deliveries {
     return typeof parsed === 'string' ? parsed : undefined;
   }
 
-  async done(): Promise<void> {
-    await Promise.all(this.#temporary.splice(0).map((file) => file.remove()));
-  }
-
   async #linkOf(file: IncomingFile) {
     const { store, incoming, signal } = this.#deps;
     const record = file.record ?? (await store(file, signal));
     return incoming.library.refer(record);
   }
+}
+
+function removalOf(files: TempFile[]): () => Promise<void> {
+  return async () => {
+    await Promise.all(files.splice(0).map((file) => file.remove()));
+  };
 }
 
 /** The most bytes a file in a slot may have: the operator's and the server's limits, and what the server survives. */
@@ -142,9 +153,9 @@ export function maxSizeOf(
     ),
   );
   const candidates = [
-    { bytes: slot.maxSize ?? Number.POSITIVE_INFINITY, limit: 'its maxSize' },
+    { bytes: slot.maxSize ?? Number.POSITIVE_INFINITY, limit: 'maxSize of the argument' },
     { bytes: limits.file, limit: 'limits.file' },
-    { bytes: room, limit: `servers.${owner.server}.accepts allows for this argument what` },
+    { bytes: room, limit: `servers.${owner.server}.accepts` },
   ];
   return candidates.reduce((least, candidate) => (candidate.bytes < least.bytes ? candidate : least));
 }

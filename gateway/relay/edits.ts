@@ -1,10 +1,11 @@
+import { firstInk } from '../wire/blank.js';
 import type { HeldMessage, WatchRange } from '../wire/json/reader.js';
 
-const SPACE = 0x20;
 const CLOSE_OBJECT = 0x7d;
 
-/** Bytes looked at in one step; most objects have none before their first key. */
-const LOOK = 256;
+/** Bytes looked at in one step: at first few, for most objects have no blanks before their first key. */
+const FIRST_LOOK = 256;
+const LOOK = 64 * 1024;
 
 /** Bytes that take the place of `[start, end)` of a held message. */
 export interface Edit {
@@ -26,17 +27,20 @@ export function rangeAt(
   return message.ranges.find((range) => range.name === name && samePath(range.path, path));
 }
 
+/** A text of JSON in which places are known. */
+type Text = Pick<HeldMessage, 'size' | 'slice'>;
+
 /** Puts a member first into an object that stands at `range`. */
-export function insertMember(message: HeldMessage, range: { start: number; end: number }, member: string): Edit {
+export function insertMember(message: Text, range: { start: number; end: number }, member: string): Edit {
   const at = range.start + 1;
   const isEmpty = firstByteFrom(message, at) === CLOSE_OBJECT;
   return { start: at, end: at, bytes: Buffer.from(isEmpty ? member : `${member},`) };
 }
 
 /** The first byte from `at` on that is no whitespace; a large object is not copied together for that. */
-function firstByteFrom(message: HeldMessage, at: number): number | undefined {
-  for (let from = at; from < message.size; from += LOOK) {
-    const found = message.slice(from, Math.min(from + LOOK, message.size)).find((byte) => byte > SPACE);
+function firstByteFrom(message: Text, at: number): number | undefined {
+  for (let from = at, step = FIRST_LOOK; from < message.size; from += step, step = LOOK) {
+    const found = firstInk(message.slice(from, Math.min(from + step, message.size)));
     if (found !== undefined) return found;
   }
   return undefined;

@@ -1,7 +1,14 @@
+import { createHash } from 'node:crypto';
 import { asGatewayError, type GatewayError } from '../errors.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
-import type { Exchange } from './exchange.js';
+import { type Exchange, noteError } from './exchange.js';
+
+const TAG_LENGTH = 10;
+
+/** Characters of what a client says of itself. */
+const MAX_CLIENT = 100;
+const MAX_ID = 64;
 
 interface Tellers {
   log: Log;
@@ -14,12 +21,24 @@ interface Tellers {
  */
 export function noteFailure({ log, metrics }: Tellers, thrown: unknown, { facts, signal }: Exchange): GatewayError {
   const error = asGatewayError(thrown);
-  facts.error = error.code;
+  noteError(facts, error);
   if (signal.aborted) return error;
   if (error.code === 'internal') log.error({ err: error.cause }, 'an exchange failed');
-  else if (error.cause) log.warn({ code: error.code, err: error.cause }, 'an exchange failed');
+  else if (error.cause) {
+    // what a client did wrong its exchange's own line says: anybody can cause it as often as they like
+    const level = error.httpStatus >= 500 ? 'warn' : 'debug';
+    log[level]({ code: error.code, err: error.cause }, 'an exchange failed');
+  }
   metrics.count('wharf_errors_total', { code: error.code });
   return error;
+}
+
+/**
+ * What lines of one session have in common. The id itself is the right to the session, and nobody finds one of 122
+ * random bits behind a hash.
+ */
+function sessionTag(id: string): string {
+  return createHash('sha256').update(id).digest('base64url').slice(0, TAG_LENGTH);
 }
 
 /** One line for each exchange: who asked what, how much went in and out, and how long it took. */
@@ -28,7 +47,7 @@ export function logExchange(
   server: string,
   verb: string,
   status: number,
-  { facts, body }: Exchange,
+  { facts, body, principal, address }: Exchange,
   startedAt: number,
 ): void {
   const ms = Math.round((performance.now() - startedAt) * 10) / 10;
@@ -36,7 +55,13 @@ export function logExchange(
   log.info(
     {
       server,
+      principal: principal || undefined,
+      session: facts.session && sessionTag(facts.session),
+      client: facts.client?.slice(0, MAX_CLIENT),
+      address,
       verb,
+      // of a batch the first
+      id: facts.requests[0]?.id.slice(0, MAX_ID),
       method: facts.method,
       name: facts.name,
       status,
@@ -46,10 +71,14 @@ export function logExchange(
       fileBytes: facts.fileBytes,
       ms,
       error: facts.error,
+      limit: facts.limit,
+      allowed: facts.allowed,
+      actual: facts.actual,
     },
     'exchange',
   );
   metrics.count('wharf_exchanges_total', { server, outcome });
+  if (facts.limit !== undefined) metrics.count('wharf_limits_total', { limit: facts.limit });
   metrics.observe('wharf_exchange_seconds', ms / 1000, { server });
   if (facts.files > 0) {
     metrics.count('wharf_files_total', { server }, facts.files);

@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { PaceLimits } from '../budget/pace.js';
+import type { GatewayError } from '../errors.js';
 import type { FileRecord } from '../files/file.js';
 import type { TempFiles } from '../files/temp-files.js';
 import type { Uploads } from '../files/upload.js';
@@ -30,6 +32,8 @@ export interface Exchange {
   body: Buffer;
   response: ClientResponse;
   principal: string;
+  /** Where the connection comes from; of a proxy's, the proxy. */
+  address?: string | undefined;
   /** The client has no headers (stdio): those that repeat the body are made from it, and there is nothing to compare. */
   headersFromBody?: boolean;
   /** Aborted when the client has gone or Wharf shuts down. */
@@ -41,6 +45,10 @@ export interface Exchange {
 export interface ExchangeFacts {
   /** The requests of a POST, so that an error can name them. */
   requests: readonly Answer[];
+  /** Id of the session, of which the log says a hash. */
+  session: string | undefined;
+  /** `clientInfo.name` */
+  client: string | undefined;
   method: string | undefined;
   /** Tool, prompt or resource. */
   name: string | undefined;
@@ -50,12 +58,21 @@ export interface ExchangeFacts {
   bytesOut: number;
   /** Code of the error the client was told, if any. */
   error: string | undefined;
+  /** Of a `resources/read`: the file that the first of its contents has become, where it was one. */
+  content?: FileRecord;
+  /** The limit that caused it, by its name in the config, which only the operator is told in words. */
+  limit: string | undefined;
+  /** What the limit allows, and what there was. */
+  allowed: number | undefined;
+  actual: number | undefined;
 }
 
 /** Of an exchange that has just begun. */
 export function noFacts(): ExchangeFacts {
   return {
     requests: [],
+    session: undefined,
+    client: undefined,
     method: undefined,
     name: undefined,
     version: undefined,
@@ -63,7 +80,18 @@ export function noFacts(): ExchangeFacts {
     fileBytes: 0,
     bytesOut: 0,
     error: undefined,
+    limit: undefined,
+    allowed: undefined,
+    actual: undefined,
   };
+}
+
+/** What the client of an exchange is told instead of an answer, for the log and the metrics. */
+export function noteError(facts: ExchangeFacts, { code, facts: { limit, allowed, actual } }: GatewayError): void {
+  facts.error = code;
+  facts.limit = limit === undefined ? undefined : String(limit);
+  facts.allowed = typeof allowed === 'number' ? allowed : undefined;
+  facts.actual = typeof actual === 'number' ? actual : undefined;
 }
 
 /** What every exchange with one server works with. */
@@ -73,6 +101,8 @@ export interface RelayDeps {
   /** Largest message this upstream takes, bytes. */
   accepts: number;
   timeouts: Timeouts;
+  /** How slowly the server may send. */
+  pace: PaceLimits;
   cut: CutDeps & { tree: WatchTree; slotMin: number };
   files: OutgoingFileDeps;
   dialects: readonly Dialect[];
@@ -86,8 +116,12 @@ export interface RelayDeps {
   storeInline: (file: IncomingFile, principal: string, signal: AbortSignal) => Promise<FileRecord>;
   transfer: Transfer;
   remoteMethods: RemoteMethods;
-  /** Of an HTTP server: addresses it names may be as private as its own. */
+  /** Of an HTTP server: what it names there may be as private as itself. */
   upstreamOrigin: string | undefined;
+  /** `servers.X.fetch.origins` */
+  fetchOrigins: readonly string[];
+  /** Ports at which Wharf listens. */
+  ownPorts: () => readonly number[];
   /** Of an HTTP server, as the operator wrote it. */
   upstreamUrl: string | undefined;
   /** The operator's own, which are for this server's origin only. */

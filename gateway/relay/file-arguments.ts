@@ -1,15 +1,19 @@
+import { breathe } from '../budget/turn.js';
 import { GatewayError } from '../errors.js';
 import { nameParameter } from '../files/encode/data-uri.js';
+import { contrast } from '../policy/amounts.js';
 import type { ArgumentReading, ClientFacts, Dialect } from '../ports/dialect.js';
 import type { Delivery, FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
 import type { OutgoingMessage } from '../ports/upstream.js';
+import { addAll } from '../wire/add-all.js';
 import type { ToolFacts } from './catalog.js';
 import { Companions, companionPath } from './companions.js';
 import { Deliveries, type DeliveryDeps, maxSizeOf } from './deliveries.js';
 import { EACH, passesBetween, type SlotUse, slotsOf, valuesIn } from './file-slots.js';
+import { argumentsOf } from './heavy-arguments.js';
 import { type IncomingFile, IncomingFiles } from './incoming-files.js';
-import { type Located, locate } from './json-text.js';
+import { type Located, locateInSteps } from './json-text.js';
 import { calledAs } from './lifted-arguments.js';
 import { encodeHeaderValue } from './mcp-headers.js';
 import { refuseMissing } from './missing-files.js';
@@ -80,7 +84,7 @@ export async function prepareArguments(
   const deliveries = new Deliveries(deps);
   try {
     const paths = calls.flatMap((call) => call.uses.flatMap((use) => waysTo(call.base, use)));
-    const located = locate(
+    const located = await locateInSteps(
       text,
       paths,
       calls.some((call) => typeof call.base[0] === 'number'),
@@ -97,12 +101,12 @@ export async function prepareArguments(
     const handed: HandedOver[] = [];
     for (const call of calls) {
       const files = new IncomingFiles(deps.incoming, deps.owner, deps.signal);
-      handed.push(...(await writeCall(call, files, located, deliveries, deps, edits, headers)));
+      addAll(handed, await writeCall(call, files, located, deliveries, deps, edits, headers));
     }
-    const message = render(located.message, edits);
+    const message = render(located.text, edits);
     refuseTooLong(message, calls, deps);
     for (const one of handed) deps.handedOver(one);
-    return { message, headers, done: () => deliveries.done() };
+    return { message, headers, done: deliveries.done };
   } catch (error) {
     await deliveries.done();
     throw error;
@@ -122,17 +126,20 @@ interface Call {
 type FileUse = SlotUse & { reading: ArgumentReading };
 
 async function callOf(request: PendingRequest, deps: ArgumentDeps): Promise<Call | undefined> {
-  const { method, subject, params } = request;
+  const { method, subject, params, heavyArguments } = request;
   if (method !== 'tools/call' || subject === undefined) return undefined;
   if (params.arguments !== undefined && !isObject(params.arguments)) return undefined;
-  const args = params.arguments ?? {};
   const settings = Object.hasOwn(deps.settings, subject) ? deps.settings[subject] : undefined;
   const known = deps.known(subject);
   const isConfigured = settings !== undefined && settings.files.length > 0;
-  const mayTakeFiles = known ? known.slots.length > 0 : isConfigured || !deps.isSettled() || mayHoldFiles(args);
+  const mayTakeFiles = known
+    ? known.slots.length > 0
+    : isConfigured || !deps.isSettled() || mayHoldFiles(params, heavyArguments);
   if (!mayTakeFiles) return undefined;
   const tool = known ?? (await deps.tool(subject));
   const slots = tool?.slots ?? slotsOf({}, settings, []);
+  const args = await argumentsOf(request, slots, tool?.paramHeaders ?? [], deps.limits);
+  if (!args) return undefined;
   refuseMissing(subject, args, slots, tool?.required ?? [], {
     maxSize: (slot) => maxSizeOf(slot, deps),
     lifts: deps.lifts,
@@ -144,7 +151,8 @@ async function callOf(request: PendingRequest, deps: ArgumentDeps): Promise<Call
 }
 
 /** A cheap look: without one of these spellings nothing in a call can be a file, and nobody needs to ask the server. */
-function mayHoldFiles(args: JsonObject): boolean {
+function mayHoldFiles({ arguments: args = {} }: JsonObject, heavyArguments: Buffer | undefined): boolean {
+  if (heavyArguments) return true;
   let looks = 0;
   const look = (value: JsonValue): boolean => {
     looks += 1;
@@ -171,6 +179,7 @@ async function filesIn(args: JsonObject, slots: readonly FileSlot[], deps: Argum
   const files: FileUse[] = [];
   let passing = 0;
   for (const slot of slots) {
+    await breathe();
     for (const use of valuesIn(args, slot)) {
       const reading = readingOf(use, deps);
       const passes = reading?.kind === 'remote' && passesBetween(slot, deps.client, deps.dialects);
@@ -198,7 +207,7 @@ function refuseOtherType({ slot, path, value, wrap }: SlotUse, { lifts }: Argume
   if (type === 'number' && slot.types.has('integer')) return;
   const argument = calledAs(slot, path, lifts);
   const kind = /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
-  const text = `Argument '${argument}' is ${kind}, and takes a file: pass a file handle (mcp-file://…) or a data: URI.`;
+  const text = `Argument '${argument}' is ${kind}, and takes a file: pass a file handle (mcp-file://…).`;
   throw new GatewayError('file_refused', { reason: 'malformedUri', argument, text });
 }
 
@@ -206,8 +215,8 @@ function refuseOtherType({ slot, path, value, wrap }: SlotUse, { lifts }: Argume
 function refuseTooMany(calls: readonly Call[], { limits: { files, filesPerArgument }, lifts }: ArgumentDeps): void {
   const uses = calls.at(-1)?.uses ?? [];
   const orMore = uses.length > files ? ' or more' : '';
-  const refused = (argument: string, text: string) =>
-    new GatewayError('file_refused', { reason: 'tooManyFiles', argument, text });
+  const refused = (argument: string, text: string, passed: { limit: string; allowed: number; actual: number }) =>
+    new GatewayError('file_refused', { reason: 'tooManyFiles', argument, text, ...passed });
   const counts = new Map<string, number>();
   for (const { slot, path } of uses) {
     if (typeof path.at(-1) !== 'number') continue;
@@ -216,15 +225,17 @@ function refuseTooMany(calls: readonly Call[], { limits: { files, filesPerArgume
     counts.set(argument, count);
     const allowed = slot.maxItems ?? filesPerArgument;
     if (count <= allowed) continue;
-    const limit = slot.maxItems === undefined ? 'limits.filesPerArgument' : 'its maxItems';
+    const limit = slot.maxItems === undefined ? 'limits.filesPerArgument' : 'maxItems of the argument';
     const actual = uses.filter((use) => calledAs(use.slot, use.path.slice(0, -1), lifts) === argument).length;
-    throw refused(argument, `Argument '${argument}' has ${actual} files${orMore}; ${limit} is ${allowed}.`);
+    const text = `Argument '${argument}' has ${actual} files${orMore}; it takes at most ${allowed}.`;
+    throw refused(argument, text, { limit, allowed, actual });
   }
   const total = calls.reduce((sum, call) => sum + call.uses.length, 0);
   if (total <= files) return;
   const last = uses.at(-1);
   const argument = last ? calledAs(last.slot, last.path, lifts) : '';
-  throw refused(argument, `With argument '${argument}' there are ${total} files${orMore}; limits.files is ${files}.`);
+  const text = `With argument '${argument}' there are ${total} files${orMore}; a call takes at most ${files}.`;
+  throw refused(argument, text, { limit: 'limits.files', allowed: files, actual: total });
 }
 
 /** A list that the server would refuse is not encoded for it first. */
@@ -236,7 +247,7 @@ function refuseTooFew({ args, uses }: Call, { lifts }: ArgumentDeps): void {
     const count = Array.isArray(items) ? items.length : 1;
     if (slot.path.at(-1) !== EACH || count >= minItems) continue;
     const argument = calledAs(slot, list, lifts);
-    const text = `Argument '${argument}' has ${count} files; its minItems is ${minItems}.`;
+    const text = `Argument '${argument}' has ${count} files; it takes at least ${minItems}.`;
     throw new GatewayError('file_refused', { reason: 'tooFewFiles', argument, text });
   }
 }
@@ -284,7 +295,7 @@ async function writeCall(
       headers[header] = encodeHeaderValue(short(text, argument, value.length));
     }
   }
-  edits.push(...companions.edits(located, base));
+  addAll(edits, companions.edits(located, base));
   if (deps.hasParamHeaders) Object.assign(headers, companions.headers(tool?.paramHeaders ?? []));
   return handed;
 }
@@ -332,7 +343,8 @@ function short(value: JsonValue | undefined, argument: string, length: number): 
   const text = typeof value === 'string' ? value : undefined;
   const actual = text === undefined ? length : Buffer.byteLength(text);
   if (text !== undefined && actual <= MAX_HEADER_BYTES) return text;
-  const limit = `the server wants it in a header as well, which takes ${MAX_HEADER_BYTES} bytes; it would have ${actual}`;
+  const sizes = contrast(MAX_HEADER_BYTES, actual);
+  const limit = `the server wants it in a header as well, which takes at most ${sizes.allowed}; it would have ${sizes.actual}`;
   throw new GatewayError('file_refused', {
     reason: 'maxSizeExceeded',
     argument,
@@ -347,15 +359,19 @@ function refuseTooLong(message: OutgoingMessage, calls: readonly Call[], deps: A
   const { accepts, owner, lifts } = deps;
   if (message.length <= accepts) return;
   const argument = calls.flatMap(({ uses }) => uses.map(({ slot, path }) => calledAs(slot, path, lifts))).join(', ');
+  const sizes = contrast(accepts, message.length);
   const text =
-    `The server "${owner.server}" takes messages of at most servers.${owner.server}.accepts = ${accepts} bytes; ` +
-    `with the files in ${argument} this one has ${message.length}.`;
+    `The server "${owner.server}" takes messages of at most ${sizes.allowed}; with the files in ${argument} this one ` +
+    `has ${sizes.actual}. Pass fewer or smaller files.`;
   throw new GatewayError('file_refused', {
     reason: 'maxSizeExceeded',
     argument,
     text,
     maxSize: accepts,
     actualSize: message.length,
+    limit: `servers.${owner.server}.accepts`,
+    allowed: accepts,
+    actual: message.length,
   });
 }
 

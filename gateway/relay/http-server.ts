@@ -1,22 +1,25 @@
 import { Readable } from 'node:stream';
-import { GatewayError } from '../errors.js';
-import type { JsonObject } from '../ports/dialect.js';
 import type { ExchangeUpstream, UpstreamAnswer } from '../ports/upstream.js';
-import type { HeldMessage } from '../wire/json/reader.js';
+import { type HeldMessage, withoutMark } from '../wire/json/reader.js';
 import { AnswerRelay, type OpenSession } from './answer.js';
 import { askOverHttp, type OwnHttpRequest, openOverHttp } from './ask.js';
-import { clientFacts, nameOf } from './client-facts.js';
+import { clientFacts } from './client-facts.js';
 import type { Exchange, RelayDeps } from './exchange.js';
-import { toClientHeaders, toUpstreamHeaders } from './mcp-headers.js';
-import { Outlet } from './outlet.js';
+import { GatheredBytes } from './gathered-bytes.js';
+import { argumentsOf } from './heavy-arguments.js';
+import { single, toClientHeaders, toUpstreamHeaders } from './mcp-headers.js';
+import { sessionOf } from './open-session.js';
+import { maySpeakForWharf } from './own-words.js';
 import { paramHeadersFor } from './param-headers.js';
 import { pump } from './pump.js';
-import { type ClientMessages, DEFAULT_VERSION, isObject, type PendingRequest } from './request.js';
-import { spokenBy } from './server-dialects.js';
+import { type ClientMessages, type PendingRequest, parseMessages } from './request.js';
 import type { Session } from './session.js';
 import { type Addressee, mayAnswerWithFiles, mayTellOfChange, needsLook } from './to-client.js';
 import { declaredBy, toUpstream } from './to-upstream.js';
 import { viewOf } from './view.js';
+
+/** How long a server may take to hear that a session is over. */
+const FAREWELL_MS = 10_000;
 
 /** One server behind Streamable HTTP: every exchange has a channel of its own. */
 export class HttpServer {
@@ -50,7 +53,8 @@ export class HttpServer {
       const headers = toUpstreamHeaders(exchange.headers, messages, session?.upstreamSession);
       if (exchange.headersFromBody) Object.assign(headers, await this.#paramHeaders(exchange, messages));
       Object.assign(headers, outgoing.headers);
-      const answer = await this.#upstream.open({ method: 'POST', headers, body: outgoing.message }, exchange.signal);
+      const request = { method: 'POST', headers, body: outgoing.message, principal: exchange.principal } as const;
+      const answer = await this.#upstream.open(request, exchange.signal);
       if (probe && (await probe(answer))) return;
       const { initialize } = messages;
       const opens = initialize && answer.status === 200 ? this.#opener(exchange, initialize, answer) : undefined;
@@ -68,8 +72,9 @@ export class HttpServer {
     const { catalog } = this.#deps;
     const inquire = askOverHttp(this.#upstream, this.#deps, exchange, messages, undefined);
     const tool = await catalog.tool(viewOf(statelessVersion, exchange.principal), request.subject, inquire);
-    const { arguments: args } = request.params;
-    return tool ? paramHeadersFor(tool.paramHeaders, isObject(args) ? args : {}) : {};
+    if (!tool) return {};
+    const args = await argumentsOf(request, tool.slots, tool.paramHeaders, this.#deps.limits);
+    return paramHeadersFor(tool.paramHeaders, args ?? {});
   }
 
   /** Requests of Wharf's own on the session of an exchange. */
@@ -84,8 +89,24 @@ export class HttpServer {
   /** The client's GET stream. */
   async get(exchange: Exchange, session: Session | undefined): Promise<void> {
     const headers = toUpstreamHeaders(exchange.headers, undefined, session?.upstreamSession);
-    const answer = await this.#upstream.open({ method: 'GET', headers }, exchange.signal);
+    const answer = await this.#upstream.open(
+      { method: 'GET', headers, principal: exchange.principal },
+      exchange.signal,
+    );
     await this.#relay(exchange, answer, undefined, session, undefined);
+  }
+
+  /** A session was ended here to make room for another: its server need not keep it either. */
+  async forget({ upstreamSession, version, principal }: Session): Promise<void> {
+    if (upstreamSession === undefined) return;
+    const headers = toUpstreamHeaders({ 'mcp-protocol-version': version }, undefined, upstreamSession);
+    try {
+      const request = { method: 'DELETE', headers, principal } as const;
+      const answer = await this.#upstream.open(request, AbortSignal.timeout(FAREWELL_MS));
+      answer.body.destroy();
+    } catch (error) {
+      this.#deps.log.debug({ err: error }, 'a session could not be ended at its server');
+    }
   }
 
   /** Ends the session upstream and, unless the upstream refuses, here. */
@@ -97,7 +118,10 @@ export class HttpServer {
       return;
     }
     const headers = toUpstreamHeaders(exchange.headers, undefined, session.upstreamSession);
-    const answer = await this.#upstream.open({ method: 'DELETE', headers }, exchange.signal);
+    const answer = await this.#upstream.open(
+      { method: 'DELETE', headers, principal: exchange.principal },
+      exchange.signal,
+    );
     if (answer.status < 300 || answer.status === 404) await this.#deps.sessions.end(session.id);
     await this.#relay(exchange, answer, undefined, session, undefined);
   }
@@ -114,21 +138,39 @@ export class HttpServer {
     const requests = messages?.requests ?? [];
     if (answer.kind === 'none') {
       answer.body.resume();
-      exchange.response.writeHead(answer.status, toClientHeaders(answer.headers));
+      exchange.response.writeHead(answer.status, toClientHeaders(answer));
       exchange.response.end();
       return;
     }
-    if (answer.kind === 'bytes') return this.#passBytes(exchange, answer);
     const { kind } = answer;
     const relay = (whole: UpstreamAnswer) => {
       const to = this.#addressee(exchange, messages, session);
       const context = { deps: this.#deps, exchange, to, requests };
-      return new AnswerRelay(whole, kind, openSession ? { ...context, openSession } : context).run();
+      const answerPing = (id: string) => this.#pong(id, exchange, answer);
+      return new AnswerRelay(whole, kind, openSession ? { ...context, openSession, answerPing } : context).run();
     };
-    if (isSmall(answer, this.#deps) && !openSession && !requests.some(needsLook)) {
+    // what does not say that it is a message has to be looked at before its type can be told
+    const isSimple = isSmall(answer, this.#deps) && kind !== 'bytes';
+    if (isSimple && !openSession && !requests.some(needsLook)) {
       return this.#passSmall(exchange, answer, requests, relay);
     }
     await relay(answer);
+  }
+
+  /** Answers a ping on the session that an answer opens. One that does not arrive is missed by its server alone. */
+  async #pong(
+    id: string,
+    { headers, signal, principal }: Exchange,
+    { headers: { 'mcp-session-id': session } }: UpstreamAnswer,
+  ) {
+    const body = Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
+    const own = toUpstreamHeaders(headers, parseMessages(body), typeof session === 'string' ? session : undefined);
+    try {
+      const answer = await this.#upstream.open({ method: 'POST', headers: own, body, principal }, signal);
+      answer.body.destroy();
+    } catch (error) {
+      this.#deps.log.debug({ err: error }, 'a ping could not be answered');
+    }
   }
 
   /** A body that is announced to be shorter than any file: nothing in it can be cut, so it goes in one piece. */
@@ -138,48 +180,41 @@ export class HttpServer {
     requests: readonly PendingRequest[],
     relay: (answer: UpstreamAnswer) => Promise<void>,
   ): Promise<void> {
-    const chunks: Buffer[] = [];
-    await this.#read(exchange, answer, (chunk) => {
-      chunks.push(chunk);
-      return undefined;
-    });
-    const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+    const body = withoutMark(await this.#whole(exchange, answer));
     const methods = requests.map(({ method }) => method);
-    const mayHaveFiles = mayAnswerWithFiles(
-      methods,
-      (start, end) => body.subarray(start, end),
-      body.length,
-      this.#deps,
-    );
-    if (mayHaveFiles || mayTellOfChange(body)) {
+    const read = (start: number, end: number) => body.subarray(start, end);
+    const mayHaveFiles = mayAnswerWithFiles(methods, read, body.length, this.#deps);
+    if (mayHaveFiles || mayTellOfChange(body) || maySpeakForWharf(read, body.length)) {
       return relay({ ...answer, body: Readable.from([body]) });
     }
     if (requests.length > 0) exchange.facts.bytesOut = body.length;
     exchange.response.writeHead(answer.status, {
-      ...toClientHeaders(answer.headers),
+      ...toClientHeaders(answer),
       'content-length': String(body.length),
     });
     exchange.response.end(body);
   }
 
-  /** Anything that is no MCP message, such as an error page. */
-  async #passBytes(exchange: Exchange, answer: UpstreamAnswer): Promise<void> {
-    exchange.response.writeHead(answer.status, toClientHeaders(answer.headers));
-    const outlet = new Outlet(exchange.response, 'json', this.#deps.timeouts.idle);
+  /** All of a short body; it counts against `limits.held` until it has come. */
+  async #whole(exchange: Exchange, answer: UpstreamAnswer): Promise<Buffer> {
+    const { cut, server } = this.#deps;
+    const owner = { principal: exchange.principal, server };
+    const gathered = new GatheredBytes();
     try {
-      await this.#read(exchange, answer, (chunk) => outlet.send([chunk], undefined));
-      outlet.end();
-    } catch (error) {
-      outlet.abort();
-      throw error;
+      await this.#read(exchange, answer, (chunk) => {
+        gathered.add(chunk);
+        cut.held.add(chunk.length, owner);
+        return undefined;
+      });
+      return gathered.whole();
     } finally {
-      exchange.facts.bytesOut = outlet.bytes;
+      cut.held.add(-gathered.size, owner);
     }
   }
 
   #read(exchange: Exchange, answer: UpstreamAnswer, take: (chunk: Buffer) => Promise<void> | undefined): Promise<void> {
-    const { server, timeouts } = this.#deps;
-    return pump(answer.body, take, { server, idleMs: timeouts.idle, due: () => true, signal: exchange.signal });
+    const { server, pace } = this.#deps;
+    return pump(answer.body, take, { server, pace, due: () => true, signal: exchange.signal });
   }
 
   #addressee(
@@ -195,38 +230,21 @@ export class HttpServer {
 
   #opener(exchange: Exchange, initialize: PendingRequest, answer: UpstreamAnswer): OpenSession {
     return async (message: HeldMessage) => {
-      const result = resultOf(message);
-      if (!result) return undefined;
-      const upstreamSession = answer.headers['mcp-session-id'];
-      const clientName = nameOf(initialize.params.clientInfo);
-      const session = await this.#deps.sessions.open({
-        principal: exchange.principal,
-        server: this.#deps.server,
-        channel: 'exchange',
-        version: typeof result.protocolVersion === 'string' ? result.protocolVersion : DEFAULT_VERSION,
-        capabilities: isObject(initialize.params.capabilities) ? initialize.params.capabilities : {},
-        ...(typeof upstreamSession === 'string' ? { upstreamSession } : {}),
-        ...(clientName === undefined ? {} : { clientName }),
-        ...spokenBy(result, this.#deps.dialects),
-      });
-      return session.id;
+      const { principal } = exchange;
+      const upstreamSession = single(answer.headers['mcp-session-id']);
+      const about = {
+        principal,
+        channel: 'exchange' as const,
+        ...(upstreamSession !== undefined && { upstreamSession }),
+      };
+      const record = sessionOf(message, initialize, about, this.#deps);
+      const session = record && (await this.#deps.sessions.open(record));
+      exchange.facts.session = session?.id;
+      return session?.id;
     };
   }
 }
 
 function isSmall(answer: UpstreamAnswer, deps: RelayDeps): boolean {
   return answer.contentLength !== undefined && answer.contentLength <= deps.cut.slotMin;
-}
-
-/** The `result` of a small answer, if it is one. */
-export function resultOf(message: HeldMessage): JsonObject | undefined {
-  if (message.malformed) return undefined;
-  const answer: unknown = JSON.parse(message.skeleton().toString('utf8'));
-  const [first] = Array.isArray(answer) ? answer : [answer];
-  const result = isObject(first) ? first.result : undefined;
-  return isObject(result) ? result : undefined;
-}
-
-export function unknownSession(): GatewayError {
-  return new GatewayError('session_unknown');
 }

@@ -1,11 +1,15 @@
+import type { PaceLimits } from '../budget/pace.js';
 import type { FileClaims, FileRecord } from '../files/file.js';
 import { type StoreFileDeps, storeFile } from '../files/store-file.js';
 import type { Timeouts } from '../policy/limits.js';
 import type { Transfer } from '../ports/transfer.js';
+import { paced } from './paced.js';
 
 export interface IncomingFetchDeps extends StoreFileDeps {
   transfer: Transfer;
   timeouts: Timeouts;
+  /** How slowly it may come. */
+  pace: PaceLimits;
   /** `fetch.allowedHosts` */
   allowedHosts: readonly string[] | undefined;
   fileLimit: number;
@@ -26,7 +30,7 @@ export function incomingFetch(deps: IncomingFetchDeps) {
     maxSize: { bytes: number; limit: string },
     signal: AbortSignal,
   ): Promise<FileRecord> => {
-    const { transfer, timeouts, allowedHosts, fileLimit } = deps;
+    const { transfer, timeouts, pace, allowedHosts, fileLimit } = deps;
     const limit = maxSize.bytes < fileLimit ? maxSize : { bytes: fileLimit, limit: 'limits.file' };
     const rules = {
       allowedHosts,
@@ -39,7 +43,7 @@ export function incomingFetch(deps: IncomingFetchDeps) {
     const type = headers['content-type'];
     const mimeType = claims.mimeType ?? (typeof type === 'string' ? type : undefined);
     const file = {
-      bytes: body as AsyncIterable<Buffer>,
+      bytes: paced(body, { server: new URL(url).host, pace, signal }),
       claims: { ...claims, ...(mimeType !== undefined && { mimeType }) },
       principal,
       subject: 'file',

@@ -4,8 +4,9 @@ import type { FileSource } from '../files/encode/index.js';
 import type { FileClaims, FileRecord } from '../files/file.js';
 import { cleanFileName } from '../files/file-name.js';
 import type { Library, Resolved } from '../files/library.js';
-import { mediaTypeOf, sniff } from '../files/media-type.js';
-import { isAccepted } from '../policy/accept.js';
+import { mediaTypeOf, OCTET_STREAM, showsInBytes, sniff, typeForExtension } from '../files/media-type.js';
+import { isAccepted, isTextual } from '../policy/accept.js';
+import { contrast } from '../policy/amounts.js';
 import { forbiddenBy } from '../policy/handoff.js';
 import type { ArgumentReading, FileReason } from '../ports/dialect.js';
 import type { FileSlot, HandoffRule, TransferMode } from '../ports/file-slot.js';
@@ -56,6 +57,10 @@ export interface SlotRules {
 interface RefusalFacts {
   maxSize?: number;
   actualSize?: number;
+  /** What limits the size, by its name in the config, for the log. */
+  limit?: string;
+  allowed?: number;
+  actual?: number;
   accept?: readonly string[];
   actualType?: string;
   /** With the two below: the file may be uploaded instead. */
@@ -90,12 +95,9 @@ export class IncomingFiles {
       );
     }
     if (file.size > maxSize.bytes) {
-      throw refused(rules, 'maxSizeExceeded', `is a file of ${file.size} bytes; ${maxSize.limit} is ${maxSize.bytes}`, {
-        maxSize: maxSize.bytes,
-        actualSize: file.size,
-      });
+      throw tooLarge(rules, file.size);
     }
-    if (!isAccepted(slot.accept, file.mimeType)) {
+    if (!isAccepted(slot.accept, file.mimeType) && !mayBeAccepted(slot.accept, file)) {
       const accept = slot.accept ?? [];
       throw refused(rules, 'mimeTypeNotAccepted', `is ${file.mimeType}; accepted are: ${accept.join(', ')}`, {
         accept,
@@ -116,7 +118,7 @@ export class IncomingFiles {
       case 'dataUri': {
         const decoded = readDataUri(reading.text);
         if (typeof decoded === 'string') {
-          const form = 'is no valid data: URI, which has the form data:<type>;base64,<base64>';
+          const form = 'is not a valid data: URI, which has the form data:<type>;base64,<base64>';
           throw refused(rules, 'malformedUri', `${form}; it has ${reading.text.length} characters`);
         }
         const name = reading.claims.name ?? decoded.name;
@@ -143,15 +145,22 @@ export class IncomingFiles {
       case 'ready':
         this.#allow(found.record.server, rules);
         return found.record;
-      case 'lazy':
+      case 'lazy': {
         this.#allow(found.server, rules);
-        return this.#readLazy(found, rules);
+        const record = await this.#readLazy(found, rules);
+        this.#allow(record.server, rules);
+        return record;
+      }
       case 'pending':
         throw refused(rules, 'uploadIncomplete', 'is a handle whose file has not been uploaded yet; upload it first');
       case 'expired':
         throw refused(rules, 'fileExpired', 'is a handle whose file has expired; run the tool that gave it again');
       case 'unknown':
-        throw refused(rules, 'fileNotFound', 'is no handle of a file of yours; copy the handle whole, as it was given');
+        throw refused(
+          rules,
+          'fileNotFound',
+          'is not the handle of a file of yours; copy the handle whole, as it was given',
+        );
     }
   }
 
@@ -170,7 +179,11 @@ export class IncomingFiles {
   #allow(from: string | undefined, rules: SlotRules): void {
     const rule = forbiddenBy(this.#deps.handoff, from ?? '', this.#owner.server);
     if (!rule) return;
-    throw refused(rules, 'handoffDenied', `may not be given here: handoff from "${rule.from}" to "${rule.to}" is off`);
+    throw refused(
+      rules,
+      'handoffDenied',
+      `may not be given here: handing files on from "${rule.from}" to "${rule.to}" is switched off`,
+    );
   }
 
   async #linked(url: string, rules: SlotRules): Promise<IncomingFile> {
@@ -179,7 +192,8 @@ export class IncomingFiles {
     // somebody else's link is told nothing else than an address that is nobody's
     const isKnown = uri !== undefined && (await library.resolve(uri, this.#owner.principal)).kind !== 'unknown';
     if (!isKnown) {
-      const text = 'is no link to a file of yours, and Wharf does not follow it; pass a file handle or a data: URI';
+      const text =
+        'is not a link to a file of yours, and other addresses are not followed; upload the file and pass its handle';
       throw refused(rules, 'schemeNotAllowed', text);
     }
     return this.#stored(await this.#resolve(uri, rules), rules);
@@ -197,10 +211,7 @@ export class IncomingFiles {
       if (!(thrown instanceof GatewayError)) throw thrown;
       const { code, message, facts } = thrown;
       if (code === 'fetch_too_large') {
-        const { bytes, limit } = rules.maxSize;
-        const text = `is a file of ${facts.actual} bytes or more; ${limit} is ${bytes}`;
-        const sizes = { maxSize: bytes, actualSize: Number(facts.actual) };
-        throw refused(rules, 'maxSizeExceeded', text, sizes, thrown);
+        throw tooLarge(rules, Number(facts.actual), thrown);
       }
       if (!code.startsWith('fetch_')) throw thrown;
       throw refused(rules, 'unreachable', `could not be fetched: ${message} Attach the file again`, {}, thrown);
@@ -235,8 +246,9 @@ export class IncomingFiles {
 
   async #inline(bytes: Buffer, claims: FileClaims, rules: SlotRules): Promise<IncomingFile> {
     if (bytes.length > rules.maxInline) {
-      const text = `is a file of ${bytes.length} bytes; inside a call limits.inlineArgument is ${rules.maxInline}: upload it`;
-      const facts = { maxSize: rules.maxInline, actualSize: bytes.length };
+      const { allowed, actual } = contrast(rules.maxInline, bytes.length);
+      const text = `is a file of ${actual}, and at most ${allowed} may stand inside a call: upload it, and pass its handle`;
+      const facts = sizeFacts('limits.inlineArgument', rules.maxInline, bytes.length);
       throw refused(rules, 'maxSizeExceeded', text, { ...facts, ...uploadInstead(rules, bytes.length) });
     }
     const mimeType = mediaTypeOf(claims.mimeType, await sniff(bytes.subarray(0, 4100)));
@@ -258,6 +270,18 @@ export class IncomingFiles {
   }
 }
 
+/**
+ * Bytes that show no type, or only that they are a text, have the one of their name. Nobody can tell more of a text
+ * without one.
+ */
+function mayBeAccepted(accept: readonly string[] | undefined, { mimeType, name, hasName }: IncomingFile): boolean {
+  if (mimeType !== OCTET_STREAM && mimeType !== 'text/plain') return false;
+  if (!hasName) return mimeType === 'text/plain' && accept?.some(isTextual) === true;
+  const extension = /\.([^.]{1,16})$/.exec(name)?.[1];
+  const type = extension === undefined ? undefined : typeForExtension(extension.toLowerCase());
+  return type !== undefined && !showsInBytes(type) && isAccepted(accept, type);
+}
+
 /** What an offer needs to know, for a file that may not stand inside the call and may come by a handle. */
 function uploadInstead({ slot, tool, maxSize }: SlotRules, size = 0): RefusalFacts {
   const { accept, transferModes } = slot;
@@ -269,6 +293,20 @@ function uploadInstead({ slot, tool, maxSize }: SlotRules, size = 0): RefusalFac
 function originOf({ server, fromCall }: FileRecord): IncomingFile['origin'] {
   if (server !== undefined) return 'handoff';
   return fromCall ? 'unknown' : 'uploaded';
+}
+
+/** @param actual of a file that was not read to its end, what has arrived of it */
+function tooLarge(rules: SlotRules, actual: number, cause?: unknown): GatewayError {
+  const { bytes, limit } = rules.maxSize;
+  const sizes = contrast(bytes, actual);
+  const atLeast = cause === undefined ? '' : ' or more';
+  const text = `is a file of ${sizes.actual}${atLeast}, and this tool takes files of at most ${sizes.allowed} there`;
+  return refused(rules, 'maxSizeExceeded', text, sizeFacts(limit, bytes, actual), cause);
+}
+
+/** The sizes as programs are told them, and as the log names them. */
+function sizeFacts(limit: string, allowed: number, actual: number): RefusalFacts {
+  return { maxSize: allowed, actualSize: actual, limit, allowed, actual };
 }
 
 function refused(

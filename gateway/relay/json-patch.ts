@@ -1,8 +1,10 @@
 import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../ports/json.js';
-import type { HeldMessage, WatchRange } from '../wire/json/reader.js';
+import { addAll } from '../wire/add-all.js';
+import type { WatchRange } from '../wire/json/reader.js';
 import { type Edit, insertMember, replaceRange } from './edits.js';
 import { membersAt, without } from './json-removal.js';
-import { type Located, locate } from './json-text.js';
+import { type JsonText, type Located, locate, locateInSteps } from './json-text.js';
+import { invalid } from './read-message.js';
 import { isObject } from './request.js';
 
 /** What becomes of one value: it is set or removed, or something below it is. */
@@ -20,21 +22,42 @@ const OPEN_OBJECT = 0x7b;
  * @param isBatch it is an array of messages, and the paths begin with the index of one
  */
 export function patchText(text: Buffer, patches: readonly JsonPatch[], isBatch = false): Buffer {
-  const root: Change = { below: new Map() };
-  for (const patch of patches) note(root, patch);
-  const paths: JsonPath[] = isBatch ? [] : [[]];
-  collectPaths(root, [], paths);
+  const { root, paths } = changesOf(patches, isBatch);
   const located = locate(text, paths, isBatch);
-  const edits: Edit[] = [];
-  const { message } = located;
   if (located.duplicate) {
     // readers differ on which of two equal keys counts, so one is left
     return Buffer.from(JSON.stringify(patchValue(JSON.parse(text.toString('utf8')) as JsonObject, patches)));
   }
-  if (!isBatch) change(root, [], located, message.skeleton(), edits);
-  else for (const [index, one] of root.below) change(one, [index], located, message.skeleton(), edits);
+  return changed(root, located, isBatch);
+}
+
+/**
+ * The same of a client's message, which may be long: in steps, between which others are served.
+ * @throws GatewayError `request_invalid` where it names twice what is to be changed
+ */
+export async function patchMessage(text: Buffer, patches: readonly JsonPatch[], isBatch = false): Promise<Buffer> {
+  const { root, paths } = changesOf(patches, isBatch);
+  const located = await locateInSteps(text, paths, isBatch);
+  const { duplicate } = located;
+  if (duplicate) throw invalid(`the object at ${duplicate.path || 'the top'} names "${duplicate.key}" twice`);
+  return changed(root, located, isBatch);
+}
+
+function changesOf(patches: readonly JsonPatch[], isBatch: boolean): { root: Change; paths: JsonPath[] } {
+  const root: Change = { below: new Map() };
+  for (const patch of patches) note(root, patch);
+  const paths: JsonPath[] = isBatch ? [] : [[]];
+  collectPaths(root, [], paths);
+  return { root, paths };
+}
+
+function changed(root: Change, located: Located, isBatch: boolean): Buffer {
+  const { text } = located;
+  const edits: Edit[] = [];
+  if (!isBatch) change(root, [], located, edits);
+  else for (const [index, one] of root.below) change(one, [index], located, edits);
   edits.sort((a, b) => a.start - b.start || a.end - b.end);
-  return Buffer.concat(message.render(edits) as Buffer[]);
+  return Buffer.concat(text.render(edits));
 }
 
 /** The same on a value, which stays as it is: the new one shares with it what no patch touches. */
@@ -93,16 +116,16 @@ function collectPaths(at: Change, path: JsonPath, into: JsonPath[]): void {
 }
 
 /** Edits what stands at `path`, which is there. */
-function change({ below }: Change, path: JsonPath, located: Located, text: Buffer, edits: Edit[]): void {
+function change({ below }: Change, path: JsonPath, located: Located, edits: Edit[]): void {
   const range = located.at(path);
   if (!range || below.size === 0) return;
-  const isInObject = text[range.start] === OPEN_OBJECT;
+  const isInObject = located.text.bytes[range.start] === OPEN_OBJECT;
   const added: string[] = [];
   const removed: WatchRange[] = [];
   for (const [key, inner] of below) {
     const place = [...path, key];
     const there = located.at(place);
-    if (there && !inner.own) change(inner, place, located, text, edits);
+    if (there && !inner.own) change(inner, place, located, edits);
     else if (there && inner.own?.value === undefined) removed.push(there);
     else if (there) edits.push(replaceRange(there, JSON.stringify(inner.own?.value)));
     else {
@@ -110,19 +133,18 @@ function change({ below }: Change, path: JsonPath, located: Located, text: Buffe
       if (isInObject && value !== undefined) added.push(`${JSON.stringify(String(key))}:${JSON.stringify(value)}`);
     }
   }
-  edits.push(...membersEdits(located.message, range, isInObject ? removed : [], added, text));
+  addAll(edits, membersEdits(located.text, range, isInObject ? removed : [], added));
 }
 
 function membersEdits(
-  message: HeldMessage,
+  text: JsonText,
   range: WatchRange,
   removed: readonly WatchRange[],
   added: readonly string[],
-  text: Buffer,
 ): Edit[] {
-  const { edits, isEmpty } = without(membersAt(text, removed), text);
+  const { edits, isEmpty } = without(membersAt(text.bytes, removed), text.bytes);
   if (added.length === 0) return edits;
-  if (!isEmpty) return [...edits, insertMember(message, range, added.join(','))];
+  if (!isEmpty) return [...edits, insertMember(text, range, added.join(','))];
   const start = range.start + 1;
   return [...edits, { start, end: start, bytes: Buffer.from(added.join(',')) }];
 }

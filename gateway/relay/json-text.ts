@@ -1,12 +1,49 @@
+import { breathe } from '../budget/turn.js';
 import type { JsonPath } from '../ports/json.js';
-import { createReader, type HeldMessage, type WatchRange } from '../wire/json/reader.js';
+import { inkAt } from '../wire/blank.js';
+import { createReader, type MessageReader, type WatchRange } from '../wire/json/reader.js';
 import { compileWatchTree, type WatchNode } from '../wire/json/watch-tree.js';
+import type { Edit } from './edits.js';
 
 const FOUND = 'found';
 
+/** Bytes read in one step: some milliseconds, whatever they are. */
+const STEP = 64 * 1024;
+
+/** A JSON text that is at hand as a whole. */
+export class JsonText {
+  readonly bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  get size(): number {
+    return this.bytes.length;
+  }
+
+  slice(start: number, end: number): Buffer {
+    return this.bytes.subarray(start, end);
+  }
+
+  /** The text with its edits, which are sorted and disjoint. */
+  render(edits: readonly Edit[]): Buffer[] {
+    const out: Buffer[] = [];
+    let at = 0;
+    for (const { start, end, bytes } of edits) {
+      if (start < at) throw new RangeError(`edit [${start}, ${end}) is out of order`);
+      if (start > at) out.push(this.slice(at, start));
+      if (bytes.length > 0) out.push(bytes);
+      at = end;
+    }
+    if (at < this.size) out.push(this.slice(at, this.size));
+    return out;
+  }
+}
+
 /** Where values stand in a JSON text, and which keys on the way to them came twice. */
 export interface Located {
-  message: HeldMessage;
+  text: JsonText;
   at(path: JsonPath): WatchRange | undefined;
   duplicate: { path: string; key: string } | undefined;
 }
@@ -16,36 +53,71 @@ export interface Located {
  * @param isBatch the paths begin with the index of a message
  */
 export function locate(text: Buffer, paths: readonly JsonPath[], isBatch = false): Located {
+  const search = new Search(text, paths, isBatch);
+  search.reader.feed(text);
+  return search.end();
+}
+
+/** The same of a text that may be long: in steps, between which others are served. */
+export async function locateInSteps(text: Buffer, paths: readonly JsonPath[], isBatch = false): Promise<Located> {
+  const search = new Search(text, paths, isBatch);
+  for (let at = 0; at < text.length; at += STEP) {
+    search.reader.feed(text.subarray(at, at + STEP));
+    await breathe();
+  }
+  return search.end();
+}
+
+class Search {
+  readonly reader: MessageReader;
+  readonly #text: Buffer;
+  readonly #wanted: Places;
+  #values = 0;
+  #isWhole = false;
+  #duplicate: Located['duplicate'];
+
+  constructor(text: Buffer, paths: readonly JsonPath[], isBatch: boolean) {
+    const before = inkAt(text);
+    const wanted = new Places(paths);
+    this.#text = text;
+    this.#wanted = wanted;
+    this.reader = createReader('json', {
+      tree: compileWatchTree(treeOf(paths, isBatch)),
+      maxHeld: Number.POSITIVE_INFINITY,
+      maxDepth: Number.POSITIVE_INFINITY,
+      slotMin: Number.POSITIVE_INFINITY,
+      holds: false,
+      handler: {
+        slot: () => ({ write: () => {}, end: () => {} }),
+        closed: (range, message) => {
+          wanted.found(range, before);
+          // a tree knows no indexes: of an array of a million items all would be kept for the one that is looked for
+          message.forgetRange();
+        },
+        message: ({ malformed, duplicates }) => {
+          this.#values += 1;
+          this.#isWhole = malformed === undefined;
+          this.#duplicate = duplicates[0];
+        },
+      },
+    });
+  }
+
+  end(): Located {
+    this.reader.end();
+    if (this.#values !== 1 || !this.#isWhole) throw new Error('not one JSON value');
+    return { text: new JsonText(this.#text), at: (path) => this.#wanted.at(path)?.range, duplicate: this.#duplicate };
+  }
+}
+
+function treeOf(paths: readonly JsonPath[], isBatch: boolean): WatchNode {
   const root: WatchNode = {};
   for (const path of paths) {
     let node = root;
     for (const key of isBatch ? path.slice(1) : path) node = below(node, key);
     node.watch = FOUND;
   }
-  const wanted = new Places(paths);
-  let found: HeldMessage | undefined;
-  const reader = createReader('json', {
-    tree: compileWatchTree(root),
-    maxHeld: Number.POSITIVE_INFINITY,
-    maxDepth: Number.POSITIVE_INFINITY,
-    slotMin: Number.POSITIVE_INFINITY,
-    handler: {
-      slot: () => ({ write: () => {}, end: () => {} }),
-      closed: (range, message) => {
-        wanted.found(range);
-        // a tree knows no indexes: of an array of a million items all would be kept for the one that is looked for
-        message.forgetRange();
-      },
-      message: (message) => {
-        found = message;
-      },
-    },
-  });
-  reader.feed(text);
-  reader.end();
-  const message = found;
-  if (!message || message.malformed) throw new Error('not one JSON value');
-  return { message, at: (path) => wanted.at(path)?.range, duplicate: message.duplicates[0] };
+  return root;
 }
 
 function below(node: WatchNode, key: string | number): WatchNode {
@@ -90,8 +162,9 @@ class Places {
     return place;
   }
 
-  found(range: WatchRange): void {
+  /** @param before bytes before the value, from whose first byte the range is counted */
+  found(range: WatchRange, before: number): void {
     const place = this.at(range.path);
-    if (place?.isWanted) place.range ??= range;
+    if (place?.isWanted) place.range ??= { ...range, start: range.start + before, end: range.end + before };
   }
 }

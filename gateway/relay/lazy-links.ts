@@ -7,7 +7,6 @@ import { type Endpoint, OwnClient } from './own-client.js';
 import type { ResultPlace } from './remote-files.js';
 import { isObject } from './request.js';
 import { resourceAsFile } from './resource-file.js';
-import { FILES_META_KEY } from './slots.js';
 
 /** What a result has where a server only names a resource of its own. */
 export const LINK_MARK = '"resource_link"';
@@ -81,32 +80,19 @@ export async function readLazy(
   deps: RelayDeps,
   signal: AbortSignal,
 ): Promise<FileRecord> {
-  const { result, files } = await new OwnClient(endpoint, principal, signal).request('resources/read', { uri }, uri);
+  const { limits, timeouts, cut } = deps;
+  const { ingest, held } = cut;
   const { library } = deps.files;
-  const record =
-    files > 0
-      ? await storedIn(result, principal, deps)
-      : await resourceAsFile(
-          uri,
-          principal,
-          async () => ({ result }),
-          { ingest: deps.cut.ingest, library, server, limits: deps.limits },
-          signal,
-          { ...(name !== undefined && { name }), ...(mimeType !== undefined && { mimeType }) },
-        );
-  if (!record) throw new GatewayError('upstream_invalid', { reason: 'resources/read gave no content' });
-  return record;
-}
-
-/** What was too large for the answer is a file already; the list of files is Wharf's own then. */
-async function storedIn(
-  { _meta: meta }: JsonObject,
-  principal: string,
-  { files }: RelayDeps,
-): Promise<FileRecord | undefined> {
-  const list = isObject(meta) ? meta[FILES_META_KEY] : undefined;
-  const first = Array.isArray(list) ? list[0] : undefined;
-  if (!isObject(first) || typeof first.uri !== 'string') return undefined;
-  const found = await files.library.resolve(first.uri, principal);
-  return found.kind === 'ready' ? found.record : undefined;
+  const own = new OwnClient({ endpoint, principal, limits, timeouts, held });
+  const request = { method: 'resources/read', params: { uri }, name: uri };
+  return own.request(request, signal, async ({ result, content }) => {
+    const record =
+      content ??
+      (await resourceAsFile(uri, principal, async () => ({ result }), { ingest, library, server, limits }, signal, {
+        ...(name !== undefined && { name }),
+        ...(mimeType !== undefined && { mimeType }),
+      }));
+    if (!record) throw new GatewayError('upstream_invalid', { reason: 'resources/read gave no content' });
+    return record;
+  });
 }

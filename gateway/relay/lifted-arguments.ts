@@ -2,6 +2,7 @@ import { GatewayError } from '../errors.js';
 import type { ClientFacts, Dialect } from '../ports/dialect.js';
 import type { FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../ports/json.js';
+import { addAll } from '../wire/add-all.js';
 import { EACH, spell } from './file-slots.js';
 import { patchValue } from './json-patch.js';
 import { isObject } from './request.js';
@@ -97,7 +98,7 @@ export function putBack(args: JsonObject, slots: readonly FileSlot[]): JsonPatch
     const { lifted } = slot;
     if (lifted === undefined || !Object.hasOwn(args, lifted)) continue;
     const moved = [{ path: [lifted], value: undefined }, ...placed(seen, wayTo(slot), args[lifted] ?? null, lifted)];
-    patches.push(...moved);
+    addAll(patches, moved);
     seen = patchValue(seen, moved);
   }
   return patches;
@@ -114,7 +115,7 @@ function placed(args: JsonObject, way: readonly string[], value: JsonValue, lift
       return child === null ? [{ path: way.slice(0, index + 1), value: {} }, set] : [set];
     }
     if (!isObject(child)) {
-      const text = `'${lifted}' belongs into '${spell(way.slice(0, index + 1))}', which is no object`;
+      const text = `'${lifted}' belongs in '${spell(way.slice(0, index + 1))}', which is not an object`;
       throw new GatewayError('params_invalid', { text });
     }
     parent = child;

@@ -19,23 +19,39 @@ const MEMBERS_SINCE = {
   result: { structuredContent: '2025-06-18' },
 } as const;
 
-/** The tools that Wharf adds to a server whose tools take files. */
+/** The tools of a server, as far as Wharf's own beside them depend on those. */
+export interface Beside {
+  /** Names of the server's own tools. */
+  names: ReadonlySet<string>;
+  /** One of them takes files. */
+  takesFiles: boolean;
+}
+
+/** The tools that Wharf adds to a server whose tools take files, or give some whose links die before they do. */
 export class LocalTools {
   readonly #tools: readonly LocalTool[];
-  readonly #request: string | undefined;
+  readonly #names: UploadTool | undefined;
+  readonly #linksDie: boolean;
 
-  constructor(tools: readonly LocalTool[], names: UploadTool | 'off') {
+  /** @param linksDie links do not last as long as their files */
+  constructor(tools: readonly LocalTool[], names: UploadTool | 'off', linksDie = true) {
     this.#tools = tools;
-    this.#request = names === 'off' ? undefined : names.request;
+    this.#names = names === 'off' ? undefined : names;
+    this.#linksDie = linksDie;
   }
 
   get any(): boolean {
     return this.#tools.length > 0;
   }
 
-  /** Name of the tool that gives upload links. @param taken names of the server's own tools */
-  requestName(taken: ReadonlySet<string>): string | undefined {
-    return this.#beside(taken).find(({ tool }) => tool.name === this.#request)?.name;
+  /** Name of the tool that gives upload links. */
+  requestName(beside: Beside): string | undefined {
+    return this.#shown(beside).find(({ tool }) => tool.name === this.#names?.request)?.name;
+  }
+
+  /** Name of the tool that gives new links. */
+  linkName(beside: Beside): string | undefined {
+    return this.#shown(beside).find(({ tool }) => tool.name === this.#names?.link)?.name;
   }
 
   /** False for a name that none of them can have, whatever the server's own tools are called. */
@@ -44,24 +60,25 @@ export class LocalTools {
   }
 
   /** The tool of this name, unless the server has one. */
-  named(name: string | undefined, taken: ReadonlySet<string>): LocalTool | undefined {
-    return this.#beside(taken).find((candidate) => candidate.name === name)?.tool;
+  named(name: string | undefined, beside: Beside): LocalTool | undefined {
+    return this.#shown(beside).find((candidate) => candidate.name === name)?.tool;
   }
 
-  definitions(taken: ReadonlySet<string>, { protocolVersion }: ClientFacts): JsonObject[] {
-    return this.#beside(taken).map(({ name, tool }) => ({
+  definitions(beside: Beside, { protocolVersion }: ClientFacts): JsonObject[] {
+    return this.#shown(beside).map(({ name, tool }) => ({
       name,
       ...known(tool.definition, MEMBERS_SINCE.definition, protocolVersion),
     }));
   }
 
   /** Each under its own name, or another that nobody has. */
-  #beside(taken: ReadonlySet<string>): { name: string; tool: LocalTool }[] {
-    const names = new Set(taken);
-    return this.#tools.map((tool) => {
+  #shown({ names, takesFiles }: Beside): { name: string; tool: LocalTool }[] {
+    const taken = new Set(names);
+    const isDue = ({ name }: LocalTool) => takesFiles || (this.#linksDie && name === this.#names?.link);
+    return this.#tools.filter(isDue).map((tool) => {
       let { name } = tool;
-      while (names.has(name)) name = PREFIX + name;
-      names.add(name);
+      while (taken.has(name)) name = PREFIX + name;
+      taken.add(name);
       return { name, tool };
     });
   }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../errors.js';
+import type { UpstreamAnswer } from '../ports/upstream.js';
 import {
   type ClientMessages,
   isObject,
@@ -14,15 +15,22 @@ import {
 /** Request headers that reach an upstream as they came. Credentials, cookies and forwarded headers never do. */
 const PASSED_TO_UPSTREAM = ['accept', 'last-event-id', 'traceparent', 'tracestate', 'baggage'] as const;
 
-/** Response headers that reach the client. No cookie, no CORS, no hop-by-hop header of an upstream's does. */
-const PASSED_TO_CLIENT = [
-  'content-type',
-  'cache-control',
-  'retry-after',
-  'allow',
-  'www-authenticate',
-  'x-accel-buffering',
-] as const;
+/**
+ * Response headers that reach the client as they came. No cookie, no CORS, no challenge, no hop-by-hop header of an
+ * upstream's does, and no Cache-Control: `public` on one caller's answer would let a shared cache give it to another.
+ */
+const PASSED_TO_CLIENT = ['retry-after', 'allow', 'x-accel-buffering'] as const;
+
+/** What may be repeated of an upstream's Content-Type: a browser reads "application/json;x=,text/html" as HTML. */
+const MESSAGE_TYPE =
+  /^(?:application\/(?:json|x-ndjson|jsonl|[a-z0-9][a-z0-9.-]*\+json)|text\/event-stream)(?: *; *charset="?utf-8"?)?$/i;
+
+const TYPE_OF_KIND = { json: 'application/json', lines: 'application/x-ndjson', sse: 'text/event-stream' } as const;
+
+const OCTET_STREAM = 'application/octet-stream';
+
+/** Characters of a version that its refusal repeats. */
+const MAX_SHOWN_VERSION = 64;
 
 const PARAM_PREFIX = 'mcp-param-';
 
@@ -31,8 +39,9 @@ const NAMED_METHODS = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
 /**
  * 2026-07-28, SEP-2243: a server that processes the body MUST refuse a request whose headers do not agree with it
- * (400, -32020): otherwise a policy that reads headers could be passed by with another body.
- * @throws GatewayError `header_mismatch`, `meta_missing`
+ * (400, -32020): otherwise a policy that reads headers could be passed by with another body. So it MUST a version that it
+ * does not know (-32022), with those it does.
+ * @throws GatewayError `version_unsupported`, `header_mismatch`, `meta_missing`
  */
 export function checkStatelessHeaders(headers: IncomingHttpHeaders, messages: ClientMessages): void {
   const version = headers['mcp-protocol-version'];
@@ -40,14 +49,22 @@ export function checkStatelessHeaders(headers: IncomingHttpHeaders, messages: Cl
   if (messages.statelessVersion === undefined) {
     const claimsStateless = typeof version === 'string' && version >= STATELESS_SINCE;
     if (claimsStateless && request && request.method !== 'initialize') {
+      refuseUnknown(version.trim());
       throw new GatewayError('meta_missing', { key: META_VERSION });
     }
     return;
   }
+  refuseUnknown(messages.statelessVersion);
   if (typeof version !== 'string') throw mismatch('MCP-Protocol-Version', 'it is missing');
   if (version.trim() !== messages.statelessVersion)
     throw mismatch('MCP-Protocol-Version', 'the body names another version');
   if (request) checkMethodAndName(headers, request);
+}
+
+function refuseUnknown(version: string): void {
+  if (STATELESS_VERSIONS.includes(version)) return;
+  const requested = version.slice(0, MAX_SHOWN_VERSION);
+  throw new GatewayError('version_unsupported', { requested, supported: STATELESS_VERSIONS });
 }
 
 function checkMethodAndName(headers: IncomingHttpHeaders, request: PendingRequest): void {
@@ -63,15 +80,11 @@ function checkMethodAndName(headers: IncomingHttpHeaders, request: PendingReques
 }
 
 /**
- * What a 2026-07-28 server over HTTP refuses itself, and Wharf must for one that has no HTTP: a version it does not
- * know, and a request that does not say what its client can do.
- * @throws GatewayError `version_unsupported`, `meta_missing`
+ * What a 2026-07-28 server over HTTP refuses itself, and Wharf must for one that has no HTTP: a request that does not say
+ * what its client can do.
+ * @throws GatewayError `meta_missing`
  */
 export function checkStatelessRequest(messages: ClientMessages): void {
-  const requested = messages.statelessVersion;
-  if (requested !== undefined && !STATELESS_VERSIONS.includes(requested)) {
-    throw new GatewayError('version_unsupported', { requested, supported: STATELESS_VERSIONS });
-  }
   for (const { params } of messages.requests) {
     if (!isObject(metaOf(params)[META_CAPABILITIES]))
       throw new GatewayError('meta_missing', { key: META_CAPABILITIES });
@@ -109,15 +122,31 @@ function addStateless(headers: Record<string, string>, client: IncomingHttpHeade
   }
 }
 
-export function toClientHeaders(
-  upstream: Record<string, string | string[] | undefined>,
-): Record<string, string | string[]> {
+/** The headers of an upstream's answer that its client gets. Of what is no MCP message only `typeOfOther` is the type. */
+export function toClientHeaders({
+  headers: upstream,
+  kind,
+}: Pick<UpstreamAnswer, 'headers' | 'kind'>): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {};
   for (const name of PASSED_TO_CLIENT) {
     const value = upstream[name];
     if (value !== undefined) headers[name] = value;
   }
+  if (kind === 'none') return headers;
+  headers['content-type'] = kind === 'bytes' ? typeOfOther(upstream) : typeOfMessages(upstream, kind);
+  // a proxy that compresses or buffers a stream would hold its messages up
+  if (kind === 'sse') headers['cache-control'] = 'no-store, no-transform';
   return headers;
+}
+
+function typeOfMessages(upstream: UpstreamAnswer['headers'], kind: keyof typeof TYPE_OF_KIND): string {
+  const type = single(upstream['content-type']) ?? '';
+  return MESSAGE_TYPE.test(type) ? type : TYPE_OF_KIND[kind];
+}
+
+/** Of a body that turns out not to hold messages, such as an error page: its words can be read, and nothing in it runs. */
+function typeOfOther(upstream: UpstreamAnswer['headers']): string {
+  return /^text\//i.test(single(upstream['content-type']) ?? 'text/') ? 'text/plain; charset=utf-8' : OCTET_STREAM;
 }
 
 /** `=?base64?…?=` holds what a header cannot: non-ASCII, control characters, blanks at the ends. */

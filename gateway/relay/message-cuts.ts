@@ -1,10 +1,11 @@
+import type { HeldBudget } from '../budget/held.js';
 import { asGatewayError, GatewayError } from '../errors.js';
-import type { HeldBudget } from '../files/budget.js';
 import { Ingest, type IngestDeps, type Stored } from '../files/ingest.js';
 import type { Library } from '../files/library.js';
 import { PartLease } from '../files/part-lease.js';
 import type { Limits } from '../policy/limits.js';
 import type { Dialect, JsonObject, SlotPlace, SlotReading } from '../ports/dialect.js';
+import type { Owner } from '../ports/owner.js';
 import type { HeldMessage, SlotSink, SlotValue, WatchRange } from '../wire/json/reader.js';
 import { Cut } from './cut.js';
 import type { SpelledIn } from './gathered-string.js';
@@ -44,6 +45,7 @@ const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
 /** All that is cut out of one message, and whether the message can still be forwarded. */
 export class MessageCuts {
   readonly #deps: CutDeps;
+  readonly #owner: Owner;
   readonly #signal: AbortSignal;
   readonly #message: HeldMessage;
   readonly #kept = new Map<string, Promise<Stored>>();
@@ -51,7 +53,9 @@ export class MessageCuts {
   /** Files opened, whatever has become of them. */
   #opened = 0;
   #released = false;
-  #drops: Promise<unknown> | undefined;
+  /** Resolves when the message fails while its files are waited for. */
+  #failing: Promise<void> | undefined;
+  #tellFailure: (() => void) | undefined;
 
   readonly cuts: Cut[] = [];
   readonly claimed: ClaimedCut[] = [];
@@ -59,8 +63,10 @@ export class MessageCuts {
   readonly texts: { value: SlotValue; nested: NestedCuts }[] = [];
   failure: GatewayError | undefined;
 
-  constructor(deps: CutDeps, message: HeldMessage, signal: AbortSignal) {
+  /** @param owner whose shares of `limits.held` and `limits.partMemory` it takes */
+  constructor(deps: CutDeps, owner: Owner, message: HeldMessage, signal: AbortSignal) {
     this.#deps = deps;
+    this.#owner = owner;
     this.#message = message;
     this.#signal = signal;
   }
@@ -82,7 +88,7 @@ export class MessageCuts {
     if (this.#released) return;
     this.#bytes += delta;
     try {
-      this.#deps.held.add(delta);
+      this.#deps.held.add(delta, this.#owner);
     } catch (error) {
       this.fail(error);
     }
@@ -97,7 +103,7 @@ export class MessageCuts {
   /** Gives back whatever is still accounted for; nothing is accounted for any more. */
   release(): void {
     this.#released = true;
-    this.#deps.held.add(-this.#bytes);
+    this.#deps.held.add(-this.#bytes, this.#owner);
     this.#bytes = 0;
   }
 
@@ -133,7 +139,7 @@ export class MessageCuts {
       inlineLimit,
       spoolLimit: this.#deps.limits.spool,
       path,
-      lease: () => new PartLease(this.#deps.ingest, this.#signal),
+      lease: () => new PartLease(this.#deps.ingest, this.#owner, this.#signal),
       openFile: (lease) => this.#openFile(path, lease),
       keepFile: (ingest) => this.#keepFile(ingest),
       account: (delta) => this.account(delta),
@@ -169,17 +175,29 @@ export class MessageCuts {
     return true;
   }
 
+  /** The message has changed: what was read of the objects around its files is read again. */
+  reread(): void {
+    for (const claimed of this.claimed) {
+      const { start, end } = claimed.range;
+      claimed.holder = parseHolder(this.#message.slice(start, end)) ?? claimed.holder;
+    }
+  }
+
   #isOver(cut: Cut, place: SlotPlace, reading: SlotReading & { kind: 'mine' }): boolean {
     const size = cut.inspect()?.size;
     return size !== undefined && size > inlineLimitOf(cut, place, reading, this.#deps.limits);
   }
 
-  /** Set while the source must wait for the store or for memory. Never rejects. */
+  /** Set while the source must wait for the store or for memory. Never rejects, and waits for nothing once it has failed. */
   settle(): Promise<unknown> | undefined {
+    if (this.failure) return undefined;
     const waits: Promise<unknown>[] = [];
     for (const cut of this.cuts) if (cut.pressure) waits.push(cut.pressure);
-    if (this.#drops) waits.push(this.#drops);
-    return waits.length === 0 ? undefined : Promise.all(waits);
+    if (waits.length === 0) return undefined;
+    this.#failing ??= new Promise((resolve) => {
+      this.#tellFailure = resolve;
+    });
+    return Promise.race([Promise.all(waits), this.#failing]);
   }
 
   /** Nothing of this message is forwarded: memory is freed and what was stored for it is removed. */
@@ -187,19 +205,18 @@ export class MessageCuts {
     if (this.failure) return;
     this.failure = asGatewayError(error);
     this.#message.discard();
-    this.#drops = this.discardFiles().finally(() => {
-      this.#drops = undefined;
-    });
+    this.discardFiles();
+    this.#tellFailure?.();
   }
 
-  /** Removes every file stored for this message that has no record: all of them, or those put back into the message. */
-  async discardFiles(): Promise<void> {
-    await Promise.all(this.cuts.map((cut) => cut.drop()));
-    const stored = await Promise.allSettled(this.#kept.values());
+  /**
+   * Every file stored for this message that has no record is removed from now on: all of them, or those put back into
+   * the message.
+   */
+  discardFiles(): void {
+    for (const cut of this.cuts) cut.drop();
+    for (const storing of this.#kept.values()) this.#deps.library.discardStored(storing);
     this.#kept.clear();
-    for (const result of stored) {
-      if (result.status === 'fulfilled') await this.#deps.library.discard(result.value.key);
-    }
   }
 
   /** A stored file has a record now and is no longer this message's to remove. */
@@ -214,7 +231,7 @@ export class MessageCuts {
       throw new GatewayError('too_many_files', { limit: 'limits.files', allowed: limits.files });
     }
     const limit = { name: 'limits.file', bytes: limits.file, path };
-    return new Ingest(this.#deps.ingest, limit, this.#signal, undefined, lease);
+    return new Ingest(this.#deps.ingest, this.#owner, limit, this.#signal, undefined, lease);
   }
 
   /** The same bytes twice in one message are stored once. */
@@ -222,7 +239,7 @@ export class MessageCuts {
     const { digest } = ingest.seal();
     const twin = this.#kept.get(digest);
     if (twin) {
-      await ingest.abort();
+      ingest.abort();
       return twin;
     }
     const stored = ingest.commit();

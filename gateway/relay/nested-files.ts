@@ -5,6 +5,7 @@ import type { MessageCuts } from './message-cuts.js';
 import type { NestedCut } from './nested-cuts.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import { RANGE } from './slots.js';
+import type { ToldNames } from './told-names.js';
 
 export interface NestedContext {
   mayHoldFiles: (path: JsonPath) => boolean;
@@ -23,19 +24,20 @@ export function nestedFiles(message: HeldMessage, cuts: MessageCuts, context: Ne
   });
 }
 
-/** Puts links in their places, spelled as strings of JSON that stands in a string. */
+/** Puts links in their places, short ones, for a model reads the text, spelled as strings of JSON that stands in a string. */
 export async function publishNested(
   nested: readonly NestedCut[],
   files: OutgoingFiles,
-  subject: (path: JsonPath) => string,
+  { subject, names }: { subject: (path: JsonPath) => string; names: ToldNames },
 ): Promise<{ file: OutgoingFile; block: JsonPath }[]> {
   const published: { file: OutgoingFile; block: JsonPath }[] = [];
   for (const one of nested) {
     const { stored, value, dataUri } = one.cut;
     if (!stored) continue;
-    const file = await files.publish(stored, dataUri ?? {}, subject(value.path));
-    one.replacement = Buffer.from(inner(JSON.stringify(inner(JSON.stringify(file.ref.url)))));
-    published.push({ file, block: value.path.slice(0, -1) });
+    const block = value.path.slice(0, -1);
+    const file = await files.publish(stored, dataUri ?? {}, subject(value.path), (type) => names.nameAt(block, type));
+    one.replacement = Buffer.from(inner(JSON.stringify(inner(JSON.stringify(file.ref.link.url)))));
+    published.push({ file, block });
   }
   return published;
 }

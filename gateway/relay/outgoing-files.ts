@@ -3,7 +3,9 @@ import { fileNameFor } from '../files/file-name.js';
 import type { Stored } from '../files/ingest.js';
 import type { Library } from '../files/library.js';
 import { extensionOf, mediaTypeOf, sniff } from '../files/media-type.js';
-import type { OutgoingFile, Preview } from '../ports/dialect.js';
+import type { FileLabel } from '../files/ticket.js';
+import type { NamedType } from '../files/told-name.js';
+import type { HandleUses, OutgoingFile, Preview } from '../ports/dialect.js';
 import type { MessageCuts } from './message-cuts.js';
 
 /** What tells a file's type. */
@@ -20,17 +22,31 @@ export interface OutgoingFileDeps {
   previewOf: (record: FileRecord, head: Buffer, signal: AbortSignal) => Promise<Preview | undefined>;
 }
 
+interface Published {
+  file: OutgoingFile;
+  record: FileRecord;
+}
+
 /** The stored files of one message on their way to becoming links: each is published once, however often it stands. */
 export class OutgoingFiles {
   readonly #deps: OutgoingFileDeps;
   readonly #owner: Owner;
   readonly #cuts: MessageCuts;
   readonly #signal: AbortSignal;
-  readonly #byDigest = new Map<string, { file: OutgoingFile; key: string }>();
+  readonly #uses: () => HandleUses | undefined;
+  readonly #byDigest = new Map<string, Published>();
   #count = 0;
   #bytes = 0;
 
-  constructor(deps: OutgoingFileDeps, owner: Owner, cuts: MessageCuts, signal: AbortSignal) {
+  /** @param uses what a model can do with a handle, asked for when there is one */
+  constructor(
+    deps: OutgoingFileDeps,
+    owner: Owner,
+    cuts: MessageCuts,
+    signal: AbortSignal,
+    uses: () => HandleUses | undefined,
+  ) {
+    this.#uses = uses;
     this.#deps = deps;
     this.#owner = owner;
     this.#cuts = cuts;
@@ -53,28 +69,44 @@ export class OutgoingFiles {
 
   /** Key of the object that holds a published file's bytes; an older one than was stored now, if they were known. */
   keyOf(digest: string): string | undefined {
-    return this.#byDigest.get(digest)?.key;
+    return this.recordOf(digest)?.key;
+  }
+
+  /** Record of a published file. */
+  recordOf(digest: string): FileRecord | undefined {
+    return this.#byDigest.get(digest)?.record;
   }
 
   /**
    * Makes stored bytes a file with a link and, for an image, a preview.
    * @param subject the tool, prompt or method that gave it: nameless files are called after it
+   * @param told what the call or a text says that it is called
    */
-  async publish(stored: Stored, claims: FileClaims, subject: string): Promise<OutgoingFile> {
+  async publish(
+    stored: Stored,
+    claims: FileClaims,
+    subject: string,
+    told?: (type: NamedType) => string | undefined,
+  ): Promise<OutgoingFile> {
     this.#count += 1;
     const known = this.#byDigest.get(stored.digest);
-    if (known) return known.file;
+    if (known && !isNamed(claims)) return known.file;
     const sniffed = await sniff(stored.head);
-    const mimeType = mediaTypeOf(claims.mimeType, sniffed);
+    const type = { mimeType: mediaTypeOf(claims.mimeType, sniffed), ext: extensionOf(claims.mimeType, sniffed) };
+    const { name: given, uri } = claims;
+    const index = this.#count;
     const name = fileNameFor({
-      name: claims.name,
-      uri: claims.uri,
+      name: given,
+      uri,
+      told: told && (() => told(type)),
       owner: subject,
-      index: this.#count,
-      ext: extensionOf(claims.mimeType, sniffed),
+      index,
+      ext: type.ext,
     });
+    const label = { name, mimeType: type.mimeType };
+    if (known) return this.#again(known, label);
     const { principal, server } = this.#owner;
-    const record = await this.#deps.library.publish(stored, { principal, server, name, mimeType });
+    const record = await this.#deps.library.publish(stored, { principal, server, ...label });
     this.#cuts.settled(stored);
     return this.#refer(record, stored.head);
   }
@@ -83,7 +115,7 @@ export class OutgoingFiles {
   async add(record: FileRecord): Promise<OutgoingFile> {
     this.#count += 1;
     const known = this.#byDigest.get(record.digest);
-    if (known) return known.file;
+    if (known) return this.#again(known, record);
     const end = Math.min(record.size, HEAD_BYTES) - 1;
     const read = await this.#deps.library.read(record.key, this.#signal, { start: 0, end: Math.max(end, 0) });
     const head: Buffer[] = [];
@@ -91,12 +123,24 @@ export class OutgoingFiles {
     return this.#refer(record, Buffer.concat(head));
   }
 
+  /** The same bytes under another name are the same file: one handle, and a link that gives them that name. */
+  async #again({ file, record }: Published, { name, mimeType }: FileLabel): Promise<OutgoingFile> {
+    if (name === file.ref.name && mimeType === file.ref.mimeType) return file;
+    return { ...file, ref: await this.#deps.library.refer(record, 'usual', { name, mimeType }) };
+  }
+
   async #refer(record: FileRecord, head: Buffer): Promise<OutgoingFile> {
     const ref = await this.#deps.library.refer(record);
     const preview = await this.#deps.previewOf(record, head, this.#signal);
-    const file: OutgoingFile = preview ? { ref, preview } : { ref };
-    this.#byDigest.set(record.digest, { file, key: record.key });
+    const uses = this.#uses();
+    const file: OutgoingFile = { ref, ...(preview && { preview }), ...(uses && { uses }) };
+    this.#byDigest.set(record.digest, { file, record });
     this.#bytes += record.size;
     return file;
   }
+}
+
+/** Whether its server says what a file is called. */
+function isNamed({ name, uri }: FileClaims): boolean {
+  return name !== undefined || uri !== undefined;
 }

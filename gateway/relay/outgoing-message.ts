@@ -1,5 +1,6 @@
 import type { OutgoingMessage } from '../ports/upstream.js';
-import type { HeldMessage } from '../wire/json/reader.js';
+import { addAll } from '../wire/add-all.js';
+import type { JsonText } from './json-text.js';
 import type { Piece } from './splice.js';
 
 /** What takes the place of `[start, end)` of a client's message: the JSON text of a value, and how long it is. */
@@ -11,13 +12,13 @@ export interface OutgoingEdit {
 }
 
 /** The message with its edits: every other byte as it came, and no file in memory that is not there already. */
-export function render(message: HeldMessage, edits: readonly OutgoingEdit[]): OutgoingMessage {
+export function render(message: JsonText, edits: readonly OutgoingEdit[]): OutgoingMessage {
   const pieces: Piece[] = [];
   let at = 0;
   let length = message.size;
   for (const edit of [...edits].sort((a, b) => a.start - b.start || a.end - b.end)) {
     if (edit.start > at) pieces.push(message.slice(at, edit.start));
-    pieces.push(...edit.pieces);
+    addAll(pieces, edit.pieces);
     length += edit.length - (edit.end - edit.start);
     at = edit.end;
   }

@@ -23,6 +23,9 @@ export interface ClientResponse {
 const HEARTBEAT_MS = 15_000;
 const HEARTBEAT = comment('');
 
+/** Bytes up to which pieces are joined: each write is a call of the system, and a copy of a long message is memory. */
+const MAX_JOINED = 256 * 1024;
+
 const EMPTY_DATA = Buffer.from('data:\n');
 const NOTHING = Buffer.alloc(0);
 
@@ -34,6 +37,8 @@ export class Outlet {
   #heartbeat: NodeJS.Timeout | undefined;
   #inFrame = false;
   #bytes = 0;
+  /** Set while the client takes no more. One wait for all that is written meanwhile: each costs the response listeners. */
+  #pressure: Promise<void> | undefined;
 
   /** @param idleMs `timeouts.idle`: a client that takes nothing of what waits for it for that long is given up; 0: never */
   constructor(response: ClientResponse, format: 'sse' | 'json', idleMs: number) {
@@ -44,7 +49,7 @@ export class Outlet {
     this.#heartbeat = setInterval(() => {
       // the answer may have been ended elsewhere, as an error without a stream
       if (this.gone) clearInterval(this.#heartbeat);
-      else if (!this.#inFrame && response.headersSent) response.write(HEARTBEAT);
+      else if (!this.#inFrame && !this.#pressure && response.headersSent) this.#write(HEARTBEAT);
     }, HEARTBEAT_MS);
     this.#heartbeat.unref();
   }
@@ -59,13 +64,18 @@ export class Outlet {
     return this.#response.destroyed || this.#response.writableEnded;
   }
 
+  /** Set while the client takes no more: whoever wrote must wait for it before the next. Never rejects. */
+  get pressure(): Promise<void> | undefined {
+    return this.#pressure;
+  }
+
   /** Writes one message; `undefined` when the client takes more at once, which is the usual case. */
   send(pieces: readonly Piece[], frame: FrameFields | undefined): Promise<void> | undefined {
     if (this.gone) return undefined;
     const plain = pieces.every(Buffer.isBuffer) ? (pieces as readonly Buffer[]) : undefined;
     if (plain) {
       const bytes = this.#format === 'sse' ? framed(plain, frame) : plain;
-      return this.#write(bytes.length === 1 ? (bytes[0] as Buffer) : Buffer.concat(bytes));
+      return this.#writeAll(bytes);
     }
     return this.#stream(pieces, frame);
   }
@@ -76,13 +86,13 @@ export class Outlet {
     return this.#write(Buffer.concat([frameHead(frame), frame.data ? EMPTY_DATA : NOTHING, FRAME_END]));
   }
 
-  comment(bytes: Buffer): void {
-    if (!this.gone && !this.#inFrame) this.#write(comment(bytes.toString('utf8')));
+  comment(bytes: Buffer): Promise<void> | undefined {
+    return this.gone || this.#inFrame ? undefined : this.#write(comment(bytes.toString('utf8')));
   }
 
   /** Whitespace between JSON values. */
-  space(bytes: Buffer): void {
-    if (!this.gone) this.#write(bytes);
+  space(bytes: Buffer): Promise<void> | undefined {
+    return this.gone ? undefined : this.#write(bytes);
   }
 
   /** The answer is complete. */
@@ -119,13 +129,24 @@ export class Outlet {
     }
   }
 
+  #writeAll(pieces: readonly Buffer[]): Promise<void> | undefined {
+    for (const bytes of joined(pieces)) this.#write(bytes);
+    return this.#pressure;
+  }
+
   #write(bytes: Buffer): Promise<void> | undefined {
     this.#bytes += bytes.length;
     if (this.#response.write(bytes) || this.gone) return undefined;
+    this.#pressure ??= this.#drained();
+    return this.#pressure;
+  }
+
+  #drained(): Promise<void> {
     // Node sees progress inside one write, and without a listener it destroys the connection when there is none.
     this.#response.setTimeout(this.#idleMs);
     return new Promise((resolve) => {
       const done = () => {
+        this.#pressure = undefined;
         this.#response.setTimeout(0);
         this.#response.off('drain', done);
         this.#response.off('close', done);
@@ -135,6 +156,24 @@ export class Outlet {
       this.#response.once('close', done);
     });
   }
+}
+
+function joined(pieces: readonly Buffer[]): Buffer[] {
+  const out: Buffer[] = [];
+  let group: Buffer[] = [];
+  let length = 0;
+  const flush = () => {
+    if (group.length > 0) out.push(group.length === 1 ? (group[0] as Buffer) : Buffer.concat(group, length));
+    group = [];
+    length = 0;
+  };
+  for (const piece of pieces) {
+    if (length + piece.length > MAX_JOINED) flush();
+    group.push(piece);
+    length += piece.length;
+  }
+  flush();
+  return out;
 }
 
 function framed(pieces: readonly Buffer[], frame: FrameFields | undefined): Buffer[] {

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../ports/dialect.js';
 import type { SharedConnection } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
+import { answersIn } from './answers.js';
 import { ownAnswer, ownRequest } from './ask.js';
 import type { OwnAnswer } from './catalog.js';
 import type { ClientMessages } from './request.js';
-import { RANGE } from './slots.js';
 
 /** How long a request of Wharf's own may take. */
 const ASK_TIMEOUT_MS = 10_000;
@@ -40,7 +40,9 @@ export class OwnRequests {
 
   /** True when the message answered one of them: then it is for nobody else. @param failed it could not be read whole */
   takes(message: HeldMessage, failed: boolean): boolean {
-    const answered = this.#waiting.get(message.captured(RANGE.id) ?? '');
+    if (this.#waiting.size === 0) return false;
+    // a server that logs what it is sent repeats the request, and has not answered it
+    const answered = this.#waiting.get(answersIn(message)[0]?.id ?? '');
     answered?.(failed || message.malformed ? undefined : ownAnswer(message));
     return answered !== undefined;
   }

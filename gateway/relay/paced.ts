@@ -1,34 +1,34 @@
 import type { Readable } from 'node:stream';
-import { GatewayError } from '../errors.js';
+import type { PaceLimits } from '../budget/pace.js';
+import { serverPace } from './pump.js';
 
 export interface PacedOptions {
   /** Name of the server, for errors. */
   server: string;
-  /** `timeouts.idle` */
-  idleMs: number;
+  pace: PaceLimits;
   signal: AbortSignal;
 }
 
 /**
  * A body chunk by chunk, at the reader's pace: what is not read yet stays with the sender. Leaving the loop early
  * destroys it.
- * @throws GatewayError what the body failed with; `idle_timeout`; the signal's reason
+ * @throws GatewayError what the body failed with; `idle_timeout`, `upstream_too_slow`; the signal's reason
  */
-export async function* paced(body: Readable, { server, idleMs, signal }: PacedOptions): AsyncGenerator<Buffer> {
-  const silent = () =>
-    body.destroy(new GatewayError('idle_timeout', { server, limit: 'timeouts.idle', allowed: idleMs }));
+export async function* paced(body: Readable, { server, pace: limits, signal }: PacedOptions): AsyncGenerator<Buffer> {
+  const pace = serverPace(server, limits, (error) => body.destroy(error));
   const aborted = () => body.destroy(signal.reason instanceof Error ? signal.reason : new Error('given up'));
-  let timer = setTimeout(silent, idleMs);
   signal.addEventListener('abort', aborted, { once: true });
+  pace.want();
   try {
-    for await (const chunk of body) {
-      clearTimeout(timer);
-      yield chunk as Buffer;
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      pace.took(chunk.length);
       // a slow reader is no silence of the sender's
-      timer = setTimeout(silent, idleMs);
+      pace.rest();
+      yield chunk;
+      pace.want();
     }
   } finally {
-    clearTimeout(timer);
+    pace.end();
     signal.removeEventListener('abort', aborted);
   }
 }

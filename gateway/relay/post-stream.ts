@@ -1,6 +1,6 @@
 import type { GatewayError } from '../errors.js';
 import { errorAnswer } from './error-answer.js';
-import type { Exchange } from './exchange.js';
+import { type Exchange, noteError } from './exchange.js';
 import { Outlet } from './outlet.js';
 import type { ClientMessages, PendingRequest } from './request.js';
 import type { Piece } from './splice.js';
@@ -84,6 +84,16 @@ export class PostStream {
     return this.pending.size > 0 && [...this.pending.keys()].every((id) => this.#cancelled.has(id));
   }
 
+  /** Ids on the channel of the requests that are open and that the client has not cancelled. */
+  get awaited(): string[] {
+    return [...this.pending.keys()].filter((id) => !this.#cancelled.has(id));
+  }
+
+  /** Whether anything but answers can be said on it: a plain JSON body has no room for that. */
+  get takesMessages(): boolean {
+    return this.#format === 'sse' && !this.gone;
+  }
+
   /** The client wants no answer to this request; once that is so of all of them the stream ends. */
   cancel(id: string): void {
     this.#cancelled.add(id);
@@ -118,7 +128,7 @@ export class PostStream {
 
   /** Nothing more will come: every open request gets this error, as the answer's status while that is still open. */
   async fail(error: GatewayError, originalId: (id: string) => string): Promise<void> {
-    this.exchange.facts.error = error.code;
+    noteError(this.exchange.facts, error);
     if (!this.exchange.response.headersSent && !this.gone) {
       clearTimeout(this.#headTimer);
       this.#reject(error);

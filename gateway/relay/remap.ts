@@ -1,17 +1,11 @@
 import { plainText } from '../wire/json/plain-text.js';
-import { createReader, type HeldMessage, type WatchRange } from '../wire/json/reader.js';
-import { compileWatchTree } from '../wire/json/watch-tree.js';
+import type { HeldMessage, WatchRange } from '../wire/json/reader.js';
 import { type Edit, inOrder, replaceRange } from './edits.js';
+import { locateInSteps } from './json-text.js';
 import { RANGE } from './slots.js';
 
-const TREE = compileWatchTree({
-  keys: {
-    id: { watch: RANGE.id },
-    params: {
-      keys: { _meta: { keys: { progressToken: { capture: RANGE.progressToken, watch: RANGE.progressToken } } } },
-    },
-  },
-});
+const ID = ['id'];
+const PROGRESS_TOKEN = ['params', '_meta', 'progressToken'];
 
 /** How one client's request is called on a channel it shares with other clients. */
 export interface Mapping {
@@ -25,55 +19,42 @@ export interface Mapping {
  * A request under another id, which also becomes its progress token: on a shared process two clients may well use the
  * same ones. Every other byte is untouched.
  */
-export function renameRequest(
+export async function renameRequest(
   bytes: Buffer,
   id: string,
-  maxDepth: number,
-): { bytes: Buffer; progressToken: string | undefined } {
-  let renamed: { bytes: Buffer; progressToken: string | undefined } | undefined;
-  const reader = createReader('json', {
-    tree: TREE,
-    maxHeld: Number.POSITIVE_INFINITY,
-    maxDepth,
-    slotMin: Number.POSITIVE_INFINITY,
-    handler: {
-      slot: () => ({ write: () => {}, end: () => {} }),
-      message: (message) => {
-        const edits = message.ranges.map((range) => replaceRange(range, id));
-        const pieces = message.render(inOrder(edits)) as Buffer[];
-        renamed = { bytes: Buffer.concat(pieces), progressToken: message.captured(RANGE.progressToken) };
-      },
-    },
-  });
-  reader.feed(bytes);
-  reader.end();
-  return renamed ?? { bytes, progressToken: undefined };
+): Promise<{ bytes: Buffer; progressToken: string | undefined }> {
+  const { text, at } = await locateInSteps(bytes, [ID, PROGRESS_TOKEN]);
+  const token = at(PROGRESS_TOKEN);
+  const ranges = [at(ID), token].filter((range) => range !== undefined);
+  return {
+    bytes: Buffer.concat(text.render(inOrder(ranges.map((range) => replaceRange(range, id))))),
+    progressToken: token && plainText(text.slice(token.start, token.end).toString('utf8')),
+  };
 }
 
+/** What a client calls the request that has this id on the channel; undefined where it is the same. */
+export type Names = (id: string) => Mapping | undefined;
+
 /** The edits that give a message from the shared channel its client's own id, token and subscription id back. */
-export function namesBack(message: HeldMessage, mappings: ReadonlyMap<string, Mapping>): Edit[] {
+export function namesBack(message: HeldMessage, names: Names): Edit[] {
   const edits: Edit[] = [];
   for (const range of message.ranges) {
-    const text = replacement(message, range, mappings);
+    const text = replacement(message, range, names);
     if (text !== undefined) edits.push(replaceRange(range, text));
   }
   return edits;
 }
 
-function replacement(
-  message: HeldMessage,
-  range: WatchRange,
-  mappings: ReadonlyMap<string, Mapping>,
-): string | undefined {
-  const old = () => plainText(message.slice(range.start, range.end).toString('utf8'));
+function replacement(message: HeldMessage, range: WatchRange, names: Names): string | undefined {
+  const mapping = () => names(plainText(message.slice(range.start, range.end).toString('utf8')));
   switch (range.name) {
     case RANGE.id:
-      return message.captured('method') === undefined ? mappings.get(old())?.id : undefined;
+      return message.captured('method') === undefined ? mapping()?.id : undefined;
     case RANGE.progressToken:
-      return mappings.get(old())?.progressToken;
+      return mapping()?.progressToken;
     case RANGE.subscriptionId:
     case RANGE.requestId:
-      return mappings.get(old())?.id;
+      return mapping()?.id;
     default:
       return undefined;
   }

@@ -3,13 +3,15 @@ import type { Library } from '../files/library.js';
 import type { Limits } from '../policy/limits.js';
 import type { ClientFacts, Dialect, HolderKind, OutgoingFile, SlotPlace } from '../ports/dialect.js';
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
+import { addAll } from '../wire/add-all.js';
 import type { HeldMessage, WatchRange } from '../wire/json/reader.js';
 import { type Edit, insertMember, replaceRange } from './edits.js';
-import { type Located, locate } from './json-text.js';
+import { type Located, locateInSteps } from './json-text.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { FetchedFile, RemoteFailure, ResultPlace } from './remote-files.js';
 import { isObject } from './request.js';
 import { FILE_ERROR_META_KEY } from './slots.js';
+import { type StructuredResults, structuredPath } from './structured-results.js';
 
 export interface RemoteEditContext {
   server: string;
@@ -19,7 +21,7 @@ export interface RemoteEditContext {
   library: Library;
   files: OutgoingFiles;
   signal: AbortSignal;
-  outputSchema: (path: JsonPath) => Promise<JsonObject | undefined>;
+  structured: StructuredResults;
 }
 
 /** Blocks that take an object's place. */
@@ -65,7 +67,7 @@ export async function remoteEdits(
 ): Promise<RemoteEdits> {
   const writer = context.dialects.find((dialect) => dialect.spokenBy(context.client));
   if (!writer) throw new Error('no dialect is spoken by every client');
-  const located = locateAll(message, fetched);
+  const located = await locateAll(message, fetched);
   const done: RemoteEdits = { replacements: [], values: [], failures: [], edits: [] };
   for (const result of new Set(fetched.map((one) => one.result))) {
     const own = fetched.filter((one) => one.result === result);
@@ -86,7 +88,7 @@ export async function remoteEdits(
       }
       const file = await context.files.add(outcome.record);
       const speaks = dialect.spokenBy(context.client) || context.client.dialects?.includes(dialect.name) === true;
-      names.set(remote.uri, speaks ? file.ref.uri : file.ref.url);
+      names.set(remote.uri, speaks ? file.ref.uri : file.ref.link.url);
       if (remote.kind !== 'value') {
         const own = await contentOf(remote.kind, file, holder, writer === dialect, context);
         const written = own ?? writer.write(PLACES[remote.kind], file, asHolder(remote.kind, holder), context.client);
@@ -94,13 +96,13 @@ export async function remoteEdits(
         shown.add(file.ref.uri);
         continue;
       }
-      await renameValue(message, located, one, file, context, done);
-      if (speaks || shown.has(file.ref.uri)) continue;
+      const isRenamed = await renameValue(message, located, one, file, context, done);
+      if ((speaks && isRenamed) || shown.has(file.ref.uri)) continue;
       // its host shows content only
       shown.add(file.ref.uri);
-      blocks.push(...writer.write(PLACES.content, file, {}, context.client));
+      addAll(blocks, writer.write(PLACES.content, file, {}, context.client));
     }
-    done.edits.push(...renameInTexts(located, result, names));
+    addAll(done.edits, renameInTexts(located, result, names));
     if (blocks.length > 0) done.edits.push(append(message, located, result, blocks));
     if (failed) {
       done.edits.push(markAsError(message, located, result));
@@ -111,7 +113,7 @@ export async function remoteEdits(
 }
 
 /** Everything that may have to be found. */
-function locateAll(message: HeldMessage, fetched: readonly FetchedFile[]): Located {
+async function locateAll(message: HeldMessage, fetched: readonly FetchedFile[]): Promise<Located> {
   const paths = fetched.flatMap(({ path, result, holder }) => [
     ...path.map((_, length) => path.slice(0, length + 1)),
     ...membersOf(holder).map((member) => [...path, ...member]),
@@ -120,7 +122,7 @@ function locateAll(message: HeldMessage, fetched: readonly FetchedFile[]): Locat
     [...result.path, 'content'],
     ...textsOf(result).map(([index]) => [...result.path, 'content', index, 'text']),
   ]);
-  const located = locate(
+  const located = await locateInSteps(
     message.skeleton(),
     paths,
     fetched.some(({ path }) => typeof path[0] === 'number'),
@@ -163,12 +165,18 @@ async function renameValue(
   located: Located,
   { transfer, holder, path, result }: FetchedFile,
   file: OutgoingFile,
-  { client, dialects, outputSchema }: RemoteEditContext,
+  { client, dialects, structured }: RemoteEditContext,
   done: RemoteEdits,
-): Promise<void> {
-  const isFixed = (await outputSchema(path)) !== undefined;
+): Promise<boolean> {
+  const isFixed = (await structured.declared(path)) !== 'none';
   const own = isFixed ? undefined : firstOf(dialects, (dialect) => dialect.structure?.([file], client));
   const patches = own ? [{ path: [], value: own }] : transfer.rename(holder, file, client, isFixed);
+  const below = structuredPath(path);
+  const changes = patches.flatMap(({ path: inner, value }) =>
+    value === undefined ? [] : [{ path: [...below, ...inner], value }],
+  );
+  // an object that its client would not take stays as it is: the file stands in the content and in the list
+  if (isFixed && !(await structured.change(result.path, changes))) return false;
   for (const patch of patches) {
     const there = located.at([...path, ...patch.path]);
     const parent = located.at([...path, ...patch.path.slice(0, -1)]);
@@ -178,8 +186,8 @@ async function renameValue(
       done.edits.push(insertMember(message, parent, member));
     }
   }
-  const below = path.slice(path.indexOf('structuredContent') + 1);
   done.values.push({ file, result: result.path, path: below });
+  return true;
 }
 
 function firstOf<Value>(dialects: readonly Dialect[], ask: (dialect: Dialect) => Value | undefined): Value | undefined {

@@ -1,12 +1,14 @@
 import { asGatewayError, GatewayError } from '../errors.js';
 import type { FileRecord } from '../files/file.js';
 import { storeFile } from '../files/store-file.js';
+import { contrast } from '../policy/amounts.js';
 import type { Dialect, FileReason, RemoteFile, RemoteTransfer } from '../ports/dialect.js';
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import type { Inquire } from './catalog.js';
 import type { RelayDeps } from './exchange.js';
 import { LINK_MARK, LINK_METHODS } from './lazy-links.js';
+import { paced } from './paced.js';
 import { brief, rulesFor } from './remote-transfer.js';
 import { isObject } from './request.js';
 import { valueAt } from './value-at.js';
@@ -130,7 +132,9 @@ async function fetchOne(
 ): Promise<FetchedFile['outcome'] | undefined> {
   const own = await ownFile(remote, deps, principal);
   if (own) return { kind: 'stored', record: own };
-  const answer = await deps.remoteMethods.first(transfer.downloadRequests(remote.uri), inquire, remote.isGuess);
+  const answer = await deps.remoteMethods
+    .of(principal)
+    .first(transfer.downloadRequests(remote.uri), inquire, remote.isGuess);
   if (answer.kind === 'unknown' || (answer.kind !== 'result' && remote.isGuess)) return undefined;
   if (answer.kind === 'silent') return failure('unreachable', 'the server did not say where it is');
   if (answer.kind === 'refused') {
@@ -146,14 +150,15 @@ async function fetchOne(
   const digest = remote.digest ?? download.digest;
   const { limits, server, cut, files } = deps;
   if (size !== undefined && size > limits.file) {
-    return failure('maxSizeExceeded', `it has ${size} bytes; limits.file is ${limits.file}`);
+    const { allowed, actual } = contrast(limits.file, size);
+    return failure('maxSizeExceeded', `it has ${actual}, and at most ${allowed} is allowed`);
   }
   try {
     const { url, headers } = download.descriptor;
     const { body } = await deps.transfer.download({ url, headers, rules: rulesFor(deps) }, signal);
     try {
       const file = {
-        bytes: body as AsyncIterable<Buffer>,
+        bytes: paced(body, { server, pace: deps.pace, signal }),
         claims: remote.claims,
         principal,
         server,

@@ -1,4 +1,5 @@
 import { asGatewayError, GatewayError } from '../errors.js';
+import { exactSizeText } from '../policy/amounts.js';
 import type { RemoteTransfer, TransferDescriptor, TransferRefusal } from '../ports/dialect.js';
 import type { Delivery } from '../ports/file-slot.js';
 import type { JsonValue } from '../ports/json.js';
@@ -9,6 +10,7 @@ import type { IncomingFile } from './incoming-files.js';
 
 export interface RemoteContext {
   deps: RelayDeps;
+  principal: string;
   inquire: Inquire;
   signal: AbortSignal;
 }
@@ -31,10 +33,11 @@ export async function uploadToServer(
   file: IncomingFile,
   { dialect: name, revision }: Delivery & { kind: 'uploaded' },
   argument: string,
-  { deps, inquire, signal }: RemoteContext,
+  { deps, principal, inquire, signal }: RemoteContext,
 ): Promise<JsonValue | undefined> {
   const transfer = deps.dialects.find((dialect) => dialect.name === name)?.transfer;
   if (!transfer) throw new Error(`the dialect ${name} has no transfer`);
+  const methods = deps.remoteMethods.of(principal);
   const facts = { name: file.name, mimeType: file.mimeType, size: file.size, digest: file.digest };
   const refused = (text: string, { reason, ...sizes }: TransferRefusal = { reason: 'unreachable' }, cause?: unknown) =>
     new GatewayError(
@@ -44,7 +47,7 @@ export async function uploadToServer(
     );
   const server = `the server "${deps.server}"`;
   const authorize = async (): Promise<Authorized | undefined> => {
-    const answer = await deps.remoteMethods.first(transfer.uploadRequests(facts, revision), inquire);
+    const answer = await methods.first(transfer.uploadRequests(facts, revision), inquire);
     switch (answer.kind) {
       case 'unknown':
         return undefined;
@@ -60,7 +63,9 @@ export async function uploadToServer(
       throw refused(`${server} takes it for another file, of another digest`, { reason: 'digestMismatch' });
     }
     if (authorized.size !== undefined && authorized.size !== file.size) {
-      throw refused(`${server} takes it for another file, of ${authorized.size} bytes`, { reason: 'sizeMismatch' });
+      throw refused(`${server} takes it for another file, of ${exactSizeText(authorized.size)}`, {
+        reason: 'sizeMismatch',
+      });
     }
     return authorized;
   };
@@ -80,7 +85,7 @@ export async function uploadToServer(
   }
   if (upload.complete) {
     const { method } = upload.complete;
-    const completed = await deps.remoteMethods.first([upload.complete], inquire);
+    const completed = await methods.first([upload.complete], inquire);
     const why = completed.kind === 'refused' ? transfer.readRefusal(completed.error.data) : undefined;
     // one that gives no reason may just not know the method: if the file is not there, the call will tell
     if (completed.kind === 'silent' || why) throw refused(`${server} did not complete it by ${method}`, why);
@@ -121,10 +126,14 @@ function refusalIn(body: Buffer, transfer: RemoteTransfer): TransferRefusal | un
 }
 
 /** What may be asked of addresses that this server named. */
-export function rulesFor(deps: Pick<RelayDeps, 'limits' | 'timeouts' | 'upstreamOrigin'>): TransferRules {
-  const { limits, timeouts, upstreamOrigin } = deps;
+export function rulesFor(
+  deps: Pick<RelayDeps, 'limits' | 'timeouts' | 'upstreamOrigin' | 'fetchOrigins' | 'ownPorts'>,
+): TransferRules {
+  const { limits, timeouts, upstreamOrigin, fetchOrigins, ownPorts } = deps;
   return {
     ...(upstreamOrigin && { ownOrigin: upstreamOrigin }),
+    origins: fetchOrigins,
+    ownPorts: ownPorts(),
     maxBytes: limits.file,
     timeouts: { connect: timeouts.store, idle: timeouts.idle, total: timeouts.upstream },
     redirects: 3,

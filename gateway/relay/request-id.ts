@@ -1,10 +1,9 @@
+import { firstInk, isBlank, onOneLine } from '../wire/blank.js';
 import { createReader, type MessageReader } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
 
 const NEWLINE = Buffer.from('\n');
-const LF = 0x0a;
 const OPEN_OBJECT = 0x7b;
-const SPACE = 0x20;
 
 /** An id is looked for in messages of any length, without holding them. */
 const HELD_BYTES = 64 * 1024;
@@ -45,15 +44,11 @@ export class IdFinder {
  * @param pieces of the text, which may break off
  */
 export function idIn(pieces: readonly Buffer[]): string | undefined {
-  const begins = pieces.find((piece) => piece.some((byte) => byte > SPACE));
-  if (begins?.find((byte) => byte > SPACE) !== OPEN_OBJECT) return undefined;
+  const begins = pieces.find((piece) => !isBlank(piece));
+  if (!begins || firstInk(begins) !== OPEN_OBJECT) return undefined;
   const finder = new IdFinder();
+  // line breaks of JSON stand between tokens: to the finder one would be the end
   for (const piece of pieces) finder.feed(onOneLine(piece));
   finder.end();
   return finder.id;
-}
-
-/** Line breaks of JSON stand between tokens, where a blank is as good: to the finder one would be the end. */
-function onOneLine(piece: Buffer): Buffer {
-  return piece.includes(LF) ? Buffer.from(piece.map((byte) => (byte === LF ? SPACE : byte))) : piece;
 }

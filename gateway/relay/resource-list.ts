@@ -46,7 +46,7 @@ function editsFor(text: Buffer, key: string, added: readonly JsonObject[]): Edit
     if (entries.length > 0) wanted.push({ path: [key, index], members: entries });
   }
   const paths = wanted.flatMap(({ path, members }) => [path, ...members.map(([name]) => [...path, name])]);
-  const { message, at } = locate(text, paths);
+  const { text: located, at } = locate(text, paths);
   return wanted.flatMap(({ path, members }) => {
     const entry = at(path);
     if (!entry) return [];
@@ -57,6 +57,6 @@ function editsFor(text: Buffer, key: string, added: readonly JsonObject[]): Edit
       if (there) edits.push(replaceRange(there, JSON.stringify(value)));
       else missing.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
     }
-    return missing.length === 0 ? edits : [...edits, insertMember(message, entry, missing.join(','))];
+    return missing.length === 0 ? edits : [...edits, insertMember(located, entry, missing.join(','))];
   });
 }

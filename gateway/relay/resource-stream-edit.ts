@@ -142,6 +142,7 @@ async function readAll(
   const ref = await cut.library.refer(record);
   facts.files += 1;
   facts.fileBytes += record.size;
+  facts.content = record;
   const place = [...cut.places.values()].find((known) => known.place.kind === 'resource')?.place;
   const writer = deps.dialects.find((dialect) => dialect.spokenBy(client));
   if (!place || !writer) throw new Error('no dialect writes resources');

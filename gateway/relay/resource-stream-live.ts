@@ -53,6 +53,7 @@ export class LiveResource {
     this.#reader = new CutReader(
       kind,
       { ...deps.cut, tree },
+      { principal: exchange.principal, server: deps.server },
       {
         tap: (value, message) => this.#tap(value, message),
         message: (message, cuts) => this.#onMessage(message, cuts),
@@ -67,7 +68,7 @@ export class LiveResource {
     try {
       await pump(this.#answer.body, (chunk) => this.#take(chunk), {
         server: deps.server,
-        idleMs: deps.timeouts.idle,
+        pace: deps.pace,
         due: () => this.#reader.inMessage,
         signal: exchange.signal,
       });
@@ -77,7 +78,7 @@ export class LiveResource {
     } catch (error) {
       if (this.#isOver) return;
       this.#answer.body.destroy();
-      await this.#reader.abandon();
+      this.#reader.abandon();
       await this.#work?.catch(() => {});
       if (this.#live?.answer.begun) this.#live.answer.abort();
       throw error;

@@ -2,6 +2,7 @@ import { asGatewayError, GatewayError } from '../errors.js';
 import type { ClientFacts, RpcError } from '../ports/dialect.js';
 import type { JsonValue } from '../ports/json.js';
 import type { ResourceStreaming, StreamRefusal } from '../ports/resource-streaming.js';
+import { silenced } from './own-words.js';
 import { isObject } from './request.js';
 
 /** A server's own error, as far as it says nothing of the resource that a dialect would say in its own way. */
@@ -23,9 +24,10 @@ const TEXTS = {
 /** What to throw for the error of a server's answer. */
 export function refusalOf(error: JsonValue, uri: string, streaming: ResourceStreaming): GatewayError | ServerError {
   if (!isObject(error) || typeof error.code !== 'number' || typeof error.message !== 'string') {
-    return new GatewayError('upstream_invalid', { reason: 'its error is none' });
+    return new GatewayError('upstream_invalid', { reason: 'its error is not one of JSON-RPC' });
   }
-  const { code, message, data } = error;
+  const { code, message } = error;
+  const data = error.data === undefined ? undefined : silenced(error.data);
   const reason = streaming.readError({ code, message, ...(data !== undefined && { data }) });
   if (reason) return new GatewayError('stream_refused', { reason, uri, text: TEXTS[reason] });
   return new ServerError({ code, message, ...(data !== undefined && { data }) });

@@ -4,12 +4,12 @@ import { nameIn } from '../files/content-disposition.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 import type { ResourceStreaming } from '../ports/resource-streaming.js';
 import type { UpstreamAnswer } from '../ports/upstream.js';
-import { createReader } from '../wire/json/reader.js';
-import { compileWatchTree } from '../wire/json/watch-tree.js';
 import type { OwnHttpRequest } from './ask.js';
 import type { Inquire } from './catalog.js';
+import { deadline } from './deadline.js';
 import type { RelayDeps } from './exchange.js';
 import { single } from './mcp-headers.js';
+import { OwnAnswerReader } from './own-answer-reader.js';
 import { paced, prefixOf } from './paced.js';
 import { rulesFor } from './remote-transfer.js';
 import { isObject } from './request.js';
@@ -24,7 +24,6 @@ const MAX_HOPS = 5;
 const MAX_ENVELOPE = 1024 * 1024;
 /** A second try is worth it after these. */
 const RETRIABLE = new Set(['upstream_closed', 'fetch_failed', 'idle_timeout', 'fetch_timeout', 'upstream_refused']);
-const ID_TREE = compileWatchTree({ keys: { id: { capture: 'id' } } });
 
 /** A server that streams, on the session of the exchange under way. */
 export interface StreamingServer {
@@ -37,6 +36,8 @@ export interface RemoteContext {
   streaming: ResourceStreaming;
   server: StreamingServer;
   deps: RelayDeps;
+  /** Who asks. */
+  principal: string;
   signal: AbortSignal;
   /** What the request says of itself, for a server without sessions. */
   meta: { _meta: JsonObject } | undefined;
@@ -98,10 +99,11 @@ async function readAnswer(
   const type = single(headers['content-type']);
   const isJson = kind === 'json' && /^application\/json\s*(?:;|$)/i.test(type ?? '');
   if (kind === 'sse' || isJson) {
-    const bytes = paced(body, { server: deps.server, idleMs: deps.timeouts.idle, signal });
     // a resource may be JSON itself, and then its address stands in the head
     const mayBeContent = isJson && status === 200 && headers['mcp-resource-uri'] !== undefined;
-    const read = isJson ? await envelopeIn(bytes, id, mayBeContent) : await messageIn(bytes, id, deps);
+    const read = isJson
+      ? await envelopeIn(paced(body, { server: deps.server, pace: deps.pace, signal }), id, mayBeContent)
+      : await messageIn(body, id, context);
     if (read.message) return fromMessage(read.message, uri, context);
     if (!mayBeContent) {
       body.destroy();
@@ -113,7 +115,7 @@ async function readAnswer(
     body.destroy();
     throw refused(deps, status);
   }
-  const read = () => paced(body, { server: deps.server, idleMs: deps.timeouts.idle, signal });
+  const read = () => paced(body, { server: deps.server, pace: deps.pace, signal });
   return {
     ...about(type, headers),
     ...sized(kind === 'none' ? 0 : contentLength),
@@ -126,27 +128,24 @@ function refused(deps: RelayDeps, status: number): GatewayError {
   return new GatewayError('upstream_refused', { server: deps.server, status });
 }
 
-/** The answer in an event stream. */
-async function messageIn(bytes: AsyncIterable<Buffer>, id: string, deps: RelayDeps): Promise<Envelope> {
-  let message: JsonObject | undefined;
-  const reader = createReader('sse', {
-    tree: ID_TREE,
-    maxHeld: MAX_ENVELOPE,
-    maxDepth: deps.limits.depth,
-    slotMin: Number.POSITIVE_INFINITY,
-    handler: {
-      slot: () => ({ write: () => {}, end: () => {} }),
-      message: (held) => {
-        if (held.captured('id') === id) message = JSON.parse(held.skeleton().toString('utf8')) as JsonObject;
-      },
-    },
-  });
-  for await (const chunk of bytes) {
-    reader.feed(chunk);
-    if (message) break;
+/** The answer in an event stream, which may talk for ever without one. */
+async function messageIn(body: Readable, id: string, { deps, principal, signal }: RemoteContext): Promise<Envelope> {
+  const { server, limits, timeouts, cut } = deps;
+  const facts = { server, limit: 'timeouts.upstream', allowed: timeouts.upstream };
+  const end = deadline(signal, timeouts.upstream, () => new GatewayError('upstream_timeout', facts));
+  const reader = new OwnAnswerReader('sse', { id, limits, held: cut.held, owner: { principal, server } });
+  const bytes = paced(body, { server, pace: deps.pace, signal: end.signal });
+  try {
+    for await (const chunk of bytes) {
+      reader.feed(chunk);
+      if (reader.answer) break;
+    }
+    if (!reader.answer) throw new GatewayError('upstream_closed', { server });
+    return { message: JSON.parse(reader.answer.skeleton().toString('utf8')) as JsonObject, bytes };
+  } finally {
+    end.clear();
+    reader.release();
   }
-  if (!message) throw new GatewayError('upstream_closed', { server: deps.server });
-  return { message, bytes };
 }
 
 interface Envelope {

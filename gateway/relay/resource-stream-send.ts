@@ -2,10 +2,10 @@ import { GatewayError } from '../errors.js';
 import { attachment } from '../files/content-disposition.js';
 import { entityTag, headerUri, RESOURCE_HEADER, reprDigest } from '../files/download.js';
 import type { FileRecord } from '../files/file.js';
-import { FILE_HEADERS } from '../files/file-headers.js';
 import { fileNameFor } from '../files/file-name.js';
 import { extensionFor, extensionOf, isMediaType, mediaTypeOf, sniff } from '../files/media-type.js';
 import { storeFile } from '../files/store-file.js';
+import { contrast } from '../policy/amounts.js';
 import type { ClientFacts } from '../ports/dialect.js';
 import type { JsonObject } from '../ports/json.js';
 import type { ResourceStreaming } from '../ports/resource-streaming.js';
@@ -61,7 +61,6 @@ export class StreamSender {
     const { mimeType, name, size, digest } = item;
     const type = typeOf(mimeType);
     const headers = {
-      ...FILE_HEADERS,
       'cache-control': 'no-store, no-transform',
       'content-type': type,
       'content-disposition': attachment(nameOf(name, uri, type)),
@@ -139,7 +138,9 @@ export class StreamSender {
   #check(bytes: number, size: number | undefined): void {
     const { maxBytes, uri } = this.order;
     if (maxBytes !== undefined && bytes > maxBytes) {
-      const text = `The resource is larger than the client's maxStreamSize = ${maxBytes} bytes (${bytes}${size === undefined ? ' so far' : ''}).`;
+      const { allowed, actual } = contrast(maxBytes, bytes);
+      const soFar = size === undefined ? ' so far' : '';
+      const text = `The resource is larger than the client's maxStreamSize, ${allowed} (${actual}${soFar}).`;
       const facts = { reason: 'maxStreamSizeExceeded', uri, text, maxSize: maxBytes };
       throw new GatewayError('stream_refused', size === undefined ? facts : { ...facts, size });
     }

@@ -6,7 +6,7 @@ import type { OwnHttpRequest } from './ask.js';
 import { CapturedResponse } from './captured-response.js';
 import { asking, type Inquire } from './catalog.js';
 import { inOrder, replaceRange } from './edits.js';
-import type { Exchange, RelayDeps } from './exchange.js';
+import { type Exchange, noteError, type RelayDeps } from './exchange.js';
 import { locate } from './json-text.js';
 import { answerLocally, onlyRequest } from './local-answer.js';
 import { type ClientMessages, isObject, META_CAPABILITIES, type PendingRequest } from './request.js';
@@ -106,9 +106,10 @@ export class ResourceStreams {
       const sender = this.#sender(request, streaming, asked);
       await this.#serve(request, sender, asked);
     } catch (thrown) {
-      const { code, cause, facts } = asGatewayError(thrown);
+      const error = asGatewayError(thrown);
+      const { code, cause, facts } = error;
       if (OF_THE_EXCHANGE.has(code)) throw thrown;
-      exchange.facts.error = code;
+      noteError(exchange.facts, error);
       if (!exchange.signal.aborted) {
         this.#deps.log.warn({ code, facts, err: cause ?? thrown }, 'a resource could not be streamed');
         this.#deps.metrics.count('wharf_errors_total', { code });
@@ -127,7 +128,7 @@ export class ResourceStreams {
       const sender = this.#sender(request, streaming, asked);
       request.edit = linkInstead(sender, this.#remote(asked, streaming), this.#deps);
     }
-    await this.#host.forward(exchange, asRead(messages, streams, streaming), session);
+    await this.#host.forward(reading(exchange), asRead(messages, streams, streaming), session);
   }
 
   /** @throws GatewayError `stream_refused` for a client that does not take streams, `params_invalid` */
@@ -156,7 +157,7 @@ export class ResourceStreams {
     if (context) return sender.send(await twice(() => openRemote(uri, context)));
     // for an answer that is refused by its HTTP status
     request.edit = linkInstead(sender, remote, this.#deps);
-    await this.#host.forward(exchange, read, session, async (answer) => {
+    await this.#host.forward(reading(exchange), read, session, async (answer) => {
       const { kind, status } = answer;
       if (kind === 'bytes' || kind === 'none') {
         if (OF_HTTP.has(status)) return false;
@@ -179,7 +180,8 @@ export class ResourceStreams {
     { exchange, session }: Asked,
   ): Promise<void> {
     const { library } = this.#deps.cut;
-    const captured = new CapturedResponse(exchange.response);
+    const owner = { principal: exchange.principal, server: this.#deps.server };
+    const captured = new CapturedResponse(exchange.response, this.#deps.cut.held, owner);
     let item: StreamItem | undefined;
     let isKept = false;
     request.edit = linkInstead(sender, remote, this.#deps, (taken) => {
@@ -188,27 +190,30 @@ export class ResourceStreams {
     const headers = { ...exchange.headers, accept: 'application/json' };
     try {
       await this.#host.forward({ ...exchange, response: captured, headers }, read, session);
+      if (captured.failure) throw captured.failure;
       const content = item as StreamItem | undefined;
       if (!content) return captured.replay();
-      await this.#held(content, () =>
+      await this.#held(content, exchange, () =>
         sender.send(content, () => {
           isKept = true;
         }),
       );
     } finally {
+      captured.release();
       const stored = (item as StreamItem | undefined)?.stored;
-      if (stored && !isKept) await library.discard(stored.key);
+      if (stored && !isKept) library.discard(stored.key);
     }
   }
 
   /** Bytes that no message holds any more are still in memory. */
-  async #held({ held = 0 }: StreamItem, run: () => Promise<void>): Promise<void> {
+  async #held({ held = 0 }: StreamItem, { principal }: Exchange, run: () => Promise<void>): Promise<void> {
     const budget = this.#deps.cut.held;
+    const owner = { principal, server: this.#deps.server };
     try {
-      budget.add(held);
+      budget.add(held, owner);
       await run();
     } finally {
-      budget.add(-held);
+      budget.add(-held, owner);
     }
   }
 
@@ -238,9 +243,18 @@ export class ResourceStreams {
       // what a stateless client cannot do itself, Wharf can
       const declared = messages.statelessVersion === undefined ? undefined : declaredBy(this.#deps);
       const meta = declared && { _meta: { [META_CAPABILITIES]: declared } };
-      return { streaming, server: { open: own?.open, inquire }, deps: this.#deps, signal: to.signal, meta };
+      const { principal } = exchange;
+      return { streaming, server: { open: own?.open, inquire }, deps: this.#deps, principal, signal: to.signal, meta };
     };
   }
+}
+
+/** What MCP asks of a client that reads: the request for a stream has an Accept of its own, which servers refuse. */
+const READS_BOTH = 'application/json, text/event-stream';
+
+/** The exchange as one of a client that reads messages; what its own Accept allows is for the answer to it. */
+function reading(exchange: Exchange): Exchange {
+  return { ...exchange, headers: { ...exchange.headers, accept: READS_BOTH } };
 }
 
 /** The messages with every stream asked for as `resources/read`: only what that method defines, the rest as it came. */
@@ -253,7 +267,7 @@ function asRead(
     [...base, 'method'],
     [...base, 'params'],
   ]);
-  const { message, at, duplicate } = locate(messages.bytes, paths, messages.isBatch);
+  const { text, at, duplicate } = locate(messages.bytes, paths, messages.isBatch);
   if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
   const edits = streams.flatMap(({ base, params }) => {
     const method = at([...base, 'method']);
@@ -265,7 +279,7 @@ function asRead(
   });
   return {
     ...messages,
-    bytes: Buffer.concat(message.render(inOrder(edits)) as Buffer[]),
+    bytes: Buffer.concat(text.render(inOrder(edits))),
     firstMethod: messages.firstMethod === streaming.method ? READ : messages.firstMethod,
   };
 }

@@ -131,13 +131,20 @@ function isSmall(schema: JsonObject): boolean {
 
 /** What a `#/…` reference points to. */
 export function pointed(root: JsonObject, reference: string): JsonValue | undefined {
-  if (!reference.startsWith('#')) return undefined;
+  // `#name` is an anchor, which may stand anywhere
+  if (reference !== '#' && !reference.startsWith('#/')) return undefined;
   let value: JsonValue | undefined = root;
   for (const token of reference.slice(1).split('/').slice(1)) {
     const key = percentDecoded(token).replaceAll('~1', '/').replaceAll('~0', '~');
-    value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+    value = memberOf(value, key);
   }
   return value;
+}
+
+/** Also of an array, by its index as text. */
+function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  return (value as JsonObject)[key];
 }
 
 function percentDecoded(token: string): string {

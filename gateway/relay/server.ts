@@ -6,14 +6,17 @@ import type { ClientFacts } from '../ports/dialect.js';
 import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../ports/upstream.js';
 import type { Inquire } from './catalog.js';
 import { clientFacts } from './client-facts.js';
-import type { Exchange, RelayDeps } from './exchange.js';
+import { type Exchange, noteError, type RelayDeps } from './exchange.js';
+import { firstEventOf } from './first-event.js';
 import { HttpServer } from './http-server.js';
 import { readLazy } from './lazy-links.js';
 import { answerLocally, errorOf, type LocalAnswer, onlyRequest, refusalAnswer } from './local-answer.js';
 import { callLocally, type LocalTool } from './local-tools.js';
 import { checkStatelessHeaders } from './mcp-headers.js';
 import { missingAnswer, withOffer } from './missing-files.js';
-import { type ClientMessages, isObject, type PendingRequest, parseMessages } from './request.js';
+import { checkOpening } from './open-session.js';
+import { invalid } from './read-message.js';
+import { type ClientMessages, isObject, type PendingRequest, readMessages, STATELESS_SINCE } from './request.js';
 import { idIn } from './request-id.js';
 import { ResourceStreams } from './resource-stream.js';
 import type { Session } from './session.js';
@@ -48,6 +51,9 @@ export class Server {
       own: (...parameters) =>
         (parameters[2]?.channel ?? this.#spoken) === 'shared' ? undefined : this.#httpServer().own(...parameters),
     });
+    deps.sessions.watch(deps.server, (session) => {
+      void (session.channel === 'shared' ? this.#shared : this.#http)?.forget(session);
+    });
     if (!exchange || !shared) this.#spoken = exchange ? 'exchange' : 'shared';
   }
 
@@ -61,12 +67,14 @@ export class Server {
   }
 
   async post(exchange: Exchange): Promise<void> {
-    const messages = this.#parse(exchange);
+    const messages = await this.#parse(exchange);
     noteFacts(exchange, messages);
     checkStatelessHeaders(exchange.headers, messages);
+    if (messages.initialize) checkOpening(messages.initialize, this.#deps.limits.capabilities);
     const session = messages.initialize ? undefined : await this.#session(exchange);
     if (session) exchange.facts.version = session.version;
     const client = clientFacts(exchange, messages, session, this.#deps.profiles);
+    exchange.facts.client = client.name;
     if (await this.#streams.answer({ exchange, messages, session, client })) return;
     if (await this.#answersItself(exchange, messages, session, client)) return;
     try {
@@ -74,9 +82,11 @@ export class Server {
     } catch (error) {
       const request = onlyRequest(messages);
       if (!(error instanceof GatewayError) || !isAboutFile(error) || !request) throw error;
-      exchange.facts.error = error.code;
+      noteError(exchange.facts, error);
       const { reason, argument } = error.facts;
-      this.#deps.log.info({ principal: exchange.principal, reason, argument, err: error.cause }, 'a file was refused');
+      const { limit, allowed, actual } = exchange.facts;
+      const told = { principal: exchange.principal, reason, argument, limit, allowed, actual, err: error.cause };
+      this.#deps.log.info(told, 'a file was refused');
       const { server, uploads, dialects } = this.#deps;
       const offering = { server, principal: exchange.principal, uploads };
       const answer =
@@ -88,9 +98,9 @@ export class Server {
   }
 
   /** @throws GatewayError */
-  #parse(exchange: Exchange): ClientMessages {
+  async #parse(exchange: Exchange): Promise<ClientMessages> {
     try {
-      return parseMessages(exchange.body, this.#deps.limits.depth);
+      return await readMessages(exchange.body, this.#deps.limits);
     } catch (error) {
       // what is no JSON has no id that could be believed
       const id = error instanceof GatewayError && error.code === 'too_deep' ? idIn([exchange.body]) : undefined;
@@ -127,7 +137,7 @@ export class Server {
     session: Session | undefined,
     client: ClientFacts,
   ): Promise<boolean> {
-    const { methods } = this.#deps;
+    const { methods, limits } = this.#deps;
     const { principal, signal } = exchange;
     const work = async (request: PendingRequest): Promise<(() => Promise<LocalAnswer>) | undefined> => {
       const { method, params } = request;
@@ -136,8 +146,11 @@ export class Server {
         return () => methods.answer(method, params, { client, principal, inquire, signal });
       }
       const tool = await this.#ownTool(request, exchange, messages, session, client);
+      if (!tool) return undefined;
+      if (request.heavyArguments)
+        throw invalid(`more than limits.values = ${limits.values} values in the arguments of ${tool.name}`);
       const args = isObject(params.arguments) ? params.arguments : {};
-      return tool && (async () => ({ result: await callLocally(tool, args, principal, client) }));
+      return async () => ({ result: await callLocally(tool, args, principal, client) });
     };
     const request = onlyRequest(messages);
     if (!request) {
@@ -155,7 +168,7 @@ export class Server {
       answer = await run();
     } catch (error) {
       answer = errorOf(error);
-      exchange.facts.error = asGatewayError(error).code;
+      noteError(exchange.facts, asGatewayError(error));
       this.#deps.log.warn({ code: exchange.facts.error, method: request.method, err: error }, 'a request was refused');
     }
     answerLocally(exchange, messages, answer);
@@ -175,7 +188,7 @@ export class Server {
     const view = viewOf(client.protocolVersion, exchange.principal);
     const inquire = this.#inquire(exchange, messages, session);
     if (inquire) await catalog.load(view, inquire);
-    return catalog.takesFiles(view) ? tools.named(subject, catalog.toolNames(view)) : undefined;
+    return tools.named(subject, catalog.beside(view));
   }
 
   async get(exchange: Exchange): Promise<void> {
@@ -185,6 +198,11 @@ export class Server {
   }
 
   async remove(exchange: Exchange): Promise<void> {
+    const version = exchange.headers['mcp-protocol-version'];
+    // 2026-07-28: there are no sessions, and so nothing to end
+    if (typeof version === 'string' && version >= STATELESS_SINCE) {
+      throw new GatewayError('method_not_allowed', { method: 'DELETE', allow: 'POST' });
+    }
     const session = await this.#session(exchange);
     if (!session) throw new GatewayError('session_required');
     if (session.channel === 'shared') return this.#sharedServer().remove(exchange, session);
@@ -210,6 +228,8 @@ export class Server {
     if (typeof id !== 'string') return undefined;
     const session = await this.#deps.sessions.find(id, exchange.principal, this.name);
     if (!session) throw new GatewayError('session_unknown');
+    exchange.facts.session = session.id;
+    exchange.facts.client = session.clientName;
     return session;
   }
 
@@ -219,20 +239,28 @@ export class Server {
    */
   #probe(exchange: Exchange, messages: ClientMessages): (answer: UpstreamAnswer) => Promise<boolean> {
     return async (answer) => {
-      if (!LEGACY_STATUSES.has(answer.status) || answer.kind === 'json') {
+      // some servers of HTTP+SSE answer a POST like a GET: with a stream that begins by naming their endpoint
+      const namesEndpoint = await this.#namesEndpoint(answer);
+      if (!namesEndpoint && (!LEGACY_STATUSES.has(answer.status) || answer.kind === 'json')) {
         if (answer.status < 400) this.#spoken = 'exchange';
         return false;
       }
+      if (namesEndpoint) answer.body.destroy();
       try {
         await this.#sharedServer().post(exchange, messages, undefined);
       } catch (error) {
-        if (exchange.response.headersSent) throw error;
+        if (exchange.response.headersSent || namesEndpoint) throw error;
         return false;
       }
       answer.body.destroy();
       this.#spoken = 'shared';
       return true;
     };
+  }
+
+  async #namesEndpoint({ status, kind, body }: UpstreamAnswer): Promise<boolean> {
+    if (status !== 200 || kind !== 'sse') return false;
+    return (await firstEventOf(body, this.name, this.#deps.timeouts.upstream)) === 'endpoint';
   }
 
   #httpServer(): HttpServer {

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import type { Ledger } from '../budget/ledger.js';
 import type { StateKeys } from '../files/state-keys.js';
 import type { Clock } from '../ports/clock.js';
 import type { JsonObject } from '../ports/dialect.js';
 import type { Log } from '../ports/log.js';
+import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
+import { type Remembered, SessionTable } from './session-table.js';
 
 /** What every replica must know of a session; JSON under a key made of its id. */
 export interface SessionRecord {
@@ -16,7 +18,7 @@ export interface SessionRecord {
   channel: 'exchange' | 'shared';
   /** Negotiated MCP version. */
   version: string;
-  /** What the client declared in `initialize`. */
+  /** What dialects read of what the client declared in `initialize`. */
   capabilities: JsonObject;
   /** `clientInfo.name` */
   clientName?: string;
@@ -29,38 +31,67 @@ export interface Session extends SessionRecord {
   id: string;
 }
 
-interface Cached {
+interface Cached extends Remembered {
   session: Session;
   /** Where the state store keeps it. */
   key: string;
   /** When the state store was last told that the session is alive. */
   extendedAt: number;
+  /** It was opened here, and not only looked up: nobody else ends it. */
+  isOurs: boolean;
+}
+
+/** Bytes of a record up to which a session counts for one; most have a few hundred. */
+const USUAL_BYTES = 2048;
+
+/** What the largest may count for: all that is kept of one is bounded, and `limits.capabilities` is 16 KiB as a rule. */
+export const LARGEST_SESSION = 16;
+
+export interface SessionsDeps {
+  state: StateStore;
+  keys: StateKeys;
+  clock: Clock;
+  log: Log;
+  /** `timeouts.session` */
+  ttlMs: number;
+  /** Of `limits.sessions`. */
+  ledger: Ledger;
 }
 
 /** The sessions of all servers: kept in the state store for every replica, cached here so that its outage is survived. */
 export class Sessions {
-  readonly #state: StateStore;
-  readonly #keys: StateKeys;
-  readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #ttlMs: number;
-  readonly #cache: LRUCache<string, Cached>;
+  readonly #deps: SessionsDeps;
+  readonly #table: SessionTable<Cached>;
+  readonly #watchers = new Map<string, (session: Session) => void>();
 
-  constructor(deps: { state: StateStore; keys: StateKeys; clock: Clock; log: Log; ttlMs: number; maxCached: number }) {
-    this.#state = deps.state;
-    this.#keys = deps.keys;
-    this.#clock = deps.clock;
-    this.#log = deps.log;
-    this.#ttlMs = deps.ttlMs;
-    this.#cache = new LRUCache({ max: deps.maxCached, ttl: deps.ttlMs, updateAgeOnGet: true });
+  constructor(deps: SessionsDeps) {
+    this.#deps = deps;
+    this.#table = new SessionTable(deps.ledger, deps.ttlMs);
   }
 
-  /** @throws GatewayError `state_unavailable` */
+  /** Sessions remembered here. */
+  get size(): number {
+    return this.#table.size;
+  }
+
+  /** Tells one server's relay of sessions that were ended to make room for others, so that their upstreams hear of it. */
+  watch(server: string, ended: (session: Session) => void): void {
+    this.#watchers.set(server, ended);
+  }
+
+  /**
+   * Where its principal, or the process, has as many as it may, the longest unused one ends for it.
+   * @throws GatewayError `state_unavailable`, `state_full`
+   */
   async open(record: SessionRecord): Promise<Session> {
+    const { state, keys, clock, ttlMs } = this.#deps;
     const session: Session = { ...record, id: randomUUID() };
-    const key = this.#keys.of('session', session.id);
-    await this.#state.create(key, JSON.stringify(record), this.#ttlMs);
-    this.#cache.set(session.id, { session, key, extendedAt: this.#clock.now() });
+    const key = keys.of('session', session.id);
+    const text = this.#text(key, record);
+    await state.create(key, text, ttlMs, ownerOf(record));
+    const now = clock.now();
+    const evicted = this.#table.add({ ...remembered(session, text, now), session, key, extendedAt: now, isOurs: true });
+    for (const one of evicted) if (one.isOurs) this.#endForRoom(one.session);
     return session;
   }
 
@@ -69,7 +100,7 @@ export class Sessions {
    * @throws GatewayError `state_unavailable` when it is not cached here
    */
   async find(id: string, principal: string, server: string): Promise<Session | undefined> {
-    const cached = this.#cache.get(id) ?? (await this.#load(id));
+    const cached = this.#table.use(id, this.#deps.clock.now()) ?? (await this.#load(id));
     if (!cached || cached.session.principal !== principal || cached.session.server !== server) return undefined;
     this.#keepAlive(cached);
     return cached.session;
@@ -77,29 +108,70 @@ export class Sessions {
 
   /** Ends the session everywhere but in other replicas' caches, where the upstream's own 404 ends it. */
   async end(id: string): Promise<void> {
-    this.#cache.delete(id);
-    await Promise.all(this.#keys.all('session', id).map((key) => this.#state.remove(key)));
+    const { state, keys } = this.#deps;
+    this.#table.delete(id);
+    await Promise.all(keys.all('session', id).map((key) => state.remove(key)));
   }
 
   async #load(id: string): Promise<Cached | undefined> {
-    for (const key of this.#keys.all('session', id)) {
-      const text = await this.#state.read(key);
+    const { state, keys, clock } = this.#deps;
+    for (const key of keys.all('session', id)) {
+      const text = await state.read(key);
       if (text === undefined) continue;
-      const cached: Cached = { session: { ...(JSON.parse(text) as SessionRecord), id }, key, extendedAt: 0 };
-      this.#cache.set(id, cached);
+      const record = this.#record(key, text);
+      if (!record) continue;
+      const session: Session = { ...record, id };
+      const cached = { ...remembered(session, text, clock.now()), session, key, extendedAt: 0, isOurs: false };
+      // another request may have looked it up meanwhile
+      this.#table.delete(id);
+      // what falls out is only forgotten here: it is still in the store
+      this.#table.add(cached);
       return cached;
     }
     return undefined;
   }
 
-  /** Tells the store now and then, not at every request. A store that is down is told later. */
-  #keepAlive(cached: Cached): void {
-    const now = this.#clock.now();
-    if (now - cached.extendedAt < this.#ttlMs / 8) return;
-    cached.extendedAt = now;
-    this.#state.extend(cached.key, this.#ttlMs).catch((error) => {
-      cached.extendedAt = 0;
-      this.#log.warn({ err: error }, 'could not extend a session');
+  #endForRoom(session: Session): void {
+    const { log } = this.#deps;
+    const { principal, server } = session;
+    log.info({ principal, server }, 'a session was ended: there are as many as may be, and it was unused for longest');
+    this.#watchers.get(server)?.(session);
+    this.end(session.id).catch((error) => log.warn({ err: error }, 'could not end a session'));
+  }
+
+  /** The upstream's session id is a right at the upstream. */
+  #text(key: string, { upstreamSession, ...record }: SessionRecord): string {
+    const { seal } = this.#deps.keys;
+    return JSON.stringify({
+      ...record,
+      ...(upstreamSession !== undefined && { upstreamSession: seal.close(key, upstreamSession) }),
     });
   }
+
+  #record(key: string, text: string): SessionRecord | undefined {
+    const { upstreamSession: sealed, ...record } = JSON.parse(text) as SessionRecord;
+    if (sealed === undefined) return record;
+    const upstreamSession = this.#deps.keys.seal.open(key, sealed);
+    return upstreamSession === undefined ? undefined : { ...record, upstreamSession };
+  }
+
+  /** Tells the store now and then, not at every request. A store that is down is told later. */
+  #keepAlive(cached: Cached): void {
+    const { state, clock, log, ttlMs } = this.#deps;
+    const now = clock.now();
+    if (now - cached.extendedAt < ttlMs / 8) return;
+    cached.extendedAt = now;
+    state.extend(cached.key, ttlMs).catch((error) => {
+      cached.extendedAt = 0;
+      log.warn({ err: error }, 'could not extend a session');
+    });
+  }
+}
+
+function remembered({ id, principal }: Session, text: string, now: number): Remembered {
+  return { id, principal, weight: Math.ceil(text.length / USUAL_BYTES), usedAt: now };
+}
+
+function ownerOf({ principal, server }: SessionRecord): Owner {
+  return { principal, server };
 }

@@ -1,15 +1,19 @@
 import { GatewayError } from '../errors.js';
-import type { SharedUpstream } from '../ports/upstream.js';
+import type { SharedConnection, SharedUpstream } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
+import type { WatchTree } from '../wire/json/watch-tree.js';
 import type { Inquire } from './catalog.js';
-import { nameOf } from './client-facts.js';
+import { channelTree } from './channel-message.js';
 import type { Exchange, RelayDeps } from './exchange.js';
-import { resultOf } from './http-server.js';
 import { checkStatelessRequest } from './mcp-headers.js';
-import { type ClientMessages, DEFAULT_VERSION, isObject } from './request.js';
-import { spokenBy } from './server-dialects.js';
+import { OpenChannels } from './open-channels.js';
+import { sessionOf } from './open-session.js';
+import type { ClientMessages } from './request.js';
 import type { Session } from './session.js';
 import { SharedSession } from './shared-session.js';
+
+/** There is no room for another channel. */
+const FULL = new Set(['process_limit', 'connection_limit']);
 
 /** How often idle channels are looked for. */
 const IDLE_CHECK_MS = 30_000;
@@ -21,20 +25,23 @@ const IDLE_CHECK_MS = 30_000;
 export class SharedServer {
   readonly #deps: RelayDeps;
   readonly #upstream: SharedUpstream;
+  readonly #channels = new OpenChannels();
   readonly #sessions = new Map<string, SharedSession>();
   readonly #stateless = new Map<string, Promise<SharedSession>>();
   readonly #idleCheck: NodeJS.Timeout;
+  readonly #tree: WatchTree;
 
   constructor(deps: RelayDeps, upstream: SharedUpstream) {
     this.#deps = deps;
     this.#upstream = upstream;
+    this.#tree = channelTree([...deps.cut.places.values()].map(({ place }) => place));
     this.#idleCheck = setInterval(() => void this.#closeIdle(), Math.min(IDLE_CHECK_MS, deps.timeouts.session));
     this.#idleCheck.unref();
   }
 
   /** Channels open now. */
   get size(): number {
-    return this.#sessions.size + this.#stateless.size;
+    return this.#channels.size;
   }
 
   async post(exchange: Exchange, messages: ClientMessages, session: Session | undefined): Promise<void> {
@@ -71,11 +78,15 @@ export class SharedServer {
     exchange.response.end();
   }
 
+  /** A session was ended to make room for another. */
+  async forget({ id }: Session): Promise<void> {
+    await this.#sessions.get(id)?.close();
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#idleCheck);
-    const stateless = await Promise.allSettled(this.#stateless.values());
-    const channels = stateless.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-    await Promise.all([...channels, ...this.#sessions.values()].map((channel) => channel.close()));
+    await Promise.allSettled(this.#stateless.values());
+    await Promise.all([...this.#channels].map((channel) => channel.close()));
   }
 
   /** A channel lives in one process: after a restart, or on another replica, the client must initialize again. */
@@ -86,34 +97,34 @@ export class SharedServer {
   }
 
   async #initialize(exchange: Exchange, messages: ClientMessages): Promise<void> {
-    const connection = await this.#upstream.connect(exchange.signal);
+    const connection = await this.#connect(exchange.signal, exchange.principal);
     let id: string | undefined;
     const channel: SharedSession = new SharedSession({
       deps: this.#deps,
       connection,
       principal: exchange.principal,
+      tree: this.#tree,
       isShared: false,
       closed: () => {
-        if (id === undefined) return;
-        this.#sessions.delete(id);
+        this.#channels.delete(channel);
+        if (id === undefined || !this.#sessions.delete(id)) return;
         this.#deps.sessions.end(id).catch((error) => this.#deps.log.warn({ err: error }, 'could not end a session'));
       },
     });
+    this.#channels.add(channel);
     const opened = async (message: HeldMessage) => {
-      const result = resultOf(message);
-      if (!result) return undefined;
-      const { capabilities, clientInfo } = messages.initialize?.params ?? {};
-      const clientName = nameOf(clientInfo);
-      const session = await this.#deps.sessions.open({
-        principal: exchange.principal,
-        server: this.#deps.server,
-        channel: 'shared',
-        version: typeof result.protocolVersion === 'string' ? result.protocolVersion : DEFAULT_VERSION,
-        capabilities: isObject(capabilities) ? capabilities : {},
-        ...(clientName === undefined ? {} : { clientName }),
-        ...spokenBy(result, this.#deps.dialects),
-      });
+      const { initialize } = messages;
+      const about = { principal: exchange.principal, channel: 'shared' as const };
+      const record = initialize && sessionOf(message, initialize, about, this.#deps);
+      if (!record) return undefined;
+      const session = await this.#deps.sessions.open(record);
+      // the client left while the session was written down: nobody will ever learn its id
+      if (channel.isOver) {
+        await this.#deps.sessions.end(session.id);
+        return undefined;
+      }
       id = session.id;
+      exchange.facts.session = id;
       channel.session = session;
       this.#sessions.set(id, channel);
       return id;
@@ -121,7 +132,9 @@ export class SharedServer {
     try {
       await channel.post(exchange, messages, opened);
     } finally {
-      if (id === undefined) await channel.close();
+      // a process may take seconds to go, and nobody waits for that
+      if (id === undefined)
+        channel.close().catch((error) => this.#deps.log.warn({ err: error }, 'could not end a channel'));
     }
   }
 
@@ -129,28 +142,50 @@ export class SharedServer {
     const { principal } = exchange;
     const open = this.#stateless.get(principal);
     if (open) return open;
-    // not the exchange's own signal: the channel outlives the request that opened it
-    const opening = this.#upstream.connect(new AbortController().signal).then(
-      (connection) =>
-        new SharedSession({
-          deps: this.#deps,
-          connection,
-          principal,
-          isShared: true,
-          closed: () => this.#stateless.delete(principal),
-        }),
-    );
+    const opening = this.#openStateless(principal, () => {
+      if (this.#stateless.get(principal) === opening) this.#stateless.delete(principal);
+    });
     this.#stateless.set(principal, opening);
     opening.catch(() => this.#stateless.delete(principal));
     return opening;
   }
 
+  async #openStateless(principal: string, closed: () => void): Promise<SharedSession> {
+    // not the exchange's own signal: the channel outlives the request that opened it
+    const connection = await this.#connect(new AbortController().signal, principal);
+    const channel: SharedSession = new SharedSession({
+      deps: this.#deps,
+      connection,
+      principal,
+      tree: this.#tree,
+      isShared: true,
+      closed: () => {
+        this.#channels.delete(channel);
+        closed();
+      },
+    });
+    this.#channels.add(channel);
+    return channel;
+  }
+
+  /** Where there is no room, a session that rests makes it: its client initializes again when it comes back. */
+  async #connect(signal: AbortSignal, principal: string): Promise<SharedConnection> {
+    for (;;) {
+      try {
+        return await this.#upstream.connect(signal, principal);
+      } catch (error) {
+        if (!(error instanceof GatewayError) || !FULL.has(error.code) || signal.aborted) throw error;
+        const spared = this.#channels.spare(principal, error.facts.full === 'principal');
+        if (!spared) throw error;
+        this.#deps.log.info({ principal: spared.principal }, 'a session at rest was ended to make room for another');
+        this.#deps.metrics.count('wharf_ended_sessions_total', { server: this.#deps.server });
+        await spared.close();
+      }
+    }
+  }
+
   async #closeIdle(): Promise<void> {
     const latest = Date.now() - this.#deps.timeouts.session;
-    const stateless = await Promise.allSettled(this.#stateless.values());
-    const channels = stateless.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-    for (const channel of [...channels, ...this.#sessions.values()]) {
-      if ((channel.idleSince ?? Date.now()) < latest) await channel.close();
-    }
+    for (const channel of this.#channels) if ((channel.idleSince ?? Date.now()) < latest) await channel.close();
   }
 }

@@ -17,8 +17,6 @@ export const RANGE = {
   result: 'result',
   holder: 'holder',
   meta: 'meta',
-  filesMeta: 'filesMeta',
-  fileErrorMeta: 'fileErrorMeta',
   structuredContent: 'structuredContentRange',
   cacheScope: 'cacheScope',
   ttlMs: 'ttlMs',
@@ -37,8 +35,12 @@ export const SUBSCRIPTION_ID_KEY = 'io.modelcontextprotocol/subscriptionId';
  * The places that matter in an upstream's message: the envelope, the slots of all dialects, and what an edit may
  * touch. A result can also stand inside another message: `tasks/get` of the tasks extension answers with
  * `result.result`, and `notifications/tasks` carries `params.result`.
+ * @param envelope places beside them at the top of a message
  */
-export function toClientTree(places: readonly SlotPlace[]): WatchTree {
+export function toClientTree(
+  places: readonly SlotPlace[],
+  envelope: Readonly<Record<string, WatchNode>> = {},
+): WatchTree {
   const result = resultNode(places);
   result.keys = { ...result.keys, result: resultNode(places.filter((place) => place.kind === 'content')) };
   const params: WatchNode = {
@@ -51,6 +53,7 @@ export function toClientTree(places: readonly SlotPlace[]): WatchTree {
   };
   return compileWatchTree({
     keys: {
+      ...envelope,
       id: { capture: RANGE.id, watch: RANGE.id },
       method: { capture: 'method' },
       params,
@@ -89,8 +92,6 @@ function resultNode(places: readonly SlotPlace[]): WatchNode {
       _meta: {
         watch: RANGE.meta,
         keys: {
-          [FILES_META_KEY]: { watch: RANGE.filesMeta },
-          [FILE_ERROR_META_KEY]: { watch: RANGE.fileErrorMeta },
           [SUBSCRIPTION_ID_KEY]: { capture: RANGE.subscriptionId, watch: RANGE.subscriptionId },
         },
       },

@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors.js';
 import type { Library } from '../files/library.js';
+import { addAll } from '../wire/add-all.js';
 import { Base64Encoder } from '../wire/base64/encode.js';
 import { ByteStore } from '../wire/json/byte-store.js';
 import type { HeldMessage } from '../wire/json/reader.js';
@@ -37,12 +38,12 @@ export function splice(
       continue;
     }
     const { attachment } = part;
-    if (attachment instanceof Cut) pieces.push(...whole(attachment));
+    if (attachment instanceof Cut) addAll(pieces, whole(attachment));
     else if (attachment instanceof NestedCuts) {
       for (const inner of attachment.parts) {
-        if (inner instanceof ByteStore) pieces.push(...inner.pieces());
+        if (inner instanceof ByteStore) addAll(pieces, inner.pieces());
         else if (inner.replacement) pieces.push(inner.replacement);
-        else pieces.push(...whole(inner.cut));
+        else addAll(pieces, whole(inner.cut));
       }
     } else throw lost(part.path);
   }

@@ -47,7 +47,7 @@ export class TaskTools {
     if (taskId === undefined) return;
     const { state, keys, keptMs, log } = this.#deps;
     try {
-      await state.create(keys.of('task', named(taskId, owner)), request.subject, keptMs);
+      await state.create(keys.of('task', named(taskId, owner)), request.subject, keptMs, owner);
     } catch (error) {
       log.warn({ err: error }, 'the tool of a task could not be remembered');
     }

@@ -1,22 +1,28 @@
 import { asGatewayError, GatewayError } from '../errors.js';
-import type { ClientFacts, JsonObject, JsonValue } from '../ports/dialect.js';
+import type { FileRecord } from '../files/file.js';
+import type { ClientFacts, HandleUses, JsonObject, JsonValue } from '../ports/dialect.js';
+import { addAll } from '../wire/add-all.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { type Answer, answerAt, answersIn } from './answers.js';
 import { type Inquire, own } from './catalog.js';
+import { declaredResults, toolOf } from './declared-results.js';
 import { type Edit, inOrder, rangeAt } from './edits.js';
 import { errorAnswer, errorAnswers } from './error-answer.js';
-import type { ExchangeFacts, RelayDeps } from './exchange.js';
+import { type ExchangeFacts, noteError, type RelayDeps } from './exchange.js';
 import { patchText } from './json-patch.js';
 import { announceLinks } from './lazy-links.js';
-import type { MessageCuts } from './message-cuts.js';
+import { type MessageCuts, pointer } from './message-cuts.js';
 import { OutgoingFiles } from './outgoing-files.js';
+import { maySpeakForWharf, silenceServer } from './own-words.js';
 import { remoteEdits } from './remote-edits.js';
-import { fetchRemoteFiles, mayNameFiles, type ResultPlace, resultsIn } from './remote-files.js';
+import { type FetchedFile, fetchRemoteFiles, mayNameFiles, type ResultPlace, resultsIn } from './remote-files.js';
 import { isObject, type PendingRequest } from './request.js';
 import { keepShownResources } from './shown-resources.js';
 import { RANGE } from './slots.js';
 import { type Piece, splice } from './splice.js';
+import { StructuredResults } from './structured-results.js';
 import { mayBecomeTask } from './task-tools.js';
+import { ToldNames } from './told-names.js';
 import { editToolList } from './tool-list.js';
 import { translate } from './translate.js';
 import { liftedFacts, retoldError } from './upstream-refusals.js';
@@ -93,8 +99,12 @@ export function untouched(
 ): Piece[] | undefined {
   if (message.slots.length > 0 || cuts.failure || to.remap) return undefined;
   if (answersIn(message).some(({ id }) => needsLook(to.answered(id)))) return undefined;
-  if (tellsOfChange(message) || namesFiles(message, deps, to)) return undefined;
+  if (tellsOfChange(message) || namesFiles(message, deps, to) || maySpeak(message)) return undefined;
   return message.render([]) as Buffer[];
+}
+
+function maySpeak(message: HeldMessage): boolean {
+  return maySpeakForWharf((start, end) => message.slice(start, end), message.size);
 }
 
 /** True when what answers a request cannot pass unread, however short it is. */
@@ -118,16 +128,17 @@ export async function toClient(
   await cuts.settle();
   const answers = answersIn(message).map((answer) => ({ ...answer, request: to.answered(answer.id) }));
   const owner = { principal: to.principal, server: deps.server };
-  const files = new OutgoingFiles(deps.files, owner, cuts, to.signal);
+  const files = new OutgoingFiles(deps.files, owner, cuts, to.signal, () => handleUses(deps, to));
   const work: Work = { message, cuts, deps, to, answers, files };
   try {
+    if (maySpeak(message) && silenceServer(message)) cuts.reread();
     const retold = retell(work);
     if (retold) {
       await dismiss(cuts);
       return retold;
     }
     const edits: Edit[] = [];
-    for (const stage of STAGES) edits.push(...(await stage(work)));
+    for (const stage of STAGES) addAll(edits, await stage(work));
     const pieces = splice(message, inOrder(edits), deps.cut.library, (digest) => files.keyOf(digest), to.signal);
     to.facts.files += files.count;
     to.facts.fileBytes += files.bytes;
@@ -141,7 +152,7 @@ export async function toClient(
 /** Nothing more comes of a message: its memory is free, and of its files only those with a record stay. */
 export async function dismiss(cuts: MessageCuts): Promise<void> {
   await cuts.settle();
-  await cuts.discardFiles();
+  cuts.discardFiles();
   cuts.release();
 }
 
@@ -159,7 +170,7 @@ function failed({ message, answers, deps, to }: Work, error: GatewayError): Outg
     deps.metrics.count('wharf_dropped_messages_total', { reason: error.code });
     return undefined;
   }
-  to.facts.error = error.code;
+  noteError(to.facts, error);
   return { pieces: [bytes], answered: lost === undefined ? answers.map(({ id }) => id) : [lost], sent: async () => {} };
 }
 
@@ -191,7 +202,7 @@ async function editAnswers({ message, cuts, answers, to }: Work): Promise<Edit[]
   if (message.malformed) return [];
   const edits: Edit[] = [];
   for (const { base, request } of answers) {
-    if (request?.edit) edits.push(...(await request.edit({ message, cuts, base, to })));
+    if (request?.edit) addAll(edits, await request.edit({ message, cuts, base, to }));
   }
   return edits;
 }
@@ -217,7 +228,12 @@ function rewriteToolList({ message, answers, deps, to }: Work): Edit[] {
   const body: unknown = JSON.parse(message.skeleton().toString('utf8'));
   return lists.flatMap(({ base }) => {
     const result = (valueAt(body as JsonValue, base) as JsonObject).result;
-    return isObject(result) ? editToolList(message, [...base, 'result'], result, view, to.client, deps) : [];
+    return isObject(result)
+      ? editToolList(message, [...base, 'result'], result, view, to.client, {
+          ...deps,
+          remoteMethods: deps.remoteMethods.of(to.principal),
+        })
+      : [];
   });
 }
 
@@ -242,25 +258,13 @@ async function linkFiles(work: Work): Promise<Edit[]> {
   if (cuts.cuts.length === 0 && fetched.length === 0 && links.length === 0) return [];
   const requestAt = (path: readonly (string | number)[]) =>
     (answerAt(answers, path) as Work['answers'][number] | undefined)?.request;
-  const schemas = new Map<string, Promise<JsonObject | undefined>>();
-  const outputSchema = async (path: readonly (string | number)[]) => {
-    const tool = toolOf(requestAt(path));
-    if (tool === undefined) return undefined;
-    // asked once for a message, however many strings want to know
-    let schema = schemas.get(tool);
-    if (!schema) {
-      schema = deps.catalog
-        .tool(viewOf(to.client.protocolVersion, to.principal), tool, to.inquire)
-        .then((facts) => facts?.outputSchema);
-      schemas.set(tool, schema);
-    }
-    return schema;
-  };
+  const view = viewOf(to.client.protocolVersion, principal);
+  const structured = new StructuredResults(message, cuts, declaredResults(deps.catalog, view, inquire, requestAt));
   const { server, dialects, limits } = deps;
   const { client, signal } = to;
   const { library } = deps.files;
-  const context = { server, client, dialects, limits, library, files, signal, outputSchema };
-  return translate(message, cuts, files, {
+  const context = { server, client, dialects, limits, library, files, signal, structured };
+  const edits = await translate(message, cuts, files, {
     client,
     dialects,
     limits,
@@ -269,15 +273,32 @@ async function linkFiles(work: Work): Promise<Edit[]> {
       const request = requestAt(path);
       return nameOf(request) ?? 'file';
     },
-    outputSchema,
+    names: new ToldNames(message, requestAt),
+    structured,
+    sampleLinks: () => library.sampleLinks(),
     settings: (path) => own(deps.settings, toolOf(requestAt(path)) ?? ''),
     links,
     remote: fetched.length > 0 ? await remoteEdits(message, fetched, context) : undefined,
   });
+  const content = contentOf(work, fetched);
+  if (content) to.facts.content = content;
+  return edits;
 }
 
-function toolOf(request: PendingRequest | undefined): string | undefined {
-  return request?.method === 'tools/call' ? request.subject : request?.tool;
+/** What the first content of a resource has become: told in code, for a message is its server's word. */
+function contentOf({ answers, cuts, files }: Work, fetched: readonly FetchedFile[]): FileRecord | undefined {
+  const answer = answers.find(({ request }) => request?.method === 'resources/read');
+  const place = answer && pointer([...answer.base, 'result', 'contents', 0]);
+  const remote = fetched.find(({ path }) => pointer(path) === place)?.outcome;
+  if (remote?.kind === 'stored') return remote.record;
+  const own = cuts.claimed.find(({ range }) => pointer(range.path) === place);
+  return own?.cut.stored && files.recordOf(own.cut.stored.digest);
+}
+
+/** What a model that this client shows its tools can do with a handle. */
+function handleUses({ takers, tools, catalog }: RelayDeps, { client, principal }: Addressee): HandleUses | undefined {
+  const linkTool = tools.linkName(catalog.beside(viewOf(client.protocolVersion, principal)));
+  return takers.any || linkTool !== undefined ? { isTaken: takers.any, ...(linkTool && { linkTool }) } : undefined;
 }
 
 /** What nameless files in an answer are called after. */

@@ -1,13 +1,15 @@
 import { GatewayError } from '../errors.js';
 import type { ClientFacts, JsonObject, JsonPatch } from '../ports/dialect.js';
 import type { OutgoingMessage } from '../ports/upstream.js';
+import { addAll } from '../wire/add-all.js';
 import type { Inquire, ToolFacts } from './catalog.js';
 import type { RelayDeps } from './exchange.js';
 import { type HandedOver, prepareArguments } from './file-arguments.js';
-import { patchText, patchValue } from './json-patch.js';
+import { argumentsOf } from './heavy-arguments.js';
+import { patchMessage, patchValue } from './json-patch.js';
 import { liftsArguments, putBack } from './lifted-arguments.js';
 import { uploadToServer } from './remote-transfer.js';
-import { type ClientMessages, capabilitiesOf, isObject, META_CAPABILITIES, type PendingRequest } from './request.js';
+import { type ClientMessages, capabilitiesOf, META_CAPABILITIES, type PendingRequest } from './request.js';
 import { viewOf } from './view.js';
 
 /** Requests whose answers depend on what the client can do with files. */
@@ -53,11 +55,11 @@ export async function toUpstream(
   messages: ClientMessages,
   { deps, principal, client, inquire, signal, hasParamHeaders }: ToUpstreamContext,
 ): Promise<ToUpstream> {
-  const declared = declare(text, messages, deps);
+  const declared = await declare(text, messages, deps);
   const view = viewOf(client.protocolVersion, principal);
   const lifts = liftsArguments(client, deps.dialects);
   const tool = (name: string) => deps.catalog.tool(view, name, inquire);
-  const placed = lifts ? await putBackLifted(declared, messages, tool) : declared;
+  const placed = lifts ? await putBackLifted(declared, messages, tool, deps.limits) : declared;
   const prepared = await prepareArguments(placed, messages.requests, {
     dialects: deps.dialects,
     client,
@@ -74,7 +76,8 @@ export async function toUpstream(
     incoming: deps.incoming,
     tempFiles: deps.tempFiles,
     store: (file, inner) => deps.storeInline(file, principal, inner),
-    upload: (file, delivery, argument) => uploadToServer(file, delivery, argument, { deps, inquire, signal }),
+    upload: (file, delivery, argument) =>
+      uploadToServer(file, delivery, argument, { deps, principal, inquire, signal }),
     signal,
   });
   if (prepared) return prepared;
@@ -89,25 +92,35 @@ export async function toUpstream(
     const facts = { limit: 'limits.message', allowed: limits.message, actual: text.length };
     throw new GatewayError('message_too_large', facts);
   }
-  return { message: placed, headers: {}, done: async () => {} };
+  return { message: placed, headers: {}, done: nothingToRemove };
 }
+
+/** A call on a channel keeps this until it is answered: it must keep nothing of the call alive, as a closure in there would. */
+async function nothingToRemove(): Promise<void> {}
 
 /** Arguments that the client was shown at a tool's top level go where the server takes them. @throws GatewayError */
 async function putBackLifted(
   text: Buffer,
   { requests, isBatch }: ClientMessages,
   tool: (name: string) => Promise<ToolFacts | undefined>,
+  limits: RelayDeps['limits'],
 ): Promise<Buffer> {
   const patches: JsonPatch[] = [];
   for (const request of requests) {
     const { method, subject, params, base } = request;
-    if (method !== 'tools/call' || subject === undefined || !isObject(params.arguments)) continue;
-    const own = putBack(params.arguments, (await tool(subject))?.slots ?? []);
-    if (own.length === 0) continue;
-    request.params = { ...params, arguments: patchValue(params.arguments, own) };
-    patches.push(...own.map(({ path, value }) => ({ path: [...base, 'params', 'arguments', ...path], value })));
+    if (method !== 'tools/call' || subject === undefined) continue;
+    const { slots = [], paramHeaders = [] } = (await tool(subject)) ?? {};
+    const args = await argumentsOf(request, slots, paramHeaders, limits);
+    const own = args ? putBack(args, slots) : [];
+    if (!args || own.length === 0) continue;
+    request.params = { ...params, arguments: patchValue(args, own) };
+    delete request.heavyArguments;
+    addAll(
+      patches,
+      own.map(({ path, value }) => ({ path: [...base, 'params', 'arguments', ...path], value })),
+    );
   }
-  return patches.length === 0 ? text : patchText(text, patches, isBatch);
+  return patches.length === 0 ? text : patchMessage(text, patches, isBatch);
 }
 
 /** What the log says of a file: nothing of what is in it, and of where it came from only what is known. */
@@ -122,13 +135,17 @@ function factsOf({ argument, file: { origin, size, record } }: HandedOver) {
   };
 }
 
-function declare(text: Buffer, messages: ClientMessages, deps: Pick<RelayDeps, 'dialects' | 'limits'>): Buffer {
+async function declare(
+  text: Buffer,
+  messages: ClientMessages,
+  deps: Pick<RelayDeps, 'dialects' | 'limits'>,
+): Promise<Buffer> {
   const [request] = messages.requests;
   if (!request || messages.isBatch) return text;
   const at = placeOfCapabilities(request, messages);
   if (!at) return text;
   const patches: JsonPatch[] = Object.entries(declaredBy(deps)).map(([key, value]) => ({ path: [...at, key], value }));
-  return patches.length === 0 ? text : patchText(text, patches);
+  return patches.length === 0 ? text : patchMessage(text, patches);
 }
 
 /** What Wharf says that it can do, whoever the client is. */

@@ -2,6 +2,7 @@ import type { Limits } from '../policy/limits.js';
 import type { ClientFacts, Dialect, FileFacts, ShownSlot } from '../ports/dialect.js';
 import type { FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonPatch, JsonPath } from '../ports/json.js';
+import { addAll } from '../wire/add-all.js';
 import { maxSizeOf } from './deliveries.js';
 import { EACH, passesBetween } from './file-slots.js';
 import { patchValue } from './json-patch.js';
@@ -43,12 +44,12 @@ export function toolPatches(
     const place = passesBetween(slot, client, deps.dialects) ? undefined : placeOf(seen, slot.path);
     if (!place) continue;
     if (place.copies.length > 0) seen = patchValue(seen, place.copies);
-    patches.push(...place.copies);
+    addAll(patches, place.copies);
     let { at } = place;
     if (lifts && slot.lifted !== undefined) {
       const lifting = liftSlot(seen, slot.lifted, at);
       seen = patchValue(seen, lifting.patches);
-      patches.push(...lifting.patches);
+      addAll(patches, lifting.patches);
       at = lifting.at;
     }
     const name = lifts && slot.lifted !== undefined ? slot.lifted : topLevelName(slot);
@@ -68,7 +69,7 @@ export function toolPatches(
     const current = shown.map((entry) => ({ ...entry, schema: objectAt(seen, entry.at) }));
     const own = dialect.showTool?.(seen, current, client) ?? [];
     seen = patchValue(seen, own);
-    patches.push(...own);
+    addAll(patches, own);
   }
   for (const { slot, at } of shown) {
     if (!isUnusable(slot, deps)) continue;

@@ -1,8 +1,10 @@
 import { GatewayError } from '../errors.js';
 import type { FileRef } from '../files/file.js';
+import type { NamedType } from '../files/told-name.js';
 import type { Limits } from '../policy/limits.js';
 import type { ClientFacts, Dialect, JsonObject, OutgoingFile } from '../ports/dialect.js';
 import type { ToolSettings } from '../ports/file-slot.js';
+import { addAll } from '../wire/add-all.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import type { Cut } from './cut.js';
 import { type Edit, inOrder, insertMember, rangeAt, replaceRange } from './edits.js';
@@ -13,8 +15,10 @@ import type { NestedCut } from './nested-cuts.js';
 import { nestedFiles, publishNested } from './nested-files.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { RemoteEdits, Replacement } from './remote-edits.js';
+import { isDeclaredBase64 } from './schema/declared.js';
 import { FILE_ERROR_META_KEY, FILES_META_KEY, RANGE } from './slots.js';
-import { acceptsAnyString, isDeclaredBase64 } from './structured-content.js';
+import { type StructuredResults, structuredPath } from './structured-results.js';
+import type { ToldNames } from './told-names.js';
 
 /** Results are private to a principal and outlive no link; 2026-07-28 lets servers say otherwise. */
 const CACHE_FIELDS_SINCE = '2026-07-28';
@@ -31,8 +35,12 @@ export interface TranslateContext {
   mayHoldFiles: (path: readonly (string | number)[]) => boolean;
   /** What nameless files at this path are called after. */
   subject: (path: readonly (string | number)[]) => string;
-  /** The outputSchema of the tool whose result has this path, fetched when it is needed first. */
-  outputSchema: (path: readonly (string | number)[]) => Promise<JsonObject | undefined>;
+  /** What calls and texts say that files are called which have no names of their own. */
+  names: ToldNames;
+  /** What tools declare of their results, and what may be changed in those. */
+  structured: StructuredResults;
+  /** The texts by which a file could be linked to, before there is one. */
+  sampleLinks: () => Promise<readonly string[]>;
   /** What the operator says of that tool. */
   settings: (path: readonly (string | number)[]) => ToolSettings | undefined;
   /** Resources that the server only named, and Wharf reads when they are used. */
@@ -73,12 +81,12 @@ export async function translate(
   const ownReplacements = await replacementsOf(stored, files, context);
   const replacements = [...ownReplacements, ...besides(context.remote?.replacements ?? [], ownReplacements)];
   replaceHolders(replacements, edits, entries);
-  for (const { file, block } of await publishNested(nested, files, context.subject)) {
+  for (const { file, block } of await publishNested(nested, files, context)) {
     const contentIndex = Number(block.at(-1)) + movedBefore(block, replacements);
     entries.push({ file, result: resultOf(block), place: { contentIndex } });
   }
   await replaceStructured(message, cuts, files, context, edits, entries);
-  edits.push(...(context.remote?.edits ?? []));
+  addAll(edits, context.remote?.edits ?? []);
   for (const { file, result, path } of context.remote?.values ?? []) {
     entries.push({ file, result, place: { pointer: pointer(path) } });
   }
@@ -95,15 +103,14 @@ export async function translate(
   for (const result of resultsOf([...entries, ...links, ...failures])) {
     const here = links.filter((link) => samePath(link.result, result));
     const failure = failures.find((one) => samePath(one.result, result));
-    edits.push(...tellPrograms(message, result, [...listed(result, entries), ...here.map(linkEntry)], failure?.facts));
+    addAll(edits, tellPrograms(message, result, [...listed(result, entries), ...here.map(linkEntry)], failure?.facts));
   }
   for (const result of resultsOf(entries)) {
     const here = replacements.filter(({ range }) => pointer(resultOf(range.path)) === pointer(result));
-    if (here.some(({ kind }) => kind === 'content'))
-      edits.push(...(await structure(message, result, entries, context)));
+    if (here.some(({ kind }) => kind === 'content')) addAll(edits, await structure(message, result, entries, context));
     const isResource = here.some(({ kind }) => kind === 'resource');
     if (isResource && context.client.protocolVersion >= CACHE_FIELDS_SINCE) {
-      edits.push(...keepPrivate(message, result, entries));
+      addAll(edits, keepPrivate(message, result, entries));
     }
   }
   return inOrder(edits);
@@ -115,6 +122,7 @@ function refuseWhatIsNoFile({ cut, place, reading }: ClaimedCut, limits: Limits)
   const length = cut.inline?.reduce((sum, piece) => sum + piece.length, 0);
   const inlineLimit = inlineLimitOf(cut, place, reading, limits);
   if (length !== undefined && length <= Math.ceil(inlineLimit / 3) * 4) return;
+  if (cut.fault.code === 'syntax') throw new GatewayError('upstream_invalid', { reason: cut.fault.message });
   throw new GatewayError('file_not_base64', { path: cut.path, reason: cut.fault.message });
 }
 
@@ -137,8 +145,8 @@ async function refuseLost(
     if (!cut.lost || files.some(({ range }) => range.start < cut.value.offset && cut.value.offset < range.end))
       continue;
     const isFile = isStructured(cut) && context.mayHoldFiles(cut.value.path) && cut.stored !== undefined;
-    if (isFile && digests.has(cut.stored?.digest)) continue;
-    if (isFile && (await isExpected(cut, context))) continue;
+    const isDue = isFile && (digests.has(cut.stored?.digest) || (await isExpected(cut, context)));
+    if (isDue && (await mayBeLinked(cut, context))) continue;
     cut.putBack();
   }
 }
@@ -158,6 +166,7 @@ async function replacementsOf(
       cut.stored,
       { ...reading.claims, ...claimsOfUri },
       context.subject(cut.value.path),
+      (type) => context.names.nameAt(range.path, type),
     );
     const blocks = writer.write(place, file, holder, context.client);
     replacements.push({ range, kind: place.kind, blocks, file });
@@ -205,13 +214,13 @@ async function structure(
   message: HeldMessage,
   result: readonly (string | number)[],
   entries: readonly FileEntry[],
-  { dialects, client, outputSchema }: TranslateContext,
+  { dialects, client, structured }: TranslateContext,
 ): Promise<Edit[]> {
   if (rangeAt(message, RANGE.structuredContent, [...result, 'structuredContent'])) return [];
   if (client.protocolVersion < STRUCTURED_SINCE) return [];
   const files = [...new Set(entriesOf(result, entries).map(({ file }) => file))];
   const value = dialects.map((dialect) => dialect.structure?.(files, client)).find((made) => made !== undefined);
-  if (!value || (await outputSchema(result)) !== undefined) return [];
+  if (!value || (await structured.declared(result)) !== 'none') return [];
   return [insertMember(message, resultRange(message, result), `"structuredContent":${JSON.stringify(value)}`)];
 }
 
@@ -226,21 +235,19 @@ async function replaceStructured(
 ): Promise<void> {
   for (const cut of cuts.cuts.filter(isStructured)) {
     if (!context.mayHoldFiles(cut.value.path)) continue;
-    const path = structuredPath(cut);
+    const path = structuredPath(cut.value.path);
     const file = (await sameFile(cut, files)) ?? (await expectedFile(message, cut, files, context));
     if (!file) continue;
-    const schema = await context.outputSchema(cut.value.path);
-    const link = acceptsAnyString(schema, path) || isDeclaredBase64(schema, path) ? file.ref.url : '';
+    const { url, link: short } = file.ref;
+    const link = await context.structured.fitting(cut, [url, short.url, '']);
+    // where its client would take neither, the string stays
+    if (link === undefined) continue;
     // the quotes stand on either side of the cut
     edits.push(replaceRange({ start: cut.value.offset - 1, end: cut.value.offset + 1 }, JSON.stringify(link)));
     const result = cut.value.path.slice(0, -path.length - 1);
+    await context.structured.change(result, [{ path, value: link }]);
     entries.push({ file, result, place: { pointer: pointer(path) } });
   }
-}
-
-/** The path below structuredContent. */
-function structuredPath(cut: Cut): readonly (string | number)[] {
-  return cut.value.path.slice(cut.value.path.indexOf('structuredContent') + 1);
 }
 
 async function sameFile(cut: Cut, files: OutgoingFiles): Promise<OutgoingFile | undefined> {
@@ -250,11 +257,17 @@ async function sameFile(cut: Cut, files: OutgoingFiles): Promise<OutgoingFile | 
 }
 
 /** Whether a file is due at this place: the operator or the tool's outputSchema says so. */
-async function isExpected(cut: Cut, { settings, outputSchema }: TranslateContext): Promise<boolean> {
-  const path = structuredPath(cut);
+async function isExpected(cut: Cut, { settings, structured }: TranslateContext): Promise<boolean> {
+  const path = structuredPath(cut.value.path);
   const configured = settings(cut.value.path)?.results.files ?? [];
   if (configured.some((place) => fits(segmentsOf(place), path))) return true;
-  return isDeclaredBase64(await outputSchema(cut.value.path), path);
+  const declared = await structured.declared(cut.value.path);
+  return typeof declared !== 'string' && isDeclaredBase64(declared, path);
+}
+
+/** Whether the string's client would take a link in its place, or nothing. Told before there is a file to link to. */
+async function mayBeLinked(cut: Cut, { structured, sampleLinks }: TranslateContext): Promise<boolean> {
+  return (await structured.fitting(cut, [...(await sampleLinks()), ''])) !== undefined;
 }
 
 function fits(segments: readonly string[], path: readonly (string | number)[]): boolean {
@@ -271,14 +284,15 @@ async function expectedFile(
   context: TranslateContext,
 ): Promise<OutgoingFile | undefined> {
   if (!cut.stored && (cut.inspect()?.size ?? 0) <= context.limits.inlineOther) return undefined;
-  if (!(await isExpected(cut, context))) return undefined;
+  if (!(await isExpected(cut, context)) || !(await mayBeLinked(cut, context))) return undefined;
   if (!cut.stored) {
     cut.storeLate();
     await cut.pressure;
   }
   if (!cut.stored) return undefined;
   refuseDuplicates(message);
-  return files.publish(cut.stored, {}, context.subject(cut.value.path));
+  const told = (type: NamedType) => context.names.nameAt(cut.value.path, type);
+  return files.publish(cut.stored, {}, context.subject(cut.value.path), told);
 }
 
 function samePath(one: readonly (string | number)[], other: readonly (string | number)[]): boolean {
@@ -314,22 +328,16 @@ function tellPrograms(
   files: readonly JsonObject[],
   failure: JsonObject | undefined,
 ): Edit[] {
-  const edits: Edit[] = [];
-  const missing: string[] = [];
-  const set = (key: string, range: string, value: JsonObject | readonly JsonObject[]): void => {
-    const text = JSON.stringify(value);
-    const there = rangeAt(message, range, [...result, '_meta', key]);
-    if (there) edits.push(replaceRange(there, text));
-    else missing.push(`${JSON.stringify(key)}:${text}`);
-  };
-  if (files.length > 0) set(FILES_META_KEY, RANGE.filesMeta, files);
-  if (failure) set(FILE_ERROR_META_KEY, RANGE.fileErrorMeta, failure);
-  if (missing.length === 0) return edits;
-  const members = missing.join(',');
+  // nothing of the kind is there: what servers say in Wharf's name has been taken out
+  const members = [
+    ...(files.length > 0 ? [`${JSON.stringify(FILES_META_KEY)}:${JSON.stringify(files)}`] : []),
+    ...(failure ? [`${JSON.stringify(FILE_ERROR_META_KEY)}:${JSON.stringify(failure)}`] : []),
+  ].join(',');
+  if (members === '') return [];
   const meta = rangeAt(message, RANGE.meta, [...result, '_meta']);
-  if (!meta) return [...edits, insertMember(message, resultRange(message, result), `"_meta":{${members}}`)];
+  if (!meta) return [insertMember(message, resultRange(message, result), `"_meta":{${members}}`)];
   const isObject = message.slice(meta.start, meta.start + 1).toString('latin1') === '{';
-  return [...edits, isObject ? insertMember(message, meta, members) : replaceRange(meta, `{${members}}`)];
+  return [isObject ? insertMember(message, meta, members) : replaceRange(meta, `{${members}}`)];
 }
 
 /** A link is one principal's and dies: a cache must neither share the result nor keep it longer than that. */
@@ -338,7 +346,8 @@ function keepPrivate(
   result: readonly (string | number)[],
   entries: readonly FileEntry[],
 ): Edit[] {
-  const ttlMs = Math.min(...entriesOf(result, entries).map(({ file }) => file.ref.ttlSeconds * 1000));
+  const seconds = entriesOf(result, entries).map(({ file }) => file.ref.ttlSeconds);
+  const ttlMs = seconds.reduce((least, one) => Math.min(least, one)) * 1000;
   const edits: Edit[] = [];
   const scope = rangeAt(message, RANGE.cacheScope, [...result, 'cacheScope']);
   const ttl = rangeAt(message, RANGE.ttlMs, [...result, 'ttlMs']);

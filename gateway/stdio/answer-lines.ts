@@ -1,7 +1,8 @@
+import { addAll } from '../wire/add-all.js';
+import { isBlank, onOneLine } from '../wire/blank.js';
 import { NEWLINE } from './output.js';
 
 const LF = 0x0a;
-const CR = 0x0d;
 const COLON = 0x3a;
 const SPACE = 0x20;
 const BLANK = Buffer.from(' ');
@@ -17,7 +18,7 @@ export class JsonLines implements AnswerLines {
   #hasValue = false;
 
   write(bytes: Buffer): Buffer[] {
-    this.#hasValue ||= bytes.some((byte) => byte > SPACE);
+    this.#hasValue ||= !isBlank(bytes);
     return this.#hasValue ? [onOneLine(bytes)] : [];
   }
 
@@ -35,7 +36,7 @@ export class ValueLines implements AnswerLines {
     let at = 0;
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, at)) {
       this.#add(out, bytes.subarray(at, end));
-      out.push(...this.end());
+      addAll(out, this.end());
       at = end + 1;
     }
     this.#add(out, bytes.subarray(at));
@@ -49,7 +50,7 @@ export class ValueLines implements AnswerLines {
   }
 
   #add(out: Buffer[], part: Buffer): void {
-    if (!this.#inLine && !part.some((byte) => byte > SPACE)) return;
+    if (!this.#inLine && isBlank(part)) return;
     this.#inLine = true;
     out.push(onOneLine(part));
   }
@@ -132,9 +133,4 @@ export class EventLines implements AnswerLines {
     this.#event = '';
     this.#hasData = false;
   }
-}
-
-function onOneLine(bytes: Buffer): Buffer {
-  if (!bytes.includes(LF) && !bytes.includes(CR)) return bytes;
-  return Buffer.from(bytes.map((byte) => (byte === LF || byte === CR ? SPACE : byte)));
 }

@@ -1,4 +1,5 @@
 import { answersIn } from '../relay/answers.js';
+import { RANGE } from '../relay/slots.js';
 import { createReader, type MessageReader } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
 
@@ -6,7 +7,8 @@ const TREE = compileWatchTree({
   keys: {
     id: { capture: 'id' },
     method: { capture: 'method' },
-    result: { keys: { protocolVersion: { capture: 'version' } } },
+    result: { watch: RANGE.result, keys: { protocolVersion: { capture: 'version' } } },
+    error: { watch: RANGE.error },
   },
 });
 

@@ -1,5 +1,5 @@
+import { type HeldBudget, HeldRequest } from '../budget/held.js';
 import { GatewayError } from '../errors.js';
-import { type HeldBudget, HeldRequest } from '../files/budget.js';
 import type { Timeouts } from '../policy/limits.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
@@ -68,7 +68,7 @@ export class Calls {
 
   async #run(verb: Verb, { headers, body }: CallRequest, response: LineResponse): Promise<CallEnd> {
     const { server, principal } = this.#deps;
-    const held = new HeldRequest(this.#deps.held, server.limits);
+    const held = new HeldRequest(this.#deps.held, server.limits, { principal, server: server.name });
     const startedAt = performance.now();
     const gone = new AbortController();
     response.once('close', () => gone.abort(CLIENT_GONE));

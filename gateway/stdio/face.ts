@@ -1,8 +1,10 @@
 import type { Readable } from 'node:stream';
+import { breathe } from '../budget/turn.js';
 import { asGatewayError, GatewayError } from '../errors.js';
+import { knownId } from '../relay/answers.js';
 import { errorAnswer } from '../relay/error-answer.js';
 import { toUpstreamHeaders } from '../relay/mcp-headers.js';
-import { CANCELLED, type ClientMessages, parseMessages } from '../relay/request.js';
+import { CANCELLED, type ClientMessages, readMessages } from '../relay/request.js';
 import { idIn } from '../relay/request-id.js';
 import { type Answered, type CallDeps, type CallEnd, Calls } from './calls.js';
 import { inputLines } from './input.js';
@@ -43,6 +45,8 @@ export class StdioFace {
   readonly #open = new Map<string, Open>();
   readonly #running = new Set<Promise<void>>();
   #sessionId: string | undefined;
+  /** Why there is none. */
+  #notOpened = new GatewayError('session_required', { face: 'stdio' });
   #version: string | undefined;
   #isListening = false;
   #isStopped = false;
@@ -78,9 +82,10 @@ export class StdioFace {
   }
 
   async #readInput(): Promise<void> {
-    const { input, server, held, log, output } = this.#options;
+    const { input, server, principal, held, log, output } = this.#options;
     try {
-      for await (const line of inputLines(input, server.limits, held)) {
+      for await (const line of inputLines(input, server.limits, held, { principal, server: server.name })) {
+        await breathe();
         if (this.#isStopped) return;
         if ('error' in line) await output.line(errorAnswer(line.error, line.id));
         else await this.#take(line.bytes);
@@ -94,7 +99,7 @@ export class StdioFace {
   async #take(bytes: Buffer): Promise<void> {
     let messages: ClientMessages;
     try {
-      messages = parseMessages(bytes, this.#options.server.limits.depth);
+      messages = await readMessages(bytes, this.#options.server.limits);
     } catch (error) {
       return this.#options.output.line(errorAnswer(asGatewayError(error), idIn([bytes])));
     }
@@ -122,14 +127,20 @@ export class StdioFace {
     const pending = new Set(messages.requests.map(({ id }) => id));
     for (const id of pending) this.#open.set(id, call);
     const answered = (id: string, version: string | undefined): void => {
-      pending.delete(id);
-      if (id === messages.initialize?.id) this.#version = version;
+      const own = knownId(pending, id);
+      if (own === messages.initialize?.id) this.#version = version;
+      pending.delete(own);
     };
     const begun = this.#calls.begin('POST', { headers: this.#headers(messages), body: messages.bytes, answered });
     call.response = begun.response;
     const hadSession = this.#sessionId !== undefined;
     let ended = await begun.end;
-    if (messages.initialize) this.#sessionId = begun.response.sessionId;
+    if (messages.initialize) {
+      this.#sessionId = begun.response.sessionId;
+      if (ended.error) this.#notOpened = ended.error;
+    }
+    // what a client can do about it is not what one over HTTP can
+    if (ended.error?.code === 'session_required') ended = { ...ended, error: this.#notOpened };
     if (!ended.error && ended.response.refusal === undefined && pending.size > 0) {
       ended = await this.#resume(ended, call, pending, answered);
     }

@@ -1,28 +1,26 @@
 import type { Readable } from 'node:stream';
+import { type HeldBudget, HeldRequest } from '../budget/held.js';
 import { asGatewayError, type GatewayError } from '../errors.js';
-import { type HeldBudget, HeldRequest } from '../files/budget.js';
 import type { Limits } from '../policy/limits.js';
-import { BodyMeter } from '../relay/body-meter.js';
+import type { Owner } from '../ports/owner.js';
+import { IncomingBody } from '../relay/incoming-body.js';
 import { IdFinder } from '../relay/request-id.js';
+import { isBlank } from '../wire/blank.js';
 
 const LF = 0x0a;
-const SPACE = 0x20;
 
 /** One line of a client's: a message, or what is wrong with it and the id its sender waits for. */
 export type InputLine = { bytes: Buffer } | { error: GatewayError; id: string | undefined };
 
 /** One line while it arrives. What passes a limit is let go, and read on only for its id. */
 class Line {
-  readonly #limits: Limits;
   readonly #held: HeldRequest;
-  #parts: Buffer[] = [];
-  #length = 0;
-  #meter: BodyMeter | undefined;
+  readonly #body: IncomingBody;
   #failed: { error: GatewayError; finder: IdFinder } | undefined;
 
-  constructor(limits: Limits, held: HeldBudget) {
-    this.#limits = limits;
-    this.#held = new HeldRequest(held, limits);
+  constructor(limits: Limits, held: HeldBudget, owner: Owner) {
+    this.#held = new HeldRequest(held, limits, owner);
+    this.#body = new IncomingBody(limits, this.#held);
   }
 
   add(part: Buffer): void {
@@ -30,18 +28,12 @@ class Line {
       this.#failed.finder.feed(part);
       return;
     }
-    this.#parts.push(part);
-    this.#length += part.length;
+    if (part.length === 0) return;
     try {
-      this.#held.grow(part.length);
-      if (this.#meter) this.#meter.take(part);
-      else if (this.#length > this.#limits.message) {
-        this.#meter = new BodyMeter(this.#limits);
-        for (const earlier of this.#parts) this.#meter.take(earlier);
-      }
+      this.#body.take(part);
     } catch (error) {
       const finder = new IdFinder();
-      for (const earlier of this.#parts) finder.feed(earlier);
+      for (const earlier of this.#body.pieces) finder.feed(earlier);
       this.release();
       this.#failed = { error: asGatewayError(error), finder };
     }
@@ -54,15 +46,15 @@ class Line {
       finder.end();
       return { error, id: finder.id };
     }
-    const bytes = Buffer.concat(this.#parts);
+    // copied: a short line must not keep the whole chunk it stands in
+    const bytes = Buffer.concat(this.#body.pieces);
     this.release();
-    return bytes.some((byte) => byte > SPACE) ? { bytes } : undefined;
+    return isBlank(bytes) ? undefined : { bytes };
   }
 
   release(): void {
     this.#held.release();
-    this.#parts = [];
-    this.#length = 0;
+    this.#body.clear();
   }
 }
 
@@ -70,15 +62,20 @@ class Line {
  * The lines of standard input, under the limits of any other client's message: `limits.message` for what is no file,
  * `limits.inlineArgument` for each long string of its arguments, `limits.held` for all that is held at one time.
  */
-export async function* inputLines(input: Readable, limits: Limits, held: HeldBudget): AsyncGenerator<InputLine> {
-  let line = new Line(limits, held);
+export async function* inputLines(
+  input: Readable,
+  limits: Limits,
+  held: HeldBudget,
+  owner: Owner,
+): AsyncGenerator<InputLine> {
+  let line = new Line(limits, held, owner);
   try {
     for await (const chunk of input as AsyncIterable<Buffer>) {
       let at = 0;
       for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, at)) {
         line.add(chunk.subarray(at, end));
         const ended = line.end();
-        line = new Line(limits, held);
+        line = new Line(limits, held, owner);
         at = end + 1;
         if (ended) yield ended;
       }

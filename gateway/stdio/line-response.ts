@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ClientResponse } from '../relay/outlet.js';
+import { addAll } from '../wire/add-all.js';
 import type { MessageReader } from '../wire/json/reader.js';
 import { type AnswerLines, EventLines, JsonLines, ValueLines } from './answer-lines.js';
 import { watchAnswers } from './answer-watch.js';
@@ -112,7 +113,7 @@ export class LineResponse extends EventEmitter implements ClientResponse {
 
   #send(parts: readonly Buffer[]): boolean {
     if (parts.length > 0) {
-      this.#parts.push(...parts);
+      addAll(this.#parts, parts);
       void this.#flush();
     }
     return !this.#isWriting;

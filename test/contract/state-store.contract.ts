@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Sharing } from '../../gateway/ports/owner.js';
 import type { StateStore } from '../../gateway/ports/state-store.js';
 
 const HOUR = 3_600_000;
@@ -9,8 +10,17 @@ export interface StateUnderTest {
   advance(ms: number): Promise<void>;
 }
 
-/** What every state store does. @param make a store with nothing in it, and the way to move its time */
-export function describeStateStore(name: string, make: () => Promise<StateUnderTest>): void {
+/** The most keys that a store may hold, and how they are shared. */
+export interface Bounds {
+  maxKeys: number;
+  sharing: Sharing;
+}
+
+/**
+ * What every state store does.
+ * @param make a store with nothing in it, and the way to move its time; with bounds where some are given
+ */
+export function describeStateStore(name: string, make: (bounds?: Bounds) => Promise<StateUnderTest>): void {
   describe(`state store: ${name}`, () => {
     let store: StateStore;
     let advance: StateUnderTest['advance'];
@@ -151,6 +161,53 @@ export function describeStateStore(name: string, make: () => Promise<StateUnderT
         await store.replace(key, 'other', 'w', 10 * HOUR);
         await advance(HOUR / 2 + 1000);
         expect(await store.read(key)).toBeUndefined();
+      });
+    });
+
+    describe('that is bounded', () => {
+      const bounds: Bounds = { maxKeys: 8, sharing: { ratio: 0.25, principals: true, servers: true } };
+      const ann = { principal: 'ann', server: 'one' };
+      let bounded: StateUnderTest;
+
+      beforeEach(async () => {
+        bounded = await make(bounds);
+      });
+      afterEach(async () => {
+        await bounded.store.close();
+      });
+
+      it('refuses a caller and a server whose share of the keys is full, and nobody else (safety 12)', async () => {
+        const { store: full } = bounded;
+        expect(await full.create('a', '1', HOUR, ann)).toBe(true);
+        expect(await full.create('b', '1', HOUR, ann)).toBe(true);
+        const facts = { limit: 'state.maxKeys', allowed: 2, actual: 2, share: 0.25 };
+        await expect(full.create('c', '1', HOUR, { principal: 'ann', server: 'two' })).rejects.toMatchObject({
+          code: 'state_full',
+          facts: { ...facts, full: 'principal' },
+        });
+        await expect(full.create('d', '1', HOUR, { principal: 'bob', server: 'one' })).rejects.toMatchObject({
+          code: 'state_full',
+          facts: { ...facts, full: 'server', server: 'one' },
+        });
+        expect(await full.create('e', '1', HOUR, { principal: 'bob', server: 'two' })).toBe(true);
+        expect(await full.create('f', '1', HOUR)).toBe(true);
+      });
+
+      it('counts a key once, whoever else tries to create it', async () => {
+        const { store: full } = bounded;
+        await full.create('a', '1', HOUR, ann);
+        for (let n = 0; n < 5; n += 1) expect(await full.create('a', '2', HOUR, ann)).toBe(false);
+        expect(await full.create('b', '1', HOUR, ann)).toBe(true);
+      });
+
+      it('has room for an owner again when its keys are over', async () => {
+        const { store: full, advance: pass } = bounded;
+        await full.create('a', '1', HOUR, ann);
+        await full.create('b', '1', HOUR, ann);
+        await pass(HOUR + 120_000);
+        expect(await full.create('c', '1', HOUR, ann)).toBe(true);
+        expect(await full.create('d', '1', HOUR, ann)).toBe(true);
+        await expect(full.create('e', '1', HOUR, ann)).rejects.toMatchObject({ code: 'state_full' });
       });
     });
 

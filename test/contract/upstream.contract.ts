@@ -123,7 +123,9 @@ export function describeUpstream(name: string, makeSubject: () => UpstreamSubjec
       const upstream = await keep(subject.unreachable());
       const failure = await failureOf(ask(upstream, request(1, 'ping')));
       expect(failure.code).toBe('upstream_unreachable');
-      expect(failure.message).toBe('The server "subject" cannot be reached.');
+      expect(failure.message).toMatch(
+        /^The server "subject" cannot be reached: (?:connection refused|its command was not found)\.$/,
+      );
       expect(failure.cause).toHaveProperty('message');
     });
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../helpers/raw-client.js';
 import { ROOT, type Running, start } from './cli-process.js';
 
 const DEMO = `${ROOT}dist/deploy/demo/start.js`;
@@ -30,6 +31,25 @@ describe('npm start', () => {
     const photo = Buffer.from(await (await fetch(stdout.trim())).arrayBuffer());
     expect(photo.length).toBeGreaterThan(3_000_000);
     expect(sha256(photo)).toBe(sha256(await readFile(join(FILES, 'harbour.jpg'))));
+  });
+
+  it('gives what README says: the photo under its name, and what the preview is of (U7)', async () => {
+    const readme = await readFile(`${ROOT}README.md`, 'utf8');
+    const [shown = ''] = /\[\n {2}\{ "type": "text",[\s\S]*?\n\]/.exec(readme) ?? [];
+    const expected = JSON.parse(shown) as Record<string, unknown>[];
+    const [, mcp = ''] = await demo.printed(/(http:\/\/\S+\/mcp)$/m);
+    const client = await RawClient.connect(mcp);
+    const { result } = await client.call('read_media_file', { path: join(FILES, 'harbour.jpg') });
+    const content = result?.content ?? [];
+    // what differs each time
+    const plain = (text: unknown) =>
+      String(text)
+        .replace(/http:\S+/, 'LINK')
+        .replace(/\d{4}-\d\d-\d\dT\S+Z/, 'THEN');
+    expect(plain(content[0]?.text)).toBe(plain(expected[0]?.text));
+    expect(content.map(({ type, mimeType, name, size }) => ({ type, mimeType, name, size }))).toEqual(
+      expected.map(({ type, mimeType, name, size }) => ({ type, mimeType, name, size })),
+    );
   });
 
   it('makes a PDF whose table names every object where it stands', async () => {

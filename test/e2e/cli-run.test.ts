@@ -46,7 +46,7 @@ const ping = (id: number) => ({
 describe('a start', () => {
   it('prints the URL to paste, the admin URL and where files go, and both URLs work', async () => {
     const { process, mcp, admin } = await startWharf();
-    expect(process.out()).toMatch(/files +filesystem \.\/\.wharf; kept 1d, links live 15m/);
+    expect(process.out()).toMatch(/files +filesystem \/\S*wharf\S*; kept 1d, links live as long as their files/);
     expect((await fetch(mcp, ping(1))).status).toBe(200);
     expect((await fetch(`${admin}/healthz`)).status).toBe(200);
   });

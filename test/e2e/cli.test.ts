@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ROOT, wharf } from './cli-process.js';
+import { ROOT, shell, wharf } from './cli-process.js';
 
 let folder: string;
 beforeAll(async () => {
@@ -90,6 +90,73 @@ describe('wharf check', () => {
     const lines = out.trimEnd().split('\n');
     expect(lines.map((line) => line.split(': ')[0]).toSorted()).toEqual(['limits.fil', 'logLevel', 'servers.a.url']);
     expect(out).not.toContain('pa55word');
+  });
+});
+
+describe('wharf check tells what was meant and what is so', () => {
+  const HTTP = 'servers: { a: { url: "http://nowhere.invalid:1/mcp" } }\n';
+
+  it.each([
+    ['links: { ttl: 48h }', /links .* live 1d \(links\.ttl is 2d, and no link outlives its file: retention\)/],
+    ['links: { style: presigned }', /links +gateway \(filesystem has no presigned ones\)/],
+    ['', /servers +a \(HTTP; which transport is found out when it is first used\)/],
+    ['', /Nothing was started, and no server and no store was contacted\./],
+  ])('%s: %s (U13)', async (text, summary) => {
+    const { code, out } = await wharf('check', '--config', await file('true.yaml', HTTP + text));
+    expect([code, out.split('\n')[0]]).toEqual([0, 'ok']);
+    expect(out).toMatch(summary);
+    expect(out).not.toContain('probed');
+  });
+
+  it('says presigned where the store has such links (U13)', async () => {
+    const s3 = 'objects: { use: s3, bucket: wharf-files }';
+    const { out } = await wharf('check', '--config', await file('s3.yaml', `${HTTP}${s3}\nlinks: { ttl: 15m }`));
+    expect(out).toMatch(/links +presigned, live 15m\n/);
+    const { out: lasting } = await wharf('check', '--config', await file('s3-lasting.yaml', `${HTTP}${s3}`));
+    expect(lasting).toMatch(/links +presigned, live 15m\n +Wharf's own, which models read, as long as their files\n/);
+  });
+
+  it.each([
+    ['servers: { a: { command: [definitely-not-there] } }', 'servers.a.command[0]: is not found in PATH'],
+    ['servers: { a: { command: [/not/there] } }', 'servers.a.command[0]: is not a program that can be run here'],
+    ['servers: { a: { command: [node], cwd: /not/there } }', 'servers.a.cwd: is not a folder of this machine'],
+    ['{"mcpServers": {"c": {"command": "not-there"}}}', 'mcpServers.c.command: is not found in PATH'],
+    [
+      '{"mcpServers": {"c": {"command": "npx", "disabled": true}}}',
+      'mcpServers: holds no server that is switched on: "c" has "disabled": true',
+    ],
+    ['{"mcpServers": {"c": {"comand": "npx"}}}', 'it has "comand": did you mean "command"?'],
+    [
+      '{"mcpServers": {"c": {"command": "npx", "arg": []}}}',
+      'mcpServers.c.arg: is not a known key; did you mean "args"?',
+    ],
+    ['servers: { a: { command: "npx -y \'my server\'" } }', 'must be a list: ["npx", "-y", "my server"]'],
+    [`${HTTP}secret: 01234567890123456789012345678901234567`, 'secret: must be a string: unquoted it is a number'],
+    ['servers: { a: { command: [node], env: { PORT: 3001 } } }', 'servers.a.env.PORT: must be a string: unquoted'],
+    [`${HTTP}objects: { use: s3 }`, 'objects.bucket: is required: a string\n'],
+  ])('%s (C2)', async (text, told) => {
+    const { code, out } = await wharf('check', '--config', await file('wrong.yaml', text));
+    expect([code, out.includes(told) ? told : out]).toEqual([1, told]);
+  });
+
+  it('and repeats no secret of a command line (C2)', async () => {
+    const text = 'servers: { a: { command: "npx x --api-key hunter2 TOKEN=hunter3 https://u:hunter4@h/" } }';
+    const { out } = await wharf('check', '--config', await file('secret.yaml', text));
+    expect(out).toContain('must be a list: ["npx", "x", "--api-key", "…", "…"');
+    expect(out).not.toContain('hunter');
+  });
+});
+
+describe('a reader that has enough', () => {
+  it.each([
+    ['schema', 0],
+    ['check --config /nowhere.yaml', 1],
+    ['--help', 0],
+  ])('wharf %s | true ends quietly, with the code it always has (U15)', async (args, expected) => {
+    const program = join(ROOT, 'dist/gateway/main.js');
+    const script = `"${process.execPath}" "${program}" ${args} | true; exit "\${PIPESTATUS[0]}"`;
+    const { code, err } = await shell('/bin/bash', ['-c', script], process.env);
+    expect([code, err]).toEqual([expected, '']);
   });
 });
 

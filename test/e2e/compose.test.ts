@@ -8,17 +8,23 @@ import { ROOT, shell } from './cli-process.js';
  * that cannot be pulled are stood in for; the script prints which.
  */
 const PORT = 18_080;
-const env = { ...process.env, WHARF_PORT: String(PORT), WHARF_S3_PORT: '19000' };
+const ADMIN_PORT = 19_090;
+const env = {
+  ...process.env,
+  WHARF_PORT: String(PORT),
+  WHARF_ADMIN_PORT: String(ADMIN_PORT),
+  WHARF_S3_PORT: '19000',
+};
 const compose = (...args: string[]) => shell(`${ROOT}deploy/test-services/compose.sh`, args, env);
 const MCP = `http://127.0.0.1:${PORT}/mcp`;
 
 /** From nothing (tools, three stand-ins, two images of our own): 2 to 4 minutes, as busy as the machine is. */
-const UP_MS = 540_000;
+const UP_MS = 900_000;
 const DOWN_MS = 60_000;
 
 beforeAll(async () => {
   const { code, out, err } = await compose('up');
-  process.stdout.write(out);
+  process.stdout.write(out + err);
   if (code !== 0) throw new Error(`docker-compose.yml did not come up:\n${out}${err}`);
 }, UP_MS);
 afterAll(() => compose('down'), DOWN_MS);
@@ -92,6 +98,21 @@ describe('docker compose up', () => {
       expect((await fetch(String(file?.url))).status).toBe(200);
     }
   }, 60_000);
+
+  it('shows health and metrics to this machine (U20)', async () => {
+    const admin = `http://127.0.0.1:${ADMIN_PORT}`;
+    expect((await fetch(`${admin}/readyz`)).status).toBe(200);
+    const metrics = await (await fetch(`${admin}/metrics`)).text();
+    expect(metrics).toMatch(/^wharf_exchanges_total\{/m);
+  });
+
+  it('gives the servers that Wharf starts a home to write to, and a parent that reaps them (U20)', async () => {
+    const script =
+      "const fs=require('fs'),h=require('os').homedir();fs.writeFileSync(h+'/x','');" +
+      "console.log(h,fs.readFileSync('/proc/1/comm','utf8').trim()==='node')";
+    const { out } = await compose('compose', 'exec', '-T', 'gateway', 'node', '-e', script);
+    expect(out.trim()).toBe('/home/node false');
+  });
 
   it('runs the gateway as nobody special, on a file system that it cannot write to', async () => {
     const script =

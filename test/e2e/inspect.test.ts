@@ -52,7 +52,7 @@ describe('wharf inspect', () => {
     expect(err).toMatch(/loop: .*do not end/);
     expect(err).toMatch(/refuse: The server refused initialize: not today, initialize \(-32000\)/);
     expect(err).toMatch(/die: The server "die" ended/);
-    expect(err).toMatch(/silent: The server "silent" did not answer within timeouts\.upstream = 1500 ms/);
+    expect(err).toMatch(/silent: The server "silent" did not answer within 1\.5 s\. \[timeouts\.upstream\]/);
   });
 
   it('waits for an answer no longer than somebody would, says what to do and asks the next server', async () => {
@@ -66,7 +66,7 @@ describe('wharf inspect', () => {
     mute.close();
     expect(code).toBe(1);
     const advice = 'if it only needs longer, raise timeouts.queue in a config.';
-    const within = 'did not answer within timeouts.queue = 1500 ms.';
+    const within = 'did not answer within 1.5 s. [timeouts.queue]';
     expect(err).toContain(`sleeps: The server "sleeps" ${within} Run its command by itself; ${advice}\n`);
     expect(err).toContain(`mute: The server "mute" ${within} Look whether an MCP server runs at its URL; ${advice}\n`);
     expect(err).toContain('good: 2 tools, 1 argument that may be a file\n');
@@ -125,7 +125,7 @@ describe('the tools of', () => {
         err: expect.stringMatching(/1[0-9] tools, 1 argument /),
       });
       expect(out).toMatch(
-        /gzip-file-as-resource:\n +files:\n +# likely: .*data URI.*\n +data: \{ encoding: dataUri \}\n/,
+        /# +gzip-file-as-resource:\n +# +files:\n +# +# likely: .*data URI.*\n +# +# it takes addresses or paths too .*\n +# +data: \{ encoding: dataUri \}\n/,
       );
       expect(await wharf('check', '-c', await file(`${transport}.yaml`, out))).toMatchObject({ code: 0 });
     }

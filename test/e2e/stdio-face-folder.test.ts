@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { stdioServer } from '../contract/upstream/subject.js';
@@ -37,11 +38,13 @@ describe('wharf stdio and what it has on the disk', () => {
     expect(await face.leftovers()).toEqual([]);
   });
 
-  it('says what to do where there is no temporary folder', async () => {
+  it('keeps its files in the state folder where there is no temporary one, and leaves nothing there (safety 15)', async () => {
     await start('--', ...stdioServer());
     const args = [`${ROOT}dist/gateway/main.js`, 'stdio', '--', ...stdioServer()];
-    const env = { ...process.env, TMPDIR: join(face.folder, 'none') };
-    const { status, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
-    expect([status, stderr]).toEqual([1, expect.stringMatching(/^Wharf could not start: No temporary .*set TMPDIR/)]);
+    const state = join(face.folder, 'state');
+    const env = { ...process.env, TMPDIR: join(face.folder, 'none'), XDG_STATE_HOME: state };
+    const { status } = spawnSync(process.execPath, args, { env, encoding: 'utf8' });
+    expect(status).toBe(0);
+    expect(await readdir(join(state, 'wharf'))).toEqual([]);
   });
 });

@@ -7,7 +7,13 @@ import { RawClient } from './raw-client.js';
 /** More than one part of either store, so that a write is under way when the answer stops in its middle. */
 export const BLOB = { size: 9_000_000, stopAfter: 9_000_000 };
 
-const GAUGES = ['wharf_held_bytes', 'wharf_part_memory_bytes', 'wharf_queue_length', 'wharf_open_exchanges'] as const;
+const GAUGES = [
+  'wharf_held_bytes',
+  'wharf_part_memory_bytes',
+  'wharf_queue_length',
+  'wharf_open_exchanges',
+  'wharf_clean_ups',
+] as const;
 
 /** What a gateway says of itself on its admin port. */
 export async function gauge(adminUrl: string, name: string): Promise<number> {

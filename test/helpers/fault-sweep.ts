@@ -1,4 +1,5 @@
 import { adapters } from '../../adapters/index.js';
+import { UNSHARED } from '../../gateway/budget/ledger.js';
 import type { Adapter, AdapterDeps } from '../../gateway/config/adapter-list.js';
 import { createSweep, type SweepResult, UNFINISHED_AGE_MS } from '../../gateway/files/sweep.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js';
@@ -9,7 +10,14 @@ import { silentLog } from './silent-log.js';
 export async function sweep(stores: FaultStores, when: 'now' | 'a day later'): Promise<SweepResult> {
   const ahead = when === 'now' ? 0 : UNFINISHED_AGE_MS + 60_000;
   const clock = { now: () => Date.now() + ahead };
-  const deps = { limits: DEFAULT_LIMITS, timeouts: DEFAULT_TIMEOUTS, log: silentLog, clock, inheritedEnv: {} };
+  const deps = {
+    limits: DEFAULT_LIMITS,
+    timeouts: DEFAULT_TIMEOUTS,
+    sharing: UNSHARED,
+    log: silentLog,
+    clock,
+    inheritedEnv: {},
+  };
   const objects = await open(adapters.objects, stores.config.objects, deps);
   const state = await open(adapters.state, stores.config.state, deps);
   try {

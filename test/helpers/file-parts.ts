@@ -3,16 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { adapters } from '../../adapters/index.js';
+import { UNSHARED } from '../../gateway/budget/ledger.js';
 import type { Settings } from '../../gateway/config/config.js';
-import { PartBudget } from '../../gateway/files/budget.js';
+import { CleanUps } from '../../gateway/files/clean-ups.js';
 import type { IngestDeps } from '../../gateway/files/ingest.js';
 import { Library } from '../../gateway/files/library.js';
 import { PartBuffers } from '../../gateway/files/part-buffers.js';
+import { QuietWatch } from '../../gateway/files/quiet-watch.js';
+import { Seal } from '../../gateway/files/seal.js';
 import { StateKeys } from '../../gateway/files/state-keys.js';
 import { Tickets } from '../../gateway/files/ticket.js';
 import { Uploads } from '../../gateway/files/upload.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js';
 import type { Log } from '../../gateway/ports/log.js';
+import { heldBudget, partBudget } from './budgets.js';
 import { freshName, redisUrl, s3Config } from './services.js';
 import { silentLog } from './silent-log.js';
 import type { Stores } from './wharf.js';
@@ -40,7 +44,7 @@ export type FileParts = Awaited<ReturnType<typeof openFileParts>>;
 export async function openFileParts(options: FilePartsOptions) {
   const { stores, publicUrl, fileLimit = DEFAULT_LIMITS.file, log = silentLog } = options;
   const clock = { now: () => Date.now() };
-  const deps = { limits: DEFAULT_LIMITS, timeouts: TIMEOUTS, log, clock, inheritedEnv: {} };
+  const deps = { limits: DEFAULT_LIMITS, timeouts: TIMEOUTS, sharing: UNSHARED, log, clock, inheritedEnv: {} };
   const folder = await mkdtemp(join(tmpdir(), 'wharf-files-'));
   const bucket = options.bucket ?? freshName('files');
   const keyPrefix = options.keyPrefix ?? `${freshName('files')}:`;
@@ -64,12 +68,16 @@ export async function openFileParts(options: FilePartsOptions) {
     ? await open(adapters.state, 'redis', { url: redisUrl(), keyPrefix })
     : await open(adapters.state, 'memory', {});
   const tickets = new Tickets(state, new StateKeys([SECRET]), clock);
+  const held = heldBudget(DEFAULT_LIMITS.held);
+  const cleanUps = new CleanUps(log);
   const library = new Library({
+    seal: new Seal(['the secret of these tests']),
     objects,
     state,
     tickets,
     clock,
     log,
+    cleanUps,
     expiry: { watch() {} },
     readLazy: () => Promise.reject(new Error('not here')),
     settings: {
@@ -79,8 +87,15 @@ export async function openFileParts(options: FilePartsOptions) {
       retentionMs: RETENTION_MS,
     },
   });
-  const budget = new PartBudget(DEFAULT_LIMITS.partMemory, TIMEOUTS.queue);
-  const ingest: IngestDeps = { objects, budget, buffers: new PartBuffers(objects.partSize), log };
+  const budget = partBudget(DEFAULT_LIMITS.partMemory, TIMEOUTS.queue);
+  const ingest: IngestDeps = {
+    objects,
+    budget,
+    buffers: new PartBuffers(objects.partSize),
+    held,
+    quiet: new QuietWatch(),
+    cleanUps,
+  };
   const uploads = new Uploads({
     ingest,
     library,
@@ -94,10 +109,13 @@ export async function openFileParts(options: FilePartsOptions) {
     library,
     uploads,
     budget,
+    held,
+    cleanUps,
     bucket,
     keyPrefix,
     /** Keys of all objects there are. */
     keys: async () => {
+      await cleanUps.settled(30_000);
       const keys: string[] = [];
       for await (const { key } of objects.list('')) keys.push(key);
       return keys;
@@ -113,6 +131,7 @@ export async function openFileParts(options: FilePartsOptions) {
       return hash.digest('base64url');
     },
     close: async () => {
+      await cleanUps.settled(30_000);
       await Promise.all([objects.close(), state.close()]);
       await rm(folder, { recursive: true, force: true });
     },

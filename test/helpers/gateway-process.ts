@@ -23,6 +23,8 @@ export interface GatewayOptions {
   config?: Record<string, unknown>;
   /** Instead of a config: the command line, such as `['--upstream', url]` or `['--', 'node', 'server.js']`. */
   args?: string[];
+  /** Working directory; a folder of its own by default. */
+  cwd?: string;
   /** Added to the test's own environment. */
   env?: Record<string, string>;
 }
@@ -56,7 +58,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 }
 
-async function startIn(folder: string, { config, args, env }: GatewayOptions): Promise<Gateway> {
+async function startIn(folder: string, { config, args, env, cwd = folder }: GatewayOptions): Promise<Gateway> {
   const [port, adminPort] = (await freePorts(2)) as [number, number];
   const url = `http://127.0.0.1:${port}`;
   const listen = ['--listen', `127.0.0.1:${port}`, '--admin-listen', `127.0.0.1:${adminPort}`];
@@ -68,7 +70,7 @@ async function startIn(folder: string, { config, args, env }: GatewayOptions): P
     own.push('--config', file);
   }
   const child = spawn(process.execPath, [MAIN, ...own, ...(args ?? [])], {
-    cwd: folder,
+    cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

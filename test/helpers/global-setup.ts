@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -45,6 +48,8 @@ export const started: string[] = [];
 
 /** Finds or starts what the tests need. A service that is not to be had fails the run: no test is skipped for it. */
 export default async function setUp(): Promise<void> {
+  // where a gateway without a config keeps its files
+  process.env.XDG_STATE_HOME = await mkdtemp(join(tmpdir(), 'wharf-state-'));
   await Promise.all(SERVICES.map(provide));
 }
 

@@ -37,6 +37,21 @@ const tools = {
   },
   'what-came-back': () => text(cameBack),
   cancelled: () => text(cancelled.length),
+  // what a server may write that logs the request it got, or a progress of it
+  'log-request': (_args, _meta, id) => {
+    say({ id, note: 'got it' });
+    process.stdout.write(`${JSON.stringify({ id, level: 30, msg: 'got it' })}\n`);
+    return text('after the log');
+  },
+  'text-id': (_args, _meta, id) => {
+    say({ result: text('by its text'), id: String(id) });
+  },
+  'number-id': (_args, _meta, id) => {
+    say({ result: text('by its number'), id: Number(id) });
+  },
+  broken: (_args, _meta, id) => {
+    process.stdout.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[NaN]}}\n`);
+  },
 };
 
 async function handle(message) {
@@ -51,8 +66,10 @@ async function handle(message) {
       id,
     });
   } else if (method === 'ping') say({ result: {}, id });
-  else if (method === 'tools/call') say({ result: await tools[params.name](params.arguments, params._meta), id });
-  else say({ error: { code: -32601, message: 'Method not found' }, id });
+  else if (method === 'tools/call') {
+    const result = await tools[params.name](params.arguments, params._meta, id);
+    if (result) say({ result, id });
+  } else say({ error: { code: -32601, message: 'Method not found' }, id });
 }
 
 for await (const line of createInterface({ input: process.stdin })) void handle(JSON.parse(line));

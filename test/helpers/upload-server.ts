@@ -1,9 +1,11 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
+import { Ledger, UNSHARED } from '../../gateway/budget/ledger.js';
 import type { UploadIntent } from '../../gateway/files/upload-intent.js';
 import { listen } from '../../gateway/http/listener.js';
 import { createMetrics } from '../../gateway/http/metrics.js';
 import { uploads } from '../../gateway/http/routes/uploads.js';
+import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js';
 import { type FilePartsOptions, openFileParts, PRINCIPAL } from './file-parts.js';
 import { silentLog } from './silent-log.js';
 
@@ -16,11 +18,36 @@ export async function startUploadServer(options: Omit<FilePartsOptions, 'publicU
   const open = { count: 0 };
   const metrics = createMetrics();
   const app = new Hono<{ Bindings: HttpBindings }>();
-  const { uploads: service, library } = parts;
+  const { uploads: service, library, held } = parts;
+  const requests = new Ledger({ limit: 'limits.sockets', total: 1000, sharing: UNSHARED });
+  const timeouts = { ...DEFAULT_TIMEOUTS, idle: options.idleMs ?? 5000 };
   const log = options.log ?? silentLog;
-  app.route('/', uploads({ uploads: service, library, idleMs: options.idleMs ?? 5000, open, log, metrics }));
-  const guard = { allowedHosts: [], allowedOrigins: [] };
-  const face = await listen({ host: '127.0.0.1', port: 0, app, guard, isDraining: () => false });
+  app.route(
+    '/',
+    uploads({
+      uploads: service,
+      library,
+      held,
+      requests,
+      limits: DEFAULT_LIMITS,
+      timeouts,
+      open,
+      log,
+      metrics,
+      refused: () => {},
+    }),
+  );
+  const guard = { allowedHosts: [], allowedOrigins: [], trustsLoopbackPages: true, answersToAddresses: false };
+  const face = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    app,
+    guard,
+    isDraining: () => false,
+    sockets: { limit: 'limits.sockets', allowed: 1000 },
+    idleMs: options.idleMs ?? 5000,
+    refused: () => {},
+  });
   url = `http://127.0.0.1:${face.port}`;
   return {
     ...parts,

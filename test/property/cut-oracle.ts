@@ -10,6 +10,7 @@ export const LIMITS = {
 };
 
 export const FILES = 'dev.wharf/files';
+const FORGED = `,"${FILES}":[{"uri":"x"}]`;
 
 /** Ways to write base64 in JSON that all mean the same bytes. */
 const SPELLINGS: Readonly<Record<string, (base64: string) => string>> = {
@@ -221,7 +222,8 @@ export function write(spec: Spec, id: number, allowLineFeeds: boolean): Written 
         case 'others':
           return isRewritten ? `{${mark('', (entries) => `${list(entries)},`)}"n":1e400}` : '{"n":1e400}';
         case 'files':
-          return `{"a":1,"${FILES}":${isRewritten ? mark('[{"uri":"x"}]', (entries) => JSON.stringify(entries)) : '[{"uri":"x"}]'}}`;
+          // what the server says in Wharf's name is blanked, whether Wharf has something to say there or not
+          return `{${isRewritten ? mark('', (entries) => `${list(entries)},`) : ''}"a":1${mark(FORGED, () => ' '.repeat(FORGED.length))}}`;
       }
     };
     const first = isRewritten && spec.meta === 'none' ? mark('', (entries) => `"_meta":{${list(entries)}},`) : '';

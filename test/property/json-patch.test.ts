@@ -83,6 +83,6 @@ describe('patches of a JSON text', () => {
       { path: ['last'], value: undefined },
       { path: ['c', 'y'], value: 2 },
     ]);
-    expect(patched.toString()).toBe('{ "a" : 1e400,\t"b":12345678901234567890 , "c":{"y":2,"x":-0} }');
+    expect(patched.toString()).toBe('\n{ "a" : 1e400,\t"b":12345678901234567890 , "c":{"y":2,"x":-0} }');
   });
 });

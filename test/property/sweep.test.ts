@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { create as createObjects, settings as objectSettings } from '../../adapters/objects/memory.js';
 import { create as createState, settings as stateSettings } from '../../adapters/state/memory.js';
+import { UNSHARED } from '../../gateway/budget/ledger.js';
 import { GatewayError } from '../../gateway/errors.js';
 import { createSweep } from '../../gateway/files/sweep.js';
 import type { Metrics } from '../../gateway/ports/metrics.js';
@@ -55,7 +56,7 @@ async function play(s: fc.Scheduler, plan: Plan, confirmMs: number): Promise<voi
   let now = 1_000_000;
   const clock = { now: () => now };
   const objects = createObjects(objectSettings.parse({}), { clock });
-  const state = createState(stateSettings.parse({}), { clock });
+  const state = createState(stateSettings.parse({}), { sharing: UNSHARED, clock });
   /** When each object was committed whose writer has not yet made its record: the clock waits for those. */
   const between = new Map<string, number>();
   const violations: string[] = [];

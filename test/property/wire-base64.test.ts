@@ -35,7 +35,7 @@ function decode(chunks: readonly Buffer[]): Decoded | number {
 function oracle(raw: string): Buffer | undefined {
   let text: string;
   try {
-    text = JSON.parse(`"${raw.replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t')}"`) as string;
+    text = JSON.parse(`"${raw}"`) as string;
   } catch {
     return undefined;
   }

@@ -45,6 +45,14 @@ describe('what never reaches a log', () => {
     ['a data: URI', 'uri data:image/png;base64,iVBORw0KGgoAAAANSUhEUg== end', 'iVBORw0KGgo'],
     ['a bearer token', 'Authorization: Bearer eyJhbGciOi.x.y', 'eyJhbGciOi'],
     ['a URL password', 'redis://user:hunter2@redis:6379', 'hunter2'],
+    ['an access token in a query (safety 17)', 'resource https://a.example/x?access_token=hunter2&y=1', 'hunter2'],
+    ['an Azure signature (safety 17)', 'https://a.blob.core.windows.net/c/f?sv=2024-11-04&sig=hunter2%3D', 'hunter2'],
+    ['a Google signature (safety 17)', '"https://storage.googleapis.com/b/o?X-Goog-Signature=hunter2"', 'hunter2'],
+    ['a key of any name (safety 17)', 'notes://x/y?Whatever=hunter2', 'hunter2'],
+    ['a query without a name (safety 17)', 'https://a.example/x?hunter2', 'hunter2'],
+    ['a fragment (safety 17)', 'https://a.example/cb#id_token=hunter2', 'hunter2'],
+    ['the query of a path (safety 17)', 'GET /mcp?key=hunter2 refused', 'hunter2'],
+    ['a token outside of any URI (safety 17)', 'body was: access_token=hunter2', 'hunter2'],
   ])('%s', (_, text, secret) => {
     expect(redactText(text)).not.toContain(secret);
   });
@@ -76,6 +84,27 @@ describe('what never reaches a log', () => {
 
   it('the bytes of a file', () => {
     expect(redactFields({ head: Buffer.from('abc') })).toEqual({ head: '[3 bytes]' });
+  });
+
+  it('what V8 quotes of a text that is no JSON (U16)', () => {
+    let error: unknown;
+    try {
+      JSON.parse('["hunter2", pw]');
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(String(error)).toContain('hunter2');
+    expect(JSON.stringify(redactFields({ err: error, more: new Error('x', { cause: error }) }))).not.toContain(
+      'hunter2',
+    );
+  });
+
+  it('is looked for in a time that grows with the text only (safety 17)', () => {
+    const before = process.cpuUsage().user;
+    for (const piece of ['/', 'a', 'a:', '?/', 'a=', '://', 'sig', '/d/', 'data:', 'bearer '])
+      for (let round = 0; round < 100; round++) redactText(piece.repeat(2000));
+    // a quadratic pattern takes minutes
+    expect(process.cpuUsage().user - before).toBeLessThan(20_000_000);
   });
 
   it('more than a bounded part of a long or deep value', () => {

@@ -34,7 +34,7 @@ function readList(list: readonly JsonValue[], slot: FileSlot): ArgumentReading |
   if (!files.some((file) => file?.kind === 'handle' || file?.kind === 'dataUri' || file?.kind === 'link')) {
     return undefined;
   }
-  const text = `is a list of ${list.length}, and takes one file; pass a file handle or a data: URI`;
+  const text = `is a list of ${list.length}, and takes one file; pass one file handle`;
   return { kind: 'invalid', reason: 'malformedUri', text };
 }
 
@@ -50,8 +50,10 @@ function readString(text: string, slot: FileSlot): ArgumentReading | undefined {
   const scheme = SCHEME.exec(text)?.[0];
   if (scheme !== undefined || LOCAL_PATH.test(text.slice(0, MAX_WRAPPED))) {
     const what =
-      scheme === undefined ? 'a path, and Wharf does not read' : `a ${scheme} address, and Wharf does not follow`;
-    return { kind: 'invalid', reason: 'schemeNotAllowed', text: `is ${what} it; pass a file handle or a data: URI` };
+      scheme === undefined
+        ? 'a path, which only your own computer can read'
+        : `a ${scheme} address, which is not followed here`;
+    return { kind: 'invalid', reason: 'schemeNotAllowed', text: `is ${what}; upload the file and pass its handle` };
   }
   if (encodings.includes('hex') && /^(?:[0-9a-f]{2})+$/i.test(text)) return undefined;
   if (text.length < MIN_LOOSE_BASE64 && (text.length % 4 !== 0 || /[-_]/.test(text))) {

@@ -1,3 +1,4 @@
+import { isAnyType } from '../../../gateway/policy/accept.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { FileSlot } from '../../../gateway/ports/file-slot.js';
 import { eachArgument } from '../common/schema.js';
@@ -27,6 +28,7 @@ function slot(path: readonly string[], mediaType: JsonValue | undefined): FileSl
     declaredBy: 'mcp-inline',
     deliveries: [{ kind: 'encoded', encoding: 'base64' }],
     companions: {},
-    ...(typeof mediaType === 'string' && { accept: [mediaType] }),
+    // a remark of JSON Schema's: where it only says "some bytes" it says nothing
+    ...(typeof mediaType === 'string' && !isAnyType(mediaType) && { accept: [mediaType] }),
   };
 }

@@ -10,6 +10,7 @@ import { write } from './write.js';
 export function create(): Dialect {
   return {
     name: 'mcp-inline',
+    about: 'plain MCP, which every client speaks: blocks in results; handles, links, data URIs or base64 in arguments.',
     revision: '2024-11-05 … 2026-07-28',
     places: PLACES,
     // The base case: every client reads it, so it stands last in the list of dialects.

@@ -1,3 +1,4 @@
+import { mostText } from '../../../gateway/policy/amounts.js';
 import type { JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
 import { isObject, valueAt } from '../common/json.js';
 
@@ -61,7 +62,7 @@ function howTo(accept: readonly string[] | undefined, maxSize: number, uploadToo
   const from = uploadTool === undefined ? "another tool's result" : `${uploadTool} or from another tool's result`;
   const kinds = accept === undefined ? '' : ` of type ${accept.join(', ')}`;
   return (
-    `A file${kinds}, at most ${maxSize} bytes. Pass a file handle (mcp-file://…) from ${from}. ` +
+    `A file${kinds}, at most ${mostText(maxSize)}. Pass a file handle (mcp-file://…) from ${from}. ` +
     'A short data: URI also works. Do not type base64 yourself.'
   );
 }

@@ -1,4 +1,5 @@
 import type { ClientFacts, JsonObject, JsonValue, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
+import { fileLine, handleLines, linkLines, previewLines } from '../common/words.js';
 
 /** `resource_link` exists from this version on; older clients reject a whole result that holds one. */
 const RESOURCE_LINK_SINCE = '2025-06-18';
@@ -29,19 +30,16 @@ function promptBlock(file: OutgoingFile, client: ClientFacts): JsonObject {
 }
 
 function resourceItem({ ref }: OutgoingFile, holder: JsonObject): JsonObject {
-  const item: JsonObject = { uri: holder.uri ?? ref.uri, mimeType: 'text/uri-list', text: ref.url };
+  const item: JsonObject = { uri: holder.uri ?? ref.uri, mimeType: 'text/uri-list', text: ref.link.url };
   if (holder._meta !== undefined) item._meta = holder._meta;
   return item;
 }
 
-function textBlock({ ref }: OutgoingFile): JsonObject {
-  const lines = [
-    `File: ${ref.name} (${ref.mimeType}, ${humanSize(ref.size)}, ${ref.size} bytes)`,
-    `Download: ${ref.url}`,
-    `The link works for ${humanTime(ref.ttlSeconds)}, until ${ref.expiresAt}.`,
-    `Handle: ${ref.uri}`,
-  ];
-  return { type: 'text', text: lines.join('\n') };
+function textBlock(file: OutgoingFile): JsonObject {
+  return {
+    type: 'text',
+    text: [fileLine(file), ...linkLines(file), ...handleLines(file), ...previewLines(file.preview)].join('\n'),
+  };
 }
 
 function imageBlock(preview: { mimeType: string; base64: string }): JsonObject {
@@ -66,17 +64,4 @@ function withExtras(blocks: JsonObject[], holder: JsonObject): JsonObject[] {
 function hasResourceLink(client: ClientFacts): boolean {
   // MCP versions are dates: comparing them as text orders them
   return client.protocolVersion >= RESOURCE_LINK_SINCE;
-}
-
-function humanSize(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
-  if (bytes < 1_000_000_000) return `${(bytes / 1_000_000).toFixed(1)} MB`;
-  return `${(bytes / 1_000_000_000).toFixed(2)} GB`;
-}
-
-function humanTime(seconds: number): string {
-  if (seconds < 120) return `${seconds} seconds`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} minutes`;
-  return `${Math.round(seconds / 3600)} hours`;
 }

@@ -12,11 +12,11 @@ export function readArgument(value: JsonValue): ArgumentReading | undefined {
   if (url === undefined) {
     return typeof id === 'string' && uri === undefined ? invalid('malformedUri', 'has no download_url') : undefined;
   }
-  if (typeof url !== 'string') return invalid('malformedUri', 'has a download_url that is no text');
+  if (typeof url !== 'string') return invalid('malformedUri', 'has a download_url that is not a string');
   // a model that has only seen a handle puts it where the address belongs
   if (HANDLE.test(url)) return { kind: 'handle', uri: url };
   if (WEB.test(url)) return { kind: 'remote', url, claims: claimsOf(value) };
-  return invalid('schemeNotAllowed', 'has a download_url that is no https address; attach the file again');
+  return invalid('schemeNotAllowed', 'has a download_url that is not an https address; attach the file again');
 }
 
 function claimsOf({ mime_type: mimeType, file_name: name }: JsonObject): FileClaims {

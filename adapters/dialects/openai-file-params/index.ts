@@ -9,6 +9,9 @@ import { structure } from './structure.js';
 export function create(): Dialect {
   return {
     name: NAME,
+    about:
+      "file arguments are OpenAI's file objects (`openai/fileParams`), of which Wharf fetches `download_url`; for ChatGPT.",
+    undeclaredBy: 'openai-*',
     revision: 'Apps SDK, 2025/2026',
     places: [],
     // its hosts read blocks as every client does; what they fetch stands in structuredContent

@@ -1,3 +1,4 @@
+import { mostText } from '../../../gateway/policy/amounts.js';
 import type { ClientFacts, JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
 import { isObject } from '../common/json.js';
 import { fileParamsOf } from './declared.js';
@@ -43,7 +44,7 @@ function objectSchema({ declared, slot, maxSize }: ShownSlot): JsonObject {
   const kinds = slot.accept === undefined ? '' : ` of type ${slot.accept.join(', ')}`;
   const texts = [declared.description, slot.purpose].filter((text) => typeof text === 'string' && text.trim() !== '');
   const said = texts.map((text) => sentence(String(text)));
-  return { ...FILE_PARAM, description: [...said, `A file${kinds}, at most ${maxSize} bytes.`].join(' ') };
+  return { ...FILE_PARAM, description: [...said, `A file${kinds}, at most ${mostText(maxSize)}.`].join(' ') };
 }
 
 function arraySchema(shown: ShownSlot, { description, minItems, maxItems }: JsonObject): JsonObject {

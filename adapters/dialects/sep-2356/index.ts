@@ -8,7 +8,9 @@ import { slotsOf } from './slots.js';
 export function create(): Dialect {
   return {
     name: 'sep-2356',
+    about: 'file arguments are marked with `x-mcp-file`, and come as data URIs inside the call.',
     revision: '2026-03-04 … 2026-05-13',
+    reads: ['fileInputs'],
     // it speaks of files on their way to servers only
     places: [],
     spokenBy: () => false,

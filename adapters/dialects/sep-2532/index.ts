@@ -8,7 +8,9 @@ import { write } from './write.js';
 export function create(): Dialect {
   return {
     name: 'sep-2532',
+    about: 'resources are read as bytes by `resources/stream`.',
     revision: '2026-04-07 (c4addbf6)',
+    reads: ['resourceStreaming'],
     // servers that speak it still write files as plain MCP does
     places: [],
     spokenBy: (client) => takenBy(client) !== undefined,

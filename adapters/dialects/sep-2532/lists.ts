@@ -1,6 +1,6 @@
 import type { ClientFacts, JsonObject, JsonPatch, JsonValue } from '../../../gateway/ports/dialect.js';
 import { isObject } from '../common/json.js';
-import { isDeclared, takenBy } from './capability.js';
+import { takenBy } from './capability.js';
 
 /** Bytes from which on even a text is better streamed. */
 const LARGE = 4 * 1024 * 1024;
@@ -8,10 +8,10 @@ const LARGE = 4 * 1024 * 1024;
 /** Types outside `text/` that are texts all the same. */
 const TEXTS = /^text\/|[/+](?:json|xml|yaml|javascript|ecmascript|sql|toml|graphql)\b/i;
 
-/** Wharf streams whatever a server with resources has; over stdio that is not to be declared. */
+/** Wharf streams whatever a server with resources has; over stdio that is not to be declared. The SEP's word is `true`. */
 export function showServer({ resources }: JsonObject, client: ClientFacts): readonly JsonPatch[] {
   if (client.isOverStdio) return [];
-  if (!isObject(resources) || isDeclared(resources.stream)) return [];
+  if (!isObject(resources) || resources.stream === true) return [];
   return [{ path: ['resources', 'stream'], value: true }];
 }
 

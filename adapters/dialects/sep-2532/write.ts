@@ -1,4 +1,5 @@
 import type { ClientFacts, JsonObject, JsonValue, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
+import { fileLine, linkLines, previewLines } from '../common/words.js';
 
 /** `resource_link` exists from this version on; older clients reject a whole result that holds one. */
 const RESOURCE_LINK_SINCE = '2025-06-18';
@@ -17,19 +18,15 @@ export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, 
     case 'prompt':
       return withExtras([image ?? link ?? textBlock(file)], holder);
     case 'resource': {
-      const item: JsonObject = { uri: holder.uri ?? ref.uri, mimeType: 'text/uri-list', text: ref.url };
+      const item: JsonObject = { uri: holder.uri ?? ref.uri, mimeType: 'text/uri-list', text: ref.link.url };
       return [holder._meta === undefined ? item : { ...item, _meta: holder._meta }];
     }
   }
 }
 
-function textBlock({ ref }: OutgoingFile): JsonObject {
-  const lines = [
-    `File: ${ref.name} (${ref.mimeType}, ${ref.size} bytes)`,
-    `Resource: ${ref.uri} (resources/stream gives its bytes)`,
-    `Download: ${ref.url}`,
-    `The link works for ${ref.ttlSeconds} seconds, until ${ref.expiresAt}.`,
-  ];
+function textBlock(file: OutgoingFile): JsonObject {
+  const resource = `Resource: ${file.ref.uri} (resources/stream gives its bytes)`;
+  const lines = [fileLine(file), resource, ...linkLines(file), ...previewLines(file.preview)];
   return { type: 'text', text: lines.join('\n') };
 }
 

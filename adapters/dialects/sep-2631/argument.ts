@@ -45,7 +45,7 @@ function byUri(uri: string, about: JsonObject): ArgumentReading {
   if (/^data:/i.test(uri)) return { kind: 'dataUri', text: uri, claims: claimsOf(about) };
   if (/^mcp-file:/i.test(uri)) return { kind: 'handle', uri };
   if (/^https?:/i.test(uri)) return { kind: 'link', url: uri };
-  return { kind: 'invalid', reason: 'schemeNotAllowed', text: 'is a file object whose URI is no file handle' };
+  return { kind: 'invalid', reason: 'schemeNotAllowed', text: 'is a file object whose URI is not a file handle' };
 }
 
 function claimsOf(about: JsonObject): FileClaims {

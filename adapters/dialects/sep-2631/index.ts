@@ -11,7 +11,10 @@ import { structure, write } from './write.js';
 export function create(): Dialect {
   return {
     name: NAME,
+    about: 'files are objects with a handle, uploaded and downloaded beside the messages; for Codex.',
+    undeclaredBy: 'codex-*',
     revision: 'c3cf0eba (2026-06-09)',
+    reads: ['files', 'fileInputs'],
     places: [],
     spokenBy: downloads,
     read: () => ({ kind: 'not-mine' }),

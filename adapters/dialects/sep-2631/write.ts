@@ -1,4 +1,5 @@
 import type { ClientFacts, JsonObject, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
+import { fileLine, previewLines } from '../common/words.js';
 import { downloads, readsFileValues } from './capability.js';
 import { fileValue } from './file-value.js';
 
@@ -25,9 +26,9 @@ export function structure(files: readonly OutgoingFile[], client: ClientFacts): 
 }
 
 /** The model's own reference: its host shows it what it makes of the file. No link, which is a right in itself. */
-function textBlock({ ref }: OutgoingFile): JsonObject {
-  const text = `File: ${ref.name} (${ref.mimeType}, ${ref.size} bytes)\nHandle: ${ref.uri}`;
-  return { type: 'text', text };
+function textBlock(file: OutgoingFile): JsonObject {
+  const lines = [fileLine(file), `Handle: ${file.ref.uri}`, ...previewLines(file.preview)];
+  return { type: 'text', text: lines.join('\n') };
 }
 
 function fileBlock({ ref }: OutgoingFile): JsonObject {

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../gateway/errors.js';
+import { descriptorsExhausted } from '../../../gateway/errors-of-system.js';
 import type { Refusal } from '../../../gateway/policy/addresses.js';
 
 export function forbidden({ reason, host, detail }: Omit<Refusal, 'kind'>): GatewayError {
@@ -35,6 +36,8 @@ const CERTIFICATE = /^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT|
 export function connectionFailure(host: string, error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof GatewayError) return error;
+  const exhausted = descriptorsExhausted(error);
+  if (exhausted) return exhausted;
   const { code, syscall } = (typeof error === 'object' && error !== null ? error : {}) as NodeJS.ErrnoException;
   if (code === undefined) return failed(host, 'it cannot be reached', error);
   if (CERTIFICATE.test(code)) return failed(host, 'its certificate is not trusted', error);

@@ -36,7 +36,7 @@ export function form(fileField: string, fields: Readonly<Record<string, string>>
 export function formProblem(fields: Readonly<Record<string, string>>): string | undefined {
   const entries = Object.entries(fields);
   if (entries.length > MAX_FIELDS) return `it wants more than ${MAX_FIELDS} form fields`;
-  if (entries.some(([, value]) => typeof value !== 'string')) return 'it wants a form field that is no text';
+  if (entries.some(([, value]) => typeof value !== 'string')) return 'it wants a form field that is not a string';
   const bytes = entries.reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(value), 0);
   return bytes > MAX_FIELD_BYTES ? `it wants more than ${MAX_FIELD_BYTES} bytes of form fields` : undefined;
 }

@@ -36,11 +36,23 @@ export interface UpstreamAgent {
   learnIdle(header: string | string[] | undefined): void;
   /** Closes the idle connections. */
   dropIdle(): void;
+  /**
+   * Resolves when it is known of the idle connections which of them the server has closed; undefined when that is
+   * clear. A busy event loop reads of it late, and a request written meanwhile would be lost.
+   */
+  settleIdle(): Promise<void> | undefined;
 }
 
 const BYTES_BEFORE = Symbol('bytes before this request');
+const IDLE_SINCE = Symbol('when it became idle');
 
-type PooledSocket = Socket & { [BYTES_BEFORE]?: number };
+type PooledSocket = Socket & { [BYTES_BEFORE]?: number; [IDLE_SINCE]?: number };
+
+/** A connection that became idle this long ago is not taken before the sockets have been read once more. */
+const SURE_MS = 1000;
+
+/** The one pool there is: the name node builds from a dozen options for every request is always the same. */
+const ORIGIN = 'upstream';
 
 /** Bytes on an idle connection answer nobody: the next request must not take them for its answer. */
 function dropDirty(this: Socket): void {
@@ -75,12 +87,12 @@ export function createAgent(secure: boolean, connections: number): UpstreamAgent
     if (socket !== undefined) boundConnect(socket, secure ? 'secureConnect' : 'connect');
     return socket;
   };
-  // one agent, one origin: the name node builds from a dozen options for every request is always the same
-  hooks.getName = () => 'upstream';
-  hooks.keepSocketAlive = (socket) => {
+  hooks.getName = () => ORIGIN;
+  hooks.keepSocketAlive = (socket: PooledSocket) => {
     if (idleMs <= 0 || socket.readableLength > 0) return false;
     if (socket.timeout !== idleMs) socket.setTimeout(idleMs);
     socket.on('data', dropDirty);
+    socket[IDLE_SINCE] = performance.now();
     socket.unref();
     return true;
   };
@@ -99,6 +111,12 @@ export function createAgent(secure: boolean, connections: number): UpstreamAgent
       lastHeader = header;
       const seconds = /\btimeout=(\d{1,6})\b/.exec(String(header ?? ''))?.[1];
       idleMs = seconds === undefined ? IDLE_MS : Math.min(Number(seconds) * 1000 - IDLE_MARGIN_MS, LONGEST_IDLE_MS);
+    },
+    settleIdle() {
+      const next: PooledSocket | undefined = agent.freeSockets[ORIGIN]?.at(-1);
+      if (!next || performance.now() - (next[IDLE_SINCE] ?? 0) < SURE_MS) return undefined;
+      // the first turn may have begun before the server closed it
+      return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     },
     dropIdle() {
       for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();

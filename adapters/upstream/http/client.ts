@@ -2,6 +2,7 @@ import { type ClientRequest, request as httpRequest, IncomingMessage } from 'nod
 import { request as httpsRequest } from 'node:https';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Timeouts } from '../../../gateway/policy/limits.js';
+import type { Sharing } from '../../../gateway/ports/owner.js';
 import type { OutgoingMessage } from '../../../gateway/ports/upstream.js';
 import { createAgent, type UpstreamAgent } from './agent.js';
 import { abortFailure, bodyFailure, headFailure } from './failure.js';
@@ -25,6 +26,10 @@ export interface HttpCall {
   /** Names and values in turn. Host and Content-Length are added. */
   headers: string[];
   body?: OutgoingMessage;
+  /** Whose share of the connections it takes. */
+  principal?: string | undefined;
+  /** The server keeps it open on its own account. */
+  isStream?: boolean;
 }
 
 export interface HttpClientOptions {
@@ -33,6 +38,9 @@ export interface HttpClientOptions {
   origin: URL;
   /** `limits.connections` */
   connections: number;
+  /** Most requests that wait for one of them. Default: as many as there are. */
+  queue?: number;
+  sharing: Sharing;
   /** In milliseconds. */
   timeouts: Readonly<Pick<Timeouts, 'queue' | 'upstream' | 'idle'>>;
 }
@@ -64,7 +72,8 @@ export class HttpClient {
     this.#secure = origin.protocol === 'https:';
     this.#host = origin.hostname.replace(/^\[|\]$/g, '');
     this.#port = Number(origin.port) || (this.#secure ? 443 : 80);
-    this.#slots = new Slots(name, options.connections, options.timeouts.queue);
+    const { connections, queue, sharing, timeouts } = options;
+    this.#slots = new Slots({ server: name, limit: connections, waitMs: timeouts.queue, queue, sharing });
     this.#pool = createAgent(this.#secure, options.connections);
     this.#destroyBody = function (error) {
       return IncomingMessage.prototype.destroy.call(this, error && bodyFailure(name, error));
@@ -80,13 +89,14 @@ export class HttpClient {
   async send(call: HttpCall, signal: AbortSignal): Promise<IncomingMessage> {
     if (signal.aborted) throw abortFailure(this.#name, signal);
     if (this.#closed) throw new GatewayError('upstream_closed', { server: this.#name });
-    const wait = this.#slots.take(signal);
-    if (wait !== undefined) {
-      await wait;
-      if (this.#closed) {
-        this.#slots.give();
-        throw new GatewayError('upstream_closed', { server: this.#name });
-      }
+    const wait = this.#slots.take(call, call.isStream ?? false, signal);
+    if (wait !== undefined) await wait;
+    const settled = this.#pool.settleIdle();
+    if (settled !== undefined) await settled;
+    if (this.#closed || signal.aborted) {
+      this.#slots.give(call, call.isStream ?? false);
+      if (signal.aborted) throw abortFailure(this.#name, signal);
+      throw new GatewayError('upstream_closed', { server: this.#name });
     }
     return new Promise((resolve, reject) => this.#attempt(call, signal, true, resolve, reject));
   }
@@ -116,7 +126,7 @@ export class HttpClient {
     try {
       request = this.#start(call);
     } catch (error) {
-      this.#slots.give();
+      this.#slots.give(call, call.isStream ?? false);
       reject(error);
       return;
     }
@@ -137,6 +147,9 @@ export class HttpClient {
       clearTimeout(timer);
       answer = response;
       response.destroy = this.#destroyBody;
+      // node reports what breaks a body in the same turn as its head, before its reader can listen; without a listener
+      // it would keep the error to itself
+      response.on('error', () => undefined);
       this.#pool.learnIdle(response.headers['keep-alive']);
       resolve(response);
     });
@@ -157,7 +170,7 @@ export class HttpClient {
       signal.removeEventListener('abort', abort);
       this.#open.delete(request);
       if (repeated) return;
-      this.#slots.give();
+      this.#slots.give(call, call.isStream ?? false);
       if (answer === undefined) reject(new GatewayError('upstream_closed', { server: this.#name }));
     });
     if (call.body === undefined || Buffer.isBuffer(call.body)) {

@@ -74,6 +74,11 @@ export function readEndpoint(server: string, body: IncomingMessage): Promise<str
       if (rest.length > 0) body.unshift(rest);
       resolve(Buffer.from(found.data, 'latin1').toString('utf8').replace(BOM, ''));
     };
+    // what ended before anybody listened says so never again
+    if (body.destroyed) {
+      fail(body.errored ?? new GatewayError('upstream_closed', { server }));
+      return;
+    }
     body.on('readable', read);
     body.on('error', fail);
     body.on('end', ended);

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../gateway/errors.js';
+import { unreachable } from '../common/unreachable.js';
 
 function codeOf(error: object): string {
   const { code } = error as { code?: unknown };
@@ -20,7 +21,7 @@ export function headFailure(server: string, error: Error): GatewayError {
   }
   const { syscall } = error as NodeJS.ErrnoException;
   const stood = CLOSED.has(code) && syscall !== 'connect';
-  return new GatewayError(stood ? 'upstream_closed' : 'upstream_unreachable', { server }, error);
+  return stood ? new GatewayError('upstream_closed', { server }, error) : unreachable(server, error);
 }
 
 /** Why a body ended before its end. */

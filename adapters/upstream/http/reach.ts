@@ -1,6 +1,6 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { GatewayError } from '../../../gateway/errors.js';
+import { unreachable } from '../common/unreachable.js';
 
 /** Readiness is asked every few seconds: an answer that takes longer is a no. */
 const REACH_MS = 5000;
@@ -20,11 +20,13 @@ export function reach(server: string, origin: URL): Promise<void> {
     };
     const fail = (cause: Error): void => {
       socket.destroy();
-      reject(new GatewayError('upstream_unreachable', { server }, cause));
+      reject(unreachable(server, cause));
     };
     // An SNI name must not be an address (RFC 6066 §3); tls.connect leaves it out when it is given none.
     const socket: Socket = secure ? connectTls({ host, port }, done) : connectTcp({ host, port }, done);
     socket.on('error', fail);
-    socket.setTimeout(REACH_MS, () => fail(new Error(`not connected after ${REACH_MS} ms`)));
+    socket.setTimeout(REACH_MS, () =>
+      fail(Object.assign(new Error(`not connected after ${REACH_MS} ms`), { code: 'ETIMEDOUT' })),
+    );
   });
 }

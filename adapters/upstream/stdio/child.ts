@@ -4,6 +4,7 @@ import type { Log } from '../../../gateway/ports/log.js';
 import type { OutgoingMessage, SharedConnection, StreamedMessage } from '../../../gateway/ports/upstream.js';
 import { feed } from '../common/feed.js';
 import { ChildOutput } from './child-output.js';
+import { notStarted } from './not-started.js';
 import { groupGone, groupsToKillAtExit, signalGroup } from './process-group.js';
 import { StderrLog } from './stderr-log.js';
 import { Turns } from './turns.js';
@@ -191,7 +192,7 @@ export function startChild(options: ChildOptions, gone: () => void): Promise<Chi
   return new Promise((resolve, reject) => {
     const refuse = (cause: unknown): void => {
       gone();
-      reject(new GatewayError('upstream_unreachable', { server: options.name }, cause));
+      reject(notStarted(options.name, options.cwd, cause));
     };
     const [program = '', ...args] = options.command;
     try {

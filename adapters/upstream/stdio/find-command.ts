@@ -11,6 +11,14 @@ async function isExecutable(path: string): Promise<boolean> {
   }
 }
 
+export async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
 /** Whether execvp(3) would find the command: as a path when it has a slash, otherwise along PATH. */
 export async function findsCommand(command: string, path: string, cwd: string): Promise<boolean> {
   if (command.includes('/')) return isExecutable(resolve(cwd, command));

@@ -1,5 +1,6 @@
 // Ceph's gateway from s3.sh on every address of the container, with the face of the image that it stands in for: the
-// credentials come in as RUSTFS_*, and GET /health answers 200 once the store is up.
+// credentials come in as RUSTFS_*, and GET /health/ready answers 200 once the store is
+// up.
 const { spawn } = require('node:child_process');
 const net = require('node:net');
 
@@ -21,7 +22,7 @@ net
   .createServer((client) => {
     client.on('error', () => client.destroy());
     client.once('data', (first) => {
-      if (!ready || first.toString('latin1', 0, 12) === 'GET /health ') {
+      if (!ready || first.toString('latin1', 0, 18) === 'GET /health/ready ') {
         const status = ready ? '200 OK' : '503 Service Unavailable';
         client.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
         return;

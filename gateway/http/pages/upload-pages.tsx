@@ -1,5 +1,6 @@
 import type { FileValue } from '../../files/file.js';
 import type { Admission } from '../../files/upload.js';
+import { exactSizeText, mostText } from '../../policy/amounts.js';
 import { FILE_PART } from '../multipart.js';
 import { Layout } from './layout.js';
 
@@ -29,8 +30,8 @@ export function UploadForm({ upload }: { upload: Pick<Admission, 'intent' | 'lar
       )}
       <dl>
         {name !== undefined && <Row term="Expected file">{name}</Row>}
-        {size !== undefined && <Row term="Expected size">{bytes(size)}</Row>}
-        <Row term="Largest size">{bytes(largest.allowed)}</Row>
+        {size !== undefined && <Row term="Expected size">{exactSizeText(size)}</Row>}
+        <Row term="Largest size">{mostText(largest.allowed)}</Row>
         <Row term="Types">{types === undefined ? 'any' : types.join(', ')}</Row>
         <Row term="Open until">{moment(upload.expiresAt)}</Row>
       </dl>
@@ -50,7 +51,7 @@ export function UploadedPage({ file }: { file: FileValue }) {
       <dl>
         <Row term="File">{file.name}</Row>
         <Row term="Type">{file.mimeType}</Row>
-        <Row term="Size">{bytes(file.size)}</Row>
+        <Row term="Size">{exactSizeText(file.size)}</Row>
         <Row term="Handle">
           <code>{file.uri}</code>
         </Row>
@@ -90,16 +91,4 @@ function moment(ms: number): string {
     .toISOString()
     .replace('T', ' ')
     .replace(/:\d\d\.\d+Z$/, ' UTC');
-}
-
-const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
-
-function bytes(count: number): string {
-  let unit = 0;
-  let value = count;
-  while (value >= 1024 && unit < UNITS.length - 1) {
-    value /= 1024;
-    unit += 1;
-  }
-  return `${Math.floor(value * 100) / 100} ${UNITS[unit]}`;
 }

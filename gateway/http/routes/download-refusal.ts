@@ -1,5 +1,4 @@
 import type { GatewayError } from '../../errors.js';
-import { FILE_HEADERS } from '../../files/file-headers.js';
 
 /** Seconds after which a failure of a store is worth another try. */
 const RETRY_SECONDS = '5';
@@ -13,7 +12,6 @@ export function refuse(error: GatewayError, accept: string | undefined, headers:
   return new Response(body, {
     status: error.httpStatus,
     headers: {
-      ...FILE_HEADERS,
       'content-type': wantsText ? 'text/plain; charset=utf-8' : 'application/json',
       ...(error.httpStatus === 503 ? { 'retry-after': RETRY_SECONDS } : {}),
       ...headers,

@@ -1,15 +1,17 @@
+import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
+import { type Ledger, refusalFacts } from '../../budget/ledger.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import { decideDownload, openDownload, servedAs } from '../../files/download.js';
 import type { FileRecord } from '../../files/file.js';
-import { FILE_HEADERS } from '../../files/file-headers.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { ObjectStore } from '../../ports/object-store.js';
+import { callerOf } from '../caller.js';
 import { refuse } from './download-refusal.js';
 
 export type TicketAnswer =
@@ -20,6 +22,8 @@ export interface DownloadDeps {
   /** May throw a GatewayError, as when the state store is down. */
   resolveTicket(ticket: string): Promise<TicketAnswer>;
   objects: Pick<ObjectStore, 'get' | 'presign'>;
+  /** Counts the downloads that are streamed from here. */
+  streams: Ledger;
   /** Send GETs on to the store's own presigned URL where it has one. */
   redirect: boolean;
   /** Milliseconds a response may stand still, waiting for the store or for the client. */
@@ -27,6 +31,8 @@ export interface DownloadDeps {
   clock: Clock;
   log: Log;
   metrics: Metrics;
+  /** Told of a link that leads to nothing. */
+  refused: (error: GatewayError, request: IncomingMessage) => void;
 }
 
 type Env = { Bindings: HttpBindings };
@@ -43,23 +49,30 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
   const app = new Hono<Env>();
   app.all('/d/:ticket', async (c) => {
     let outcome: Outcome = 'refused';
+    let found: FileRecord | undefined;
+    let failure: GatewayError | undefined;
+    const startedAt = performance.now();
+    const { incoming } = c.env;
+    const written = incoming.socket.bytesWritten;
     try {
-      const method = c.env.incoming.method;
+      const { method } = incoming;
       if (method !== 'GET' && method !== 'HEAD') {
         throw new GatewayError('method_not_allowed', { method: method ?? '', allow: ALLOW });
       }
       const { record, expiresAt } = await resolve(deps, c.req.param('ticket'));
+      found = record;
       const seconds = Math.min(MAX_PRESIGNED_SECONDS, Math.floor((expiresAt - deps.clock.now()) / 1000));
       if (deps.redirect && deps.objects.presign !== undefined && method === 'GET' && seconds >= 1) {
         const location = await deps.objects.presign(record.key, { ttlSeconds: seconds, ...servedAs(record) });
         outcome = 'redirected';
-        return new Response(null, { status: 302, headers: { ...FILE_HEADERS, location } });
+        return new Response(null, { status: 302, headers: { location } });
       }
       const answer = await respond(c, deps, record, method);
       outcome = answer.outcome;
       return answer.response;
     } catch (thrown) {
       const error = asGatewayError(thrown);
+      failure = error;
       if (error.httpStatus >= 500) {
         outcome = 'failed';
         deps.log.warn({ code: error.code, err: error.cause ?? error }, 'A download failed before its first byte.');
@@ -67,6 +80,23 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
       return refuse(error, c.req.header('accept'), error.code === 'method_not_allowed' ? { allow: ALLOW } : {});
     } finally {
       deps.metrics.count('wharf_downloads_total', { outcome });
+      if (found) {
+        const { id: file, principal, server, size } = found;
+        const bytes = incoming.socket.bytesWritten - written;
+        const ms = Math.round(performance.now() - startedAt);
+        const about = {
+          file,
+          principal,
+          server,
+          size,
+          ...callerOf(incoming),
+          outcome,
+          error: failure?.code,
+          bytes,
+          ms,
+        };
+        deps.log.info(about, 'download');
+      } else if (failure) deps.refused(failure, incoming as IncomingMessage);
     }
   });
   return app;
@@ -101,7 +131,7 @@ async function respond(
     ifMatch: c.req.header('if-match'),
     ifNoneMatch: c.req.header('if-none-match'),
   });
-  const headers = { ...decision.headers, ...FILE_HEADERS };
+  const { headers } = decision;
   if (decision.status === 416) {
     const error = new GatewayError('range_not_satisfiable', { size: record.size });
     return { response: refuse(error, c.req.header('accept'), decision.headers), outcome: 'refused' };
@@ -127,6 +157,9 @@ async function stream(
   headers: Record<string, string>,
   body: Parameters<typeof openDownload>[2],
 ): Promise<Outcome> {
+  const { principal, server } = record;
+  const refusal = deps.streams.take(1, { principal, server });
+  if (refusal) throw new GatewayError('downloads_full', refusalFacts(refusal));
   const gone = new AbortController();
   const onClose = (): void => gone.abort();
   outgoing.once('close', onClose);
@@ -149,6 +182,7 @@ async function stream(
     deps.log.warn({ file: record.id, err: thrown }, 'A download broke off.');
     return 'failed';
   } finally {
+    deps.streams.give(1, { principal, server });
     outgoing.off('close', onClose);
   }
 }

@@ -1,13 +1,18 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayError } from '../../errors.js';
-import { type HeldBudget, HeldRequest } from '../../files/budget.js';
+import { type HeldBudget, HeldRequest } from '../../budget/held.js';
+import type { Ledger } from '../../budget/ledger.js';
+import { asGatewayError, GatewayError } from '../../errors.js';
 import type { Timeouts } from '../../policy/limits.js';
 import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
+import type { Owner } from '../../ports/owner.js';
 import { type Exchange, noFacts } from '../../relay/exchange.js';
 import { logExchange, noteFailure } from '../../relay/exchange-log.js';
 import type { Server } from '../../relay/server.js';
-import { discardRest, readBody } from '../body.js';
+import { readBody } from '../body.js';
+import { refusePages } from '../browser-request.js';
+import { countRequest } from '../count-request.js';
+import { discardRest } from '../discard.js';
 import { refuse } from '../error-response.js';
 import type { DirectRoute } from '../listener.js';
 
@@ -16,10 +21,14 @@ export interface McpDeps {
   /** Tells the principal of a request, or throws. */
   authenticate: (headers: IncomingHttpHeaders) => string;
   held: HeldBudget;
+  /** Counts the requests under way of each principal. */
+  requests: Ledger;
   timeouts: Timeouts;
   log: Log;
   metrics: Metrics;
   open: OpenExchanges;
+  /** Told of requests for no server there is. */
+  refused: (error: GatewayError, request: IncomingMessage) => void;
 }
 
 /** What is under way. The drain waits for it, but for GET streams, which would never end by themselves. */
@@ -31,6 +40,9 @@ export interface OpenExchanges {
 const CLIENT_GONE = new GatewayError('internal', {}, 'the client has gone');
 
 const ALLOW = 'POST, GET, DELETE';
+
+/** Servers whose paths an error names. */
+const MAX_TOLD = 10;
 
 /** A path of two segments, without its query. */
 const SERVER_PATH = /^\/([^/?]+)\/mcp(?:\?|$)/;
@@ -48,9 +60,32 @@ export function mcp(deps: McpDeps): DirectRoute {
     const name = SERVER_PATH.exec(target)?.[1];
     const server = isOnly && ONLY_PATH.test(target) ? only : name !== undefined && deps.servers.get(name);
     if (server) void handle(deps, server, request, response);
-    else if (name !== undefined) refuse(response, new GatewayError('server_unknown', { server: name }));
-    return Boolean(server) || name !== undefined;
+    else if (name !== undefined || ONLY_PATH.test(target)) misdirected(deps, name, request, response);
+    else return false;
+    return true;
   };
+}
+
+/** A path without a server: who may call at all is told which there are. */
+function misdirected(
+  { servers, authenticate, refused }: McpDeps,
+  name: string | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  try {
+    authenticate(request.headers);
+    const names = [...servers.keys()];
+    const paths = names.slice(0, MAX_TOLD).map((server) => `/${server}/mcp`);
+    if (names.length > MAX_TOLD) paths.push(`and ${names.length - MAX_TOLD} more`);
+    if (name === undefined) throw new GatewayError('route_unknown', { paths });
+    throw new GatewayError('server_unknown', { server: name, paths });
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    refused(error, request);
+    refuse(response, error);
+    discardRest(request);
+  }
 }
 
 async function handle(
@@ -66,16 +101,21 @@ async function handle(
     body: Buffer.alloc(0),
     response: outgoing,
     principal: '',
+    address: incoming.socket.remoteAddress,
     signal: gone.signal,
     facts: noFacts(),
   };
-  const held = new HeldRequest(deps.held, server.limits);
+  let held: HeldRequest | undefined;
+  let counted: Owner | undefined;
   const onClose = () => gone.abort(CLIENT_GONE);
   outgoing.once('close', onClose);
   deps.open.count += 1;
   if (incoming.method === 'GET') deps.open.getStreams.add(outgoing);
   try {
+    refusePages(incoming.method, incoming.headers);
     exchange.principal = deps.authenticate(incoming.headers);
+    counted = countRequest(deps.requests, exchange.principal);
+    held = new HeldRequest(deps.held, server.limits, { principal: exchange.principal, server: server.name });
     await dispatch(deps, server, exchange, incoming, held);
   } catch (thrown) {
     refuse(outgoing, noteFailure(deps, thrown, exchange), exchange.facts.requests);
@@ -83,7 +123,8 @@ async function handle(
   } finally {
     // whatever is over has nobody left to tell
     outgoing.off('close', onClose);
-    held.release();
+    held?.release();
+    if (counted) deps.requests.give(1, counted);
     deps.open.count -= 1;
     deps.open.getStreams.delete(outgoing);
     logExchange(deps, server.name, incoming.method ?? '', outgoing.statusCode, exchange, startedAt);
@@ -101,7 +142,7 @@ async function dispatch(
     case 'POST':
       exchange.body = await readBody(incoming, {
         limits: server.limits,
-        idleMs: deps.timeouts.idle,
+        timeouts: deps.timeouts,
         held,
         refused: (id) => {
           if (id !== undefined) exchange.facts.requests = [{ id, base: [] }];

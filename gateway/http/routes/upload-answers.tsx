@@ -1,6 +1,5 @@
 import type { ErrorCode, GatewayError } from '../../errors.js';
 import type { FileValue } from '../../files/file.js';
-import { FILE_HEADERS } from '../../files/file-headers.js';
 import type { UploadState } from '../../files/upload.js';
 import { PAGE_POLICY } from '../pages/layout.js';
 import { UploadedPage, UploadForm, UploadRefusedPage } from '../pages/upload-pages.js';
@@ -35,7 +34,7 @@ export function shown(state: UploadState): Response {
     case 'expired':
       return refusedPage('This link has expired', 'Nothing can be uploaded here any more. Ask for a new link.', 410);
     case 'unknown':
-      return refusedPage('Unknown link', 'There is no such link, or it has been over for long.', 404);
+      return refusedPage('Unknown link', 'There is no such link, or it expired long ago.', 404);
   }
 }
 
@@ -77,7 +76,6 @@ function page(content: { toString(): string }, status: number, headers: Record<s
   return new Response(`<!doctype html>${content}`, {
     status,
     headers: {
-      ...FILE_HEADERS,
       'content-security-policy': PAGE_POLICY,
       'content-type': 'text/html; charset=utf-8',
       ...headers,
@@ -88,6 +86,6 @@ function page(content: { toString(): string }, status: number, headers: Record<s
 function json(value: unknown, status: number, headers: Record<string, string> = {}): Response {
   return new Response(JSON.stringify(value), {
     status,
-    headers: { ...FILE_HEADERS, 'content-type': 'application/json', ...headers },
+    headers: { 'content-type': 'application/json', ...headers },
   });
 }

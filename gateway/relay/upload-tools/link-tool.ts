@@ -1,4 +1,5 @@
 import type { Library, Opened } from '../../files/library.js';
+import { exactSizeText } from '../../policy/amounts.js';
 import type { JsonObject } from '../../ports/json.js';
 import type { LocalTool } from '../local-tools.js';
 import { failedCall, text } from './result.js';
@@ -15,23 +16,16 @@ const INPUT: JsonObject = {
   required: ['handle'],
 };
 
+/** Without a word more than clients need: every host pays for it with each list of tools. */
 const OUTPUT: JsonObject = {
   type: 'object',
-  properties: {
-    uri: { type: 'string', description: 'The handle.' },
-    url: { type: 'string', description: 'The link. Whoever has it can download the file until it expires.' },
-    name: { type: 'string' },
-    mimeType: { type: 'string' },
-    size: { type: 'integer', description: 'Bytes.' },
-    digest: { type: 'string', description: 'sha-256: and the digest in base64url.' },
-    expiresAt: { type: 'string', description: 'When the link stops working, RFC 3339. The handle goes on.' },
-  },
-  required: ['uri', 'url', 'name', 'mimeType', 'size', 'digest', 'expiresAt'],
+  properties: { uri: { type: 'string' }, url: { type: 'string' }, expiresAt: { type: 'string' } },
+  required: ['uri', 'url', 'expiresAt'],
 };
 
 const DESCRIPTION =
-  'Get a fresh download link for a file whose handle (mcp-file://…) you have, for instance because an earlier link has ' +
-  'expired. To give a file to another tool of this server pass the handle itself, not a link.';
+  'Get a new download link for a file whose handle (mcp-file://…) you have, when an earlier link has expired. A tool that ' +
+  'takes a file takes the handle itself, not a link.';
 
 /** In whatever a model copies: `Handle: mcp-file://…`, a Markdown link, quotes. */
 const HANDLE = /mcp-file:\/\/[^\s"'`<>()[\]]+/i;
@@ -67,9 +61,10 @@ export function linkTool(name: string, { library }: LinkToolDeps): LocalTool {
         return failedCall(`The argument 'handle' is ${uri}: ${words}`, { reason, argument: 'handle' });
       }
       await library.touch(found.record.id);
-      const { ttlSeconds: _, ...ref } = await library.refer(found.record);
+      const { uri: handleUri, link, name, mimeType, size, digest } = await library.refer(found.record);
+      const ref = { uri: handleUri, url: link.url, name, mimeType, size, digest, expiresAt: link.expiresAt };
       const lines = [
-        `File: ${ref.name} (${ref.mimeType}, ${ref.size} bytes)`,
+        `File: ${ref.name} (${ref.mimeType}, ${exactSizeText(ref.size)})`,
         `Download: ${ref.url}`,
         `The link works until ${ref.expiresAt}; the handle gives new ones: ${ref.uri}`,
       ];

@@ -31,16 +31,16 @@ export function offerOf({ uri, url, expiresAt }: Authorization, name: string | u
   const put = curlPut(file, url);
   const where =
     name === undefined
-      ? `put the path of the file in the place of ${SOME_FILE}`
-      : 'run it in the folder of the file, or put its path in the place of its name';
+      ? `put the path of the file instead of ${SOME_FILE}`
+      : 'run it in the folder of the file, or put its path instead of its name';
   const steps = [
     `1. Upload the file in one of these ways, once, before ${expiresAt}:`,
     `   - with a shell (${where}): ${form}`,
     `   - or as raw bytes: ${put}`,
     `   - without a shell, give this page to the person you work for, to be opened in a browser: ${url}`,
     `2. When the answer says "status":"completed", or the person says that it is done, ${then}: ${uri}`,
-    'Do not type base64 yourself, and do not make up the file or what may be in it. If the upload is blocked or fails, ' +
-      'do not read the file in another way in its place: say so, and give the page to the person.',
+    'Do not type base64 yourself, and do not make up the file or its contents. If the upload is blocked or fails, say ' +
+      'so and give the page to the person; do not look for another way to read the file.',
   ];
   return {
     steps: steps.join('\n'),

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.js';
 import type { Uploads } from '../../files/upload.js';
 import { largestUpload, type UploadIntent } from '../../files/upload-intent.js';
+import { mostText } from '../../policy/amounts.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { LocalTool } from '../local-tools.js';
 import { offerOf } from './offer.js';
@@ -36,43 +37,16 @@ const INPUT: JsonObject = {
   },
 };
 
-const string = (description: string): JsonObject => ({ type: 'string', description });
-
+/** Without a word more than clients need: every host pays for it with each list of tools. */
 const OUTPUT: JsonObject = {
   type: 'object',
   properties: {
-    file: {
-      type: 'object',
-      description: 'The file to come.',
-      properties: {
-        uri: string('The handle: pass it as a file argument once the file is uploaded.'),
-        name: { type: 'string' },
-        mimeType: { type: 'string' },
-        size: { type: 'integer' },
-        digest: {
-          type: 'object',
-          properties: { algorithm: { type: 'string' }, value: { type: 'string' } },
-          required: ['algorithm', 'value'],
-        },
-      },
-      required: ['uri'],
-    },
-    upload: {
-      type: 'object',
-      description: 'Where the bytes go, as a form with one part or as the raw body.',
-      properties: {
-        transport: { type: 'string' },
-        method: { type: 'string' },
-        url: { type: 'string' },
-        multipart: { type: 'object', properties: { fileField: { type: 'string' } }, required: ['fileField'] },
-        expiresAt: string('RFC 3339.'),
-      },
-      required: ['transport', 'method', 'url', 'multipart', 'expiresAt'],
-    },
-    maxSize: { type: 'integer', description: 'Most bytes that are taken.' },
-    page: string('Page with a form, for a browser.'),
-    curl: string('Shell command that uploads the file as a form.'),
-    curlPut: string('Shell command that uploads the raw bytes.'),
+    file: { type: 'object', properties: { uri: { type: 'string' } }, required: ['uri'] },
+    upload: { type: 'object' },
+    maxSize: { type: 'integer' },
+    page: { type: 'string' },
+    curl: { type: 'string' },
+    curlPut: { type: 'string' },
   },
   required: ['file', 'upload', 'maxSize', 'page', 'curl', 'curlPut'],
 };
@@ -80,7 +54,7 @@ const OUTPUT: JsonObject = {
 const DESCRIPTION =
   'Get a link to upload one file, and the handle under which this server’s tools take it. Use it when a tool needs a ' +
   'file that has no handle yet. The answer has a curl command, a page for a browser and the handle (mcp-file://…): have ' +
-  'the file uploaded first, then pass the handle in the place of the file. Never type base64 instead.';
+  'the file uploaded first, then pass the handle instead of the file. Never type base64 instead.';
 
 /** For clients that know no dialect: a link, a curl line and a handle, which a model can make use of by itself. */
 export function requestTool(name: string, deps: RequestToolDeps): LocalTool {
@@ -114,7 +88,7 @@ async function authorized(
   const { steps, ...offer } = offerOf(
     authorization,
     name,
-    'pass this handle in the place of the file to the tool that needs it',
+    'pass this handle, instead of the file, to the tool that needs it',
   );
   const file: JsonObject = {
     uri: authorization.uri,
@@ -125,7 +99,7 @@ async function authorized(
   };
   const maxSize = largestUpload(intent, fileLimit).allowed;
   return {
-    content: [text(`A link to upload one file of at most ${maxSize} bytes.\n${steps}`)],
+    content: [text(`A link to upload one file of at most ${mostText(maxSize)}.\n${steps}`)],
     structuredContent: { file, ...offer, maxSize },
   };
 }

@@ -23,11 +23,9 @@ export function decodeStrictBase64(text: string): Buffer | undefined {
 export function decodeTolerantBase64(text: string): Buffer | undefined {
   const strict = decodeStrictBase64(text);
   if (strict !== undefined) return strict;
-  // The decoder reads raw JSON, where a backslash begins an escape. Here the string has been parsed.
-  if (text.includes('\\')) return undefined;
   const raw = Buffer.from(text, 'utf8');
   const bytes = Buffer.allocUnsafeSlow(Math.floor((raw.length * 3) / 4) + 3);
-  const decoder = new Base64Decoder({ trackCanonical: false });
+  const decoder = new Base64Decoder({ trackCanonical: false, parsed: true });
   try {
     const written = decoder.push(raw, 0, raw.length, bytes, 0);
     return bytes.subarray(0, written + decoder.finish(bytes, written));

@@ -33,13 +33,15 @@ export interface Base64DecoderOptions {
   trackCanonical?: boolean;
   /** The string stands in JSON that is itself a string of JSON, so that its characters may be escaped twice. */
   nested?: boolean;
+  /** The string has been parsed: no escapes, and line breaks stand for themselves. */
+  parsed?: boolean;
 }
 
 /**
  * Decodes the raw bytes of a JSON string in any pieces. Accepted beside RFC 4648's standard alphabet: its url-safe one,
- * also mixed; JSON escapes of all these characters; CR and LF anywhere, raw or escaped, and spaces and tabs directly
- * before or after them; padding left out; bits that are no part of a byte. Anything else is an error, and nothing
- * after the padding is taken but line breaks.
+ * also mixed; JSON escapes of all these characters; CR and LF anywhere, escaped as JSON demands, and spaces and tabs
+ * directly before or after them; padding left out; bits that are no part of a byte. Anything else is an error, and
+ * nothing after the padding is taken but line breaks.
  */
 export class Base64Decoder {
   readonly #trackCanonical: boolean;
@@ -61,7 +63,7 @@ export class Base64Decoder {
 
   constructor(options: Base64DecoderOptions = {}) {
     this.#trackCanonical = options.trackCanonical ?? true;
-    this.#levels = options.nested ? 2 : 1;
+    this.#levels = options.parsed ? 0 : options.nested ? 2 : 1;
   }
 
   /** Bytes decoded so far. */
@@ -91,8 +93,9 @@ export class Base64Decoder {
   /**
    * Decodes `[start, end)` of `src` to `out` from `at` on, where there must be room for `((end - start) * 3 >> 2) + 3`.
    * @returns how many bytes that gave
-   * @throws WireError `base64` with the raw offset. Then nothing of this piece counts: `chars`, `bytes` and
-   * `canonicalChars` stay as they were before it, and `canonical` is false.
+   * @throws WireError `base64` with the raw offset, `syntax` where a raw control character makes it no JSON string.
+   * Then nothing of this piece counts: `chars`, `bytes` and `canonicalChars` stay as they were before it, and
+   * `canonical` is false.
    */
   push(src: Buffer, start: number, end: number, out: Buffer, at: number): number {
     const before = this.#canonicalChars;
@@ -198,6 +201,10 @@ export class Base64Decoder {
   #byte(byte: number, offset: number, out: Buffer, at: number, level = 0): number {
     if (level === this.#levels) return this.#char(byte, offset, out, at);
     if ((this.#escape[level] as number) > 0) return this.#escapeByte(byte, offset, out, at, level);
+    // RFC 8259 §7: MUST be escaped. To take it all the same would make JSON of what every parser refuses
+    if (level === 0 && byte < SPACE) {
+      throw new WireError('syntax', 'raw control character in a string', this.#chars + offset);
+    }
     if (byte !== BACKSLASH) return this.#byte(byte, offset, out, at, level + 1);
     this.#canonical = false;
     this.#escape[level] = 1;

@@ -77,6 +77,13 @@ export class ByteStore {
     }
   }
 
+  /** Overwrites `[start, end)` with one byte, also in views given out before. */
+  fill(byte: number, start: number, end: number): void {
+    const views: Buffer[] = [];
+    this.slicesInto(views, start, end);
+    for (const view of views) view.fill(byte);
+  }
+
   /** Lets go of everything. Views given out stay valid: what has been written of a block is never written again. */
   clear(): void {
     this.#pieces = [];

@@ -11,7 +11,6 @@ export const MAX_CAPTURE = 1024;
 /** The tokenizer's positions must stay small integers: Infinity makes every comparison with them one of doubles. */
 const MAX_SLOT_MIN = 2 ** 30;
 
-const LINE_FEED = Buffer.from('\n');
 const BACKSLASH = 0x5c;
 
 /**
@@ -25,6 +24,8 @@ export class Collector {
   chunk: Buffer = Buffer.alloc(0);
   /** Raw bytes of the message before position 0. */
   base = 0;
+  /** Members, items and containers so far. */
+  values = 0;
 
   /** The string at hand is a key on the watch tree: position of its first byte, or -1. */
   keyFrom = -1;
@@ -66,6 +67,7 @@ export class Collector {
   begin(message: HeldMessage): void {
     this.#message = message;
     this.base = 0;
+    this.values = 0;
     this.position.reset();
     this.#captureFrom = -1;
     this.keyFrom = -1;
@@ -98,6 +100,7 @@ export class Collector {
   /** The chunk's part of the message is over at `end`: what came before it is held. */
   leave(end: number): void {
     if (!this.slot) this.flush(end);
+    this.message.values = this.values;
     this.message.settle();
     this.base += end;
   }
@@ -134,14 +137,14 @@ export class Collector {
 
   open(isArray: boolean, at: number): void {
     this.message.empty = false;
-    this.position.open(isArray, this.offset(at));
+    this.position.open(isArray, this.offset(at), this.values);
   }
 
   close(at: number): void {
     const watch = this.position.close();
     if (!watch) return;
     this.flush(at);
-    this.#watched(watch.name, watch.start);
+    this.#watched(watch.name, watch.start, this.values - watch.values + 1);
   }
 
   endKey(at: number): void {
@@ -192,7 +195,7 @@ export class Collector {
     }
     if (place.watch !== undefined) {
       this.flush(at);
-      this.#watched(place.watch, this.#scalarStart);
+      this.#watched(place.watch, this.#scalarStart, 1);
     }
   }
 
@@ -203,10 +206,10 @@ export class Collector {
   }
 
   /** A watched value is complete, and held. */
-  #watched(name: string, start: number): void {
+  #watched(name: string, start: number, values: number): void {
     const message = this.message;
     if (message.discarded) return;
-    const range = { name, path: this.position.path(message), start, end: message.size };
+    const range = { name, path: this.position.path(message), start, end: message.size, values };
     if (message.record(message.ranges, range)) this.#options.handler.closed?.(range, message);
   }
 
@@ -263,13 +266,6 @@ export class Collector {
       }
       from = quote + 1;
     }
-  }
-
-  /** A line feed between two data lines of an event stream stands inside the string. */
-  slotLineFeed(): void {
-    this.#deliver(LINE_FEED, 0, 1);
-    this.#escaped = false;
-    this.base += 1;
   }
 
   #deliver(chunk: Buffer, start: number, end: number): void {

@@ -170,6 +170,7 @@ export class Grammar {
         switch (state) {
           case AFTER_VALUE: {
             if (byte === COMMA) {
+              collector.values++;
               at++;
               if (kinds[depth] === 1) {
                 state = KEY;
@@ -259,12 +260,10 @@ export class Grammar {
                 this.#tooDeep(at);
                 return end;
               }
+              collector.values++;
               if (depth === position.depth) collector.open(byte === OPEN_ARRAY, at);
               depth++;
-              if (depth === kinds.length) {
-                kinds = grown(kinds);
-                this.#kinds = kinds;
-              }
+              if (depth === kinds.length) kinds = this.#moreKinds();
               at++;
               if (byte === OPEN_OBJECT) {
                 kinds[depth] = 1;
@@ -378,6 +377,13 @@ export class Grammar {
     return end;
   }
 
+  #moreKinds(): Uint8Array<ArrayBuffer> {
+    const larger = new Uint8Array(this.#kinds.length * 2);
+    larger.set(this.#kinds);
+    this.#kinds = larger;
+    return larger;
+  }
+
   /** @throws WireError `depth` unless the message is discarded */
   #tooDeep(at: number): void {
     const reason = `nested deeper than ${this.#maxDepth}`;
@@ -385,12 +391,6 @@ export class Grammar {
     message.reportLimit(new WireError('depth', reason, base + at));
     this.fail(reason, at);
   }
-}
-
-function grown(kinds: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(kinds.length * 2);
-  larger.set(kinds);
-  return larger;
 }
 
 function isSpace(byte: number): boolean {

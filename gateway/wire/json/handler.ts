@@ -40,6 +40,8 @@ export interface ReaderOptions {
   maxDepth: number;
   /** Raw bytes from which on a string at a slot is cut; shorter ones stay in the message. */
   slotMin: number;
+  /** False where the text is at hand anyway and only places in it are asked for: then nothing is held. Default true. */
+  holds?: boolean;
 }
 
 export interface MessageReader {

@@ -23,6 +23,8 @@ export interface WatchRange {
   readonly path: readonly (string | number)[];
   readonly start: number;
   readonly end: number;
+  /** Of how many values it is made, at any depth: what it costs to parse is theirs more than its bytes'. */
+  readonly values: number;
 }
 
 /** The JSON text of a small scalar as `JSON.stringify` spells it, kept aside. */
@@ -36,6 +38,8 @@ export interface Capture {
 export interface HoldRules {
   /** Bytes; Infinity is allowed. */
   readonly maxHeld: number;
+  /** False: bytes are counted and let go. */
+  readonly holds: boolean;
   readonly onHeld: ((delta: number, message: HeldMessage) => void) | undefined;
   readonly onLimit: ((error: WireError, message: HeldMessage) => void) | undefined;
 }
@@ -52,6 +56,8 @@ export interface HeldEdit {
  * it `[{},{},…` in a watched array would take 70 times its own size.
  */
 const RECORD_COST = 200;
+
+const SPACE = 0x20;
 
 /** Captures up to which more are taken when the message has been discarded, since nobody counts them any more. */
 const MAX_LATE_CAPTURES = 1000;
@@ -71,6 +77,8 @@ export class HeldMessage {
   malformed: { offset: number; reason: string } | undefined;
   /** Of an SSE frame: its other fields. */
   frame: FrameFields | undefined;
+  /** Values in it, at any depth: members, items and what they stand in. */
+  values = 0;
   /** True when there is no value at all: an SSE frame of other fields only, or one whose data is blank. */
   empty = true;
 
@@ -79,6 +87,8 @@ export class HeldMessage {
   /** The beginning of a string that may still become a cut. Not part of the message before that is decided. */
   readonly #pending = new ByteStore();
   #discarded = false;
+  /** Bytes that were not to be held. */
+  #passed = 0;
   /** `RECORD_COST` of each record. */
   #recordCost = 0;
 
@@ -88,7 +98,7 @@ export class HeldMessage {
 
   /** Held bytes. */
   get size(): number {
-    return this.#bytes.size;
+    return this.#bytes.size + this.#passed;
   }
 
   /** Reader's side: there is a beginning of a string that may become a cut. */
@@ -151,9 +161,38 @@ export class HeldMessage {
     if (freed > 0) this.#rules.onHeld?.(-freed, this);
   }
 
+  /**
+   * Puts blanks in the place of held bytes: whole members with a comma, so that it stays JSON. What was watched in them
+   * is forgotten.
+   * @param places in order and disjoint
+   * @throws RangeError when a string was cut out of one of them, and would be put back among the blanks
+   */
+  blank(places: readonly { start: number; end: number }[]): void {
+    const isInside = (offset: number) => {
+      let low = 0;
+      let high = places.length;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if ((places[middle] as { end: number }).end <= offset) low = middle + 1;
+        else high = middle;
+      }
+      return low < places.length && (places[low] as { start: number }).start <= offset;
+    };
+    if (this.slots.some(({ offset }) => isInside(offset)))
+      throw new RangeError('a cut string would stand among blanks');
+    for (const { start, end } of places) this.#bytes.fill(SPACE, start, end);
+    const left = this.ranges.filter(({ start }) => !isInside(start));
+    this.ranges.length = 0;
+    for (const range of left) this.ranges.push(range);
+  }
+
   /** Reader's side: adds bytes. @throws WireError `held` */
   append(chunk: Buffer, start: number, end: number): void {
     if (this.#discarded || end <= start) return;
+    if (!this.#rules.holds) {
+      this.#passed += end - start;
+      return;
+    }
     if (!this.#mayHold(end - start)) return;
     this.#bytes.append(chunk, start, end);
     this.#rules.onHeld?.(end - start, this);

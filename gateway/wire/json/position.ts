@@ -5,12 +5,16 @@ import type { TreeKey, TreeNode, WatchTree } from './watch-tree.js';
 const ESCAPE_LENGTH = 6;
 const BACKSLASH = 0x5c;
 
+/** Keys that came twice, of which each is noted with its place: one is enough to tell. */
+const MAX_DUPLICATES = 10;
+
 /** One open container that is on the watch tree. */
 interface Level {
   node: TreeNode;
   isArray: boolean;
-  /** Held offset of the container, for its watch. */
+  /** Held offset of the container, for its watch, and the values that came before it. */
   start: number;
+  values: number;
   /** Of an array: index of the element at hand. */
   index: number;
   /** Of an object: the key at hand when it is one of the tree's, and what is below it. */
@@ -62,8 +66,8 @@ export class Position {
     return level.isArray ? level.node.items : level.child;
   }
 
-  /** A container begins at held offset `start`. Does nothing where it is not on the tree. */
-  open(isArray: boolean, start: number): void {
+  /** A container begins at held offset `start`, the `values`th value. Does nothing where it is not on the tree. */
+  open(isArray: boolean, start: number, values: number): void {
     const node = this.depth === 0 && isArray ? this.#tree.batch : this.place;
     if (!node) return;
     let level = this.#levels[this.depth];
@@ -74,6 +78,7 @@ export class Position {
     level.node = node;
     level.isArray = isArray;
     level.start = start;
+    level.values = values;
     level.index = 0;
     level.key = undefined;
     level.child = undefined;
@@ -82,9 +87,9 @@ export class Position {
   }
 
   /** The innermost container on the tree ends. Gives its watch, if it has one. */
-  close(): { name: string; start: number } | undefined {
-    const level = this.#levels[--this.depth] as Level;
-    return level.node.watch === undefined ? undefined : { name: level.node.watch, start: level.start };
+  close(): { name: string; start: number; values: number } | undefined {
+    const { node, start, values } = this.#levels[--this.depth] as Level;
+    return node.watch === undefined ? undefined : { name: node.watch, start, values };
   }
 
   nextItem(): void {
@@ -146,7 +151,7 @@ export class Position {
     level.key = key;
     level.child = key.node;
     const seen = level.seen[key.word] as number;
-    if (seen & key.mask) {
+    if (seen & key.mask && message.duplicates.length < MAX_DUPLICATES) {
       message.record(message.duplicates, { path: this.#pointer(message), key: key.name });
     }
     level.seen[key.word] = seen | key.mask;
@@ -163,6 +168,7 @@ const FRESH_LEVEL: Level = {
   node: NOWHERE,
   isArray: false,
   start: 0,
+  values: 0,
   index: 0,
   key: undefined,
   child: undefined,

@@ -1,9 +1,10 @@
+import { MarkFilter } from '../byte-order-mark.js';
 import { WireError } from '../errors.js';
 import type { MessageReader, ReaderOptions } from './handler.js';
 import { HeldMessage, type HoldRules } from './held-message.js';
 import { Tokenizer } from './tokenizer.js';
 
-/** What the three readers share: the message at hand, and that nothing is read after a failure. */
+/** What the three readers share: the message at hand, a byte order mark dropped, and nothing read after a failure. */
 export abstract class ReaderBase implements MessageReader {
   protected readonly options: ReaderOptions;
   protected readonly tokenizer: Tokenizer;
@@ -11,14 +12,16 @@ export abstract class ReaderBase implements MessageReader {
   /** Bytes of the body before the chunk at hand. */
   protected consumed = 0;
   readonly #rules: HoldRules;
+  readonly #mark = new MarkFilter();
   #closed = false;
 
   constructor(options: ReaderOptions) {
-    const { handler, maxHeld } = options;
+    const { handler, maxHeld, holds = true } = options;
     this.options = options;
     this.tokenizer = new Tokenizer(options);
     this.#rules = {
       maxHeld,
+      holds,
       onHeld: handler.held && ((delta, message) => handler.held?.(delta, message)),
       onLimit: handler.limit && ((error, message) => handler.limit?.(error, message)),
     };
@@ -32,18 +35,22 @@ export abstract class ReaderBase implements MessageReader {
     if (this.#closed) throw new WireError('closed', 'fed after the end', this.consumed);
     // stays set when something is thrown on the way
     this.#closed = true;
-    if (chunk.length > 0) {
-      this.tokenizer.use(chunk);
-      this.read(chunk);
-      this.consumed += chunk.length;
-    }
+    this.#take(this.#mark.isOver ? chunk : this.#mark.filter(chunk));
     this.#closed = false;
   }
 
   end(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#take(this.#mark.end());
     this.finish();
+  }
+
+  #take(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.tokenizer.use(bytes);
+    this.read(bytes);
+    this.consumed += bytes.length;
   }
 
   protected abstract read(chunk: Buffer): void;

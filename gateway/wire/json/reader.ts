@@ -3,6 +3,7 @@ import { SseReader } from '../sse/parse.js';
 import type { MessageReader, ReaderOptions } from './handler.js';
 import { JsonReader } from './json-reader.js';
 
+export { withoutMark } from '../byte-order-mark.js';
 export { MAX_CAPTURE } from './collector.js';
 export type { MessageHandler, MessageReader, ReaderOptions, SlotSink } from './handler.js';
 export { type Capture, type HeldEdit, HeldMessage, type SlotValue, type WatchRange } from './held-message.js';

@@ -68,10 +68,8 @@ export class Tokenizer {
   /** Between the data lines of a frame stands a line feed that is in no chunk. */
   pushLineFeed(): void {
     const collector = this.#collector;
-    if (collector.slot) {
-      collector.slotLineFeed();
-      return;
-    }
+    // a cut string is looked at for its quote only, and repairing it in silence would make JSON of what is none
+    if (collector.slot) this.fail('raw control character in a string', 0);
     // the scanner keeps what it knows of the chunk at hand: a line feed ends or fails any other state without it
     const { chunk } = collector;
     collector.chunk = LINE_FEED;

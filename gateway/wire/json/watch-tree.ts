@@ -9,6 +9,8 @@ export interface WatchNode {
   watch?: string;
   capture?: string;
   keys?: Record<string, WatchNode>;
+  /** Every member that is not among `keys`; not below a `deep`. */
+  others?: WatchNode;
   items?: WatchNode;
 }
 
@@ -70,8 +72,9 @@ class Compiler {
     node.slot = source.slot ?? inherited;
     node.watch = source.watch;
     node.capture = source.capture;
-    node.other = deep === undefined ? undefined : this.#deepNode(deep);
-    node.items = source.items ? this.node(source.items, deep) : node.other;
+    node.other = deep === undefined ? source.others && this.node(source.others, undefined) : this.#deepNode(deep);
+    if (source.items) node.items = this.node(source.items, deep);
+    else if (deep !== undefined) node.items = node.other;
     if (source.keys) this.#keys(node, source.keys, deep);
     return node;
   }

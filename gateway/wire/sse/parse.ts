@@ -8,7 +8,6 @@ export type { FrameFields } from './frame.js';
 /** Bytes of a line other than `data:`. Names, ids and comments are short; one that never ends must not be collected. */
 export const MAX_LINE = 8 * 1024;
 
-const BOM = [0xef, 0xbb, 0xbf];
 const DATA = Buffer.from('data:');
 
 // Which part of a line the next byte belongs to.
@@ -33,8 +32,6 @@ export class SseReader extends ReaderBase {
   #isData = false;
   /** A line feed directly after a carriage return is part of the same line end, also in the next chunk. */
   #afterCr = false;
-  /** Bytes of the byte order mark seen at the start; 3 when that is over. */
-  #bom = 0;
   /** Name of the field at hand, or what has come of it. */
   #name = '';
   /** Value of the field or comment at hand. */
@@ -52,7 +49,7 @@ export class SseReader extends ReaderBase {
   protected read(chunk: Buffer): void {
     this.#nextLf = -1;
     this.#nextCr = -1;
-    let at = this.#bom < BOM.length ? this.#readBom(chunk) : 0;
+    let at = 0;
     while (at < chunk.length) {
       const byte = chunk[at] as number;
       if (this.#afterCr) {
@@ -80,23 +77,6 @@ export class SseReader extends ReaderBase {
   }
 
   protected finish(): void {}
-
-  #readBom(chunk: Buffer): number {
-    let at = 0;
-    while (at < chunk.length && this.#bom < BOM.length && chunk[at] === BOM[this.#bom]) {
-      at++;
-      this.#bom++;
-    }
-    if (at < chunk.length && this.#bom < BOM.length) {
-      // not a mark after all: the bytes begin a field that nobody knows
-      if (this.#bom > 0) {
-        this.#part = NAME;
-        this.#name = '\ufffd';
-      }
-      this.#bom = BOM.length;
-    }
-    return at;
-  }
 
   #startLine(chunk: Buffer, at: number, byte: number): number {
     if (byte === LF || byte === CR) {

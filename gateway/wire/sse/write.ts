@@ -1,3 +1,5 @@
+import { addAll } from '../add-all.js';
+import { onOneLine } from '../blank.js';
 import type { FrameFields } from './frame.js';
 
 const LF = 0x0a;
@@ -28,10 +30,16 @@ export function comment(text: string): Buffer {
 export function writeData(pieces: Iterable<Buffer>): Buffer[] {
   const writer = new DataWriter();
   const out: Buffer[] = [];
-  for (const piece of pieces) out.push(...writer.write(piece));
-  out.push(...writer.end());
+  for (const piece of pieces) addAll(out, writer.write(piece));
+  addAll(out, writer.end());
   return out;
 }
+
+/**
+ * Line breaks of one message that begin a data line each. A line costs seven bytes, so a message that is nothing but
+ * line breaks would become seven times as long; the breaks after these become blanks, which JSON reads alike.
+ */
+export const MAX_DATA_LINES = 1000;
 
 /**
  * Writes one message as data lines, piece by piece. CR, LF and CRLF in it begin a new line: outside of strings they are
@@ -40,6 +48,7 @@ export function writeData(pieces: Iterable<Buffer>): Buffer[] {
 export class DataWriter {
   #begun = false;
   #afterCr = false;
+  #lines = 0;
 
   /** What to send for this piece: the piece itself and what is to be put between. */
   write(piece: Buffer): Buffer[] {
@@ -53,6 +62,11 @@ export class DataWriter {
     let lf = nextOf(piece, LF, at);
     let cr = nextOf(piece, CR, at);
     while (lf < piece.length || cr < piece.length) {
+      if (this.#lines === MAX_DATA_LINES) {
+        out.push(onOneLine(piece.subarray(at)));
+        return out;
+      }
+      this.#lines++;
       const end = Math.min(lf, cr);
       if (end > at) out.push(piece.subarray(at, end));
       out.push(NEXT_DATA);

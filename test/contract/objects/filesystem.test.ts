@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/objects/filesystem.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
+import { silentLog } from '../../helpers/silent-log.js';
 import { describeObjectStore, fetchBytes, keysOf, store } from '../object-store.contract.js';
 
 const NEVER = new AbortController().signal;
@@ -17,7 +18,7 @@ async function freshFolder(): Promise<string> {
 }
 
 async function freshStore(path: string): Promise<ObjectStore> {
-  const objects = create(settings.parse({ path }));
+  const objects = create(settings.parse({ path }), { log: silentLog, timeouts: { store: 30_000 } });
   await objects.prepare();
   return objects;
 }
@@ -49,6 +50,49 @@ describe('filesystem object store', () => {
       await expect(objects.remove(key)).rejects.toMatchObject({ code: 'internal' });
     },
   );
+
+  it('gives nothing out of a file that something else has written to, in whichever way (safety 15)', async () => {
+    const path = await freshFolder();
+    const objects = await freshStore(path);
+    const file = join(path, 'objects/f/one');
+    const ways: (() => Promise<void>)[] = [
+      () => writeFile(file, 'other'),
+      async () => {
+        await writeFile(`${file}.new`, 'other');
+        await rename(`${file}.new`, file);
+      },
+      () => appendFile(file, ''),
+    ];
+    for (const change of ways) {
+      await store(objects, 'f/one', Buffer.from('bytes'));
+      expect((await fetchBytes(objects, 'f/one')).toString()).toBe('bytes');
+      // clocks of file systems tick in milliseconds
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      await change();
+      if (change === ways[2]) await utimes(file, new Date(), new Date());
+      for (const range of [undefined, { start: 1, end: 2 }])
+        expect((await objects.get('f/one', { ...(range && { range }), signal: NEVER })).kind).toBe('missing');
+      expect(await objects.head('f/one')).toBeUndefined();
+      await objects.remove('f/one');
+    }
+  });
+
+  it('breaks off a file that is written to while it is read (safety 15)', async () => {
+    const path = await freshFolder();
+    const objects = await freshStore(path);
+    await store(objects, 'f/long', Buffer.alloc(3_000_000, 1));
+    const read = await objects.get('f/long', { signal: NEVER });
+    if (read.kind !== 'found') throw new Error(read.kind);
+    const chunks: Buffer[] = [];
+    const reading = (async () => {
+      for await (const chunk of read.body) {
+        if (chunks.push(chunk as Buffer) === 1)
+          await writeFile(join(path, 'objects/f/long'), Buffer.alloc(3_000_000, 2));
+      }
+    })();
+    await expect(reading).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(Buffer.concat(chunks).length).toBeLessThan(3_000_000);
+  });
 
   it('serves what an earlier process has stored, and removes what one has left unfinished', async () => {
     const path = await freshFolder();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/state/memory.js';
+import { UNSHARED } from '../../../gateway/budget/ledger.js';
 import { describeStateStore } from '../state-store.contract.js';
 
 function movable() {
@@ -11,15 +12,16 @@ function movable() {
   return { clock, advance };
 }
 
-describeStateStore('memory', async () => {
+describeStateStore('memory', async (bounds) => {
   const { clock, advance } = movable();
-  return { store: create(settings.parse({}), { clock }), advance };
+  const { sharing = UNSHARED, ...config } = bounds ?? {};
+  return { store: create(settings.parse(config), { clock, sharing }), advance };
 });
 
 describe('memory state store', () => {
   it('refuses a key too many, naming the limit, until an old one has expired', async () => {
     const { clock, advance } = movable();
-    const store = create(settings.parse({ maxKeys: 3 }), { clock });
+    const store = create(settings.parse({ maxKeys: 3 }), { clock, sharing: UNSHARED });
     await store.create('a', '1', 1000);
     await store.create('b', '1', 5000);
     await store.create('c', '1', 5000);
@@ -32,6 +34,18 @@ describe('memory state store', () => {
     await advance(1001);
     expect(await store.create('d', '1', 5000)).toBe(true);
     await expect(store.create('e', '1', 5000)).rejects.toMatchObject({ code: 'state_full' });
+    await store.close();
+  });
+
+  it('gives back to an owner what is removed or taken', async () => {
+    const { clock } = movable();
+    const sharing = { ratio: 0.25, principals: true, servers: true };
+    const store = create(settings.parse({ maxKeys: 8 }), { clock, sharing });
+    const owner = { principal: 'ann' };
+    for (const key of ['a', 'b']) await store.create(key, '1', 5000, owner);
+    await store.remove('a');
+    await store.take('b');
+    for (const key of ['c', 'd']) expect(await store.create(key, '1', 5000, owner)).toBe(true);
     await store.close();
   });
 });

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { create, settings } from '../../../adapters/state/redis.js';
+import { UNSHARED } from '../../../gateway/budget/ledger.js';
 import { freshName, redisUrl } from '../../helpers/services.js';
 import { silentLog } from '../../helpers/silent-log.js';
 import { describeStateStore } from '../state-store.contract.js';
 
-const deps = { timeouts: { state: 5000 }, log: silentLog };
+const time = { passed: 0 };
+const clock = { now: () => Date.now() + time.passed };
+const deps = { timeouts: { state: 5000 }, log: silentLog, clock, sharing: UNSHARED };
 
 /** Lets time pass by taking it off what is left of every key. */
 async function age(beside: Redis, prefix: string, ms: number): Promise<void> {
@@ -26,10 +29,15 @@ describe('redis', () => {
     beside.disconnect();
   });
 
-  describeStateStore('redis', async () => {
+  describeStateStore('redis', async (bounds) => {
     const keyPrefix = `${freshName('state')}:`;
-    const store = await create(settings.parse({ url: redisUrl(), keyPrefix }), deps);
-    return { store, advance: (ms) => age(beside, keyPrefix, ms) };
+    const { sharing = UNSHARED, ...config } = bounds ?? {};
+    const store = await create(settings.parse({ url: redisUrl(), keyPrefix, ...config }), { ...deps, sharing });
+    const advance = (ms: number) => {
+      time.passed += ms;
+      return age(beside, keyPrefix, ms);
+    };
+    return { store, advance };
   });
 
   it('gives every key a time to live, however short, and its prefix', async () => {

@@ -115,6 +115,31 @@ describe('legacy-sse', () => {
     expect(fake.requests[1]?.url).toBe(path);
   });
 
+  it('follows a redirect of its stream, reads the endpoint against it, and remembers it (B16)', async () => {
+    await start({ endpoint: 'message' });
+    fake.respond = ({ url }) => {
+      if (url === '/sse') return { status: 302, headers: { location: '/deep/sse' } };
+      return url === '/deep/message' ? { status: 307, headers: { location: '/deep/message/' } } : undefined;
+    };
+    for (let round = 0; round < 2; round++) {
+      const connection = await upstream.connect(calm());
+      // the fake knows no session of that name
+      const failure = await failureOf(connection.send(request(1, 'ping')));
+      expect(failure.facts.status).toBe(404);
+      await connection.close();
+    }
+    const asked = fake.requests.map(({ method, url }) => `${method} ${url}`);
+    expect(asked).toEqual([
+      'GET /sse',
+      'GET /deep/sse',
+      'POST /deep/message',
+      'POST /deep/message/',
+      'GET /deep/sse',
+      'POST /deep/message',
+      'POST /deep/message/',
+    ]);
+  });
+
   it.each([
     'http://127.0.0.1:1/message',
     'http://169.254.169.254/latest',
@@ -198,11 +223,17 @@ describe('legacy-sse', () => {
     await until(() => fake.openConnections === 0);
   });
 
-  it.each([404, 405, 401, 500])('says which status refused the stream (%i)', async (status) => {
+  it.each([
+    [404, 'upstream_refused'],
+    [405, 'upstream_refused'],
+    [500, 'upstream_refused'],
+    [401, 'upstream_unauthorized'],
+    [403, 'upstream_unauthorized'],
+  ])('says which status refused the stream (%i)', async (status, code) => {
     await start();
     fake.queue.push({ status, body: 'no' });
     const failure = await failureOf(upstream.connect(calm()));
-    expect([failure.code, failure.facts.status]).toEqual(['upstream_refused', status]);
+    expect([failure.code, failure.facts.status]).toEqual([code, status]);
   });
 
   it('refuses what is no event stream, or a compressed one', async () => {

@@ -115,7 +115,9 @@ describe('streamable-http', () => {
     ['application/octet-stream', 200, 'bytes'],
     ['text/html', 404, 'bytes'],
     ['application/json-seq', 200, 'bytes'],
-    [undefined, 200, 'bytes'],
+    ['text/json', 200, 'json'],
+    [undefined, 200, 'json'],
+    [undefined, 404, 'bytes'],
     ['application/json', 202, 'none'],
     ['application/json', 204, 'none'],
   ])('takes %s with status %i as %s', async (contentType, status, kind) => {
@@ -136,18 +138,18 @@ describe('streamable-http', () => {
   it('passes on the status, the headers and the length of an answer', async () => {
     await start();
     fake.queue.push({
-      status: 401,
+      status: 429,
       headers: { 'www-authenticate': 'Bearer', 'set-cookie': ['a=1', 'b=2'] },
       body: 'no',
     });
     const answer = await open();
-    expect(answer.status).toBe(401);
+    expect(answer.status).toBe(429);
     expect(answer.contentLength).toBe(2);
     expect(answer.headers).toMatchObject({ 'www-authenticate': 'Bearer', 'set-cookie': ['a=1', 'b=2'] });
     await read(answer);
   });
 
-  it.each([301, 302, 303, 307, 308, 304])('follows no redirect (%i)', async (status) => {
+  it.each([301, 302, 303, 307, 308, 304])('follows no redirect to another origin (%i)', async (status) => {
     await start();
     const target = await startFakeUpstream();
     fake.queue.push({ status, headers: { location: target.url } });
@@ -157,6 +159,42 @@ describe('streamable-http', () => {
     expect(failure.message).not.toContain(String(target.port));
     expect(target.requests).toEqual([]);
     await target.close();
+  });
+
+  it.each([307, 308])('follows a redirect within its origin, and remembers it: %i (B16)', async (status) => {
+    await start();
+    fake.respond = ({ url }) => (url === '/mcp' ? { status, headers: { location: '/mcp/?v=1' } } : undefined);
+    expect(await read(await open())).toContain('"result"');
+    expect(await read(await open())).toContain('"result"');
+    expect(fake.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'POST /mcp',
+      'POST /mcp/?v=1',
+      'POST /mcp/?v=1',
+    ]);
+    expect(fake.requests[1]?.body.equals(fake.requests[0]?.body ?? Buffer.alloc(0))).toBe(true);
+  });
+
+  it.each([
+    [303, '/mcp/?token=s3cret', '/mcp/;'],
+    [302, '/mcp/', '/mcp/;'],
+    [308, '/mcp', '/mcp;'],
+    [307, 'https://elsewhere.test/mcp', 'to another origin;'],
+    [307, 'http://[bad', 'nowhere;'],
+  ])('says where a redirect led that is not followed: %i %s (B16)', async (status, location, told) => {
+    await start();
+    fake.respond = () => ({ status, headers: { location } });
+    const failure = await failureOf(open());
+    expect(failure.code).toBe('upstream_invalid');
+    expect(failure.message).toContain(told);
+    expect(failure.message).not.toMatch(/s3cret|elsewhere/);
+  });
+
+  it('follows a redirect once only (B16)', async () => {
+    await start();
+    let hop = 0;
+    fake.respond = () => ({ status: 308, headers: { location: `/hop-${++hop}` } });
+    expect((await failureOf(open())).message).toContain('/hop-2');
+    expect(fake.requests).toHaveLength(2);
   });
 
   it('uses one connection for one exchange after the other', async () => {

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { UNSHARED } from '../../../gateway/budget/ledger.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS, type Limits, type Timeouts } from '../../../gateway/policy/limits.js';
 import type { Log, LogFields } from '../../../gateway/ports/log.js';
@@ -29,6 +30,7 @@ export function upstreamDeps(overrides: Overrides = {}) {
     limits: { ...DEFAULT_LIMITS, ...overrides.limits },
     timeouts: { ...DEFAULT_TIMEOUTS, upstream: 20_000, ...overrides.timeouts },
     log: recordingLog(),
+    sharing: UNSHARED,
     inheritedEnv: { PATH: process.env.PATH ?? '' },
   };
 }

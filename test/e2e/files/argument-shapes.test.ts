@@ -149,7 +149,7 @@ it('X-32: a file fills a header of 4 KiB, and not of more', async () => {
   });
   expect(result).toMatchObject({
     isError: true,
-    content: [{ text: expect.stringMatching(/header.*4096 bytes; it would have 4100/) }],
+    content: [{ text: expect.stringMatching(/header.*at most 4 kB; it would have 4\.1 kB/) }],
   });
   expect(calls()).toBe(before);
 });

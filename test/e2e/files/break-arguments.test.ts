@@ -123,7 +123,7 @@ describe('calls of a hostile client', () => {
       isError: true,
       _meta: { 'dev.wharf/fileError': { reason: 'tooManyFiles', argument: 'pages[100].data' } },
     });
-    expect(result?.content?.[0]?.text).toContain('limits.files is 100');
+    expect(result?.content?.[0]?.text).toContain('a call takes at most 100');
     expect(upstream.with('tools/call')).toHaveLength(before);
   });
 
@@ -138,7 +138,7 @@ describe('calls of a hostile client', () => {
     const { status, message } = await post(`[${calls.join()}]`);
     expect([status, JSON.stringify(message)]).toEqual([
       expect.any(Number),
-      expect.stringContaining('limits.files is 100'),
+      expect.stringContaining('a call takes at most 100'),
     ]);
   });
 

@@ -131,7 +131,8 @@ describe('a file as a path of a stdio server', () => {
       const big = `data:application/octet-stream;base64,${Buffer.alloc(6000).toString('base64')}`;
       const { result } = await client.call('take', { file: big });
       expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'maxSizeExceeded' } } });
-      expect(String(result?.content?.[0]?.text)).toContain('servers.local.accepts');
+      expect(String(result?.content?.[0]?.text)).toMatch(/a file of 6 kB.* at most 2\.3 kB/);
+      expect(wharf.logged()).toContain('"limit":"servers.local.accepts"');
       const { result: small } = await client.call('take', { file: F4 });
       expect(JSON.parse(String(small?.content?.[0]?.text))).toEqual({ value: 'AAEC/f7/' });
     } finally {

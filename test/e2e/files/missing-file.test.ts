@@ -72,14 +72,16 @@ describe('a call that lacks its file', () => {
   it('FB-06: is answered with what is missing, its limits, and every way to hand it over', async () => {
     const { text } = await missing('ocr', { lang: 'en' });
     expect(text).toMatch(/^The tool 'ocr' needs a file in the argument 'image', and was given none\./);
-    expect(text).toMatch(/of type image\/png of at most 1048576 bytes/);
+    expect(text).toMatch(/of type image\/png of at most 1 MB\./);
     for (const part of [/http:\/\/\S+\/u\/\S+/, /curl -sSg -F/, /curl -sSg -T/, /mcp-file:\/\//, /browser/])
       expect(text).toMatch(part);
     expect(text).toContain("call the tool again with this handle as 'image'");
   });
 
   it('FB-11: which also says not to make the file up', async () => {
-    expect((await missing('ocr', {})).text).toMatch(/do not make up the file.*blocked or fails, do not read the file/);
+    expect((await missing('ocr', {})).text).toMatch(
+      /do not make up the file.*blocked or fails, say so and give the page to the person/,
+    );
   });
 
   it('FB-07: and for programs as a descriptor', async () => {
@@ -113,7 +115,7 @@ describe('a call that lacks its file', () => {
     const body = new Uint8Array(Buffer.from('plain text'));
     expect((await fetch(required.upload.url, { method: 'PUT', body })).status).toBe(415);
     const page = await (await fetch(required.human.url, { headers: { accept: 'text/html' } })).text();
-    for (const part of ['docs', 'ocr', 'image/png', '1 MiB']) expect(page).toContain(part);
+    for (const part of ['docs', 'ocr', 'image/png', '1 MB']) expect(page).toContain(part);
   });
 
   it.each<[string, Record<string, unknown>, string]>([

@@ -95,7 +95,7 @@ describe('what a client of OpenAI sees of file arguments', () => {
       type: 'object',
       properties: { download_url: text, file_id: text, mime_type: text, file_name: text },
       required: REQUIRED,
-      description: 'Base64 of a PNG. A file of type image/png, at most 1048576 bytes.',
+      description: 'Base64 of a PNG. A file of type image/png, at most 1 MB.',
     });
     expect(ocr?.inputSchema.required).toEqual(['image']);
     expect(ocr?.inputSchema.properties.lang).toEqual(text);

@@ -160,7 +160,7 @@ describe('a file that a client of OpenAI hands over', () => {
       reason: 'maxSizeExceeded',
       argument: 'image',
       maxSize: 102_400,
-      text: expect.stringMatching(/its maxSize is 102400/),
+      text: expect.stringMatching(/takes files of at most 102\.4 kB/),
     });
   });
 

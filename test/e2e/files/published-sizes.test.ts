@@ -93,7 +93,9 @@ describe('the size of files that a client is told', () => {
     const before = upstream.with('tools/call').length;
     const lines = Buffer.alloc(200_000, 'a\n');
     const { result } = await client.call(tool, { file: await upload(client, lines) });
-    expect(result?.content?.[0]?.text).toContain(`servers.s.accepts = ${ACCEPTS} bytes`);
+    expect(result?.content?.[0]?.text).toContain(
+      'takes messages of at most 262.1 kB; with the files in file this one has',
+    );
     expect(upstream.with('tools/call')).toHaveLength(before);
     const { result: fits } = await client.call(tool, { file: await upload(client, lines.subarray(0, 160_000)) });
     expect(fits).not.toHaveProperty('isError');
@@ -108,7 +110,7 @@ describe('the size of files that a client is told', () => {
     const { result } = await client.call('base64', { file: file(INLINE + 1) });
     expect(result?._meta).toMatchObject({ 'dev.wharf/fileError': { reason: 'maxSizeExceeded', maxSize: INLINE } });
     // with a handle it may be larger, and the model is told so
-    expect((await shown(client, 'base64')).description).toContain('at most 195837 bytes');
+    expect((await shown(client, 'base64')).description).toContain('at most 195.8 kB');
   });
 
   it('2356-08: where only uploads are taken, what may stand in a call is no limit', async () => {

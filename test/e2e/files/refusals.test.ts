@@ -85,28 +85,28 @@ const CASES: readonly Case[] = [
     'maxSizeExceeded',
     'small',
     () => dataUri('text/plain', Buffer.alloc(1025)),
-    /is a file of 1025 bytes; its maxSize is 1024/,
+    /is a file of 1025 bytes, and this tool takes files of at most 1024 bytes/,
     { maxSize: 1024, actualSize: 1025 },
   ],
   [
     'maxSizeExceeded',
     'small',
     () => handle(Buffer.alloc(2000)),
-    /is a file of 2000 bytes; its maxSize is 1024/,
+    /is a file of 2 kB, and this tool takes files of at most 1 kB/,
     { maxSize: 1024, actualSize: 2000 },
   ],
   [
     'maxSizeExceeded',
     'any',
     () => dataUri('a/b', Buffer.alloc(65_537)),
-    /65537 bytes; inside a call limits\.inlineArgument is 65536: upload it/,
+    /65537 bytes, and at most 65536 bytes may stand inside a call: upload it, and pass its handle/,
     { maxSize: 65_536, actualSize: 65_537 },
   ],
   [
     'maxSizeExceeded',
     'any',
     () => handle(Buffer.alloc(800_000)),
-    /800000 bytes; servers\.docs\.accepts allows .* is 7\d{5}/,
+    /is a file of 800 kB, and this tool takes files of at most 7\d\d\.\d kB/,
     { actualSize: 800_000 },
   ],
   [
@@ -129,28 +129,28 @@ const CASES: readonly Case[] = [
     () => handle(Buffer.from('GIF89a\x01\x00\x01\x00\x00\x00\x00;')),
     /is image\/gif; accepted/,
   ],
-  ['malformedUri', 'any', () => 'data:image/png;base64', /no valid data: URI.* 21 characters/],
-  ['malformedUri', 'any', () => 'data:image/png;base64,a*b', /no valid data: URI.* 25 characters/],
+  ['malformedUri', 'any', () => 'data:image/png;base64', /not a valid data: URI.* 21 characters/],
+  ['malformedUri', 'any', () => 'data:image/png;base64,a*b', /not a valid data: URI.* 25 characters/],
   ['malformedUri', 'any', () => 'no file', /neither a file handle, nor a data: URI, nor base64/],
   ['malformedUri', 'any', () => `${'A'.repeat(99)}*`, /nor base64 \(100 characters\)/],
   [
     'schemeNotAllowed',
     'any',
     () => 'https://example.com/a.png',
-    /no link to a file of yours, and Wharf does not follow it; pass a file handle or a data: URI/,
+    /not a link to a file of yours, and other addresses are not followed; upload the file and pass its handle/,
   ],
-  ['schemeNotAllowed', 'any', () => 'file:///etc/passwd', /is a file: address.* pass a file handle or a data: URI/],
-  ['schemeNotAllowed', 'any', () => '/etc/passwd', /is a path, and Wharf does not read it/],
+  ['schemeNotAllowed', 'any', () => 'file:///etc/passwd', /is a file: address.* upload the file and pass its handle/],
+  ['schemeNotAllowed', 'any', () => '/etc/passwd', /is a path, which only your own computer can read; upload the file/],
   ['schemeNotAllowed', 'any', () => 'javascript:alert(1)', /is a javascript: address/],
   [
     'fileNotFound',
     'any',
     () => 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA',
-    /no handle of a file of yours; copy the handle whole/,
+    /not the handle of a file of yours; copy the handle whole/,
   ],
-  ['fileNotFound', 'any', () => 'mcp-file://wharf/f_short', /no handle of a file of yours/],
+  ['fileNotFound', 'any', () => 'mcp-file://wharf/f_short', /not the handle of a file of yours/],
   ['uploadIncomplete', 'any', () => handle(), /has not been uploaded yet; upload it first/],
-  ['handoffDenied', 'any', fromCamera, /handoff from "camera" to "docs" is off/],
+  ['handoffDenied', 'any', fromCamera, /from "camera" to "docs" is switched off/],
   [
     'notText',
     'text',
@@ -179,7 +179,7 @@ describe('a refusal names the argument, the constraint and the actual value', ()
     const { 'dev.wharf/uploadRequired': offer, ...meta } = (result?._meta ?? {}) as Record<string, unknown>;
     expect(meta).toEqual({ 'dev.wharf/fileError': expect.objectContaining({ reason, argument, ...facts }) });
     // what is too large for a call may still be uploaded
-    expect(offer !== undefined).toBe(text.includes('limits.inlineArgument'));
+    expect(offer !== undefined).toBe(text.includes('inside a call'));
     expect(upstream.with('tools/call')).toHaveLength(before);
   });
 

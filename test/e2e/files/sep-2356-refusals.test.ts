@@ -44,7 +44,12 @@ describe('SEP-2356: files that are refused before the server is asked', () => {
     expect(error).toBeUndefined();
     expect(result).toEqual({
       isError: true,
-      content: [{ type: 'text', text: "Argument 'image' is a file of 12 bytes; its maxSize is 11." }],
+      content: [
+        {
+          type: 'text',
+          text: "Argument 'image' is a file of 12 bytes, and this tool takes files of at most 11 bytes there.",
+        },
+      ],
       _meta: {
         'dev.wharf/fileError': { reason: 'maxSizeExceeded', argument: 'image', maxSize: 11, actualSize: 12 },
       },
@@ -196,7 +201,7 @@ describe('SEP-2356: files that the server refuses', () => {
     expect(told.result?.content).toEqual([
       {
         type: 'text',
-        text: "Argument 'image' was refused by the server: File exceeds maximum size (it has 70 bytes; its maxSize is 10)",
+        text: "Argument 'image' was refused by the server: File exceeds maximum size (it has 70 bytes; at most 10 bytes allowed)",
       },
     ]);
     expect(factsOf(told)).toEqual({ reason: 'maxSizeExceeded', argument: 'image', maxSize: 10, actualSize: 70 });

@@ -79,7 +79,7 @@ describe('SEP-2356: file arguments of every shape', () => {
     const images = Array.from({ length: 11 }, () => dataUri('image/png', F2));
     expect(await shapes.refused('legacy', { images })).toMatchObject({ reason: 'tooManyFiles', argument: 'images' });
     const { result } = await shapes.client.call('legacy', { images });
-    expect(result?.content?.[0]?.text).toBe("Argument 'images' has 11 files; limits.filesPerArgument is 10.");
+    expect(result?.content?.[0]?.text).toBe("Argument 'images' has 11 files; it takes at most 10.");
     expect((await shapes.sent('legacy', { images: images.slice(1) })).images).toHaveLength(10);
   });
 

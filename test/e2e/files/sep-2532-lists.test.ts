@@ -60,6 +60,15 @@ describe('what a client is told of streams', () => {
     await bare.close();
   });
 
+  it.each([{}, { maxStreamSize: 7 }, false])(
+    'X-33: a server that says %j of streams is shown as one that streams (B13)',
+    async (own) => {
+      const saying = await startLab({ capabilities: { resources: { stream: own } } });
+      expect(capabilitiesIn((await saying.client()).opened).resources).toEqual({ stream: true });
+      await saying.close();
+    },
+  );
+
   it('2532-07: 2532-08: what is binary or long is marked, and a word of the server stands', async () => {
     const { result } = await (await lab.client()).request('resources/list');
     expect(flags(result?.resources)).toEqual([true, undefined, undefined, undefined, true, false, undefined]);

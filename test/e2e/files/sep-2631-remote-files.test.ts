@@ -83,7 +83,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     expect(await bytesAt(out.uri)).toEqual(F4);
     expect(answer.result?.content?.map(({ type }) => type)).toEqual(['text', 'text', 'resource_link']);
     expect(answer.result?.content?.[1]?.text).toMatch(
-      /^File: x\.bin \(application\/x-thing, 6 B.*\nHandle: mcp-file:/s,
+      /^File: x\.bin \(application\/x-thing, 6 bytes\)\nDownload: http/,
     );
     expect((answer.result?._meta as Json | undefined)?.['dev.wharf/files']).toEqual([
       expect.objectContaining({ size: 6, pointer: '/out', uri: expect.stringMatching(/^mcp-file:\/\/wharf\//) }),
@@ -105,7 +105,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     const { result } = await client.call('make');
     expect(result?.content?.map(({ type, text }) => (type === 'text' ? String(text).split('\n')[0] : type))).toEqual([
       'before',
-      'File: x.bin (application/octet-stream, 6 B, 6 bytes)',
+      'File: x.bin (application/octet-stream, 6 bytes)',
       'resource_link',
       'after',
     ]);
@@ -227,8 +227,17 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     );
   });
 
+  /** The server tells one digest everywhere, and its address serves other bytes, as many of them. */
+  function altered() {
+    const value = server.keep(F4);
+    server.digestOf = () => digestValue(F4);
+    server.files.set(value.uri, Buffer.from(F4).reverse());
+    return value;
+  }
+
   it.each([
     ['2631-45: other bytes than it said', () => ({ ...server.keep(F4), digest: digestValue(F1) }), 'digestMismatch'],
+    ['2631-45: other bytes than both its result and its address were said to have', altered, 'digestMismatch'],
     ['2631-45: another size than it said', () => ({ ...server.keep(F4), size: 12 }), 'sizeMismatch'],
     ['2631-52: a file it no longer has', () => ({ uri: 'mcp-file://server/gone', name: 'gone.txt' }), 'fileNotFound'],
     ['a file larger than any may be', () => server.keep(Buffer.alloc(2000)), 'maxSizeExceeded'],

@@ -53,7 +53,7 @@ describe('request_file_upload', () => {
       offer.file.uri,
       `${url}\n`,
       expiresAt,
-      '1048576 bytes',
+      'at most 1 MB',
       `-F file=@a.txt ${url}`,
       `-T a.txt ${url}`,
     ]) {
@@ -61,7 +61,7 @@ describe('request_file_upload', () => {
     }
     expect(text).toMatch(/Do not type base64/);
     expect(text).toMatch(/do not make up the file/);
-    expect(text).toMatch(/blocked or fails, do not read the file in another way/);
+    expect(text).toMatch(/blocked or fails, say so .*do not look for another way to read the file/);
     expect(text.length).toBeLessThan(2000);
   });
 
@@ -100,7 +100,7 @@ describe('request_file_upload', () => {
     [{ sha256: 'abc' }, 'invalidDigest', /sha256 .* has 3 characters/],
     [{ name: 7 }, 'invalidName', /name must be a string, and is a number/],
     [{ name: 'x'.repeat(2000) }, 'invalidName', /1024 characters/],
-    [{ size: 1024 * 1024 + 1 }, 'maxSizeExceeded', /limits\.file = 1048576 bytes \(1048577\)/],
+    [{ size: 1024 * 1024 + 1 }, 'maxSizeExceeded', /larger than the 1048576 bytes allowed \(1048577 bytes\)/],
   ])('refuses %j with %s, in words', async (args, reason, words) => {
     const { result, text } = await request(args);
     expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason } } });
@@ -119,7 +119,7 @@ describe('request_file_upload', () => {
     const { offer } = await request({ name: 'a.txt', size: 12 });
     for (let look = 0; look < 2; look++) {
       const page = await (await fetch(offer.page, { headers: { accept: 'text/html' } })).text();
-      for (const part of ['docs', '12 bytes', '1 MiB', 'a.txt']) expect(page).toContain(part);
+      for (const part of ['docs', '12 bytes', '1 MB', 'a.txt']) expect(page).toContain(part);
     }
     expect((await put(offer.page)).status).toBe(201);
     expect((await put(offer.page)).status).toBe(409);

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { freePorts } from '../../helpers/gateway-process-ports.js';
@@ -31,22 +32,24 @@ afterAll(async () => {
 });
 
 /** A request with exactly these headers; as a list, name and value in turn, they can repeat. */
-function statusOf(
+function raw(
   base: string,
   path: string,
   headers: Record<string, string> | string[],
   method = 'GET',
-): Promise<number> {
+): Promise<{ status: number; body: string }> {
   const { hostname, port } = new URL(base);
   return new Promise((resolve, reject) => {
     const sent = request({ hostname, port, path, method, headers, setHost: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
-      response.destroy();
+      text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
     });
     sent.on('error', reject);
     sent.end();
   });
+}
+
+async function statusOf(...asked: Parameters<typeof raw>): Promise<number> {
+  return (await raw(...asked)).status;
 }
 
 const FACES = ['public', 'admin'] as const;
@@ -64,6 +67,14 @@ describe.each(FACES)('the %s port', (face) => {
     ['localhost', 'null'],
     ['localhost', 'http://localhost.evil.example'],
     ['mcp.example.com', 'http://evil.example'],
+    // another scheme or port is another site (safety 16)
+    ['mcp.example.com', 'http://mcp.example.com'],
+    ['mcp.example.com', 'https://mcp.example.com:8443'],
+    ['localhost', 'http://localhost:666'],
+    ['localhost', 'http://127.0.0.1'],
+    ['127.0.0.1', 'https://127.0.0.1'],
+    ['inside:8080', 'http://inside:8080'],
+    ['localhost', 'http://10.1.2.3:9090'],
   ])('BASE-13: refuses Host %s with Origin %s on every route', async (host, origin) => {
     for (const path of paths) {
       for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
@@ -81,10 +92,24 @@ describe.each(FACES)('the %s port', (face) => {
     ['inside:8080', undefined],
     ['mcp.example.com', 'https://mcp.example.com'],
     ['mcp.example.com', 'https://app.example.com'],
-    ['localhost', 'http://localhost:1234'],
-  ])('lets Host %s with Origin %s in', async (host, origin) => {
+    ['localhost', 'http://localhost:OWN'],
+    ['127.0.0.1', 'http://127.0.0.1:OWN'],
+    ['[::1]:1234', 'http://[::1]:OWN'],
+  ])('lets Host %s with Origin %s in (safety 16)', async (host, named) => {
+    const origin = named?.replace('OWN', new URL(base(face)).port);
     const headers: Record<string, string> = origin === undefined ? { host } : { host, origin };
     expect(await statusOf(base(face), paths[0] as string, headers)).not.toBe(403);
+  });
+
+  it('says which Host or Origin it refuses, and what lists those it has (U2)', async () => {
+    const told = async (headers: Record<string, string>): Promise<string> =>
+      (await raw(base(face), paths[0] as string, headers)).body;
+    expect(await told({ host: 'wharf.internal:80' })).toMatch(/Host \\"wharf\.internal:80\\".*allowedHosts.*publicUrl/);
+    expect(await told({ host: 'localhost', origin: 'https://app.internal' })).toMatch(
+      /\\"https:\/\/app\.internal\\".*allowedOrigins/,
+    );
+    const long = await told({ host: 'x'.repeat(5000) });
+    expect(long.length).toBeLessThan(500);
   });
 
   it('refuses two Hosts and two Origins', async () => {
@@ -99,6 +124,19 @@ describe.each(FACES)('the %s port', (face) => {
 });
 
 describe('the admin port', () => {
+  it('answers to any IP address, by which kubelets and Prometheus reach it, and to a page of its own there (U2)', async () => {
+    for (const host of ['10.1.2.3:18801', '203.0.113.7', '[2001:db8::7]:9090'])
+      expect(await statusOf(wharf.adminUrl, '/metrics', { host })).toBe(200);
+    expect(await statusOf(wharf.adminUrl, '/metrics', { host: '10.1.2.3:9090', origin: 'http://10.1.2.3:9090' })).toBe(
+      200,
+    );
+    expect(await statusOf(wharf.adminUrl, '/metrics', { host: '10.1.2.3:9090', origin: 'http://10.1.2.3:9091' })).toBe(
+      403,
+    );
+    expect(await statusOf(wharf.adminUrl, '/metrics', { host: 'evil.example:9090' })).toBe(403);
+    expect(await statusOf(port, '/mcp', { host: '10.1.2.3:18801' })).toBe(403);
+  });
+
   it('says that it lives, is ready, and what it has done', async () => {
     const client = await RawClient.connect(`${port}/mcp`);
     await client.call('blob', { size: 1_000_000 });

@@ -42,7 +42,8 @@ describe('a message larger than its server takes', () => {
       const before = calls();
       const { error, answer } = await client.call('echo', { text: 'x'.repeat(200_000) });
       expect(answer.status).toBe(413);
-      expect(error?.message).toMatch(/servers\.small\.accepts = 102400/);
+      expect(error?.message).toMatch(/larger than the 102\.4 kB allowed/);
+      expect(error?.data).toMatchObject({ limit: 'servers.small.accepts', allowed: 102_400 });
       expect(calls()).toBe(before);
     } finally {
       await wharf.stop();

@@ -126,6 +126,46 @@ describe('a session over stdio', () => {
     expect(result?.content?.[0]?.text).toBe('after the noise');
   });
 
+  it('waits on when the server repeats the id of a request, and answers nothing (B9)', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    const { result, answer } = await client.call('log-request', {});
+    expect(result?.content?.[0]?.text).toBe('after the log');
+    expect(answer.messages).toHaveLength(1);
+  });
+
+  it.each([
+    ['text-id', 5, 'by its text'],
+    ['number-id', '5', 'by its number'],
+  ])('takes an answer whose id is written otherwise, and gives it its own: %s (B9)', async (name, id, said) => {
+    const client = await RawClient.connect(wharf.mcp);
+    const { messages } = await client.post({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name, arguments: {} },
+    });
+    expect(messages).toEqual([expect.objectContaining({ id })]);
+    expect(messages[0]?.result?.content?.[0]?.text).toBe(said);
+  });
+
+  it('answers with an error when the answer is no JSON (B1)', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    const { error } = await client.call('broken', {});
+    expect(error?.data?.code).toBe('upstream_invalid');
+  });
+
+  it.each([
+    ['an id', { id: 'x'.repeat(1025), params: {} }],
+    ['a progress token', { id: 1, params: { _meta: { progressToken: 'x'.repeat(1025) } } }],
+  ])('refuses %s that is too long, and names it (safety 11)', async (what, more) => {
+    const client = await RawClient.connect(wharf.mcp);
+    const answer = await client.post({ jsonrpc: '2.0', method: 'tools/call', ...more });
+    expect(answer.status).toBe(400);
+    expect(answer.messages[0]?.error?.message).toBe(
+      `Invalid request: ${what} has at most 1024 bytes, and this one has 1027.`,
+    );
+  });
+
   it('gives an error to who waits when the process dies, and 404 after that', async () => {
     const client = await RawClient.connect(wharf.mcp);
     const { error } = await client.call('die', {});

@@ -95,7 +95,7 @@ describe.each(STORES)('uploads over HTTP into %s', (stores) => {
       limit: 'maxSize',
       maxSize: 11,
       actualSize: 12,
-      message: 'The file is larger than maxSize = 11 bytes (12).',
+      message: 'The file is larger than the 11 bytes allowed (12 bytes).',
     });
   });
 

@@ -71,14 +71,14 @@ const VARIABLES: Bad[] = [
     name: 'a name that is none',
     text: withServer(`gatewayId: "\${input:key}"`),
     path: 'gatewayId',
-    message: /no variable/,
+    message: /not a variable/,
   },
   {
     name: 'an unclosed variable',
     text: withServer(`gatewayId: "a\${NAME"`),
     env: { NAME: 'x' },
     path: 'gatewayId',
-    message: /no variable/,
+    message: /not a variable/,
   },
   {
     name: 'text where a number is due',
@@ -149,6 +149,18 @@ const VALUES: Bad[] = [
     text: withServer('limits: { file: 10KB }'),
     path: 'limits.file',
     message: /must be a size/,
+  },
+  {
+    name: 'a share of nothing',
+    text: withServer('limits: { share: 0 }'),
+    path: 'limits.share',
+    message: /above 0 and at most 1/,
+  },
+  {
+    name: 'a share beyond all',
+    text: withServer('limits: { share: 25% }'),
+    path: 'limits.share',
+    message: /above 0 and at most 1/,
   },
   { name: 'a negative size', text: withServer('limits: { file: -1 }'), path: 'limits.file', message: /must be a size/ },
   {
@@ -301,6 +313,18 @@ const VALUES: Bad[] = [
     path: 'allowedOrigins[0]',
     message: /origin/,
   },
+  {
+    name: 'a fetch origin with a path (safety 14)',
+    text: 'servers: { a: { url: "http://127.0.0.1:1/mcp", fetch: { origins: ["http://minio:9000/bucket"] } } }\n',
+    path: 'servers.a.fetch.origins[0]',
+    message: /origin/,
+  },
+  {
+    name: 'a fetch origin that is Wharf’s admin port (safety 14)',
+    text: 'servers: { a: { url: "http://127.0.0.1:1/mcp", fetch: { origins: ["http://localhost:9090"] } } }\n',
+    path: 'servers.a.fetch.origins[0]',
+    message: /Wharf's own/,
+  },
   { name: 'any origin', text: withServer('allowedOrigins: ["*"]'), path: 'allowedOrigins[0]', message: /wildcards/ },
   {
     name: 'the null origin',
@@ -377,7 +401,7 @@ const SERVERS: Bad[] = [
     name: 'a command with a number',
     text: 'servers: { a: { command: [node, 1] } }',
     path: 'servers.a.command[1]',
-    message: /a text/,
+    message: /a string/,
   },
   {
     name: 'a command and a URL',
@@ -389,13 +413,13 @@ const SERVERS: Bad[] = [
     name: 'an environment with a number',
     text: 'servers: { a: { command: [node], env: { A: 1 } } }',
     path: 'servers.a.env.A',
-    message: /a text/,
+    message: /a string/,
   },
   {
     name: 'a header that is a list',
     text: server(`headers: { Authorization: [${SECRET}] }`),
     path: 'servers.a.headers.Authorization',
-    message: /a text/,
+    message: /a string/,
   },
   {
     name: 'a limit above the global one',

@@ -2,6 +2,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { stringify } from 'yaml';
+import { adapters } from '../../../adapters/index.js';
+import { EXAMPLES, TOP_LEVEL_EXAMPLE } from '../../../gateway/config/examples.js';
+import { configJsonSchema } from '../../../gateway/config/reference.js';
+import { configMarkdown } from '../../../gateway/config/reference-markdown.js';
 import { loadText } from './load-text.js';
 
 // Compiled, this file stands in dist/test/unit/config.
@@ -34,9 +39,58 @@ describe('an example is a config without a problem', () => {
     expect(await loadText(text, environmentOf(text))).toMatchObject({ ok: true });
   });
 
+  it('and so is the one of each section in CONFIG.md and the JSON Schema (U12)', async () => {
+    const sections = Object.entries(configJsonSchema(adapters).properties ?? {});
+    const examples = sections.flatMap(([name, { examples = [] }]) => examples.map((value) => ({ [name]: value })));
+    expect(examples.length).toBeGreaterThan(12);
+    for (const example of [...examples, TOP_LEVEL_EXAMPLE]) {
+      const text = stringify({
+        servers: EXAMPLES.servers,
+        auth: EXAMPLES.auth,
+        secret: TOP_LEVEL_EXAMPLE.secret,
+        ...example,
+      });
+      expect({ example, ...(await loadText(text, environmentOf(text))) }).toMatchObject({ example, ok: true });
+    }
+  });
+
   it('and so is every one in a page', async () => {
     for (const [name, text] of blocks) {
       expect({ name, ...(await loadText(text, environmentOf(text))) }).toMatchObject({ name, ok: true });
     }
+  });
+});
+
+describe('CONFIG.md', () => {
+  const page = configMarkdown(configJsonSchema(adapters));
+
+  it('explains every key (U12)', () => {
+    const rows = page.split('\n').filter((line) => line.startsWith('| ') && !/^\| (?:key|---) /.test(line));
+    expect(rows.length).toBeGreaterThan(100);
+    expect(rows.filter((row) => /\|\s*\|$/.test(row) && !row.startsWith('| `use` |'))).toEqual([]);
+  });
+
+  it.each([
+    'keys[].name',
+    'keys[].hash',
+    'results.text',
+    'results.files',
+    'match.name',
+    'match.principal',
+    'uploadTool.request',
+  ])('has %s in a table (U12)', (key) => {
+    expect(page).toMatch(new RegExp(`^\\| \`${key.replace(/[.[\]]/g, '\\$&')}\` \\| `, 'm'));
+  });
+
+  it('says in which forms a secret, a port and a tool that is switched off are written (U12)', () => {
+    expect(page).toMatch(/^\| `secret` \| string, or list of strings \|/m);
+    expect(page).toMatch(/^\| \[`uploadTool`\]\(#uploadtool\) \| `off`, or map \|/m);
+    expect(page).toMatch(/`HOST:PORT` for any other port/);
+    expect(page).not.toMatch(/\| (?:list of )?texts? \|/);
+  });
+
+  it('names what each dialect is and has an example for each section (U12)', () => {
+    for (const { name } of adapters.dialects) expect(page).toContain(`\`${name}\`: `);
+    for (const [section] of page.matchAll(/^## `[^\0]*?(?=^## |(?![^\0]))/gm)) expect(section).toContain('```yaml');
   });
 });

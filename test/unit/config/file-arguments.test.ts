@@ -259,8 +259,8 @@ describe('rules between servers', () => {
   });
 
   it.each([
-    ['{ from: a, to: bb, allow: true }', 'handoff[0].to', /is no server of this file; did you mean "b"/],
-    ['{ from: nobody, to: b, allow: true }', 'handoff[0].from', /is no server of this file/],
+    ['{ from: a, to: bb, allow: true }', 'handoff[0].to', /is not a server of this file; did you mean "b"/],
+    ['{ from: nobody, to: b, allow: true }', 'handoff[0].from', /is not a server of this file/],
     ['{ from: a, allow: true }', 'handoff[0].to', /is required/],
     ['{ from: a, to: b }', 'handoff[0].allow', /is required/],
     ['{ from: a, to: b, allow: true, if: x }', 'handoff[0].if', /not a known key/],

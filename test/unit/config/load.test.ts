@@ -11,13 +11,16 @@ const SERVER = 'servers: { a: { url: "http://127.0.0.1:1/mcp" } }\n';
 
 describe('a config of one server', () => {
   it('has every default', async () => {
-    const config = await configOf(SERVER);
+    const config = await configOf(SERVER, { HOME: '/home/me' });
     expect(config).toMatchObject({
       listen: { host: '127.0.0.1', port: 8080 },
       publicUrl: undefined,
       adminListen: { host: '127.0.0.1', port: 9090 },
       gatewayId: 'wharf',
-      objects: { use: 'filesystem', settings: { path: './.wharf' } },
+      objects: {
+        use: 'filesystem',
+        settings: { path: expect.stringMatching(/^\/home\/me\/\.local\/state\/wharf\/[0-9a-f]{16}$/) },
+      },
       state: { use: 'memory' },
       thumbnails: { use: 'sharp' },
       links: { style: 'presigned', ttl: 900_000 },
@@ -41,6 +44,7 @@ describe('a config of one server', () => {
         settings: expect.objectContaining({ url: 'http://127.0.0.1:1/mcp' }),
         limits: DEFAULT_LIMITS,
         tools: {},
+        fetchOrigins: [],
         uploadTool: { request: 'request_file_upload', link: 'get_file_link' },
       },
     ]);
@@ -200,7 +204,10 @@ describe('the mcpServers file of desktop hosts', () => {
 
   it.each([
     ['{"mcpServers": []}', 'mcpServers'],
-    ['{"mcpServers": {}}', 'servers'],
+    ['{"mcpServers": {}}', 'mcpServers'],
+    ['{"mcpServers": {"a": {"command": "x", "disabled": true}}}', 'mcpServers'],
+    ['{"mcpServers": {"a": {"comand": "x"}}}', 'mcpServers.a'],
+    ['{"mcpServers": {"a": {"command": "x", "arg": []}}}', 'mcpServers.a.arg'],
     ['{"mcpServers": {"a": "npx"}}', 'mcpServers.a'],
     ['{"mcpServers": {"a": {"url": "http://x/", "type": "ws"}}}', 'mcpServers.a.type'],
     ['{"mcpServers": {"a": {"command": "x", "args": "y"}}}', 'mcpServers.a.args'],

@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { PartBudget } from '../../../gateway/files/budget.js';
 import { PartBuffers } from '../../../gateway/files/part-buffers.js';
 import { PartLease } from '../../../gateway/files/part-lease.js';
+import { partBudget } from '../../helpers/budgets.js';
 
 const PART = 1024;
 const never = new AbortController().signal;
 
 function lab(parts: number) {
-  const budget = new PartBudget(parts * PART, 1000);
+  const budget = partBudget(parts * PART, 1000);
   const deps = { budget, buffers: new PartBuffers(PART) };
-  return { budget, lease: (signal = never) => new PartLease(deps, signal) };
+  return { budget, lease: (signal = never) => new PartLease(deps, {}, signal) };
 }
 
 describe('a lease of a part', () => {

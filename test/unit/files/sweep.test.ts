@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { create as createObjects, settings as objectSettings } from '../../../adapters/objects/memory.js';
 import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
+import { UNSHARED } from '../../../gateway/budget/ledger.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import { newFileId, objectKey } from '../../../gateway/files/handle.js';
 import {
@@ -35,7 +36,7 @@ const metrics: Metrics = {
 beforeEach(() => {
   now = 1_800_000_000_000;
   objects = createObjects(objectSettings.parse({}), { clock });
-  state = createState(stateSettings.parse({}), { clock });
+  state = createState(stateSettings.parse({}), { sharing: UNSHARED, clock });
   counted = {};
 });
 

@@ -6,7 +6,13 @@ import { silentLog } from '../../helpers/silent-log.js';
 
 const RENDERED: PreviewResult = {
   kind: 'rendered',
-  preview: { mimeType: 'image/png', data: Buffer.from('pixels'), width: 3, height: 2 },
+  preview: {
+    mimeType: 'image/png',
+    data: Buffer.from('pixels'),
+    width: 3,
+    height: 2,
+    source: { width: 30, height: 20 },
+  },
 };
 
 function job(answer: () => Promise<PreviewResult>, given: Partial<PreviewJob> = {}) {
@@ -41,7 +47,13 @@ function job(answer: () => Promise<PreviewResult>, given: Partial<PreviewJob> = 
 describe('the preview of a file', () => {
   it('is ready for an image block', async () => {
     const { whole, counted, asked } = job(async () => RENDERED);
-    expect(await previewOf(whole)).toEqual({ mimeType: 'image/png', base64: 'cGl4ZWxz', width: 3, height: 2 });
+    expect(await previewOf(whole)).toEqual({
+      mimeType: 'image/png',
+      base64: 'cGl4ZWxz',
+      width: 3,
+      height: 2,
+      source: { width: 30, height: 20 },
+    });
     expect(asked).toEqual([PREVIEW_LIMITS]);
     expect(counted).toEqual(['rendered']);
   });

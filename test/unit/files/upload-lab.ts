@@ -1,14 +1,18 @@
 import { create as createObjects, settings as objectSettings } from '../../../adapters/objects/memory.js';
 import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
-import { PartBudget } from '../../../gateway/files/budget.js';
+import { UNSHARED } from '../../../gateway/budget/ledger.js';
+import { CleanUps } from '../../../gateway/files/clean-ups.js';
 import { Library, type LibraryDeps } from '../../../gateway/files/library.js';
 import { PartBuffers } from '../../../gateway/files/part-buffers.js';
+import { QuietWatch } from '../../../gateway/files/quiet-watch.js';
+import { Seal } from '../../../gateway/files/seal.js';
 import { StateKeys } from '../../../gateway/files/state-keys.js';
 import { Tickets } from '../../../gateway/files/ticket.js';
 import { type UploadBody, Uploads } from '../../../gateway/files/upload.js';
 import type { UploadIntent } from '../../../gateway/files/upload-intent.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
+import { heldBudget, partBudget } from '../../helpers/budgets.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 export const NEVER = new AbortController().signal;
@@ -28,17 +32,21 @@ export function createLab(options: LabOptions = {}) {
   const time = { now: 1_800_000_000_000 };
   const clock = { now: () => time.now };
   const realObjects = createObjects(objectSettings.parse({}), { clock });
-  const realState = createState(stateSettings.parse({}), { clock });
+  const realState = createState(stateSettings.parse({}), { sharing: UNSHARED, clock });
   const objects = options.objects?.(realObjects) ?? realObjects;
   const state = options.state?.(realState) ?? realState;
   const tickets = new Tickets(state, new StateKeys(['secret']), clock);
   const watched: string[] = [];
+  const held = heldBudget(256 * 1024 * 1024);
+  const cleanUps = new CleanUps(silentLog);
   const library = new Library({
+    seal: new Seal(['the secret of these tests']),
     objects,
     state,
     tickets,
     clock,
     log: silentLog,
+    cleanUps,
     expiry: { watch: (_id, key) => watched.push(key) },
     readLazy: options.readLazy ?? (() => Promise.reject(new Error('not here'))),
     settings: {
@@ -48,8 +56,15 @@ export function createLab(options: LabOptions = {}) {
       retentionMs: RETENTION,
     },
   });
-  const budget = new PartBudget(4 * objects.partSize, 1000);
-  const ingest = { objects, budget, buffers: new PartBuffers(objects.partSize), log: silentLog };
+  const budget = partBudget(4 * objects.partSize, 1000);
+  const ingest = {
+    objects,
+    budget,
+    buffers: new PartBuffers(objects.partSize),
+    held,
+    quiet: new QuietWatch(),
+    cleanUps,
+  };
   const uploads = new Uploads({
     ingest,
     library,
@@ -65,6 +80,8 @@ export function createLab(options: LabOptions = {}) {
     ingest,
     uploads,
     budget,
+    held,
+    cleanUps,
     watched,
     authorize: (intent: Partial<UploadIntent> = {}) => uploads.authorize({ principal: 'ann', ...intent }),
     /** One whole try, as a route makes it. */
@@ -75,6 +92,7 @@ export function createLab(options: LabOptions = {}) {
     ) => uploads.receive(await uploads.admit(ticket), { bytes: piecesOf(bytes), claims: () => claims }, NEVER),
     /** Keys of all objects, and the bytes of one. */
     keys: async () => {
+      await cleanUps.settled(10_000);
       const found: string[] = [];
       for await (const { key } of realObjects.list('')) found.push(key);
       return found;

@@ -215,10 +215,26 @@ describe('tries at one time', () => {
     const won = outcomes.filter(({ status }) => status === 'fulfilled');
     expect(won).toHaveLength(1);
     for (const outcome of outcomes)
-      if (outcome.status === 'rejected') expect(outcome.reason).toEqual(refusal('upload_done'));
+      if (outcome.status === 'rejected') expect(['upload_done', 'upload_busy']).toContain(outcome.reason.code);
     const resolved = await lab.library.resolve(uri, 'ann');
     expect(resolved).toMatchObject({ kind: 'ready' });
     expect(await lab.keys()).toHaveLength(1);
+  });
+
+  it('are four at most, and an ended one makes room for the next (safety 5)', async () => {
+    const { ticket } = await lab.authorize();
+    const stops: (() => void)[] = [];
+    const dripping = async function* () {
+      yield Buffer.from('x');
+      await new Promise<void>((resolve) => stops.push(resolve));
+      throw new Error('broken off');
+    };
+    const tries = Array.from({ length: 4 }, () => lab.send(ticket, dripping()).catch(() => 'ended'));
+    await expect(lab.send(ticket, HELLO)).rejects.toMatchObject({ code: 'upload_busy', httpStatus: 429 });
+    while (stops.length < 4) await new Promise(setImmediate);
+    for (const stop of stops) stop();
+    expect(await Promise.all(tries)).toEqual(['ended', 'ended', 'ended', 'ended']);
+    await lab.send(ticket, HELLO);
   });
 
   it('that both got as far as the store: the second one to make its record removes its object', async () => {

@@ -6,8 +6,10 @@ import { buffer } from 'node:stream/consumers';
 import { createAdaptorServer } from '@hono/node-server';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { FileRecord } from '../../../gateway/files/file.js';
+import { SafeResponse } from '../../../gateway/http/response.js';
 import { type DownloadDeps, downloads, type TicketAnswer } from '../../../gateway/http/routes/downloads.js';
 import type { ObjectRead } from '../../../gateway/ports/object-store.js';
 import { silentLog } from '../../helpers/silent-log.js';
@@ -25,6 +27,9 @@ const RECORD: FileRecord = {
   key: 'objects/f_1',
   createdAt: NOW,
 };
+
+/** Downloads that may be streamed at one time. */
+const MOST_STREAMS = 4;
 
 interface World {
   ticket: TicketAnswer | Error;
@@ -66,6 +71,7 @@ const deps: DownloadDeps = {
       return 'https://store.example/objects/f_1?X-Amz-Signature=abc';
     },
   },
+  streams: new Ledger({ limit: 'limits.downloads', total: MOST_STREAMS, sharing: UNSHARED }),
   get redirect() {
     return world.redirect;
   },
@@ -77,12 +83,16 @@ const deps: DownloadDeps = {
     observe() {},
     gauge() {},
   },
+  refused: () => {},
 };
 
 let server: Server;
 let port: number;
 beforeAll(async () => {
-  server = createAdaptorServer({ fetch: downloads(deps).fetch }) as Server;
+  server = createAdaptorServer({
+    fetch: downloads(deps).fetch,
+    serverOptions: { ServerResponse: SafeResponse },
+  }) as Server;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   port = (server.address() as AddressInfo).port;
@@ -324,6 +334,23 @@ describe('a download that breaks off', () => {
     await closed(body);
     expect(world.signal?.aborted).toBe(true);
     expect(await outcome()).toBe('aborted');
+  });
+
+  it('takes a place of limits.downloads while it is under way, and leaves it (safety 12)', async () => {
+    world.body = (bytes) => {
+      const body = new Readable({ read() {} });
+      body.push(bytes.subarray(0, 10));
+      return body;
+    };
+    const streaming = await Promise.all(Array.from({ length: MOST_STREAMS }, () => open()));
+    const { status, headers } = await ask();
+    expect(status).toBe(503);
+    expect(headers['retry-after']).toBeDefined();
+    expect(deps.streams.used).toBe(MOST_STREAMS);
+    for (const one of streaming) one.on('error', () => {}).destroy();
+    while (deps.streams.used > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    world.body = (bytes) => Readable.from([bytes]);
+    expect((await ask()).status).toBe(200);
   });
 
   it('takes no more from the store than a slow client reads, and cuts one that stands still', async () => {

@@ -36,7 +36,7 @@ describe('the upload page', () => {
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
     const html = await response.text();
-    for (const said of ['crm', 'import_contacts', 'pages[0].data', '5 MiB', 'image/png, .pdf', expiresAt.slice(0, 10)])
+    for (const said of ['crm', 'import_contacts', 'pages[0].data', '5.2 MB', 'image/png, .pdf', expiresAt.slice(0, 10)])
       expect(textOf(html)).toContain(said);
     expect(html).toMatch(/<form method="post" enctype="multipart\/form-data">/);
     expect(html).toMatch(/<input id="file" name="file" type="file" required="" accept="image\/png,.pdf"\/>/);
@@ -74,12 +74,14 @@ describe('the upload page', () => {
     const { url, uri } = await server.authorize({ maxSize: 10 });
     const refused = await submit(url, 'a.txt', 'x'.repeat(11));
     expect(refused.status).toBe(413);
-    expect(textOf(await refused.text())).toMatch(/not stored .*larger than maxSize = 10 bytes \(11\).*Try again/);
+    expect(textOf(await refused.text())).toMatch(
+      /not stored .*larger than the 10 bytes allowed \(11 bytes\).*Try again/,
+    );
     const stored = await submit(url, 'a.txt', 'x');
     expect(stored.status).toBe(201);
     expect(stored.headers.get('content-security-policy')).toContain("default-src 'none'");
     const text = textOf(await stored.text());
-    for (const said of ['Uploaded', 'a.txt', '1 bytes', 'text/plain', uri]) expect(text).toContain(said);
+    for (const said of ['Uploaded', 'a.txt', '1 byte', 'text/plain', uri]) expect(text).toContain(said);
     const again = await submit(url, 'a.txt', 'x');
     expect(again.status).toBe(409);
     expect(textOf(await again.text())).toMatch(/Already uploaded/);

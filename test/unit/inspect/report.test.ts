@@ -25,7 +25,9 @@ describe('the report', () => {
     const [server] = (await configOf(report(tools))).servers;
     const meant = LEGACY_TOOLS.map(({ name, expected }) => ({
       name,
-      files: expected.filter(({ confidence }) => confidence !== 'possible').map(({ confidence: _, ...file }) => file),
+      files: expected
+        .filter(({ confidence, path }) => confidence !== 'possible' && path !== 'image_url')
+        .map(({ confidence: _, ...file }) => file),
     })).filter(({ files }) => files.length > 0);
     const read = Object.entries(server?.tools ?? {}).map(([name, { files }]) => ({ name, files }));
     expect(read).toEqual(meant);
@@ -42,6 +44,33 @@ describe('the report', () => {
         '          # photo: { encoding: base64 }',
       ]),
     );
+  });
+
+  it.each([
+    ['URL or data URI of the file content to compress', {}],
+    ['Either a data: URI or an https:// link', {}],
+    ['Base64 of the image, or its URL', {}],
+    ['Local file path or base64', {}],
+    ['Data URI', { default: 'https://example.com/a.png' }],
+    ['A data URI (format: data:image/png;base64,…) or a web address', {}],
+  ])(
+    'shows %j, which a model can fill with an address or a path, as a comment (H7, U18)',
+    async (description, more) => {
+      const text = report([tool('t', { data: { type: 'string', format: 'uri', description, ...more } })]);
+      expect(text).toMatch(/^ +# +data: \{ encoding: \w+ \}$/m);
+      expect(text).toMatch(/# it takes addresses or paths too \(/);
+      expect((await configOf(text)).servers[0]?.tools).toEqual({});
+    },
+  );
+
+  it.each([
+    'A data URI of the image',
+    'Base64-encoded image, not a URL',
+    'data:image/png;base64,iVBORw0KGgo=',
+    'Must be a data URL; http URLs are not accepted here: never a link',
+  ])('shows %j as it is meant (H7)', (description) => {
+    const text = report([tool('t', { data: { type: 'string', description } })]);
+    expect(text).toMatch(/^ +data: \{ encoding: \w+ \}$/m);
   });
 
   it('hides a tool that has nothing but possible files', async () => {

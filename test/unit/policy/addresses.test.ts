@@ -110,6 +110,7 @@ describe('URLs that may be asked', () => {
       authority: 'files.example',
       path: '/a/b?c=d',
       standing: 'public',
+      isOwnPort: false,
     });
     expect(allowed('HTTPS://files.example.:8443')).toMatchObject({
       host: 'files.example',
@@ -187,17 +188,19 @@ describe('OAI-18: allowed hosts', () => {
   });
 });
 
-describe('X-06: the own host', () => {
-  const own = (ownOrigin: string) => (url: string) => {
-    const judged = judgeUrl(url, { ownOrigin });
-    return judged.kind === 'refused' ? judged.reason : judged.target.standing;
-  };
+describe('X-06: the own origin', () => {
+  const own =
+    (ownOrigin: string, more: AddressRules = {}) =>
+    (url: string) => {
+      const judged = judgeUrl(url, { ownOrigin, ...more });
+      return judged.kind === 'refused' ? judged.reason : judged.target.standing;
+    };
 
   it('may be asked over http where the MCP connection is http', () => {
     const judge = own('http://10.0.0.5:3001');
     expect(judge('http://10.0.0.5:3001/x')).toBe('own');
-    expect(judge('http://10.0.0.5:9000/x')).toBe('own');
-    expect(judge('https://10.0.0.5/x')).toBe('own');
+    expect(judge('http://10.0.0.5:9000/x')).toMatch(NOT_HTTPS);
+    expect(judge('https://10.0.0.5/x')).toMatch(NOT_PUBLIC);
     expect(judge('http://10.0.0.6:3001/x')).toMatch(NOT_HTTPS);
     expect(judge('https://10.0.0.6/x')).toMatch(NOT_PUBLIC);
     expect(judge('http://127.0.0.1:3001/x')).toMatch(NOT_HTTPS);
@@ -208,22 +211,51 @@ describe('X-06: the own host', () => {
   it('may not be asked over http where the MCP connection is https', () => {
     const judge = own('https://mcp.example');
     expect(judge('http://mcp.example/x')).toMatch(NOT_HTTPS);
-    expect(judge('https://mcp.example:8443/x')).toBe('own');
+    expect(judge('https://mcp.example/x')).toBe('own');
+    expect(judge('https://mcp.example:8443/x')).toBe('public');
     expect(judge('https://files.mcp.example/x')).toBe('public');
   });
 
   it.each(['http://localhost:3001', 'http://127.0.0.1:3001', 'http://[::1]:3001'])(
-    'where the MCP connection is %s, every loopback address may be asked',
+    'where the MCP connection is %s, no other port of this machine may be asked (safety 14)',
     (origin) => {
       const judge = own(origin);
-      expect(judge('http://localhost:9000/x')).toBe('loopback');
-      expect(judge('http://127.0.0.2:9000/x')).toBe('loopback');
-      expect(judge('https://[::1]:9000/x')).toBe('loopback');
+      expect(judge('http://localhost:3001/x')).toBe('loopback');
+      expect(judge('http://127.0.0.1:3001/x')).toBe('loopback');
+      expect(judge('http://localhost:9000/x')).toMatch(NOT_HTTPS);
+      expect(judge('http://127.0.0.1:9000/x')).toMatch(NOT_HTTPS);
+      expect(judge('http://127.0.0.2:3001/x')).toMatch(NOT_HTTPS);
+      expect(judge('https://[::1]:9000/x')).toMatch(NOT_PUBLIC);
+      expect(judge('https://127.0.0.1:3001/x')).toMatch(NOT_PUBLIC);
       expect(judge('http://10.0.0.1/x')).toMatch(NOT_HTTPS);
       expect(judge('https://169.254.169.254/x')).toMatch(NOT_PUBLIC);
       expect(judge('http://localtest.example/x')).toMatch(NOT_HTTPS);
     },
   );
+
+  it('is joined by those that the operator names, whole (safety 14)', () => {
+    const judge = own('http://127.0.0.1:3001', {
+      origins: ['http://minio:9000', 'https://10.0.0.7', 'http://127.0.0.1:9001'],
+    });
+    expect(judge('http://minio:9000/x')).toBe('own');
+    expect(judge('https://10.0.0.7/x')).toBe('own');
+    expect(judge('http://localhost:9001/x')).toBe('loopback');
+    expect(judge('http://minio:9001/x')).toMatch(NOT_HTTPS);
+    expect(judge('http://10.0.0.7/x')).toMatch(NOT_HTTPS);
+    expect(judge('https://10.0.0.7:8443/x')).toMatch(NOT_PUBLIC);
+  });
+
+  it('is never one of Wharf’s own ports, whoever names it (safety 14)', () => {
+    const rules = { origins: ['http://127.0.0.1:9090', 'http://inside.example:9090'], ownPorts: [8080, 9090] };
+    const judge = own('http://127.0.0.1:3001', rules);
+    for (const host of ['127.0.0.1', 'localhost', '[::1]', '127.9.9.9'])
+      for (const scheme of ['http', 'https'])
+        expect(judge(`${scheme}://${host}:9090/metrics`)).toMatch(/of Wharf itself|not https/);
+    expect(judge('http://127.0.0.1:9090/metrics')).toMatch(/of Wharf itself/);
+    const target = allowed('http://inside.example:9090/x', rules);
+    expect(judgeAddresses(target, ['10.0.0.9'])).toBeUndefined();
+    expect(judgeAddresses(target, ['10.0.0.9', '127.0.0.1'])?.kind).toBe('refused');
+  });
 
   it('gives nothing when it is no URL', () => {
     expect(own('mcp.example')('http://mcp.example/')).toMatch(NOT_HTTPS);
@@ -322,7 +354,7 @@ describe('addresses', () => {
     ],
     [
       'loopback',
-      'http://localhost:9000/x',
+      'http://localhost:3001/x',
       { ownOrigin: 'http://127.0.0.1:3001' },
       ['127.0.0.1', '::1'],
       ['10.0.0.1', '8.8.8.8', '0.0.0.0', '169.254.169.254'],
@@ -381,7 +413,7 @@ describe('redirects', () => {
     const rules = { ownOrigin: 'http://127.0.0.1:3001' };
     expect(judge('http://127.0.0.1:6379/x', 'http://127.0.0.1:3001/', rules)).toMatch(/another port/);
     expect(judge('http://localhost:3001/x', 'http://127.0.0.1:3001/', rules)).toMatch(/another host/);
-    expect(judge('https://127.0.0.1/x', 'http://127.0.0.1/', rules)).toMatch(/another port/);
+    expect(judge('https://127.0.0.1:3001/x', 'http://127.0.0.1:3001/', rules)).toMatch(NOT_PUBLIC);
     expect(judge('http://127.0.0.1:3001/x', 'http://127.0.0.1:3001/', rules)).toMatchObject({ path: '/x' });
   });
 });

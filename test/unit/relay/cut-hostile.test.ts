@@ -91,7 +91,6 @@ describe('what is no file', () => {
     ['an escape that does not exist', '\\x41'],
     ['half of an escape', '\\u00'],
     ['a quote', '\\"'],
-    ['a control character', '\u0001'],
     ['a character outside of ASCII', 'é'],
   ])('base64 with %s in it is an error, and nothing is stored', (_, wrong) => {
     const data = `${LONG.slice(0, 500)}${wrong}${LONG.slice(500)}`;
@@ -99,6 +98,25 @@ describe('what is no file', () => {
       expect(JSON.parse(text)).toMatchObject({ id: 1, error: { data: { code: 'file_not_base64' } } });
       expect(await lab.keys()).toEqual([]);
     });
+  });
+
+  it.each([
+    ['a line feed', '\n', ['json']],
+    ['a carriage return and blanks', '\r  ', ['json', 'lines']],
+    ['a control character', '\u0001', KINDS],
+  ] as const)('base64 with %s in it as it is is no JSON, and nothing is stored (H6)', async (_, wrong, kinds) => {
+    const body = answer(
+      `{"type":"image","data":"${LONG.slice(0, 500)}${wrong}${LONG.slice(500)}","mimeType":"image/png"}`,
+    );
+    for (const kind of kinds) {
+      for (const size of [1, 7, 4096]) {
+        const lab = new RelayLab({ limits: LIMITS });
+        const { text } = await lab.relay(inPieces(framed(body, kind), size), kind);
+        expect(JSON.parse(text)).toMatchObject({ id: 1, error: { data: { code: 'upstream_invalid' } } });
+        expect(await lab.keys()).toEqual([]);
+        expect(await lab.leaks()).toEqual(NO_LEAKS);
+      }
+    }
   });
 
   it('UTF-16 is passed on as the bytes it is, in an event stream', async () => {
@@ -159,10 +177,8 @@ describe('an event stream of many messages', () => {
     }
   });
 
-  it('may break a file over data lines between its members and inside its base64', async () => {
-    const lines = answer(image())
-      .replaceAll(',', ',\ndata: ')
-      .replace(/.{300}/, '$&\ndata: ');
+  it('may break a file over data lines between its members', async () => {
+    const lines = answer(image()).replaceAll(',', ',\ndata: ');
     for (const size of [1, 7, 4096]) {
       const lab = new RelayLab({ limits: LIMITS });
       const { text } = await lab.relay(inPieces(`data: ${lines}\n\n`, size), 'sse');
@@ -170,6 +186,22 @@ describe('an event stream of many messages', () => {
       expect(await lab.leaks()).toEqual(NO_LEAKS);
     }
   });
+
+  it.each([20, 40, 300, 1000])(
+    'that breaks base64 over data lines after %i bytes is no JSON, and stores nothing (H6)',
+    async (at) => {
+      const lines = `${answer(image()).slice(0, at + 40)}\ndata: ${answer(image()).slice(at + 40)}`;
+      for (const size of [1, 7, 4096]) {
+        const lab = new RelayLab({ limits: LIMITS });
+        const { text } = await lab.relay(inPieces(`data: ${lines}\n\n`, size), 'sse');
+        const broken = at + 40 < answer(image()).indexOf('"data":"') + '"data":"'.length + 400;
+        if (broken) expect(text).toBe(lines.replace('\ndata: ', '\n'));
+        else expect(JSON.parse(text)).toMatchObject({ id: 1, error: { data: { code: 'upstream_invalid' } } });
+        expect(await lab.keys()).toEqual([]);
+        expect(await lab.leaks()).toEqual(NO_LEAKS);
+      }
+    },
+  );
 
   it('of 10,000 small ones leaves nothing held', async () => {
     const lab = new RelayLab({ limits: LIMITS });

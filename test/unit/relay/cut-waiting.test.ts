@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CutReader } from '../../../gateway/relay/cut-reader.js';
 import type { MessageCuts } from '../../../gateway/relay/message-cuts.js';
-import { RelayLab } from './relay-lab.js';
+import { OWNER, RelayLab } from './relay-lab.js';
 
 const PART = 1024 * 1024;
 const CHUNK = 64 * 1024;
@@ -19,9 +19,9 @@ function answer(base64Chars: number): Buffer[] {
 /** A lab whose only part is taken, and a reader. */
 function crowded() {
   const lab = new RelayLab({ partSize: PART, limits: { partMemory: PART } });
-  lab.budget.reserve(PART, never);
+  lab.budget.reserve(PART, OWNER, never);
   const arrived: MessageCuts[] = [];
-  const reader = new CutReader('json', lab.deps.cut, { message: (_, cuts) => arrived.push(cuts) }, never);
+  const reader = new CutReader('json', lab.deps.cut, OWNER, { message: (_, cuts) => arrived.push(cuts) }, never);
   return { lab, reader, arrived };
 }
 
@@ -32,9 +32,9 @@ describe('a string that finds no part memory free', () => {
     reader.feed(first as Buffer);
     expect(reader.settle()).toBeInstanceOf(Promise);
     expect(lab.held.used).toBeLessThanOrEqual(CHUNK + 1024);
-    lab.budget.release(PART);
+    lab.budget.release(PART, OWNER);
     await reader.settle();
-    await reader.abandon();
+    reader.abandon();
     expect(await lab.leaks()).toMatchObject({ held: 0, parts: 0, queued: 0 });
   });
 
@@ -43,7 +43,7 @@ describe('a string that finds no part memory free', () => {
     const [first, ...rest] = answer(300_000);
     reader.feed(first as Buffer);
     const wait = reader.settle();
-    lab.budget.release(PART);
+    lab.budget.release(PART, OWNER);
     await wait;
     expect(lab.budget.used).toBe(PART);
     for (const chunk of rest) {
@@ -62,7 +62,7 @@ describe('a string that finds no part memory free', () => {
     reader.feed(whole as Buffer);
     expect(reader.settle()).toBeUndefined();
     expect(arrived[0]?.failure).toBeUndefined();
-    lab.budget.release(PART);
+    lab.budget.release(PART, OWNER);
     // what it had asked for comes, and goes back
     await new Promise((resolve) => setImmediate(resolve));
     expect(await lab.leaks()).toMatchObject({ parts: 0, queued: 0 });

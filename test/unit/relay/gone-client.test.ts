@@ -10,7 +10,7 @@ import type { ClientMessages, PendingRequest } from '../../../gateway/relay/requ
 import { toClient } from '../../../gateway/relay/to-client.js';
 import type { HeldMessage } from '../../../gateway/wire/json/reader.js';
 import { silentLog } from '../../helpers/silent-log.js';
-import { call, NO_LEAKS, RelayLab } from './relay-lab.js';
+import { call, NO_LEAKS, OWNER, RelayLab } from './relay-lab.js';
 
 /** The exchange of a client that has left before anything could be said to it. */
 async function gone(): Promise<Exchange> {
@@ -68,6 +68,7 @@ describe('a message that cannot be delivered', () => {
     const reader = new CutReader(
       'json',
       deps.cut,
+      OWNER,
       { message: (message, cuts) => delivered.push(deliver(message, cuts)) },
       new AbortController().signal,
     );

@@ -214,7 +214,7 @@ describe('beside JSON texts', () => {
   it('a text that is larger than limits.response without its files is an error that names the limit', async () => {
     const body = answer({ content: [textBlock({ data: DATA, words: 'and so on '.repeat(3000) })] });
     await everyPiece(body, async (relayed, lab) => {
-      expect(JSON.parse(relayed.text).error.message).toMatch(/limits\.response = 20000/);
+      expect(JSON.parse(relayed.text).error.data).toMatchObject({ limit: 'limits.response', allowed: 20_000 });
       expect(await lab.keys()).toEqual([]);
     });
   });

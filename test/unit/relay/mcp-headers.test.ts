@@ -78,12 +78,35 @@ describe('what reaches an upstream', () => {
 });
 
 it('only listed response headers reach the client', () => {
-  const upstream = {
+  const headers = {
     'content-type': 'application/json',
     'set-cookie': 'a=b',
     'access-control-allow-origin': '*',
+    'cache-control': 'public, max-age=3600',
+    'www-authenticate': 'Basic realm="x"',
     connection: 'close',
     'mcp-session-id': 'theirs',
   };
-  expect(toClientHeaders(upstream)).toEqual({ 'content-type': 'application/json' });
+  expect(toClientHeaders({ headers, kind: 'json' })).toEqual({ 'content-type': 'application/json' });
+});
+
+it.each([
+  ['json', 'application/json', 'application/json'],
+  ['json', 'Application/JSON; charset=UTF-8', 'Application/JSON; charset=UTF-8'],
+  ['json', 'application/problem+json', 'application/problem+json'],
+  ['json', 'application/json;x=,text/html', 'application/json'],
+  ['json', 'application/json, text/html', 'application/json'],
+  ['json', 'application/json; charset=utf-7', 'application/json'],
+  ['json', 'text/json', 'application/json'],
+  ['json', undefined, 'application/json'],
+  ['lines', 'application/jsonl', 'application/jsonl'],
+  ['sse', 'text/event-stream;x=,text/html', 'text/event-stream'],
+  ['bytes', 'text/html', 'text/plain; charset=utf-8'],
+  ['bytes', undefined, 'text/plain; charset=utf-8'],
+  ['bytes', 'image/svg+xml', 'application/octet-stream'],
+  ['bytes', 'application/xhtml+xml', 'application/octet-stream'],
+  ['none', 'text/html', undefined],
+] as const)('of a %s answer with the type %s the client sees the type %s (safety 1)', (kind, type, shown) => {
+  const { 'content-type': sent } = toClientHeaders({ headers: { 'content-type': type }, kind });
+  expect(sent).toBe(shown);
 });

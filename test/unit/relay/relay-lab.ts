@@ -1,12 +1,17 @@
 import { create as mcpInline } from '../../../adapters/dialects/mcp-inline/index.js';
 import { create as createObjects, settings as objectSettings } from '../../../adapters/objects/memory.js';
 import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
-import { HeldBudget, PartBudget } from '../../../gateway/files/budget.js';
+import type { HeldBudget } from '../../../gateway/budget/held.js';
+import { UNSHARED } from '../../../gateway/budget/ledger.js';
+import type { PartBudget } from '../../../gateway/budget/parts.js';
+import { CleanUps } from '../../../gateway/files/clean-ups.js';
 import { Library } from '../../../gateway/files/library.js';
 import { PartBuffers } from '../../../gateway/files/part-buffers.js';
+import { QuietWatch } from '../../../gateway/files/quiet-watch.js';
+import { Seal } from '../../../gateway/files/seal.js';
 import { StateKeys } from '../../../gateway/files/state-keys.js';
 import type { Tickets } from '../../../gateway/files/ticket.js';
-import { DEFAULT_LIMITS, type Limits } from '../../../gateway/policy/limits.js';
+import { DEFAULT_LIMITS, type Limits, type Timeouts } from '../../../gateway/policy/limits.js';
 import type { ClientFacts, Dialect, JsonObject } from '../../../gateway/ports/dialect.js';
 import type { ToolSettings } from '../../../gateway/ports/file-slot.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
@@ -25,10 +30,27 @@ import { places, slotMin, toClientTree } from '../../../gateway/relay/slots.js';
 import { TaskTools } from '../../../gateway/relay/task-tools.js';
 import { type Addressee, dismiss, toClient } from '../../../gateway/relay/to-client.js';
 import type { HeldMessage } from '../../../gateway/wire/json/reader.js';
+import { heldBudget, partBudget } from '../../helpers/budgets.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
-const LINK = 'http://store.test/';
+const HOST = 'http://store.test';
+const LINK = `${HOST}/d/`;
 const PART_SIZE = 1024;
+
+const TIMEOUTS: Timeouts = {
+  queue: 1000,
+  idle: 1000,
+  grace: 1000,
+  upload: 1000,
+  upstream: 1000,
+  store: 1000,
+  state: 1000,
+  drain: 1000,
+  session: 60_000,
+};
+
+/** Whose exchanges they are. */
+export const OWNER = { principal: 'somebody', server: 'lab' };
 
 export interface LabOptions {
   limits?: Partial<Limits>;
@@ -65,6 +87,7 @@ export class RelayLab {
   readonly facts: ExchangeFacts;
   /** Requests of Wharf's own. */
   asked = 0;
+  readonly #cleanUps = new CleanUps(silentLog);
   readonly #client: ClientFacts;
   readonly #inquire: Inquire;
 
@@ -72,27 +95,31 @@ export class RelayLab {
     const clock = { now: () => Date.now() };
     const partSize = options.partSize ?? PART_SIZE;
     const memory = createObjects(objectSettings.parse({}), { clock });
-    const presigning: ObjectStore = { ...memory, partSize, presign: async (key) => `${LINK}${key}` };
-    this.objects = options.wrapObjects?.(presigning) ?? presigning;
-    const state = createState(stateSettings.parse({}), { clock });
+    const store: ObjectStore = { ...memory, partSize };
+    this.objects = options.wrapObjects?.(store) ?? store;
+    const state = createState(stateSettings.parse({}), { sharing: UNSHARED, clock });
     this.state = options.wrapState?.(state) ?? state;
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
-    this.held = new HeldBudget(this.limits.held);
-    this.budget = new PartBudget(this.limits.partMemory, 1000);
+    this.held = heldBudget(this.limits.held);
+    this.budget = partBudget(this.limits.partMemory, 1000);
     const dialects = options.dialects ?? [mcpInline()];
     const library = new Library({
+      seal: new Seal(['the secret of these tests']),
       objects: this.objects,
       state: this.state,
-      // presigned links need none
-      tickets: {} as Tickets,
+      // a file's link is the same each time, so that messages can be compared
+      tickets: {
+        mintDownload: async (id: string) => ({ ticket: `f/${id}`, expiresAt: clock.now() + 60_000 }),
+      } as unknown as Tickets,
       clock,
       log: silentLog,
+      cleanUps: this.#cleanUps,
       expiry: { watch: () => {} },
       readLazy: () => Promise.reject(new Error('not here')),
       settings: {
         gatewayId: 'lab',
-        publicUrl: () => '',
-        links: { style: 'presigned', ttlMs: 60_000 },
+        publicUrl: () => HOST,
+        links: { style: 'gateway', ttlMs: 60_000 },
         retentionMs: 60_000,
       },
     });
@@ -100,13 +127,16 @@ export class RelayLab {
       server: 'lab',
       limits: this.limits,
       accepts: this.limits.message,
-      timeouts: { queue: 1000, idle: 1000, upstream: 1000, store: 1000, state: 1000, drain: 1000, session: 60_000 },
+      timeouts: TIMEOUTS,
+      pace: { idleMs: TIMEOUTS.idle, leastRate: 0, graceMs: TIMEOUTS.grace },
       cut: {
         ingest: {
           objects: this.objects,
           budget: this.budget,
           buffers: new PartBuffers(partSize),
-          log: silentLog,
+          held: this.held,
+          quiet: new QuietWatch(),
+          cleanUps: this.#cleanUps,
         },
         library,
         limits: this.limits,
@@ -131,6 +161,8 @@ export class RelayLab {
       transfer: {} as RelayDeps['transfer'],
       remoteMethods: new RemoteMethods(),
       upstreamOrigin: undefined,
+      fetchOrigins: [],
+      ownPorts: () => [],
       upstreamUrl: undefined,
       upstreamHeaders: {},
       uploads: {} as RelayDeps['uploads'],
@@ -162,12 +194,13 @@ export class RelayLab {
     const reader = new CutReader(
       kind,
       this.deps.cut,
+      OWNER,
       { message: (message, cuts) => arrived.push({ message, cuts }) },
       controller.signal,
     );
     const byId = new Map(requests.map((request) => [request.id, request]));
     const to: Addressee = {
-      principal: 'somebody',
+      principal: OWNER.principal,
       client: this.#client,
       answered: (id) => byId.get(id),
       onlyOpen: () => (byId.size === 1 ? [...byId.keys()][0] : undefined),
@@ -193,7 +226,7 @@ export class RelayLab {
       await forward();
     } catch (thrown) {
       error = thrown;
-      await reader.abandon();
+      reader.abandon();
       for (const { cuts } of arrived.splice(0)) await dismiss(cuts);
     }
     return { messages, text: Buffer.concat(messages.filter((bytes) => bytes !== undefined)).toString('utf8'), error };
@@ -235,6 +268,7 @@ export class RelayLab {
 
   /** Everything that must be back at nothing once no message is under way; objects without a record are leaks. */
   async leaks(): Promise<{ held: number; parts: number; queued: number; orphans: string[]; unfinished: number }> {
+    await this.#cleanUps.settled(10_000);
     const orphans: string[] = [];
     for (const key of await this.keys()) {
       if ((await this.state.read(`file:${key.slice(2)}`)) === undefined) orphans.push(key);

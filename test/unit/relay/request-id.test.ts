@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../gateway/errors.js';
-import { parseMessages } from '../../../gateway/relay/request.js';
+import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
+import { parseMessages, readMessages } from '../../../gateway/relay/request.js';
 import { idIn } from '../../../gateway/relay/request-id.js';
 
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
@@ -63,4 +64,22 @@ describe('an id', () => {
       expect(batch.requests.map((request) => request.id)).toEqual(['1', id]);
     },
   );
+});
+
+describe('a batch of long ids', () => {
+  it('is read once, not once for each of them (safety 3)', () => {
+    const requests = Array.from({ length: 1000 }, (_, at) => `{"id":9007199254740993${at},"method":"ping"}`);
+    const { requests: read } = parseMessages(Buffer.from(`[${requests.join(`,${' '.repeat(3000)}`)}]`));
+    expect(read.map(({ id }) => id)).toEqual(requests.map((_, at) => `9007199254740993${at}`));
+  });
+
+  it('has at most limits.batch messages (safety 3)', async () => {
+    for (const count of [1001, 60_000]) {
+      const body = Buffer.from(`[${Array(count).fill('{"id":1,"method":"ping"}').join()}]`);
+      await expect((async () => readMessages(body, DEFAULT_LIMITS))()).rejects.toMatchObject({
+        code: 'batch_too_long',
+        facts: { limit: 'limits.batch', allowed: 1000 },
+      });
+    }
+  });
 });

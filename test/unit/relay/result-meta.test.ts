@@ -6,6 +6,8 @@ const LIMITS = { inlineImage: 300, inlineOther: 90, inlineResource: 600, file: 1
 const DATA = randomBytes(1300).toString('base64');
 const BLOCK = `{"type":"image","data":"${DATA}","mimeType":"image/png"}`;
 const FILES = 'dev.wharf/files';
+/** What a model can repeat. */
+const LINK = /^http:\/\/store\.test\/d\/f\/[\w-]{24}$/;
 
 async function relay(body: string, lab = new RelayLab({ limits: LIMITS }), requests = [call('1')]): Promise<string> {
   const { text } = await lab.relay(inPieces(body, 300), 'json', requests);
@@ -32,11 +34,11 @@ describe("the result's own _meta", () => {
   });
 
   it.each(['[]', '[{"uri":"mcp-file://other/f_1","url":"http://evil.test"}]', 'null', '"x"'])(
-    'a list of files that says %s already is replaced',
+    'a list of files that says %s already is no word of Wharf’s, and gives way to its own (A6)',
     async (old) => {
       const text = await relay(`{"result":{"_meta":{"a":1,"${FILES}":${old},"b":2},"content":[${BLOCK}]},"id":1}`);
       const { _meta } = JSON.parse(text).result;
-      expect(Object.keys(_meta)).toEqual(['a', FILES, 'b']);
+      expect(Object.keys(_meta).sort()).toEqual(['a', 'b', FILES]);
       expect(_meta[FILES]).toEqual([expect.objectContaining({ contentIndex: 0, size: 1300 })]);
     },
   );
@@ -46,9 +48,11 @@ describe("the result's own _meta", () => {
     expect(JSON.parse(text).error.data).toMatchObject({ code: 'file_key_duplicate', key: '_meta' });
   });
 
-  it('is left alone when nothing was cut', async () => {
+  it('is left alone when nothing was cut, but for what is said there in Wharf’s name (A6)', async () => {
+    const theirs = '{"result":{"content":[],"_meta":{"theirs":1e400}},"id":1}';
+    expect(await relay(theirs)).toBe(theirs);
     const body = `{"result":{"content":[],"_meta":{"${FILES}":"theirs"}},"id":1}`;
-    expect(await relay(body)).toBe(body);
+    expect(await relay(body)).toBe(body.replace(`"${FILES}":"theirs"`, (forged) => ' '.repeat(forged.length)));
   });
 });
 
@@ -71,9 +75,10 @@ describe('what replaces a block', () => {
     const content = [other(), '{"type":"text","text":"a"}', other(), short, other(), BLOCK, BLOCK];
     const { result } = JSON.parse(await relay(`{"result":{"content":[${content.join(',')}]},"id":1}`));
     expect(result._meta[FILES]).toHaveLength(5);
-    for (const { contentIndex, url } of result._meta[FILES]) {
+    for (const { contentIndex, uri, url } of result._meta[FILES]) {
       expect(result.content[contentIndex].type).toBe('text');
-      expect(result.content[contentIndex].text).toContain(url);
+      expect(result.content[contentIndex].text).toContain(uri);
+      expect(result.content[contentIndex + 1].uri).toBe(url);
     }
     expect(result.content.filter((block: { data?: string }) => block.data === 'AAAA')).toHaveLength(1);
     expect(result.content).toHaveLength(5 * 2 + 2);
@@ -95,11 +100,11 @@ describe('resources/read', () => {
     const item = '{"uri":"c:d","text":"t"}';
     const body = read(`"blob":"${DATA}","_meta":{"a":{"b":1}}`).replace(']', `,${item}]`);
     const { contents, _meta } = JSON.parse(await relay(body, undefined, requests)).result;
-    const [{ url }] = _meta[FILES];
     expect(contents).toEqual([
-      { uri: 'a:b', mimeType: 'text/uri-list', text: url, _meta: { a: { b: 1 } } },
+      { uri: 'a:b', mimeType: 'text/uri-list', text: expect.stringMatching(LINK), _meta: { a: { b: 1 } } },
       JSON.parse(item),
     ]);
+    expect(_meta[FILES]).toHaveLength(1);
   });
 
   it.each([

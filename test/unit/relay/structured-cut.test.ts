@@ -130,9 +130,8 @@ describe('a string in structuredContent that repeats a file of the same result',
   });
 
   it.each([
-    ['a pattern', { type: 'string', pattern: '^[A-Za-z0-9+/=]*$' }],
-    ['a format', { type: 'string', format: 'byte' }],
-    ['a length', { type: 'string', maxLength: 100_000 }],
+    ['a pattern of base64', { type: 'string', pattern: '^[A-Za-z0-9+/=]*$' }],
+    ['a format of base64', { type: 'string', format: 'byte' }],
   ])('where the outputSchema has %s it becomes empty', (_, data) =>
     everyPiece(
       `{"result":{"content":[${BLOCK}],"structuredContent":{"data":"${DATA}"}},"id":1}`,
@@ -143,6 +142,37 @@ describe('a string in structuredContent that repeats a file of the same result',
       tool(data),
     ),
   );
+
+  it.each([
+    ['longer than any link', { type: 'string', minLength: 1000 }],
+    ['of a pattern that nothing has', { type: 'string', pattern: '^[A-Za-z0-9+/]{4,}=*$' }],
+    ['of a schema that leads elsewhere', { $ref: 'https://example.com/schema' }],
+  ])('where its client would take neither link nor nothing it is put back as it came: %s (B2)', (_, data) =>
+    everyPiece(
+      `{"result":{"content":[${BLOCK}],"structuredContent":{"data":"${DATA}","n":1e400}},"id":1}`,
+      async (relayed, lab) => {
+        expect(relayed.text).toContain(`"structuredContent":{"data":"${DATA}","n":1e400}`);
+        const files = parsed(relayed)._meta['dev.wharf/files'];
+        expect(files).toEqual([expect.objectContaining({ contentIndex: 0 })]);
+        expect(await lab.at(files[0].url)).toEqual(BYTES);
+        expect(await lab.keys()).toHaveLength(1);
+      },
+      tool(data),
+    ),
+  );
+
+  it('one that cannot be put back either is an error before any file has a record (B2)', () =>
+    everyPiece(
+      `{"result":{"content":[${BLOCK}],"structuredContent":{"data":"${DATA.replace(/.{76}/g, '$&\\n')}"}},"id":1}`,
+      async ({ text }, lab) => {
+        expect(JSON.parse(text).error.data).toMatchObject({
+          code: 'spool_full',
+          path: '/result/structuredContent/data',
+        });
+        expect(await lab.keys()).toEqual([]);
+      },
+      tool({ type: 'string', minLength: 1000 }),
+    ));
 
   it('a file known from before is put back from where it is kept, if a block nobody knows repeats it', async () => {
     const lab = new RelayLab({ limits: LIMITS });
@@ -192,6 +222,16 @@ describe('a string that the outputSchema declares to be base64', () => {
     const prose = `{"result":{"structuredContent":{"data":"${'no base64 '.repeat(60)}"},"content":[]},"id":1}`;
     return everyPiece(prose, ({ text }) => expect(text).toBe(prose), tool(declared));
   });
+
+  it('stays where its client would take no link, and nothing of it is kept (B2)', () =>
+    everyPiece(
+      body,
+      async (relayed, lab) => {
+        expect(relayed.text).toBe(body);
+        expect(await lab.keys()).toEqual([]);
+      },
+      tool({ ...declared, allOf: [{ minLength: 1000 }] } as JsonObject),
+    ));
 
   it('a server that does not know its own tool is asked once for a whole result', async () => {
     const lab = new RelayLab({ limits: LIMITS });

@@ -60,11 +60,11 @@ describe('base64 is decoded', () => {
     ['escaped plus, either case', '\\u002b\\u002B\\u002bA', '\xfb\xef\x80', 0],
     ['everything escaped', [...'QUI='].map((char) => `\\u00${char.charCodeAt(0).toString(16)}`).join(''), 'AB', 0],
     ['escaped padding', 'QUI\\u003d', 'AB', 0],
-    ['line feeds', 'QUJD\nREVG\n', 'ABCDEF', 4],
-    ['line breaks inside quads', 'Q\r\nU\nJ\rD', 'ABC', 0],
+    ['line feeds', 'QUJD\\nREVG\\n', 'ABCDEF', 4],
+    ['line breaks inside quads', 'Q\\r\\nU\\nJ\\rD', 'ABC', 0],
     ['escaped line breaks', 'QUJD\\r\\nREVG\\u000d\\u000a', 'ABCDEF', 4],
-    ['blanks at line breaks', 'QUJD \t\n\t  REVG\\t\\n', 'ABCDEF', 4],
-    ['a line break before and after padding', 'QUI\n=\nQUI='.slice(0, 6), 'AB', 0],
+    ['blanks at line breaks', 'QUJD \\t\\n\\t  REVG\\t\\n', 'ABCDEF', 4],
+    ['a line break before and after padding', 'QUI\\n=\\n', 'AB', 0],
     ['the url-safe alphabet', 'QUJD-_-_', 'ABC\xfb\xff\xbf', 4],
     ['both alphabets', 'QUJD-/+_', 'ABC\xfb\xff\xbf', 4],
     ['no padding', 'QUJDQQ', 'ABCA', 4],
@@ -72,14 +72,13 @@ describe('base64 is decoded', () => {
     ['half a padding', 'QUJDQQ=', 'ABCA', 4],
     ['bits that are left over', 'QUJDQR==', 'ABCA', 4],
     ['bits that are left over, with one padding', 'QUJDQUJ=', 'ABCAB', 4],
-    ['a line break after the padding', 'QUJDQUI=\n', 'ABCAB', 4],
+    ['a line break after the padding', 'QUJDQUI=\\n', 'ABCAB', 4],
   ])('and is not canonical: %s', (_, raw, text, canonicalChars) => {
     expect(decode(raw)).toEqual({ text, canonical: false, canonicalChars });
   });
 
   it.each([
-    ['lines of 76', LONG.replaceAll(/.{76}/g, '$&\r\n'), 76],
-    ['escaped lines of 76', LONG.replaceAll(/.{76}/g, '$&\\n'), 76],
+    ['lines of 76', LONG.replaceAll(/.{76}/g, '$&\\r\\n'), 76],
     ['the url-safe alphabet', `${LONG.slice(0, 200)}--__${LONG}`, 200],
     [
       'an escape in the middle',
@@ -87,7 +86,7 @@ describe('base64 is decoded', () => {
       200,
     ],
   ])('also where a native decoder has begun: %s', (_, raw, canonicalChars) => {
-    const plain = JSON.parse(`"${raw.replaceAll('\r\n', '')}"`) as string;
+    const plain = JSON.parse(`"${raw}"`) as string;
     expect(decode(raw)).toEqual({
       text: Buffer.from(plain, 'base64').toString('latin1'),
       canonical: false,
@@ -123,11 +122,20 @@ describe('what is not base64 is refused, with its place', () => {
     ['a data URI', 'data:image/png;base64,QUJD', 4],
     ['a late character', `${LONG.slice(0, 333)}*${LONG.slice(334)}`, 333],
     ['a late character of another alphabet', `${LONG.slice(0, 333)}é${LONG.slice(334)}`, 333],
-    ['a blank in a line', `${LONG.slice(0, 76)}\n${LONG.slice(76, 152)} ${LONG.slice(152)}`, 154],
-    ['a late character after a line break', `${LONG.slice(0, 76)}\n${LONG.slice(76, 333)}*${LONG.slice(334)}`, 334],
-    ['padding in a later line', `${LONG.slice(0, 76)}\n${LONG.slice(76, 150)}==${LONG.slice(152)}`, 153],
+    ['a blank in a line', `${LONG.slice(0, 76)}\\n${LONG.slice(76, 152)} ${LONG.slice(152)}`, 155],
+    ['a late character after a line break', `${LONG.slice(0, 76)}\\n${LONG.slice(76, 333)}*${LONG.slice(334)}`, 335],
+    ['padding in a later line', `${LONG.slice(0, 76)}\\n${LONG.slice(76, 150)}==${LONG.slice(152)}`, 154],
   ])('%s', (_, raw, offset) => {
     expect(decode(raw)).toEqual({ error: 'base64', offset });
+  });
+
+  it.each([
+    ['a line feed', 'QUJD\nREVG', 4],
+    ['a tab at a line break', 'QUJD\\n\tREVG', 6],
+    ['a late line break', `${LONG.slice(0, 76)}\r\n${LONG.slice(76)}`, 76],
+    ['a line feed after an escape', `${LONG.slice(0, 200)}\\n\n${LONG}`, 202],
+  ])('%s that is not escaped makes it no JSON string (H6)', (_, raw, offset) => {
+    expect(decode(raw)).toEqual({ error: 'syntax', offset });
   });
 
   it('counts nothing of the piece it stands in', () => {
@@ -150,8 +158,8 @@ describe('what is not base64 is refused, with its place', () => {
 describe('canonicalChars', () => {
   it('stands for three decoded bytes in each four, so that they can be encoded again', () => {
     for (const raw of [
-      `${LONG}\n`,
-      `${BYTES.subarray(1).toString('base64')}\n`,
+      `${LONG}\\n`,
+      `${BYTES.subarray(1).toString('base64')}\\n`,
       `${LONG.slice(0, 150)}\\/${LONG}`,
       `${LONG.slice(0, 97)}-${LONG.slice(98)}`,
       'QUJDQUI',

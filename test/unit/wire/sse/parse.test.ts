@@ -43,10 +43,11 @@ describe('an event stream', () => {
     expect(message).toMatchObject({ whole: '{"id":\n1,\n\n"x":[\n]}', captures: { id: '1' }, malformed: undefined });
   });
 
-  it('may break a data line inside a cut string: that is for the sink to judge', () => {
-    const message = readOne('sse', TREE, `data: {"data":"${DATA}\ndata: ${DATA}\ndata: \\"","id":3}\n\n`);
-    expect(message.slots).toMatchObject([{ text: `${DATA}\n${DATA}\n\\"`, ended: true }]);
-    expect(message.captures).toEqual({ id: '3' });
+  it('that breaks a data line inside a cut string is no JSON: a line feed must be escaped there (H6)', () => {
+    const message = readOne('sse', TREE, `data: {"data":"${DATA}\ndata: ${DATA}","id":3}\n\n`);
+    expect(message.slots).toMatchObject([{ text: DATA, ended: false }]);
+    expect(message.malformed).toBe(`{"data":"${DATA}`.length);
+    expect(message.whole).toBe(`{"data":"${DATA}\n${DATA}","id":3}`);
   });
 
   it('may break it just where a string becomes a cut', () => {

@@ -1,5 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { comment, DataWriter, FRAME_END, frameHead, writeData } from '../../../../gateway/wire/sse/write.js';
+import {
+  comment,
+  DataWriter,
+  FRAME_END,
+  frameHead,
+  MAX_DATA_LINES,
+  writeData,
+} from '../../../../gateway/wire/sse/write.js';
 import { chunkings } from '../../../helpers/chunked.js';
 import { read, readOne } from '../record.js';
 
@@ -34,6 +41,15 @@ describe('a written frame', () => {
       }
     },
   );
+
+  it('of a million line breaks has a thousand data lines, and blanks for the other breaks (safety 18)', () => {
+    const payload = Buffer.from(`[${'\n\r'.repeat(500_000)}1]\r\n`);
+    const written = Buffer.concat(writeData([payload]));
+    expect(written.length).toBeLessThan(payload.length + MAX_DATA_LINES * 10);
+    const lines = written.toString().split('\n');
+    expect(lines).toHaveLength(MAX_DATA_LINES + 2);
+    expect(JSON.parse(lines.map((line) => line.slice('data: '.length)).join('\n'))).toEqual([1]);
+  });
 
   it('hands pieces without line breaks on as they are', () => {
     const piece = Buffer.from('x'.repeat(1000));

@@ -1,0 +1,60 @@
+import { Ledger, type Refusal, type Sharing } from '../../gateway/budget/ledger.js';
+import type { Clock } from '../../gateway/ports/clock.js';
+import type { Owner } from '../../gateway/ports/owner.js';
+
+/** Keys are forgotten together with all that expire in the same minute: a count per key would be a copy of Redis. */
+const TOGETHER_MS = 60_000;
+
+/**
+ * The keys that this process has created and whose first time to live is not over. What is removed before its time
+ * counts until then, and what another replica creates does not count at all: it bounds what one caller or one server can
+ * make a replica write, not what is in Redis.
+ */
+export class CreatedKeys {
+  readonly #ledger: Ledger;
+  readonly #clock: Clock;
+  /** By the end of the minute in which they expire: keys by owner. */
+  readonly #ending = new Map<number, Map<string, { owner: Owner; keys: number }>>();
+  #earliest = Number.POSITIVE_INFINITY;
+
+  constructor(maxKeys: number, sharing: Sharing, clock: Clock) {
+    this.#ledger = new Ledger({ limit: 'state.maxKeys', total: maxKeys, sharing });
+    this.#clock = clock;
+  }
+
+  /** Counts a key that is about to be created. */
+  take(owner: Owner, ttlMs: number): { refusal: Refusal } | { undo: () => void } {
+    this.#forgetExpired();
+    const refusal = this.#ledger.take(1, owner);
+    if (refusal) return { refusal };
+    const end = Math.ceil((this.#clock.now() + ttlMs) / TOGETHER_MS) * TOGETHER_MS;
+    const owners = this.#ending.get(end) ?? new Map<string, { owner: Owner; keys: number }>();
+    this.#ending.set(end, owners);
+    this.#earliest = Math.min(this.#earliest, end);
+    const name = `${owner.principal ?? ''}\0${owner.server ?? ''}`;
+    const counted = owners.get(name) ?? { owner, keys: 0 };
+    counted.keys += 1;
+    owners.set(name, counted);
+    return {
+      undo: () => {
+        if (this.#ending.get(end) !== owners) return;
+        counted.keys -= 1;
+        this.#ledger.give(1, owner);
+      },
+    };
+  }
+
+  #forgetExpired(): void {
+    const now = this.#clock.now();
+    if (now < this.#earliest) return;
+    this.#earliest = Number.POSITIVE_INFINITY;
+    for (const [end, owners] of this.#ending) {
+      if (end > now) {
+        this.#earliest = Math.min(this.#earliest, end);
+        continue;
+      }
+      this.#ending.delete(end);
+      for (const { owner, keys } of owners.values()) this.#ledger.give(keys, owner);
+    }
+  }
+}

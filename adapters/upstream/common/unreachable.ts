@@ -1,0 +1,37 @@
+import { GatewayError } from '../../../gateway/errors.js';
+import { descriptorsExhausted } from '../../../gateway/errors-of-system.js';
+
+/**
+ * The kind of failure, by the system's or the TLS library's code. Told to clients: it names no address, no command and
+ * nothing of the machine, which stand in the cause, for the log.
+ */
+const KINDS: readonly [RegExp, string][] = [
+  [/^ECONNREFUSED$/, 'connection refused'],
+  [/^(?:ENOTFOUND|EAI_)/, 'its host name is not known'],
+  [/^(?:ETIMEDOUT|ERR_SOCKET_CONNECTION_TIMEOUT)$/, 'no connection in time'],
+  [/^(?:EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL)$/, 'no route to its host'],
+  [/^(?:ECONNRESET|ECONNABORTED|EPIPE)$/, 'the connection was closed at once'],
+  [
+    /^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA)/,
+    'its certificate is not trusted',
+  ],
+  [/^(?:EPROTO|ERR_SSL_|ERR_TLS_)/, 'no TLS connection could be made'],
+];
+
+/** A server that no connection could be made to, unless it is Wharf that can make none. */
+export function unreachable(server: string, cause: unknown): GatewayError {
+  const exhausted = descriptorsExhausted(cause);
+  if (exhausted) return exhausted;
+  const code = codeOf(cause);
+  const reason = KINDS.find(([codes]) => codes.test(code))?.[1];
+  return new GatewayError('upstream_unreachable', reason === undefined ? { server } : { server, reason }, cause);
+}
+
+/** Of an error that stands for several tries, one for each address, the code of the first. */
+function codeOf(error: unknown): string {
+  const { code, errors } = (typeof error === 'object' && error !== null ? error : {}) as AggregateError & {
+    code?: unknown;
+  };
+  if (typeof code === 'string') return code;
+  return Array.isArray(errors) && errors.length > 0 ? codeOf(errors[0]) : '';
+}

@@ -1,0 +1,72 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { HttpCall, HttpClient } from './client.js';
+import { drain } from './drain.js';
+
+/** These keep method and body (RFC 9110 §15.4.8 and .9); after the others a POST would become a GET, and lose its message. */
+const KEEPING = new Set([307, 308]);
+/** A GET stays one after these as well. */
+const GETTING = new Set([301, 302, 307, 308]);
+
+/** Most characters told of where a redirect led. */
+const MAX_TOLD = 200;
+
+export function isRedirection({ statusCode = 0 }: IncomingMessage): boolean {
+  return statusCode >= 300 && statusCode < 400;
+}
+
+/** An answer, and the path that gave it: where a redirect has led, if one was followed. */
+export interface Followed {
+  answer: IncomingMessage;
+  path: string;
+}
+
+/**
+ * Sends a call, and once more where its server redirects it within its own origin, as frameworks do that want a slash at
+ * the end of a path. Elsewhere it would choose where the operator's headers and the client's message go.
+ * @throws what `HttpClient.send` throws
+ */
+export async function sendFollowing(
+  client: HttpClient,
+  origin: string,
+  call: HttpCall,
+  signal: AbortSignal,
+): Promise<Followed> {
+  const answer = await client.send(call, signal);
+  const followed = call.method === 'GET' ? GETTING : KEEPING;
+  if (!followed.has(answer.statusCode ?? 0)) return { answer, path: call.path };
+  const target = targetOf(answer, origin + call.path);
+  if (target?.origin !== origin) return { answer, path: call.path };
+  drain(answer);
+  const path = target.pathname + target.search;
+  return { answer: await client.send({ ...call, path }, signal), path };
+}
+
+/**
+ * Why a redirect was not followed, and where it led. An address elsewhere is told to the log alone: it may be one of the
+ * operator's own network. No query is: it may hold a secret.
+ */
+export function redirected(
+  server: string,
+  answer: IncomingMessage,
+  from: { origin: string; path: string },
+): GatewayError {
+  const status = answer.statusCode ?? 0;
+  const target = targetOf(answer, from.origin + from.path);
+  answer.destroy();
+  const where =
+    target?.origin === from.origin
+      ? `to ${target.pathname.slice(0, MAX_TOLD)}`
+      : target
+        ? 'to another origin'
+        : 'nowhere';
+  const reason =
+    `it answered with HTTP ${status}, which leads ${where}; redirects are followed once, ` +
+    'within the same origin and with the same method';
+  const cause = target && new Error(`redirected to ${target.origin}${target.pathname.slice(0, MAX_TOLD)}`);
+  return new GatewayError('upstream_invalid', { server, reason, status }, cause);
+}
+
+function targetOf({ headers: { location } }: IncomingMessage, base: string): URL | undefined {
+  return location !== undefined && URL.canParse(location, base) ? new URL(location, base) : undefined;
+}

@@ -1,0 +1,26 @@
+import { existsSync } from 'node:fs';
+import { GatewayError } from '../../../gateway/errors.js';
+import { descriptorsExhausted } from '../../../gateway/errors-of-system.js';
+
+const KINDS: Readonly<Record<string, string>> = {
+  ENOENT: 'its command was not found',
+  EACCES: 'its command may not be executed',
+  ENOEXEC: 'its command is not a program',
+  E2BIG: 'its command line or environment is too long',
+  EAGAIN: 'no more processes can be started here',
+};
+
+/**
+ * A server whose program could not be started. The kind of failure is told to clients; the command and the folder stand
+ * in the cause, for the log.
+ */
+export function notStarted(server: string, cwd: string | undefined, cause: unknown): GatewayError {
+  const exhausted = descriptorsExhausted(cause);
+  if (exhausted) return exhausted;
+  const { code } = (typeof cause === 'object' && cause !== null ? cause : {}) as { code?: unknown };
+  const reason = typeof code === 'string' ? KINDS[code] : undefined;
+  // the system says ENOENT of either
+  const noFolder = code === 'ENOENT' && cwd !== undefined && !existsSync(cwd);
+  const told = noFolder ? 'its working directory does not exist' : reason;
+  return new GatewayError('upstream_unreachable', told === undefined ? { server } : { server, reason: told }, cause);
+}

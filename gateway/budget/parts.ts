@@ -1,0 +1,50 @@
+import { GatewayError } from '../errors.js';
+import type { Owner, OwnerSide } from '../ports/owner.js';
+import { type Ledger, refusalFacts } from './ledger.js';
+import { WaitQueue } from './wait-queue.js';
+
+/**
+ * The budget of part buffers (`limits.partMemory`): what makes peak memory independent of how many files are stored at
+ * once. Who finds it full waits in order of arrival.
+ */
+export class PartBudget {
+  readonly #ledger: Ledger;
+  readonly #queue: WaitQueue;
+
+  /** @param waitMs `timeouts.queue` */
+  constructor(ledger: Ledger, waitMs: number) {
+    this.#ledger = ledger;
+    this.#queue = new WaitQueue({
+      ledger,
+      waitMs,
+      full: (refusal, waited) => new GatewayError('part_memory_full', { ...refusalFacts(refusal), waited }),
+    });
+  }
+
+  /** Bytes reserved now. */
+  get used(): number {
+    return this.#ledger.used;
+  }
+
+  /** The most that any one principal, or any one server, has now. Looks at all of them: for metrics. */
+  largest(side: OwnerSide): number {
+    return this.#ledger.largest(side);
+  }
+
+  /** Reservations waiting now. */
+  get queued(): number {
+    return this.#queue.length;
+  }
+
+  /**
+   * Reserves `bytes`; `undefined` means granted at once, which is the usual case and costs no promise.
+   * @throws GatewayError `part_memory_full` when nothing has moved for `timeouts.queue`
+   */
+  reserve(bytes: number, owner: Owner, signal: AbortSignal): Promise<void> | undefined {
+    return this.#queue.take(bytes, owner, signal);
+  }
+
+  release(bytes: number, owner: Owner): void {
+    this.#queue.give(bytes, owner);
+  }
+}

@@ -1,0 +1,16 @@
+import type { AdapterList } from './adapter-list.js';
+import type { Config } from './config.js';
+import { type ConfigProblem, problem } from './problems.js';
+
+/** What of a config without problems cannot work on this machine. Nothing is started and nothing is contacted. */
+export async function preflight(config: Config, { upstream }: AdapterList): Promise<ConfigProblem[]> {
+  const { inheritedEnv } = config;
+  const found = await Promise.all(
+    config.servers.map(async ({ name, transport, settings }) => {
+      if (transport === 'probed') return [];
+      const faults = (await upstream[transport].preflight?.(settings, { inheritedEnv })) ?? [];
+      return faults.map(({ path, message, value }) => problem(['servers', name, ...path], message, value));
+    }),
+  );
+  return found.flat();
+}

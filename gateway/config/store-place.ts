@@ -1,0 +1,121 @@
+import { realpath, stat } from 'node:fs/promises';
+import { dirname, join, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Choice, Config, ServerConfig } from './config.js';
+import { type ConfigProblem, formatPath, type Path, problem } from './problems.js';
+
+/** A folder that a server's tools may let its callers read and write. */
+interface Given {
+  /** Without symbolic links. */
+  folder: string;
+  /** As the config writes it. */
+  written: string;
+  path: Path;
+}
+
+/** Folders of the store itself, below the one that is configured. */
+const OF_STORE = ['objects', 'tmp'];
+
+/** Variables that say where a user's own things are; a server does not serve those. */
+const OF_THE_USER = new Set(['HOME', 'PATH', 'TMPDIR', 'PWD', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA']);
+
+/**
+ * Why files must not be kept in a folder: a stdio server is given it, or one above it, as its working directory or in an
+ * argument, so that a tool of its could read and change the files of everybody. Symbolic links are followed.
+ */
+export async function exposedBy(
+  folder: string,
+  { servers, inheritedEnv }: Pick<Config, 'servers' | 'inheritedEnv'>,
+): Promise<ConfigProblem[]> {
+  const place = await realPathOf(resolve(folder));
+  const own = OF_STORE.map((name) => join(place, name));
+  const given = (await Promise.all(servers.map((server) => givenTo(server, inheritedEnv.HOME)))).flat();
+  return given
+    .filter(({ folder }) => contains(folder, place) || own.some((inner) => contains(inner, folder)))
+    .slice(0, 1)
+    .map(({ written, path }) => {
+      const text =
+        `overlaps with ${written}, which a server is given (${formatPath(path)}): its tools could read and change every ` +
+        'stored file. Choose a folder apart from it';
+      return problem(['objects', 'path'], text, folder);
+    });
+}
+
+/** The first of some folders that no server is given; where there is none, the memory of the process. */
+export async function defaultStore(
+  folders: readonly (() => string | undefined)[],
+  config: Pick<Config, 'servers' | 'inheritedEnv'>,
+): Promise<Choice> {
+  for (const folderOf of folders) {
+    const path = made(folderOf);
+    if (path !== undefined && (await exposedBy(path, config)).length === 0)
+      return { use: 'filesystem', settings: { path } };
+  }
+  return { use: 'memory', settings: {} };
+}
+
+function made(folderOf: () => string | undefined): string | undefined {
+  try {
+    return folderOf();
+  } catch {
+    // a disk that is full or read-only: there are other places
+    return undefined;
+  }
+}
+
+async function givenTo({ name, settings }: ServerConfig, home: string | undefined): Promise<Given[]> {
+  const { command, cwd, env } = settings;
+  const from = typeof cwd === 'string' ? resolve(cwd) : process.cwd();
+  const named: { text: string; path: Path }[] = [];
+  const server = ['servers', name];
+  if (typeof cwd === 'string') named.push({ text: from, path: [...server, 'cwd'] });
+  if (Array.isArray(command)) {
+    for (const [index, text] of command.entries())
+      if (index > 0 && typeof text === 'string') named.push({ text, path: [...server, 'command', index] });
+  }
+  for (const [key, text] of Object.entries((env ?? {}) as Record<string, unknown>)) {
+    if (typeof text === 'string' && !OF_THE_USER.has(key)) named.push({ text, path: [...server, 'env', key] });
+  }
+  const found = await Promise.all(
+    named.flatMap(({ text, path }) => pathsIn(text, from, home).map((one) => folderAt(one, text, path))),
+  );
+  return found.filter((one) => one !== undefined);
+}
+
+/** Paths as programs are given them: alone, after `--root=`, in `-v HOST:INSIDE` and `src=HOST,dst=INSIDE`. */
+function pathsIn(text: string, from: string, home = ''): string[] {
+  if (text === '' || text.includes('\0')) return [];
+  if (/^file:\/\//i.test(text)) {
+    try {
+      return [fileURLToPath(text)];
+    } catch {
+      return [];
+    }
+  }
+  const parts = text.split(sep === '\\' ? /[=,;]/ : /[=,;:]/).filter((part) => /^[.~]{1,2}$|[/\\]/.test(part));
+  // no shell is there to expand a tilde, but some servers do
+  return [...new Set([text, ...parts])].map((part) => resolve(from, part.replace(/^~(?=[/\\]|$)/, home || '~')));
+}
+
+async function folderAt(path: string, written: string, at: Path): Promise<Given | undefined> {
+  try {
+    const folder = await realpath(path);
+    return (await stat(folder)).isDirectory() ? { folder, written, path: at } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The path without symbolic links, as far as it exists. */
+async function realPathOf(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(await realPathOf(above), path.slice(above.length));
+  }
+}
+
+function contains(outer: string, inner: string): boolean {
+  return inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : outer + sep);
+}

@@ -1,0 +1,39 @@
+import type { z } from 'zod';
+import { redactText } from '../redact.js';
+
+/** Values that were meant as something else than YAML takes them for, and what to write instead. */
+
+const SECRET_NAME = /key|token|secret|passw|auth|credential/i;
+const MAX_WORDS = 20;
+
+/** A number or a boolean where only a string fits: digits that nobody put in quotes. */
+export function unquoted(issue: z.core.$ZodIssue, value: unknown): string | undefined {
+  if ((typeof value !== 'number' && typeof value !== 'boolean') || !wantsString(issue)) return undefined;
+  return `must be a string: unquoted it is a ${typeof value}, so put it in quotes`;
+}
+
+function wantsString(issue: z.core.$ZodIssue): boolean {
+  // a schema's own sentence says more
+  if (issue.code === 'invalid_type') return issue.expected === 'string' && issue.message.startsWith('Invalid input');
+  if (issue.code !== 'invalid_union') return false;
+  const expected = issue.errors.flatMap((issues) =>
+    issues.flatMap((inner) => (inner.code === 'invalid_type' && inner.path.length === 0 ? [inner.expected] : [])),
+  );
+  return expected.includes('string') && !expected.some((type) => /^(?:number|int|boolean)$/.test(type));
+}
+
+/** A list as it can be pasted, for a command line in one string. Words that may be secrets are left out. */
+export function mustBeList(text: unknown): string {
+  if (typeof text !== 'string' || text.trim() === '') return 'must be a list';
+  const words = [...text.matchAll(/"([^"]*)"|'([^']*)'|\S+/g)].map(
+    ([whole, double, single]) => double ?? single ?? whole,
+  );
+  const shown = words.slice(0, MAX_WORDS).map((word, at) => {
+    const before = words[at - 1] ?? '';
+    // `--token abc`, `--token=abc` and `API_KEY=abc`
+    const isSecret = before.startsWith('-') ? SECRET_NAME.test(before) : false;
+    const holdsSecret = SECRET_NAME.test(word.split('=')[0] ?? '') && word.includes('=');
+    return isSecret || holdsSecret || redactText(word) !== word ? '"…"' : JSON.stringify(word);
+  });
+  return `must be a list: [${shown.join(', ')}${words.length > MAX_WORDS ? ', …' : ''}]`;
+}

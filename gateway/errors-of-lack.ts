@@ -1,0 +1,100 @@
+import { type ErrorRow, INTERNAL, over, shareText, tooSlow, waited } from './error-texts.js';
+import { mostText, timeText } from './policy/amounts.js';
+
+/** The rows of `ERROR_TABLE` for what Wharf itself lacks, or waits for no longer. */
+export const ERRORS_OF_LACK = {
+  held_full: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      shareText(f, 'messages under way', mostText(Number(f.allowed))) ??
+      `Too many messages are under way at once: ${mostText(Number(f.allowed))} of them. Try again.`,
+  },
+  part_memory_full: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      shareText(f, 'files being stored', `waited ${timeText(Number(f.waited))}`) ??
+      `Too many files are being stored at once; waited ${timeText(Number(f.waited))} for a place. Try again.`,
+  },
+  process_limit: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      `${
+        shareText(f, `processes of the server "${f.server}"`, String(f.allowed)) ??
+        `The server "${f.server}" already runs ${f.allowed} processes, the most allowed.`
+      } Each open session has one, and all of them are in use: end one that is not needed any more (DELETE with its ` +
+      'Mcp-Session-Id), or try again later.',
+  },
+  connection_limit: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      shareText(f, 'requests under way', String(f.allowed)) ??
+      `The server "${f.server}" already has ${f.allowed} requests under way, the most allowed. Try again later.`,
+  },
+  downloads_full: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      shareText(f, 'downloads under way', String(f.allowed)) ??
+      `All ${f.allowed} downloads that can be under way here at once are. Try again later.`,
+  },
+  sockets_full: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      shareText(f, 'requests under way', String(f.allowed)) ??
+      `All ${f.allowed} connections that can be open here at once are busy. Try again later.`,
+  },
+  descriptors_exhausted: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: () => 'Wharf has no file descriptors left. Try again later.',
+  },
+  store_unavailable: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: () => 'The object store is not available. Try again later.',
+  },
+  store_timeout: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) => `The object store did not answer within ${waited(f)}. Try again later.`,
+  },
+  store_object_too_large: {
+    http: 413,
+    jsonRpc: INTERNAL,
+    text: (f) => `The file is larger than the ${over(f)} in the object store.`,
+  },
+  store_full: { http: 507, jsonRpc: INTERNAL, text: () => 'The object store is full.' },
+  temp_full: { http: 507, jsonRpc: INTERNAL, text: () => 'The disk for temporary files is full.' },
+  temp_unavailable: { http: 503, jsonRpc: INTERNAL, text: () => 'A temporary file cannot be written.' },
+  state_unavailable: { http: 503, jsonRpc: INTERNAL, text: () => 'The state store is not available. Try again later.' },
+  state_full: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      shareText(f, 'sessions, files and links kept', String(f.allowed)) ??
+      `The state store is full: it holds ${f.actual} sessions, files and links. Try again later.`,
+  },
+  body_too_slow: {
+    http: 408,
+    jsonRpc: -32600,
+    text: (f) => `The body comes too slowly: ${tooSlow(f)}.`,
+  },
+  upstream_too_slow: {
+    http: 504,
+    jsonRpc: INTERNAL,
+    text: (f) => `The server "${f.server}" sends too slowly: ${tooSlow(f)}.`,
+  },
+  idle_timeout: {
+    http: 504,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      `${f.server === undefined ? 'No bytes arrived' : `The server "${f.server}" sent no bytes`} for ${waited(f)}.`,
+  },
+  draining: { http: 503, jsonRpc: INTERNAL, text: () => 'Wharf is shutting down. Try again.' },
+  internal: { http: 500, jsonRpc: INTERNAL, text: () => 'Internal error.' },
+} as const satisfies Record<string, ErrorRow>;

@@ -1,0 +1,133 @@
+import type { Clock } from '../ports/clock.js';
+import type { ObjectStore } from '../ports/object-store.js';
+import { attachment } from './content-disposition.js';
+import type { FileRecord, FileRef, ShortLink } from './file.js';
+import { handleOf, idOfPath, newFileId, objectKey } from './handle.js';
+import { safeMediaType } from './media-type.js';
+import type { FileLabel, Tickets } from './ticket.js';
+
+export interface LinkDeps {
+  objects: ObjectStore;
+  tickets: Tickets;
+  clock: Clock;
+  settings: {
+    gatewayId: string;
+    /** How clients reach Wharf, without a slash at the end; known once the port is. */
+    publicUrl: () => string;
+    /** `lastingMs`: Wharf's own links work as long as their files, which are kept for so long after each use. */
+    links: { style: 'presigned' | 'gateway'; ttlMs: number; lastingMs?: number };
+  };
+}
+
+/** As long as a ticket is, and none. */
+const SAMPLE_TICKET = 'A'.repeat(43);
+
+/** The links to files: Wharf's own, which are short, and the store's. */
+export class Links {
+  readonly #deps: LinkDeps;
+
+  constructor(deps: LinkDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * The pointer to a file that goes into a message, with a fresh link.
+   * @param how `direct`: the link answers 200 by itself, whatever `links.style` says
+   * @param as what it is called and typed there, where that is not what its record says
+   */
+  async refer(record: FileRecord, how: 'usual' | 'direct' = 'usual', as?: FileLabel): Promise<FileRef> {
+    const { clock, settings } = this.#deps;
+    const presigned = this.#presigns(how) ? await this.#presignedLink({ ...record, ...as }) : undefined;
+    // nothing that a model reads goes with a direct one
+    const link = presigned && how === 'direct' ? presigned : await this.#shortLink(record, as, clock.now());
+    const { url, expiresAt, ttlSeconds } = presigned ?? link;
+    const { name, mimeType } = { ...record, ...as };
+    return {
+      uri: handleOf(settings.gatewayId, record.id),
+      url,
+      link,
+      name,
+      mimeType,
+      size: record.size,
+      digest: `sha-256:${record.digest}`,
+      expiresAt,
+      ttlSeconds,
+    };
+  }
+
+  /** Links of the kinds that `refer` gives, to no file. */
+  async samples(): Promise<string[]> {
+    const link = this.#linkOf(SAMPLE_TICKET);
+    if (!this.#presigns('usual')) return [link];
+    const about = { key: objectKey(newFileId()), name: 'file.bin', mimeType: 'application/octet-stream' };
+    return [(await this.#presignedLink(about)).url, link];
+  }
+
+  /** A URL of the store's own; only for stores that have `presign`. */
+  presign(record: Pick<FileRecord, 'key' | 'name' | 'mimeType'>, ttlSeconds: number): Promise<string> {
+    const { objects } = this.#deps;
+    if (!objects.presign) throw new Error(`${objects.name} cannot presign`);
+    return objects.presign(record.key, {
+      ttlSeconds,
+      contentType: safeMediaType(record.mimeType),
+      contentDisposition: attachment(record.name),
+    });
+  }
+
+  /**
+   * The handle of the file that one of these links leads to, whoever it belongs to.
+   * @returns undefined for any other address
+   */
+  async handleOf(url: string, find: (id: string) => Promise<FileRecord | undefined>): Promise<string | undefined> {
+    const { tickets, settings } = this.#deps;
+    const base = `${settings.publicUrl()}/d/`;
+    if (!url.startsWith(base)) return this.#handleOfPresigned(url, find);
+    const redeemed = await tickets.redeemDownload(url.slice(base.length));
+    return redeemed.kind === 'ok' ? handleOf(settings.gatewayId, redeemed.fileId) : undefined;
+  }
+
+  /** A presigned URL is the store's own: it is ours when signing the same object again gives the same address. */
+  async #handleOfPresigned(
+    text: string,
+    find: (id: string) => Promise<FileRecord | undefined>,
+  ): Promise<string | undefined> {
+    if (!this.#deps.objects.presign || !URL.canParse(text)) return undefined;
+    const url = new URL(text);
+    const id = idOfPath(url.pathname);
+    const record = id === undefined ? undefined : await find(id);
+    if (!record) return undefined;
+    const own = new URL(await this.presign(record, 1));
+    return own.origin === url.origin && own.pathname === url.pathname
+      ? handleOf(this.#deps.settings.gatewayId, record.id)
+      : undefined;
+  }
+
+  #presigns(how: 'usual' | 'direct'): boolean {
+    const { objects, settings } = this.#deps;
+    return objects.presign !== undefined && (settings.links.style === 'presigned' || how === 'direct');
+  }
+
+  async #presignedLink(record: Pick<FileRecord, 'key' | 'name' | 'mimeType'>): Promise<ShortLink> {
+    const { ttlMs } = this.#deps.settings.links;
+    const url = await this.presign(record, Math.floor(ttlMs / 1000));
+    return { url, ...lifeOf(this.#deps.clock.now(), ttlMs), lasts: false };
+  }
+
+  async #shortLink({ id, principal, server }: FileRecord, as: FileLabel | undefined, now: number): Promise<ShortLink> {
+    const { tickets, settings } = this.#deps;
+    const { ttlMs, lastingMs } = settings.links;
+    if (lastingMs !== undefined && !as) {
+      return { url: this.#linkOf(tickets.lasting(id)), ...lifeOf(now, lastingMs), lasts: true };
+    }
+    const { ticket } = await tickets.mintDownload(id, lastingMs ?? ttlMs, { principal, server }, as);
+    return { url: this.#linkOf(ticket), ...lifeOf(now, lastingMs ?? ttlMs), lasts: false };
+  }
+
+  #linkOf(ticket: string): string {
+    return `${this.#deps.settings.publicUrl()}/d/${ticket}`;
+  }
+}
+
+function lifeOf(now: number, ms: number): Pick<ShortLink, 'expiresAt' | 'ttlSeconds'> {
+  return { expiresAt: new Date(now + ms).toISOString(), ttlSeconds: Math.floor(ms / 1000) };
+}

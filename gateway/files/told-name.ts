@@ -1,0 +1,67 @@
+import { isSameType } from '../policy/accept.js';
+import { cleanFileName } from './file-name.js';
+import { OCTET_STREAM, typeForExtension } from './media-type.js';
+
+/** What a name ends in: a dot and what file systems and people use behind one. */
+const ENDING = /^(.*[^.])\.([A-Za-z0-9]{1,8})$/su;
+
+/** Other endings of types that have one in Wharf's table. */
+const ENDINGS: Readonly<Record<string, string>> = {
+  jpeg: 'jpg',
+  jpe: 'jpg',
+  tiff: 'tif',
+  htm: 'html',
+  yml: 'yaml',
+  oga: 'ogg',
+  markdown: 'md',
+};
+
+/** Endings of texts that have no type of their own. */
+const PLAIN = new Set(['txt', 'text', 'log']);
+
+/** What is known of a file's bytes. */
+export interface NamedType {
+  mimeType: string;
+  /** Without the dot. */
+  ext: string;
+}
+
+/** Whether a text ends as file names do. */
+export function hasEnding(text: string): boolean {
+  return ENDING.test(text);
+}
+
+/** Whether a name ends as files of this type do. */
+export function endsAs(name: string, { mimeType, ext }: NamedType): boolean {
+  const written = ENDING.exec(name)?.[2]?.toLowerCase();
+  if (written === undefined) return false;
+  const ending = ENDINGS[written] ?? written;
+  if (ending === ext.toLowerCase()) return true;
+  const type = typeForExtension(ending);
+  return type !== undefined && isSameType(type, mimeType);
+}
+
+/**
+ * A name that was told for something near a file, made one of the file: `report.docx` of a PDF is `report.pdf`. Where
+ * the bytes show no type, the name knows better.
+ * @returns empty for what is no name of a file: `v1.2`, `div.button`
+ */
+export function nameAs(told: string, type: NamedType): string {
+  const name = cleanFileName(told, '');
+  if (name === '' || endsAs(name, type)) return name;
+  const [, base = name, ending] = ENDING.exec(name) ?? [];
+  if (ending === undefined) return cleanFileName(`${base}.${type.ext}`);
+  if (type.mimeType === OCTET_STREAM) return name;
+  return isEnding(ending.toLowerCase()) ? cleanFileName(`${base}.${type.ext}`) : '';
+}
+
+function isEnding(text: string): boolean {
+  return PLAIN.has(text) || typeForExtension(ENDINGS[text] ?? text) !== undefined;
+}
+
+/** The name of the second file, the third, … that one name was told for. */
+export function numbered(name: string, index: number): string {
+  if (index < 2) return name;
+  const [, base = name, ending] = ENDING.exec(name) ?? [];
+  return cleanFileName(`${base}-${index}${ending === undefined ? '' : `.${ending}`}`);
+}

@@ -1,0 +1,25 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../errors.js';
+
+/**
+ * Refuses what a browser sends to an MCP endpoint and no MCP client does: a page to open, or a part of one. Whatever
+ * came back would be a server's own bytes under Wharf's address. Old browsers do not say what a request is for, but
+ * none of them lists event streams where a page or a picture is wanted.
+ * @throws GatewayError `navigation_refused`, `origin_forbidden`, `not_acceptable`
+ */
+export function refusePages(method: string | undefined, headers: IncomingHttpHeaders): void {
+  const { accept, origin } = headers;
+  const mode = headers['sec-fetch-mode'];
+  const destination = headers['sec-fetch-dest'];
+  const site = headers['sec-fetch-site'];
+  if (mode === 'navigate' || (destination !== undefined && destination !== 'empty')) {
+    throw new GatewayError('navigation_refused');
+  }
+  // a page that may not read the answer can send this without an Origin, with any Accept
+  if (origin === undefined && (mode === 'no-cors' || site === 'cross-site' || site === 'same-site')) {
+    throw new GatewayError('origin_forbidden', { origin: 'another site' });
+  }
+  if (method === 'GET' && !/(?:^|[,\s])text\/event-stream(?:[;,\s]|$)/i.test(accept ?? '')) {
+    throw new GatewayError('not_acceptable', { expected: 'text/event-stream' });
+  }
+}

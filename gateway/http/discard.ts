@@ -1,0 +1,39 @@
+import type { IncomingMessage } from 'node:http';
+import { closeSoon } from './connections.js';
+
+/**
+ * What a refused client may still send while it reads its answer; then the connection goes. Without it a client that
+ * sends first and reads afterwards would see a broken connection, and never why.
+ */
+const REST_BYTES = 64 * 1024 * 1024;
+const REST_MS = 500;
+
+/** Requests whose rest is read away at one time. Beyond that it is refused callers that cost too much. */
+const MOST_AT_ONCE = 256;
+
+let discarding = 0;
+
+/** Reads away what is left of a body that nobody wants, so that the connection can be used again. */
+export function discardRest(request: IncomingMessage): void {
+  if (request.complete || request.destroyed) {
+    request.resume();
+    return;
+  }
+  const end = () => closeSoon(request.socket);
+  if (discarding >= MOST_AT_ONCE) {
+    end();
+    return;
+  }
+  discarding += 1;
+  let received = 0;
+  const timer = setTimeout(end, REST_MS);
+  request.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    if (received > REST_BYTES) end();
+  });
+  request.once('close', () => {
+    clearTimeout(timer);
+    discarding -= 1;
+  });
+  request.resume();
+}

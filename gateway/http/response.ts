@@ -1,0 +1,32 @@
+import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+
+/**
+ * Headers of every answer: peers choose the bytes of most of them, and whatever those are, they must not run in a
+ * browser with this origin's rights. No sniffing, no script, no frame, no cache that another user could read, and no
+ * link in a Referer (the link is the right to the file).
+ */
+export const SAFE_HEADERS: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+const DEFAULTS = Object.entries(SAFE_HEADERS);
+
+/** An answer of either port, with these headers whatever its route and status. What a route says itself goes before. */
+export class SafeResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  override writeHead(status: number, reason?: string, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this;
+  override writeHead(status: number, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this;
+  override writeHead(
+    status: number,
+    reason?: string | OutgoingHttpHeaders | OutgoingHttpHeader[],
+    headers?: OutgoingHttpHeaders | OutgoingHttpHeader[],
+  ): this {
+    // set first, so that the head's own win in whichever of Node's three forms they come
+    for (const [name, value] of DEFAULTS) if (!this.hasHeader(name)) this.setHeader(name, value);
+    return typeof reason === 'string' ? super.writeHead(status, reason, headers) : super.writeHead(status, reason);
+  }
+}

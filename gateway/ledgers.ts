@@ -1,0 +1,70 @@
+import { HeldBudget, largestRequest } from './budget/held.js';
+import { Ledger, type Sharing } from './budget/ledger.js';
+import { PartBudget } from './budget/parts.js';
+import type { Config } from './config/config.js';
+import type { Metrics } from './ports/metrics.js';
+import { LARGEST_SESSION } from './relay/session.js';
+
+/** Who shares this gateway's totals. */
+export function sharingOf({ auth, servers, limits }: Pick<Config, 'auth' | 'servers' | 'limits'>): Sharing {
+  return {
+    ratio: limits.share,
+    // under auth none all callers are one
+    principals: auth.use !== 'none' && auth.keys.length > 1,
+    servers: servers.length > 1,
+  };
+}
+
+/** The count of held messages. A share has room for any one message of any server. */
+export function createHeldBudget(
+  { limits, servers }: Pick<Config, 'limits' | 'servers'>,
+  sharing: Sharing,
+): HeldBudget {
+  const largest = servers.map((server) => Math.max(server.limits.response, largestRequest(server.limits)));
+  const unit = Math.max(...largest);
+  return new HeldBudget(new Ledger({ limit: 'limits.held', total: limits.held, sharing, unit }));
+}
+
+/** The budget of part buffers. @param partSize of the object store, bytes */
+export function createPartBudget(
+  { limits, timeouts }: Pick<Config, 'limits' | 'timeouts'>,
+  sharing: Sharing,
+  partSize: number,
+): PartBudget {
+  const ledger = new Ledger({ limit: 'limits.partMemory', total: limits.partMemory, sharing, unit: partSize });
+  return new PartBudget(ledger, timeouts.queue);
+}
+
+/** The count of sessions. A share has room for the largest. */
+export function createSessionLedger({ limits }: Pick<Config, 'limits'>, sharing: Sharing): Ledger {
+  return new Ledger({ limit: 'limits.sessions', total: limits.sessions, sharing, unit: LARGEST_SESSION });
+}
+
+/** What one honest client may have under way at a time: a stream, and some requests beside it. */
+const REQUESTS_OF_ONE = 8;
+
+/** The count of requests under way, per principal. @param sockets connections that there may be */
+export function createRequestLedger(sockets: number, sharing: Sharing): Ledger {
+  return new Ledger({ limit: 'limits.sockets', total: sockets, sharing, unit: REQUESTS_OF_ONE });
+}
+
+/** The count of downloads that Wharf streams itself. */
+export function createDownloadLedger({ limits }: Pick<Config, 'limits'>, sharing: Sharing): Ledger {
+  return new Ledger({ limit: 'limits.downloads', total: limits.downloads, sharing });
+}
+
+/** Shows how much is counted, and the most that any one principal, or server, has of it. */
+export function gaugeShares(
+  metrics: Metrics,
+  counted: { held: HeldBudget; budget: PartBudget; requests: Ledger; streams: Ledger },
+): void {
+  const { held, budget, requests, streams } = counted;
+  metrics.gauge('wharf_held_bytes', () => held.used);
+  metrics.gauge('wharf_held_bytes_of_one_principal', () => held.largest('principal'));
+  metrics.gauge('wharf_held_bytes_of_one_server', () => held.largest('server'));
+  metrics.gauge('wharf_part_memory_bytes', () => budget.used);
+  metrics.gauge('wharf_part_memory_bytes_of_one_principal', () => budget.largest('principal'));
+  metrics.gauge('wharf_part_memory_bytes_of_one_server', () => budget.largest('server'));
+  metrics.gauge('wharf_requests_of_one_principal', () => requests.largest('principal'));
+  metrics.gauge('wharf_downloads', () => streams.used);
+}

@@ -1,0 +1,27 @@
+/**
+ * Text for people, on standard output and standard error. `| head` closes the pipe early: what then cannot be written is
+ * not wanted, and is no failure of the command, least of all of a gateway that goes on running.
+ */
+
+const watched = new Set<NodeJS.WriteStream>();
+
+/** Writes to standard output. */
+export function print(text: string): void {
+  write(process.stdout, text);
+}
+
+/** Writes to standard error. */
+export function printError(text: string): void {
+  write(process.stderr, text);
+}
+
+function write(stream: NodeJS.WriteStream, text: string): void {
+  if (text === '') return;
+  if (!watched.has(stream)) {
+    watched.add(stream);
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+  stream.write(text);
+}

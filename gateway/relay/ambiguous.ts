@@ -1,0 +1,119 @@
+import { GatewayError } from '../errors.js';
+import type { JsonObject, JsonValue } from '../ports/json.js';
+import { type Asked, repeatedKey, type WrittenObject, writtenObjects } from '../wire/json/members.js';
+
+const META = 'io.modelcontextprotocol/';
+
+/** Keys by which Wharf judges a message, in the object at hand and in those below it. */
+interface Judged {
+  readonly keys: ReadonlySet<string>;
+  /** Another case of a key is as long as the key. */
+  readonly lengths: ReadonlySet<number>;
+  /** Each key by what all its spellings in other letters have in common. */
+  readonly folded: ReadonlyMap<string, string>;
+  readonly inner: Readonly<Record<string, Judged>>;
+}
+
+const META_KEYS = ['progressToken', `${META}protocolVersion`, `${META}clientCapabilities`, `${META}clientInfo`];
+const PARAMS_KEYS = [
+  'name',
+  'arguments',
+  'uri',
+  'taskId',
+  'requestId',
+  'protocolVersion',
+  'capabilities',
+  'clientInfo',
+];
+const MESSAGE = judged(['jsonrpc', 'id', 'method', 'params', 'result', 'error'], {
+  params: judged(['_meta', ...PARAMS_KEYS], { _meta: judged(META_KEYS) }),
+});
+const ASKED = askedIn(MESSAGE);
+
+/** Of more keys than that, which of them is there twice is not looked for. */
+const MAX_NAMED_AMONG = 10_000;
+
+/** Characters of a key that its error repeats. */
+const MAX_SHOWN = 64;
+
+/**
+ * Refuses a client's message that its server may read in another way than Wharf. It goes on as it came, judged by
+ * `JSON.parse`, which takes the last of two members with one name; other parsers take the first, and some (Go's
+ * encoding/json) take a key in other letters for the same one. So a check by method, name or version could be passed by
+ * with another message. What a server says is not refused: it is read as its client reads it, and decides nothing for
+ * anybody else.
+ * @param value what `JSON.parse` makes of `text`
+ * @throws GatewayError `request_invalid`
+ */
+export function refuseAmbiguous(text: Buffer, value: JsonValue): void {
+  const written = writtenObjects(text, ASKED);
+  const messages = Array.isArray(value) ? value.filter(isObject) : [value];
+  for (const [index, message] of messages.entries()) {
+    const one = written[index];
+    if (one && isObject(message)) check(text, one, message, MESSAGE, 'the message');
+  }
+}
+
+/** Keys of a message of a client's, of its `params`, and of `_meta` in those, by which Wharf judges it. */
+export const JUDGED_KEYS = {
+  message: [...MESSAGE.keys],
+  params: [...(MESSAGE.inner.params?.keys ?? [])],
+  meta: META_KEYS,
+};
+
+/**
+ * The same of one key where a message is so long that it is not read as a whole.
+ * @param path of the object that has it: nothing, `params`, or `_meta` in those
+ * @throws GatewayError `request_invalid`
+ */
+export function refuseOtherLetters(key: string, path: readonly string[]): void {
+  let at: Judged | undefined = MESSAGE;
+  for (const step of path) at = at?.inner[step];
+  if (at) refuseKey(key, at, path.at(-1) ?? 'the message');
+}
+
+function refuseKey(key: string, { lengths, keys, folded }: Judged, where: string): void {
+  if (!lengths.has(key.length) || keys.has(key)) return;
+  const meant = folded.get(fold(key));
+  if (meant === undefined) return;
+  const reason = `${where} has the key ${shown(key)}, which some servers take for "${meant}"`;
+  throw new GatewayError('request_invalid', { reason });
+}
+
+function check(text: Buffer, written: WrittenObject, value: JsonObject, judged: Judged, where: string): void {
+  const keys = Object.keys(value);
+  if (written.members !== keys.length) {
+    const key = written.members > MAX_NAMED_AMONG ? undefined : repeatedKey(text, written.start);
+    const reason = `${where} names ${shown(key)} twice, and servers differ in which of them counts`;
+    throw new GatewayError('request_invalid', { reason });
+  }
+  for (const key of keys) refuseKey(key, judged, where);
+  for (const { key, object } of written.inner) {
+    const below = value[key];
+    const deeper = judged.inner[key];
+    if (deeper && isObject(below)) check(text, object, below, deeper, key);
+  }
+}
+
+/** Up and down again: `ſ` and the Kelvin sign are letters of ASCII in another case. */
+function fold(key: string): string {
+  return key.toUpperCase().toLowerCase();
+}
+
+function judged(keys: readonly string[], inner: Judged['inner'] = {}): Judged {
+  const lengths = new Set(keys.map(({ length }) => length));
+  return { keys: new Set(keys), lengths, folded: new Map(keys.map((key) => [fold(key), key])), inner };
+}
+
+function askedIn({ inner }: Judged): Asked[] {
+  return Object.entries(inner).map(([key, below]) => ({ key, inner: askedIn(below) }));
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function shown(key: string | undefined): string {
+  if (key === undefined) return 'a key';
+  return JSON.stringify(key.length > MAX_SHOWN ? `${key.slice(0, MAX_SHOWN)}…` : key);
+}

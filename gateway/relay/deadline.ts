@@ -1,0 +1,26 @@
+/** A signal with an end. */
+export interface Deadline {
+  signal: AbortSignal;
+  /** It is not needed any more. */
+  clear(): void;
+}
+
+/**
+ * A signal that aborts with another one, and by itself after `ms`.
+ * @param late what it is aborted with then
+ */
+export function deadline(outer: AbortSignal, ms: number, late: () => Error): Deadline {
+  const own = new AbortController();
+  const abort = (): void => own.abort(outer.reason);
+  if (outer.aborted) abort();
+  outer.addEventListener('abort', abort, { once: true });
+  const timer = setTimeout(() => own.abort(late()), ms);
+  timer.unref();
+  return {
+    signal: own.signal,
+    clear: () => {
+      clearTimeout(timer);
+      outer.removeEventListener('abort', abort);
+    },
+  };
+}

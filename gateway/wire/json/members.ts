@@ -1,0 +1,156 @@
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const SMALL_U = 0x75;
+/** `[` and `{` differ in this bit only, and so do `]` and `}`. */
+const CURLY = 0x20;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+const OPEN_ARRAY = 0x5b;
+
+/** A key whose object is looked into, and which keys below it. */
+export interface Asked {
+  /** Of plain ASCII, without a slash: it can only be written with itself or `\\u` escapes. */
+  readonly key: string;
+  readonly inner: readonly Asked[];
+}
+
+/** An object as it is written: `JSON.parse` keeps only the last of several members with one name. */
+export interface WrittenObject {
+  /** Position of its `{`. */
+  start: number;
+  members: number;
+  /** Objects under the keys that were asked for. */
+  inner: { key: string; object: WrittenObject }[];
+}
+
+/**
+ * The objects at the top of a text that `JSON.parse` has accepted: itself, or the items of an array. Each byte is looked at
+ * once, and nothing but the keys asked for is made into text.
+ */
+export function writtenObjects(text: Buffer, asked: readonly Asked[]): WrittenObject[] {
+  return new Walk(text).top(asked);
+}
+
+/** A key that the object at `start` has twice. */
+export function repeatedKey(text: Buffer, start: number): string | undefined {
+  const seen = new Set<string>();
+  let repeated: string | undefined;
+  new Walk(text).object(start, [], (key) => {
+    if (seen.has(key)) repeated ??= key;
+    seen.add(key);
+  });
+  return repeated;
+}
+
+class Walk {
+  readonly #text: Buffer;
+  /** Behind what was read last. */
+  #at = 0;
+
+  constructor(text: Buffer) {
+    this.#text = text;
+  }
+
+  top(asked: readonly Asked[]): WrittenObject[] {
+    const text = this.#text;
+    let at = 0;
+    while (at < text.length && isSpace(text[at] as number)) at++;
+    if (text[at] === OPEN) return [this.object(at, asked)];
+    if (text[at] !== OPEN_ARRAY) return [];
+    const found: WrittenObject[] = [];
+    for (at++; at < text.length; at++) {
+      const byte = text[at] as number;
+      if (byte === OPEN) {
+        found.push(this.object(at, asked));
+        at = this.#at - 1;
+      } else if (byte === OPEN_ARRAY) at = this.#skipped(at) - 1;
+      else if (byte === QUOTE) at = this.#endOfString(at);
+    }
+    return found;
+  }
+
+  /** @param each is told every key */
+  object(start: number, asked: readonly Asked[], each?: (key: string) => void): WrittenObject {
+    const text = this.#text;
+    const found: WrittenObject = { start, members: 0, inner: [] };
+    let key: Asked | undefined;
+    let isKeyDue = true;
+    let at = start + 1;
+    for (; at < text.length; at++) {
+      const byte = text[at] as number;
+      if (byte === QUOTE) {
+        const end = this.#endOfString(at);
+        if (isKeyDue) {
+          key = this.#askedAt(at, end, asked);
+          each?.(this.#keyAt(at, end));
+          found.members += 1;
+          isKeyDue = false;
+        }
+        at = end;
+      } else if (byte === COMMA) isKeyDue = true;
+      else if (byte === OPEN && key !== undefined) {
+        found.inner.push({ key: key.key, object: this.object(at, key.inner) });
+        at = this.#at - 1;
+      } else if ((byte | CURLY) === OPEN) at = this.#skipped(at) - 1;
+      else if ((byte | CURLY) === CLOSE) break;
+    }
+    this.#at = at + 1;
+    return found;
+  }
+
+  /** Behind the array or object that begins at `start`. */
+  #skipped(start: number): number {
+    const text = this.#text;
+    let depth = 0;
+    for (let at = start; at < text.length; at++) {
+      const byte = text[at] as number;
+      if (byte === QUOTE) at = this.#endOfString(at);
+      else if ((byte | CURLY) === OPEN) depth += 1;
+      else if ((byte | CURLY) === CLOSE) {
+        depth -= 1;
+        if (depth === 0) return at + 1;
+      }
+    }
+    return text.length;
+  }
+
+  /** The key between two quotes, if it is one that was asked for: the others never become text. */
+  #askedAt(start: number, end: number, asked: readonly Asked[]): Asked | undefined {
+    for (const one of asked) if (this.#isKey(start + 1, end, one.key)) return one;
+    return undefined;
+  }
+
+  #isKey(start: number, end: number, key: string): boolean {
+    const text = this.#text;
+    let at = start;
+    for (let index = 0; index < key.length; index++) {
+      let code = text[at++];
+      if (code === BACKSLASH && text[at] === SMALL_U) {
+        code = Number.parseInt(text.toString('latin1', at + 1, at + 5), 16);
+        at += 5;
+      }
+      if (at > end || code !== key.charCodeAt(index)) return false;
+    }
+    return at === end;
+  }
+
+  #keyAt(start: number, end: number): string {
+    const raw = this.#text.toString('utf8', start + 1, end);
+    return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
+  }
+
+  #endOfString(start: number): number {
+    const text = this.#text;
+    for (let at = start + 1; at < text.length; at++) {
+      const byte = text[at] as number;
+      if (byte === QUOTE) return at;
+      if (byte === BACKSLASH) at++;
+    }
+    return text.length;
+  }
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}

@@ -1,0 +1,136 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../helpers/raw-client.js';
+import { filesystemServer } from '../helpers/sdk-servers.js';
+import { noisePng, sha256 } from '../helpers/sdk-servers-bytes.js';
+import { copyOfTree, ROOT } from '../helpers/tree-copy.js';
+import { type Running, start } from './cli-process.js';
+
+const run = promisify(execFile);
+
+interface LockEntry {
+  dev?: boolean;
+  optional?: boolean;
+  integrity?: string;
+  hasInstallScript?: boolean;
+}
+
+const lock = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8')) as {
+  packages: Record<string, LockEntry>;
+};
+const locked = Object.entries(lock.packages).filter(([path]) => path !== '');
+
+describe('the lock file', () => {
+  it('has a hash of every package that a user gets (safety A4)', () => {
+    const production = locked.filter(([, { dev }]) => !dev);
+    expect(production.length).toBeGreaterThan(50);
+    expect(production.filter(([, { integrity }]) => integrity === undefined)).toEqual([]);
+  });
+
+  it('lacks the hash of nothing but tools for other platforms (safety A4)', () => {
+    const without = locked.filter(([, { integrity }]) => integrity === undefined);
+    expect(without.filter(([, { dev, optional }]) => !dev || !optional)).toEqual([]);
+  });
+
+  it('has no package whose install script a user would run, and says no to those of the tools (safety A4)', async () => {
+    const scripts = locked
+      .filter(([, { hasInstallScript }]) => hasInstallScript)
+      .map(([path, { dev }]) => ({ path, dev }));
+    const { allowScripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+      allowScripts: Record<string, boolean>;
+    };
+    expect(scripts.filter(({ dev }) => !dev)).toEqual([]);
+    for (const { path } of scripts)
+      expect([path, allowScripts[path.replace(/^.*node_modules\//, '')]]).toEqual([path, false]);
+  });
+});
+
+describe('the package that npm pack makes of a fresh clone', () => {
+  let tree: string;
+  let prefix: string;
+  let files: string[];
+  let running: Running | undefined;
+
+  beforeAll(async () => {
+    tree = await copyOfTree('package');
+    prefix = await mkdtemp(join(tmpdir(), 'wharf-prefix-'));
+    const { stdout } = await run('npm', ['pack', '--json', '--offline', '--loglevel', 'error'], { cwd: tree });
+    // what prepack prints stands in front
+    const [packed] = Object.values(JSON.parse(stdout.slice(stdout.search(/^[[{]/m))) as object) as {
+      filename: string;
+      files: { path: string }[];
+    }[];
+    files = packed?.files.map(({ path }) => path) ?? [];
+    await install(join(tree, String(packed?.filename)));
+  }, 300_000);
+
+  afterAll(async () => {
+    running?.child.kill('SIGKILL');
+    await running?.ended;
+    await rm(tree, { recursive: true, force: true });
+    await rm(prefix, { recursive: true, force: true });
+  });
+
+  /** As `npm install --global --prefix` does it, but for fetching: the dependencies that the lock names are here. */
+  async function install(archive: string): Promise<void> {
+    const home = join(prefix, 'lib/node_modules/mcp-wharf');
+    await mkdir(home, { recursive: true });
+    await run('tar', ['-xzf', archive, '--strip-components=1', '-C', home]);
+    for (const [path, { dev }] of locked) {
+      const name = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path)?.[1];
+      if (name === undefined || dev) continue;
+      const link = join(home, 'node_modules', name);
+      await mkdir(join(link, '..'), { recursive: true });
+      await symlink(join(ROOT, 'node_modules', name), link);
+    }
+    await mkdir(join(prefix, 'bin'));
+    await chmod(join(home, 'dist/gateway/main.js'), 0o755);
+    await symlink('../lib/node_modules/mcp-wharf/dist/gateway/main.js', join(prefix, 'bin/wharf'));
+  }
+
+  it('holds the program, the schema and the pages, and neither tests nor maps of sources it does not hold (U14)', () => {
+    for (const file of ['dist/gateway/main.js', 'dist/adapters/index.js', 'deploy/wharf.schema.json', 'CONFIG.md'])
+      expect(files).toContain(file);
+    expect(files.filter((file) => /\.map$|\.tsbuildinfo$|^dist\/test\/|^node_modules\//.test(file))).toEqual([]);
+  });
+
+  it('holds what its README and CONFIG.md link to (U14)', async () => {
+    for (const page of ['README.md', 'CONFIG.md']) {
+      const text = await readFile(join(tree, page), 'utf8');
+      const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, target]) => String(target));
+      for (const target of targets)
+        expect([page, target, files.some((file) => file.startsWith(target))]).toEqual([page, target, true]);
+    }
+  });
+
+  it('tells its version', async () => {
+    const { version } = JSON.parse(await readFile(join(tree, 'package.json'), 'utf8')) as { version: string };
+    const { stdout } = await run(join(prefix, 'bin/wharf'), ['--version'], { cwd: tmpdir() });
+    expect(stdout).toBe(`${version}\n`);
+  });
+
+  it('runs, installed under a prefix, in front of the official file server (U14)', async () => {
+    const folder = join(prefix, 'pictures');
+    await mkdir(folder);
+    const picture = noisePng(1000);
+    await writeFile(join(folder, 'harbour.png'), picture);
+    const { command = [] } = filesystemServer(folder);
+    running = start(['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0', '--', ...command], {
+      cwd: prefix,
+      program: join(prefix, 'bin/wharf'),
+    });
+    const [, url] = await running.printed(/(http:\/\/\S+\/mcp)\n/);
+    const client = await RawClient.connect(String(url));
+    const { result } = await client.call('read_media_file', { path: join(folder, 'harbour.png') });
+    const [file] =
+      (result?._meta as { 'dev.wharf/files': { url: string; size: number }[] } | undefined)?.['dev.wharf/files'] ?? [];
+    expect(file?.size).toBe(picture.length);
+    const bytes = Buffer.from(await (await fetch(String(file?.url))).arrayBuffer());
+    expect(sha256(bytes)).toBe(sha256(picture));
+    expect(result?.content?.map(({ type }) => type)).toEqual(['text', 'image', 'resource_link']);
+  }, 60_000);
+});

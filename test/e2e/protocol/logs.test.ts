@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto';
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { RawClient } from '../../helpers/raw-client.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+const KEY = 'the-key-of-carol-which-nobody-guesses';
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 'open-1',
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a client', version: '1' } },
+};
+
+let fake: FakeUpstream;
+let wharf: Wharf;
+
+beforeAll(async () => {
+  fake = await startFakeUpstream({ session: true });
+  wharf = await startWharf({
+    servers: { fake: { url: fake.url, transport: 'streamable-http' }, other: { url: fake.url } },
+    config: {
+      auth: {
+        use: 'apiKeys',
+        keys: [{ name: 'carol', hash: `sha256:${createHash('sha256').update(KEY).digest('hex')}` }],
+      },
+    },
+  });
+});
+
+afterAll(async () => {
+  await wharf?.stop();
+  await fake?.close();
+});
+
+const authorization = `Bearer ${KEY}`;
+const endpoint = () => `${wharf.url}/fake/mcp`;
+
+/** Lines of one text that were written while something ran. */
+async function linesOf(text: string, run: () => Promise<unknown>) {
+  const before = wharf.lines.length;
+  await run();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  return wharf.lines.slice(before).filter((line) => line.text === text);
+}
+
+const post = (body: string, headers: Record<string, string> = {}) =>
+  fetch(endpoint(), {
+    method: 'POST',
+    headers: {
+      authorization,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
+    body,
+  }).then((response) => response.text());
+
+describe('the log', () => {
+  it('says of each exchange who asked what, in which session, as which client, from where (safety 17)', async () => {
+    const [opened] = await linesOf('exchange', () => post(JSON.stringify(INITIALIZE)));
+    expect(opened?.fields).toMatchObject({
+      principal: 'carol',
+      client: 'a client',
+      address: '127.0.0.1',
+      id: '"open-1"',
+      method: 'initialize',
+      session: expect.stringMatching(/^[\w-]{10}$/),
+    });
+    const client = await RawClient.connect(endpoint(), '2025-06-18', { headers: { authorization } });
+    const lines = await linesOf('exchange', async () => {
+      await client.request('ping');
+      await client.request('ping');
+      await client.delete();
+    });
+    expect(lines).toHaveLength(3);
+    const sessions = new Set(lines.map(({ fields }) => fields.session));
+    expect(sessions.size).toBe(1);
+    expect(sessions.has(opened?.fields.session)).toBe(false);
+    for (const { fields } of lines) expect(fields).toMatchObject({ principal: 'carol', address: '127.0.0.1' });
+    expect(wharf.logged()).not.toContain(client.session);
+    expect(wharf.logged()).not.toContain(KEY);
+  });
+
+  it('says of each download and each upload whose file it is, and from where it was asked (safety 17)', async () => {
+    const client = await RawClient.connect(endpoint(), '2025-06-18', { headers: { authorization } });
+    const { result } = await client.call('blob', { size: 1_000_000 });
+    const [file] = (result?._meta as { 'dev.wharf/files'?: { url: string }[] } | undefined)?.['dev.wharf/files'] ?? [];
+    const [line] = await linesOf('download', async () => {
+      await (await fetch(file?.url ?? '', { headers: { 'user-agent': 'a fetcher' } })).arrayBuffer();
+    });
+    expect(line?.fields).toMatchObject({
+      principal: 'carol',
+      server: 'fake',
+      file: expect.stringMatching(/^f_/),
+      outcome: 'served',
+      address: '127.0.0.1',
+      agent: 'a fetcher',
+      size: 1_000_000,
+      ms: expect.any(Number),
+    });
+    expect(line?.fields.bytes).toBeGreaterThan(1_000_000);
+  });
+
+  it('says of a body that is no JSON that much in one line, without its content (U16)', async () => {
+    for (const body of [
+      '["hunter2", pw]',
+      '{"method": hunter2}',
+      '{"jsonrpc":"2.0","id":1,"method":"x","hunter2":1,"hunter2":2}',
+      'hunter2',
+    ]) {
+      const before = wharf.lines.length;
+      await post(body);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const lines = wharf.lines.slice(before).filter(({ level }) => level !== 'debug');
+      expect(lines.map(({ text }) => text)).toEqual(['exchange']);
+      expect(lines[0]?.fields).toMatchObject({
+        status: 400,
+        error: expect.stringMatching(/json_malformed|request_invalid/),
+      });
+      const said = JSON.stringify(lines);
+      expect(said).not.toMatch(/hunter2|stack/);
+      expect(said.length).toBeLessThan(600);
+    }
+  });
+});
+
+describe('what is refused before it reaches a server', () => {
+  const ask = (path: string, headers: Record<string, string>) =>
+    new Promise<void>((resolve, reject) => {
+      const sent = request(`${wharf.url}${path}`, { headers, agent: false }, (response) => {
+        response.resume().on('end', () => resolve());
+      });
+      sent.on('error', reject);
+      sent.end();
+    });
+  const counted = async (code: string): Promise<number> => {
+    const metrics = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
+    return Number(new RegExp(`wharf_refused_requests_total\\{code="${code}"\\} (\\d+)`).exec(metrics)?.[1] ?? 0);
+  };
+
+  it.each<[string, string, Record<string, string>]>([
+    ['host_forbidden', '/fake/mcp', { host: 'wharf.internal' }],
+    ['origin_forbidden', '/fake/mcp', { origin: 'https://app.internal' }],
+    ['route_unknown', '/nothing?key=hunter2', {}],
+    ['server_unknown', '/nobody/mcp?key=hunter2', { authorization }],
+    ['link_unknown', `/d/${'A'.repeat(43)}`, {}],
+  ])('is logged and counted: %s (U2)', async (code, path, headers) => {
+    const before = await counted(code);
+    const [line] = await linesOf('refused', () => ask(path, headers));
+    expect(line?.level).toBe('warn');
+    expect(line?.fields).toMatchObject({ code, verb: 'GET', address: '127.0.0.1' });
+    const { host, origin } = headers;
+    if (host ?? origin) expect(JSON.stringify(line)).toContain(host ?? origin);
+    expect(JSON.stringify(line)).not.toMatch(/hunter2|authorization/);
+    expect(await counted(code)).toBe(before + 1);
+  });
+
+  it('fills no log, however often it happens (U2)', async () => {
+    const before = await counted('route_unknown');
+    const lines = await linesOf('refused', async () => {
+      for (let at = 0; at < 100; at++) await ask(`/nothing/${at}`, {});
+    });
+    expect(lines.length).toBeLessThanOrEqual(10);
+    expect(await counted('route_unknown')).toBe(before + 100);
+  });
+});

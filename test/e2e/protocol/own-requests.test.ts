@@ -1,0 +1,61 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { RawClient } from '../../helpers/raw-client.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+let fake: FakeUpstream;
+let wharf: Wharf;
+
+afterEach(async () => {
+  await wharf.stop();
+  await fake.close();
+});
+
+const isOwnList = (body: Buffer) => body.includes('"tools/list"') && body.includes('wharf-');
+
+/** A stream that says the same, again and again, and never ends. */
+function endless(words: string) {
+  const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n';
+  return { raw: head + words, cut: 'stall' as const };
+}
+
+describe('a request of Wharf’s own over HTTP', () => {
+  it('keeps nobody waiting for longer than timeouts.upstream when its answer never comes (by reading)', async () => {
+    fake = await startFakeUpstream();
+    const config = { timeouts: { upstream: '1s' } };
+    wharf = await startWharf({ servers: { one: { url: fake.url } }, config });
+    const client = await RawClient.connect(wharf.mcp);
+    let listed = 0;
+    fake.respond = ({ body, connection }) => {
+      if (!isOwnList(body)) return undefined;
+      listed += 1;
+      const talk = setInterval(() => fake.speakOn(connection, ': still here\n\n'), 50);
+      setTimeout(() => clearInterval(talk), 20_000).unref();
+      return endless(': hello\n\n');
+    };
+    const begun = Date.now();
+    // a handle makes Wharf look for the tool's declaration before the call goes out
+    const calls = Array.from({ length: 6 }, () =>
+      client.call('echo', { text: 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA' }),
+    );
+    await Promise.all(calls);
+    expect(listed).toBeGreaterThan(0);
+    expect(Date.now() - begun).toBeLessThan(15_000);
+  }, 60_000);
+
+  it('is refused an answer larger than limits.response, and the call goes on (safety 9)', async () => {
+    fake = await startFakeUpstream();
+    wharf = await startWharf({ servers: { one: { url: fake.url, limits: { response: '64KiB' } } } });
+    const client = await RawClient.connect(wharf.mcp);
+    fake.respond = ({ body }) => {
+      if (!isOwnList(body)) return undefined;
+      const { id } = JSON.parse(body.toString()) as { id: string };
+      const tools = [{ name: 'echo', description: 'x'.repeat(200_000), inputSchema: { type: 'object' } }];
+      return { contentType: 'application/json', body: JSON.stringify({ jsonrpc: '2.0', id, result: { tools } }) };
+    };
+    const { result } = await client.call('echo', { text: 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA' });
+    expect(result?.content?.length).toBeGreaterThan(0);
+    const metrics = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
+    expect(metrics).toMatch(/wharf_held_bytes 0\n/);
+  });
+});

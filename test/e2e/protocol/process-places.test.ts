@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { RawClient } from '../../helpers/raw-client.js';
+import { type SdkServer, startEverything } from '../../helpers/sdk-servers.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+const SCRIPT = fileURLToPath(new URL('../../../../test/helpers/talkative-server.fixture.mjs', import.meta.url));
+
+let wharf: Wharf;
+let server: SdkServer | undefined;
+
+afterEach(async () => {
+  await wharf.stop();
+  server?.stop();
+  server = undefined;
+});
+
+async function start(processes: number, config: Record<string, unknown> = {}): Promise<void> {
+  const talkative = { command: [process.execPath, SCRIPT], limits: { processes } };
+  wharf = await startWharf({ servers: { talkative }, config: { timeouts: { drain: '1s' }, ...config } });
+}
+
+const keyOf = (name: string) => `a-long-enough-key-for-${name}-alone`;
+
+async function startWithKeys(processes: number, names: readonly string[], share: number): Promise<void> {
+  const keys = names.map((name) => ({
+    name,
+    hash: `sha256:${createHash('sha256').update(keyOf(name)).digest('hex')}`,
+  }));
+  await start(processes, { auth: { use: 'apiKeys', keys }, limits: { share } });
+}
+
+const connect = (name?: string): Promise<RawClient> =>
+  RawClient.connect(
+    wharf.mcp,
+    '2025-06-18',
+    name === undefined ? {} : { headers: { authorization: `Bearer ${keyOf(name)}` } },
+  );
+
+const isOpen = async (client: RawClient): Promise<boolean> =>
+  (await client.post({ jsonrpc: '2.0', id: 99, method: 'ping' })).status === 200;
+
+/** A call under way for a while. */
+function busy(client: RawClient): { end(): void } {
+  const gone = new AbortController();
+  void client.open('tools/call', { name: 'wait', arguments: { ms: 60_000, say: '' } }, {}, gone.signal).catch(() => {});
+  return { end: () => gone.abort() };
+}
+
+const settled = () => new Promise((resolve) => setTimeout(resolve, 300));
+
+const gauge = async (name: string): Promise<number> => {
+  const text = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
+  return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\d+)$`, 'm').exec(text)?.[1]);
+};
+
+describe('the places for processes of a stdio server', () => {
+  it('go to clients that come one after the other and never end their sessions (U4)', async () => {
+    await start(3);
+    const clients: RawClient[] = [];
+    for (let index = 0; index < 10; index++) {
+      const client = await connect();
+      expect((await client.call('wait', { ms: 0, say: 'hello' })).result?.content?.[0]?.text).toBe('hello');
+      clients.push(client);
+    }
+    expect(await gauge('wharf_upstream_connections')).toBe(3);
+    expect(await gauge('wharf_ended_sessions_total')).toBe(7);
+    expect(await Promise.all(clients.map(isOpen))).toEqual([...Array(7).fill(false), true, true, true]);
+  }, 60_000);
+
+  it('are taken from the session that has rested longest (U4)', async () => {
+    await start(2);
+    const [first, second] = [await connect(), await connect()];
+    expect(await isOpen(first)).toBe(true);
+    await connect();
+    expect(await Promise.all([first, second].map(isOpen))).toEqual([true, false]);
+  });
+
+  it('are not taken from a session with a call under way; who is refused is told what to do (U4)', async () => {
+    await start(2);
+    const calls = [busy(await connect()), busy(await connect())];
+    await settled();
+    const answer = await RawClient.stateless(wharf.mcp, '2025-06-18').post({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+    });
+    expect(answer.status).toBe(503);
+    expect(answer.messages[0]?.error?.data?.code).toBe('process_limit');
+    expect(answer.messages[0]?.error?.message).toContain('end one that is not needed any more (DELETE');
+    for (const call of calls) call.end();
+    await settled();
+    expect(await isOpen(await connect())).toBe(true);
+  }, 60_000);
+
+  it('are not taken from a client that listens, as long as something was just said (U4)', async () => {
+    await start(1);
+    const client = new Client({ name: 'wharf-test', version: '1' });
+    await client.connect(new StreamableHTTPClientTransport(new URL(wharf.mcp)) as Transport);
+    await settled();
+    await expect(connect()).rejects.toThrow('503');
+    expect(await client.ping()).toEqual({});
+    await client.close();
+    await settled();
+    expect(await isOpen(await connect())).toBe(true);
+  }, 60_000);
+
+  it('are shared: one caller gets no more than its share, and loses its own sessions first (safety 12)', async () => {
+    await startWithKeys(8, ['many', 'other', 'third'], 0.25);
+    const other = await connect('other');
+    const many = [await connect('many'), await connect('many'), await connect('many')];
+    expect(await isOpen(other)).toBe(true);
+    expect(await Promise.all(many.map(isOpen))).toEqual([false, true, true]);
+    for (const client of many.slice(1)) busy(client);
+    await settled();
+    await expect(connect('many')).rejects.toThrow('You already have your share');
+    expect(await isOpen(await connect('third'))).toBe(true);
+  }, 60_000);
+
+  it('are taken from the caller who has most when all are gone (safety 12)', async () => {
+    await startWithKeys(4, ['many', 'some', 'new'], 0.75);
+    const some = await connect('some');
+    const many = [await connect('many'), await connect('many'), await connect('many')];
+    const fresh = await connect('new');
+    expect(await Promise.all([some, ...many, fresh].map(isOpen))).toEqual([true, false, true, true, true]);
+  }, 60_000);
+
+  it('are given up by the process that clients without sessions share, when it rests (U4)', async () => {
+    await start(1);
+    const version = '2026-07-28';
+    const stateless = RawClient.stateless(wharf.mcp, version, { capabilities: {} });
+    const pid = async () => (await stateless.call('pid')).result?.content?.[0]?.text;
+    const before = await pid();
+    const client = await connect();
+    expect(await isOpen(client)).toBe(true);
+    expect(await pid()).not.toBe(before);
+    expect(await isOpen(client)).toBe(false);
+  }, 60_000);
+});
+
+describe('the streams of a legacy SSE server', () => {
+  it('are given to new sessions in the same way (U4)', async () => {
+    server = await startEverything('sse');
+    const everything = { url: server.url, transport: 'legacy-sse', limits: { connections: 4 } };
+    wharf = await startWharf({ servers: { everything } });
+    for (let index = 0; index < 8; index++) expect(await isOpen(await connect())).toBe(true);
+    expect(await gauge('wharf_ended_sessions_total')).toBe(4);
+  }, 60_000);
+});

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+/** An address at which nothing listens. */
+async function closedUrl(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/mcp`;
+}
+
+const KEY_HASH = `sha256:${createHash('sha256').update('a-key-of-these-tests').digest('hex')}`;
+
+let fake: FakeUpstream;
+let wharf: Wharf;
+
+beforeAll(async () => {
+  fake = await startFakeUpstream({ transport: 'json', session: true });
+  const servers = {
+    good: { url: fake.url },
+    refusing: { url: await closedUrl() },
+    missing: { command: ['/nowhere/some-secret-command'] },
+    folderless: { command: [process.execPath], cwd: '/nowhere/some-secret-folder' },
+  };
+  wharf = await startWharf({ servers });
+});
+
+afterAll(async () => {
+  await wharf?.stop();
+  await fake?.close();
+});
+
+interface Refusal {
+  status: number;
+  error: { message: string; data: Record<string, unknown> };
+}
+
+async function post(path: string, body: string, at = wharf.url): Promise<Refusal> {
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const response = await fetch(`${at}${path}`, { method: 'POST', headers, body });
+  const text = await response.text();
+  const json = /^data: (.*)$/m.exec(text)?.[1] ?? text;
+  return { status: response.status, error: (JSON.parse(json) as { error: Refusal['error'] }).error };
+}
+
+const initialize = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+});
+
+describe('what people and programs are told that got an address or a server wrong', () => {
+  it('/mcp with several servers names their paths (C4)', async () => {
+    const { status, error } = await post('/mcp', initialize);
+    expect(status).toBe(404);
+    expect(error.message).toBe(
+      'There are several servers here, each at a path of its own: /good/mcp, /refusing/mcp, /missing/mcp, /folderless/mcp.',
+    );
+  });
+
+  it('a server that is not there is told with those that are (C4)', async () => {
+    const { status, error } = await post('/goood/mcp', initialize);
+    expect([status, error.message]).toEqual([
+      404,
+      'No server is called "goood"; there are: /good/mcp, /refusing/mcp, /missing/mcp, /folderless/mcp.',
+    ]);
+  });
+
+  it.each([
+    ['refusing', 'The server "refusing" cannot be reached: connection refused.'],
+    ['missing', 'The server "missing" cannot be reached: its command was not found.'],
+    ['folderless', 'The server "folderless" cannot be reached: its working directory does not exist.'],
+  ])('%s: the kind of failure is told, and nothing of where and what (C4)', async (server, message) => {
+    const { error } = await post(`/${server}/mcp`, initialize);
+    expect(error.message).toBe(message);
+    expect(JSON.stringify(error)).not.toMatch(/secret|127\.0\.0\.1|nowhere/);
+  });
+
+  it('a body that is not JSON is told with the place of the fault, and not repeated (C4)', async () => {
+    const { status, error } = await post('/good/mcp', '{"jsonrpc":"2.0","password":hunter2}');
+    expect(status).toBe(400);
+    expect(error.message).toBe('The request body is not valid JSON: no value where one is due at byte 28.');
+  });
+
+  it('a request without a session is told how to open one (C4)', async () => {
+    const { error } = await post('/missing/mcp', '{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
+    expect(error.message).toMatch(/^There is no session: send "initialize" first\./);
+  });
+});
+
+describe('with API keys', () => {
+  it('whoever has none is not told which servers there are (C4)', async () => {
+    const closed = await startWharf({
+      servers: { one: { url: fake.url }, two: { url: fake.url } },
+      config: { auth: { use: 'apiKeys', keys: [{ name: 'ci', hash: KEY_HASH }] } },
+    });
+    try {
+      for (const path of ['/mcp', '/three/mcp']) {
+        const { status, error } = await post(path, initialize, closed.url);
+        expect([status, /one|two/.test(error.message)]).toEqual([401, false]);
+      }
+    } finally {
+      await closed.stop();
+    }
+  });
+});

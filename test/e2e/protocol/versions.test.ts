@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+/** A server that takes any version for one of its own. */
+let server: RecordingUpstream;
+let wharf: Wharf;
+
+beforeAll(async () => {
+  server = await RecordingUpstream.start({ tools: [{ name: 'echo', inputSchema: { type: 'object' } }] });
+  wharf = await startWharf({ servers: { s: { url: server.url, transport: 'streamable-http' } } });
+});
+
+afterAll(async () => {
+  await wharf?.stop();
+  await server?.stop();
+});
+
+beforeEach(() => {
+  server.requests.length = 0;
+});
+
+describe('a version of the protocol that nobody knows', () => {
+  it.each(['2026-07-29', '2027-01-01', '9999-99-99', 'draft', `2026-07-28${'x'.repeat(5000)}`])(
+    'is refused with those that are known, and the server hears nothing: %.20s (A2 versions)',
+    async (version) => {
+      const client = RawClient.stateless(wharf.mcp, version, {});
+      const { error, answer } = await client.request('tools/list');
+      expect(answer.status).toBe(400);
+      expect(error).toMatchObject({ code: -32022, data: { supported: ['2026-07-28'] } });
+      expect(JSON.stringify(error).length).toBeLessThan(500);
+      expect(server.requests).toEqual([]);
+    },
+  );
+
+  it('is refused by its header alone just so (A2 versions)', async () => {
+    const headers = { 'mcp-protocol-version': '2027-01-01', 'mcp-method': 'tools/list' };
+    const client = RawClient.stateless(wharf.mcp, '2026-07-28');
+    const answer = await client.post('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', headers);
+    expect([answer.status, answer.messages[0]?.error]).toMatchObject([400, { code: -32022 }]);
+  });
+
+  it('opens no view of its own where a request names it without a session (A2 versions)', async () => {
+    for (let day = 10; day < 40; day++) {
+      const client = RawClient.stateless(wharf.mcp, `2025-07-${day}`);
+      await client.call('echo');
+    }
+    // one list for all of them: each is of the same era
+    expect(server.with('tools/list').length).toBe(1);
+  });
+});

@@ -1,0 +1,69 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Gateway, startGateway } from '../helpers/gateway-process.js';
+import { RawClient } from '../helpers/raw-client.js';
+import { filesystemServer } from '../helpers/sdk-servers.js';
+import { noisePng } from '../helpers/sdk-servers-bytes.js';
+import { start } from './cli-process.js';
+
+let folder: string;
+let gateway: Gateway | undefined;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'wharf-place-'));
+  await writeFile(join(folder, 'picture.png'), noisePng(1000));
+});
+
+afterEach(async () => {
+  await gateway?.stop();
+  gateway = undefined;
+  await rm(folder, { recursive: true, force: true });
+});
+
+const server = () => filesystemServer('.').command ?? [];
+
+/** The link to the picture, once it is a file. */
+async function linkOf(client: RawClient): Promise<string> {
+  const { result } = await client.call('read_media_file', { path: join(folder, 'picture.png') });
+  const files = (result?._meta as { 'dev.wharf/files'?: { url: string }[] } | undefined)?.['dev.wharf/files'];
+  return files?.[0]?.url ?? JSON.stringify(result);
+}
+
+describe('wharf in front of a server that is given the working directory', () => {
+  it('keeps nothing where the server’s tools reach, and serves nothing that was changed behind it (safety 15)', async () => {
+    const state = join(folder, '../', `${folder.split('/').at(-1)}-state`);
+    gateway = await startGateway({ args: ['--', ...server()], cwd: folder, env: { XDG_STATE_HOME: state } });
+    const client = await RawClient.connect(gateway.mcp());
+    const link = await linkOf(client);
+    expect((await fetch(link)).status).toBe(200);
+    const { result } = await client.call('directory_tree', { path: folder });
+    expect(JSON.stringify(result)).toContain('picture.png');
+    expect(JSON.stringify(result)).not.toMatch(/wharf|objects|f_/);
+    const stored = (await readdir(state, { recursive: true })).filter((name) => /\/f_[\w-]{22}$/.test(name));
+    expect(stored).toHaveLength(1);
+    const path = join(state, stored[0] as string);
+    const { headers } = await fetch(link, { method: 'HEAD' });
+    await writeFile(path, Buffer.alloc(Number(headers.get('content-length')), 'x'));
+    for (const range of ['bytes=0-', 'bytes=5-9']) expect((await fetch(link, { headers: { range } })).status).toBe(410);
+    expect((await fetch(link)).status).toBe(410);
+    await rm(state, { recursive: true, force: true });
+  });
+
+  it('refuses, in check and at the start, a store that is configured there (safety 15)', async () => {
+    const file = join(folder, 'wharf.yaml');
+    const config = { servers: { files: { command: server() } }, objects: { use: 'filesystem', path: './store' } };
+    await writeFile(file, JSON.stringify(config));
+    for (const args of [
+      ['check', '--config', file],
+      ['--config', file],
+    ]) {
+      const { code, out, err } = await start(args, { cwd: folder }).ended;
+      expect(code).toBe(1);
+      expect(out + err).toMatch(
+        /^objects\.path: overlaps with \., which a server is given \(servers\.files\.command\[/,
+      );
+    }
+  });
+});

@@ -1,0 +1,77 @@
+import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../helpers/raw-client.js';
+import { startWharf, type Wharf } from '../helpers/wharf.js';
+
+const SCRIPT = fileURLToPath(new URL('../../../test/helpers/talkative-server.fixture.mjs', import.meta.url));
+const MIB = 1024 * 1024;
+
+let wharf: Wharf | undefined;
+
+afterEach(async () => {
+  await wharf?.stop();
+  wharf = undefined;
+});
+
+async function connected(config: Record<string, unknown> = {}): Promise<RawClient> {
+  wharf = await startWharf({ servers: { one: { command: [process.execPath, SCRIPT] } }, config });
+  return RawClient.connect(wharf.mcp);
+}
+
+/** A call that the server works on for a minute, and whose client goes away. */
+async function abandon(client: RawClient, say = 'never'): Promise<void> {
+  const gone = new AbortController();
+  const answer = await client.open('tools/call', { name: 'wait', arguments: { ms: 60_000, say } }, {}, gone.signal);
+  gone.abort();
+  await answer.text().catch(() => undefined);
+}
+
+/** What the server has been told to cancel, once it is as many. */
+async function cancelled(client: RawClient, wanted: number): Promise<string> {
+  for (let tries = 0; ; tries++) {
+    const { result } = await client.call('cancelled');
+    const count = String(result?.content?.[0]?.text);
+    if (count === String(wanted) || tries === 100) return count;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** Bytes that live after everything unused has been collected. */
+async function living(): Promise<number> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  for (let round = 0; round < 3; round++) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    collect();
+  }
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+describe('a call over stdio whose client has gone', () => {
+  it('keeps nothing of its message (safety 10)', async () => {
+    const client = await connected();
+    const say = 'x'.repeat(3 * MIB);
+    await abandon(client, say);
+    const before = await living();
+    for (let call = 0; call < 30; call++) await abandon(client, say);
+    // the server has them all, since a call behind them is answered
+    expect(await cancelled(client, 0)).toBe('0');
+    expect((await living()) - before).toBeLessThan(30 * MIB);
+  }, 60_000);
+
+  it('is cancelled when there are more than limits.abandoned (safety 10)', async () => {
+    const client = await connected({ limits: { abandoned: 3 } });
+    for (let call = 0; call < 5; call++) await abandon(client);
+    expect(await cancelled(client, 2)).toBe('2');
+  }, 60_000);
+
+  it('is cancelled after timeouts.upstream (safety 10)', async () => {
+    const client = await connected({ timeouts: { upstream: '1s' } });
+    await abandon(client);
+    await abandon(client);
+    expect(await cancelled(client, 2)).toBe('2');
+  }, 60_000);
+});

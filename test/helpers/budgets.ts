@@ -1,0 +1,13 @@
+import { HeldBudget } from '../../gateway/budget/held.js';
+import { Ledger, type Sharing, UNSHARED } from '../../gateway/budget/ledger.js';
+import { PartBudget } from '../../gateway/budget/parts.js';
+
+/** A count of held messages, for one owner unless `sharing` says otherwise. */
+export function heldBudget(total: number, sharing: Sharing = UNSHARED): HeldBudget {
+  return new HeldBudget(new Ledger({ limit: 'limits.held', total, sharing }));
+}
+
+/** A budget of part buffers, for one owner unless `sharing` says otherwise. */
+export function partBudget(total: number, waitMs: number, sharing: Sharing = UNSHARED): PartBudget {
+  return new PartBudget(new Ledger({ limit: 'limits.partMemory', total, sharing }), waitMs);
+}

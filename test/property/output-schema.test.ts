@@ -1,0 +1,212 @@
+import { expect, it } from '@jest/globals';
+import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import fc from 'fast-check';
+import type { JsonObject, JsonPath, JsonValue } from '../../gateway/ports/json.js';
+import { Patterns } from '../../gateway/relay/schema/pattern.js';
+import { publishedSchema } from '../../gateway/relay/schema/published.js';
+import { StructuredValue } from '../../gateway/relay/schema/structured-value.js';
+
+/** As the SDKs set them up: 1.x for draft 7, 2.x for 2020-12. */
+const OPTIONS = {
+  strict: false,
+  validateFormats: true,
+  validateSchema: false,
+  allErrors: true,
+  logger: false,
+} as const;
+const VALIDATORS = [() => new Ajv(OPTIONS), () => new Ajv2020(OPTIONS)].map((create) => () => {
+  const ajv = create();
+  (addFormats as unknown as (one: Ajv) => void)(ajv as Ajv);
+  return ajv;
+});
+
+const LINKS = [
+  'http://127.0.0.1:8080/d/AbCdEfGhIjKlMnOpQrStUvWxYz0123456789_-AbCdE',
+  'https://files.example.com/d/AbCdEfGhIjKlMnOpQrStUvWxYz0123456789_-AbCdE',
+  `https://s3.example.com/wharf/f/f_x?X-Amz-Credential=AK%2F20260101&X-Amz-Signature=${'0'.repeat(300)}`,
+];
+
+const base64 = fc.uint8Array({ minLength: 60, maxLength: 120 }).map((bytes) => Buffer.from(bytes).toString('base64'));
+const word = fc.constantFrom('', 'a', 'png', 'note');
+const key = fc.constantFrom('data', 'data', 'other', 'list', 'kind', 'x');
+
+const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3, depthSize: 'small' },
+    { arbitrary: base64, weight: 3 },
+    word,
+    fc.constantFrom(null, 1, true),
+    { arbitrary: fc.dictionary(key, tie('value'), { maxKeys: 4, noNullPrototype: true }), weight: 3 },
+    fc.array(tie('value'), { maxLength: 3 }),
+  ),
+}));
+
+/** A name that the linter takes for a promise's. */
+const THEN = 'then';
+
+const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 3 });
+const PATTERNS = ['^[A-Za-z0-9+/]*=*$', '^https?://', '^data:', '.', '^$', '(?:a|b)?', '^(?:[A-Za-z0-9+/]{4})*.{0,3}$'];
+const text = fc
+  .record(
+    {
+      type: fc.constantFrom('string', 'string', ['string', 'null']),
+      minLength: fc.constantFrom(0, 1, 60, 70, 90, 500),
+      maxLength: fc.constantFrom(0, 50, 80, 100, 160, 1000),
+      pattern: fc.constantFrom(...PATTERNS),
+      format: fc.constantFrom('uri', 'url', 'byte', 'binary', 'date', 'email', 'uri-reference', 'regex', 'base64'),
+      contentEncoding: fc.constantFrom('base64', 'BASE64', 'base16'),
+      contentMediaType: fc.constant('image/png'),
+      enum: fc.constantFrom(['', 'a'], ['a', null]),
+      const: fc.constantFrom('', 'png'),
+    },
+    { requiredKeys: [] },
+  )
+  .map((schema) => {
+    // most of them say one thing or two
+    const kept = Object.entries(schema).filter((_, index) => index % 3 !== 2 || Object.keys(schema).length < 4);
+    return Object.fromEntries(kept) as JsonObject;
+  });
+
+const { schema } = fc.letrec<{ schema: JsonValue }>((tie) => {
+  const inner = tie('schema');
+  const members = fc.dictionary(key, inner, { maxKeys: 3, noNullPrototype: true });
+  const list = fc.array(inner, { minLength: 1, maxLength: 3 });
+  const node = fc
+    .record({
+      type: optional(fc.constantFrom('object', 'array', 'string', ['object', 'array'])),
+      properties: optional(members),
+      required: optional(fc.subarray(['data', 'kind', 'x'])),
+      additionalProperties: optional(inner),
+      patternProperties: optional(
+        fc.dictionary(fc.constantFrom('^d', 'a$', '.'), inner, { maxKeys: 2, noNullPrototype: true }),
+      ),
+      items: optional(inner),
+      prefixItems: optional(list),
+      contains: optional(inner),
+      minContains: optional(fc.constantFrom(0, 1, 2)),
+      maxContains: optional(fc.constantFrom(1, 2)),
+      uniqueItems: optional(fc.boolean()),
+      allOf: optional(list),
+      anyOf: optional(list),
+      oneOf: optional(list),
+      not: optional(inner),
+      if: optional(inner),
+      [THEN]: optional(inner),
+      else: optional(inner),
+      $ref: optional(fc.constantFrom('#/$defs/a', '#/$defs/b')),
+      dependentSchemas: optional(members),
+      unevaluatedProperties: optional(inner),
+      unevaluatedItems: optional(inner),
+      minLength: optional(fc.constantFrom(1, 80)),
+      propertyNames: optional(fc.constantFrom<JsonValue>(true, { maxLength: 4 }, { pattern: 'a' })),
+      enum: optional(fc.constantFrom<JsonValue>([{}], [{ data: '' }, []])),
+    })
+    .chain((record) => {
+      const given = Object.entries(record).filter(([, inner]) => inner !== undefined);
+      return fc.subarray(given, { maxLength: 3 }).map((kept) => Object.fromEntries(kept) as JsonValue);
+    });
+  return {
+    schema: fc.oneof({ maxDepth: 3 }, { arbitrary: text, weight: 2 }, fc.boolean(), { arbitrary: node, weight: 4 }),
+  };
+});
+
+const root = fc
+  .tuple(schema, schema, schema)
+  .map(
+    ([top, a, b]) =>
+      ({ ...(typeof top === 'object' && top ? (top as JsonObject) : {}), $defs: { a, b } }) as JsonObject,
+  );
+
+/** Paths of the strings that look like files. */
+function cutsIn(json: JsonValue, path: JsonPath = []): { path: JsonPath; text: string }[] {
+  if (typeof json === 'string') return json.length >= 60 ? [{ path, text: json }] : [];
+  if (Array.isArray(json)) return json.flatMap((item, index) => cutsIn(item, [...path, index]));
+  if (typeof json !== 'object' || json === null) return [];
+  return Object.entries(json).flatMap(([name, item]) => cutsIn(item, [...path, name]));
+}
+
+function replaced(json: JsonValue, path: JsonPath, text: string): JsonValue {
+  const [first, ...rest] = path;
+  if (first === undefined) return text;
+  const copy = Array.isArray(json) ? [...json] : { ...(json as JsonObject) };
+  const at = copy as Record<string | number, JsonValue>;
+  at[first] = replaced(at[first] as JsonValue, rest, text);
+  return copy as JsonValue;
+}
+
+/** What Wharf would make of a value. */
+function rewritten(published: JsonObject, json: JsonValue, links: readonly string[]): JsonValue {
+  const cuts = cutsIn(json);
+  const skeleton = cuts.reduce((result, { path }) => replaced(result, path, ''), json);
+  const structured = new StructuredValue(published, skeleton);
+  // of the file's length only this is known
+  for (const { path, text } of cuts) structured.lacks(path, { least: text.length - 2, most: text.length });
+  let result = json;
+  for (const [index, { path }] of cuts.entries()) {
+    const fitting = structured.fitting(path, [links[index % links.length] as string, '']);
+    if (fitting === undefined) continue;
+    structured.change([{ path, value: fitting }]);
+    result = replaced(result, path, fitting);
+  }
+  return result;
+}
+
+const data = fc.dictionary(key, value, { minKeys: 1, maxKeys: 4, noNullPrototype: true });
+
+it('whatever the outputSchema, what was valid stays valid to the validators of clients (B2)', () => {
+  let valid = 0;
+  let changed = 0;
+  fc.assert(
+    fc.property(root, data, fc.shuffledSubarray(LINKS, { minLength: 1 }), (server, json, links) => {
+      const published = publishedSchema(server);
+      const result = rewritten(published, json, links);
+      for (const create of VALIDATORS) {
+        let before: boolean;
+        try {
+          before = create().compile(server)(json) as boolean;
+        } catch {
+          // no client can use such a schema
+          continue;
+        }
+        if (!before) continue;
+        valid += 1;
+        if (result !== json) changed += 1;
+        const shown = create().compile(published);
+        expect([shown(json), shown(result)]).toEqual([true, true]);
+      }
+    }),
+    { numRuns: 700 },
+  );
+  // it is no proof if nothing is ever done
+  expect(valid).toBeGreaterThan(100);
+  expect(changed).toBeGreaterThan(30);
+});
+
+it('what a pattern does with an empty text, or a short one, is told as engines do it (B2)', () => {
+  const atom = fc.constantFrom('a', '.', '[^a-z]', '\\d', '\\u0041', '\\p{L}', '^', '$', '(?=a)', '[\\]]', '\\/', 'é');
+  const quantifier = fc.constantFrom('', '*', '+', '?', '{0,2}', '{2}', '{1,}', '*?', '{0}');
+  const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
+    pattern: fc.oneof(
+      { maxDepth: 4 },
+      fc.tuple(atom, quantifier).map((parts) => parts.join('')),
+      fc.tuple(tie('pattern'), tie('pattern')).map((parts) => parts.join('')),
+      fc.tuple(tie('pattern'), tie('pattern')).map((parts) => parts.join('|')),
+      fc.tuple(tie('pattern'), quantifier).map(([inner, times]) => `(?:${inner})${times}`),
+    ),
+  }));
+  fc.assert(
+    fc.property(pattern, fc.constantFrom('', 'a', 'http://a.b/d/x'), (source, text) => {
+      const told = new Patterns().has(source, text, () => true);
+      let found: boolean | undefined;
+      try {
+        found = new RegExp(source, 'u').test(text);
+      } catch {
+        found = undefined;
+      }
+      expect(told === undefined || told === found).toBe(true);
+    }),
+    { numRuns: 5000 },
+  );
+});

@@ -1,0 +1,78 @@
+import { expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { JsonValue } from '../../gateway/ports/json.js';
+import { blankOwnWords, maySpeakForWharf } from '../../gateway/relay/own-words.js';
+
+const HOLDERS = ['_meta', 'extensions', 'experimental'];
+const key = fc.oneof(
+  fc.constantFrom(
+    ...HOLDERS,
+    'dev.wharf/files',
+    'dev.wharf/',
+    'DEV.WHARF/x',
+    'dev.wharf',
+    'dev.wharfs/x',
+    'a',
+    '"',
+    '\\',
+  ),
+  fc.string({ maxLength: 4 }),
+);
+const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5, withCrossShrink: true },
+    fc.constantFrom(null, true, 1e21, '', '}],', '"_meta"', 'dev.wharf/files'),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(key, tie('value'), { maxKeys: 5, noNullPrototype: true }),
+  ),
+}));
+
+/** As it is to be, by the value. */
+function without(json: JsonValue, isHolder = false): JsonValue {
+  if (Array.isArray(json)) return json.map((item) => without(item));
+  if (typeof json !== 'object' || json === null) return json;
+  const left = Object.entries(json).filter(([name]) => !isHolder || !/^dev\.wharf\//i.test(name));
+  return Object.fromEntries(left.map(([name, inner]) => [name, without(inner, HOLDERS.includes(name))]));
+}
+
+/** JSON with or without escapes for the letters of keys, and with blanks. */
+function spelled(json: JsonValue, escapes: boolean, blank: string): string {
+  if (Array.isArray(json)) return `[${json.map((item) => blank + spelled(item, escapes, blank)).join(',')}${blank}]`;
+  if (typeof json !== 'object' || json === null) return JSON.stringify(json);
+  const nameOf = (name: string) => {
+    const text = JSON.stringify(name);
+    return escapes && !text.includes('\\')
+      ? text.replace(/[a-z]/gi, (c) => `\\u00${c.charCodeAt(0).toString(16)}`)
+      : text;
+  };
+  const members = Object.entries(json).map(
+    ([name, inner]) => `${blank}${nameOf(name)}${blank}:${blank}${spelled(inner, escapes, blank)}${blank}`,
+  );
+  return `{${members.join(',')}}`;
+}
+
+it('whatever a server says in Wharf’s name is blanked, all else stays, and it stays JSON (A6)', () => {
+  fc.assert(
+    fc.property(value, fc.boolean(), fc.constantFrom('', ' \n'), (json, escapes, blank) => {
+      const text = spelled(json, escapes, blank);
+      const bytes = Buffer.from(text);
+      const mayBe = maySpeakForWharf((start, end) => bytes.subarray(start, end), bytes.length);
+      const blanked = blankOwnWords(bytes);
+      expect(JSON.parse(bytes.toString())).toEqual(without(json));
+      expect(bytes).toHaveLength(Buffer.byteLength(text));
+      // the cheap look misses nothing
+      expect(mayBe || blanked.length === 0).toBe(true);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+it('megabytes of it cost no more than looking at them (A6)', () => {
+  const member = '"dev.wharf/files":{"a":[1,2]}';
+  const many = Buffer.from(`{"_meta":{${Array(300_000).fill(member).join(',')}}}`);
+  const before = process.cpuUsage();
+  expect(blankOwnWords(many)).toHaveLength(300_000);
+  const { user, system } = process.cpuUsage(before);
+  expect(JSON.parse(many.toString())).toEqual({ _meta: {} });
+  expect((user + system) / 1000).toBeLessThan(2000);
+});

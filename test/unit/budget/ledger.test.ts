@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import { Ledger, type Sharing, UNSHARED } from '../../../gateway/budget/ledger.js';
+
+const SHARED: Sharing = { ratio: 0.25, principals: true, servers: true };
+const ann = { principal: 'ann', server: 'one' };
+
+const ledger = (sharing: Sharing, unit = 1) => new Ledger({ limit: 'limits.held', total: 100, sharing, unit });
+
+describe('a ledger', () => {
+  it('lets no principal and no server take more than its share, and says which of them is full (safety 12)', () => {
+    const held = ledger(SHARED);
+    expect(held.take(25, ann)).toBeUndefined();
+    expect(held.take(1, { principal: 'ann', server: 'two' })).toEqual({
+      full: 'principal',
+      limit: 'limits.held',
+      allowed: 25,
+      actual: 26,
+      share: 0.25,
+    });
+    expect(held.take(1, { principal: 'bob', server: 'one' })).toEqual({
+      full: 'server',
+      limit: 'limits.held',
+      allowed: 25,
+      actual: 26,
+      share: 0.25,
+      server: 'one',
+    });
+    expect(held.take(25, { principal: 'bob', server: 'two' })).toBeUndefined();
+    expect(held.used).toBe(50);
+    expect(held.largest('principal')).toBe(25);
+  });
+
+  it('says when it is the whole process that is full', () => {
+    const held = ledger(SHARED);
+    for (const name of ['a', 'b', 'c', 'd']) expect(held.take(25, { principal: name, server: name })).toBeUndefined();
+    expect(held.take(1, { principal: 'e', server: 'e' })).toEqual({
+      full: 'process',
+      limit: 'limits.held',
+      allowed: 100,
+      actual: 101,
+    });
+  });
+
+  it.each([
+    ['the only principal', { ...SHARED, principals: false }, { principal: 'ann' }],
+    ['the only server', { ...SHARED, servers: false }, { server: 'one' }],
+    ['what has no owner', SHARED, {}],
+  ])('lets %s take all', (_, sharing, owner) => {
+    const held = ledger(sharing);
+    expect(held.take(100, owner)).toBeUndefined();
+    expect(held.take(1, owner)).toMatchObject({ full: 'process', allowed: 100, actual: 101 });
+  });
+
+  it('has room in each share for what one honest use needs, and never for more than the total', () => {
+    const large = ledger(SHARED, 60);
+    expect(large.take(60, ann)).toBeUndefined();
+    expect(large.take(1, ann)).toMatchObject({ full: 'principal', allowed: 60 });
+    expect(ledger(SHARED, 1000).allowed('server')).toBe(100);
+  });
+
+  it('counts what is there already even where it refuses it', () => {
+    const held = ledger(SHARED);
+    expect(held.add(30, ann)).toMatchObject({ full: 'principal', actual: 30 });
+    expect(held.used).toBe(30);
+    held.give(30, ann);
+    expect(held.used).toBe(0);
+    expect(held.add(25, ann)).toBeUndefined();
+  });
+
+  it('forgets an owner that has nothing any more', () => {
+    const held = ledger(UNSHARED);
+    held.take(5, ann);
+    held.give(5, ann);
+    expect(held.usedBy('principal', 'ann')).toBe(0);
+    expect(held.largest('server')).toBe(0);
+  });
+});

@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Patience } from '../../../gateway/budget/patience.js';
+
+const late = () => new Error('late');
+const never = () => new Promise<never>(() => {});
+
+describe('patience', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+    jest.useRealTimers();
+  });
+
+  it('ends when an answer takes too long, for each that waits in its turn', async () => {
+    const patience = new Patience(500);
+    const ended: number[] = [];
+    const wait = (n: number) => patience.within(never(), late).catch(() => ended.push(n));
+    void wait(1);
+    await jest.advanceTimersByTimeAsync(300);
+    void wait(2);
+    await jest.advanceTimersByTimeAsync(251);
+    expect(ended).toEqual([1]);
+    await jest.advanceTimersByTimeAsync(300);
+    expect(ended).toEqual([1, 2]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('gives what is answered in time, and what fails as it failed', async () => {
+    const patience = new Patience(500);
+    expect(await patience.within(Promise.resolve('here'), late)).toBe('here');
+    await expect(patience.within(Promise.reject(new Error('down')), late)).rejects.toThrow('down');
+    await jest.advanceTimersByTimeAsync(100);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('does not run out because the process was busy (H4)', async () => {
+    const patience = new Patience(500);
+    let answer: (text: string) => void = () => {};
+    const asked = new Promise<string>((resolve) => {
+      answer = resolve;
+    });
+    const waiting = patience.within(asked, late);
+    await jest.advanceTimersByTimeAsync(49);
+    // one turn of ten seconds, at the end of which the answer is read from the socket
+    const now = performance.now() + 10_000;
+    jest.spyOn(performance, 'now').mockImplementation(() => now);
+    await jest.advanceTimersByTimeAsync(1);
+    answer('here');
+    expect(await waiting).toBe('here');
+  });
+});

@@ -1,0 +1,156 @@
+import { mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { adapters } from '../../../adapters/index.js';
+import { type LoadOptions, loadConfig } from '../../../gateway/config/load.js';
+import { stateFolder } from '../../../gateway/config/state-folder.js';
+
+let root: string;
+/** A file store of its own, apart from whatever a server is given. */
+let made: string[];
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'wharf-place-')));
+  made = [];
+  for (const folder of ['home', 'docs', 'docs/deep', 'store/objects/inner', 'other']) {
+    await mkdir(join(root, folder), { recursive: true });
+  }
+});
+
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+const privateFolder = (base = join(root, 'temporary')) => {
+  made.push(base);
+  return join(base, 'wharf-private');
+};
+
+async function load(server: object, objects?: object, options: LoadOptions = {}, environment?: Record<string, string>) {
+  const file = join(root, 'wharf.yaml');
+  await writeFile(file, JSON.stringify({ servers: { s: server }, ...(objects && { objects }) }));
+  return loadConfig({ file, privateFolder, ...options }, adapters, environment ?? { HOME: join(root, 'home') });
+}
+
+const problemsOf = async (...parameters: Parameters<typeof load>) => {
+  const loaded = await load(...parameters);
+  return loaded.ok ? [] : loaded.problems.map(({ path, message }) => `${path}: ${message}`);
+};
+const placeOf = async (...parameters: Parameters<typeof load>) => {
+  const loaded = await load(...parameters);
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
+  return loaded.config.objects;
+};
+const at = (path: string) => ({ use: 'filesystem', path });
+
+describe('a store in a folder that a stdio server is given', () => {
+  it.each<[string, () => object, () => string]>([
+    ['an argument', () => ({ command: ['server', join(root, 'docs')] }), () => join(root, 'docs/store')],
+    [
+      'an argument that is the folder itself',
+      () => ({ command: ['server', join(root, 'docs')] }),
+      () => join(root, 'docs'),
+    ],
+    [
+      'an argument far above it',
+      () => ({ command: ['npx', '-y', 'server', root] }),
+      () => join(root, 'docs/deep/store'),
+    ],
+    ['the working directory', () => ({ command: ['server'], cwd: join(root, 'docs') }), () => join(root, 'docs/store')],
+    [
+      'an argument from there',
+      () => ({ command: ['server', '.'], cwd: join(root, 'docs') }),
+      () => join(root, 'docs/store'),
+    ],
+    [
+      'an option’s value',
+      () => ({ command: ['server', `--root=${join(root, 'docs')}`] }),
+      () => join(root, 'docs/store'),
+    ],
+    [
+      'a mount',
+      () => ({ command: ['docker', 'run', '-v', `${join(root, 'docs')}:/data:ro`] }),
+      () => join(root, 'docs/store'),
+    ],
+    [
+      'a named mount',
+      () => ({ command: ['docker', '--mount', `type=bind,src=${join(root, 'docs')},dst=/data`] }),
+      () => join(root, 'docs/store'),
+    ],
+    ['a file URI', () => ({ command: ['server', `file://${join(root, 'docs')}`] }), () => join(root, 'docs/store')],
+    ['the home by its tilde', () => ({ command: ['server', '~'] }), () => join(root, 'home/store')],
+    ['a variable', () => ({ command: ['server'], env: { ROOT: join(root, 'docs') } }), () => join(root, 'docs/store')],
+    [
+      'a folder inside of the stored files',
+      () => ({ command: ['server', join(root, 'store/objects/inner')] }),
+      () => join(root, 'store'),
+    ],
+  ])('is refused: %s (safety 15)', async (_how, server, path) => {
+    const [problem = ''] = await problemsOf(server(), at(path()));
+    expect(problem).toMatch(/^objects\.path: overlaps with .*which a server is given \(servers\.s\./);
+  });
+
+  it('is refused through symbolic links on either side (safety 15)', async () => {
+    await symlink(join(root, 'docs'), join(root, 'link'));
+    expect(await problemsOf({ command: ['server', join(root, 'link')] }, at(join(root, 'docs/store')))).toHaveLength(1);
+    expect(await problemsOf({ command: ['server', join(root, 'docs')] }, at(join(root, 'link/store')))).toHaveLength(1);
+  });
+
+  it.each<[string, () => object]>([
+    ['a folder beside it', () => ({ command: ['server', join(root, 'docs')] })],
+    ['a folder whose name begins alike', () => ({ command: ['server', join(root, 'oth')] })],
+    ['no folder', () => ({ command: ['server', 'other', '--name=other', 'https://example.com/other'] })],
+    ['the user’s own variables', () => ({ command: ['server'], env: { HOME: root, PATH: root } })],
+    ['an HTTP server', () => ({ url: 'http://127.0.0.1:1/mcp' })],
+  ])('is none: %s (safety 15)', async (_how, server) => {
+    expect(await problemsOf(server(), at(join(root, 'other/store')))).toEqual([]);
+  });
+});
+
+describe('a store that nobody has chosen', () => {
+  const server = { command: ['server'] };
+
+  it('lies in the user’s state folder, never in the working directory (safety 15)', async () => {
+    const place = await placeOf(server);
+    expect(place.use).toBe('filesystem');
+    expect(place.settings.path).toMatch(new RegExp(`^${join(root, 'home/.local/state/wharf')}/[0-9a-f]{16}$`));
+    expect(await placeOf(server, { use: 'filesystem' })).toEqual(place);
+    expect(await readdir(join(root, 'home'))).toEqual([]);
+    const xdg = await placeOf(server, undefined, {}, { HOME: join(root, 'home'), XDG_STATE_HOME: join(root, 'other') });
+    expect(xdg.settings.path).toMatch(join(root, 'other/wharf/'));
+    // relative paths are not to be heeded
+    const odd = await placeOf(server, undefined, {}, { HOME: join(root, 'home'), XDG_STATE_HOME: 'here' });
+    expect(odd).toEqual(place);
+  });
+
+  it('is another one for another config and another port, and the same at the next start (safety 15)', async () => {
+    const one = await placeOf(server);
+    expect(await placeOf({ command: ['another'] })).toEqual(one);
+    expect(await placeOf(server, undefined, { overrides: { listen: '127.0.0.1:8081' } })).not.toEqual(one);
+    const identity = { file: '/a', servers: undefined, listen: '127.0.0.1:1' };
+    const homes = { HOME: '/home/me', LOCALAPPDATA: 'C:\\L', USERPROFILE: 'C:\\U' };
+    expect(stateFolder(identity, homes, 'linux')).not.toBe(stateFolder({ ...identity, file: '/b' }, homes, 'linux'));
+    expect(stateFolder(identity, homes, 'darwin')).toMatch(/^\/home\/me\/Library\/Application Support\/wharf\//);
+  });
+
+  it.each<[string, () => object, LoadOptions, Record<string, string> | undefined]>([
+    ['without a home', () => server, {}, {}],
+    ['with a port that the system chooses', () => server, { overrides: { listen: '127.0.0.1:0' } }, undefined],
+    ['where a server is given the state folder', () => ({ command: ['server', join(root, 'home')] }), {}, undefined],
+    ['of a stdio client', () => server, { isPrivate: true }, undefined],
+  ])('is a folder of the process alone %s (safety 15)', async (_when, of, options, environment) => {
+    const { settings } = await placeOf(of(), undefined, options, environment);
+    expect(settings.path).toBe(join(root, 'temporary/wharf-private'));
+  });
+
+  it('is in the state folder where a stdio client’s server is given the temporary one (safety 15)', async () => {
+    await mkdir(join(root, 'temporary'));
+    const { settings } = await placeOf({ command: ['server', join(root, 'temporary')] }, undefined, {
+      isPrivate: true,
+    });
+    expect(settings.path).toBe(join(root, 'home/.local/state/wharf/wharf-private'));
+  });
+
+  it('is the process’s memory where a server is given everything (safety 15)', async () => {
+    expect(await placeOf({ command: ['server', '/'] })).toEqual({ use: 'memory', settings: { maxBytes: 268_435_456 } });
+  });
+});

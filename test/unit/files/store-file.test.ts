@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { storeFile } from '../../../gateway/files/store-file.js';
+import { createLab, HELLO, HELLO_DIGEST, type Lab, NEVER } from './upload-lab.js';
+
+let lab: Lab;
+
+beforeEach(() => {
+  lab = createLab();
+});
+
+async function* pieces(bytes: Buffer, length = 5): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
+}
+
+const store = (bytes: Buffer, more: { expect?: { size?: number; digest?: string }; bytes?: number } = {}) =>
+  storeFile(
+    {
+      bytes: pieces(bytes),
+      claims: {},
+      principal: 'ann',
+      server: 'docs',
+      subject: 'file',
+      limit: { name: 'limits.file', bytes: more.bytes ?? 1000, path: 'the server' },
+      ...(more.expect && { expect: more.expect }),
+    },
+    { ingest: lab.ingest, library: lab.library },
+    NEVER,
+  );
+
+/** As long as HELLO, and other bytes. */
+const OTHER = Buffer.from('Hello earth!');
+const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('base64url');
+
+describe('a file that is fetched', () => {
+  it('is kept when it is what was said of it', async () => {
+    const record = await store(HELLO, { expect: { size: HELLO.length, digest: HELLO_DIGEST } });
+    expect(record).toMatchObject({ size: HELLO.length, digest: HELLO_DIGEST, server: 'docs' });
+    expect(await lab.bytesOf(record.key)).toEqual(HELLO);
+  });
+
+  it('of other bytes than its digest says is refused, and nothing of it stays (seeded 4)', async () => {
+    await expect(store(OTHER, { expect: { size: HELLO.length, digest: HELLO_DIGEST } })).rejects.toMatchObject({
+      code: 'upload_digest_differs',
+      facts: { reason: 'digestMismatch' },
+    });
+    await expect(store(HELLO, { expect: { digest: digestOf(OTHER) } })).rejects.toMatchObject({
+      code: 'upload_digest_differs',
+    });
+    expect(await lab.keys()).toEqual([]);
+    expect(lab.budget.used).toBe(0);
+  });
+
+  it.each([-1, 1])('of another size than was said (by %i) is refused, and nothing of it stays', async (more) => {
+    await expect(store(HELLO, { expect: { size: HELLO.length + more } })).rejects.toMatchObject({
+      code: 'upload_size_differs',
+      facts: { allowed: HELLO.length + more, actual: HELLO.length },
+    });
+    expect(await lab.keys()).toEqual([]);
+  });
+
+  it('may be as large as the limit, and not a byte larger', async () => {
+    expect(await store(HELLO, { bytes: HELLO.length })).toMatchObject({ size: HELLO.length });
+    await expect(store(HELLO, { bytes: HELLO.length - 1 })).rejects.toMatchObject({
+      code: 'file_too_large',
+      facts: { limit: 'limits.file', allowed: HELLO.length - 1, actual: HELLO.length },
+    });
+    expect(await lab.keys()).toHaveLength(1);
+  });
+});

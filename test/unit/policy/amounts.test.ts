@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import { contrast, exactSizeText, mostText, sizeText, timeText } from '../../../gateway/policy/amounts.js';
+
+describe('sizes and times for people and models', () => {
+  it.each([
+    [0, '0 bytes'],
+    [1, '1 byte'],
+    [999, '999 bytes'],
+    [1000, '1 kB'],
+    [3_375_874, '3.4 MB'],
+    [104_857_600, '104.9 MB'],
+    [5_000_000_000, '5 GB'],
+  ])('%i is %s', (bytes, text) => {
+    expect(sizeText(bytes)).toBe(text);
+  });
+
+  it('a bound is never rounded up, so that a file of the size told fits (C4)', () => {
+    for (const [bytes, text] of [
+      [104_857_600, '104.8 MB'],
+      [7_863_549, '7.8 MB'],
+      [65_536, '65.5 kB'],
+    ] as const)
+      expect(mostText(bytes)).toBe(text);
+  });
+
+  it('an exact size repeats nothing', () => {
+    expect(exactSizeText(3_375_874)).toBe('3.4 MB, 3375874 bytes');
+    expect(exactSizeText(12)).toBe('12 bytes');
+  });
+
+  it('a bound and what passes it by a byte are told apart', () => {
+    expect(contrast(104_857_600, 104_857_601)).toEqual({ allowed: '104.8 MB', actual: '104.9 MB' });
+    expect(contrast(1_048_576, 1_048_577)).toEqual({ allowed: '1048576 bytes', actual: '1048577 bytes' });
+    expect(contrast(104_857_600, 999_999_999)).toEqual({ allowed: '104.8 MB', actual: '1000 MB' });
+  });
+
+  it.each([
+    [500, '500 ms'],
+    [1500, '1.5 s'],
+    [60_000, '1 min'],
+    [86_400_000, '24 h'],
+  ])('%i milliseconds are %s', (ms, text) => {
+    expect(timeText(ms)).toBe(text);
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from '@jest/globals';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { Exchange } from '../../../gateway/relay/exchange.js';
+import { OwnClient } from '../../../gateway/relay/own-client.js';
+import { failureOf } from '../../contract/upstream/subject.js';
+import { heldBudget } from '../../helpers/budgets.js';
+
+const MIB = 1024 * 1024;
+
+type Answer = (exchange: Exchange) => Promise<void>;
+
+/** A server that speaks on an event stream, and never ends it. */
+function lab(answer: Answer, { response = MIB, most = 4 * MIB, upstream = 5000 } = {}) {
+  const held = heldBudget(most);
+  const removed: unknown[] = [];
+  const endpoint = {
+    name: 'one',
+    async post(exchange: Exchange): Promise<void> {
+      const { method } = JSON.parse(exchange.body.toString()) as { method: string };
+      if (method === 'notifications/initialized') return void exchange.response.writeHead(202);
+      const session = method === 'initialize' ? { 'mcp-session-id': 's1' } : {};
+      exchange.response.writeHead(200, { 'content-type': 'text/event-stream', ...session });
+      if (method === 'initialize') say(exchange, { id: 0, result: { protocolVersion: '2025-06-18' } });
+      else await answer(exchange);
+      // the stream stays open until the client has gone
+      await new Promise<void>((resolve) => {
+        if (exchange.signal.aborted) resolve();
+        exchange.signal.addEventListener('abort', () => resolve());
+      });
+      throw exchange.signal.reason;
+    },
+    async remove(exchange: Exchange): Promise<void> {
+      removed.push(exchange.headers['mcp-session-id']);
+    },
+  };
+  const limits = { response, depth: 100 };
+  const client = new OwnClient({ endpoint, principal: 'me', limits, timeouts: { upstream }, held });
+  const request = { method: 'resources/read', params: {}, name: 'x' };
+  const read = () =>
+    client.request(request, new AbortController().signal, async ({ result }) => ({ result, used: held.used }));
+  return { held, read, removed };
+}
+
+function say({ response }: Exchange, message: object): void {
+  response.write(Buffer.from(`data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`));
+}
+
+describe('a request on a session of Wharf’s own', () => {
+  it('is over with its answer, though the stream stays open (safety 9)', async () => {
+    const { read, removed, held } = lab(async (exchange) => say(exchange, { id: 1, result: { contents: [] } }));
+    expect((await read()).result).toEqual({ contents: [] });
+    expect(held.used).toBe(0);
+    expect(removed).toEqual(['s1']);
+  });
+
+  it('keeps nothing of what the server says besides (safety 9)', async () => {
+    const noise = { method: 'notifications/message', params: { data: 'x'.repeat(MIB / 2) } };
+    let most = 0;
+    const { read, held } = lab(async (exchange) => {
+      for (let index = 0; index < 50; index++) {
+        say(exchange, noise);
+        most = Math.max(most, held.used);
+      }
+      say(exchange, { id: 1, result: { contents: ['it'] } });
+    });
+    const { result, used } = await read();
+    expect(result).toEqual({ contents: ['it'] });
+    expect(most).toBeLessThan(MIB);
+    // what was answered counts as long as it is used
+    expect(used).toBeGreaterThan(0);
+    expect(held.used).toBe(0);
+  });
+
+  it.each([
+    ['limits.response', { response: MIB, most: 8 * MIB }, 'response_too_large'],
+    ['limits.held', { response: 8 * MIB, most: MIB }, 'held_full'],
+  ])('takes no answer beyond %s (safety 9)', async (_name, limits, code) => {
+    const answer = { id: 1, result: { contents: [{ uri: 'x', text: 'x'.repeat(2 * MIB) }] } };
+    const { read, held } = lab(async (exchange) => say(exchange, answer), limits);
+    expect((await failureOf(read())).code).toBe(code);
+    expect(held.used).toBe(0);
+  });
+
+  it('is given up after timeouts.upstream, however much the server talks (safety 9)', async () => {
+    let talking: NodeJS.Timeout | undefined;
+    const { read } = lab(
+      async (exchange) => {
+        talking = setInterval(() => say(exchange, { method: 'notifications/message', params: {} }), 10);
+      },
+      { upstream: 300 },
+    );
+    const failure = await failureOf(read());
+    clearInterval(talking);
+    expect(failure).toEqual(
+      new GatewayError('upstream_timeout', { server: 'one', limit: 'timeouts.upstream', allowed: 300 }),
+    );
+  });
+});

@@ -1,0 +1,122 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { adapters } from '../../../adapters/index.js';
+import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
+import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
+import { StateKeys } from '../../../gateway/files/state-keys.js';
+import type { Session, SessionRecord } from '../../../gateway/relay/session.js';
+import { Sessions } from '../../../gateway/relay/session.js';
+import { silentLog } from '../../helpers/silent-log.js';
+
+const TTL_MS = 60_000;
+
+function lab({ most = 4, principals = false, ratio = 1 } = {}) {
+  const time = { now: 0 };
+  const clock = { now: () => time.now };
+  const state = createState(stateSettings.parse({}), { clock, sharing: UNSHARED });
+  const keys = new StateKeys([]);
+  const replica = () => {
+    const sharing = { ratio, principals, servers: false };
+    const ledger = new Ledger({ limit: 'limits.sessions', total: most, sharing });
+    const sessions = new Sessions({ state, keys, clock, log: silentLog, ttlMs: TTL_MS, ledger });
+    const ended: Session[] = [];
+    sessions.watch('one', (session) => ended.push(session));
+    return { sessions, ended, ledger };
+  };
+  const stored = (id: string) => state.read(keys.of('session', id));
+  return { time, stored, replica, ...replica() };
+}
+
+const record = (principal: string, more: Partial<SessionRecord> = {}): SessionRecord => ({
+  principal,
+  server: 'one',
+  channel: 'exchange',
+  version: '2025-06-18',
+  capabilities: {},
+  ...more,
+});
+
+describe('sessions', () => {
+  it('end the longest unused one of a principal that has as many as it may (safety 12)', async () => {
+    const { sessions, ended, stored, time } = lab({ most: 8, principals: true, ratio: 0.25 });
+    const other = await sessions.open(record('other'));
+    const first = await sessions.open(record('many'));
+    const second = await sessions.open(record('many'));
+    time.now += 1;
+    await sessions.find(first.id, 'many', 'one');
+    const third = await sessions.open(record('many'));
+    expect(ended.map(({ id }) => id)).toEqual([second.id]);
+    expect(await stored(second.id)).toBeUndefined();
+    expect(await sessions.find(second.id, 'many', 'one')).toBeUndefined();
+    for (const { id, principal } of [other, first, third]) {
+      expect((await sessions.find(id, principal, 'one'))?.id).toBe(id);
+    }
+  });
+
+  it('end one of the principal that has most when there are as many as may be in all (safety 12)', async () => {
+    const { sessions, ended } = lab({ most: 4, principals: true, ratio: 0.75 });
+    await sessions.open(record('few'));
+    const many = [await sessions.open(record('many')), await sessions.open(record('many'))];
+    await sessions.open(record('many'));
+    await sessions.open(record('new'));
+    expect(ended.map(({ id }) => id)).toEqual([many[0]?.id]);
+  });
+
+  it('count one that keeps much several times (safety 7)', async () => {
+    const { sessions, ended } = lab({ most: 8 });
+    for (let index = 0; index < 4; index++) await sessions.open(record('me'));
+    await sessions.open(record('me', { capabilities: { files: 'x'.repeat(12 * 1024) } }));
+    expect(sessions.size).toBe(2);
+    expect(ended).toHaveLength(3);
+  });
+
+  it('make room by those whose time is over before any other', async () => {
+    const { sessions, ended, time } = lab({ most: 2 });
+    await sessions.open(record('me'));
+    time.now += TTL_MS + 1;
+    await sessions.open(record('me'));
+    await sessions.open(record('me'));
+    expect(ended).toEqual([]);
+    expect(sessions.size).toBe(2);
+  });
+
+  it('of another replica are only forgotten, not ended (safety 12)', async () => {
+    const { sessions, replica } = lab({ most: 2 });
+    const theirs = [await sessions.open(record('me')), await sessions.open(record('me'))];
+    const own = replica();
+    for (const { id } of theirs) await own.sessions.find(id, 'me', 'one');
+    await own.sessions.open(record('me'));
+    await own.sessions.open(record('me'));
+    expect(own.ended).toEqual([]);
+    for (const { id } of theirs) expect(await sessions.find(id, 'me', 'one')).toBeDefined();
+  });
+
+  it('give their places back', async () => {
+    const { sessions, ledger } = lab();
+    const { id } = await sessions.open(record('me'));
+    await sessions.end(id);
+    await sessions.end(id);
+    expect(ledger.used).toBe(0);
+  });
+});
+
+describe('what dialects read of a client', () => {
+  const ROOT = join(import.meta.dirname, '..', '..', '..', '..', 'adapters', 'dialects');
+  /** `const { a, b } = capabilities` and `capabilities.a`; of an argument of that name as well. */
+  const namesIn = (text: string): string[] => [
+    ...[...text.matchAll(/const \{ ([^}]+) \} = (?:client\.)?capabilities\b/g)].flatMap(([, names = '']) =>
+      names.split(',').map((name) => name.split(':')[0]?.trim() ?? ''),
+    ),
+    ...[...text.matchAll(/client\.capabilities\.(\w+)/g)].map(([, name = '']) => name),
+  ];
+
+  it.each(adapters.dialects.map((dialect) => [dialect.name, dialect] as const))(
+    'is named by %s, so that sessions keep it (safety 7)',
+    (name, { reads = [] }) => {
+      const files = readdirSync(join(ROOT, name)).filter((file) => file.endsWith('.ts'));
+      const read = new Set(files.flatMap((file) => namesIn(readFileSync(join(ROOT, name, file), 'utf8'))));
+      expect([...read].sort()).toEqual([...reads].sort());
+    },
+  );
+});
