@@ -1,4 +1,5 @@
 import type { BucketLocationConstraint, LifecycleRule } from '@aws-sdk/client-s3';
+import { GatewayError } from '../../gateway/errors.js';
 import type { Connection } from './s3-connection.js';
 import { isCode, isMissing, statusOf } from './s3-errors.js';
 
@@ -101,8 +102,11 @@ async function putLifecycle(s3: Connection, settings: BucketSettings, abortSigna
   );
 }
 
-/** What the store said, for the operator: the S3 code and status, or the connection's error. */
+/** What the store said, for the operator: the setting that it took too long for, the S3 code and status, or the connection's error. */
 function reasonOf(error: unknown): string {
+  if (error instanceof GatewayError && error.code === 'store_timeout') {
+    return `it did not answer within ${error.facts.limit} = ${error.facts.allowed} ms`;
+  }
   const { message, cause } = error as { message: string; cause?: { name: string; message: string; code?: string } };
   if (cause === undefined) return message;
   const status = statusOf(cause);

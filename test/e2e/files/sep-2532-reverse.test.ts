@@ -107,7 +107,7 @@ describe('a client that only reads, in front of a server that only streams', () 
       () => elsewhere.url,
     ]) {
       await streamingServer((message) => rpc(message, { result: { downloadUrl: address() } }), {
-        server: { headers: { Authorization: 'Bearer operator' } },
+        server: { headers: { Authorization: 'Bearer operator' }, fetch: { origins: [new URL(elsewhere.url).origin] } },
         http: () => ({ body: F1, contentType: 'application/pdf' }),
       });
       const { result } = await read();
@@ -152,7 +152,7 @@ describe('a client that only reads, in front of a server that only streams', () 
     const elsewhere = await startFakeUpstream();
     elsewhere.respond = () => ({ body: F1, contentType: 'application/pdf' });
     await streamingServer(() => ({ status: 307, headers: { location: elsewhere.url } }), {
-      server: { headers: { Authorization: 'Bearer operator' } },
+      server: { headers: { Authorization: 'Bearer operator' }, fetch: { origins: [new URL(elsewhere.url).origin] } },
     });
     expect(blobOf((await read()).result)).toEqual(F1);
     const [hop] = elsewhere.requests;
@@ -325,7 +325,8 @@ describe('a server whose messages share a channel', () => {
       if (outcome) legacy.push({ jsonrpc: '2.0', id: message.id, ...outcome });
       return { status: 202 };
     };
-    const wharf = await startWharf({ servers: { legacy: { url: legacy.url, transport: 'legacy-sse' } } });
+    const fetch = { origins: [new URL(files.url).origin] };
+    const wharf = await startWharf({ servers: { legacy: { url: legacy.url, transport: 'legacy-sse', fetch } } });
     const client = await RawClient.connect(wharf.mcp, '2025-11-25');
     const { result } = await client.request('resources/read', { uri: URI });
     expect(blobOf(result)).toEqual(F1);
