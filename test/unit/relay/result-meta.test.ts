@@ -75,9 +75,9 @@ describe('what replaces a block', () => {
     const content = [other(), '{"type":"text","text":"a"}', other(), short, other(), BLOCK, BLOCK];
     const { result } = JSON.parse(await relay(`{"result":{"content":[${content.join(',')}]},"id":1}`));
     expect(result._meta[FILES]).toHaveLength(5);
-    for (const { contentIndex, uri, url } of result._meta[FILES]) {
+    for (const { contentIndex, url } of result._meta[FILES]) {
       expect(result.content[contentIndex].type).toBe('text');
-      expect(result.content[contentIndex].text).toContain(uri);
+      expect(result.content[contentIndex].text).toContain(url);
       expect(result.content[contentIndex + 1].uri).toBe(url);
     }
     expect(result.content.filter((block: { data?: string }) => block.data === 'AAAA')).toHaveLength(1);
