@@ -6,6 +6,9 @@ export default {
   testMatch: ['**/*.test.js'],
   globalSetup: './helpers/global-setup.js',
   globalTeardown: './helpers/global-teardown.js',
-  testTimeout: 30_000,
+  // room for a machine that is busy with other things: a test that hangs is found all the same
+  testTimeout: 120_000,
   maxWorkers: 2,
+  // modules of ES are never given back: a worker that ran a hundred suites had 4.8 GB
+  workerIdleMemoryLimit: '1GB',
 };

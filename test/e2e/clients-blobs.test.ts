@@ -54,7 +54,7 @@ describe.each<Transport>(['stdio', 'sse', 'http'])('a server of blobs over %s', 
     gateway = await startGateway({ args: server.wharfArgs });
     client = await connect(overHttp(gateway.mcp()));
     direct = await connect(directly(server));
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await client?.close();
@@ -140,7 +140,7 @@ describe.each<Transport>(['stdio', 'sse', 'http'])('a server of blobs over %s', 
     const [file] = listed(result);
     expect(file?.size).toBe(20_000_000);
     expect(sha256(await download(file?.url ?? ''))).toBe(sha256(noise(20_000_000)));
-  }, 60_000);
+  });
 
   it('leaves what is small as it came', async () => {
     for (const [name, args] of [

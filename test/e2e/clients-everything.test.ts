@@ -37,7 +37,7 @@ describe.each<Transport>(['stdio', 'sse', 'http'])('the server "everything" over
     server = await startEverything(transport);
     expected = await transcribeOver(directly(server));
     gateway = await startGateway({ args: server.wharfArgs });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await gateway?.stop();
@@ -47,16 +47,16 @@ describe.each<Transport>(['stdio', 'sse', 'http'])('the server "everything" over
 
   it('answers, asks and notifies an SDK client through Wharf as it does directly', async () => {
     expect(await transcribeOver(overHttp(gateway.mcp()))).toEqual(expected);
-  }, 60_000);
+  });
 
   it('does so for many clients at once, each with its own session', async () => {
     const transcripts = await Promise.all(Array.from({ length: 4 }, () => transcribeOver(overHttp(gateway.mcp()))));
     for (const transcript of transcripts) expect(transcript).toEqual(expected);
-  }, 60_000);
+  });
 
   it('does so for a stdio client behind mcp-remote', async () => {
     const command = [process.execPath, MCP_REMOTE, gateway.mcp(), '--allow-http', '--transport', 'http-only'];
     const throughRemote = await transcribeOver(overStdio(command, { MCP_REMOTE_CONFIG_DIR: folder }));
     expect(throughRemote).toEqual(expected);
-  }, 60_000);
+  });
 });

@@ -50,7 +50,7 @@ describe('an SDK 2.4 client of the eras with sessions', () => {
     gateway = await startGateway({ args: server.wharfArgs });
     client = await connect(overHttp(gateway.mcp()), 'legacy');
     direct = await connect(new StdioClientTransport({ command, args, stderr: 'ignore' }), 'legacy');
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await client?.close();
@@ -125,7 +125,7 @@ describe.each(['http', 'stdio'] as const)(`an SDK 2.4 client of ${MODERN}, serve
       direct = await connect(new StdioClientTransport({ command, args, stderr: 'ignore' }), { pin: MODERN });
     }
     client = await connect(overHttp(gateway.mcp()), { pin: MODERN });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await client?.close();

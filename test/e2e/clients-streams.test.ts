@@ -51,7 +51,7 @@ describe('a stream that the server closes before the answer', () => {
     const client = await connected(overHttp(gateway.mcp()));
     const result = await client.callTool({ name: 'test_reconnection', arguments: {} });
     expect(result.content).toEqual([{ type: 'text', text: 'Answered after the stream was closed' }]);
-  }, 60_000);
+  });
 });
 
 describe.each<Transport>(['stdio', 'sse', 'http'])('the server "everything" over %s', (transport) => {
@@ -61,7 +61,7 @@ describe.each<Transport>(['stdio', 'sse', 'http'])('the server "everything" over
     const expected = await research(await connected(directly(server)));
     expect(expected).toHaveLength(1);
     expect(await research(await connected(overHttp(url)))).toEqual(expected);
-  }, 60_000);
+  });
 
   it('sends a notification to the session it belongs to, and to no other', async () => {
     const url = await gatewayFor(await startEverything(transport));
@@ -77,7 +77,7 @@ describe.each<Transport>(['stdio', 'sse', 'http'])('the server "everything" over
     expect(await updated).toEqual({ uri });
     await other.ping();
     expect(seenByOther).toEqual([]);
-  }, 60_000);
+  });
 
   it('BIN-25: takes a call back when the client cancels it, and goes on', async () => {
     const url = await gatewayFor(await startEverything(transport));
@@ -92,5 +92,5 @@ describe.each<Transport>(['stdio', 'sse', 'http'])('the server "everything" over
     expect(await client.callTool({ name: 'echo', arguments: { message: 'on' } })).toEqual({
       content: [{ type: 'text', text: 'Echo: on' }],
     });
-  }, 60_000);
+  });
 });

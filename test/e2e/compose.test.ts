@@ -97,7 +97,7 @@ describe('docker compose up', () => {
       const [file] = result._meta['dev.wharf/files'];
       expect((await fetch(String(file?.url))).status).toBe(200);
     }
-  }, 60_000);
+  });
 
   it('shows health and metrics to this machine (U20)', async () => {
     const admin = `http://127.0.0.1:${ADMIN_PORT}`;

@@ -132,5 +132,5 @@ describe('the package that npm pack makes of a fresh clone', () => {
     const bytes = Buffer.from(await (await fetch(String(file?.url))).arrayBuffer());
     expect(sha256(bytes)).toBe(sha256(picture));
     expect(result?.content?.map(({ type }) => type)).toEqual(['text', 'image', 'resource_link']);
-  }, 60_000);
+  });
 });

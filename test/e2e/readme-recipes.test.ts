@@ -31,7 +31,7 @@ beforeAll(async () => {
   const [url] = await gateway.printed(/http:\/\/127\.0\.0\.1:\d+(?=\/camera\/mcp)/);
   prelude = functions.replace('http://127.0.0.1:8080', url);
   steps = rest;
-}, 60_000);
+});
 
 afterAll(async () => {
   gateway?.child.kill('SIGTERM');

@@ -41,7 +41,7 @@ describe.each(Object.entries(PLACES))('the official file server, with files in %
     direct = await connect(directly(server));
     // An SDK client holds structuredContent against the schema only once it has listed the tools.
     await client.listTools();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await client?.close();

@@ -110,7 +110,7 @@ describe.each(['stdio', 'http'] as const)('a desktop host in front of server-eve
     const [command = '', ...args] = own.command ?? [];
     client = await client1(new Stdio1(face(server.wharfArgs)));
     direct = await client1(new Stdio1({ command, args, stderr: 'ignore' }));
-  }, 60_000);
+  });
   afterAll(async () => {
     await client?.close();
     await direct?.close();
@@ -174,7 +174,7 @@ describe.each(['stdio', 'http'] as const)(`a desktop host of ${MODERN}, server o
       stop = server.stop;
       client = await client2(new Stdio2(face(['--upstream', server.url])), { pin: MODERN });
     }
-  }, 60_000);
+  });
   afterAll(async () => {
     await client?.close();
     await direct?.close();

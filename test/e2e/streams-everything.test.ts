@@ -18,7 +18,7 @@ describe.each<Transport>(['http', 'sse', 'stdio'])(
       client = await RawClient.connect(gateway.mcp(), '2025-11-25', { capabilities: { resourceStreaming: {} } });
       const { result } = await client.request('resources/list');
       uri = (result as unknown as { resources: { uri: string }[] }).resources[0]?.uri ?? '';
-    }, 60_000);
+    });
 
     afterAll(async () => {
       await gateway?.stop();

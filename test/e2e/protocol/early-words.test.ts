@@ -143,7 +143,7 @@ describe('before a session is open', () => {
     expect(heardIn(result ?? {})).toEqual([
       expect.objectContaining({ id: 'early-roots', error: expect.objectContaining({ code: -32603 }) }),
     ]);
-  }, 60_000);
+  });
 
   it('what a server says before it refuses is shown, and no session is opened (B1)', async () => {
     const url = await inFrontOf(['log', 'roots', 'ping', 'error']);

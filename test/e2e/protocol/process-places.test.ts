@@ -70,7 +70,7 @@ describe('the places for processes of a stdio server', () => {
     expect(await gauge('wharf_upstream_connections')).toBe(3);
     expect(await gauge('wharf_ended_sessions_total')).toBe(7);
     expect(await Promise.all(clients.map(isOpen))).toEqual([...Array(7).fill(false), true, true, true]);
-  }, 60_000);
+  });
 
   it('are taken from the session that has rested longest (U4)', async () => {
     await start(2);
@@ -96,7 +96,7 @@ describe('the places for processes of a stdio server', () => {
     for (const call of calls) call.end();
     await settled();
     expect(await isOpen(await connect())).toBe(true);
-  }, 60_000);
+  });
 
   it('are not taken from a client that listens, as long as something was just said (U4)', async () => {
     await start(1);
@@ -108,7 +108,7 @@ describe('the places for processes of a stdio server', () => {
     await client.close();
     await settled();
     expect(await isOpen(await connect())).toBe(true);
-  }, 60_000);
+  });
 
   it('are shared: one caller gets no more than its share, and loses its own sessions first (safety 12)', async () => {
     await startWithKeys(8, ['many', 'other', 'third'], 0.25);
@@ -120,7 +120,7 @@ describe('the places for processes of a stdio server', () => {
     await settled();
     await expect(connect('many')).rejects.toThrow('You already have your share');
     expect(await isOpen(await connect('third'))).toBe(true);
-  }, 60_000);
+  });
 
   it('are taken from the caller who has most when all are gone (safety 12)', async () => {
     await startWithKeys(4, ['many', 'some', 'new'], 0.75);
@@ -128,7 +128,7 @@ describe('the places for processes of a stdio server', () => {
     const many = [await connect('many'), await connect('many'), await connect('many')];
     const fresh = await connect('new');
     expect(await Promise.all([some, ...many, fresh].map(isOpen))).toEqual([true, false, true, true, true]);
-  }, 60_000);
+  });
 
   it('are given up by the process that clients without sessions share, when it rests (U4)', async () => {
     await start(1);
@@ -140,7 +140,7 @@ describe('the places for processes of a stdio server', () => {
     expect(await isOpen(client)).toBe(true);
     expect(await pid()).not.toBe(before);
     expect(await isOpen(client)).toBe(false);
-  }, 60_000);
+  });
 });
 
 describe('the streams of a legacy SSE server', () => {
@@ -150,5 +150,5 @@ describe('the streams of a legacy SSE server', () => {
     wharf = await startWharf({ servers: { everything } });
     for (let index = 0; index < 8; index++) expect(await isOpen(await connect())).toBe(true);
     expect(await gauge('wharf_ended_sessions_total')).toBe(4);
-  }, 60_000);
+  });
 });

@@ -13,7 +13,7 @@ let gateways: Gateway[];
 beforeAll(async () => {
   replicas = await Replicas.open();
   gateways = await Promise.all([replicas.start(), replicas.start()]);
-}, 60_000);
+});
 
 afterAll(async () => {
   await Promise.all((gateways ?? []).map((gateway) => gateway.stop()));

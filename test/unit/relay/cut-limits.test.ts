@@ -224,7 +224,7 @@ describe('work that small things make', () => {
     const body = `{"result":{"tools":[${tools}]},"id":1}`;
     const { text } = await lab.relay(inPieces(body, 65_536), 'json', [request('1', 'tools/list')]);
     expect(text).toBe(body.replace('"contentEncoding":"base64"', ''));
-  }, 15_000);
+  });
 });
 
 describe('memory for parts', () => {
