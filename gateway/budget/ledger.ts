@@ -6,6 +6,12 @@ export type { Sharing } from '../ports/owner.js';
 /** For what belongs to one owner anyway, and for tests: each may take all. */
 export const UNSHARED: Sharing = { ratio: 1, principals: false, servers: false };
 
+/**
+ * The part of a server's share that one principal may take where there are several: what one takes through one server
+ * must not be all that this server may have.
+ */
+const OF_A_SERVERS_SHARE = 0.5;
+
 export interface LedgerOptions {
   /** What the config calls the total, for errors: `limits.held`. */
   limit: string;
@@ -43,6 +49,8 @@ export class Ledger {
   readonly sharing: Sharing;
   readonly #unit: number;
   readonly #owners = { principal: new Map<string, number>(), server: new Map<string, number>() };
+  /** What a principal has of a server, where both share. */
+  readonly #pairs = new Map<string, number>();
   #used = 0;
 
   constructor({ limit, total, sharing, unit = 1 }: LedgerOptions) {
@@ -81,6 +89,7 @@ export class Ledger {
     // a full share is told first: it is what its owner can do something about
     return (
       this.#shareRefusal('principal', amount, owner) ??
+      this.#pairRefusal(amount, owner) ??
       this.#shareRefusal('server', amount, owner) ??
       this.#totalRefusal(amount)
     );
@@ -105,8 +114,11 @@ export class Ledger {
     this.#count(-amount, owner);
   }
 
-  #count(amount: number, { principal, server }: Owner): void {
+  #count(amount: number, owner: Owner): void {
+    const { principal, server } = owner;
+    const pair = this.#pairOf(owner);
     this.#used += amount;
+    if (pair !== undefined) count(this.#pairs, pair, amount);
     if (principal !== undefined) count(this.#owners.principal, principal, amount);
     if (server !== undefined) count(this.#owners.server, server, amount);
   }
@@ -120,6 +132,24 @@ export class Ledger {
     if (actual <= allowed || allowed === this.total) return undefined;
     const refusal: Refusal = { full: side, limit: this.limit, allowed, actual, share: this.sharing.ratio };
     return side === 'server' ? { ...refusal, server: name } : refusal;
+  }
+
+  /** Told as the principal's share, which it is. */
+  #pairRefusal(amount: number, owner: Owner): Refusal | undefined {
+    const pair = this.#pairOf(owner);
+    if (pair === undefined) return undefined;
+    const actual = (this.#pairs.get(pair) ?? 0) + amount;
+    const allowed = Math.min(this.total, Math.max(this.#unit, Math.floor(this.allowed('server') * OF_A_SERVERS_SHARE)));
+    if (actual <= allowed || allowed === this.total) return undefined;
+    return { full: 'principal', limit: this.limit, allowed, actual, share: this.sharing.ratio };
+  }
+
+  #pairOf({ principal, server }: Owner): string | undefined {
+    const { principals, servers } = this.sharing;
+    // neither can hold a NUL: one is a name in the config or a header, the other a name in the config
+    return principals && servers && principal !== undefined && server !== undefined
+      ? `${principal}\0${server}`
+      : undefined;
   }
 
   #totalRefusal(amount: number): Refusal | undefined {

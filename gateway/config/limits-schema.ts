@@ -77,7 +77,7 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     kind: 'ratio',
     min: 0,
     max: 1,
-    text: "The part of `held`, `partMemory`, `processes`, `connections`, `sessions` and the state store's keys that one caller, or one server, may take. Where there is one of them it may take all; a share always has room for one message, one file, one process.",
+    text: "The part of `held`, `partMemory`, `processes`, `connections`, `sessions` and the state store's keys that one caller, or one server, may take; of a server's share one caller may take half. Where there is one of them it may take all; a share always has room for one message, one file, one process.",
     processWide: true,
   },
   leastRate: {

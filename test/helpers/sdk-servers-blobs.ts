@@ -5,7 +5,7 @@
  *
  * The HTTP modes print their URL as the first line of stdout.
  */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type Server as HttpServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -17,8 +17,10 @@ import { z } from 'zod';
 import { noise, noisePng } from './sdk-servers-bytes.js';
 
 const number = z.coerce.number().int().nonnegative();
+const pictures = new Map<number, string>();
 const pngBlock = (side: number) => {
-  const data = noisePng(side).toString('base64');
+  const data = pictures.get(side) ?? noisePng(side).toString('base64');
+  pictures.set(side, data);
   return { type: 'image' as const, data, mimeType: 'image/png' };
 };
 
@@ -46,6 +48,9 @@ function blobServer(): McpServer {
       const data = noise(bytes, at + 1).toString('base64');
       return { type: 'audio' as const, data, mimeType: 'audio/wav' };
     }),
+  }));
+  server.registerTool('digest', { inputSchema: { data: z.string() } }, ({ data }) => ({
+    content: [text(createHash('sha256').update(Buffer.from(data, 'base64')).digest('hex'))],
   }));
   server.registerTool('data_uri', { inputSchema: { bytes: number } }, ({ bytes }) => ({
     content: [text(`data:application/zip;base64,${noise(bytes).toString('base64')}`)],

@@ -67,19 +67,21 @@ describe('what a request counts of the held budget', () => {
 describe('a share of the held budget', () => {
   it('is told to its owner, and to the operator with the setting that says how large it is (safety 12)', () => {
     const held = heldBudget(100, SHARED);
-    held.add(25, OWNER);
-    const ofAnn = { principal: 'ann', server: 'two' };
+    held.add(12, OWNER);
+    held.add(12, { principal: 'ann', server: 'two' });
+    const ofAnn = { principal: 'ann', server: 'three' };
     const text =
       'You already have your share of the messages under way here, 25 bytes. ' +
       'Try again when something of yours has ended.';
     const forOperator = `${text} [limits.held, limits.share = 0.25]`;
-    expect(() => held.add(1, ofAnn)).toThrow(expect.objectContaining({ message: text, forOperator }));
-    held.add(-1, ofAnn);
-    const ofBob = { principal: 'bob', server: 'one' };
-    expect(() => held.add(1, ofBob)).toThrow(
+    expect(() => held.add(2, ofAnn)).toThrow(expect.objectContaining({ message: text, forOperator }));
+    held.add(-2, ofAnn);
+    held.add(12, { principal: 'bob', server: 'one' });
+    const ofCid = { principal: 'cid', server: 'one' };
+    expect(() => held.add(2, ofCid)).toThrow(
       'The server "one" already has its share of the messages under way here, 25 bytes.',
     );
-    held.add(-1, ofBob);
-    held.add(25, { principal: 'bob', server: 'two' });
+    held.add(-2, ofCid);
+    held.add(12, { principal: 'bob', server: 'two' });
   });
 });

@@ -9,15 +9,17 @@ const ledger = (sharing: Sharing, unit = 1) => new Ledger({ limit: 'limits.held'
 describe('a ledger', () => {
   it('lets no principal and no server take more than its share, and says which of them is full (safety 12)', () => {
     const held = ledger(SHARED);
-    expect(held.take(25, ann)).toBeUndefined();
-    expect(held.take(1, { principal: 'ann', server: 'two' })).toEqual({
+    expect(held.take(12, ann)).toBeUndefined();
+    expect(held.take(12, { principal: 'ann', server: 'two' })).toBeUndefined();
+    expect(held.take(2, { principal: 'ann', server: 'three' })).toEqual({
       full: 'principal',
       limit: 'limits.held',
       allowed: 25,
       actual: 26,
       share: 0.25,
     });
-    expect(held.take(1, { principal: 'bob', server: 'one' })).toEqual({
+    expect(held.take(12, { principal: 'bob', server: 'one' })).toBeUndefined();
+    expect(held.take(2, { principal: 'cid', server: 'one' })).toEqual({
       full: 'server',
       limit: 'limits.held',
       allowed: 25,
@@ -25,14 +27,23 @@ describe('a ledger', () => {
       share: 0.25,
       server: 'one',
     });
-    expect(held.take(25, { principal: 'bob', server: 'two' })).toBeUndefined();
-    expect(held.used).toBe(50);
-    expect(held.largest('principal')).toBe(25);
+    expect(held.used).toBe(36);
+    expect(held.largest('principal')).toBe(24);
+  });
+
+  it('lets no principal take all that a server may have (safety 12)', () => {
+    const held = ledger(SHARED);
+    expect(held.take(12, ann)).toBeUndefined();
+    const refusal = { full: 'principal', limit: 'limits.held', allowed: 12, actual: 13, share: 0.25 };
+    expect(held.take(1, ann)).toEqual(refusal);
+    expect(held.take(12, { principal: 'bob', server: 'one' })).toBeUndefined();
+    held.give(12, ann);
+    expect(held.take(12, ann)).toBeUndefined();
   });
 
   it('says when it is the whole process that is full', () => {
     const held = ledger(SHARED);
-    for (const name of ['a', 'b', 'c', 'd']) expect(held.take(25, { principal: name, server: name })).toBeUndefined();
+    for (const principal of ['a', 'b', 'c', 'd']) expect(held.take(25, { principal })).toBeUndefined();
     expect(held.take(1, { principal: 'e', server: 'e' })).toEqual({
       full: 'process',
       limit: 'limits.held',
@@ -64,7 +75,7 @@ describe('a ledger', () => {
     expect(held.used).toBe(30);
     held.give(30, ann);
     expect(held.used).toBe(0);
-    expect(held.add(25, ann)).toBeUndefined();
+    expect(held.add(12, ann)).toBeUndefined();
   });
 
   it('forgets an owner that has nothing any more', () => {

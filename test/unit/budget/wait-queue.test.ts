@@ -5,8 +5,8 @@ import { WaitQueue } from '../../../gateway/budget/wait-queue.js';
 const never = new AbortController().signal;
 const WAIT_MS = 1000;
 const SHARED: Sharing = { ratio: 0.5, principals: true, servers: true };
-const ann = { principal: 'ann', server: 'one' };
-const bob = { principal: 'bob', server: 'two' };
+const ann = { principal: 'ann' };
+const bob = { principal: 'bob' };
 
 function queue(total: number, sharing: Sharing = UNSHARED, most?: number) {
   const ledger = new Ledger({ limit: 'limits.partMemory', total, sharing });
