@@ -160,6 +160,7 @@ export async function start(
           return read.body;
         },
         thumbnailer,
+        owner: record,
         signal,
         log,
         metrics,

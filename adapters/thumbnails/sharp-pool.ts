@@ -1,3 +1,4 @@
+import type { Owner } from '../../gateway/ports/owner.js';
 import type { PreviewResult } from '../../gateway/ports/thumbnailer.js';
 import type { RenderProcess } from './sharp-process.js';
 
@@ -21,12 +22,25 @@ interface Slot {
   idleTimer?: NodeJS.Timeout;
 }
 
-/** At most so many render processes, each with one image at a time, and a bounded queue in front, first come first served. */
+/** One rendering that waits. */
+interface Waiter {
+  /** Whose image it is. */
+  owner: string;
+  wake(slot: Slot | undefined): void;
+}
+
+/**
+ * At most so many render processes, each with one image at a time, and a bounded queue in front. Owners take turns, and
+ * those of one owner are served as they came: whoever sends many large images waits for his own.
+ */
 export class RenderPool {
   readonly #options: PoolOptions;
   readonly #free: Slot[];
   readonly #slots: readonly Slot[];
-  readonly #waiting = new Set<(slot: Slot | undefined) => void>();
+  readonly #waiting: Waiter[] = [];
+  /** When owners that wait had their last turn. */
+  readonly #turns = new Map<string, number>();
+  #turn = 0;
   #closed = false;
 
   constructor(options: PoolOptions) {
@@ -36,9 +50,9 @@ export class RenderPool {
   }
 
   /** Runs `task` with a process of its own; refused `busy` when the queue is full or the wait too long. */
-  async run(task: Task, signal: AbortSignal): Promise<PreviewResult> {
+  async run(task: Task, signal: AbortSignal, { principal = '', server = '' }: Owner = {}): Promise<PreviewResult> {
     if (signal.aborted) return { kind: 'refused', reason: 'aborted' };
-    const slot = await this.#acquire(signal);
+    const slot = await this.#acquire(signal, `${principal}\0${server}`);
     if (slot === undefined) return { kind: 'refused', reason: signal.aborted || this.#closed ? 'aborted' : 'busy' };
     clearTimeout(slot.idleTimer);
     try {
@@ -54,35 +68,60 @@ export class RenderPool {
   /** Ends every process; whoever waits is refused. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const wake of this.#waiting) wake(undefined);
+    for (const { wake } of [...this.#waiting]) wake(undefined);
     for (const slot of this.#slots) clearTimeout(slot.idleTimer);
     await Promise.all(this.#slots.map((slot) => slot.process?.kill()));
   }
 
-  #acquire(signal: AbortSignal): Promise<Slot | undefined> {
+  #acquire(signal: AbortSignal, owner: string): Promise<Slot | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
     // The slot used last comes first: one process then serves a light load, and the others idle out.
     const slot = this.#free.pop();
-    if (slot !== undefined || this.#waiting.size >= this.#options.queue) return Promise.resolve(slot);
+    if (slot !== undefined || !this.#hasPlace(owner)) return Promise.resolve(slot);
     return new Promise((resolve) => {
       const wake = (given: Slot | undefined): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', giveUp);
-        this.#waiting.delete(wake);
+        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
+        if (!this.#waiting.some((other) => other.owner === owner)) this.#turns.delete(owner);
+        else if (given !== undefined) this.#turns.set(owner, ++this.#turn);
         resolve(given);
       };
       const giveUp = (): void => wake(undefined);
       const timer = setTimeout(giveUp, this.#options.maxWait);
       signal.addEventListener('abort', giveUp, { once: true });
-      this.#waiting.add(wake);
+      const waiter: Waiter = { owner, wake };
+      this.#waiting.push(waiter);
     });
   }
 
+  /** Where all places are taken, who has most of them gives one up for who has fewer. */
+  #hasPlace(owner: string): boolean {
+    const { queue } = this.#options;
+    if (this.#waiting.length < queue) return true;
+    const counts = new Map<string, number>([[owner, 1]]);
+    for (const { owner: other } of this.#waiting) counts.set(other, (counts.get(other) ?? 0) + 1);
+    const last = this.#waiting.findLast((waiter) => counts.get(waiter.owner) === Math.max(...counts.values()));
+    if (last === undefined || last.owner === owner || (counts.get(last.owner) ?? 0) <= (counts.get(owner) ?? 0)) {
+      return false;
+    }
+    last.wake(undefined);
+    return true;
+  }
+
+  /** The first to have come of the owner whose last turn is longest ago. */
+  #next(): Waiter | undefined {
+    const turnOf = ({ owner }: Waiter) => this.#turns.get(owner) ?? 0;
+    return this.#waiting.reduce<Waiter | undefined>(
+      (best, waiter) => (best === undefined || turnOf(waiter) < turnOf(best) ? waiter : best),
+      undefined,
+    );
+  }
+
   #release(slot: Slot): void {
-    // A Set keeps the order in which the waiting came.
-    const [next] = this.#waiting;
+    const next = this.#next();
     if (next !== undefined) {
-      next(slot);
+      next.wake(slot);
       return;
     }
     this.#free.push(slot);

@@ -8,7 +8,14 @@ import { RenderProcess } from './sharp-process.js';
 export const settings = z
   .strictObject({
     processes: z.int().min(1).max(16).default(1).describe('Most render processes at a time.'),
-    queue: z.int().min(0).max(1000).default(16).describe('Most images that wait for a process; more get no preview.'),
+    queue: z
+      .int()
+      .min(0)
+      .max(1000)
+      .default(16)
+      .describe(
+        'Most images that wait for a process; more get no preview. Callers take turns, and where more wait, it is of those who have most.',
+      ),
     deadlineSeconds: z
       .int()
       .min(1)
@@ -60,8 +67,8 @@ export function create(config: z.output<typeof settings>, { log, inheritedEnv }:
   /** Readiness asks every few seconds; a probe each time would keep a process alive for nothing. */
   let works = false;
 
-  const render: Thumbnailer['render'] = async (open, limits, signal) => {
-    const result = await pool.run((process) => process.render(open, limits, signal), signal);
+  const render: Thumbnailer['render'] = async (open, limits, signal, owner) => {
+    const result = await pool.run((process) => process.render(open, limits, signal), signal, owner);
     if (result.kind === 'rendered') works = true;
     else if (result.reason === 'failed') works = false;
     return result;

@@ -1,5 +1,6 @@
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
+import type { Owner } from '../ports/owner.js';
 import type { OpenImage, PreviewLimits, Thumbnailer } from '../ports/thumbnailer.js';
 
 /**
@@ -32,6 +33,8 @@ export interface PreviewJob {
   /** Opens the stored bytes; called only for a file that may get a preview. */
   open: OpenImage;
   thumbnailer: Thumbnailer;
+  /** Whose file it is. */
+  owner?: Owner;
   signal: AbortSignal;
   log: Log;
   metrics: Metrics;
@@ -50,7 +53,7 @@ export function canHavePreview(sniffedMime: string | undefined): boolean {
 export async function previewOf(job: PreviewJob): Promise<PreviewImage | undefined> {
   if (!canHavePreview(job.sniffedMime) || job.signal.aborted) return undefined;
   try {
-    const result = await job.thumbnailer.render(job.open, job.limits ?? PREVIEW_LIMITS, job.signal);
+    const result = await job.thumbnailer.render(job.open, job.limits ?? PREVIEW_LIMITS, job.signal, job.owner);
     job.metrics.count('wharf_previews_total', { outcome: result.kind === 'rendered' ? 'rendered' : result.reason });
     if (result.kind === 'refused') return undefined;
     const { data, ...about } = result.preview;

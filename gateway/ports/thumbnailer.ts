@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Log } from './log.js';
+import type { Owner } from './owner.js';
 
 export interface PreviewLimits {
   /** Longest edge in pixels. An image is never enlarged. */
@@ -51,8 +52,11 @@ export type OpenImage = (signal: AbortSignal) => Promise<Readable>;
 /** Renders previews of images that nobody trusts. Never throws for what is in the image: it refuses. */
 export interface Thumbnailer {
   readonly name: string;
-  /** Reads what `open` gives to its end or destroys it. Never rejects. */
-  render(open: OpenImage, limits: PreviewLimits, signal: AbortSignal): Promise<PreviewResult>;
+  /**
+   * Reads what `open` gives to its end or destroys it. Never rejects.
+   * @param owner whose image it is: owners take turns
+   */
+  render(open: OpenImage, limits: PreviewLimits, signal: AbortSignal, owner?: Owner): Promise<PreviewResult>;
   /** Resolves when previews can be rendered, rejects with what hinders it. */
   check(): Promise<void>;
   /** Ends every process. Renderings under way are refused. */
