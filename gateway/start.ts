@@ -21,6 +21,7 @@ import { createAdminApp, createApp } from './http/app.js';
 import { ANYBODY, createAuthenticator } from './http/auth.js';
 import { listen } from './http/listener.js';
 import { createMetrics } from './http/metrics.js';
+import { gaugeServers, partsBeside } from './http/part-state.js';
 import { Refusals } from './http/refusals.js';
 import { mcp } from './http/routes/mcp.js';
 import {
@@ -249,11 +250,11 @@ export async function start(
     const checks = new Map<string, () => Promise<void>>([
       ['objects', () => objects.check()],
       ['state', () => state.check()],
-      ['thumbnails', () => thumbnailer.check()],
-      ...[...servers].map(([name, server]) => [`server ${name}`, () => server.check()] as const),
     ]);
+    const beside = partsBeside(thumbnailer, servers, clock);
+    gaugeServers(metrics, beside);
     const isDraining = () => draining.now;
-    const adminApp = createAdminApp({ checks, isDraining, metrics, refused });
+    const adminApp = createAdminApp({ checks, beside, isDraining, metrics, refused });
     const guard = {
       allowedHosts: [...config.allowedHosts, ...(config.publicUrl ? [new URL(config.publicUrl).host] : [])],
       allowedOrigins: [...config.allowedOrigins, ...(config.publicUrl ? [new URL(config.publicUrl).origin] : [])],

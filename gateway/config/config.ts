@@ -53,6 +53,8 @@ export interface Config {
    */
   publicUrl: string | undefined;
   adminListen: Address;
+  /** Whether it may be reached from other machines. */
+  adminAllowPublic: boolean;
   /** Authority of `mcp-file://` handles. */
   gatewayId: string;
   /** At least one, in the order of the file. */

@@ -21,7 +21,7 @@ export function crossCheck(parsed: Parsed, serverNames: readonly string[]): Conf
   ];
 }
 
-function reachability({ listen, adminListen, publicUrl, auth }: Parsed): ConfigProblem[] {
+function reachability({ listen, adminListen, adminAllowPublic, publicUrl, auth }: Parsed): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const letsAllIn = auth?.use === 'none' && !auth.allowPublic;
   if (listen !== undefined && !isLoopback(listen.host)) {
@@ -33,10 +33,9 @@ function reachability({ listen, adminListen, publicUrl, auth }: Parsed): ConfigP
     }
   }
   if (adminListen === undefined) return problems;
-  // the admin port asks nobody for a key
-  const isOpen = auth !== undefined && !(auth.use === 'none' && auth.allowPublic);
-  if (!isLoopback(adminListen.host) && isOpen) {
-    problems.push(problem(['adminListen'], OPEN_TO_ALL, formatAddress(adminListen)));
+  const isAllowed = adminAllowPublic !== false || auth === undefined || (auth.use === 'none' && auth.allowPublic);
+  if (!isLoopback(adminListen.host) && !isAllowed) {
+    problems.push(problem(['adminListen'], ADMIN_OPEN_TO_ALL, formatAddress(adminListen)));
   }
   if (listen !== undefined && listen.port !== 0 && listen.port === adminListen.port) {
     problems.push(problem(['adminListen'], 'must have another port than listen', formatAddress(adminListen)));
@@ -47,6 +46,10 @@ function reachability({ listen, adminListen, publicUrl, auth }: Parsed): ConfigP
 const OPEN_TO_ALL =
   'is not a loopback address, and with auth none whoever reaches it is let in. Listen on 127.0.0.1, or put what ' +
   'authenticates callers in front and say so: auth: { use: none, allowPublic: true }';
+
+const ADMIN_OPEN_TO_ALL =
+  'is not a loopback address, and the admin port asks nobody for a key: health and metrics are open to all who reach ' +
+  'it. Listen on 127.0.0.1, or see to it that the network keeps others away and say so: adminAllowPublic: true';
 
 /** State that leaves the process is read by others: what it must not give away needs a key of the operator's. */
 function secrecy({ state, secret }: Parsed): ConfigProblem[] {

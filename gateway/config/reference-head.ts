@@ -37,4 +37,26 @@ location /wharf/ {
   proxy_read_timeout 10m;
 }
 \`\`\`
+
+## In Kubernetes
+
+Kubelets and Prometheus come to the pod's own address, so let the admin port leave loopback, and let a NetworkPolicy, or
+the lack of a Service for that port, keep others away from it:
+
+\`\`\`yaml
+listen: 0.0.0.0:8080
+publicUrl: https://mcp.example.com
+adminListen: 0.0.0.0:9090
+adminAllowPublic: true
+\`\`\`
+
+\`\`\`yaml
+livenessProbe: { httpGet: { path: /healthz, port: 9090 } }
+readinessProbe: { httpGet: { path: /readyz, port: 9090 }, timeoutSeconds: 3 }
+\`\`\`
+
+The admin port answers to any IP address as Host; a name, such as \`wharf.monitoring.svc\`, must stand in \`allowedHosts\`.
+\`/readyz\` is 503 only for what this process cannot live without: its object store and its state store, or while it
+drains. What each server is like, and whether previews can be rendered, stands beside it and keeps no replica out of the
+balancer; alert on \`wharf_server_up == 0\`, whose \`cause\` says why.
 `;

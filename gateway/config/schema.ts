@@ -33,7 +33,16 @@ export function sectionSchemas(adapters: AdapterList) {
           'May have a path (https://example.com/wharf), which the proxy in front takes off again before it passes a ' +
           'request on. Default: http:// and `listen`, as long as that is a loopback address.',
       ),
-    adminListen: address('127.0.0.1:9090').describe('Health and metrics. A port of its own, never public by default.'),
+    adminListen: address('127.0.0.1:9090').describe(
+      'Health and metrics: `/healthz`, `/readyz`, `/metrics`. A port of its own, never public by default.',
+    ),
+    adminAllowPublic: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Allow `adminListen` beyond loopback, for kubelets and Prometheus. The admin port asks nobody for a key: the ' +
+          'network must keep others away from it. `auth: { use: none, allowPublic: true }` allows it too.',
+      ),
     gatewayId: z
       .string()
       .regex(/^[a-z0-9][a-z0-9.-]{0,62}$/, { error: 'must be 1 to 63 of a-z, 0-9, "." and "-"' })

@@ -46,8 +46,21 @@ const GAUGES: Record<GaugeName, string> = {
   wharf_upstream_connections: 'Channels open to stdio and legacy SSE servers',
 };
 
+/** Gauges of several values, which only this port's own parts know. */
+const SEVERAL = {
+  wharf_server_up: { help: '1 if a server can be reached; if not 0, and the cause', labels: ['server', 'cause'] },
+};
+
+export interface SeveralGauges {
+  /** Several values of one kind that are read whenever the metrics are scraped. */
+  gauges(
+    name: keyof typeof SEVERAL,
+    read: () => Promise<readonly { labels: Record<string, string>; value: number }[]>,
+  ): void;
+}
+
 /** The registry behind the `Metrics` port. */
-export function createMetrics(): Metrics & { text: () => Promise<string>; contentType: string } {
+export function createMetrics(): Metrics & SeveralGauges & { text: () => Promise<string>; contentType: string } {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const counters = new Map<CounterName, Counter>();
@@ -69,6 +82,20 @@ export function createMetrics(): Metrics & { text: () => Promise<string>; conten
         registers: [registry],
         collect() {
           this.set(read());
+        },
+      });
+    },
+    gauges: (name, read) => {
+      const { help, labels: labelNames } = SEVERAL[name];
+      new Gauge({
+        name,
+        help,
+        labelNames,
+        registers: [registry],
+        async collect() {
+          const found = await read();
+          this.reset();
+          for (const { labels, value } of found) this.set(labels, value);
         },
       });
     },

@@ -214,6 +214,7 @@ export class Server {
     return readLazy(lazy, this, this.#deps, signal);
   }
 
+  /** Resolves when the server can be reached. @throws what each of its transports says, together */
   async check(): Promise<void> {
     await Promise.any(this.#upstreams.map((upstream) => upstream.check()));
   }

@@ -145,10 +145,13 @@ describe('the admin port', () => {
     expect(ready.status).toBe(200);
     expect(await ready.json()).toEqual({
       status: 'ready',
-      parts: { objects: 'ok', state: 'ok', thumbnails: 'ok', 'server fake': 'ok' },
+      parts: { objects: 'ok', state: 'ok' },
+      thumbnails: 'ok',
+      servers: { fake: 'ok' },
     });
     const metrics = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
     expect(metrics).toMatch(/wharf_files_total\{server="fake"\} 1/);
+    expect(metrics).toMatch(/wharf_server_up\{server="fake"\} 1/);
     expect(metrics).toMatch(/wharf_held_bytes 0/);
     expect(metrics).toMatch(/wharf_part_memory_bytes 0/);
   });

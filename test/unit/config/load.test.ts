@@ -16,6 +16,7 @@ describe('a config of one server', () => {
       listen: { host: '127.0.0.1', port: 8080 },
       publicUrl: undefined,
       adminListen: { host: '127.0.0.1', port: 9090 },
+      adminAllowPublic: false,
       gatewayId: 'wharf',
       objects: {
         use: 'filesystem',
@@ -230,6 +231,19 @@ describe('the command line', () => {
     const result = await loadText(SERVER, {}, { adminListen: 'everywhere' });
     expect(result).toMatchObject({ ok: false, problems: [{ path: '--admin-listen' }] });
   });
+});
+
+describe('an admin port that others can reach', () => {
+  it.each(['auth: { use: apiKeys, keys: [{ name: a, hash: "sha256:KEY" }] }', 'auth: { use: none }'])(
+    'is allowed by a switch of its own, whatever auth says: %s (U1)',
+    async (auth) => {
+      const written = `adminListen: 0.0.0.0:9090\nadminAllowPublic: true\n${auth.replace('KEY', 'ab'.repeat(32))}\n`;
+      expect(await loadText(`${SERVER}${written}`)).toMatchObject({
+        ok: true,
+        config: { adminListen: { host: '0.0.0.0', port: 9090 }, adminAllowPublic: true },
+      });
+    },
+  );
 });
 
 describe('a file that cannot be read', () => {

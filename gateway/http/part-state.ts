@@ -1,0 +1,128 @@
+import { GatewayError } from '../errors.js';
+import { timeText } from '../policy/amounts.js';
+import type { Clock } from '../ports/clock.js';
+import type { SeveralGauges } from './metrics.js';
+
+/** A part that has not answered by then counts as down. */
+const CHECK_TIMEOUT_MS = 2000;
+
+/** What was found is believed for so long; probes and scrapes come from several sides. */
+const FRESH_MS = 1000;
+
+export const WELL = 'ok';
+
+/** Before a part has answered for the first time. */
+export const UNKNOWN = 'not known yet';
+
+/**
+ * What is known of a part that this process can go on without: a server, the previews. It is asked when somebody wants
+ * to know, one question at a time, and nobody needs to wait for its answer.
+ */
+export class PartState {
+  readonly #check: () => Promise<void>;
+  readonly #now: () => number;
+  #known = UNKNOWN;
+  #asking: Promise<void> | undefined;
+  #answered = Number.NEGATIVE_INFINITY;
+
+  constructor(check: () => Promise<void>, now: () => number) {
+    this.#check = check;
+    this.#now = now;
+  }
+
+  /**
+   * `ok`, or in words what is wrong.
+   * @param patienceMs for an answer that is newer than the last one
+   */
+  async look(patienceMs: number): Promise<string> {
+    if (!this.#asking && this.#now() - this.#answered >= FRESH_MS) this.#ask();
+    if (this.#asking) await within(patienceMs, this.#asking);
+    return this.#known;
+  }
+
+  #ask(): void {
+    const check = (async () => this.#check())();
+    const late = setTimeout(() => {
+      this.#known = lateText();
+    }, CHECK_TIMEOUT_MS).unref();
+    this.#asking = check
+      .then(
+        () => WELL,
+        (error: unknown) => causeOf(error),
+      )
+      .then((found) => {
+        clearTimeout(late);
+        this.#known = found;
+        this.#answered = this.#now();
+        this.#asking = undefined;
+      });
+  }
+}
+
+interface Checked {
+  check(): Promise<void>;
+}
+
+/** What is told beside the readiness of this process. */
+export interface PartsBeside {
+  thumbnails: PartState;
+  servers: ReadonlyMap<string, PartState>;
+}
+
+export function partsBeside(thumbnailer: Checked, servers: ReadonlyMap<string, Checked>, clock: Clock): PartsBeside {
+  const stateOf = (part: Checked) => new PartState(() => part.check(), clock.now);
+  return {
+    thumbnails: stateOf(thumbnailer),
+    servers: new Map([...servers].map(([name, server]) => [name, stateOf(server)])),
+  };
+}
+
+/** Shows which servers can be reached; one of which nothing is known yet is left out. */
+export function gaugeServers(metrics: SeveralGauges, { servers }: PartsBeside): void {
+  metrics.gauges('wharf_server_up', async () => {
+    const found = await Promise.all(
+      [...servers].map(async ([server, state]) => ({ server, cause: await state.look(CHECK_TIMEOUT_MS) })),
+    );
+    return found
+      .filter(({ cause }) => cause !== UNKNOWN)
+      .map(({ server, cause }) =>
+        cause === WELL ? { labels: { server }, value: 1 } : { labels: { server, cause }, value: 0 },
+      );
+  });
+}
+
+/** Asks a part that this process cannot live without. */
+export async function stateNow(check: () => Promise<void>): Promise<string> {
+  let found = lateText();
+  const asked = (async () => check())().then(
+    () => {
+      found = WELL;
+    },
+    (error: unknown) => {
+      found = causeOf(error);
+    },
+  );
+  await within(CHECK_TIMEOUT_MS, asked);
+  return found;
+}
+
+/** The public words for what is wrong: addresses and credentials are for the log. */
+function causeOf(error: unknown): string {
+  // several tries of one thing fail together: the first says it
+  if (error instanceof AggregateError && error.errors.length > 0) return causeOf(error.errors[0]);
+  if (error instanceof GatewayError && typeof error.facts.reason === 'string') return error.facts.reason;
+  return error instanceof Error && error.message !== '' ? error.message : 'failed';
+}
+
+function lateText(): string {
+  return `no answer within ${timeText(CHECK_TIMEOUT_MS)}`;
+}
+
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, over]);
+  clearTimeout(timer);
+}

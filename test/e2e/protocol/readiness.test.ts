@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { adapters } from '../../../adapters/index.js';
+import type { AdapterList } from '../../../gateway/config/adapter-list.js';
+import type { Thumbnailer } from '../../../gateway/ports/thumbnailer.js';
+import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { freePorts } from '../../helpers/gateway-process-ports.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+/** Previews whose process never says whether it works. */
+const silent: AdapterList = {
+  ...adapters,
+  thumbnails: {
+    ...adapters.thumbnails,
+    silent: {
+      settings: adapters.thumbnails.none?.settings as NonNullable<AdapterList['thumbnails'][string]>['settings'],
+      create: async (): Promise<Thumbnailer> => ({
+        name: 'silent',
+        render: async () => ({ kind: 'refused', reason: 'busy' }),
+        check: () => new Promise(() => {}),
+        close: async () => {},
+      }),
+    },
+  },
+};
+
+let fake: FakeUpstream;
+let wharf: Wharf;
+
+beforeAll(async () => {
+  fake = await startFakeUpstream({ transport: 'json' });
+  const [nobody] = await freePorts(1);
+  wharf = await startWharf({
+    servers: {
+      good: { url: fake.url },
+      // a name of two addresses, so that two tries fail together
+      probed: { url: `http://localhost:${nobody}/mcp` },
+      named: { url: `http://localhost:${nobody}/mcp`, transport: 'streamable-http' },
+      unknown: { url: 'http://nobody.invalid/mcp' },
+      program: { command: ['/nowhere/server'] },
+    },
+    config: { thumbnails: { use: 'silent' } },
+    adapters: silent,
+  });
+});
+
+afterAll(async () => {
+  await wharf?.stop();
+  await fake?.close();
+});
+
+describe('a gateway whose servers are down, and whose previews are slow', () => {
+  it('is ready, at once, and says of each what is wrong in words (U3)', async () => {
+    const look = async () => {
+      const answer = await fetch(`${wharf.adminUrl}/readyz`);
+      return { status: answer.status, body: (await answer.json()) as { servers: Record<string, string> } };
+    };
+    let seen = await look();
+    expect(seen.status).toBe(200);
+    // looking up a name may take longer than a probe waits
+    for (let tries = 0; tries < 100 && seen.body.servers.unknown === 'not known yet'; tries++) seen = await look();
+    expect(seen).toEqual({
+      status: 200,
+      body: {
+        status: 'ready',
+        parts: { objects: 'ok', state: 'ok' },
+        thumbnails: expect.stringMatching(/^(?:not known yet|no answer within 2 s)$/),
+        servers: {
+          good: 'ok',
+          probed: 'connection refused',
+          named: 'connection refused',
+          unknown: 'its host name is not known',
+          program: 'its command was not found',
+        },
+      },
+    });
+  });
+
+  it('tells the causes to Prometheus too (U3)', async () => {
+    const metrics = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
+    const lines = metrics.split('\n').filter((line) => line.startsWith('wharf_server_up{'));
+    expect(lines.sort()).toEqual([
+      'wharf_server_up{server="good"} 1',
+      'wharf_server_up{server="named",cause="connection refused"} 0',
+      'wharf_server_up{server="probed",cause="connection refused"} 0',
+      'wharf_server_up{server="program",cause="its command was not found"} 0',
+      'wharf_server_up{server="unknown",cause="its host name is not known"} 0',
+    ]);
+  });
+});

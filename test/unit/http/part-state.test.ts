@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+import { GatewayError } from '../../../gateway/errors.js';
+import { PartState, stateNow, UNKNOWN } from '../../../gateway/http/part-state.js';
+
+const refused = () => new GatewayError('upstream_unreachable', { server: 'a', reason: 'connection refused' });
+
+/** A part that answers when it is told to. */
+function part() {
+  const answers: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  const time = { now: 0 };
+  const state = new PartState(
+    () => new Promise<void>((resolve, reject) => answers.push({ resolve, reject })),
+    () => time.now,
+  );
+  return { state, answers, time };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('the state of a part', () => {
+  it('is what it last said, and nobody waits for more (U3)', async () => {
+    const { state, answers, time } = part();
+    expect(await state.look(1)).toBe(UNKNOWN);
+    answers[0]?.reject(refused());
+    await turn();
+    time.now = 5000;
+    expect(await state.look(1)).toBe('connection refused');
+    answers[1]?.resolve();
+    await turn();
+    expect(await state.look(1)).toBe('ok');
+  });
+
+  it('is asked by one question at a time, and not again at once', async () => {
+    const { state, answers, time } = part();
+    await Promise.all([state.look(1), state.look(1)]);
+    await state.look(1);
+    expect(answers).toHaveLength(1);
+    answers[0]?.resolve();
+    await turn();
+    await state.look(1);
+    expect(answers).toHaveLength(1);
+    time.now = 5000;
+    await state.look(1);
+    expect(answers).toHaveLength(2);
+  });
+
+  it('is that of the first of several tries that failed together (U3)', async () => {
+    const many = new AggregateError([refused(), new Error('something else')], 'All promises were rejected');
+    expect(await stateNow(() => Promise.reject(many))).toBe('connection refused');
+  });
+
+  it('is no answer when none comes', async () => {
+    expect(await stateNow(() => new Promise(() => {}))).toBe('no answer within 2 s');
+  });
+});
