@@ -24,12 +24,23 @@ export function createLog(level: 'debug' | 'info' | 'warn' | 'error', target?: L
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  return wrap(
-    pino(
-      options,
-      target ?? pino.destination({ dest: 2, sync: false, minLength: LINES_BYTES, periodicFlush: FLUSH_MS }),
-    ),
-  );
+  return wrap(pino(options, target ?? standardError()));
+}
+
+function standardError(): LogTarget {
+  const lines = pino.destination({ dest: 2, sync: false, minLength: LINES_BYTES, periodicFlush: FLUSH_MS });
+  let isGone = false;
+  lines.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EIO') throw error;
+    // A terminal that was closed is no reason to end the calls under way. What waits would be tried for ever at the end.
+    isGone = true;
+    lines.destroy();
+  });
+  return {
+    write: (line) => {
+      if (!isGone) lines.write(line);
+    },
+  };
 }
 
 function wrap(logger: Logger): Log {

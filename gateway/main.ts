@@ -8,6 +8,7 @@ import { loadConfig } from './config/load.js';
 import { configJsonSchema } from './config/reference.js';
 import { configMarkdown } from './config/reference-markdown.js';
 import { serversNamed, writtenNames } from './config/server-name.js';
+import { goOnAfterHangUp } from './hang-up.js';
 import { createLog } from './log.js';
 import { print, printError } from './print.js';
 import { problemsText, startedText, startFailureText, summaryText } from './report.js';
@@ -90,6 +91,7 @@ async function inspectServers(config: Config, isWhole: boolean, only: string | u
 
 async function run(config: Config): Promise<number> {
   const log = createLog(config.logLevel);
+  goOnAfterHangUp(log);
   try {
     // Loaded only here: `wharf check` and `wharf schema` need none of it.
     const { start } = await import('./start.js');

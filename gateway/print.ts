@@ -3,6 +3,9 @@
  * not wanted, and is no failure of the command, least of all of a gateway that goes on running.
  */
 
+/** The reader, or the terminal, is gone. */
+const GONE = new Set(['EPIPE', 'EIO']);
+
 const watched = new Set<NodeJS.WriteStream>();
 
 /** Writes to standard output. */
@@ -20,7 +23,7 @@ function write(stream: NodeJS.WriteStream, text: string): void {
   if (!watched.has(stream)) {
     watched.add(stream);
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
+      if (!GONE.has(error.code ?? '')) throw error;
     });
   }
   stream.write(text);

@@ -7,6 +7,7 @@ import type { Config } from './config/config.js';
 import { loadConfig } from './config/load.js';
 import { serversNamed, writtenNames } from './config/server-name.js';
 import { makePrivateFolder } from './files/temp-files.js';
+import { goOnAfterHangUp } from './hang-up.js';
 import { createLog } from './log.js';
 import { printError } from './print.js';
 import { problemsText, startFailureText } from './report.js';
@@ -31,6 +32,7 @@ export async function runStdio({ load, server }: StdioAction, adapters: AdapterL
     return 1;
   }
   const log = createLog(chosen.logLevel);
+  goOnAfterHangUp(log);
   try {
     const output = standardOutput();
     const gateway = await start(chosen, adapters, log, { stdio: { input: process.stdin, output } });

@@ -101,6 +101,24 @@ describe('a signal', () => {
     expect((await process.ended).code).toBe(0);
   });
 
+  it('SIGHUP neither reloads nor ends it, and the log says so (U11)', async () => {
+    fake.queue.push({
+      headDelayMs: 500,
+      contentType: 'application/json',
+      body: '{"jsonrpc":"2.0","id":5,"result":{}}',
+    });
+    const { process, mcp } = await startWharf();
+    const seen = fake.requests.length;
+    const answer = fetch(mcp, ping(5));
+    while (fake.requests.length === seen) await new Promise((resolve) => setTimeout(resolve, 10));
+    process.child.kill('SIGHUP');
+    while (!process.err().includes('SIGHUP')) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(process.err()).toMatch(/^\{"level":"warn".*"signal":"SIGHUP".*Nothing is reloaded/m);
+    expect(await (await answer).json()).toEqual({ jsonrpc: '2.0', id: 5, result: {} });
+    process.child.kill('SIGTERM');
+    expect((await process.ended).code).toBe(0);
+  });
+
   it('a second one ends it at once with 1', async () => {
     fake.queue.push({ never: true });
     const { process, mcp } = await startWharf();

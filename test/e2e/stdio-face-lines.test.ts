@@ -181,6 +181,17 @@ describe('the processes of wharf stdio', () => {
     expect(await face.leftovers()).toEqual([]);
   });
 
+  it('go on after SIGHUP, which reloads nothing (U11)', async () => {
+    await start('--', ...stdioServer());
+    await face.initialize();
+    face.child.kill('SIGHUP');
+    await until(() => face.err.includes('Nothing is reloaded'));
+    face.request(1, 'tools/call', { name: 'echo', arguments: { text: 'still here' } });
+    expect(JSON.stringify((await face.answer(1)).result)).toContain('still here');
+    face.child.stdin.end();
+    expect(await face.ended).toBe(0);
+  });
+
   it('all end with the input', async () => {
     await start('--', process.execPath, '-e', STUBBORN);
     await face.initialize();
