@@ -53,12 +53,17 @@ export function createDownloadLedger({ limits }: Pick<Config, 'limits'>, sharing
   return new Ledger({ limit: 'limits.downloads', total: limits.downloads, sharing });
 }
 
+/** The count of what is kept of servers' tools. A share has room for the longest list. */
+export function createCatalogLedger({ limits }: Pick<Config, 'limits'>, sharing: Sharing): Ledger {
+  return new Ledger({ limit: 'limits.catalog', total: limits.catalog, sharing, unit: limits.response });
+}
+
 /** Shows how much is counted, and the most that any one principal, or server, has of it. */
 export function gaugeShares(
   metrics: Metrics,
-  counted: { held: HeldBudget; budget: PartBudget; requests: Ledger; streams: Ledger },
+  counted: { held: HeldBudget; budget: PartBudget; requests: Ledger; streams: Ledger; catalog: Ledger },
 ): void {
-  const { held, budget, requests, streams } = counted;
+  const { held, budget, requests, streams, catalog } = counted;
   metrics.gauge('wharf_held_bytes', () => held.used);
   metrics.gauge('wharf_held_bytes_of_one_principal', () => held.largest('principal'));
   metrics.gauge('wharf_held_bytes_of_one_server', () => held.largest('server'));
@@ -67,4 +72,5 @@ export function gaugeShares(
   metrics.gauge('wharf_part_memory_bytes_of_one_server', () => budget.largest('server'));
   metrics.gauge('wharf_requests_of_one_principal', () => requests.largest('principal'));
   metrics.gauge('wharf_downloads', () => streams.used);
+  metrics.gauge('wharf_catalog_bytes', () => catalog.used);
 }

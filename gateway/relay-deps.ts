@@ -10,10 +10,11 @@ import type { Dialect } from './ports/dialect.js';
 import type { Log } from './ports/log.js';
 import type { Metrics } from './ports/metrics.js';
 import type { Transfer } from './ports/transfer.js';
-import { Catalog } from './relay/catalog.js';
+import { Catalog, type ToolFacts } from './relay/catalog.js';
 import type { RelayDeps } from './relay/exchange.js';
 import type { FileTakers } from './relay/file-takers.js';
 import { incomingFetch } from './relay/incoming-fetch.js';
+import type { KeptViews } from './relay/kept-views.js';
 import { LocalMethods } from './relay/local-methods.js';
 import { LocalTools } from './relay/local-tools.js';
 import type { OutgoingFileDeps } from './relay/outgoing-files.js';
@@ -30,6 +31,8 @@ export interface SharedParts {
   library: Library;
   uploads: Uploads;
   takers: FileTakers;
+  /** What is kept of what their tools declare. */
+  keptTools: KeptViews<ToolFacts>;
   held: HeldBudget;
   tempFiles: TempFiles;
   transfer: Transfer;
@@ -103,7 +106,14 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
       !config.links.lasting,
     ),
     sessions: parts.sessions,
-    catalog: new Catalog(tools, dialects, { takers: parts.takers, log }),
+    catalog: new Catalog(tools, dialects, {
+      server: name,
+      kept: parts.keptTools,
+      limits,
+      timeouts,
+      takers: parts.takers,
+      log,
+    }),
     takers: parts.takers,
     taskTools: parts.taskTools,
     clock: parts.clock,

@@ -25,6 +25,7 @@ import { gaugeServers, partsBeside } from './http/part-state.js';
 import { Refusals } from './http/refusals.js';
 import { mcp } from './http/routes/mcp.js';
 import {
+  createCatalogLedger,
   createDownloadLedger,
   createHeldBudget,
   createPartBudget,
@@ -35,7 +36,9 @@ import {
 } from './ledgers.js';
 import type { Clock } from './ports/clock.js';
 import type { Log } from './ports/log.js';
+import type { ToolFacts } from './relay/catalog.js';
 import { FileTakers } from './relay/file-takers.js';
+import { KeptViews } from './relay/kept-views.js';
 import { Server } from './relay/server.js';
 import { Sessions } from './relay/session.js';
 import { TaskTools } from './relay/task-tools.js';
@@ -171,11 +174,13 @@ export async function start(
     const tempFiles = new TempFiles({ log });
     await tempFiles.removeLeftOvers();
     const takers = new FileTakers(config.servers.map(({ tools }) => tools));
+    const catalogLedger = createCatalogLedger(config, sharing);
     const ownPorts: number[] = [];
     const parts = {
       config,
       ownPorts: () => ownPorts,
       takers,
+      keptTools: new KeptViews<ToolFacts>(catalogLedger),
       ingest,
       library,
       uploads,
@@ -222,7 +227,7 @@ export async function start(
     const sockets = socketsFor(limits.sockets, log);
     const requests = createRequestLedger(sockets.allowed, sharing);
     const streams = createDownloadLedger(config, sharing);
-    gaugeShares(metrics, { held, budget, requests, streams });
+    gaugeShares(metrics, { held, budget, requests, streams, catalog: catalogLedger });
     const mcpDeps = { servers, authenticate, held, requests, timeouts, log, metrics, open, refused };
     const direct = options.stdio ? {} : { direct: mcp(mcpDeps) };
     const app = createApp({

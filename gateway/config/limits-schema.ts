@@ -133,6 +133,13 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     text: 'Downloads that Wharf streams at one time, whole process; one to a client that reads slowly holds up to 512 KiB. Those that are sent on to the store do not count.',
     processWide: true,
   },
+  catalog: {
+    kind: 'size',
+    min: MIB,
+    max: 16 * GIB,
+    text: "Memory that may be kept of what servers declare of their tools, whole process. Of one server's list, all pages together, as much is read as `limits.response`; what is not kept is asked for again.",
+    processWide: true,
+  },
   sessions: {
     kind: 'count',
     min: 1,

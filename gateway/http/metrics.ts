@@ -40,6 +40,7 @@ const GAUGES: Record<GaugeName, string> = {
   wharf_part_memory_bytes_of_one_server: 'The most of them that one server has',
   wharf_requests_of_one_principal: 'The most requests that one principal has under way',
   wharf_downloads: 'Downloads that are streamed',
+  wharf_catalog_bytes: 'Memory that is kept of what servers declare of their tools',
   wharf_clean_ups: 'Removals under way of what failures have left',
   wharf_client_connections: 'Connections of clients on the public port',
   wharf_open_exchanges: 'Exchanges under way',

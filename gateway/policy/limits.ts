@@ -49,6 +49,8 @@ export interface Limits {
   capabilities: number;
   /** Downloads that Wharf itself streams at one time, whole process. */
   downloads: number;
+  /** Memory that may be kept of what servers declare of their tools, whole process. */
+  catalog: number;
   /** Sessions at one time, of the whole process. */
   sessions: number;
   /** How many times larger than its encoding a compressed answer may be. */
@@ -105,6 +107,7 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   sockets: 10_000,
   capabilities: 16 * KIB,
   downloads: 500,
+  catalog: 64 * MIB,
   sessions: 10_000,
   codingRatio: 100,
 };

@@ -37,4 +37,5 @@ export type GaugeName =
   | 'wharf_part_memory_bytes_of_one_server'
   | 'wharf_requests_of_one_principal'
   | 'wharf_downloads'
+  | 'wharf_catalog_bytes'
   | 'wharf_client_connections';

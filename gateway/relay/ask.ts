@@ -43,9 +43,10 @@ function objectOr(value: JsonValue | undefined): JsonObject {
 
 /** What such a request was answered with. */
 export function ownAnswer(message: HeldMessage): OwnAnswer {
-  const answer: unknown = JSON.parse(message.skeleton().toString('utf8'));
+  const json = message.skeleton();
+  const answer: unknown = JSON.parse(json.toString('utf8'));
   const { result, error } = objectOr(answer as JsonValue);
-  if (isObject(result)) return { result };
+  if (isObject(result)) return { result, bytes: json.length };
   if (!isObject(error) || typeof error.code !== 'number') return undefined;
   const { code, message: text, data } = error;
   return { error: { code, message: typeof text === 'string' ? text : '', ...(data !== undefined && { data }) } };

@@ -1,10 +1,13 @@
 import { LRUCache } from 'lru-cache';
+import type { Limits, Timeouts } from '../policy/limits.js';
 import type { Dialect, JsonObject, JsonValue, RpcError } from '../ports/dialect.js';
 import type { FileSlot, ToolSettings } from '../ports/file-slot.js';
 import type { Log } from '../ports/log.js';
 import { sizeIsText } from './companions.js';
 import { slotsOf } from './file-slots.js';
 import type { FileTakers } from './file-takers.js';
+import { heapOf } from './heap-size.js';
+import type { KeptView, KeptViews } from './kept-views.js';
 import { withLiftedNames } from './lifted-arguments.js';
 import type { Beside } from './local-tools.js';
 import { type RequiredSlot, requiredSlots } from './missing-files.js';
@@ -17,6 +20,8 @@ import { unknownArguments } from './unknown-argument.js';
 /** What is kept of a tool. */
 export interface ToolFacts {
   outputSchema?: JsonObject;
+  /** It declares one that is too large to be kept. */
+  hasUnkeptSchema?: true;
   paramHeaders: ParamHeader[];
   /** Where its arguments may hold files. */
   slots: FileSlot[];
@@ -24,11 +29,12 @@ export interface ToolFacts {
   required: RequiredSlot[];
 }
 
-/** Principals whose view of a server is remembered at one time. */
-const MAX_VIEWS = 1000;
-/** Tools remembered of one view; a server with more is asked again for those that fell out. */
-const MAX_TOOLS = 2000;
-const VIEW_TTL_MS = 5 * 60 * 1000;
+/** Views that have been refused and are remembered at one time. */
+const MAX_REFUSED = 1000;
+/** What one schema may take of what is kept of a view: the others need room too. */
+const SCHEMA_PART = 0.25;
+/** A schema is there as its server wrote it, and as clients are shown it. */
+const SCHEMA_COPIES = 2;
 /** Pages of one tools/list that are fetched at most: a cursor that never ends must not be followed for ever. */
 const MAX_PAGES = 50;
 /** A server that does not list all of its tools is not asked again for each call of one that is not known. */
@@ -37,8 +43,10 @@ const REFUSED_TTL_MS = 30 * 1000;
 /** Asks the server on a session of the client's; undefined when it refused. */
 export type Ask = (method: string, params: JsonObject) => Promise<JsonObject | undefined>;
 
-/** What a server answered to a request of Wharf's own; undefined when it did not answer. */
-export type OwnAnswer = { result: JsonObject } | { error: RpcError } | undefined;
+/**
+ * What a server answered to a request of Wharf's own, and how long that was; undefined when it did not answer.
+ */
+export type OwnAnswer = { result: JsonObject; bytes?: number } | { error: RpcError } | undefined;
 
 /** The same, told also how it refused. */
 export type Inquire = (method: string, params: JsonObject) => Promise<OwnAnswer>;
@@ -50,34 +58,37 @@ export function asking(inquire: Inquire): Ask {
   };
 }
 
+export interface CatalogOptions {
+  server: string;
+  /** What is kept of all servers' tools. */
+  kept: KeptViews<ToolFacts>;
+  limits: Pick<Limits, 'response'>;
+  timeouts: Pick<Timeouts, 'upstream'>;
+  takers?: FileTakers;
+  log?: Pick<Log, 'warn'>;
+}
+
 /**
  * What each tool of one server declared, by principal and protocol version. It is filled by the tools/list answers that
  * pass, dropped on `notifications/tools/list_changed`, and asked for when a result needs it and it is not there.
  */
 export class Catalog {
-  readonly #views = new LRUCache<string, LRUCache<string, ToolFacts>>({ max: MAX_VIEWS, ttl: VIEW_TTL_MS });
+  readonly #options: CatalogOptions;
   /** Views of which every tool has been seen. */
-  readonly #whole = new WeakSet<LRUCache<string, ToolFacts>>();
+  readonly #whole = new WeakSet<KeptView<ToolFacts>>();
   /** Views of which the server has refused to list all. */
-  readonly #refused = new LRUCache<string, true>({ max: MAX_VIEWS, ttl: REFUSED_TTL_MS });
+  readonly #refused = new LRUCache<string, true>({ max: MAX_REFUSED, ttl: REFUSED_TTL_MS });
   /** Lists under way: many calls at once need one. */
-  readonly #fetching = new Map<string, Promise<void>>();
+  readonly #fetching = new Map<string, Promise<ToolFacts | undefined>>();
   readonly #settings: Readonly<Record<string, ToolSettings>>;
   readonly #dialects: readonly Dialect[];
-  readonly #takers: FileTakers | undefined;
-  readonly #log: Pick<Log, 'warn'> | undefined;
   /** Configured tools whose arguments have been held against the config. */
   readonly #checked = new Set<string>();
 
   /** @param settings what the operator says of each tool */
-  constructor(
-    settings: Readonly<Record<string, ToolSettings>>,
-    dialects: readonly Dialect[],
-    { takers, log }: { takers?: FileTakers; log?: Pick<Log, 'warn'> } = {},
-  ) {
+  constructor(settings: Readonly<Record<string, ToolSettings>>, dialects: readonly Dialect[], options: CatalogOptions) {
     this.#settings = settings;
-    this.#takers = takers;
-    this.#log = log;
+    this.#options = options;
     this.#dialects = dialects;
   }
 
@@ -106,13 +117,22 @@ export class Catalog {
 
   /** Takes note of a tools/list result on its way to the client. */
   observe(view: string, result: JsonObject): void {
+    const { kept, server, limits, takers } = this.#options;
+    const tools = kept.open(server, view);
     for (const tool of toolsOf(result)) {
       if (typeof tool.name !== 'string') continue;
-      const facts = this.factsOf(tool);
-      if (facts.slots.length > 0) this.#takers?.found();
-      this.#view(view).set(tool.name, facts);
+      const facts = this.#keptOf(this.factsOf(tool));
+      if (facts.slots.length > 0) takers?.found();
+      kept.keep(tools, tool.name, facts, limits.response);
       this.#warnOfUnknown(tool, tool.name);
     }
+  }
+
+  /** Without a schema that leaves too little room for others. */
+  #keptOf({ outputSchema, ...facts }: ToolFacts): ToolFacts {
+    if (!outputSchema) return facts;
+    const most = (this.#options.limits.response * SCHEMA_PART) / SCHEMA_COPIES;
+    return heapOf(outputSchema, most) > most ? { ...facts, hasUnkeptSchema: true } : { ...facts, outputSchema };
   }
 
   /** Once: what is misspelt in the config works for nobody who goes by the list, and nothing else says so. */
@@ -122,35 +142,34 @@ export class Catalog {
     this.#checked.add(name);
     for (const { path, known } of unknownArguments(tool, settings.files)) {
       const text = 'a file argument is configured that its tool does not have: no client is shown it';
-      this.#log?.warn({ tool: name, path, arguments: known }, text);
+      this.#options.log?.warn({ tool: name, path, arguments: known }, text);
     }
   }
 
   forget(view: string): void {
-    this.#views.delete(view);
+    this.#options.kept.forget(this.#options.server, view);
     this.#refused.delete(view);
   }
 
   /** Whether the server has been asked for all of its tools: one that is not known then is none, or a new one. */
   isSettled(view: string): boolean {
-    const tools = this.#views.get(view);
-    return (tools !== undefined && this.#whole.has(tools)) || this.#refused.has(view);
+    return this.isWhole(view) || this.#refused.has(view);
   }
 
   /** Whether every tool of the server has been seen. */
   isWhole(view: string): boolean {
-    const tools = this.#views.get(view);
-    return tools !== undefined && this.#whole.has(tools);
+    const tools = this.#find(view);
+    return tools !== undefined && this.#whole.has(tools) && !tools.hasLost;
   }
 
   /** Whether one of the tools that have been seen declares what its results hold. */
   declaresResults(view: string): boolean {
-    return [...(this.#views.get(view)?.values() ?? [])].some(({ outputSchema }) => outputSchema !== undefined);
+    return this.#facts(view).some(({ outputSchema, hasUnkeptSchema }) => outputSchema !== undefined || hasUnkeptSchema);
   }
 
   /** Names of the tools that have been seen. */
   toolNames(view: string): ReadonlySet<string> {
-    return new Set(this.#views.get(view)?.keys());
+    return new Set(this.#find(view)?.values.keys());
   }
 
   /** What Wharf's own tools beside those of this view depend on. */
@@ -160,20 +179,20 @@ export class Catalog {
 
   /** Whether one of the tools that have been seen takes files. */
   takesFiles(view: string): boolean {
-    return [...(this.#views.get(view)?.values() ?? [])].some((tool) => tool.slots.length > 0);
+    return this.#facts(view).some((tool) => tool.slots.length > 0);
   }
 
   /** A tool that has been seen. */
   known(view: string, name: string): ToolFacts | undefined {
-    return this.#views.get(view)?.get(name);
+    return this.#find(view)?.get(name);
   }
 
   /** A tool, asked for if it has not been seen. */
   async tool(view: string, name: string, inquire: Inquire): Promise<ToolFacts | undefined> {
     const known = this.known(view, name);
-    if (known) return known;
-    await this.#fetch(view, inquire, name);
-    return this.known(view, name);
+    // a server that has just refused, or whose list has no end, is not asked by each call
+    if (known || this.#refused.has(view)) return known;
+    return this.#fetch(view, inquire, name);
   }
 
   /** Sees to it that every tool has been seen: what is not there then the server has not. */
@@ -182,51 +201,85 @@ export class Catalog {
   }
 
   /** Asks for every page, unless somebody is at it. @param wanted the tool that is needed */
-  async #fetch(view: string, inquire: Inquire, wanted?: string): Promise<void> {
+  async #fetch(view: string, inquire: Inquire, wanted?: string): Promise<ToolFacts | undefined> {
+    const known = () => (wanted === undefined ? undefined : this.known(view, wanted));
     for (let other = this.#fetching.get(view); other; other = this.#fetching.get(view)) {
       await other.catch(() => {});
       // else whoever asked has gone before the server had answered
-      if (this.isSettled(view) || (wanted !== undefined && this.known(view, wanted))) return;
+      if (this.isSettled(view) || known()) return known();
     }
     const fetched = this.#fetchPages(view, inquire, wanted).finally(() => {
       if (this.#fetching.get(view) === fetched) this.#fetching.delete(view);
     });
     this.#fetching.set(view, fetched);
-    await fetched;
+    return fetched;
   }
 
-  async #fetchPages(view: string, inquire: Inquire, wanted: string | undefined): Promise<void> {
-    const begun = this.#view(view);
-    let found: JsonObject | undefined;
+  /** @returns what is wanted, also where it is too much to be kept */
+  async #fetchPages(view: string, inquire: Inquire, wanted: string | undefined): Promise<ToolFacts | undefined> {
+    const { kept, server, limits } = this.#options;
+    const begun = kept.open(server, view);
+    const most = new ListLimits(this.#options);
+    let found: ToolFacts | undefined;
     let cursor: JsonValue | undefined;
     let outcome: 'whole' | 'silence' | 'refused' | undefined;
-    for (let page = 0; !outcome && page < MAX_PAGES; page++) {
+    while (!outcome) {
       const answer = await inquire('tools/list', cursor === undefined ? {} : { cursor });
       if (!answer) outcome = 'silence';
       else if ('error' in answer) outcome = 'refused';
       else {
         this.observe(view, answer.result);
-        found ??= toolsOf(answer.result).find(({ name }) => name === wanted);
+        const tool = found ? undefined : toolsOf(answer.result).find(({ name }) => name === wanted);
+        if (tool) found = this.#keptOf(this.factsOf(tool));
         cursor = answer.result.nextCursor;
         if (typeof cursor !== 'string') outcome = 'whole';
+        // a list without end is a refusal
+        else if (!most.allowsMore(answer.bytes ?? 0)) outcome = 'refused';
       }
     }
-    const tools = this.#view(view);
-    // silence may be the fault of the caller, who has gone; pages without end are a refusal
-    if (outcome === undefined || outcome === 'refused') this.#refused.set(view, true);
+    const tools = kept.open(server, view);
+    // silence may be the fault of the caller, who has gone
+    if (outcome === 'refused') this.#refused.set(view, true);
     // what changed meanwhile has been forgotten
-    if (outcome === 'whole' && tools === begun && tools.size < MAX_TOOLS) this.#whole.add(tools);
+    if (outcome === 'whole' && tools === begun) this.#whole.add(tools);
     // of a list that is too long it may have fallen out already
-    if (found && wanted !== undefined) tools.set(wanted, this.factsOf(found));
+    if (found && wanted !== undefined) kept.keep(tools, wanted, found, limits.response);
+    return found;
   }
 
-  #view(view: string): LRUCache<string, ToolFacts> {
-    let tools = this.#views.get(view);
-    if (!tools) {
-      tools = new LRUCache({ max: MAX_TOOLS });
-      this.#views.set(view, tools);
-    }
-    return tools;
+  #find(view: string): KeptView<ToolFacts> | undefined {
+    return this.#options.kept.find(this.#options.server, view);
+  }
+
+  #facts(view: string): ToolFacts[] {
+    return [...(this.#find(view)?.values.values() ?? [])].map(({ value }) => value);
+  }
+}
+
+/** How much of one list is asked for: all of it is no more than a single message may be. */
+class ListLimits {
+  readonly #options: CatalogOptions;
+  readonly #begun = performance.now();
+  #pages = 0;
+  #bytes = 0;
+
+  constructor(options: CatalogOptions) {
+    this.#options = options;
+  }
+
+  /** Whether there may be another page after one of so many bytes. */
+  allowsMore(bytes: number): boolean {
+    this.#pages += 1;
+    this.#bytes += bytes;
+    const { limits, timeouts, log } = this.#options;
+    const passed = [
+      { limit: 'limits.response', allowed: limits.response, actual: this.#bytes },
+      { limit: 'timeouts.upstream', allowed: timeouts.upstream, actual: Math.round(performance.now() - this.#begun) },
+      { limit: 'pages', allowed: MAX_PAGES, actual: this.#pages + 1 },
+    ].find(({ allowed, actual }) => actual > allowed);
+    if (passed)
+      log?.warn(passed, 'a list of tools is too long: what stands after is not known, and no files are read in it');
+    return passed === undefined;
   }
 }
 

@@ -39,7 +39,7 @@ export function declaredResults(
 
 async function ofTool(catalog: Catalog, view: string, tool: string, inquire: Inquire): Promise<DeclaredResult> {
   const facts = await catalog.tool(view, tool, inquire);
-  if (facts) return facts.outputSchema ?? 'none';
+  if (facts) return facts.outputSchema ?? (facts.hasUnkeptSchema ? 'unknown' : 'none');
   // one that is not listed has been shown to no client
   return catalog.isWhole(view) ? 'none' : 'unknown';
 }

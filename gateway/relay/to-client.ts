@@ -346,7 +346,8 @@ function liftRefusals({ message, answers, deps, to }: Work): Edit[] {
 
 function refusalContext({ request }: Work['answers'][number], deps: RelayDeps, { client, principal }: Addressee) {
   const tool = deps.catalog.known(viewOf(client.protocolVersion, principal), request?.subject ?? '');
-  return { client, dialects: deps.dialects, outputSchema: tool?.outputSchema };
+  // of one that is too large to be kept nothing is known to be foreseen
+  return { client, dialects: deps.dialects, outputSchema: tool?.hasUnkeptSchema ? {} : tool?.outputSchema };
 }
 
 function remapIds({ message, to }: Work): Edit[] {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { create as mcpInline } from '../../../adapters/dialects/mcp-inline/index.js';
 import type { JsonObject } from '../../../gateway/ports/json.js';
 import { Catalog, type Inquire, type OwnAnswer } from '../../../gateway/relay/catalog.js';
+import { catalogOptions } from '../../helpers/catalog.js';
 
 const VIEW = '2025-06-18 ann';
 const MINUTE = 60_000;
@@ -29,7 +30,7 @@ const inquire: Inquire = async (_method, params) => {
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ['performance'] });
   jest.spyOn(performance, 'now').mockImplementation(() => now);
-  catalog = new Catalog({}, [mcpInline()]);
+  catalog = new Catalog({}, [mcpInline()], catalogOptions());
   asked = [];
   answer = () => ({ result: { tools: [taking('ocr'), plain('other')] } });
 });
@@ -47,7 +48,7 @@ describe('a configured file argument that the tool does not have', () => {
     const log = { warn: (fields: unknown) => warned.push(fields) };
     const files = [{ path: 'fiel', encoding: 'base64' } as const, { path: 'file', encoding: 'base64' } as const];
     const settings = { ocr: { files, results: { files: [] } } };
-    const configured = new Catalog(settings, [mcpInline()], { log });
+    const configured = new Catalog(settings, [mcpInline()], catalogOptions({ log }));
     for (const view of [VIEW, 'another', VIEW]) configured.observe(view, { tools: [taking('ocr'), taking('other')] });
     expect(warned).toEqual([{ tool: 'ocr', path: 'fiel', arguments: ['file'] }]);
   });
@@ -115,6 +116,55 @@ describe('what is known of a server’s tools', () => {
     expect(asked).toHaveLength(2);
     expect(await slotsOf('t0')).toEqual([['file']]);
     expect(asked).toHaveLength(2);
+  });
+
+  it('is read up to limits.response over all pages, and not again by each call (safety 8)', async () => {
+    const warned: unknown[] = [];
+    const limits = { response: 1_000_000 };
+    const log = { warn: (fields: unknown) => warned.push(fields) };
+    catalog = new Catalog({}, [mcpInline()], catalogOptions({ limits, log }));
+    answer = ({ cursor = '0' }) => ({
+      result: { tools: [taking(`t${cursor}`)], nextCursor: String(Number(cursor) + 1) },
+      bytes: 400_000,
+    });
+    expect(await slotsOf('t1')).toEqual([['file']]);
+    expect(asked).toHaveLength(3);
+    expect(warned).toEqual([{ limit: 'limits.response', allowed: 1_000_000, actual: 1_200_000 }]);
+    for (let call = 0; call < 5; call++) expect(await slotsOf('t40')).toBeUndefined();
+    expect(asked).toHaveLength(3);
+    pass(MINUTE);
+    await slotsOf('t40');
+    expect(asked).toHaveLength(6);
+  });
+
+  it('is not followed for longer than timeouts.upstream, or over more than fifty pages (safety 8)', async () => {
+    answer = ({ cursor = '0' }) => {
+      pass(10_000);
+      return { result: { tools: [], nextCursor: String(Number(cursor) + 1) } };
+    };
+    catalog = new Catalog({}, [mcpInline()], catalogOptions({ timeouts: { upstream: 45_000 } }));
+    expect(await slotsOf('t')).toBeUndefined();
+    expect(asked).toHaveLength(5);
+    catalog = new Catalog({}, [mcpInline()], catalogOptions());
+    asked = [];
+    expect(await slotsOf('t')).toBeUndefined();
+    expect(asked).toHaveLength(50);
+  });
+
+  it('lacks a schema of results that is too large to be kept, and says so (safety 8)', async () => {
+    const schema = (length: number) => ({ type: 'object', description: 'x'.repeat(length) });
+    const limits = { response: 1_000_000 };
+    catalog = new Catalog({}, [mcpInline()], catalogOptions({ limits }));
+    const tools = [
+      { ...taking('large'), outputSchema: schema(200_000) },
+      { ...taking('small'), outputSchema: schema(20_000) },
+    ];
+    answer = () => ({ result: { tools } });
+    expect(await catalog.tool(VIEW, 'large', inquire)).toMatchObject({ hasUnkeptSchema: true, slots: [{}] });
+    expect(catalog.known(VIEW, 'large')?.outputSchema).toBeUndefined();
+    expect(catalog.known(VIEW, 'small')?.outputSchema).toEqual(schema(20_000));
+    expect(catalog.known(VIEW, 'small')?.hasUnkeptSchema).toBeUndefined();
+    expect(catalog.declaresResults(VIEW)).toBe(true);
   });
 
   it('is each principal’s own', async () => {

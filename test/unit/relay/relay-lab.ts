@@ -31,6 +31,7 @@ import { TaskTools } from '../../../gateway/relay/task-tools.js';
 import { type Addressee, dismiss, toClient } from '../../../gateway/relay/to-client.js';
 import type { HeldMessage } from '../../../gateway/wire/json/reader.js';
 import { heldBudget, partBudget } from '../../helpers/budgets.js';
+import { catalogOptions } from '../../helpers/catalog.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 const HOST = 'http://store.test';
@@ -149,7 +150,7 @@ export class RelayLab {
       files: { library, previewOf: async () => undefined },
       dialects,
       sessions: {} as Sessions,
-      catalog: new Catalog({}, dialects),
+      catalog: new Catalog({}, dialects, catalogOptions()),
       takers: new FileTakers([]),
       taskTools: new TaskTools({ state: this.state, keys: new StateKeys([]), log: silentLog, keptMs: 60_000 }),
       // of the other direction

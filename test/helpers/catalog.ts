@@ -1,0 +1,16 @@
+import { Ledger, UNSHARED } from '../../gateway/budget/ledger.js';
+import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js';
+import type { CatalogOptions } from '../../gateway/relay/catalog.js';
+import { KeptViews } from '../../gateway/relay/kept-views.js';
+
+/** What a catalog has beside its settings, for a server that is alone. */
+export function catalogOptions(options: Partial<CatalogOptions> = {}): CatalogOptions {
+  const ledger = new Ledger({ limit: 'limits.catalog', total: DEFAULT_LIMITS.catalog, sharing: UNSHARED });
+  return {
+    server: 'up',
+    kept: new KeptViews(ledger),
+    limits: DEFAULT_LIMITS,
+    timeouts: DEFAULT_TIMEOUTS,
+    ...options,
+  };
+}
