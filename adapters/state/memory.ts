@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Ledger, refusalFacts } from '../../gateway/budget/ledger.js';
+import { keysFor, Ledger, refusalFacts } from '../../gateway/budget/ledger.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { Owner } from '../../gateway/ports/owner.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
@@ -37,7 +37,7 @@ export function create(
 
   const forget = (key: string, entry: Entry): void => {
     entries.delete(key);
-    ledger.give(1, entry.owner);
+    ledger.give(keysFor(entry.value), entry.owner);
   };
 
   const living = (key: string): Entry | undefined => {
@@ -65,12 +65,13 @@ export function create(
 
     async create(key, value, ttlMs, owner = {}) {
       if (living(key) !== undefined) return false;
-      let refusal = ledger.take(1, owner);
+      const keys = keysFor(value);
+      let refusal = ledger.take(keys, owner);
       if (refusal) {
         purge();
-        refusal = ledger.take(1, owner);
+        refusal = ledger.take(keys, owner);
       }
-      if (refusal) throw new GatewayError('state_full', { ...refusalFacts(refusal), actual: refusal.actual - 1 });
+      if (refusal) throw new GatewayError('state_full', { ...refusalFacts(refusal), actual: refusal.actual - keys });
       const expiresAt = clock.now() + ttlMs;
       entries.set(key, { value, expiresAt, owner });
       earliest = Math.min(earliest, expiresAt);
@@ -91,6 +92,9 @@ export function create(
     async replace(key, expected, value, ttlMs) {
       const entry = living(key);
       if (entry?.value !== expected) return false;
+      // what is there already must not be lost for want of room
+      ledger.give(keysFor(entry.value), entry.owner);
+      ledger.add(keysFor(value), entry.owner);
       entry.value = value;
       entry.expiresAt = clock.now() + ttlMs;
       earliest = Math.min(earliest, entry.expiresAt);

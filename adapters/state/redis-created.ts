@@ -22,10 +22,13 @@ export class CreatedKeys {
     this.#clock = clock;
   }
 
-  /** Counts a key that is about to be created. */
-  take(owner: Owner, ttlMs: number): { refusal: Refusal } | { undo: () => void } {
+  /**
+   * Counts a key that is about to be created.
+   * @param keys for how many it counts
+   */
+  take(owner: Owner, ttlMs: number, keys: number): { refusal: Refusal } | { undo: () => void } {
     this.#forgetExpired();
-    const refusal = this.#ledger.take(1, owner);
+    const refusal = this.#ledger.take(keys, owner);
     if (refusal) return { refusal };
     const end = Math.ceil((this.#clock.now() + ttlMs) / TOGETHER_MS) * TOGETHER_MS;
     const owners = this.#ending.get(end) ?? new Map<string, { owner: Owner; keys: number }>();
@@ -33,13 +36,13 @@ export class CreatedKeys {
     this.#earliest = Math.min(this.#earliest, end);
     const name = `${owner.principal ?? ''}\0${owner.server ?? ''}`;
     const counted = owners.get(name) ?? { owner, keys: 0 };
-    counted.keys += 1;
+    counted.keys += keys;
     owners.set(name, counted);
     return {
       undo: () => {
         if (this.#ending.get(end) !== owners) return;
-        counted.keys -= 1;
-        this.#ledger.give(1, owner);
+        counted.keys -= keys;
+        this.#ledger.give(keys, owner);
       },
     };
   }

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { refusalFacts } from '../../gateway/budget/ledger.js';
+import { keysFor, refusalFacts } from '../../gateway/budget/ledger.js';
 import { Patience } from '../../gateway/budget/patience.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
@@ -114,10 +114,11 @@ export async function create(
     name: 'redis',
 
     async create(key, value, ttlMs, owner = {}) {
-      const counted = created?.take(owner, ttlMs);
+      const keys = keysFor(value);
+      const counted = created?.take(owner, ttlMs, keys);
       if (counted && 'refusal' in counted) {
         const { refusal } = counted;
-        throw new GatewayError('state_full', { ...refusalFacts(refusal), actual: refusal.actual - 1 });
+        throw new GatewayError('state_full', { ...refusalFacts(refusal), actual: refusal.actual - keys });
       }
       // what has failed may have been written all the same, so it counts
       const isNew = (await run(() => client.set(key, value, 'PX', whole(ttlMs), 'NX'))) === 'OK';

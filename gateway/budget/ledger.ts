@@ -175,3 +175,11 @@ function count(owners: Map<string, number>, name: string, amount: number): void 
   if (used === 0) owners.delete(name);
   else owners.set(name, used);
 }
+
+/** Characters up to which a value of the state store counts for one key; most have a few hundred. */
+const USUAL_LENGTH = 2048;
+
+/** For how many keys of the state store one with this value counts: what peers may write must be bounded in bytes too. */
+export function keysFor(value: string): number {
+  return Math.max(1, Math.ceil(value.length / USUAL_LENGTH));
+}

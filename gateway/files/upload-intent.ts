@@ -25,6 +25,8 @@ const DIGEST = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 /** Bounds of what a ticket remembers: it is one value of the state store. */
 const MAX_NAME = 1024;
 const MAX_ACCEPT = 100;
+/** RFC 6838 §4.2: a type and a subtype have at most 127 characters each. */
+const MAX_TYPE = 255;
 
 /** The most bytes an upload may have, and the name of what says so. */
 export function largestUpload(intent: UploadIntent, fileLimit: number): { limit: string; allowed: number } {
@@ -46,6 +48,8 @@ export function checkIntent(intent: UploadIntent, fileLimit: number): void {
     throw invalid('invalidName', `the name is longer than ${MAX_NAME} characters`);
   if (accept !== undefined && accept.length > MAX_ACCEPT)
     throw invalid('invalidAccept', `more than ${MAX_ACCEPT} types are accepted`);
+  if (accept?.some((type) => type.length > MAX_TYPE))
+    throw invalid('invalidAccept', `a type has more than ${MAX_TYPE} characters`);
   const { limit, allowed } = largestUpload(intent, fileLimit);
   if (size !== undefined && size > allowed) throw tooLarge(limit, allowed, size);
 }

@@ -30,6 +30,9 @@ export interface StreamOrder {
   maxBytes: number | undefined;
 }
 
+/** A record is kept for as long as its file, and a link's answer repeats the URI as a header. */
+const MAX_URI = 2048;
+
 /** Gives a client one resource: its bytes as the body of the answer, or where that cannot be a link to them. */
 export class StreamSender {
   readonly order: StreamOrder;
@@ -122,17 +125,18 @@ export class StreamSender {
     const { server, cut } = this.#deps;
     const { uri } = this.order;
     const { principal, signal } = this.#exchange;
+    const about = uri.length <= MAX_URI && { resource: uri };
     const claims = { uri, ...(item.name && { name: item.name }), ...(item.mimeType && { mimeType: item.mimeType }) };
     if (!item.stored) {
       const limit = { name: 'limits.file', bytes: this.#deps.limits.file, path: uri };
       const bytes = item.read(signal);
-      return storeFile({ bytes, claims, principal, server, subject: SUBJECT, limit, resource: uri }, cut, signal);
+      return storeFile({ bytes, claims, principal, server, subject: SUBJECT, limit, ...about }, cut, signal);
     }
     const sniffed = await sniff(item.stored.head);
     const ext = extensionOf(item.mimeType, sniffed);
     const name = fileNameFor({ ...claims, owner: SUBJECT, index: 1, ext });
     const mimeType = mediaTypeOf(item.mimeType, sniffed);
-    return cut.library.publish(item.stored, { principal, server, name, mimeType, resource: uri });
+    return cut.library.publish(item.stored, { principal, server, name, mimeType, ...about });
   }
 
   #check(bytes: number, size: number | undefined): void {

@@ -11,6 +11,9 @@ const RESULT_METHODS = new Set(['tasks/result', 'tasks/get']);
 /** Name of the extension by which clients of 2026-07-28 say that a call may become a task. */
 const EXTENSION = 'io.modelcontextprotocol/tasks';
 
+/** No tool has a longer name, and it is kept for as long as the task may be asked for. */
+const MAX_SUBJECT = 1024;
+
 /** What an answer has that tells of a task. */
 const MARK = '"taskId"';
 
@@ -42,6 +45,7 @@ export class TaskTools {
   /** Takes note of a task that a call has become. Never fails its answer. */
   async note(message: HeldMessage, base: readonly (string | number)[], request: PendingRequest, owner: TaskOwner) {
     if (!mayBecomeTask(request) || request.subject === undefined || message.malformed) return;
+    if (request.subject.length > MAX_SUBJECT) return;
     const text = message.skeleton();
     const taskId = text.includes(MARK) ? taskIn(JSON.parse(text.toString('utf8')) as JsonValue, base) : undefined;
     if (taskId === undefined) return;

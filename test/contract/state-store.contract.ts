@@ -166,7 +166,8 @@ export function describeStateStore(name: string, make: (bounds?: Bounds) => Prom
 
     describe('that is bounded', () => {
       const bounds: Bounds = { maxKeys: 8, sharing: { ratio: 0.25, principals: true, servers: true } };
-      const ann = { principal: 'ann', server: 'one' };
+      const ann = { principal: 'ann' };
+      const at = (principal: string, server: string) => ({ principal, server });
       let bounded: StateUnderTest;
 
       beforeEach(async () => {
@@ -178,19 +179,30 @@ export function describeStateStore(name: string, make: (bounds?: Bounds) => Prom
 
       it('refuses a caller and a server whose share of the keys is full, and nobody else (safety 12)', async () => {
         const { store: full } = bounded;
-        expect(await full.create('a', '1', HOUR, ann)).toBe(true);
-        expect(await full.create('b', '1', HOUR, ann)).toBe(true);
+        expect(await full.create('a', '1', HOUR, at('ann', 'one'))).toBe(true);
+        expect(await full.create('b', '1', HOUR, at('ann', 'two'))).toBe(true);
         const facts = { limit: 'state.maxKeys', allowed: 2, actual: 2, share: 0.25 };
-        await expect(full.create('c', '1', HOUR, { principal: 'ann', server: 'two' })).rejects.toMatchObject({
+        await expect(full.create('c', '1', HOUR, at('ann', 'three'))).rejects.toMatchObject({
           code: 'state_full',
           facts: { ...facts, full: 'principal' },
         });
-        await expect(full.create('d', '1', HOUR, { principal: 'bob', server: 'one' })).rejects.toMatchObject({
+        expect(await full.create('d', '1', HOUR, at('bob', 'one'))).toBe(true);
+        await expect(full.create('e', '1', HOUR, at('cyd', 'one'))).rejects.toMatchObject({
           code: 'state_full',
           facts: { ...facts, full: 'server', server: 'one' },
         });
-        expect(await full.create('e', '1', HOUR, { principal: 'bob', server: 'two' })).toBe(true);
+        expect(await full.create('e', '1', HOUR, at('cyd', 'two'))).toBe(true);
         expect(await full.create('f', '1', HOUR)).toBe(true);
+      });
+
+      it('counts a long value for as many keys as it is long (safety 8)', async () => {
+        const { store: full } = bounded;
+        await expect(full.create('long', 'x'.repeat(10_000), HOUR, ann)).rejects.toMatchObject({
+          code: 'state_full',
+          facts: { limit: 'state.maxKeys', allowed: 2, actual: 0 },
+        });
+        expect(await full.create('fits', 'x'.repeat(4000), HOUR, ann)).toBe(true);
+        await expect(full.create('more', '1', HOUR, ann)).rejects.toMatchObject({ code: 'state_full' });
       });
 
       it('counts a key once, whoever else tries to create it', async () => {

@@ -78,7 +78,8 @@ describe('a Redis that carries out a command whose answer is lost', () => {
     const state = { use: 'redis', url: proxy.url.replace('http', 'redis') };
     wharf = await startWharf({
       servers: { sound: upstream.server },
-      config: { ...stores.config, state, secret: SECRET },
+      // links that last as long as their files have no ticket in the state store
+      config: { ...stores.config, state, secret: SECRET, links: { ttl: '15m' } },
     });
   });
   afterEach(async () => {

@@ -37,6 +37,18 @@ describe('memory state store', () => {
     await store.close();
   });
 
+  it('counts what a value has become, and gives that back (safety 8)', async () => {
+    const { clock } = movable();
+    const store = create(settings.parse({ maxKeys: 4 }), { clock, sharing: UNSHARED });
+    await store.create('a', '1', 5000);
+    await store.replace('a', '1', 'x'.repeat(8000), 5000);
+    await expect(store.create('b', '1', 5000)).rejects.toMatchObject({ code: 'state_full' });
+    await store.remove('a');
+    for (const key of ['a', 'b', 'c', 'd']) expect(await store.create(key, '1', 5000)).toBe(true);
+    await expect(store.create('e', '1', 5000)).rejects.toMatchObject({ code: 'state_full' });
+    await store.close();
+  });
+
   it('gives back to an owner what is removed or taken', async () => {
     const { clock } = movable();
     const sharing = { ratio: 0.25, principals: true, servers: true };

@@ -66,6 +66,7 @@ describe('an authorization', () => {
     ['invalidDigest', { digest: `${HELLO_DIGEST.slice(0, -1)}p` }],
     ['invalidName', { name: 'n'.repeat(2000) }],
     ['invalidAccept', { accept: Array.from({ length: 200 }, () => 'image/png') }],
+    ['invalidAccept', { accept: [`image/${'x'.repeat(4_000_000)}`] }],
   ])('2631-20, 2631-27: is refused with %s for %p', async (reason, intent) => {
     await expect(lab.authorize(intent)).rejects.toEqual(refusal('upload_invalid', { reason }));
   });
