@@ -41,7 +41,7 @@ export interface UploadTicket {
   isExpired: boolean;
 }
 
-/** Tickets are bearer rights: whoever holds one may use it until it expires. */
+/** A ticket is a right of its own: its holder may use it until it expires. */
 export class Tickets {
   readonly #state: StateStore;
   readonly #keys: StateKeys;

@@ -134,7 +134,7 @@ describe('wharf check tells what was meant and what is so', () => {
     [`${HTTP}secret: 01234567890123456789012345678901234567`, 'secret: must be a string: unquoted it is a number'],
     ['servers: { a: { command: [node], env: { PORT: 3001 } } }', 'servers.a.env.PORT: must be a string: unquoted'],
     [`${HTTP}objects: { use: s3 }`, 'objects.bucket: is required: a string\n'],
-  ])('%s (C2)', async (text, told) => {
+  ])('%s (C2, U21)', async (text, told) => {
     const { code, out } = await wharf('check', '--config', await file('wrong.yaml', text));
     expect([code, out.includes(told) ? told : out]).toEqual([1, told]);
   });

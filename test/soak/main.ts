@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Command } from 'commander';
 import { ROOT } from '../bench/lib/paths.js';
 import type { Stretch } from './chart.js';
@@ -111,6 +111,9 @@ try {
   const seen = await soak(lab);
   const text = report(seen);
   print(`\n${text}`);
+  // beside the log, for whoever looks for the cause of a slow call
+  writeFileSync(join(dirname(lab.log), 'seen.json'), JSON.stringify({ calls: seen.calls, samples: seen.samples }));
+  writeFileSync(join(dirname(lab.log), 'soak.svg'), chart(seen));
   if (flags.out) {
     const folder = join(ROOT, 'test/faults');
     writeFileSync(join(folder, 'RESULTS.md'), text);
