@@ -9,7 +9,7 @@ const TOOLS: Record<string, { server: string; callers: number }> = {
   drip: { server: 'bad', callers: 6 },
   links: { server: 'bad', callers: 1 },
   silent: { server: 'bad', callers: 3 },
-  bomb: { server: 'bad', callers: 3 },
+  bomb: { server: 'bad', callers: 2 },
 };
 const STDIO_TOOLS: Record<string, { server: string; callers: number }> = {
   blanks: { server: 'bad-stdio', callers: 1 },
