@@ -166,8 +166,8 @@ export const ERROR_TABLE = {
     http: 413,
     jsonRpc: -32602,
     text: (f) =>
-      `The argument ${f.path} is too large to stand in a call: larger than the ${over(f, ' so far')}. ` +
-      'Upload the file and pass its handle instead.',
+      `The argument ${f.path} is too large to stand in a call: larger than the ${over(f)}. If it is a file, pass the ` +
+      'handle of an upload to a tool that takes files.',
   },
   file_refused: { http: 400, jsonRpc: -32602, text: (f) => String(f.text) },
   stream_refused: { http: 400, jsonRpc: -32602, text: (f) => String(f.text) },

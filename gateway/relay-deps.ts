@@ -11,6 +11,7 @@ import type { Log } from './ports/log.js';
 import type { Metrics } from './ports/metrics.js';
 import type { Transfer } from './ports/transfer.js';
 import { Catalog, type ToolFacts } from './relay/catalog.js';
+import { maxSizeOf } from './relay/deliveries.js';
 import type { RelayDeps } from './relay/exchange.js';
 import type { FileTakers } from './relay/file-takers.js';
 import { incomingFetch } from './relay/incoming-fetch.js';
@@ -23,6 +24,7 @@ import type { Sessions } from './relay/session.js';
 import { places, slotMin, toClientTree } from './relay/slots.js';
 import type { TaskTools } from './relay/task-tools.js';
 import { uploadTools } from './relay/upload-tools/index.js';
+import { viewOf } from './relay/view.js';
 
 /** What all servers share. */
 export interface SharedParts {
@@ -55,6 +57,14 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
   const pace = { idleMs: timeouts.idle, leastRate: limits.leastRate, graceMs: timeouts.grace };
   const log = parts.log.child({ server: name });
   const { allowedHosts } = config.fetch;
+  const catalog = new Catalog(tools, dialects, {
+    server: name,
+    kept: parts.keptTools,
+    limits,
+    timeouts,
+    takers: parts.takers,
+    log,
+  });
   return {
     server: name,
     limits,
@@ -101,19 +111,24 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
     uploads,
     methods: new LocalMethods({ dialects, library, uploads, ingest, server: name, limits }),
     tools: new LocalTools(
-      uploadTools(server.uploadTool, { server: name, fileLimit: limits.file, uploads, library }),
+      uploadTools(server.uploadTool, {
+        server: name,
+        fileLimit: limits.file,
+        uploads,
+        library,
+        slots: (principal, { protocolVersion }) => {
+          const owner = { principal, server: name };
+          return catalog.slots(viewOf(protocolVersion, principal)).map((one) => ({
+            ...one,
+            maxSize: maxSizeOf(one.slot, { limits, accepts, owner }).bytes,
+          }));
+        },
+      }),
       server.uploadTool,
       !config.links.lasting,
     ),
     sessions: parts.sessions,
-    catalog: new Catalog(tools, dialects, {
-      server: name,
-      kept: parts.keptTools,
-      limits,
-      timeouts,
-      takers: parts.takers,
-      log,
-    }),
+    catalog,
     takers: parts.takers,
     taskTools: parts.taskTools,
     clock: parts.clock,

@@ -6,6 +6,7 @@ import { GatewayError } from '../errors.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
 import { IncomingBody } from '../relay/incoming-body.js';
 import { idIn } from '../relay/request-id.js';
+import type { TooLongArgument } from '../relay/shortened-body.js';
 import { refuseCodings } from './codings.js';
 
 export interface BodyLimits {
@@ -17,12 +18,22 @@ export interface BodyLimits {
   refused: (id: string | undefined) => void;
 }
 
+/** The whole body of a POST. */
+export interface ReceivedBody {
+  bytes: Buffer;
+  /** An argument that was too long to be kept, and is empty in it. */
+  tooLong: TooLongArgument | undefined;
+}
+
 /**
- * The whole body of a POST.
+ * The body of a POST when it has come.
  * @throws GatewayError `message_too_large`, `argument_too_large`, `too_deep`, `held_full`, `unsupported_media_type`,
  *   `unsupported_coding`, `idle_timeout`, `body_too_slow`
  */
-export function readBody(request: IncomingMessage, { limits, timeouts, held, refused }: BodyLimits): Promise<Buffer> {
+export function readBody(
+  request: IncomingMessage,
+  { limits, timeouts, held, refused }: BodyLimits,
+): Promise<ReceivedBody> {
   const type = request.headers['content-type'] ?? '';
   if (!/^application\/json\s*(;|$)/i.test(type)) {
     throw new GatewayError('unsupported_media_type', { expected: 'application/json' });
@@ -63,7 +74,12 @@ export function readBody(request: IncomingMessage, { limits, timeouts, held, ref
     request.once('end', () => {
       isOver = true;
       pace.end();
-      resolve(body.whole());
+      try {
+        const bytes = body.whole();
+        resolve({ bytes, tooLong: body.tooLong });
+      } catch (error) {
+        reject(error);
+      }
     });
     request.once('error', () => refuse(new GatewayError('request_invalid', { reason: 'the body broke off' })));
     request.once('close', () => {

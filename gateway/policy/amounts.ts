@@ -20,12 +20,6 @@ export function sizeText(bytes: number): string {
   return spelled(bytes, Math.round);
 }
 
-/** `3.4 MB, 3375874 bytes`: with the exact number, where the short form leaves something out. */
-export function exactSizeText(bytes: number): string {
-  const short = sizeText(bytes);
-  return short === plain(bytes) ? short : `${short}, ${plain(bytes)}`;
-}
-
 /** The most that is taken. Never rounded up: a file of the size that is told here fits. */
 export function mostText(bytes: number): string {
   return spelled(bytes, Math.floor);

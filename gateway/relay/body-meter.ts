@@ -1,17 +1,23 @@
 import { GatewayError } from '../errors.js';
 import type { Limits } from '../policy/limits.js';
+import type { JsonPath } from '../ports/json.js';
 import { WireError } from '../wire/errors.js';
 import { createReader, type MessageReader } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
 
 /** Any string of a call's arguments may be a file. */
-const TREE = compileWatchTree({ keys: { params: { keys: { arguments: { deep: 'argument' } } } } });
+export const ARGUMENT_TREE = compileWatchTree({ keys: { params: { keys: { arguments: { deep: 'argument' } } } } });
 
 /** Shorter strings are counted as part of the message: a file that small needs no allowance. */
-const LONG_STRING = 64 * 1024;
+export const LONG_STRING = 64 * 1024;
 
 /** Base64 as data: URI, with a name and a few escapes. */
 const SPELLING_ALLOWANCE = 16 * 1024;
+
+/** The longest string, as JSON spells it, of a file of so many bytes. */
+export function longestSpelling(bytes: number): number {
+  return Math.ceil(bytes / 3) * 4 + SPELLING_ALLOWANCE;
+}
 
 /**
  * Tells message and files of a client's body apart while it arrives: `limits.message` holds for what is no file, and
@@ -24,20 +30,20 @@ export class BodyMeter {
 
   constructor(limits: Limits) {
     this.#maxDepth = limits.depth;
-    const most = Math.ceil(limits.inlineArgument / 3) * 4 + SPELLING_ALLOWANCE;
+    const most = longestSpelling(limits.inlineArgument);
     this.#reader = createReader('json', {
-      tree: TREE,
+      tree: ARGUMENT_TREE,
       maxHeld: Number.POSITIVE_INFINITY,
       maxDepth: limits.depth,
       slotMin: LONG_STRING,
       handler: {
         slot: (value) => {
           let length = 0;
-          const path = value.path.slice(2).join('.');
+          const path = value.path.slice(2);
           return {
             write: (_chunk, start, end) => {
               length += end - start;
-              if (length > most) throw tooLong(path, limits.inlineArgument, Math.floor((length / 4) * 3));
+              if (length > most) throw argumentTooLarge(path, limits.inlineArgument, Math.floor((length / 4) * 3));
             },
             end: () => {},
           };
@@ -59,19 +65,27 @@ export class BodyMeter {
     try {
       this.#reader.feed(chunk);
     } catch (error) {
-      if (error instanceof GatewayError) throw error;
-      if (error instanceof WireError && error.code === 'depth') {
-        throw new GatewayError('too_deep', { limit: 'limits.depth', allowed: this.#maxDepth }, error);
-      }
-      throw new GatewayError(
-        'json_malformed',
-        { reason: error instanceof WireError ? error.message : 'it cannot be read' },
-        error,
-      );
+      throw readingError(error, this.#maxDepth);
     }
   }
 }
 
-function tooLong(path: string, allowed: number, actual: number): GatewayError {
-  return new GatewayError('argument_too_large', { path, limit: 'limits.inlineArgument', allowed, actual });
+/** What reading a body failed with, as its sender is told it. @param maxDepth `limits.depth` */
+export function readingError(error: unknown, maxDepth: number): GatewayError {
+  if (error instanceof GatewayError) return error;
+  if (error instanceof WireError && error.code === 'depth') {
+    return new GatewayError('too_deep', { limit: 'limits.depth', allowed: maxDepth }, error);
+  }
+  const reason = error instanceof WireError ? error.message : 'it cannot be read';
+  return new GatewayError('json_malformed', { reason }, error);
+}
+
+/** @param path below the arguments */
+export function argumentTooLarge(path: JsonPath, allowed: number, actual: number): GatewayError {
+  return new GatewayError('argument_too_large', {
+    path: path.join('.'),
+    limit: 'limits.inlineArgument',
+    allowed,
+    actual,
+  });
 }

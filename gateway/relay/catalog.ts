@@ -182,6 +182,12 @@ export class Catalog {
     return this.#facts(view).some((tool) => tool.slots.length > 0);
   }
 
+  /** Every place for a file in the tools that have been seen. */
+  slots(view: string): { tool: string; slot: FileSlot }[] {
+    const tools = [...(this.#find(view)?.values.entries() ?? [])];
+    return tools.flatMap(([tool, { value }]) => value.slots.map((slot) => ({ tool, slot })));
+  }
+
   /** A tool that has been seen. */
   known(view: string, name: string): ToolFacts | undefined {
     return this.#find(view)?.get(name);

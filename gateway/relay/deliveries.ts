@@ -2,7 +2,7 @@ import { GatewayError } from '../errors.js';
 import { type EncodedValue, encodeFile, largestFile, roomFor } from '../files/encode/index.js';
 import type { FileRecord } from '../files/file.js';
 import type { TempFile, TempFiles } from '../files/temp-files.js';
-import { contrast, exactSizeText } from '../policy/amounts.js';
+import { contrast, sizeText } from '../policy/amounts.js';
 import type { Limits } from '../policy/limits.js';
 import type { Delivery, FileSlot, ToolSettings } from '../ports/file-slot.js';
 import type { JsonValue } from '../ports/json.js';
@@ -108,7 +108,7 @@ export class Deliveries {
           return await encodeFile(encoding, file, options);
         } catch (thrown) {
           if (!(thrown instanceof GatewayError) || thrown.code !== 'file_not_text') throw thrown;
-          const text = `Argument '${argument}' takes text, and the file (${file.mimeType}, ${exactSizeText(file.size)}) is not UTF-8.`;
+          const text = `Argument '${argument}' takes text, and the file (${file.mimeType}, ${sizeText(file.size)}) is not UTF-8.`;
           throw new GatewayError('file_refused', { reason: 'notText', argument, text }, thrown);
         }
       }

@@ -23,6 +23,7 @@ import type { OutgoingFileDeps } from './outgoing-files.js';
 import type { ClientResponse } from './outlet.js';
 import type { RemoteMethods } from './remote-methods.js';
 import type { Sessions } from './session.js';
+import type { TooLongArgument } from './shortened-body.js';
 import type { TaskTools } from './task-tools.js';
 
 /** One HTTP request of a client and all that answers it. */
@@ -30,6 +31,8 @@ export interface Exchange {
   headers: IncomingHttpHeaders;
   /** The whole body of a POST. */
   body: Buffer;
+  /** An argument that was too long to be kept, and is empty in the body. */
+  tooLong?: TooLongArgument | undefined;
   response: ClientResponse;
   principal: string;
   /** Where the connection comes from; of a proxy's, the proxy. */

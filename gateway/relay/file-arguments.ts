@@ -15,6 +15,7 @@ import { argumentsOf } from './heavy-arguments.js';
 import { type IncomingFile, IncomingFiles } from './incoming-files.js';
 import { type Located, locateInSteps } from './json-text.js';
 import { calledAs } from './lifted-arguments.js';
+import { refusalOfLong } from './long-argument.js';
 import { encodeHeaderValue } from './mcp-headers.js';
 import { refuseMissing } from './missing-files.js';
 import { type OutgoingEdit, render } from './outgoing-message.js';
@@ -128,6 +129,7 @@ type FileUse = SlotUse & { reading: ArgumentReading };
 async function callOf(request: PendingRequest, deps: ArgumentDeps): Promise<Call | undefined> {
   const { method, subject, params, heavyArguments } = request;
   if (method !== 'tools/call' || subject === undefined) return undefined;
+  if (request.tooLong) throw await refusalOfLong(request, subject, request.tooLong, deps);
   if (params.arguments !== undefined && !isObject(params.arguments)) return undefined;
   const settings = Object.hasOwn(deps.settings, subject) ? deps.settings[subject] : undefined;
   const known = deps.known(subject);

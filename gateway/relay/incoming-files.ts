@@ -245,12 +245,7 @@ export class IncomingFiles {
   }
 
   async #inline(bytes: Buffer, claims: FileClaims, rules: SlotRules): Promise<IncomingFile> {
-    if (bytes.length > rules.maxInline) {
-      const { allowed, actual } = contrast(rules.maxInline, bytes.length);
-      const text = `is a file of ${actual}, and at most ${allowed} may stand inside a call: upload it, and pass its handle`;
-      const facts = sizeFacts('limits.inlineArgument', rules.maxInline, bytes.length);
-      throw refused(rules, 'maxSizeExceeded', text, { ...facts, ...uploadInstead(rules, bytes.length) });
-    }
+    if (bytes.length > rules.maxInline) throw tooLargeInside(rules, bytes.length);
     const mimeType = mediaTypeOf(claims.mimeType, await sniff(bytes.subarray(0, 4100)));
     const name = claims.name === undefined ? undefined : cleanFileName(claims.name);
     return {
@@ -282,10 +277,34 @@ function mayBeAccepted(accept: readonly string[] | undefined, { mimeType, name, 
   return type !== undefined && !showsInBytes(type) && isAccepted(accept, type);
 }
 
-/** What an offer needs to know, for a file that may not stand inside the call and may come by a handle. */
-function uploadInstead({ slot, tool, maxSize }: SlotRules, size = 0): RefusalFacts {
+/**
+ * A file inside a call that is longer than may stand there: it may be uploaded, unless the tool takes none of that size.
+ * @param size bytes
+ */
+export function tooLargeInside(rules: SlotRules, size: number): GatewayError {
+  if (size > rules.maxSize.bytes) return tooLarge(rules, size);
+  const { allowed, actual } = contrast(rules.maxInline, size);
+  const text = `is a file of ${actual}, and at most ${allowed} may stand inside a call: upload it, and pass its handle`;
+  const facts = sizeFacts('limits.inlineArgument', rules.maxInline, size);
+  return refused(rules, 'maxSizeExceeded', text, { ...facts, ...uploadInstead(rules) });
+}
+
+/**
+ * What was meant to be a file and can be none here: a path or an address of the caller's own machine, a handle of nobody,
+ * of a file that is not there. An upload is the way to what was meant.
+ */
+const MENDED_BY_UPLOAD: ReadonlySet<FileReason> = new Set([
+  'schemeNotAllowed',
+  'malformedUri',
+  'fileNotFound',
+  'fileExpired',
+  'uploadIncomplete',
+]);
+
+/** What an offer needs to know, for a file that may come by a handle. */
+function uploadInstead({ slot, tool, maxSize }: SlotRules): RefusalFacts {
   const { accept, transferModes } = slot;
-  if (size > maxSize.bytes || (transferModes && !transferModes.includes('upload'))) return {};
+  if (transferModes && !transferModes.includes('upload')) return {};
   return { tool, uploadLimit: maxSize.bytes, ...(accept && { uploadAccept: accept }) };
 }
 
@@ -310,15 +329,17 @@ function sizeFacts(limit: string, allowed: number, actual: number): RefusalFacts
 }
 
 function refused(
-  { argument }: SlotRules,
+  rules: SlotRules,
   reason: FileReason,
   text: string,
   facts: RefusalFacts = {},
   cause?: unknown,
 ): GatewayError {
+  const { argument } = rules;
+  const told = { reason, argument, text: `Argument '${argument}' ${text}.`, ...facts };
   return new GatewayError(
     'file_refused',
-    { reason, argument, text: `Argument '${argument}' ${text}.`, ...facts },
+    MENDED_BY_UPLOAD.has(reason) ? { ...uploadInstead(rules), ...told } : told,
     cause,
   );
 }

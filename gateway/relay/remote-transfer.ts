@@ -1,5 +1,5 @@
 import { asGatewayError, GatewayError } from '../errors.js';
-import { exactSizeText } from '../policy/amounts.js';
+import { sizeText } from '../policy/amounts.js';
 import type { RemoteTransfer, TransferDescriptor, TransferRefusal } from '../ports/dialect.js';
 import type { Delivery } from '../ports/file-slot.js';
 import type { JsonValue } from '../ports/json.js';
@@ -63,7 +63,7 @@ export async function uploadToServer(
       throw refused(`${server} takes it for another file, of another digest`, { reason: 'digestMismatch' });
     }
     if (authorized.size !== undefined && authorized.size !== file.size) {
-      throw refused(`${server} takes it for another file, of ${exactSizeText(authorized.size)}`, {
+      throw refused(`${server} takes it for another file, of ${sizeText(authorized.size)}`, {
         reason: 'sizeMismatch',
       });
     }

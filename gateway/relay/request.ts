@@ -8,6 +8,7 @@ import { readHeavy } from './heavy-request.js';
 import { jsonFault } from './json-fault.js';
 import { locate } from './json-text.js';
 import { invalid, type ReadMessage, refuseLongBatch, refuseOddId } from './read-message.js';
+import type { TooLongArgument } from './shortened-body.js';
 
 /** From this version on a request carries its version, capabilities and client in `_meta`, and there are no sessions. */
 export const STATELESS_SINCE = '2026-07-28';
@@ -55,6 +56,8 @@ export interface PendingRequest {
   params: JsonObject;
   /** The JSON text of its arguments, where they are too many to be made at once; `params` lacks them then. */
   heavyArguments?: Buffer;
+  /** One of its arguments was too long to be kept, and is empty: the call cannot be made. */
+  tooLong?: TooLongArgument;
   /** Where it stands in the body: nothing, or its index in a batch. */
   base: readonly number[];
   /** Of what brings a task's result: the tool that the task runs, once that is known. */

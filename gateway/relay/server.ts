@@ -4,16 +4,17 @@ import type { LazyFile } from '../files/lazy-files.js';
 import type { Limits } from '../policy/limits.js';
 import type { ClientFacts } from '../ports/dialect.js';
 import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../ports/upstream.js';
+import { argumentTooLarge } from './body-meter.js';
 import type { Inquire } from './catalog.js';
 import { clientFacts } from './client-facts.js';
 import { type Exchange, noteError, type RelayDeps } from './exchange.js';
 import { firstEventOf } from './first-event.js';
 import { HttpServer } from './http-server.js';
 import { readLazy } from './lazy-links.js';
-import { answerLocally, errorOf, type LocalAnswer, onlyRequest, refusalAnswer } from './local-answer.js';
+import { answerLocally, errorOf, type LocalAnswer, onlyRequest } from './local-answer.js';
 import { callLocally, type LocalTool } from './local-tools.js';
 import { checkStatelessHeaders } from './mcp-headers.js';
-import { missingAnswer, withOffer } from './missing-files.js';
+import { fileAnswer } from './missing-files.js';
 import { checkOpening } from './open-session.js';
 import { invalid } from './read-message.js';
 import { type ClientMessages, isObject, type PendingRequest, readMessages, STATELESS_SINCE } from './request.js';
@@ -21,6 +22,7 @@ import { idIn } from './request-id.js';
 import { ResourceStreams } from './resource-stream.js';
 import type { Session } from './session.js';
 import { SharedServer } from './shared-server.js';
+import type { TooLongArgument } from './shortened-body.js';
 import { viewOf } from './view.js';
 
 /** An answer to `initialize` with one of these may come from a server that only knows HTTP+SSE (2024-11-05). */
@@ -75,6 +77,7 @@ export class Server {
     if (session) exchange.facts.version = session.version;
     const client = clientFacts(exchange, messages, session, this.#deps.profiles);
     exchange.facts.client = client.name;
+    if (exchange.tooLong) this.#noteTooLong(exchange.tooLong, messages);
     if (await this.#streams.answer({ exchange, messages, session, client })) return;
     if (await this.#answersItself(exchange, messages, session, client)) return;
     try {
@@ -88,13 +91,16 @@ export class Server {
       const told = { principal: exchange.principal, reason, argument, limit, allowed, actual, err: error.cause };
       this.#deps.log.info(told, 'a file was refused');
       const { server, uploads, dialects } = this.#deps;
-      const offering = { server, principal: exchange.principal, uploads };
-      const answer =
-        error.code === 'file_missing'
-          ? await missingAnswer(error, offering)
-          : await withOffer(refusalAnswer(error, client, dialects), error, offering);
+      const answer = await fileAnswer(error, client, { server, principal: exchange.principal, uploads, dialects });
       answerLocally(exchange, messages, answer);
     }
+  }
+
+  /** A call is told what to do instead where its tool takes a file there. @throws GatewayError `argument_too_large` */
+  #noteTooLong(tooLong: TooLongArgument, messages: ClientMessages): void {
+    const request = onlyRequest(messages);
+    if (request?.method !== 'tools/call') throw tooLongError(tooLong, this.#deps.limits);
+    request.tooLong = tooLong;
   }
 
   /** @throws GatewayError */
@@ -147,6 +153,7 @@ export class Server {
       }
       const tool = await this.#ownTool(request, exchange, messages, session, client);
       if (!tool) return undefined;
+      if (request.tooLong) throw tooLongError(request.tooLong, limits);
       if (request.heavyArguments)
         throw invalid(`more than limits.values = ${limits.values} values in the arguments of ${tool.name}`);
       const args = isObject(params.arguments) ? params.arguments : {};
@@ -273,6 +280,10 @@ export class Server {
     if (!this.#shared) throw new GatewayError('session_unknown');
     return this.#shared;
   }
+}
+
+function tooLongError({ path, size }: TooLongArgument, { inlineArgument }: Limits): GatewayError {
+  return argumentTooLarge(path, inlineArgument, size);
 }
 
 function isAboutFile({ code }: GatewayError): boolean {

@@ -8,7 +8,8 @@ import { clientFacts } from './client-facts.js';
 import { type Exchange, noteError } from './exchange.js';
 import { GetStream } from './get-stream.js';
 import { argumentsOf } from './heavy-arguments.js';
-import { localMessage, onlyRequest, refusalAnswer } from './local-answer.js';
+import { localMessage, onlyRequest } from './local-answer.js';
+import { fileAnswer } from './missing-files.js';
 import { OwnRequests } from './own-requests.js';
 import { checkParamHeaders } from './param-headers.js';
 import { PostStream } from './post-stream.js';
@@ -189,7 +190,13 @@ export class SharedSession {
     const { reason, argument } = error.facts;
     deps.log.info({ principal, reason, argument, err: error.cause }, 'a file was refused');
     const client = clientFacts(exchange, messages, this.session, deps.profiles);
-    await stream.send([localMessage(messages, refusalAnswer(error, client, deps.dialects))], [id]);
+    const { server, uploads, dialects } = deps;
+    try {
+      const answer = await fileAnswer(error, client, { server, principal, uploads, dialects });
+      await stream.send([localMessage(messages, answer)], [id]);
+    } catch (thrown) {
+      await stream.fail(asGatewayError(thrown), (renamed) => this.#names.original(renamed));
+    }
   }
 
   #translated(exchange: Exchange, messages: ClientMessages, bytes: Buffer): Promise<ToUpstream> {

@@ -6,6 +6,7 @@ import type { Metrics } from '../ports/metrics.js';
 import { type Exchange, noFacts } from '../relay/exchange.js';
 import { logExchange, noteFailure } from '../relay/exchange-log.js';
 import type { Server } from '../relay/server.js';
+import type { TooLongArgument } from '../relay/shortened-body.js';
 import { LineResponse } from './line-response.js';
 import type { LineOutput } from './output.js';
 
@@ -37,6 +38,8 @@ type Verb = 'POST' | 'GET' | 'DELETE';
 export interface CallRequest {
   headers: Record<string, string>;
   body?: Buffer;
+  /** As in `Exchange`. */
+  tooLong?: TooLongArgument | undefined;
   answered?: Answered;
 }
 
@@ -66,7 +69,7 @@ export class Calls {
     for (const response of this.#open) response.destroy();
   }
 
-  async #run(verb: Verb, { headers, body }: CallRequest, response: LineResponse): Promise<CallEnd> {
+  async #run(verb: Verb, { headers, body, tooLong }: CallRequest, response: LineResponse): Promise<CallEnd> {
     const { server, principal } = this.#deps;
     const held = new HeldRequest(this.#deps.held, server.limits, { principal, server: server.name });
     const startedAt = performance.now();
@@ -75,6 +78,7 @@ export class Calls {
     const exchange: Exchange = {
       headers,
       body: body ?? Buffer.alloc(0),
+      tooLong,
       response,
       principal,
       headersFromBody: true,

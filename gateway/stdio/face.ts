@@ -6,8 +6,9 @@ import { errorAnswer } from '../relay/error-answer.js';
 import { toUpstreamHeaders } from '../relay/mcp-headers.js';
 import { CANCELLED, type ClientMessages, readMessages } from '../relay/request.js';
 import { idIn } from '../relay/request-id.js';
+import type { TooLongArgument } from '../relay/shortened-body.js';
 import { type Answered, type CallDeps, type CallEnd, Calls } from './calls.js';
-import { inputLines } from './input.js';
+import { inputLines, type MessageLine } from './input.js';
 import type { LineResponse } from './line-response.js';
 import { unansweredLine } from './unanswered.js';
 
@@ -88,7 +89,7 @@ export class StdioFace {
         await breathe();
         if (this.#isStopped) return;
         if ('error' in line) await output.line(errorAnswer(line.error, line.id));
-        else await this.#take(line.bytes);
+        else await this.#take(line);
       }
     } catch (error) {
       if (!this.#isStopped) log.warn({ err: error }, 'standard input broke off');
@@ -96,7 +97,7 @@ export class StdioFace {
   }
 
   /** Resolves when the next line may be taken: messages must not overtake what they rely on. */
-  async #take(bytes: Buffer): Promise<void> {
+  async #take({ bytes, tooLong }: MessageLine): Promise<void> {
     let messages: ClientMessages;
     try {
       messages = await readMessages(bytes, this.#options.server.limits);
@@ -107,7 +108,7 @@ export class StdioFace {
     if (firstMethod === CANCELLED && requests.length === 0) return this.#cancel(messages);
     if (requests.length > 0 && this.#calls.size >= this.#options.server.limits.connections)
       return this.#refuse(messages);
-    const done = this.#post(messages);
+    const done = this.#post(messages, tooLong);
     this.#running.add(done);
     void done.finally(() => this.#running.delete(done));
     if (messages.initialize) await Promise.race([done, this.#over]);
@@ -121,7 +122,7 @@ export class StdioFace {
     for (const { id } of requests) await output.line(errorAnswer(new GatewayError('connection_limit', facts), id));
   }
 
-  async #post(messages: ClientMessages): Promise<void> {
+  async #post(messages: ClientMessages, tooLong?: TooLongArgument): Promise<void> {
     const { server, output } = this.#options;
     const call: Open = { response: undefined, cancelled: false };
     const pending = new Set(messages.requests.map(({ id }) => id));
@@ -131,7 +132,8 @@ export class StdioFace {
       if (own === messages.initialize?.id) this.#version = version;
       pending.delete(own);
     };
-    const begun = this.#calls.begin('POST', { headers: this.#headers(messages), body: messages.bytes, answered });
+    const headers = this.#headers(messages);
+    const begun = this.#calls.begin('POST', { headers, body: messages.bytes, tooLong, answered });
     call.response = begun.response;
     const hadSession = this.#sessionId !== undefined;
     let ended = await begun.end;

@@ -5,12 +5,19 @@ import type { Limits } from '../policy/limits.js';
 import type { Owner } from '../ports/owner.js';
 import { IncomingBody } from '../relay/incoming-body.js';
 import { IdFinder } from '../relay/request-id.js';
+import type { TooLongArgument } from '../relay/shortened-body.js';
 import { isBlank } from '../wire/blank.js';
 
 const LF = 0x0a;
 
+/** A message, and an argument of it that was too long to be kept. */
+export interface MessageLine {
+  bytes: Buffer;
+  tooLong: TooLongArgument | undefined;
+}
+
 /** One line of a client's: a message, or what is wrong with it and the id its sender waits for. */
-export type InputLine = { bytes: Buffer } | { error: GatewayError; id: string | undefined };
+export type InputLine = MessageLine | { error: GatewayError; id: string | undefined };
 
 /** One line while it arrives. What passes a limit is let go, and read on only for its id. */
 class Line {
@@ -20,7 +27,8 @@ class Line {
 
   constructor(limits: Limits, held: HeldBudget, owner: Owner) {
     this.#held = new HeldRequest(held, limits, owner);
-    this.#body = new IncomingBody(limits, this.#held);
+    // a line has to be read to its end anyway
+    this.#body = new IncomingBody(limits, this.#held, Number.POSITIVE_INFINITY);
   }
 
   add(part: Buffer): void {
@@ -46,10 +54,17 @@ class Line {
       finder.end();
       return { error, id: finder.id };
     }
-    // copied: a short line must not keep the whole chunk it stands in
-    const bytes = Buffer.concat(this.#body.pieces);
-    this.release();
-    return isBlank(bytes) ? undefined : { bytes };
+    try {
+      const whole = this.#body.whole();
+      const { pieces, tooLong } = this.#body;
+      // copied: a short line must not keep the whole chunk it stands in
+      const bytes = pieces.length === 1 ? Buffer.from(whole) : whole;
+      return isBlank(bytes) ? undefined : { bytes, tooLong };
+    } catch (error) {
+      return { error: asGatewayError(error), id: undefined };
+    } finally {
+      this.release();
+    }
   }
 
   release(): void {

@@ -1,9 +1,9 @@
-import { exactSizeText } from '../../../gateway/policy/amounts.js';
+import { sizeText } from '../../../gateway/policy/amounts.js';
 import type { OutgoingFile, Preview } from '../../../gateway/ports/dialect.js';
 
 /** What a model reads of a file, one fact a line; addresses stand alone, so that they can be copied whole. */
 export function fileLine({ ref }: OutgoingFile): string {
-  return `File: ${ref.name} (${ref.mimeType}, ${exactSizeText(ref.size)})`;
+  return `File: ${ref.name} (${ref.mimeType}, ${sizeText(ref.size)})`;
 }
 
 export function linkLines({ ref: { link } }: OutgoingFile): string[] {
@@ -23,11 +23,13 @@ export function handleLines({ ref, uses }: OutgoingFile): string[] {
   return [`Handle: ${ref.uri} (${what.join('; ')})`];
 }
 
-/** A model that measures what it is shown must know that it is not the picture itself. */
+/** A model that measures or reads what it is shown must know that it is not the picture itself. */
 export function previewLines(preview: Preview | undefined): string[] {
   if (!preview) return [];
   const { width, height, source } = preview;
-  return [`The picture below is a preview: ${width}x${height} of ${source.width}x${source.height} pixels.`];
+  return [
+    `The image below is a preview of ${width} × ${height} pixels; the original is ${source.width} × ${source.height}.`,
+  ];
 }
 
 function timeText(seconds: number): string {

@@ -1,4 +1,4 @@
-import { exactSizeText } from '../../../gateway/policy/amounts.js';
+import { sizeText } from '../../../gateway/policy/amounts.js';
 import type { ClientFacts, FileRefusal, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import { isObject } from '../common/json.js';
 import { NAME_OF_REASON, REASON_OF_NAME } from './reasons.js';
@@ -45,8 +45,8 @@ function refusalOf(data: JsonValue | undefined, words: JsonValue | undefined): F
   if (reason === undefined || typeof argument !== 'string') return undefined;
   const said = typeof words === 'string' && words !== '' ? `: ${words.slice(0, MAX_WORDS)}` : '';
   const sizes = [
-    ...(typeof receivedSize === 'number' ? [`it has ${exactSizeText(receivedSize)}`] : []),
-    ...(typeof maxSize === 'number' ? [`at most ${exactSizeText(maxSize)} allowed`] : []),
+    ...(typeof receivedSize === 'number' ? [`it has ${sizeText(receivedSize)}`] : []),
+    ...(typeof maxSize === 'number' ? [`at most ${sizeText(maxSize)} allowed`] : []),
   ];
   const numbers = sizes.length > 0 ? ` (${sizes.join('; ')})` : '';
   return {

@@ -1,6 +1,6 @@
 import type { FileValue } from '../../files/file.js';
 import type { Admission } from '../../files/upload.js';
-import { exactSizeText, mostText } from '../../policy/amounts.js';
+import { mostText, sizeText } from '../../policy/amounts.js';
 import { FILE_PART } from '../multipart.js';
 import { Layout } from './layout.js';
 
@@ -30,7 +30,7 @@ export function UploadForm({ upload }: { upload: Pick<Admission, 'intent' | 'lar
       )}
       <dl>
         {name !== undefined && <Row term="Expected file">{name}</Row>}
-        {size !== undefined && <Row term="Expected size">{exactSizeText(size)}</Row>}
+        {size !== undefined && <Row term="Expected size">{sizeText(size)}</Row>}
         <Row term="Largest size">{mostText(largest.allowed)}</Row>
         <Row term="Types">{types === undefined ? 'any' : types.join(', ')}</Row>
         <Row term="Open until">{moment(upload.expiresAt)}</Row>
@@ -51,7 +51,7 @@ export function UploadedPage({ file }: { file: FileValue }) {
       <dl>
         <Row term="File">{file.name}</Row>
         <Row term="Type">{file.mimeType}</Row>
-        <Row term="Size">{exactSizeText(file.size)}</Row>
+        <Row term="Size">{sizeText(file.size)}</Row>
         <Row term="Handle">
           <code>{file.uri}</code>
         </Row>

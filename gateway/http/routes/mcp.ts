@@ -139,8 +139,8 @@ async function dispatch(
   held: HeldRequest,
 ): Promise<void> {
   switch (incoming.method) {
-    case 'POST':
-      exchange.body = await readBody(incoming, {
+    case 'POST': {
+      const { bytes, tooLong } = await readBody(incoming, {
         limits: server.limits,
         timeouts: deps.timeouts,
         held,
@@ -148,7 +148,10 @@ async function dispatch(
           if (id !== undefined) exchange.facts.requests = [{ id, base: [] }];
         },
       });
+      exchange.body = bytes;
+      exchange.tooLong = tooLong;
       return server.post(exchange);
+    }
     case 'GET':
       return server.get(exchange);
     case 'DELETE':

@@ -1,5 +1,5 @@
 import type { Library, Opened } from '../../files/library.js';
-import { exactSizeText } from '../../policy/amounts.js';
+import { sizeText } from '../../policy/amounts.js';
 import type { JsonObject } from '../../ports/json.js';
 import type { LocalTool } from '../local-tools.js';
 import { failedCall, text } from './result.js';
@@ -64,7 +64,7 @@ export function linkTool(name: string, { library }: LinkToolDeps): LocalTool {
       const { uri: handleUri, link, name, mimeType, size, digest } = await library.refer(found.record);
       const ref = { uri: handleUri, url: link.url, name, mimeType, size, digest, expiresAt: link.expiresAt };
       const lines = [
-        `File: ${ref.name} (${ref.mimeType}, ${exactSizeText(ref.size)})`,
+        `File: ${ref.name} (${ref.mimeType}, ${sizeText(ref.size)})`,
         `Download: ${ref.url}`,
         `The link works until ${ref.expiresAt}; the handle gives new ones: ${ref.uri}`,
       ];

@@ -1,5 +1,6 @@
 import { cleanFileName } from '../../files/file-name.js';
 import type { Authorization } from '../../files/upload.js';
+import { mostText } from '../../policy/amounts.js';
 import type { JsonObject } from '../../ports/json.js';
 import { curlForm, curlPut } from './curl.js';
 
@@ -22,7 +23,7 @@ export interface Offer {
 }
 
 /**
- * @param name of the file, as whoever asked said it
+ * @param name of the file, as its caller named it
  * @param then what to do with the handle
  */
 export function offerOf({ uri, url, expiresAt }: Authorization, name: string | undefined, then: string): Offer {
@@ -55,4 +56,9 @@ export function offerOf({ uri, url, expiresAt }: Authorization, name: string | u
     curlPut: put,
     page: url,
   };
+}
+
+/** ` of type image/png of at most 1 MB`: what a file may be. */
+export function atMost(bytes: number, accept: readonly string[] | undefined): string {
+  return `${accept === undefined ? '' : ` of type ${accept.join(', ')}`} of at most ${mostText(bytes)}`;
 }

@@ -1,11 +1,12 @@
 import { GatewayError } from '../../errors.js';
 import type { Uploads } from '../../files/upload.js';
 import { largestUpload, type UploadIntent } from '../../files/upload-intent.js';
-import { mostText } from '../../policy/amounts.js';
+import type { ClientFacts } from '../../ports/dialect.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { LocalTool } from '../local-tools.js';
-import { offerOf } from './offer.js';
+import { atMost, offerOf } from './offer.js';
 import { refusedCall, text } from './result.js';
+import { type TakingSlot, takenFiles, takingTools } from './taken-files.js';
 
 export interface RequestToolDeps {
   /** Name of the server among whose tools it stands. */
@@ -13,6 +14,8 @@ export interface RequestToolDeps {
   /** `limits.file` of that server. */
   fileLimit: number;
   uploads: Pick<Uploads, 'authorize'>;
+  /** Where the server's tools take files, as far as this caller has been shown them. */
+  slots: (principal: string, client: ClientFacts) => readonly TakingSlot[];
 }
 
 const SHA_256 = { algorithm: 'sha-256' };
@@ -20,6 +23,10 @@ const SHA_256 = { algorithm: 'sha-256' };
 const INPUT: JsonObject = {
   type: 'object',
   properties: {
+    tool: {
+      type: 'string',
+      description: 'Name of the tool that the file is for: the link takes what that tool takes.',
+    },
     name: { type: 'string', description: 'File name with its ending, such as report.pdf; no path.' },
     mimeType: {
       type: 'string',
@@ -67,9 +74,10 @@ export function requestTool(name: string, deps: RequestToolDeps): LocalTool {
       outputSchema: OUTPUT,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
     },
-    call: async (args, principal) => {
+    call: async (args, principal, client) => {
       try {
-        return await authorized(readIntent(args), principal, deps);
+        const wanted = { ...readIntent(args), principal };
+        return await authorized(wanted, textOf(args, 'tool', 'invalidTool'), deps.slots(principal, client), deps);
       } catch (thrown) {
         return refusedCall(thrown);
       }
@@ -78,18 +86,31 @@ export function requestTool(name: string, deps: RequestToolDeps): LocalTool {
 }
 
 async function authorized(
-  wanted: Omit<UploadIntent, 'principal'>,
-  principal: string,
+  wanted: UploadIntent,
+  tool: string | undefined,
+  slots: readonly TakingSlot[],
   { server, fileLimit, uploads }: RequestToolDeps,
 ): Promise<JsonObject> {
-  const intent: UploadIntent = { ...wanted, principal, maxSize: fileLimit, purpose: { server } };
+  const taken = takenFiles(slots, tool, fileLimit);
+  if (!taken) {
+    const tools = takingTools(slots).join(', ');
+    throw invalid(
+      'invalidTool',
+      `the tool '${tool}' takes no uploads; those of this server that do: ${tools || 'none'}`,
+    );
+  }
+  const { accept } = taken;
+  const intent = {
+    ...wanted,
+    maxSize: taken.maxSize,
+    ...(accept && { accept }),
+    purpose: { server, ...taken.purpose },
+  };
   const authorization = await uploads.authorize(intent);
   const { name, mimeType, size, digest } = wanted;
-  const { steps, ...offer } = offerOf(
-    authorization,
-    name,
-    'pass this handle, instead of the file, to the tool that needs it',
-  );
+  const maxSize = largestUpload(intent, fileLimit).allowed;
+  const then = `pass this handle, instead of the file, to the tool ${tool === undefined ? 'that needs it' : `'${tool}'`}`;
+  const { steps, ...offer } = offerOf(authorization, name, then);
   const file: JsonObject = {
     uri: authorization.uri,
     ...(name !== undefined && { name }),
@@ -97,9 +118,8 @@ async function authorized(
     ...(size !== undefined && { size }),
     ...(digest !== undefined && { digest: { ...SHA_256, value: digest } }),
   };
-  const maxSize = largestUpload(intent, fileLimit).allowed;
   return {
-    content: [text(`A link to upload one file of at most ${mostText(maxSize)}.\n${steps}`)],
+    content: [text(`A link to upload one file${atMost(maxSize, accept)}.\n${steps}`)],
     structuredContent: { file, ...offer, maxSize },
   };
 }

@@ -82,10 +82,21 @@ describe('what a model reads of a file', () => {
     const { client } = await front({});
     const { text, content } = await given(client, 'wide');
     const preview = await sharp(Buffer.from(String(content[1]?.data), 'base64')).metadata();
-    expect(text).toContain(`The picture below is a preview: ${preview.width}x${preview.height} of 3200x2000 pixels.`);
+    const { width, height } = preview;
+    expect(text).toContain(`The image below is a preview of ${width} × ${height} pixels; the original is 3200 × 2000.`);
     const upright = await given(client, 'turned');
-    expect(upright.text).toMatch(/a preview: (\d+)x(\d+) of 2000x3200 pixels\.$/m);
+    expect(upright.text).toMatch(/a preview of \d+ × \d+ pixels; the original is 2000 × 3200\.$/m);
     expect((await given(client, 'pdf')).text).not.toContain('preview');
+  });
+
+  it('has name, type and size, each once (C3)', async () => {
+    const { client } = await front({}, true);
+    const { text, file } = await given(client, 'pdf');
+    expect(text.split('\n')[0]).toBe('File: x.pdf (application/pdf, 100 kB)');
+    expect(text.match(/100 kB|1000\d\d/g)).toHaveLength(1);
+    const { result } = await client.call('get_file_link', { handle: file.uri });
+    const again = String(result?.content?.[0]?.text);
+    expect(again.split('\n')[0]).toBe('File: x.pdf (application/pdf, 100 kB)');
   });
 
   it('has no handle where nothing takes one, and a link that lasts where only this machine is (U10)', async () => {

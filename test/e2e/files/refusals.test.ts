@@ -68,6 +68,9 @@ async function fromCamera(): Promise<string> {
   return meta?.['dev.wharf/files'][0]?.uri ?? '';
 }
 
+/** Where a file was meant that is not there: an upload is the way to it. */
+const OFFERED = new Set(['schemeNotAllowed', 'malformedUri', 'fileNotFound', 'fileExpired', 'uploadIncomplete']);
+
 const dataUri = (type: string, bytes: Buffer) => `data:${type};base64,${bytes.toString('base64')}`;
 
 type Case = readonly [
@@ -178,8 +181,10 @@ describe('a refusal names the argument, the constraint and the actual value', ()
     expect(result?.structuredContent).toBeUndefined();
     const { 'dev.wharf/uploadRequired': offer, ...meta } = (result?._meta ?? {}) as Record<string, unknown>;
     expect(meta).toEqual({ 'dev.wharf/fileError': expect.objectContaining({ reason, argument, ...facts }) });
-    // what is too large for a call may still be uploaded
-    expect(offer !== undefined).toBe(text.includes('inside a call'));
+    // what is too large for a call, or was never there, may still be uploaded
+    const isMended = OFFERED.has(reason) || text.includes('inside a call');
+    expect(offer !== undefined).toBe(isMended);
+    expect(/\/u\/[\w-]{43}/.test(text)).toBe(isMended);
     expect(upstream.with('tools/call')).toHaveLength(before);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { contrast, exactSizeText, mostText, sizeText, timeText } from '../../../gateway/policy/amounts.js';
+import { contrast, mostText, sizeText, timeText } from '../../../gateway/policy/amounts.js';
 
 describe('sizes and times for people and models', () => {
   it.each([
@@ -21,11 +21,6 @@ describe('sizes and times for people and models', () => {
       [65_536, '65.5 kB'],
     ] as const)
       expect(mostText(bytes)).toBe(text);
-  });
-
-  it('an exact size repeats nothing', () => {
-    expect(exactSizeText(3_375_874)).toBe('3.4 MB, 3375874 bytes');
-    expect(exactSizeText(12)).toBe('12 bytes');
   });
 
   it('a bound and what passes it by a byte are told apart', () => {
