@@ -19,6 +19,7 @@ import type { KeptViews } from './relay/kept-views.js';
 import { LocalMethods } from './relay/local-methods.js';
 import { LocalTools } from './relay/local-tools.js';
 import type { OutgoingFileDeps } from './relay/outgoing-files.js';
+import { OwnResources } from './relay/own-resources.js';
 import { RemoteMethods } from './relay/remote-methods.js';
 import type { Sessions } from './relay/session.js';
 import { places, slotMin, toClientTree } from './relay/slots.js';
@@ -109,6 +110,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
     fetchOrigins: server.fetchOrigins,
     ownPorts: parts.ownPorts,
     uploads,
+    resources: new OwnResources({ library, previewOf, limits }),
     methods: new LocalMethods({ dialects, library, uploads, ingest, server: name, limits }),
     tools: new LocalTools(
       uploadTools(server.uploadTool, {

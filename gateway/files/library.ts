@@ -158,6 +158,12 @@ export class Library {
     return uri.includes(':') && readHandle(uri, this.#deps.settings.gatewayId) !== undefined;
   }
 
+  /** The same, also where it is misspelt after the name of the gateway: no server has such a resource either. */
+  claims(uri: string): boolean {
+    const own = handleOf(this.#deps.settings.gatewayId, '');
+    return uri.slice(0, own.length).toLowerCase() === own.toLowerCase();
+  }
+
   /** What a handle, or a file's bare id, stands for to `principal`. */
   async resolve(handle: string, principal: string): Promise<Resolved> {
     const id = readHandle(handle, this.#deps.settings.gatewayId);

@@ -21,6 +21,7 @@ import type { LocalTools } from './local-tools.js';
 import type { CutDeps } from './message-cuts.js';
 import type { OutgoingFileDeps } from './outgoing-files.js';
 import type { ClientResponse } from './outlet.js';
+import type { OwnResources } from './own-resources.js';
 import type { RemoteMethods } from './remote-methods.js';
 import type { Sessions } from './session.js';
 import type { TooLongArgument } from './shortened-body.js';
@@ -131,6 +132,7 @@ export interface RelayDeps {
   upstreamHeaders: Readonly<Record<string, string>>;
   uploads: Uploads;
   methods: LocalMethods;
+  resources: OwnResources;
   tools: LocalTools;
   sessions: Sessions;
   catalog: Catalog;

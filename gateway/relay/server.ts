@@ -143,7 +143,7 @@ export class Server {
     session: Session | undefined,
     client: ClientFacts,
   ): Promise<boolean> {
-    const { methods, limits } = this.#deps;
+    const { methods, resources, limits } = this.#deps;
     const { principal, signal } = exchange;
     const work = async (request: PendingRequest): Promise<(() => Promise<LocalAnswer>) | undefined> => {
       const { method, params } = request;
@@ -151,6 +151,9 @@ export class Server {
         const inquire = this.#inquire(exchange, messages, session);
         return () => methods.answer(method, params, { client, principal, inquire, signal });
       }
+      const { uri } = params;
+      const handle = method === 'resources/read' && typeof uri === 'string' && (await resources.handleOf(uri));
+      if (handle) return () => resources.read(String(uri), handle, { principal, client, signal });
       const tool = await this.#ownTool(request, exchange, messages, session, client);
       if (!tool) return undefined;
       if (request.tooLong) throw tooLongError(request.tooLong, limits);

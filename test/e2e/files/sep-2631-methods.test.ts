@@ -178,9 +178,11 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
     });
   });
 
-  it('2631-11, HO-21: a file URI is no resource', async () => {
+  it('2631-11, HO-21: a file URI is not a resource of the server', async () => {
     const uri = await upload(client, F1);
-    expect((await client.request('resources/read', { uri })).error).toBeDefined();
+    const { result } = await client.request('resources/read', { uri });
+    expect(result?.contents).toEqual([{ uri, mimeType: 'text/plain', text: F1.toString() }]);
+    expect(server.with('resources/read')).toEqual([]);
   });
 
   it('2631-61: whoever opens the address of an upload reads which server it is for', async () => {

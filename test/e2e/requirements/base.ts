@@ -99,6 +99,6 @@ export const HANDOFF: Rows = {
   'HO-18': 'a handle in an argument that is no file stays text',
   'HO-19': 'every handoff is logged',
   'HO-20': 'a handle that a result merely mentions gives no right',
-  'HO-21': 'prompts and resources take no handles',
+  'HO-21': 'prompts take no handles, and no server is asked for one as a resource',
   'HO-22': ['a client that re-uploads what it downloaded', 'host rule'],
 };

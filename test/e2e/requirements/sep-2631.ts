@@ -12,7 +12,7 @@ export const SEP_2631: Rows = {
   '2631-08': 'https is the only transport',
   '2631-09': 'file URIs have a scheme of their own',
   '2631-10': 'a server’s file URI is never read as a resource',
-  '2631-11': 'nor is one of Wharf’s',
+  '2631-11': 'one of Wharf’s is read at Wharf',
   '2631-12': 'inline is a data: URI',
   '2631-13': 'out of band is a URI',
   '2631-14': 'no modes are all modes',

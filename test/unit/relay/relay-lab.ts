@@ -168,6 +168,7 @@ export class RelayLab {
       upstreamHeaders: {},
       uploads: {} as RelayDeps['uploads'],
       methods: {} as RelayDeps['methods'],
+      resources: {} as RelayDeps['resources'],
       tools: new LocalTools([], 'off'),
       clock: { now: () => 0 },
       log: silentLog,

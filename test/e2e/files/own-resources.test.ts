@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import sharp from 'sharp';
+import { RawClient } from '../../helpers/raw-client.js';
+import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { noise } from '../../helpers/sdk-servers-bytes.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+type Json = Record<string, unknown>;
+
+const KEYS = { ada: 'ada-0123456789', bob: 'bob-0123456789' };
+const TAKE = {
+  name: 'take',
+  inputSchema: { type: 'object', properties: { file: { type: 'string', contentEncoding: 'base64' } } },
+};
+
+describe('a handle or a link of Wharf’s, read as a resource (B11)', () => {
+  let upstream: RecordingUpstream;
+  let wharf: Wharf;
+  let ada: RawClient;
+  let photo: Buffer;
+  let icon: Buffer;
+
+  const clientOf = (key: string, version = '2025-06-18') => {
+    const headers = { authorization: `Bearer ${key}` };
+    return version < '2026' ? RawClient.connect(wharf.mcp, version, { headers }) : stateless(version, headers);
+  };
+  const stateless = async (version: string, headers: Record<string, string>) =>
+    RawClient.stateless(wharf.mcp, version, { headers });
+
+  beforeAll(async () => {
+    photo = await sharp(noise(700 * 500 * 3), { raw: { width: 700, height: 500, channels: 3 } })
+      .resize(3000, 2000, { fit: 'fill' })
+      .jpeg({ quality: 80 })
+      .toBuffer();
+    icon = await sharp(noise(30 * 30 * 3), { raw: { width: 30, height: 30, channels: 3 } })
+      .png()
+      .toBuffer();
+    upstream = await RecordingUpstream.start({
+      tools: [TAKE],
+      // whatever it is asked for
+      methods: { 'resources/read': ({ uri }) => ({ contents: [{ uri, text: 'made up' }] }) },
+    });
+    const keys = Object.entries(KEYS).map(([name, key]) => ({
+      name,
+      hash: `sha256:${createHash('sha256').update(key).digest('hex')}`,
+    }));
+    wharf = await startWharf({
+      servers: { docs: { url: upstream.url, transport: 'streamable-http' } },
+      config: { auth: { use: 'apiKeys', keys } },
+    });
+    ada = await clientOf(KEYS.ada);
+  });
+
+  afterAll(async () => {
+    await wharf?.stop();
+    await upstream?.stop();
+  });
+
+  async function uploaded(name: string, bytes: Buffer | undefined): Promise<string> {
+    const { result } = await ada.call('request_file_upload', { name });
+    const { file, page } = (result?.structuredContent ?? {}) as { file: { uri: string }; page: string };
+    if (bytes) expect((await fetch(page, { method: 'PUT', body: new Uint8Array(bytes) })).status).toBe(201);
+    return file.uri;
+  }
+
+  async function contents(uri: string, client = ada): Promise<Json[]> {
+    const { result, error } = await client.request('resources/read', { uri });
+    expect(error).toBeUndefined();
+    expect(upstream.with('resources/read')).toEqual([]);
+    return (result?.contents ?? []) as Json[];
+  }
+
+  it('is a small image or a small text itself', async () => {
+    const image = await uploaded('icon.png', icon);
+    expect(await contents(image)).toEqual([{ uri: image, mimeType: 'image/png', blob: icon.toString('base64') }]);
+    const words = await uploaded('notes.md', Buffer.from('# Notes ö\n'));
+    expect(await contents(words)).toEqual([{ uri: words, mimeType: 'text/plain', text: '# Notes ö\n' }]);
+    const empty = await uploaded('empty.txt', Buffer.alloc(0));
+    expect((await contents(empty))[0]?.text).toMatch(/^File: empty\.txt \(\S+, 0 bytes\)/);
+  });
+
+  it('is the preview of a large image, and where the image is', async () => {
+    const uri = await uploaded('harbour.jpg', photo);
+    const [image, about] = await contents(uri);
+    expect(image).toMatchObject({ uri, mimeType: expect.stringMatching(/^image\//) });
+    const shown = await sharp(Buffer.from(String(image?.blob), 'base64')).metadata();
+    expect(Math.max(shown.width, shown.height)).toBeLessThanOrEqual(1568);
+    const text = String(about?.text);
+    expect(text).toMatch(/^File: harbour\.jpg \(image\/jpeg, \d\S* [kM]B\)$/m);
+    expect(text).toContain(`preview of ${shown.width} × ${shown.height} pixels; the original is 3000 × 2000.`);
+    const link = /^Download: (\S+)$/m.exec(text)?.[1] ?? '';
+    expect(Buffer.from(await (await fetch(link)).arrayBuffer()).equals(photo)).toBe(true);
+  });
+
+  it('is name, type, size and link of anything else', async () => {
+    const uri = await uploaded('x.pdf', Buffer.concat([Buffer.from('%PDF-1.7\n'), noise(100_000)]));
+    const [only, ...others] = await contents(uri);
+    expect(others).toEqual([]);
+    expect(only).toMatchObject({ uri, mimeType: 'text/plain' });
+    expect(only?.text).toMatch(/^File: x\.pdf \(application\/pdf, 100 kB\)\nDownload: http\S+\nThe link works until /);
+    const long = await uploaded('long.txt', Buffer.alloc(50_000, 'words '));
+    expect((await contents(long))[0]?.text).toMatch(/^File: long\.txt/);
+  });
+
+  it('is the same behind a link', async () => {
+    const handle = await uploaded('notes.md', Buffer.from('linked'));
+    const { result } = await ada.call('get_file_link', { handle });
+    const { url } = (result?.structuredContent ?? {}) as { url: string };
+    expect(await contents(url)).toEqual([{ uri: url, mimeType: 'text/plain', text: 'linked' }]);
+    const bob = await clientOf(KEYS.bob);
+    expect((await bob.request('resources/read', { uri: url })).error).toMatchObject({ code: -32002 });
+  });
+
+  it('is an error of the protocol where there is no such file, and the server is never asked', async () => {
+    const hers = await uploaded('hers.txt', Buffer.from('hers'));
+    const bob = await clientOf(KEYS.bob);
+    const ask = async (client: RawClient, uri: string) => (await client.request('resources/read', { uri })).error;
+    for (const uri of [
+      'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA',
+      'mcp-file://wharf/f_AA',
+      'MCP-FILE://WHARF/anything?x=1',
+      await uploaded('pending.txt', undefined),
+    ])
+      expect(await ask(ada, uri)).toMatchObject({ code: -32002, data: { uri } });
+    // of another caller's file nobody hears more than of none
+    const of = async (uri: string) => ({ ...(await ask(bob, uri)), data: undefined });
+    expect(await of(hers)).toEqual(await of('mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA'));
+    expect(upstream.with('resources/read')).toEqual([]);
+  });
+
+  it('on 2026-07-28 is complete, private and not to be cached; an error has another code', async () => {
+    const uri = await uploaded('notes.md', Buffer.from('now'));
+    const modern = await clientOf(KEYS.ada, '2026-07-28');
+    const { result } = await modern.request('resources/read', { uri });
+    expect(result).toMatchObject({ resultType: 'complete', ttlMs: 0, cacheScope: 'private' });
+    const nobodys = 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA';
+    expect((await modern.request('resources/read', { uri: nobodys })).error).toMatchObject({ code: -32602 });
+  });
+
+  it('while every other URI is the server’s', async () => {
+    for (const uri of ['mcp-file://other/f_AAAAAAAAAAAAAAAAAAAAAA', 'docs://a', 'https://example.com/d/x']) {
+      const { result } = await ada.request('resources/read', { uri });
+      expect(result?.contents).toEqual([{ uri, text: 'made up' }]);
+    }
+    upstream.requests.length = 0;
+  });
+});
