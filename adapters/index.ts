@@ -24,16 +24,18 @@ interface AdapterFile<Schema extends z.ZodObject, Port, Deps> {
     settings: z.output<Schema>,
     deps: Pick<AdapterDeps, 'inheritedEnv'>,
   ) => ReturnType<NonNullable<Adapter<Port, Deps>['preflight']>>;
+  warnings?: (settings: z.output<Schema>) => ReturnType<NonNullable<Adapter<Port, Deps>['warnings']>>;
 }
 
 /** Forgets the type of an adapter's settings, so that adapters of one port can stand in one list. */
 function adapter<Schema extends z.ZodObject, Port, Deps>(file: AdapterFile<Schema, Port, Deps>): Adapter<Port, Deps> {
-  const { preflight } = file;
+  const { preflight, warnings } = file;
   return {
     settings: file.settings,
     // The config has parsed `settings` with this very schema, which is the one thing the type no longer says.
     create: async (settings, deps) => file.create(settings as z.output<Schema>, deps),
     ...(preflight && { preflight: (settings, deps) => preflight(settings as z.output<Schema>, deps) }),
+    ...(warnings && { warnings: (settings) => warnings(settings as z.output<Schema>) }),
   };
 }
 

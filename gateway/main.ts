@@ -11,7 +11,7 @@ import { serversNamed, writtenNames } from './config/server-name.js';
 import { goOnAfterHangUp } from './hang-up.js';
 import { createLog } from './log.js';
 import { print, printError } from './print.js';
-import { problemsText, startedText, startFailureText, summaryText } from './report.js';
+import { logWarnings, problemsText, startedText, startFailureText, summaryText } from './report.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -96,6 +96,7 @@ async function run(config: Config): Promise<number> {
     // Loaded only here: `wharf check` and `wharf schema` need none of it.
     const { start } = await import('./start.js');
     const started = await start(config, adapters, log);
+    logWarnings(config, adapters, log);
     // First: who reads the text may send a signal at once.
     drainOnSignal(started.drain);
     print(startedText(version, started, config, adapters));

@@ -3,6 +3,8 @@ import type { Choice, Config, ServerTransport } from './config/config.js';
 import { formatAddress } from './config/fields.js';
 import type { ConfigProblem } from './config/problems.js';
 import { formatSize, formatTime } from './config/units.js';
+import { warningsOf } from './config/warnings.js';
+import type { Log } from './ports/log.js';
 import { redactText } from './redact.js';
 
 /** What people read on the terminal. Nothing here may hold a secret: it is pasted into issues. */
@@ -40,8 +42,14 @@ export function summaryText(config: Config, adapters: AdapterList): string {
       ? ["              Wharf's own, which models read, as long as their files"]
       : []),
     '  Nothing was started, and no server and no store was contacted.',
+    ...warningsOf(config, adapters).map(({ path, message }) => `  warning: ${path} ${message}.`),
     '',
   ].join('\n');
+}
+
+/** Tells them where operators look once Wharf runs. */
+export function logWarnings(config: Config, adapters: AdapterList, log: Pick<Log, 'warn'>): void {
+  for (const { path, message } of warningsOf(config, adapters)) log.warn({ path }, `${path} ${message}.`);
 }
 
 /** What a start prints: the URLs to paste, where files go and what to do next. */

@@ -10,7 +10,7 @@ import { makePrivateFolder } from './files/temp-files.js';
 import { goOnAfterHangUp } from './hang-up.js';
 import { createLog } from './log.js';
 import { printError } from './print.js';
-import { problemsText, startFailureText } from './report.js';
+import { logWarnings, problemsText, startFailureText } from './report.js';
 import { start } from './start.js';
 
 const STDOUT = 1;
@@ -37,6 +37,7 @@ export async function runStdio({ load, server }: StdioAction, adapters: AdapterL
     const output = standardOutput();
     const gateway = await start(chosen, adapters, log, { stdio: { input: process.stdin, output } });
     const { stdio } = gateway;
+    logWarnings(chosen, adapters, log);
     // a client that has closed its end hears nothing any more, even if it still speaks
     output.once('close', () => stdio?.stop());
     const onSignal = (): void => {

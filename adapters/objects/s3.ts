@@ -63,7 +63,7 @@ export const settings = z
       .boolean()
       .default(false)
       .describe(
-        'Whether each part is hashed and the hash signed, so that the store refuses altered bytes; for a way to it without TLS that is not trusted. Default false.',
+        'Whether each part is hashed and the hash signed, so that the store refuses altered bytes; for a way to it without TLS. Default false; Wharf warns where `endpoint` is http:// and another machine.',
       ),
   })
   .refine((s) => (s.accessKeyId === undefined) === (s.secretAccessKey === undefined), {
@@ -80,12 +80,26 @@ export const settings = z
         bucket: 'wharf',
         region: 'eu-central-1',
         endpoint: 'http://s3:9000',
+        signPayload: true,
         publicEndpoint: 'https://files.example.com',
         accessKeyId: `\${S3_ACCESS_KEY_ID}`,
         secretAccessKey: `\${S3_SECRET_ACCESS_KEY}`,
       },
     ],
   });
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
+
+/** Without TLS and without a signature over them, nothing tells that bytes were altered on their way to the store. */
+export function warnings({ endpoint, signPayload }: z.output<typeof settings>) {
+  if (endpoint === undefined || signPayload) return [];
+  const { protocol, hostname } = new URL(endpoint);
+  if (protocol !== 'http:' || LOOPBACK.test(hostname)) return [];
+  const message =
+    'is false, and objects.endpoint has neither TLS nor an address of this machine: what stands in between can alter ' +
+    'files on their way to the store, and nobody notices. Set signPayload: true, or an https:// endpoint';
+  return [{ path: ['signPayload'], message }];
+}
 
 /** "5 MiB to 5 GiB. There is no minimum size limit on the last part." (S3, multipart upload limits) */
 const PART_SIZE = 5 * 1024 * 1024;

@@ -39,6 +39,8 @@ export interface Adapter<Port, Deps> {
   create(settings: Settings, deps: Deps): Promise<Port>;
   /** What of the settings cannot work on this machine; nothing is started and nothing is contacted. */
   preflight?(settings: Settings, deps: Pick<AdapterDeps, 'inheritedEnv'>): Promise<PreflightFault[]>;
+  /** What of the settings works and is worth a word to the operator. */
+  warnings?(settings: Settings): Omit<PreflightFault, 'value'>[];
 }
 
 export interface PreflightFault {
