@@ -52,7 +52,12 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     text: 'Decoded size up to which a client may send a file inside an argument. A larger one must be uploaded.',
   },
   file: { kind: 'size', min: 1, max: MOST_FILE, text: 'Any one file.' },
-  files: { kind: 'count', min: 1, max: 10_000, text: 'Files cut out of one message, or handed over with one.' },
+  files: {
+    kind: 'count',
+    min: 1,
+    max: 10_000,
+    text: 'Files cut out of one message, or handed over with one. Of links to resources, and of files that a server only names, so many are dealt with, whether they lead to the same place or not; the rest passes as it came.',
+  },
   filesPerArgument: {
     kind: 'count',
     min: 1,
@@ -97,7 +102,7 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     kind: 'count',
     min: 100,
     max: 100_000,
-    text: 'Values (members and items, at any depth) of what Wharf looks into as a whole: a tool in a list, the content and structuredContent of a result, the `_meta` of a request. With more of them it passes as it came: nothing in it is a file or a link, and no tool in it shows a file argument. A call may have more arguments than that: then only those that may be files are read. While one is looked into nobody else is served, some 10 µs a value.',
+    text: 'Values (members and items, at any depth) of what Wharf looks into as a whole: a tool in a list, the content and structuredContent of the results in one message, the objects around its files, what a server answers to `initialize` or to a request of Wharf’s own, the `_meta` of a request. With more of them it passes as it came: nothing in it is a file or a link, and no tool in it shows a file argument; only an `initialize` is refused. A call may have more arguments than that: then only those that may be files are read. While one is looked into nobody else is served, some 10 µs a value.',
   },
   batch: { kind: 'count', min: 1, max: 10_000, text: 'Messages of one JSON-RPC batch, in either direction.' },
   abandoned: {

@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../errors.js';
+import type { Limits } from '../policy/limits.js';
 import type { JsonObject, JsonValue } from '../ports/dialect.js';
 import type { ExchangeUpstream, UpstreamAnswer, UpstreamRequest } from '../ports/upstream.js';
 import type { HeldMessage } from '../wire/json/reader.js';
-import type { Inquire, OwnAnswer } from './catalog.js';
+import type { Inquire, OwnAnswer, ReadHeavy } from './catalog.js';
 import { deadline } from './deadline.js';
+import { rangeAt } from './edits.js';
 import type { Exchange, RelayDeps } from './exchange.js';
 import { toUpstreamHeaders } from './mcp-headers.js';
 import { OwnAnswerReader } from './own-answer-reader.js';
 import { pump } from './pump.js';
 import { type ClientMessages, isObject, META_CAPABILITIES, metaOf, parseMessages } from './request.js';
 import type { Session } from './session.js';
+import { RANGE, toClientTree } from './slots.js';
 import { declaredBy } from './to-upstream.js';
 
 /**
@@ -41,8 +44,17 @@ function objectOr(value: JsonValue | undefined): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** What such a request was answered with. */
-export function ownAnswer(message: HeldMessage): OwnAnswer {
+/**
+ * What such a request was answered with.
+ * @param read makes something of a result that has too many values to be made whole; without it there is no answer then
+ */
+export async function ownAnswer(
+  message: HeldMessage,
+  { values }: Pick<Limits, 'values'>,
+  read?: ReadHeavy,
+): Promise<OwnAnswer> {
+  if (message.values > values)
+    return read && hasResult(message) ? { result: await read(message), bytes: message.size } : undefined;
   const json = message.skeleton();
   const answer: unknown = JSON.parse(json.toString('utf8'));
   const { result, error } = objectOr(answer as JsonValue);
@@ -51,6 +63,13 @@ export function ownAnswer(message: HeldMessage): OwnAnswer {
   const { code, message: text, data } = error;
   return { error: { code, message: typeof text === 'string' ? text : '', ...(data !== undefined && { data }) } };
 }
+
+function hasResult(message: HeldMessage): boolean {
+  return rangeAt(message, RANGE.result, ['result']) !== undefined;
+}
+
+/** Where a list of tools has them. */
+const LIST_TREE = toClientTree([]);
 
 /** A request of Wharf's own over HTTP. */
 export interface OwnHttpRequest extends Pick<UpstreamRequest, 'path' | 'redirects'> {
@@ -90,13 +109,13 @@ export function askOverHttp(
   client: ClientMessages | undefined,
   session: Session | undefined,
 ): Inquire {
-  return async (method, params) => {
+  return async (method, params, read) => {
     const { server, timeouts } = deps;
     const facts = { server, limit: 'timeouts.upstream', allowed: timeouts.upstream };
     const late = () => new GatewayError('upstream_timeout', facts);
     const { signal, clear } = deadline(exchange.signal, timeouts.upstream, late);
     try {
-      return await ask(upstream, deps, { ...exchange, signal }, client, session, method, params);
+      return await ask(upstream, deps, { ...exchange, signal }, client, session, { method, params, read });
     } catch (error) {
       exchange.signal.throwIfAborted();
       deps.log.warn({ method, err: error }, 'a request of our own failed');
@@ -113,8 +132,7 @@ async function ask(
   exchange: Exchange,
   client: ClientMessages | undefined,
   session: Session | undefined,
-  method: string,
-  params: JsonObject,
+  { method, params, read }: { method: string; params: JsonObject; read: ReadHeavy | undefined },
 ): Promise<OwnAnswer> {
   // what the client takes may be less than MCP asks of whoever speaks to a server
   const accept = 'application/json, text/event-stream';
@@ -130,7 +148,7 @@ async function ask(
   }
   const { server, limits, cut } = deps;
   const owner = { principal: exchange.principal, server };
-  const reader = new OwnAnswerReader(kind, { id, limits, held: cut.held, owner });
+  const reader = new OwnAnswerReader(kind, { id, limits, held: cut.held, owner, ...(read && { tree: LIST_TREE }) });
   const take = (chunk: Buffer) => {
     reader.feed(chunk);
     // a stream may go on
@@ -142,10 +160,14 @@ async function ask(
     const pace = { ...deps.pace, leastRate: 0 };
     await pump(body, take, { server, pace, due: () => true, signal: exchange.signal });
     reader.end();
-    return reader.answer && ownAnswer(reader.answer);
   } catch (error) {
-    if (!reader.answer) throw error;
-    return ownAnswer(reader.answer);
+    if (!reader.answer) {
+      reader.release();
+      throw error;
+    }
+  }
+  try {
+    return reader.answer && (await ownAnswer(reader.answer, limits, read));
   } finally {
     reader.release();
   }

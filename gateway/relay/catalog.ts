@@ -3,24 +3,29 @@ import type { Limits, Timeouts } from '../policy/limits.js';
 import type { Dialect, JsonObject, JsonValue, RpcError } from '../ports/dialect.js';
 import type { FileSlot, ToolSettings } from '../ports/file-slot.js';
 import type { Log } from '../ports/log.js';
+import type { HeldMessage } from '../wire/json/reader.js';
 import { sizeIsText } from './companions.js';
+import { rangeAt } from './edits.js';
 import { slotsOf } from './file-slots.js';
 import type { FileTakers } from './file-takers.js';
 import { heapOf } from './heap-size.js';
 import type { KeptView, KeptViews } from './kept-views.js';
 import { withLiftedNames } from './lifted-arguments.js';
+import { lightValue } from './light-value.js';
+import { listedTools } from './listed-tools.js';
 import type { Beside } from './local-tools.js';
 import { type RequiredSlot, requiredSlots } from './missing-files.js';
 import { withNameCompanions } from './name-companion.js';
 import { type ParamHeader, paramHeadersOf } from './param-headers.js';
 import { isObject } from './request.js';
 import { itemCountsOf, typesOf } from './schema-place.js';
+import { RANGE } from './slots.js';
 import { unknownArguments } from './unknown-argument.js';
 
 /** What is kept of a tool. */
 export interface ToolFacts {
   outputSchema?: JsonObject;
-  /** It declares one that is too large to be kept. */
+  /** It declares one that is too large to be kept, or may do so: it is too much to be looked into. */
   hasUnkeptSchema?: true;
   paramHeaders: ParamHeader[];
   /** Where its arguments may hold files. */
@@ -48,8 +53,11 @@ export type Ask = (method: string, params: JsonObject) => Promise<JsonObject | u
  */
 export type OwnAnswer = { result: JsonObject; bytes?: number } | { error: RpcError } | undefined;
 
-/** The same, told also how it refused. */
-export type Inquire = (method: string, params: JsonObject) => Promise<OwnAnswer>;
+/** Makes something of a result that is too much to be made whole: in steps, by where things stand in its message. */
+export type ReadHeavy = (message: HeldMessage) => Promise<JsonObject>;
+
+/** The same, told also how it refused. Where there is no `read`, a result of very many values is no answer. */
+export type Inquire = (method: string, params: JsonObject, read?: ReadHeavy) => Promise<OwnAnswer>;
 
 export function asking(inquire: Inquire): Ask {
   return async (method, params) => {
@@ -62,7 +70,7 @@ export interface CatalogOptions {
   server: string;
   /** What is kept of all servers' tools. */
   kept: KeptViews<ToolFacts>;
-  limits: Pick<Limits, 'response'>;
+  limits: Pick<Limits, 'response' | 'values'>;
   timeouts: Pick<Timeouts, 'upstream'>;
   takers?: FileTakers;
   log?: Pick<Log, 'warn'>;
@@ -92,8 +100,8 @@ export class Catalog {
     this.#dialects = dialects;
   }
 
-  /** What a tool's own declaration and the operator say of it. */
-  factsOf(tool: JsonObject): ToolFacts {
+  /** What a tool's own declaration and the operator say of it. @param isHeavy only its name is there */
+  factsOf(tool: JsonObject, isHeavy = false): ToolFacts {
     const settings = typeof tool.name === 'string' ? own(this.#settings, tool.name) : undefined;
     const schema = isObject(tool.outputSchema) ? { outputSchema: tool.outputSchema } : {};
     const slots = withNameCompanions(tool, slotsOf(tool, settings, this.#dialects)).map((slot) => {
@@ -112,20 +120,20 @@ export class Catalog {
       slots: named,
       required: requiredSlots(tool, named),
       ...schema,
+      ...(isHeavy && { hasUnkeptSchema: true }),
     };
   }
 
-  /** Takes note of a tools/list result on its way to the client. */
-  observe(view: string, result: JsonObject): void {
+  /** Takes note of a tool on its way to the client. @param isHeavy only its name is there */
+  note(view: string, tool: JsonObject, isHeavy = false): ToolFacts | undefined {
+    const { name } = tool;
+    if (typeof name !== 'string') return undefined;
     const { kept, server, limits, takers } = this.#options;
-    const tools = kept.open(server, view);
-    for (const tool of toolsOf(result)) {
-      if (typeof tool.name !== 'string') continue;
-      const facts = this.#keptOf(this.factsOf(tool));
-      if (facts.slots.length > 0) takers?.found();
-      kept.keep(tools, tool.name, facts, limits.response);
-      this.#warnOfUnknown(tool, tool.name);
-    }
+    const facts = this.#keptOf(this.factsOf(tool, isHeavy));
+    if (facts.slots.length > 0) takers?.found();
+    kept.keep(kept.open(server, view), name, facts, limits.response);
+    if (!isHeavy) this.#warnOfUnknown(tool, name);
+    return facts;
   }
 
   /** Without a schema that leaves too little room for others. */
@@ -230,13 +238,16 @@ export class Catalog {
     let cursor: JsonValue | undefined;
     let outcome: 'whole' | 'silence' | 'refused' | undefined;
     while (!outcome) {
-      const answer = await inquire('tools/list', cursor === undefined ? {} : { cursor });
+      const take = (tool: JsonObject, isHeavy?: boolean) => {
+        const facts = this.note(view, tool, isHeavy);
+        if (tool.name === wanted) found ??= facts;
+      };
+      const params = cursor === undefined ? {} : { cursor };
+      const answer = await inquire('tools/list', params, (message) => this.#readPage(message, take));
       if (!answer) outcome = 'silence';
       else if ('error' in answer) outcome = 'refused';
       else {
-        this.observe(view, answer.result);
-        const tool = found ? undefined : toolsOf(answer.result).find(({ name }) => name === wanted);
-        if (tool) found = this.#keptOf(this.factsOf(tool));
+        for (const tool of toolsOf(answer.result)) take(tool);
         cursor = answer.result.nextCursor;
         if (typeof cursor !== 'string') outcome = 'whole';
         // a list without end is a refusal
@@ -251,6 +262,14 @@ export class Catalog {
     // of a list that is too long it may have fallen out already
     if (found && wanted !== undefined) kept.keep(tools, wanted, found, limits.response);
     return found;
+  }
+
+  /** A page of very many values, tool by tool. */
+  async #readPage(message: HeldMessage, take: (tool: JsonObject, isHeavy: boolean) => void): Promise<JsonObject> {
+    for await (const { tool, isHeavy } of listedTools(message, ['result'], this.#options.limits)) take(tool, isHeavy);
+    const cursor = rangeAt(message, RANGE.nextCursor, ['result', 'nextCursor']);
+    const nextCursor = cursor && lightValue(message, cursor, this.#options.limits);
+    return nextCursor === undefined ? {} : { nextCursor };
   }
 
   #find(view: string): KeptView<ToolFacts> | undefined {

@@ -6,7 +6,7 @@ import type { HeldMessage } from '../wire/json/reader.js';
 import type { WatchTree } from '../wire/json/watch-tree.js';
 import { answersIn } from './answers.js';
 import { BeforeSession, STREAM_WAIT_MS } from './before-session.js';
-import type { OwnAnswer } from './catalog.js';
+import type { OwnAnswer, ReadHeavy } from './catalog.js';
 import { isNoMessage, isRequest, isRpc } from './channel-message.js';
 import type { ChannelNames } from './channel-names.js';
 import type { ChannelStreams } from './channel-streams.js';
@@ -47,7 +47,7 @@ export interface InboxParts {
   /** The POSTs whose answers open the session. */
   opened: ReadonlyMap<PostStream, OpenShared>;
   session: () => Session | undefined;
-  inquire: (method: string, params: JsonObject, client?: ClientMessages) => Promise<OwnAnswer>;
+  inquire: (method: string, params: JsonObject, client?: ClientMessages, read?: ReadHeavy) => Promise<OwnAnswer>;
   signal: AbortSignal;
 }
 
@@ -218,7 +218,7 @@ export class ChannelInbox {
         const known = this.#parts.streams.idOf(id);
         return this.#parts.streams.of(known)?.pending.get(known);
       },
-      inquire: (method, params) => this.#parts.inquire(method, params, messages),
+      inquire: (method, params, read) => this.#parts.inquire(method, params, messages, read),
       facts,
       signal: this.#parts.signal,
       remap: (message) => this.#namesBack(message),

@@ -1,7 +1,9 @@
 import { firstInk } from '../wire/blank.js';
 import type { HeldMessage, WatchRange } from '../wire/json/reader.js';
+import { RANGE } from './slots.js';
 
 const CLOSE_OBJECT = 0x7d;
+const CLOSE_ARRAY = 0x5d;
 
 /** Bytes looked at in one step: at first few, for most objects have no blanks before their first key. */
 const FIRST_LOOK = 256;
@@ -18,13 +20,35 @@ export function replaceRange(range: { start: number; end: number }, json: string
   return { start: range.start, end: range.end, bytes: Buffer.from(json) };
 }
 
-/** The range called `name` whose path is `base` and then exactly `below`. */
+/** The ranges of a message by their names and paths, and how many there were when they were noted. */
+const INDEXES = new WeakMap<HeldMessage, { count: number; ranges: Map<string, WatchRange> }>();
+
+/** The first range called `name` whose path is `path`. */
 export function rangeAt(
   message: HeldMessage,
   name: string,
   path: readonly (string | number)[],
 ): WatchRange | undefined {
-  return message.ranges.find((range) => range.name === name && samePath(range.path, path));
+  return indexOf(message).get(keyOf(name, path));
+}
+
+/** A batch asks for each of its messages, and may have tens of thousands of ranges: they are gone through once. */
+function indexOf(message: HeldMessage): Map<string, WatchRange> {
+  const known = INDEXES.get(message);
+  if (known?.count === message.ranges.length) return known.ranges;
+  const ranges = new Map<string, WatchRange>();
+  for (const range of message.ranges) {
+    // nobody asks for one of many
+    if (range.name === RANGE.tool || range.name === RANGE.holder) continue;
+    const key = keyOf(range.name, range.path);
+    if (!ranges.has(key)) ranges.set(key, range);
+  }
+  INDEXES.set(message, { count: message.ranges.length, ranges });
+  return ranges;
+}
+
+function keyOf(name: string, path: readonly (string | number)[]): string {
+  return JSON.stringify([name, ...path]);
 }
 
 /** A text of JSON in which places are known. */
@@ -46,8 +70,11 @@ function firstByteFrom(message: Text, at: number): number | undefined {
   return undefined;
 }
 
-function samePath(a: readonly (string | number)[], b: readonly (string | number)[]): boolean {
-  return a.length === b.length && a.every((key, index) => key === b[index]);
+/** Puts items at the end of a list that stands at `range`. @param items JSON, without brackets */
+export function addItems(message: Text, range: { start: number; end: number }, items: string): Edit {
+  const isEmpty = firstByteFrom(message, range.start + 1) === CLOSE_ARRAY;
+  const at = range.end - 1;
+  return { start: at, end: at, bytes: Buffer.from(isEmpty ? items : `,${items}`) };
 }
 
 /** Edits in the order of the message, as rendering needs them. */

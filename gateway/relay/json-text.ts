@@ -1,7 +1,7 @@
 import { breathe } from '../budget/turn.js';
 import type { JsonPath } from '../ports/json.js';
 import { inkAt } from '../wire/blank.js';
-import { createReader, type MessageReader, type WatchRange } from '../wire/json/reader.js';
+import { createReader, type HeldMessage, type MessageReader, type WatchRange } from '../wire/json/reader.js';
 import { compileWatchTree, type WatchNode } from '../wire/json/watch-tree.js';
 import type { Edit } from './edits.js';
 
@@ -68,6 +68,37 @@ export async function locateInSteps(text: Buffer, paths: readonly JsonPath[], is
   return search.end();
 }
 
+/**
+ * Tells, in steps, where the items of an array stand that is a member of a text, which must be one object that parses.
+ * @param visit called with each, in order
+ */
+export async function eachItem(text: Buffer, key: string, visit: (item: WatchRange) => void): Promise<void> {
+  const reader = stepReader({ keys: { [key]: { items: { watch: FOUND } } } }, (range, message) => {
+    message.forgetRange();
+    visit(range);
+  });
+  for (let at = 0; at < text.length; at += STEP) {
+    reader.feed(text.subarray(at, at + STEP));
+    await breathe();
+  }
+  reader.end();
+}
+
+function stepReader(
+  root: WatchNode,
+  closed: (range: WatchRange, message: HeldMessage) => void,
+  message: (message: HeldMessage) => void = () => {},
+): MessageReader {
+  return createReader('json', {
+    tree: compileWatchTree(root),
+    maxHeld: Number.POSITIVE_INFINITY,
+    maxDepth: Number.POSITIVE_INFINITY,
+    slotMin: Number.POSITIVE_INFINITY,
+    holds: false,
+    handler: { slot: () => ({ write: () => {}, end: () => {} }), closed, message },
+  });
+}
+
 class Search {
   readonly reader: MessageReader;
   readonly #text: Buffer;
@@ -81,26 +112,19 @@ class Search {
     const wanted = new Places(paths);
     this.#text = text;
     this.#wanted = wanted;
-    this.reader = createReader('json', {
-      tree: compileWatchTree(treeOf(paths, isBatch)),
-      maxHeld: Number.POSITIVE_INFINITY,
-      maxDepth: Number.POSITIVE_INFINITY,
-      slotMin: Number.POSITIVE_INFINITY,
-      holds: false,
-      handler: {
-        slot: () => ({ write: () => {}, end: () => {} }),
-        closed: (range, message) => {
-          wanted.found(range, before);
-          // a tree knows no indexes: of an array of a million items all would be kept for the one that is looked for
-          message.forgetRange();
-        },
-        message: ({ malformed, duplicates }) => {
-          this.#values += 1;
-          this.#isWhole = malformed === undefined;
-          this.#duplicate = duplicates[0];
-        },
+    this.reader = stepReader(
+      treeOf(paths, isBatch),
+      (range, message) => {
+        wanted.found(range, before);
+        // a tree knows no indexes: of an array of a million items all would be kept for the one that is looked for
+        message.forgetRange();
       },
-    });
+      ({ malformed, duplicates }) => {
+        this.#values += 1;
+        this.#isWhole = malformed === undefined;
+        this.#duplicate = duplicates[0];
+      },
+    );
   }
 
   end(): Located {

@@ -50,6 +50,8 @@ export async function announceLinks(
   const handles = new Map<string, Promise<string>>();
   try {
     for (const { block, path, index } of links) {
+      // each is told of, whatever it leads to
+      if (announced.length >= limits.files) break;
       const { uri, name, mimeType, size } = block;
       if (typeof uri !== 'string' || uri.length > MAX_URI || NOT_OF_THE_SERVER.test(uri) || files.library.names(uri))
         continue;
@@ -57,7 +59,6 @@ export async function announceLinks(
         ...(isShort(name) && { name }),
         ...(isShort(mimeType) && { mimeType }),
       };
-      if (!handles.has(uri) && handles.size >= limits.files) break;
       const handle = handles.get(uri) ?? files.library.announce({ principal, server, uri, ...about });
       handles.set(uri, handle);
       const told = { uri: await handle, ...about, ...(typeof size === 'number' && { size }) };

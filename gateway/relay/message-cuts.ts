@@ -50,6 +50,8 @@ export class MessageCuts {
   readonly #message: HeldMessage;
   readonly #kept = new Map<string, Promise<Stored>>();
   #bytes = 0;
+  /** Values of the objects around files, as far as they have been looked into. */
+  #looked = 0;
   /** Files opened, whatever has become of them. */
   #opened = 0;
   #released = false;
@@ -121,6 +123,7 @@ export class MessageCuts {
     };
     if (!jsonTexts || place?.kind !== 'content' || place.encoding !== 'dataUri') return openUsual();
     const nested = new NestedCuts({
+      weight: limits,
       limit: limits.inlineOther,
       open: () => (this.failure ? undefined : this.#newCut(value, NESTED, false, limits.inlineOther)),
       otherwise: openUsual,
@@ -163,6 +166,9 @@ export class MessageCuts {
       here.unshift(cut);
     }
     if (here.length === 0) return false;
+    // nobody claims what is too much to be looked into: it is put back as it came
+    if (this.#looked + range.values > this.#deps.limits.values) return true;
+    this.#looked += range.values;
     const holder = parseHolder(this.#message.slice(range.start, range.end));
     if (!holder) return true;
     for (const cut of here) {

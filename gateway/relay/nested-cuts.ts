@@ -1,5 +1,6 @@
 import { ByteStore } from '../wire/json/byte-store.js';
 import type { SlotSink } from '../wire/json/reader.js';
+import { type WeightLimits, weigh } from '../wire/json/weigh.js';
 import type { Cut } from './cut.js';
 import { BOUNDARY, NestedChars, PENDING } from './nested-chars.js';
 
@@ -37,6 +38,8 @@ export interface NestedCut {
 }
 
 export interface NestedCutOptions {
+  /** What a text may be so that it can be held to be JSON. */
+  weight: WeightLimits;
   /** Bytes up to which a file stays where it is. */
   limit: number;
   /** Undefined when the message has failed. */
@@ -109,7 +112,9 @@ export class NestedCuts implements SlotSink {
   #isJson(): boolean {
     const raw = this.parts.flatMap((part) => (part instanceof ByteStore ? part.pieces() : []));
     try {
-      JSON.parse(JSON.parse(`"${Buffer.concat(raw).toString('utf8')}"`) as string);
+      const text = JSON.parse(`"${Buffer.concat(raw).toString('utf8')}"`) as string;
+      if (weigh(Buffer.from(text), this.#options.weight) !== 'light') return false;
+      JSON.parse(text);
       return true;
     } catch {
       return false;

@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.js';
+import type { Limits } from '../policy/limits.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { hoisted, nameOf } from './client-facts.js';
@@ -32,9 +33,9 @@ export function sessionOf(
   message: HeldMessage,
   { params }: PendingRequest,
   about: { principal: string; channel: SessionRecord['channel']; upstreamSession?: string },
-  { server, dialects }: Pick<RelayDeps, 'server' | 'dialects'>,
+  { server, dialects, limits }: Pick<RelayDeps, 'server' | 'dialects' | 'limits'>,
 ): SessionRecord | undefined {
-  const result = resultOf(message);
+  const result = resultOf(message, limits);
   if (!result) return undefined;
   if ((about.upstreamSession?.length ?? 0) > MAX_SESSION_ID) {
     throw new GatewayError('upstream_invalid', { reason: `its session id has more than ${MAX_SESSION_ID} characters` });
@@ -55,8 +56,11 @@ export function sessionOf(
 }
 
 /** The `result` of a small answer, if it is one. */
-function resultOf(message: HeldMessage): JsonObject | undefined {
+function resultOf(message: HeldMessage, { values }: Pick<Limits, 'values'>): JsonObject | undefined {
   if (message.malformed) return undefined;
+  if (message.values > values) {
+    throw new GatewayError('upstream_invalid', { reason: `it has more than limits.values = ${values} values` });
+  }
   const answer: unknown = JSON.parse(message.skeleton().toString('utf8'));
   const [first] = Array.isArray(answer) ? answer : [answer];
   const result = isObject(first) ? first.result : undefined;

@@ -1,3 +1,4 @@
+import { breathe } from '../budget/turn.js';
 import { GatewayError } from '../errors.js';
 import type { JsonValue } from '../ports/json.js';
 import type { HeldMessage } from '../wire/json/reader.js';
@@ -45,36 +46,41 @@ export function maySpeakForWharf(read: (start: number, end: number) => Buffer, s
  * @throws GatewayError `upstream_invalid` where it cannot be: the message is no JSON (some clients read that all the
  *   same), or has long strings there
  */
-export function silenceServer(message: HeldMessage): boolean {
+export async function silenceServer(message: HeldMessage): Promise<boolean> {
   if (message.malformed) {
     const { offset, reason } = message.malformed;
     throw new GatewayError('upstream_invalid', { reason: `${reason} at byte ${offset}` });
   }
-  // a copy: what is held may be in use until all of it has been looked at
-  const found = blankOwnWords(Buffer.from(message.skeleton()));
-  if (found.length === 0) return false;
+  let isChanged = false;
   try {
-    message.blank(found);
+    // a copy: what is held may be in use until all of it has been looked at
+    for (const found of blankOwnWords(Buffer.from(message.skeleton()))) {
+      if (found.length > 0) message.blank(found);
+      isChanged ||= found.length > 0;
+      await breathe();
+    }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new GatewayError('upstream_invalid', { reason: 'a file stands under a key of Wharf’s own' }, error);
   }
-  return true;
+  return isChanged;
 }
 
 /** The same of a value that is told on. */
 export function silenced<Value extends JsonValue>(value: Value): Value {
   const text = Buffer.from(JSON.stringify(value));
-  return blankOwnWords(text).length > 0 ? (JSON.parse(text.toString('utf8')) as Value) : value;
+  const found = [...blankOwnWords(text)].some(({ length }) => length > 0);
+  return found ? (JSON.parse(text.toString('utf8')) as Value) : value;
 }
 
 /**
  * Blanks every member of a holder whose key is Wharf's own, with the comma that is too much then.
  * @param json valid JSON; it is changed
- * @returns what was blanked
+ * @returns step by step, what was blanked, in order
  */
-export function blankOwnWords(json: Buffer): { start: number; end: number }[] {
-  const blanked: { start: number; end: number }[] = [];
+export function* blankOwnWords(json: Buffer): Generator<readonly { start: number; end: number }[]> {
+  let blanked: { start: number; end: number }[] = [];
+  let next = LOOK;
   /** For each open container whether its members are looked at. */
   const open: boolean[] = [];
   let isHolder = false;
@@ -85,6 +91,11 @@ export function blankOwnWords(json: Buffer): { start: number; end: number }[] {
     blanked.push({ start, end });
   };
   for (let at = 0; at < json.length; at++) {
+    if (at >= next) {
+      yield blanked;
+      blanked = [];
+      next = at + LOOK;
+    }
     const byte = json[at];
     if (byte === QUOTE) {
       const end = stringEnd(json, at);
@@ -111,7 +122,7 @@ export function blankOwnWords(json: Buffer): { start: number; end: number }[] {
       if (byte !== COMMA) open.pop();
     }
   }
-  return blanked;
+  yield blanked;
 }
 
 /** As long as the key of a holder can be, each character of it an escape. */

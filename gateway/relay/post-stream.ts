@@ -182,9 +182,11 @@ export class PostStream {
 
 function statusOf(pieces: readonly Piece[]): number {
   if (!pieces.every(Buffer.isBuffer)) return 200;
-  const bytes = Buffer.concat(pieces as readonly Buffer[]);
+  const whole = pieces as readonly Buffer[];
   // an error is short, and only an error has a status of its own
-  if (bytes.length > MAX_ERROR_BYTES || !bytes.includes('"error"')) return 200;
+  if (whole.reduce((sum, { length }) => sum + length, 0) > MAX_ERROR_BYTES) return 200;
+  const bytes = Buffer.concat(whole);
+  if (!bytes.includes('"error"')) return 200;
   const message: unknown = JSON.parse(bytes.toString('utf8'));
   const code = (message as { error?: { code?: unknown } }).error?.code;
   return STATUS_OF_CODE[String(code)] ?? 200;

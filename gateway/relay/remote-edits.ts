@@ -1,3 +1,4 @@
+import { breathe } from '../budget/turn.js';
 import { GatewayError } from '../errors.js';
 import type { Library } from '../files/library.js';
 import type { Limits } from '../policy/limits.js';
@@ -5,13 +6,17 @@ import type { ClientFacts, Dialect, HolderKind, OutgoingFile, SlotPlace } from '
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
 import { addAll } from '../wire/add-all.js';
 import type { HeldMessage, WatchRange } from '../wire/json/reader.js';
-import { type Edit, insertMember, replaceRange } from './edits.js';
+import { addItems, type Edit, insertMember, replaceRange } from './edits.js';
 import { type Located, locateInSteps } from './json-text.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { FetchedFile, RemoteFailure, ResultPlace } from './remote-files.js';
 import { isObject } from './request.js';
+import type { Room } from './room.js';
 import { FILE_ERROR_META_KEY } from './slots.js';
 import { type StructuredResults, structuredPath } from './structured-results.js';
+import { TextRenames, textsOf } from './text-renames.js';
+
+const OPEN_ARRAY = 0x5b;
 
 export interface RemoteEditContext {
   server: string;
@@ -22,6 +27,7 @@ export interface RemoteEditContext {
   files: OutgoingFiles;
   signal: AbortSignal;
   structured: StructuredResults;
+  room: Room;
 }
 
 /** Blocks that take an object's place. */
@@ -69,6 +75,7 @@ export async function remoteEdits(
   if (!writer) throw new Error('no dialect is spoken by every client');
   const located = await locateAll(message, fetched);
   const done: RemoteEdits = { replacements: [], values: [], failures: [], edits: [] };
+  const texts = new TextRenames(located, context.room);
   for (const result of new Set(fetched.map((one) => one.result))) {
     const own = fetched.filter((one) => one.result === result);
     const blocks: JsonObject[] = [];
@@ -76,6 +83,7 @@ export async function remoteEdits(
     const shown = new Set<string>();
     let failed: RemoteFailure | undefined;
     for (const one of own.toSorted((a, b) => Number(a.remote.kind === 'value') - Number(b.remote.kind === 'value'))) {
+      await breathe();
       const { outcome, remote, path, holder, dialect } = one;
       const range = located.at(path);
       if (!range) continue;
@@ -102,7 +110,7 @@ export async function remoteEdits(
       shown.add(file.ref.uri);
       addAll(blocks, writer.write(PLACES.content, file, {}, context.client));
     }
-    addAll(done.edits, renameInTexts(located, result, names));
+    addAll(done.edits, await texts.rename(result, names));
     if (blocks.length > 0) done.edits.push(append(message, located, result, blocks));
     if (failed) {
       done.edits.push(markAsError(message, located, result));
@@ -198,19 +206,6 @@ function firstOf<Value>(dialects: readonly Dialect[], ask: (dialect: Dialect) =>
   return undefined;
 }
 
-/** Servers repeat structuredContent as text, for hosts that show nothing else: there the server's URI leads nowhere. */
-function renameInTexts(located: Located, result: ResultPlace, names: ReadonlyMap<string, string>): Edit[] {
-  return textsOf(result).flatMap(([index, text]) => {
-    let renamed = text;
-    for (const [uri, name] of names) {
-      const literal = uri.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-      renamed = renamed.replace(new RegExp(`${literal}(?![\\w~/-])`, 'g'), () => name);
-    }
-    const range = renamed === text ? undefined : located.at([...result.path, 'content', index, 'text']);
-    return range ? [replaceRange(range, JSON.stringify(renamed))] : [];
-  });
-}
-
 function failedBlock(
   { remote }: FetchedFile,
   { reason, detail }: RemoteFailure,
@@ -227,10 +222,9 @@ function failedBlock(
 function append(message: HeldMessage, located: Located, result: ResultPlace, blocks: readonly JsonObject[]): Edit {
   const text = blocks.map((block) => JSON.stringify(block)).join(',');
   const list = located.at([...result.path, 'content']);
-  const { content } = result.result;
-  if (!list || !Array.isArray(content)) return insertInto(message, located, result, `"content":[${text}]`);
-  const end = list.end - 1;
-  return { start: end, end, bytes: Buffer.from(content.length > 0 ? `,${text}` : text) };
+  // it may have been too much to be looked into, and is a list all the same
+  const isList = list && located.text.bytes[list.start] === OPEN_ARRAY;
+  return isList ? addItems(message, list, text) : insertInto(message, located, result, `"content":[${text}]`);
 }
 
 function markAsError(message: HeldMessage, located: Located, result: ResultPlace): Edit {
@@ -242,14 +236,6 @@ function insertInto(message: HeldMessage, located: Located, { path }: ResultPlac
   const range = located.at(path);
   if (!range) throw new Error('the result is nowhere');
   return insertMember(message, range, member);
-}
-
-function textsOf({ result }: ResultPlace): [number, string][] {
-  const { content } = result;
-  if (!Array.isArray(content)) return [];
-  return [...content.entries()].flatMap(([index, block]): [number, string][] =>
-    isObject(block) && block.type === 'text' && typeof block.text === 'string' ? [[index, block.text]] : [],
-  );
 }
 
 /** Paths of all members of an object, and of objects in it; FileValues are small and shallow. */

@@ -1,16 +1,21 @@
-import { asGatewayError, GatewayError } from '../errors.js';
+import { breathe } from '../budget/turn.js';
+import { asGatewayError, type GatewayError } from '../errors.js';
 import type { FileRecord } from '../files/file.js';
 import { storeFile } from '../files/store-file.js';
 import { contrast } from '../policy/amounts.js';
+import type { Limits } from '../policy/limits.js';
 import type { Dialect, FileReason, RemoteFile, RemoteTransfer } from '../ports/dialect.js';
-import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
+import type { JsonObject, JsonPath } from '../ports/json.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import type { Inquire } from './catalog.js';
+import { rangeAt } from './edits.js';
 import type { RelayDeps } from './exchange.js';
 import { LINK_MARK, LINK_METHODS } from './lazy-links.js';
+import { lightValue } from './light-value.js';
 import { paced } from './paced.js';
 import { brief, rulesFor } from './remote-transfer.js';
 import { isObject } from './request.js';
+import { RANGE } from './slots.js';
 import { valueAt } from './value-at.js';
 
 /** Bytes of a message that are looked at in one step. */
@@ -27,6 +32,7 @@ export interface RemoteDeps {
 export interface ResultPlace {
   /** Where it stands in the message. */
   path: JsonPath;
+  /** Those of its members in which files may be named, as far as they are not too much to be looked into. */
   result: JsonObject;
   /** What nameless files in it are called after. */
   subject: string;
@@ -71,24 +77,51 @@ export function mayNameFiles(
   return false;
 }
 
-/** The results that answers have, and those inside them: `tasks/get` of the tasks extension answers with one. */
-export function resultsIn(
+/** Members of a result in which files are named. */
+const MEMBERS = [
+  ['content', RANGE.content],
+  ['structuredContent', RANGE.structuredContent],
+  ['contents', RANGE.contents],
+  ['messages', RANGE.messages],
+] as const;
+
+/**
+ * The results that answers have, and those inside them: `tasks/get` of the tasks extension answers with one. Of each so
+ * much is made as there may be in all of one message; what is more is left out, and passes as it came.
+ */
+export async function resultsIn(
   message: HeldMessage,
   answers: readonly { base: JsonPath; subject: string }[],
-): ResultPlace[] {
-  const body = JSON.parse(message.skeleton().toString('utf8')) as JsonValue;
-  return answers.flatMap(({ base, subject }) => {
-    const answer = valueAt(body, base);
-    const result = isObject(answer) ? answer.result : undefined;
-    if (!isObject(result)) return [];
-    const outer = { path: [...base, 'result'], result, subject };
-    const inner = result.result;
-    return isObject(inner) ? [outer, { path: [...outer.path, 'result'], result: inner, subject }] : [outer];
-  });
+  { values }: Pick<Limits, 'values'>,
+): Promise<ResultPlace[]> {
+  const found: ResultPlace[] = [];
+  let left = values;
+  const read = async (path: JsonPath): Promise<JsonObject> => {
+    const result: JsonObject = {};
+    for (const [key, name] of MEMBERS) {
+      const range = rangeAt(message, name, [...path, key]);
+      const value = range && lightValue(message, range, { values: left });
+      if (!range || value === undefined) continue;
+      left -= range.values;
+      result[key] = value;
+      await breathe();
+    }
+    return result;
+  };
+  for (const { base, subject } of answers) {
+    const outer = [...base, 'result'];
+    for (const path of [outer, [...outer, 'result']]) {
+      if (!rangeAt(message, RANGE.result, path)) break;
+      const result = await read(path);
+      if (Object.keys(result).length > 0) found.push({ path, result, subject });
+    }
+  }
+  return found;
 }
 
 /**
- * Brings the files that a server only names into the store, each once. A file that cannot be had is told of as such;
+ * Brings the files that a server only names into the store, each once, up to `limits.files` of them; more are left to
+ * the client. A file that cannot be had is told of as such;
  * an object of structuredContent that looks like one is left alone when the server knows nothing of files.
  */
 export async function fetchRemoteFiles(results: readonly ResultPlace[], context: RemoteDeps): Promise<FetchedFile[]> {
@@ -100,12 +133,12 @@ export async function fetchRemoteFiles(results: readonly ResultPlace[], context:
     const { transfer } = dialect;
     if (!transfer) continue;
     for (const result of results) {
+      await breathe();
       for (const remote of transfer.remoteFiles(result.result)) {
+        // whatever they name: each entry is written, with its link, and perhaps with a preview
+        if (fetched.length >= limits.files) return fetched;
         if (!outcomes.has(remote.uri)) {
-          if (remote.isGuess && (outcomes.size >= limits.files || noFiles.has(schemeOf(remote)))) continue;
-          if (outcomes.size >= limits.files) {
-            throw new GatewayError('too_many_files', { limit: 'limits.files', allowed: limits.files });
-          }
+          if (outcomes.size >= limits.files || (remote.isGuess && noFiles.has(schemeOf(remote)))) continue;
           const outcome = await fetchOne(remote, transfer, result.subject, context);
           outcomes.set(remote.uri, outcome);
           // a server has many resources, and names them much as it names files

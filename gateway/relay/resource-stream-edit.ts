@@ -1,10 +1,12 @@
 import { GatewayError } from '../errors.js';
 import { storeFile } from '../files/store-file.js';
+import type { Limits } from '../policy/limits.js';
 import type { OutgoingFile } from '../ports/dialect.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 import { type AnswerEdit, type EditableAnswer, replaceOutcome } from './answer-edit.js';
 import { rangeAt } from './edits.js';
 import type { RelayDeps } from './exchange.js';
+import { lightValue } from './light-value.js';
 import { prefixOf } from './paced.js';
 import { isObject, STATELESS_SINCE } from './request.js';
 import { itemOf, type StreamItem } from './resource-stream-item.js';
@@ -64,8 +66,8 @@ async function contentOf(
   streaming: StreamSender['order']['streaming'],
 ): Promise<StreamItem> {
   const { message, cuts, base } = answer;
-  const error = errorIn(answer);
-  if (error === undefined) return itemOf(message, cuts, base, uri, deps.cut.library);
+  const error = errorIn(answer, deps.limits);
+  if (error === undefined) return itemOf(message, cuts, base, uri, { library: deps.cut.library, limits: deps.limits });
   const refusal = refusalOf(error, uri, streaming);
   const context = isMissing(refusal) ? undefined : await remote(answer);
   if (!context) throw refusal;
@@ -78,7 +80,7 @@ async function contentOf(
  */
 export function readByStream(uri: string, remote: Remote, deps: RelayDeps): AnswerEdit {
   return async (answer) => {
-    const error = errorIn(answer);
+    const error = errorIn(answer, deps.limits);
     if (error === undefined) return [];
     const context = await remote(answer);
     if (!context || saysMissing(error, uri, context)) return [];
@@ -156,9 +158,10 @@ async function readAll(
 }
 
 /** What came in the place of a result. */
-function errorIn({ message, base }: EditableAnswer): JsonValue | undefined {
+function errorIn({ message, base }: EditableAnswer, limits: Limits): JsonValue | undefined {
   const range = rangeAt(message, RANGE.error, [...base, 'error']);
-  return range && (JSON.parse(message.slice(range.start, range.end).toString('utf8')) as JsonValue);
+  // an error without words is one all the same
+  return range && (lightValue(message, range, limits) ?? null);
 }
 
 /** Of what a server on 2026-07-28 does not know it says the same as of whatever else it refuses. */

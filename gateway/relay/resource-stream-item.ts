@@ -2,13 +2,15 @@ import { GatewayError } from '../errors.js';
 import type { FileRecord } from '../files/file.js';
 import type { Stored } from '../files/ingest.js';
 import type { Library } from '../files/library.js';
-import type { JsonObject, JsonPath } from '../ports/json.js';
+import type { Limits } from '../policy/limits.js';
+import type { JsonPath } from '../ports/json.js';
 import { Base64Decoder } from '../wire/base64/decode.js';
 import { decodeTolerantBase64 } from '../wire/base64/decode-text.js';
 import { readDataUri } from '../wire/data-uri.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import type { Cut } from './cut.js';
 import { rangeAt } from './edits.js';
+import { lightValue } from './light-value.js';
 import { type MessageCuts, pointer } from './message-cuts.js';
 import { isObject } from './request.js';
 import { RANGE } from './slots.js';
@@ -45,11 +47,11 @@ export async function itemOf(
   cuts: MessageCuts,
   base: JsonPath,
   uri: string,
-  library: Library,
+  { library, limits }: { library: Library; limits: Pick<Limits, 'values'> },
 ): Promise<StreamItem> {
   const range = rangeAt(message, RANGE.result, [...base, 'result']);
-  const result: unknown = range && JSON.parse(message.slice(range.start, range.end).toString('utf8'));
-  const contents = isObject(result as JsonObject) ? (result as JsonObject).contents : undefined;
+  const result = range && lightValue(message, range, limits);
+  const contents = isObject(result) ? result.contents : undefined;
   const items = Array.isArray(contents) ? contents.filter(isObject) : [];
   const [only, ...others] = items;
   const item = items.find((candidate) => candidate.uri === uri) ?? (others.length === 0 ? only : undefined);

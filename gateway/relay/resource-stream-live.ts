@@ -8,6 +8,7 @@ import type { ByteAnswer } from './byte-answer.js';
 import { CutReader } from './cut-reader.js';
 import { rangeAt } from './edits.js';
 import type { Exchange, RelayDeps } from './exchange.js';
+import { lightValue } from './light-value.js';
 import { type MessageCuts, pointer } from './message-cuts.js';
 import { pump } from './pump.js';
 import { decode, finish, itemOf } from './resource-stream-item.js';
@@ -156,8 +157,8 @@ export class LiveResource {
   async #sendComplete(message: HeldMessage, cuts: MessageCuts, base: readonly (string | number)[]): Promise<void> {
     const { uri, streaming } = this.#sender.order;
     const error = rangeAt(message, RANGE.error, [...base, 'error']);
-    if (error) throw refusalOf(JSON.parse(message.slice(error.start, error.end).toString('utf8')), uri, streaming);
-    const item = await itemOf(message, cuts, base, uri, this.#deps.cut.library);
+    if (error) throw refusalOf(lightValue(message, error, this.#deps.limits) ?? null, uri, streaming);
+    const item = await itemOf(message, cuts, base, uri, { library: this.#deps.cut.library, limits: this.#deps.limits });
     const { stored } = item;
     // what has become a file is no longer the message's to remove
     await this.#sender.send(item, () => stored && cuts.settled(stored));

@@ -141,6 +141,11 @@ async function messageIn(body: Readable, id: string, { deps, principal, signal }
       if (reader.answer) break;
     }
     if (!reader.answer) throw new GatewayError('upstream_closed', { server });
+    if (reader.answer.values > limits.values) {
+      throw new GatewayError('upstream_invalid', {
+        reason: `it has more than limits.values = ${limits.values} values`,
+      });
+    }
     return { message: JSON.parse(reader.answer.skeleton().toString('utf8')) as JsonObject, bytes };
   } finally {
     end.clear();

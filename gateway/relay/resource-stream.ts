@@ -90,7 +90,7 @@ export class ResourceStreams {
       const key = RESOURCE_LISTS[request.method];
       if (key !== undefined) {
         const shows = this.#deps.dialects.flatMap((dialect) => dialect.showResources?.(client) ?? []);
-        if (shows.length > 0) request.edit = showResources(key, shows, client);
+        if (shows.length > 0) request.edit = showResources(key, shows, client, this.#deps.limits);
       } else if (request.method === READ && request.subject !== undefined) {
         const maySpeak = session ? session.speaks !== undefined : messages.statelessVersion !== undefined;
         const streaming = this.#deps.dialects.find((dialect) => dialect.streaming)?.streaming;

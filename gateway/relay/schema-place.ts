@@ -3,11 +3,18 @@ import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../ports/json.j
 import { EACH } from './file-slots.js';
 import { isObject } from './request.js';
 
-/** A chain of local references may refer to itself. */
-const MAX_STEPS = 64;
+/** A chain of local references may refer to itself, and each may be a large object that is copied. */
+const MAX_STEPS = 16;
 
-/** What a reference leads to is copied for each slot: characters of what is no more than the schema of an argument. */
+/** What a reference leads to is copied for each slot: characters and values of what is no more than an argument's schema. */
 const MAX_COPY = 64 * 1024;
+const MAX_COPIED_VALUES = 1000;
+
+/** A reference is a name and where names stand. */
+const MAX_REFERENCE = 512;
+
+/** Whether a schema is small enough to be copied: it is asked for each slot, and for each of its siblings. */
+const SMALL = new WeakMap<JsonObject, boolean>();
 
 /** In which a schema may stand one level deeper; an `allOf` of one is how pydantic describes a reference. */
 const UNIONS = ['anyOf', 'oneOf', 'allOf'] as const;
@@ -117,13 +124,22 @@ function branchFor(next: string | undefined, branches: readonly JsonValue[], roo
 }
 
 function isSmall(schema: JsonObject): boolean {
+  const small = SMALL.get(schema) ?? measure(schema);
+  SMALL.set(schema, small);
+  return small;
+}
+
+function measure(schema: JsonObject): boolean {
   let room = MAX_COPY;
+  let values = MAX_COPIED_VALUES;
   const look = (value: JsonValue | undefined): boolean => {
+    values -= 1;
     room -= typeof value === 'string' ? value.length + 1 : 1;
-    if (typeof value !== 'object' || value === null) return room >= 0;
+    if (room < 0 || values < 0) return false;
+    if (typeof value !== 'object' || value === null) return true;
     return Object.entries(value).every(([key, inner]) => {
       room -= key.length;
-      return room >= 0 && look(inner);
+      return look(inner);
     });
   };
   return look(schema);
@@ -132,9 +148,10 @@ function isSmall(schema: JsonObject): boolean {
 /** What a `#/…` reference points to. */
 export function pointed(root: JsonObject, reference: string): JsonValue | undefined {
   // `#name` is an anchor, which may stand anywhere
-  if (reference !== '#' && !reference.startsWith('#/')) return undefined;
+  if (reference.length > MAX_REFERENCE || (reference !== '#' && !reference.startsWith('#/'))) return undefined;
   let value: JsonValue | undefined = root;
   for (const token of reference.slice(1).split('/').slice(1)) {
+    if (value === undefined) return undefined;
     const key = percentDecoded(token).replaceAll('~1', '/').replaceAll('~0', '~');
     value = memberOf(value, key);
   }

@@ -57,11 +57,11 @@ export class SharedServer {
 
   /** Asks the server on the client's own channel. */
   inquire(exchange: Exchange, messages: ClientMessages, session: Session | undefined): Inquire {
-    return async (method, params) => {
+    return async (method, params, read) => {
       const isStateless = messages.statelessVersion !== undefined;
       if (!isStateless && !session) return undefined;
       const channel = isStateless ? await this.#statelessChannel(exchange) : this.#channelOf(session as Session);
-      return channel.inquire(method, params, messages);
+      return channel.inquire(method, params, messages, read);
     };
   }
 

@@ -1,6 +1,6 @@
 import { asGatewayError, GatewayError } from '../errors.js';
 import type { JsonObject } from '../ports/dialect.js';
-import type { Inquire, OwnAnswer } from './catalog.js';
+import type { Inquire, OwnAnswer, ReadHeavy } from './catalog.js';
 import { ChannelInbox, type InboxOptions, type OpenShared } from './channel-inbox.js';
 import { ChannelNames, type Renamed } from './channel-names.js';
 import { ChannelStreams } from './channel-streams.js';
@@ -51,7 +51,7 @@ export class SharedSession {
         for (const id of ids) void this.#tellCancelled(id, 'nobody waits for it any more');
       },
     });
-    this.#own = new OwnRequests(connection, declaredBy(deps));
+    this.#own = new OwnRequests(connection, declaredBy(deps), deps.limits);
     this.#sending = new Sending(connection);
     this.#inbox = new ChannelInbox(options, {
       streams: this.#streams,
@@ -205,7 +205,7 @@ export class SharedSession {
       deps,
       principal,
       client: clientFacts(exchange, messages, this.session, deps.profiles),
-      inquire: (method, params) => this.inquire(method, params, messages),
+      inquire: (method, params, read) => this.inquire(method, params, messages, read),
       signal: exchange.signal,
       hasParamHeaders: false,
     });
@@ -217,7 +217,7 @@ export class SharedSession {
     if (exchange.headersFromBody || request?.method !== 'tools/call' || request.subject === undefined) return;
     const { deps, principal } = this.#options;
     const view = viewOf(messages.statelessVersion ?? '', principal);
-    const inquire: Inquire = (method, params) => this.inquire(method, params, messages);
+    const inquire: Inquire = (method, params, read) => this.inquire(method, params, messages, read);
     const tool = await deps.catalog.tool(view, request.subject, inquire);
     if (!tool) return;
     const args = await argumentsOf(request, tool.slots, tool.paramHeaders, deps.limits);
@@ -302,7 +302,7 @@ export class SharedSession {
   }
 
   /** Asks the server, for its client or for Wharf. */
-  inquire(method: string, params: JsonObject, client?: ClientMessages): Promise<OwnAnswer> {
-    return this.#inbox.meanwhile(() => this.#own.ask(method, params, client));
+  inquire(method: string, params: JsonObject, client?: ClientMessages, read?: ReadHeavy): Promise<OwnAnswer> {
+    return this.#inbox.meanwhile(() => this.#own.ask(method, params, client, read));
   }
 }

@@ -24,6 +24,10 @@ export const RANGE = {
   error: 'error',
   tools: 'tools',
   tool: 'tool',
+  nextCursor: 'nextCursor',
+  content: 'content',
+  contents: 'contents',
+  messages: 'messages',
   progressToken: 'progressToken',
   subscriptionId: 'subscriptionId',
   requestId: 'requestId',
@@ -99,6 +103,10 @@ function resultNode(places: readonly SlotPlace[]): WatchNode {
       ttlMs: { watch: RANGE.ttlMs },
       capabilities: { watch: RANGE.capabilities },
       tools: { watch: RANGE.tools, items: { watch: RANGE.tool } },
+      nextCursor: { watch: RANGE.nextCursor },
+      content: { watch: RANGE.content },
+      contents: { watch: RANGE.contents },
+      messages: { watch: RANGE.messages },
     },
   };
   for (const place of places) {

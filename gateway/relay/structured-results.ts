@@ -1,7 +1,9 @@
-import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
+import type { Limits } from '../policy/limits.js';
+import type { JsonObject, JsonPath } from '../ports/json.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import type { Cut } from './cut.js';
 import { rangeAt } from './edits.js';
+import { lightValue } from './light-value.js';
 import { isStructured, type MessageCuts, pointer } from './message-cuts.js';
 import { publishedSchema } from './schema/published.js';
 import { StructuredValue, type ValueChange } from './schema/structured-value.js';
@@ -21,13 +23,20 @@ const ESCAPE_LENGTH = 6;
  * client has been shown.
  */
 export class StructuredResults {
+  readonly #limits: Pick<Limits, 'values'>;
   readonly #message: HeldMessage;
   readonly #cuts: MessageCuts;
   readonly #declared: (path: JsonPath) => Promise<DeclaredResult>;
   readonly #values = new Map<string, Promise<StructuredValue | 'free' | 'fixed'>>();
 
   /** @param declared of the tool whose result has this path, fetched when it is needed first */
-  constructor(message: HeldMessage, cuts: MessageCuts, declared: (path: JsonPath) => Promise<DeclaredResult>) {
+  constructor(
+    message: HeldMessage,
+    cuts: MessageCuts,
+    declared: (path: JsonPath) => Promise<DeclaredResult>,
+    limits: Pick<Limits, 'values'>,
+  ) {
+    this.#limits = limits;
     this.#message = message;
     this.#cuts = cuts;
     this.#declared = declared;
@@ -71,8 +80,8 @@ export class StructuredResults {
     if (typeof declared === 'string') return declared === 'none' ? 'free' : 'fixed';
     const path = [...result, 'structuredContent'];
     const range = rangeAt(this.#message, RANGE.structuredContent, path);
-    if (!range) return 'fixed';
-    const json = JSON.parse(this.#message.slice(range.start, range.end).toString('utf8')) as JsonValue;
+    const json = range && lightValue(this.#message, range, this.#limits);
+    if (json === undefined) return 'fixed';
     const value = new StructuredValue(publishedSchema(declared), json);
     const place = pointer(path);
     for (const cut of this.#cuts.cuts) {

@@ -1,9 +1,13 @@
 import type { StateKeys } from '../files/state-keys.js';
-import type { JsonObject, JsonValue } from '../ports/json.js';
+import type { Limits } from '../policy/limits.js';
+import type { JsonValue } from '../ports/json.js';
 import type { Log } from '../ports/log.js';
 import type { StateStore } from '../ports/state-store.js';
 import type { HeldMessage } from '../wire/json/reader.js';
+import { rangeAt } from './edits.js';
+import { lightValue } from './light-value.js';
 import { capabilitiesOf, isObject, type PendingRequest } from './request.js';
+import { RANGE } from './slots.js';
 
 /** Methods that bring what a task has led to. */
 const RESULT_METHODS = new Set(['tasks/result', 'tasks/get']);
@@ -43,11 +47,19 @@ export class TaskTools {
   }
 
   /** Takes note of a task that a call has become. Never fails its answer. */
-  async note(message: HeldMessage, base: readonly (string | number)[], request: PendingRequest, owner: TaskOwner) {
+  async note(
+    message: HeldMessage,
+    base: readonly (string | number)[],
+    request: PendingRequest,
+    owner: TaskOwner,
+    limits: Pick<Limits, 'values'>,
+  ): Promise<void> {
     if (!mayBecomeTask(request) || request.subject === undefined || message.malformed) return;
     if (request.subject.length > MAX_SUBJECT) return;
-    const text = message.skeleton();
-    const taskId = text.includes(MARK) ? taskIn(JSON.parse(text.toString('utf8')) as JsonValue, base) : undefined;
+    const range = rangeAt(message, RANGE.result, [...base, 'result']);
+    if (!range || !message.slice(range.start, range.end).includes(MARK)) return;
+    // what tells of a task has little else
+    const taskId = taskIn(lightValue(message, range, limits));
     if (taskId === undefined) return;
     const { state, keys, keptMs, log } = this.#deps;
     try {
@@ -80,9 +92,8 @@ export function mayBecomeTask({ method, params }: PendingRequest): boolean {
 }
 
 /** The task that an answer tells of: 2025-11-25 has it in a member of its own, the extension has its fields flat. */
-function taskIn(body: JsonValue, [index]: readonly (string | number)[]): string | undefined {
-  const answer = Array.isArray(body) && typeof index === 'number' ? body[index] : body;
-  const result: JsonObject | undefined = isObject(answer) && isObject(answer.result) ? answer.result : undefined;
-  const task = isObject(result?.task) ? result.task : result?.resultType === 'task' ? result : undefined;
+function taskIn(result: JsonValue | undefined): string | undefined {
+  if (!isObject(result)) return undefined;
+  const task = isObject(result.task) ? result.task : result.resultType === 'task' ? result : undefined;
   return typeof task?.taskId === 'string' ? task.taskId : undefined;
 }

@@ -1,6 +1,6 @@
 import { asGatewayError, GatewayError } from '../errors.js';
 import type { FileRecord } from '../files/file.js';
-import type { ClientFacts, HandleUses, JsonObject, JsonValue } from '../ports/dialect.js';
+import type { ClientFacts, HandleUses } from '../ports/dialect.js';
 import { addAll } from '../wire/add-all.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { type Answer, answerAt, answersIn } from './answers.js';
@@ -11,12 +11,14 @@ import { errorAnswer, errorAnswers } from './error-answer.js';
 import { type ExchangeFacts, noteError, type RelayDeps } from './exchange.js';
 import { patchText } from './json-patch.js';
 import { announceLinks } from './lazy-links.js';
+import { lightValue } from './light-value.js';
 import { type MessageCuts, pointer } from './message-cuts.js';
 import { OutgoingFiles } from './outgoing-files.js';
 import { maySpeakForWharf, silenceServer } from './own-words.js';
 import { remoteEdits } from './remote-edits.js';
 import { type FetchedFile, fetchRemoteFiles, mayNameFiles, type ResultPlace, resultsIn } from './remote-files.js';
 import { isObject, type PendingRequest } from './request.js';
+import { growthOf, plainSize, Room } from './room.js';
 import { keepShownResources } from './shown-resources.js';
 import { RANGE } from './slots.js';
 import { type Piece, splice } from './splice.js';
@@ -26,7 +28,6 @@ import { ToldNames } from './told-names.js';
 import { editToolList } from './tool-list.js';
 import { translate } from './translate.js';
 import { liftedFacts, retoldError } from './upstream-refusals.js';
-import { valueAt } from './value-at.js';
 import { viewOf } from './view.js';
 
 /** Methods whose results can hold files. What another method answers is nobody's file, whatever it looks like. */
@@ -65,11 +66,14 @@ interface Work {
   /** The responses in it, each with the request it answers where that is known. */
   answers: readonly (Answer & { request: PendingRequest | undefined })[];
   files: OutgoingFiles;
+  /** How much longer it may become. */
+  room: Room;
 }
 
 /** What an upstream's message goes through, in this order. Each stage adds edits or throws the answer's error. */
 const STAGES: readonly ((work: Work) => Edit[] | Promise<Edit[]>)[] = [
   refuseFailed,
+  refuseLongBatch,
   refuseMalformed,
   showServer,
   rewriteToolList,
@@ -97,7 +101,7 @@ export function untouched(
   deps: RelayDeps,
   to: Addressee,
 ): Piece[] | undefined {
-  if (message.slots.length > 0 || cuts.failure || to.remap) return undefined;
+  if (message.slots.length > 0 || cuts.failure || to.remap || isLongBatch(message, deps)) return undefined;
   if (answersIn(message).some(({ id }) => needsLook(to.answered(id)))) return undefined;
   if (tellsOfChange(message) || namesFiles(message, deps, to) || maySpeak(message)) return undefined;
   return message.render([]) as Buffer[];
@@ -129,9 +133,11 @@ export async function toClient(
   const answers = answersIn(message).map((answer) => ({ ...answer, request: to.answered(answer.id) }));
   const owner = { principal: to.principal, server: deps.server };
   const files = new OutgoingFiles(deps.files, owner, cuts, to.signal, () => handleUses(deps, to));
-  const work: Work = { message, cuts, deps, to, answers, files };
+  const { response } = deps.limits;
+  const room = new Room(response, plainSize(message, cuts));
+  const work: Work = { message, cuts, deps, to, answers, files, room };
   try {
-    if (maySpeak(message) && silenceServer(message)) cuts.reread();
+    if (maySpeak(message) && (await silenceServer(message))) cuts.reread();
     const retold = retell(work);
     if (retold) {
       await dismiss(cuts);
@@ -139,6 +145,7 @@ export async function toClient(
     }
     const edits: Edit[] = [];
     for (const stage of STAGES) addAll(edits, await stage(work));
+    refuseGrown(work, edits);
     const pieces = splice(message, inOrder(edits), deps.cut.library, (digest) => files.keyOf(digest), to.signal);
     to.facts.files += files.count;
     to.facts.fileBytes += files.bytes;
@@ -163,7 +170,11 @@ function failed({ message, answers, deps, to }: Work, error: GatewayError): Outg
     deps.log[level]({ code: error.code, facts: error.facts, err: error.cause }, 'a message could not be delivered');
     deps.metrics.count('wharf_errors_total', { code: error.code });
   }
-  const own = answers.map(({ base, id, request }) => ({ base, id: request?.id ?? id }));
+  // of a batch that is too long what was asked for is answered, each once
+  const due = isLongBatch(message, deps)
+    ? new Map(answers.flatMap((answer) => (answer.request ? [[answer.request.id, answer] as const] : []))).values()
+    : answers;
+  const own = [...due].map(({ base, id, request }) => ({ base, id: request?.id ?? id }));
   const lost = own.length === 0 && message.captured('method') === undefined ? to.onlyOpen?.() : undefined;
   const bytes = lost === undefined ? errorAnswers(own, error) : errorAnswer(error, to.answered(lost)?.id ?? lost);
   if (!bytes) {
@@ -177,6 +188,29 @@ function failed({ message, answers, deps, to }: Work, error: GatewayError): Outg
 function refuseFailed({ cuts }: Work): Edit[] {
   if (cuts.failure) throw cuts.failure;
   return [];
+}
+
+/** What an edit could not do without, such as the preview of an image, may still be more than there is room for. */
+function refuseGrown({ message, cuts, deps }: Work, edits: readonly Edit[]): void {
+  const growth = growthOf(edits);
+  const actual = plainSize(message, cuts) + growth;
+  const { response } = deps.limits;
+  if (growth > 0 && actual > response) {
+    throw new GatewayError('response_too_large', { limit: 'limits.response', allowed: response, actual });
+  }
+}
+
+function refuseLongBatch({ message, deps }: Work): Edit[] {
+  if (isLongBatch(message, deps)) {
+    const reason = `a batch of it has more than limits.batch = ${deps.limits.batch} messages`;
+    throw new GatewayError('upstream_invalid', { reason });
+  }
+  return [];
+}
+
+function isLongBatch({ captures }: HeldMessage, { limits }: RelayDeps): boolean {
+  const index = captures.at(-1)?.path[0];
+  return typeof index === 'number' && index >= limits.batch;
 }
 
 /** Small broken messages pass as they came; one with a file in it would be a way round the limits. */
@@ -213,33 +247,29 @@ function showServer({ message, answers, deps, to }: Work): Edit[] {
     const range = rangeAt(message, RANGE.capabilities, [...base, 'result', 'capabilities']);
     if (!range || !SERVER_METHODS.has(request?.method ?? '')) return [];
     const text = message.slice(range.start, range.end);
-    const capabilities = JSON.parse(text.toString('utf8')) as JsonValue;
+    const capabilities = lightValue(message, range, deps.limits);
     if (!isObject(capabilities)) return [];
     const patches = deps.dialects.flatMap((dialect) => dialect.showServer?.(capabilities, to.client) ?? []);
     return patches.length === 0 ? [] : [{ ...range, bytes: patchText(text, patches) }];
   });
 }
 
-function rewriteToolList({ message, answers, deps, to }: Work): Edit[] {
+async function rewriteToolList({ message, answers, deps, to, room }: Work): Promise<Edit[]> {
   const view = viewOf(to.client.protocolVersion, to.principal);
   if (tellsOfChange(message)) deps.catalog.forget(view);
-  const lists = answers.filter(({ request }) => request?.method === 'tools/list');
-  if (lists.length === 0 || message.malformed) return [];
-  const body: unknown = JSON.parse(message.skeleton().toString('utf8'));
-  return lists.flatMap(({ base }) => {
-    const result = (valueAt(body as JsonValue, base) as JsonObject).result;
-    return isObject(result)
-      ? editToolList(message, [...base, 'result'], result, view, to.client, {
-          ...deps,
-          remoteMethods: deps.remoteMethods.of(to.principal),
-        })
-      : [];
-  });
+  const edits: Edit[] = [];
+  if (message.malformed) return edits;
+  const remoteMethods = deps.remoteMethods.of(to.principal);
+  for (const { base, request } of answers) {
+    if (request?.method !== 'tools/list') continue;
+    addAll(edits, await editToolList(message, [...base, 'result'], view, to.client, { ...deps, remoteMethods }, room));
+  }
+  return edits;
 }
 
 async function noteTasks({ message, answers, deps, to: { principal } }: Work): Promise<Edit[]> {
   for (const { base, request } of answers) {
-    if (request) await deps.taskTools.note(message, base, request, { principal, server: deps.server });
+    if (request) await deps.taskTools.note(message, base, request, { principal, server: deps.server }, deps.limits);
   }
   return [];
 }
@@ -251,7 +281,7 @@ async function linkFiles(work: Work): Promise<Edit[]> {
   if (message.malformed || (cuts.cuts.length === 0 && !mayName)) return [];
   for (const { request } of answers)
     if (request) await deps.taskTools.find(request, { principal, server: deps.server });
-  const named = mayName ? naming(work) : [];
+  const named = mayName ? await naming(work) : [];
   const fetched = await fetchRemoteFiles(named, { deps, principal, inquire, signal: to.signal });
   const links = await announceLinks(named, principal, deps);
   await keepShownResources(named, cuts, to, deps);
@@ -259,11 +289,16 @@ async function linkFiles(work: Work): Promise<Edit[]> {
   const requestAt = (path: readonly (string | number)[]) =>
     (answerAt(answers, path) as Work['answers'][number] | undefined)?.request;
   const view = viewOf(to.client.protocolVersion, principal);
-  const structured = new StructuredResults(message, cuts, declaredResults(deps.catalog, view, inquire, requestAt));
+  const structured = new StructuredResults(
+    message,
+    cuts,
+    declaredResults(deps.catalog, view, inquire, requestAt),
+    deps.limits,
+  );
   const { server, dialects, limits } = deps;
   const { client, signal } = to;
   const { library } = deps.files;
-  const context = { server, client, dialects, limits, library, files, signal, structured };
+  const context = { server, client, dialects, limits, library, files, signal, structured, room: work.room };
   const edits = await translate(message, cuts, files, {
     client,
     dialects,
@@ -273,7 +308,7 @@ async function linkFiles(work: Work): Promise<Edit[]> {
       const request = requestAt(path);
       return nameOf(request) ?? 'file';
     },
-    names: new ToldNames(message, requestAt),
+    names: new ToldNames(message, requestAt, limits),
     structured,
     sampleLinks: () => library.sampleLinks(),
     settings: (path) => own(deps.settings, toolOf(requestAt(path)) ?? ''),
@@ -307,11 +342,11 @@ function nameOf(request: PendingRequest | undefined): string | undefined {
 }
 
 /** The results in a message in which files may be named that the server keeps. */
-function naming({ message, answers }: Work): ResultPlace[] {
+function naming({ message, answers, deps }: Work): Promise<ResultPlace[]> {
   const asked = answers.flatMap(({ base, request }) =>
     request && FILE_METHODS.has(request.method) ? [{ base, subject: nameOf(request) ?? request.method }] : [],
   );
-  return resultsIn(message, asked);
+  return resultsIn(message, asked, deps.limits);
 }
 
 /** A cheap look. */
@@ -347,7 +382,8 @@ function liftRefusals({ message, answers, deps, to }: Work): Edit[] {
 function refusalContext({ request }: Work['answers'][number], deps: RelayDeps, { client, principal }: Addressee) {
   const tool = deps.catalog.known(viewOf(client.protocolVersion, principal), request?.subject ?? '');
   // of one that is too large to be kept nothing is known to be foreseen
-  return { client, dialects: deps.dialects, outputSchema: tool?.hasUnkeptSchema ? {} : tool?.outputSchema };
+  const outputSchema = () => (tool?.hasUnkeptSchema ? {} : tool?.outputSchema);
+  return { client, dialects: deps.dialects, outputSchema };
 }
 
 function remapIds({ message, to }: Work): Edit[] {

@@ -1,4 +1,5 @@
 import { endsAs, hasEnding, type NamedType, nameAs, numbered } from '../files/told-name.js';
+import type { Limits } from '../policy/limits.js';
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import { pointer } from './message-cuts.js';
@@ -48,6 +49,8 @@ interface Told {
 /** What a call and the texts of its result say that files without names of their own are called. */
 export class ToldNames {
   readonly #message: HeldMessage;
+  /** Whether its texts are looked at. */
+  readonly #isRead: boolean;
   readonly #requestAt: (path: JsonPath) => PendingRequest | undefined;
   #body: JsonValue | undefined;
   readonly #ofCalls = new Map<PendingRequest, string[] | string | undefined>();
@@ -57,7 +60,12 @@ export class ToldNames {
   readonly #begun = new Set<string>();
 
   /** @param requestAt what is answered by something at this path */
-  constructor(message: HeldMessage, requestAt: (path: JsonPath) => PendingRequest | undefined) {
+  constructor(
+    message: HeldMessage,
+    requestAt: (path: JsonPath) => PendingRequest | undefined,
+    { values }: Pick<Limits, 'values'>,
+  ) {
+    this.#isRead = message.size <= MAX_MESSAGE && message.values <= values;
     this.#message = message;
     this.#requestAt = requestAt;
   }
@@ -94,7 +102,7 @@ export class ToldNames {
   /** The only name in the text block before, of a file of this type. */
   #labelOf(path: JsonPath, type: NamedType): string | undefined {
     const index = path.at(-1);
-    if (typeof index !== 'number' || index === 0 || this.#message.size > MAX_MESSAGE) return undefined;
+    if (typeof index !== 'number' || index === 0 || !this.#isRead) return undefined;
     this.#body ??= JSON.parse(this.#message.skeleton().toString('utf8')) as JsonValue;
     const block = valueAt(this.#body, [...path.slice(0, -1), index - 1]);
     if (!isObject(block) || block.type !== 'text' || typeof block.text !== 'string') return undefined;

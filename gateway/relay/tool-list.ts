@@ -1,47 +1,62 @@
-import type { ClientFacts, JsonObject, JsonPatch, JsonPath, JsonValue } from '../ports/dialect.js';
+import { breathe } from '../budget/turn.js';
+import type { ClientFacts, JsonObject, JsonPatch, JsonPath } from '../ports/dialect.js';
+import type { FileSlot } from '../ports/file-slot.js';
 import { addAll } from '../wire/add-all.js';
-import type { HeldMessage } from '../wire/json/reader.js';
-import { type Edit, insertMember, rangeAt, replaceRange } from './edits.js';
+import type { HeldMessage, WatchRange } from '../wire/json/reader.js';
+import { addItems, type Edit, insertMember, rangeAt, replaceRange } from './edits.js';
 import type { RelayDeps } from './exchange.js';
 import { patchText } from './json-patch.js';
+import { listedTools } from './listed-tools.js';
+import type { RemoteMethods } from './remote-methods.js';
 import { isObject, STATELESS_SINCE } from './request.js';
+import type { Room } from './room.js';
 import { publishedSchema } from './schema/published.js';
 import { RANGE } from './slots.js';
 import { toolPatches } from './tool-view.js';
 
+/** Bytes by which a tool with a file argument grows at least: with less room no tool is looked at for that. */
+const LEAST_ROOM = 256;
+
+export interface ToolListDeps
+  extends Pick<RelayDeps, 'catalog' | 'tools' | 'server' | 'limits' | 'accepts' | 'dialects'> {
+  /** What the server has been found not to know. */
+  remoteMethods: Pick<RemoteMethods, 'lacks'>;
+}
+
 /**
  * A tools/list result as the client gets it: file arguments take handles, what is cut out of results is no longer
- * declared as base64, and Wharf's own tools stand at the end. Tools in which nothing changes keep every byte.
+ * declared as base64, and Wharf's own tools stand at the end. Tools in which nothing changes keep every byte, and so do
+ * those that are too much to be looked into, or for whose changes there is no room.
  * @param at where the result stands in the message
  */
-export function editToolList(
+export async function editToolList(
   message: HeldMessage,
   at: JsonPath,
-  result: JsonObject,
   view: string,
   client: ClientFacts,
-  deps: RelayDeps,
-): Edit[] {
-  deps.catalog.observe(view, result);
-  const uploadTool = deps.tools.requestName(deps.catalog.beside(view));
-  const edits: Edit[] = [];
+  deps: ToolListDeps,
+  room: Room,
+): Promise<Edit[]> {
+  const { catalog } = deps;
+  for await (const { tool, isHeavy } of listedTools(message, at, deps.limits)) catalog.note(view, tool, isHeavy);
+  const uploadTool = deps.tools.requestName(catalog.beside(view));
+  const edits = addOwnTools(message, at, view, client, deps, room);
   let isPersonal = false;
   let hasFiles = false;
-  // by where they stand and not by index: there may be tens of thousands, and `tools` may be named twice
-  for (const range of message.ranges) {
-    if (range.name !== RANGE.tool || !isBelow(range.path, at)) continue;
-    const text = message.slice(range.start, range.end);
-    const tool = JSON.parse(text.toString('utf8')) as JsonValue;
-    if (!isObject(tool)) continue;
-    const patches = patchesFor(tool, client, uploadTool, deps);
-    hasFiles ||= deps.catalog.factsOf(tool).slots.length > 0;
+  for await (const { range, text, tool, isHeavy } of listedTools(message, at, deps.limits)) {
+    if (isHeavy || room.left < LEAST_ROOM) continue;
+    const { slots } = catalog.factsOf(tool);
+    await breathe();
+    const patches = patchesFor(tool, slots, client, uploadTool, deps);
+    await breathe();
+    hasFiles ||= slots.length > 0;
     // what is left as it is for one client may be another for all others
-    isPersonal ||= isPersonalView(tool, patches, client, uploadTool, deps);
+    isPersonal ||= isPersonalView(tool, slots, patches, client, uploadTool, deps);
     if (patches.length === 0) continue;
-    edits.push({ start: range.start, end: range.end, bytes: patchText(text, patches) });
+    await breathe();
+    const bytes = patchText(text, patches);
+    if (room.take(bytes.length - text.length)) edits.push({ start: range.start, end: range.end, bytes });
   }
-  const added = addOwnTools(message, at, result, view, client, deps);
-  addAll(edits, added);
   // 2026-07-28: capabilities come with each request, and are no part of what a cache goes by
   if (client.protocolVersion >= STATELESS_SINCE && (isPersonal || hasFiles)) {
     addAll(edits, keepFromCaches(message, at, isPersonal));
@@ -49,20 +64,16 @@ export function editToolList(
   return edits;
 }
 
-function isBelow(path: JsonPath, at: JsonPath): boolean {
-  return path.length === at.length + 2 && at.every((key, index) => key === path[index]);
-}
-
 function patchesFor(
   tool: JsonObject,
+  slots: readonly FileSlot[],
   client: ClientFacts,
   uploadTool: string | undefined,
-  deps: RelayDeps,
+  deps: ToolListDeps,
 ): JsonPatch[] {
   const patches: JsonPatch[] = [];
   const schema = isObject(tool.outputSchema) ? publishedSchema(tool.outputSchema) : undefined;
   if (schema && schema !== tool.outputSchema) patches.push({ path: ['outputSchema'], value: schema });
-  const { slots } = deps.catalog.factsOf(tool);
   addAll(patches, toolPatches(tool, slots, client, { ...deps, uploadTool }));
   return patches;
 }
@@ -70,16 +81,17 @@ function patchesFor(
 /** True when a client that declares nothing is shown something else. */
 function isPersonalView(
   tool: JsonObject,
+  slots: readonly FileSlot[],
   patches: readonly JsonPatch[],
   client: ClientFacts,
   uploadTool: string | undefined,
-  deps: RelayDeps,
+  deps: ToolListDeps,
 ): boolean {
   if (Object.keys(client.capabilities).length === 0 && !client.dialects?.length) return false;
   const { protocolVersion } = client;
   return (
     JSON.stringify(patches) !==
-    JSON.stringify(patchesFor(tool, { protocolVersion, capabilities: {} }, uploadTool, deps))
+    JSON.stringify(patchesFor(tool, slots, { protocolVersion, capabilities: {} }, uploadTool, deps))
   );
 }
 
@@ -87,20 +99,23 @@ function isPersonalView(
 function addOwnTools(
   message: HeldMessage,
   at: JsonPath,
-  result: JsonObject,
   view: string,
   client: ClientFacts,
-  deps: RelayDeps,
+  { tools, catalog }: ToolListDeps,
+  room: Room,
 ): Edit[] {
-  const { tools, catalog } = deps;
-  if (!tools.any || typeof result.nextCursor === 'string') return [];
-  const range = rangeAt(message, RANGE.tools, [...at, 'tools']);
-  if (!range || !Array.isArray(result.tools)) return [];
+  const cursor = rangeAt(message, RANGE.nextCursor, [...at, 'nextCursor']);
+  if (!tools.any || (cursor && firstByte(message, cursor) === '"')) return [];
+  const list = rangeAt(message, RANGE.tools, [...at, 'tools']);
+  if (!list || firstByte(message, list) !== '[') return [];
   const own = tools.definitions(catalog.beside(view), client).map((tool) => JSON.stringify(tool));
   if (own.length === 0) return [];
-  const text = `${result.tools.length > 0 ? ',' : ''}${own.join(',')}`;
-  const end = range.end - 1;
-  return [{ start: end, end, bytes: Buffer.from(text) }];
+  const edit = addItems(message, list, own.join(','));
+  return room.take(edit.bytes.length) ? [edit] : [];
+}
+
+function firstByte(message: HeldMessage, { start }: WatchRange): string {
+  return message.slice(start, start + 1).toString('latin1');
 }
 
 /**

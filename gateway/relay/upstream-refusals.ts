@@ -18,7 +18,7 @@ export interface RefusalContext {
   client: ClientFacts;
   dialects: readonly Dialect[];
   /** What the tool declares of its results. */
-  outputSchema: JsonObject | undefined;
+  outputSchema: () => JsonObject | undefined;
 }
 
 /** What a server answered a call with files. */
@@ -66,7 +66,7 @@ export function liftedFacts(
   const meta = isObject(result._meta) ? ['_meta', FILE_ERROR_META_KEY] : ['_meta'];
   const facts = factsOf(found.refusal);
   const patches: JsonPatch[] = [{ path: meta, value: meta.length > 1 ? facts : { [FILE_ERROR_META_KEY]: facts } }];
-  if (!foresees(outputSchema, result.structuredContent))
+  if (!foresees(outputSchema(), result.structuredContent))
     patches.push({ path: ['structuredContent'], value: undefined });
   return [{ ...range, bytes: patchText(message.slice(range.start, range.end), patches) }];
 }

@@ -57,7 +57,7 @@ it('whatever a server says in Wharf’s name is blanked, all else stays, and it 
       const text = spelled(json, escapes, blank);
       const bytes = Buffer.from(text);
       const mayBe = maySpeakForWharf((start, end) => bytes.subarray(start, end), bytes.length);
-      const blanked = blankOwnWords(bytes);
+      const blanked = [...blankOwnWords(bytes)].flat();
       expect(JSON.parse(bytes.toString())).toEqual(without(json));
       expect(bytes).toHaveLength(Buffer.byteLength(text));
       // the cheap look misses nothing
@@ -71,7 +71,7 @@ it('megabytes of it cost no more than looking at them (A6)', () => {
   const member = '"dev.wharf/files":{"a":[1,2]}';
   const many = Buffer.from(`{"_meta":{${Array(300_000).fill(member).join(',')}}}`);
   const before = process.cpuUsage();
-  expect(blankOwnWords(many)).toHaveLength(300_000);
+  expect([...blankOwnWords(many)].flat()).toHaveLength(300_000);
   const { user, system } = process.cpuUsage(before);
   expect(JSON.parse(many.toString())).toEqual({ _meta: {} });
   expect((user + system) / 1000).toBeLessThan(2000);

@@ -7,6 +7,9 @@ const MAX_DEPTH = 16;
 /** Ten branches that each refer back to their union are 10^16 ways to go: one hostile tool must not stop Wharf. */
 const MAX_STEPS = 10_000;
 
+/** A reference is a name and where names stand. */
+const MAX_REFERENCE = 512;
+
 /** What may still be looked at of one tool. */
 export interface Budget {
   steps: number;
@@ -29,11 +32,13 @@ export function branchesOf({ anyOf, oneOf, allOf }: JsonObject): JsonValue[] {
 
 /** What a local reference points to. */
 export function pointed(root: JsonValue | undefined, reference: string): JsonValue | undefined {
-  const keys = reference.startsWith('#/') ? reference.slice(2).split('/') : [];
-  return keys.reduce<JsonValue | undefined>(
-    (value, token) => (isObject(value) ? own(value, keyOf(token)) : undefined),
-    root,
-  );
+  if (reference.length > MAX_REFERENCE) return undefined;
+  let value = root;
+  for (const token of reference.startsWith('#/') ? reference.slice(2).split('/') : []) {
+    if (!isObject(value)) return undefined;
+    value = own(value, keyOf(token));
+  }
+  return value;
 }
 
 /** RFC 6901 §6: the pointer is part of a URI. */

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { FileSlot } from '../../../gateway/ports/file-slot.js';
 import { own } from '../common/json.js';
-import { eachArgument, newBudget } from '../common/schema.js';
+import { type Budget, eachArgument, newBudget } from '../common/schema.js';
 import { type Descriptor, KEYWORDS, readDescriptor } from './keyword.js';
 import { type Shape, shapeOf } from './schema.js';
 import { sidecarEntries } from './sidecar.js';
@@ -23,13 +23,15 @@ export function slotsOf(tool: JsonObject): FileSlot[] {
 function declaredSlots(inputSchema: JsonValue | undefined): FileSlot[] {
   const slots: FileSlot[] = [];
   const budget = newBudget();
+  // of all of them together: a thousand arguments may name the same sibling
+  const ofSiblings = newBudget();
   eachArgument(
     inputSchema,
     ({ schema, path, siblings }) => {
       const descriptor = descriptorIn(schema);
       const shape = descriptor && shapeOf(schema, inputSchema, budget);
       if (!descriptor || !shape) return false;
-      if (takesInline(descriptor)) slots.push(fileSlot(path, shape, descriptor, 'dataUri', siblings));
+      if (takesInline(descriptor)) slots.push(fileSlot(path, shape, descriptor, 'dataUri', siblings, ofSiblings));
       return true;
     },
     budget,
@@ -53,8 +55,9 @@ function fileSlot(
   { accept, maxSize, filenameProperty }: Descriptor,
   encoding: 'dataUri' | 'dataUriNamed',
   siblings?: JsonObject,
+  budget = newBudget(),
 ): FileSlot {
-  const name = filenameProperty === undefined ? undefined : companionName(filenameProperty, path, siblings);
+  const name = filenameProperty === undefined ? undefined : companionName(filenameProperty, path, siblings, budget);
   return {
     path: shape === 'strings' ? [...path, '[]'] : path,
     declaredBy: 'sep-2356',
@@ -66,8 +69,13 @@ function fileSlot(
 }
 
 /** The sibling that takes the names; a list of files has a list of them. */
-function companionName(property: string, path: readonly string[], siblings?: JsonObject): string | undefined {
+function companionName(
+  property: string,
+  path: readonly string[],
+  siblings: JsonObject | undefined,
+  budget: Budget,
+): string | undefined {
   if (siblings === undefined || property === path.findLast((segment) => segment !== '[]')) return undefined;
-  const shape = shapeOf(own(siblings, property), undefined, newBudget());
+  const shape = shapeOf(own(siblings, property), undefined, budget);
   return shape === 'strings' ? `${property}[]` : shape && property;
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { create as mcpInline } from '../../../adapters/dialects/mcp-inline/index.js';
+import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
 import type { JsonObject } from '../../../gateway/ports/json.js';
 import { Catalog, type Inquire, type OwnAnswer } from '../../../gateway/relay/catalog.js';
 import { catalogOptions } from '../../helpers/catalog.js';
@@ -49,7 +50,9 @@ describe('a configured file argument that the tool does not have', () => {
     const files = [{ path: 'fiel', encoding: 'base64' } as const, { path: 'file', encoding: 'base64' } as const];
     const settings = { ocr: { files, results: { files: [] } } };
     const configured = new Catalog(settings, [mcpInline()], catalogOptions({ log }));
-    for (const view of [VIEW, 'another', VIEW]) configured.observe(view, { tools: [taking('ocr'), taking('other')] });
+    for (const view of [VIEW, 'another', VIEW]) {
+      for (const name of ['ocr', 'other']) configured.note(view, taking(name));
+    }
     expect(warned).toEqual([{ tool: 'ocr', path: 'fiel', arguments: ['file'] }]);
   });
 });
@@ -120,7 +123,7 @@ describe('what is known of a server’s tools', () => {
 
   it('is read up to limits.response over all pages, and not again by each call (safety 8)', async () => {
     const warned: unknown[] = [];
-    const limits = { response: 1_000_000 };
+    const limits = { ...DEFAULT_LIMITS, response: 1_000_000 };
     const log = { warn: (fields: unknown) => warned.push(fields) };
     catalog = new Catalog({}, [mcpInline()], catalogOptions({ limits, log }));
     answer = ({ cursor = '0' }) => ({
@@ -153,7 +156,7 @@ describe('what is known of a server’s tools', () => {
 
   it('lacks a schema of results that is too large to be kept, and says so (safety 8)', async () => {
     const schema = (length: number) => ({ type: 'object', description: 'x'.repeat(length) });
-    const limits = { response: 1_000_000 };
+    const limits = { ...DEFAULT_LIMITS, response: 1_000_000 };
     catalog = new Catalog({}, [mcpInline()], catalogOptions({ limits }));
     const tools = [
       { ...taking('large'), outputSchema: schema(200_000) },
