@@ -174,7 +174,6 @@ describe('adapters', () => {
       'gateway/files/file',
       'gateway/config/adapter-list',
       'gateway/wire/data-uri',
-      'gateway/wire/json-rpc',
     ];
     const files = adapters.filter((file) => file.path !== 'adapters/index.ts');
     expect(

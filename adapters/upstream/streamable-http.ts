@@ -44,15 +44,6 @@ function kindOf(status: number, type: string, length: number | undefined): BodyK
   return type.startsWith('application/') && type.endsWith('+json') ? 'json' : 'bytes';
 }
 
-/**
- * A first guess from the answer to a POST of `initialize`: does this look like a server that only knows HTTP+SSE?
- * MCP 2025-03-26 §backwards compatibility: on 400, 404 or 405 a client issues a GET and waits for `endpoint`. A body of
- * JSON speaks against it: a modern server refuses with a JSON-RPC error.
- */
-export function looksLikeLegacyServer(status: number, contentType: string | undefined): boolean {
-  return (status === 400 || status === 404 || status === 405) && mediaType(contentType) !== 'application/json';
-}
-
 class StreamableHttp implements ExchangeUpstream {
   readonly channel = 'exchange';
   readonly transport = 'streamable-http';

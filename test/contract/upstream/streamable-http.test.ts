@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { create, looksLikeLegacyServer, settings } from '../../../adapters/upstream/streamable-http.js';
+import { create, settings } from '../../../adapters/upstream/streamable-http.js';
 import type { ExchangeUpstream, UpstreamAnswer } from '../../../gateway/ports/upstream.js';
 import { type FakeUpstream, type FakeUpstreamOptions, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { startTakingServer, type TakingServer } from '../../helpers/taking-server.js';
@@ -358,19 +358,6 @@ describe('streamable-http', () => {
     expect((await failureOf(open())).code).toBe('connection_limit');
     leaving.abort();
     expect((await Promise.all(failures)).map((failure) => failure.code)).toEqual(Array(4).fill('upstream_closed'));
-  });
-});
-
-describe('looksLikeLegacyServer', () => {
-  it.each([
-    [404, 'text/html', true],
-    [405, undefined, true],
-    [400, 'text/plain', true],
-    [400, 'application/json', false],
-    [200, 'text/event-stream', false],
-    [500, 'text/html', false],
-  ])('%i with %s: %s', (status, contentType, expected) => {
-    expect(looksLikeLegacyServer(status, contentType)).toBe(expected);
   });
 });
 
