@@ -7,6 +7,13 @@ const LOOK_MS = 1000;
 /** Connections beyond the limit that are let in to be told so; what comes beside them is closed without a word. */
 export const TOLD = 64;
 
+/**
+ * Requests of one connection whose answers are not over. A packet of 64 kB has room for 1500 requests, and Node serves all
+ * of them in one turn of the event loop, in which nobody else is served: more than half a second. Clients of today send
+ * one at a time.
+ */
+export const MOST_PIPELINED = 32;
+
 /** Who has just connected may have a request on the way; so may whoever has just got an answer. */
 const SETTLED_MS = 500;
 
@@ -78,6 +85,11 @@ export class Connections {
     this.#open.set(socket, connection);
     socket.once('close', () => this.#forget(connection));
     this.#rest(connection);
+  }
+
+  /** Whether so many requests wait on it that none more may come. */
+  isFlooded(socket: Socket): boolean {
+    return (this.#open.get(socket)?.running ?? 0) >= MOST_PIPELINED;
   }
 
   /** A request has come on it. @returns false when it is to be refused, since there is no room for the connection */

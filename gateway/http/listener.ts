@@ -67,6 +67,12 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const handle = getRequestListener(app.fetch, { overrideGlobalObjects: false, autoCleanupIncoming: false });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
+    // the rest of a packet is read to its end, wherever its connection has been closed
+    if (socket.destroyed) return;
+    if (connections.isFlooded(socket)) {
+      socket.destroy();
+      return;
+    }
     response.once('close', () => connections.end(socket));
     try {
       if (!connections.begin(socket)) throw new GatewayError('sockets_full', sockets);

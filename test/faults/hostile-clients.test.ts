@@ -75,6 +75,16 @@ describe('a client', () => {
     clearInterval(send);
   });
 
+  it('that asks a thousand times in one packet gets a few answers, and nobody else waits for the rest (safety 4)', async () => {
+    await start({});
+    const socket = await RawSocket.open(port());
+    socket.send('GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(1000));
+    await socket.toEnd();
+    const text = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
+    const served = /^wharf_refused_requests_total\{code="route_unknown"\} (\d+)$/m.exec(text)?.[1];
+    expect(Number(served)).toBe(32);
+  });
+
   it('that asks again and again and reads none of it is closed', async () => {
     await start({ timeouts: { idle: '500ms' } });
     const socket = await deaf();

@@ -112,6 +112,9 @@ export function opening(method: string | undefined, id: string, names: readonly 
   if (method === 'initialize') return message(id, `{"protocolVersion":"2025-06-18",${info}}`);
   if (method !== 'tools/list') return message(id, '{}');
   const properties = isWide ? Array.from({ length: WIDE }, (_, n) => `"p${n}":{"type":"string"}`).join(',') : '';
-  const schema = `{"type":"object","properties":{${properties}}}`;
-  return message(id, `{"tools":[${names.map((name) => `{"name":"${name}","inputSchema":${schema}}`).join(',')}]}`);
+  const tools = names.map((name) => {
+    const own = name === 'wide' ? properties : '';
+    return `{"name":"${name}","inputSchema":{"type":"object","properties":{${own}}}}`;
+  });
+  return message(id, `{"tools":[${tools.join(',')}]}`);
 }
