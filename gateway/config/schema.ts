@@ -65,8 +65,9 @@ export function sectionSchemas(adapters: AdapterList) {
         ttl: time({ min: SECOND, max: LONGEST_LINK })
           .optional()
           .describe(
-            'How long a link works. Default: 15m; where only this machine can reach Wharf, its own links work as long as ' +
-              'their files are kept. What a model is given to read is always a link of Wharf.',
+            'How long a link works. Default: 15m; where only this machine can reach Wharf (`listen` and `publicUrl` are ' +
+              'loopback addresses), its own links work as long as their files are kept (`retention`). What a model is ' +
+              'given to read is always a link of Wharf.',
           ),
       })
       .prefault({})

@@ -13,7 +13,7 @@ import type { KeptView, KeptViews } from './kept-views.js';
 import { withLiftedNames } from './lifted-arguments.js';
 import { lightValue } from './light-value.js';
 import { listedTools } from './listed-tools.js';
-import type { Beside } from './local-tools.js';
+import { type Beside, isWharfs } from './local-tools.js';
 import { type RequiredSlot, requiredSlots } from './missing-files.js';
 import { withNameCompanions } from './name-companion.js';
 import { type ParamHeader, paramHeadersOf } from './param-headers.js';
@@ -127,7 +127,7 @@ export class Catalog {
   /** Takes note of a tool on its way to the client. @param isHeavy only its name is there */
   note(view: string, tool: JsonObject, isHeavy = false): ToolFacts | undefined {
     const { name } = tool;
-    if (typeof name !== 'string') return undefined;
+    if (typeof name !== 'string' || isWharfs(tool)) return undefined;
     const { kept, server, limits, takers } = this.#options;
     const facts = this.#keptOf(this.factsOf(tool, isHeavy));
     if (facts.slots.length > 0) takers?.found();

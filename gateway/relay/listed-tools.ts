@@ -28,9 +28,7 @@ export async function* listedTools(
   { values }: Pick<Limits, 'values'>,
 ): AsyncGenerator<ListedTool> {
   await breathe();
-  // by where they stand and not by index: there may be tens of thousands, and `tools` may be named twice
-  for (const range of message.ranges) {
-    if (range.name !== RANGE.tool || !isBelow(range.path, at)) continue;
+  for (const range of toolRanges(message, at)) {
     const pause = breathe();
     if (pause) await pause;
     const text = message.slice(range.start, range.end);
@@ -38,6 +36,11 @@ export async function* listedTools(
     const tool = isHeavy ? await nameIn(text) : (JSON.parse(text.toString('utf8')) as JsonValue);
     if (isObject(tool)) yield { range, text, tool, isHeavy };
   }
+}
+
+/** Where the entries of the list stand, whatever they are: there may be tens of thousands, and `tools` may be named twice. */
+export function* toolRanges(message: HeldMessage, at: JsonPath): Generator<WatchRange> {
+  for (const range of message.ranges) if (range.name === RANGE.tool && isBelow(range.path, at)) yield range;
 }
 
 function isBelow(path: JsonPath, at: JsonPath): boolean {

@@ -1,5 +1,7 @@
 import type { ClientFacts, JsonObject } from '../ports/dialect.js';
 import type { UploadTool } from '../ports/file-slot.js';
+import { isObject } from './request.js';
+import { OWN_TOOL_META_KEY } from './slots.js';
 
 /** A tool of Wharf's own, shown among a server's. */
 export interface LocalTool {
@@ -13,11 +15,19 @@ export interface LocalTool {
 /** Put before a name that the server has given to a tool of its own: Wharf never hides one. */
 const PREFIX = 'wharf_';
 
+/** Whether a tool in a server's list is one of Wharf's: the server is behind another one. */
+export function isWharfs({ _meta }: JsonObject): boolean {
+  return isObject(_meta) && _meta[OWN_TOOL_META_KEY] === true;
+}
+
 /** Since when tools and their results have these members: clients of older versions are not sent them. */
 const MEMBERS_SINCE = {
   definition: { annotations: '2025-03-26', title: '2025-06-18', outputSchema: '2025-06-18' },
   result: { structuredContent: '2025-06-18' },
 } as const;
+
+/** The version since which tools have a `_meta`. */
+const META_SINCE = '2025-06-18';
 
 /** The tools of a server, as far as Wharf's own beside them depend on those. */
 export interface Beside {
@@ -64,10 +74,13 @@ export class LocalTools {
     return this.#shown(beside).find((candidate) => candidate.name === name)?.tool;
   }
 
-  definitions(beside: Beside, { protocolVersion }: ClientFacts): JsonObject[] {
+  definitions(beside: Beside, { protocolVersion, capabilities }: ClientFacts): JsonObject[] {
+    // older clients do not know it; a Wharf that speaks for one has declared what it can do with files
+    const isMarked = protocolVersion >= META_SINCE || Object.keys(capabilities).length > 0;
     return this.#shown(beside).map(({ name, tool }) => ({
       name,
       ...known(tool.definition, MEMBERS_SINCE.definition, protocolVersion),
+      ...(isMarked && { _meta: { [OWN_TOOL_META_KEY]: true } }),
     }));
   }
 

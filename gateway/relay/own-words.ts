@@ -2,8 +2,12 @@ import { breathe } from '../budget/turn.js';
 import { GatewayError } from '../errors.js';
 import type { JsonValue } from '../ports/json.js';
 import type { HeldMessage } from '../wire/json/reader.js';
+import { OWN_TOOL_META_KEY } from './slots.js';
 
-/** What Wharf says of files to programs stands under such keys; from a server they would be believed to be Wharf's. */
+/**
+ * What Wharf says of files to programs stands under such keys; from a server they would be believed to be Wharf's. But for
+ * `OWN_TOOL_META_KEY`: with it a server can only have its own tool hidden, and the word goes with the tool.
+ */
 const OWN = /^dev\.wharf\//i;
 
 /** Members in which such keys have a meaning: a `_meta` anywhere, and what is declared in capabilities. */
@@ -103,7 +107,8 @@ export function* blankOwnWords(json: Buffer): Generator<readonly { start: number
       isHolder = false;
       if (isKey && !going) {
         const key = open.at(-1) || end - at <= MAX_KEY ? textOf(json, at, end) : '';
-        if (open.at(-1) && OWN.test(key)) going = { start: at, depth: open.length };
+        const isMark = key === OWN_TOOL_META_KEY && isTrueBehind(json, end);
+        if (open.at(-1) && OWN.test(key) && !isMark) going = { start: at, depth: open.length };
         else isHolder = HOLDERS.has(key);
       }
       at = end - 1;
@@ -137,6 +142,12 @@ function stringEnd(json: Buffer, start: number): number {
   let at = start + 1;
   while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1;
   return at + 1;
+}
+
+/** Whether the value of the member whose key ends there is `true`. */
+function isTrueBehind(json: Buffer, key: number): boolean {
+  const start = nextByte(json, nextByte(json, key) + 1);
+  return json.toString('latin1', start, start + 4) === 'true';
 }
 
 function nextByte(json: Buffer, from: number): number {

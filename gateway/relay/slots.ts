@@ -11,6 +11,12 @@ export const FILES_META_KEY = 'dev.wharf/files';
 /** Where a tool error says in its `_meta` what file it is about, for programs. */
 export const FILE_ERROR_META_KEY = 'dev.wharf/fileError';
 
+/**
+ * What a tool of Wharf's own says of itself, for another Wharf in front of this one: that shows its own instead, whose
+ * handles are the ones it knows.
+ */
+export const OWN_TOOL_META_KEY = 'dev.wharf/tool';
+
 /** Names of the ranges that the relay asks a message for. */
 export const RANGE = {
   id: 'id',

@@ -6,13 +6,16 @@ import type { HeldMessage, WatchRange } from '../wire/json/reader.js';
 import { addItems, type Edit, insertMember, rangeAt, replaceRange } from './edits.js';
 import type { RelayDeps } from './exchange.js';
 import { patchText } from './json-patch.js';
-import { listedTools } from './listed-tools.js';
+import { listedTools, toolRanges } from './listed-tools.js';
+import { isWharfs } from './local-tools.js';
 import type { RemoteMethods } from './remote-methods.js';
 import { isObject, STATELESS_SINCE } from './request.js';
 import type { Room } from './room.js';
 import { publishedSchema } from './schema/published.js';
 import { RANGE } from './slots.js';
 import { toolPatches } from './tool-view.js';
+
+const NOTHING = Buffer.alloc(0);
 
 /** Bytes by which a tool with a file argument grows at least: with less room no tool is looked at for that. */
 const LEAST_ROOM = 256;
@@ -38,13 +41,20 @@ export async function editToolList(
   room: Room,
 ): Promise<Edit[]> {
   const { catalog } = deps;
-  for await (const { tool, isHeavy } of listedTools(message, at, deps.limits)) catalog.note(view, tool, isHeavy);
+  const hidden = new Set<WatchRange>();
+  let isEmptied = true;
+  for await (const { range, tool, isHeavy } of listedTools(message, at, deps.limits)) {
+    if (isWharfs(tool)) hidden.add(range);
+    else isEmptied = false;
+    catalog.note(view, tool, isHeavy);
+  }
   const uploadTool = deps.tools.requestName(catalog.beside(view));
-  const edits = addOwnTools(message, at, view, client, deps, room);
+  const edits = addOwnTools(message, at, view, client, deps, room, isEmptied);
+  addAll(edits, hiding(hidden, [...toolRanges(message, at)]));
   let isPersonal = false;
   let hasFiles = false;
   for await (const { range, text, tool, isHeavy } of listedTools(message, at, deps.limits)) {
-    if (isHeavy || room.left < LEAST_ROOM) continue;
+    if (isHeavy || hidden.has(range) || room.left < LEAST_ROOM) continue;
     const { slots } = catalog.factsOf(tool);
     await breathe();
     const patches = patchesFor(tool, slots, client, uploadTool, deps);
@@ -95,7 +105,30 @@ function isPersonalView(
   );
 }
 
-/** On the last page, once it is known that some tool takes files. */
+/**
+ * Takes entries out of a list, each with the comma that is too much then.
+ * @param all of the list, or of several
+ */
+function hiding(hidden: ReadonlySet<WatchRange>, all: readonly WatchRange[]): Edit[] {
+  if (hidden.size === 0) return [];
+  const edits: Edit[] = [];
+  const isFirst = ({ path }: WatchRange) => path.at(-1) === 0;
+  let before: WatchRange | undefined;
+  for (const [index, range] of all.entries()) {
+    if (isFirst(range)) before = undefined;
+    const next = all[index + 1];
+    const isHidden = hidden.has(range);
+    if (isHidden && before) edits.push({ start: before.end, end: range.end, bytes: NOTHING });
+    // of the first ones the comma behind them goes, up to what stays
+    else if (isHidden) {
+      edits.push({ start: range.start, end: next && !isFirst(next) ? next.start : range.end, bytes: NOTHING });
+    }
+    if (!isHidden || before) before = range;
+  }
+  return edits;
+}
+
+/** On the last page, once it is known that some tool takes files. @param isEmptied nothing of the list is left */
 function addOwnTools(
   message: HeldMessage,
   at: JsonPath,
@@ -103,6 +136,7 @@ function addOwnTools(
   client: ClientFacts,
   { tools, catalog }: ToolListDeps,
   room: Room,
+  isEmptied: boolean,
 ): Edit[] {
   const cursor = rangeAt(message, RANGE.nextCursor, [...at, 'nextCursor']);
   if (!tools.any || (cursor && firstByte(message, cursor) === '"')) return [];
@@ -110,7 +144,9 @@ function addOwnTools(
   if (!list || firstByte(message, list) !== '[') return [];
   const own = tools.definitions(catalog.beside(view), client).map((tool) => JSON.stringify(tool));
   if (own.length === 0) return [];
-  const edit = addItems(message, list, own.join(','));
+  const items = own.join(',');
+  const added = addItems(message, list, items);
+  const edit = isEmptied ? { ...added, bytes: Buffer.from(items) } : added;
   return room.take(edit.bytes.length) ? [edit] : [];
 }
 
