@@ -177,6 +177,11 @@ describe('a handle on its way from one server to another', () => {
   });
 });
 
+/** A result without what is new in each offer: the ticket, the handle it will have, and its end. */
+function withoutOffer(result: unknown): string {
+  return JSON.stringify(result).replace(/\/u\/[\w-]{43}|f_[\w-]{22}|\d{4}-\d\d-\d\dT[\d:.]+Z/g, '…');
+}
+
 describe('who may use a handle, and where', () => {
   it('HO-06, HO-20: another principal’s is as unknown as one that never was', async () => {
     const keys = Object.entries(KEYS).map(([name, key]) => ({ name, hash: hashOf(key) }));
@@ -186,12 +191,12 @@ describe('who may use a handle, and where', () => {
     const before = taking.with('tools/call').length;
     const foreign = await bob.call('ocr', { image: uri });
     const none = await bob.call('ocr', { image: 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA' });
-    expect(foreign.result).toEqual(none.result);
+    expect(withoutOffer(foreign.result)).toEqual(withoutOffer(none.result));
     expect(fileError(foreign.result)).toMatchObject({ reason: 'fileNotFound' });
     expect(taking.with('tools/call')).toHaveLength(before);
     const linked = await bob.call('ocr', { image: url });
     const unlinked = await bob.call('ocr', { image: String(url).replace(/.{8}$/, 'AAAAAAAA') });
-    expect(linked.result).toEqual(unlinked.result);
+    expect(withoutOffer(linked.result)).toEqual(withoutOffer(unlinked.result));
     expect(fileError(linked.result)).toMatchObject({ reason: 'schemeNotAllowed' });
     expect(taking.with('tools/call')).toHaveLength(before);
     const alice = await client(wharf, 'b', KEYS.alice);
