@@ -6,6 +6,9 @@ import { type Exchange, noteError } from './exchange.js';
 
 const TAG_LENGTH = 10;
 
+/** What the log calls an exchange whose client left before its answer. */
+const CLIENT_GONE = 'client_gone';
+
 /** Characters of what a client says of itself. */
 const MAX_CLIENT = 100;
 const MAX_ID = 64;
@@ -21,8 +24,12 @@ interface Tellers {
  */
 export function noteFailure({ log, metrics }: Tellers, thrown: unknown, { facts, signal }: Exchange): GatewayError {
   const error = asGatewayError(thrown);
+  if (signal.aborted) {
+    // whatever it failed with came of that; `internal` would be a fault of Wharf
+    facts.error = CLIENT_GONE;
+    return error;
+  }
   noteError(facts, error);
-  if (signal.aborted) return error;
   if (error.code === 'internal') log.error({ err: error.cause }, 'an exchange failed');
   else if (error.cause) {
     // what a client did wrong its exchange's own line says: anybody can cause it as often as they like

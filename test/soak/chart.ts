@@ -84,6 +84,7 @@ export function drawChart(panels: readonly Panel[], stretches: readonly Stretch[
   );
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12" fill="${INK}">`,
+    `<title>${panels.map(({ title }) => title).join('; ')}</title>`,
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
     ...grounds,
     ...panels.flatMap((panel, place) => drawPanel(panel, 40 + place * (PANEL + GAP), end)),

@@ -16,7 +16,7 @@ export function soakStores(retention: string): SoakStores {
   return {
     config: {
       objects: { use: 's3', ...s3 },
-      state: { use: 'redis', url: redisUrl(), keyPrefix, maxKeys: 20_000 },
+      state: { use: 'redis', url: redisUrl(), keyPrefix, maxKeys: 100_000 },
       secret: 'a soak lasts ten minutes, and this secret no longer',
       retention,
     },

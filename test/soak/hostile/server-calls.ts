@@ -21,6 +21,8 @@ const WIDE_TOOLS = { wide: { server: 'bad', callers: 1 } };
 /** A caller of a bad answer has enough of it after this. */
 const PATIENCE_MS = 75_000;
 const PAUSE_MS = 2_000;
+/** Of links many are kept for each answer: more often, and nothing but the share of them would be seen. */
+const LINKS_PAUSE_MS = 20_000;
 
 function calling(name: string, does: string, tools: typeof TOOLS, isWide = false): HostilePeer {
   return {
@@ -32,7 +34,7 @@ function calling(name: string, does: string, tools: typeof TOOLS, isWide = false
         Object.entries(tools).map(([tool, { server, callers }]) =>
           repeat(
             callers,
-            PAUSE_MS,
+            tool === 'links' ? LINKS_PAUSE_MS : PAUSE_MS,
             (outcome) => note(`${tool}: ${outcome}`),
             async () => {
               const client = await connect(target, server);

@@ -1,5 +1,5 @@
 import { RawSocket } from '../../helpers/raw-socket.js';
-import { connect, type HostilePeer, openPost, outcomeOf, repeat, uploadPath } from './target.js';
+import { freshSession, type HostilePeer, openPost, outcomeOf, repeat, uploadPath } from './target.js';
 
 const DRIP_MS = 1_000;
 const PAUSE_MS = 500;
@@ -24,9 +24,11 @@ export const drippingUploads: HostilePeer = {
   name: 'dripping uploads',
   does: '8 uploads, four of one link, at one byte a second',
   async run(target, note) {
-    const client = await connect(target, 'http');
-    const links = [await uploadPath(target, client), await uploadPath(target, client)];
+    const session = freshSession(target, 'http');
+    const links = [await uploadPath(target, await session()), await uploadPath(target, await session())];
     return repeat(8, PAUSE_MS, note, async (place) => {
+      // one of the four that share a link renews it: it does not live for long
+      if (place < 2) links[place] = await uploadPath(target, await session());
       const socket = await RawSocket.open(Number(new URL(target.url).port));
       const about = { 'Content-Type': 'application/octet-stream', 'Content-Length': MEGABYTE };
       socket.head(`PUT ${links[place % 2]}`, about);
