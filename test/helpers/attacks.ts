@@ -1,0 +1,302 @@
+/** A message that is within its limits and means to cost more than it is: as much of it as `count` says. */
+export interface Attack {
+  /** The most of it that is tried: some megabytes. */
+  most: number;
+  /** @param shape how much there is of it, how many different ones, and what stands between two of them */
+  make(shape: Shape): Bodies;
+  /** Bytes of one chunk of the body; as it comes without. */
+  chunk?: number;
+  /** Server of the test's config whose limits it is held against. */
+  server?: 'evil' | 'small';
+}
+
+export interface Shape {
+  count: number;
+  distinct: number;
+  blank: string;
+}
+
+/** What the client asks, and what the server answers; without it the server repeats the id and no more. */
+export interface Bodies {
+  request?: string;
+  answer?: string;
+  type?: string;
+}
+
+export const FILE = '"x-mcp-file":{"accept":["image/png"]}';
+const TEXT = '{"type":"string"}';
+const FILE_ARGUMENT = `{"type":"string","format":"uri",${FILE}}`;
+/** One whose bytes the server gives out when it is asked for them. */
+const KEPT = 'good:///files/kept';
+const BASE64 = 'A'.repeat(600_000);
+
+/** `count` texts, with blanks between them. */
+export function many({ count, blank }: Pick<Shape, 'count' | 'blank'>, one: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => one(index)).join(`,${blank}`);
+}
+
+export const result = (body: string, id: string | number = 1) => `{"jsonrpc":"2.0","id":${id},"result":${body}}`;
+const content = (blocks: string, more = '') => result(`{"content":[${blocks}]${more}}`);
+const structured = (value: string) => content('', `,"structuredContent":${value}`);
+const tool = (name: string, properties: string, more = '') =>
+  `{"name":"${name}","inputSchema":{"type":"object","properties":{${properties}}}${more}}`;
+const tools = (list: string, more = '') => ({
+  request: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+  answer: result(`{"tools":[${list}]${more}}`),
+});
+const asked = (method: string, answer: string) => ({
+  request: `{"jsonrpc":"2.0","id":1,"method":"${method}","params":{"name":"n","uri":"a://b"}}`,
+  answer,
+});
+const events = (texts: string) => ({
+  answer: `${texts}data: ${result('{}')}\n\n`,
+  type: 'text/event-stream',
+});
+
+/** Lists, by what they are long of. */
+export const LISTS: Readonly<Record<string, Attack>> = {
+  'a tool of many properties': {
+    most: 30_000,
+    make: (shape) =>
+      tools(
+        tool(
+          't',
+          many(shape, (at) => `"p${at}":${TEXT}`),
+        ),
+      ),
+  },
+  'a tool of many files': {
+    most: 15_000,
+    make: (shape) =>
+      tools(
+        tool(
+          't',
+          many(shape, (at) => `"p${at}":${FILE_ARGUMENT}`),
+        ),
+      ),
+  },
+  'files among many siblings': {
+    most: 4200,
+    make: (shape) =>
+      tools(
+        tool(
+          't',
+          `${many(shape, (at) => `"p_${at}_name":${TEXT}`)},${many({ count: 100, blank: '' }, (at) => `"f${at}":${FILE_ARGUMENT}`)}`,
+        ),
+      ),
+  },
+  'many tools with files': {
+    most: 400,
+    make: (shape) =>
+      tools(
+        many(shape, (at) =>
+          tool(`t${at}`, `${many({ count: 10, blank: '' }, (p) => `"p${p}":${FILE_ARGUMENT}`)},"s":${TEXT}`),
+        ),
+      ),
+  },
+  'many small tools': { most: 8000, make: (shape) => tools(many(shape, (at) => tool(`t${at}`, `"p":${TEXT}`))) },
+  'many schemas of results': {
+    most: 25,
+    make: (shape) =>
+      tools(
+        many(shape, (at) => {
+          const members = many(
+            { count: 800, blank: '' },
+            (p) => `"p${p}":{"type":"string","contentEncoding":"base64"}`,
+          );
+          return tool(`t${at}`, '', `,"outputSchema":{"type":"object","properties":{${members}}}`);
+        }),
+      ),
+  },
+  'references to a large schema': {
+    most: 100,
+    make: (shape) => {
+      const members = many({ count: 4000, blank: '' }, (at) => `"m${at}":{}`);
+      return tools(
+        tool(
+          't',
+          `${many(shape, (at) => `"p${at}":{"$ref":"#/properties/x"}`)},"x":{"$ref":"#/properties/x",${FILE},${members}}`,
+        ),
+      );
+    },
+  },
+  'many resources': {
+    most: 30_000,
+    make: (shape) => asked('resources/list', result(`{"resources":[${many(shape, (at) => `{"uri":"a://${at}"}`)}]}`)),
+  },
+  'many prompts': {
+    most: 30_000,
+    make: (shape) => asked('prompts/list', result(`{"prompts":[${many(shape, (at) => `{"name":"p${at}"}`)}]}`)),
+  },
+};
+
+/** Results, by what they are long of. */
+export const RESULTS: Readonly<Record<string, Attack>> = {
+  'objects that look like files': {
+    most: 40_000,
+    make: (shape) => ({
+      answer: structured(`[${many(shape, (at) => `{"uri":"a://${at % shape.distinct}","name":"n"}`)}]`),
+    }),
+  },
+  'files that the server names': {
+    server: 'small',
+    most: 1500,
+    make: (shape) => ({
+      answer: structured(`[${many(shape, (at) => `{"uri":"${KEPT}${at % shape.distinct}","name":"n${at}"}`)}]`),
+    }),
+  },
+  links: {
+    server: 'small',
+    most: 1800,
+    make: (shape) => ({
+      answer: content(many(shape, (at) => `{"type":"resource_link","uri":"e://${at % shape.distinct}","name":"n"}`)),
+    }),
+  },
+  'links by the ten thousand': {
+    most: 25_000,
+    make: (shape) => ({
+      answer: content(many(shape, (at) => `{"type":"resource_link","uri":"e://${at % shape.distinct}","name":"n"}`)),
+    }),
+  },
+  'URIs repeated in texts': {
+    server: 'small',
+    most: 12_000,
+    make: ({ count, distinct }) => {
+      const text = Array.from({ length: count }, (_, at) => `${KEPT}${at % distinct}`).join(' ');
+      const files = many({ count: distinct, blank: '' }, (at) => `{"uri":"${KEPT}${at}","name":"n"}`);
+      return { answer: content(`{"type":"text","text":"${text}"}`, `,"structuredContent":[${files}]`) };
+    },
+  },
+  'wide structuredContent': {
+    most: 120_000,
+    make: (shape) => ({ answer: structured(`{"uri":"a://b",${many(shape, (at) => `"p${at}":1`)}}`) }),
+  },
+  'many blocks': {
+    most: 30_000,
+    make: (shape) => ({
+      answer: content(
+        `${many(shape, () => '{"type":"text","text":""}')},{"type":"image","mimeType":"image/png","data":"${BASE64}"}`,
+      ),
+    }),
+  },
+  'many empty blocks and a link': {
+    most: 200_000,
+    make: (shape) => ({ answer: content(`${many(shape, () => '[]')},{"type":"resource_link","uri":"e://1"}`) }),
+  },
+  'much around a file': {
+    most: 200_000,
+    make: (shape) => ({
+      answer: content(
+        `{"type":"image","mimeType":"image/png","data":"${BASE64}","_meta":{"a":[${many(shape, () => '1')}]}}`,
+      ),
+    }),
+  },
+  'deep nesting': {
+    most: 3000,
+    make: (shape) => ({
+      answer: structured(`{"uri":"a://b","a":[${many(shape, () => '['.repeat(200) + ']'.repeat(200))}]}`),
+    }),
+  },
+  'a long _meta': {
+    most: 200_000,
+    make: (shape) => ({ answer: content('', `,"_meta":{${many(shape, (at) => `"k${at}":1`)}}`) }),
+  },
+  'words in the name of Wharf': {
+    most: 40_000,
+    make: (shape) => ({ answer: content(many(shape, () => '{"_meta":{"dev.wharf/x":1}}')) }),
+  },
+  'a text of JSON': {
+    most: 40_000,
+    make: (shape) => {
+      const text = `{"a":[${many(shape, () => '{"d":"AAAA"}')},"${BASE64}"]}`;
+      return { answer: content(`{"type":"text","text":${JSON.stringify(text)}}`) };
+    },
+  },
+  blanks: { most: 4_000_000, make: ({ count }) => ({ answer: content(' '.repeat(count)) }) },
+  'blanks behind': {
+    most: 16_000,
+    chunk: 1,
+    make: ({ count }) => ({ answer: content('') + ' '.repeat(count) }),
+  },
+  'one byte after the other': {
+    most: 2000,
+    chunk: 1,
+    make: (shape) => ({ answer: content(many(shape, () => '{"a":1}')) }),
+  },
+  'a batch': {
+    most: 900,
+    make: (shape) => ({
+      request: `[${many(shape, (at) => `{"jsonrpc":"2.0","id":${at},"method":"tools/call","params":{"name":"n"}}`)}]`,
+      answer: `[${many(shape, (at) => result(`{"content":[{"type":"resource_link","uri":"e://${at}"}]}`, at))}]`,
+    }),
+  },
+  'answers that nobody asked for': {
+    most: 15_000,
+    make: (shape) => ({ answer: `[${many(shape, (at) => result('{}', at % shape.distinct))}]` }),
+  },
+  'small events': {
+    most: 8000,
+    make: ({ count }) => events('data: {"jsonrpc":"2.0","method":"n"}\n\n'.repeat(count)),
+  },
+  'small comments': { most: 30_000, make: ({ count }) => events(':\n'.repeat(count)) },
+  'empty lines of data': { most: 150_000, make: ({ count }) => events('data:\n'.repeat(count)) },
+  'a wide error': {
+    most: 100_000,
+    make: (shape) => ({
+      answer: `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"m","data":{"reason":"fileNotFound",${many(shape, (at) => `"k${at}":1`)}}}}`,
+    }),
+  },
+  'an initialize of very many values': {
+    most: 100_000,
+    make: (shape) => ({
+      request:
+        '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}}',
+      answer: result(
+        `{"protocolVersion":"2025-06-18","capabilities":{"experimental":{${many(shape, (at) => `"k${at}":1`)}}}}`,
+      ),
+    }),
+  },
+};
+
+const call = (args: string, more = '', id = '1') =>
+  `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"take","arguments":${args}${more}}}`;
+
+/** Requests, by what they are long of. */
+export const REQUESTS: Readonly<Record<string, Attack>> = {
+  'many arguments': {
+    most: 150_000,
+    make: (shape) => ({ request: call(`{${many(shape, (at) => `"a${at}":1`)}}`) }),
+  },
+  'many values in a file argument': {
+    most: 150_000,
+    make: (shape) => ({ request: call(`{"f":[${many(shape, () => '"a"')}]}`) }),
+  },
+  'many empty arrays': { most: 400_000, make: (shape) => ({ request: call(`{"a":[${many(shape, () => '[]')}]}`) }) },
+  'deep arguments': {
+    most: 2000,
+    make: (shape) => ({ request: call(`{"a":[${many(shape, () => '['.repeat(400) + ']'.repeat(400))}]}`) }),
+  },
+  'a long _meta': {
+    most: 100_000,
+    make: (shape) => ({ request: call('{}', `,"_meta":{${many(shape, (at) => `"k${at}":1`)}}`) }),
+  },
+  'a batch of odd ids': {
+    most: 1000,
+    make: (shape) => ({ request: `[${many(shape, (at) => call('{}', '', `${at}.5`))}]` }),
+  },
+  'a batch of long ids': {
+    most: 1000,
+    make: (shape) => ({ request: `[${many(shape, (at) => call('{}', '', `"${at}${'i'.repeat(1000)}"`))}]` }),
+  },
+  'a batch that is too long': {
+    most: 60_000,
+    make: (shape) => ({ request: `[${many(shape, (at) => call('{}', '', `${at}`))}]` }),
+  },
+  blanks: { most: 4_000_000, make: ({ count }) => ({ request: call(`${' '.repeat(count - 200)}{}`) }) },
+  'one byte after the other': {
+    most: 60_000,
+    chunk: 1,
+    make: ({ count }) => ({ request: call(`{"a":"${'a'.repeat(count)}"}`) }),
+  },
+  'equal keys': { most: 150_000, make: (shape) => ({ request: call(`{${many(shape, () => '"f":"a"')}}`) }) },
+};
