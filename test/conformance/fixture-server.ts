@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 const MAIN = fileURLToPath(new URL('./server/main.js', import.meta.url));
 
 /** Milliseconds until a server has to say where it listens. */
-const START_MS = 15_000;
+const START_MS = 90_000;
 
 export type HttpMode = 'http' | 'sse' | 'http-2026';
 export type StdioMode = 'stdio' | 'stdio-2026';

@@ -7,7 +7,7 @@ import type { RawMessage } from '../helpers/raw-client.js';
 import { ROOT } from './cli-process.js';
 
 /** Milliseconds until what is waited for must have come. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 90_000;
 
 /** `wharf stdio` as a host starts it, with every line of it kept. */
 export class FaceProcess {

@@ -10,7 +10,7 @@ import { freePorts } from './gateway-process-ports.js';
 const MAIN = fileURLToPath(new URL('../../gateway/main.js', import.meta.url));
 
 /** Milliseconds a start may take: many processes share the machine while tests run. */
-const START_MS = 20_000;
+const START_MS = 90_000;
 
 /** Milliseconds a drain may take before the process is killed. */
 const STOP_MS = 10_000;

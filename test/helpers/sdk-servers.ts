@@ -18,7 +18,7 @@ export interface SdkServer {
 }
 
 /** Milliseconds until a server has to listen. */
-const START_MS = 20_000;
+const START_MS = 90_000;
 
 const LOOPBACK = new URL('./sdk-servers-loopback.js', import.meta.url).href;
 const EVERYTHING = packageFile('@modelcontextprotocol/server-everything');

@@ -70,7 +70,7 @@ describe('a streaming client in front of a streaming server', () => {
     expect(BIG.subarray(0, first?.value?.length).equals(Buffer.from(first?.value ?? []))).toBe(true);
     gone.abort();
     const asked = lab.upstream.requests.at(-1);
-    const until = Date.now() + 10_000;
+    const until = Date.now() + 30_000;
     while (!asked?.abandoned && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(asked?.abandoned).toBe(true);
   });

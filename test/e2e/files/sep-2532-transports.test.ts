@@ -38,7 +38,7 @@ describe.each(STORES)('resources/stream with %s', (kind) => {
       expect(response.headers.get('content-length')).toBe(String(size));
       expect(response.headers.get('mcp-resource-uri')).toBe(uriOf(size));
       expect(sha256(await bytesOf(response))).toBe(digestOf(size));
-      const until = Date.now() + 5000;
+      const until = Date.now() + 30_000;
       while ((await stores.objects()).length > 0 && Date.now() < until) await new Promise((go) => setTimeout(go, 20));
       expect(await stores.objects()).toEqual([]);
     });

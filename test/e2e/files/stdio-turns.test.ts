@@ -88,7 +88,7 @@ describe('a client that leaves while its call is prepared', () => {
     expect(String(result?.content?.[0]?.text)).toContain('left');
     const open = async () =>
       /^wharf_open_exchanges (\d+)/m.exec(await (await fetch(`${wharf.adminUrl}/metrics`)).text());
-    const deadline = Date.now() + 5000;
+    const deadline = Date.now() + 30_000;
     while ((await open())?.[1] !== '0' && Date.now() < deadline)
       await new Promise((resolve) => setTimeout(resolve, 20));
     expect((await open())?.[1]).toBe('0');
