@@ -1,11 +1,15 @@
+import { BUDGET } from './budget.js';
 import { LOOP } from './loop.js';
 import type { Mutant } from './mutant.js';
+import { ORIGIN } from './origin.js';
 import { STORES } from './stores.js';
 import { UPLOADS } from './uploads.js';
 
 /** Every seeded fault, by kind. */
 export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
+  budget: BUDGET,
   loop: LOOP,
+  origin: ORIGIN,
   stores: STORES,
   uploads: UPLOADS,
 };

@@ -43,9 +43,12 @@ async function* piecesOf(text: string): AsyncGenerator<Buffer> {
   yield Buffer.from(text);
 }
 
-function store({ ingest, library }: Lab, text: string): Promise<FileRecord> {
+function store(
+  { ingest, library }: Lab,
+  text: string,
+  { principal, server }: Pick<LazyFile, 'principal' | 'server'> = LAZY,
+): Promise<FileRecord> {
   const limit = { name: 'limits.file', bytes: 1000, path: 'the resource' };
-  const { principal, server } = LAZY;
   const file = { bytes: piecesOf(text), claims: { name: 'report.txt' }, principal, server, subject: 'resource', limit };
   return storeFile(file, { ingest, library }, NEVER);
 }
@@ -178,5 +181,22 @@ describe('HO-05: a lazy handle that two processes read at one time', () => {
     });
     expect((await lab.keys()).sort()).toEqual([first?.key, twin?.key].sort());
     expect(await lab.library.find(twin?.id ?? '')).toEqual(twin);
+  });
+});
+
+describe('a handle of what a server has linked to', () => {
+  it.each([
+    ['server', { principal: 'ann', server: 'bank' }],
+    ['caller', { principal: 'bob', server: 's' }],
+  ])('never comes to stand for a file of another %s (safety 6)', async (_, owner) => {
+    let foreign: FileRecord | undefined;
+    const lab = createLab({ readLazy: async () => foreign as FileRecord });
+    foreign = await store(lab, 'the statement of somebody', owner);
+    const uri = await lab.library.announce(LAZY);
+    for (let tries = 0; tries < 2; tries++) {
+      const read = await found(lab, uri);
+      await expect(read(NEVER)).rejects.toMatchObject({ code: 'upstream_invalid' });
+    }
+    expect(await lab.library.find(foreign.id)).toEqual(foreign);
   });
 });
