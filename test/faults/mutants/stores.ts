@@ -8,8 +8,8 @@ export const STORES: readonly Mutant[] = [
     name: 'fsync-before-rename',
     fault: 'A power cut after an acknowledged upload leaves a file of zeros under its name.',
     file: FILESYSTEM,
-    find: '      await this.#handle.sync();\n      await this.#handle.close();',
-    replace: '      await this.#handle.close();',
+    find: '      await this.#handle.sync();\n      this.#noted(',
+    replace: '      this.#noted(',
     suites: ['contract/objects/filesystem-durability'],
   },
   {
