@@ -1,4 +1,6 @@
+import { BEHAVIOUR } from './behaviour.js';
 import { BUDGET } from './budget.js';
+import { HANDOFF } from './handoff.js';
 import { LOOP } from './loop.js';
 import type { Mutant } from './mutant.js';
 import { ORIGIN } from './origin.js';
@@ -7,6 +9,8 @@ import { UPLOADS } from './uploads.js';
 
 /** Every seeded fault, by kind. */
 export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
+  behaviour: BEHAVIOUR,
+  handoff: HANDOFF,
   budget: BUDGET,
   loop: LOOP,
   origin: ORIGIN,

@@ -200,3 +200,33 @@ describe('a handle of what a server has linked to', () => {
     expect(await lab.library.find(foreign.id)).toEqual(foreign);
   });
 });
+
+describe('whose a file is', () => {
+  it('HO-06: a lazy handle is nobody else’s, and nothing is read for them', async () => {
+    const { lab, reads } = process();
+    const uri = await lab.library.announce(LAZY);
+    expect(await lab.library.resolve(uri, 'bob')).toEqual({ kind: 'unknown' });
+    expect(await lab.library.resolve(uri, 'ann')).toMatchObject({ kind: 'lazy', server: 's' });
+    expect(reads).toEqual([]);
+  });
+
+  it('the same bytes of two servers are two files, each under the rules for its own', async () => {
+    const lab = createLab();
+    const limit = { name: 'limits.file', bytes: 1000, path: 'the resource' };
+    const of = (server: string) => {
+      const file = {
+        bytes: piecesOf('the same'),
+        claims: { name: 'a.txt' },
+        principal: 'ann',
+        server,
+        subject: 'x',
+        limit,
+      };
+      return storeFile(file, lab, NEVER);
+    };
+    const [bank, docs] = [await of('bank'), await of('docs')];
+    expect([bank.server, docs.server]).toEqual(['bank', 'docs']);
+    expect(docs.id).not.toBe(bank.id);
+    expect((await of('bank')).id).toBe(bank.id);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import type { FileRecord } from '../../../gateway/files/file.js';
+import type { Library, Resolved } from '../../../gateway/files/library.js';
+import { IncomingFiles, type SlotRules } from '../../../gateway/relay/incoming-files.js';
+
+const URI = 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA';
+
+const RULES: SlotRules = {
+  slot: { path: ['file'], declaredBy: 'config', companions: {}, deliveries: [{ kind: 'encoded', encoding: 'base64' }] },
+  tool: 'take',
+  argument: 'file',
+  maxSize: { bytes: 1000, limit: 'limits.file' },
+  maxInline: 1000,
+};
+
+function recordOf(server: string | undefined): FileRecord {
+  return {
+    id: 'f_AAAAAAAAAAAAAAAAAAAAAA',
+    principal: 'ann',
+    ...(server !== undefined && { server }),
+    name: 'a.txt',
+    mimeType: 'text/plain',
+    size: 3,
+    digest: 'x',
+    key: 'f/x',
+    createdAt: 0,
+  };
+}
+
+/** Files on their way to `evil`, to which the bank's may not go. */
+function toEvil(found: Resolved): IncomingFiles {
+  const library = { resolve: async () => found, touch: async () => true } as unknown as Library;
+  const fetch = () => Promise.reject(new Error('not here'));
+  const handoff = [{ from: 'bank', to: 'evil', allow: false }];
+  const owner = { principal: 'ann', server: 'evil' };
+  return new IncomingFiles({ library, fetch, handoff }, owner, new AbortController().signal);
+}
+
+const open = (found: Resolved) => toEvil(found).open({ kind: 'handle', uri: URI }, RULES);
+
+/** A handle that `server` has announced, behind which is a file of `of`. */
+function lazy(server: string, of: string): { found: Resolved; reads: () => number } {
+  let reads = 0;
+  const read = async () => {
+    reads += 1;
+    return recordOf(of);
+  };
+  return { found: { kind: 'lazy', server, read }, reads: () => reads };
+}
+
+describe('a file that a rule keeps from a server', () => {
+  const denied = { code: 'file_refused', facts: { reason: 'handoffDenied' } };
+
+  it('is refused', async () => {
+    await expect(open({ kind: 'ready', record: recordOf('bank') })).rejects.toMatchObject(denied);
+    expect(await open({ kind: 'ready', record: recordOf('docs') })).toMatchObject({ origin: 'handoff' });
+    expect(await open({ kind: 'ready', record: recordOf(undefined) })).toMatchObject({ origin: 'uploaded' });
+  });
+
+  it('is not read first where it would have to be', async () => {
+    const { found, reads } = lazy('bank', 'bank');
+    await expect(open(found)).rejects.toMatchObject(denied);
+    expect(reads()).toBe(0);
+  });
+
+  it('is judged again once it has been read, by whose it is then', async () => {
+    await expect(open(lazy('docs', 'bank').found)).rejects.toMatchObject(denied);
+    expect(await open(lazy('docs', 'docs').found)).toMatchObject({ origin: 'handoff' });
+  });
+});
