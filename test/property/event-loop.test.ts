@@ -51,7 +51,7 @@ afterAll(async () => {
 });
 
 /** What is wrong with how the gateway took it; nothing where all is well. */
-async function faults({ make, chunk, server = 'evil' }: Attack, shape: Shape): Promise<string[]> {
+async function faults({ make, chunk, isServed, server = 'evil' }: Attack, shape: Shape): Promise<string[]> {
   const { request = CALL, answer, type = 'application/json' } = make(shape);
   const method = /"method":"([^"]*)"/.exec(request)?.[1] ?? '';
   upstream.prepare(answer === undefined ? undefined : { method, body: Buffer.from(answer), type, chunk });
@@ -65,6 +65,7 @@ async function faults({ make, chunk, server = 'evil' }: Attack, shape: Shape): P
   if (cost.grownBytes > MAX_GROWTH * counted + HEAP) found.push(`${cost.grownBytes} bytes for ${counted}`);
   if (cost.answerBytes > RESPONSE[server]) found.push(`an answer of ${cost.answerBytes} bytes for ${counted}`);
   if (cost.answerBytes === 0) found.push('no answer');
+  if (isServed && cost.head.includes('"error"')) found.push(cost.head);
   return found;
 }
 

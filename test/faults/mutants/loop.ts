@@ -38,7 +38,7 @@ export const LOOP: readonly Mutant[] = [
     find: 'switch (weigh(bytes, limits)) {',
     replace: 'switch (weigh(bytes, { ...limits, values: limits.values * 1000 })) {',
     suites: EVENT_LOOP,
-    tests: 'a request.*many empty arrays',
+    tests: 'a request.*(many|a long _meta)',
   },
   {
     name: 'siblings-looked-through-for-each-file',
