@@ -32,15 +32,6 @@ export const LOOP: readonly Mutant[] = [
     tests: 'many empty blocks|wide structuredContent|objects that look like files',
   },
   {
-    name: 'requests-are-not-weighed',
-    fault: 'A request of a million empty arrays is made whole.',
-    file: 'gateway/relay/request.ts',
-    find: 'switch (weigh(bytes, limits)) {',
-    replace: 'switch (weigh(bytes, { ...limits, values: limits.values * 1000 })) {',
-    suites: EVENT_LOOP,
-    tests: 'a request.*(many|a long _meta)',
-  },
-  {
     name: 'siblings-looked-through-for-each-file',
     fault: 'For each file argument all arguments beside it are gone through.',
     file: 'gateway/relay/name-companion.ts',
