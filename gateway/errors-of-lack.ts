@@ -84,6 +84,11 @@ export const ERRORS_OF_LACK = {
     jsonRpc: -32600,
     text: (f) => `The body comes too slowly: ${tooSlow(f)}.`,
   },
+  http_malformed: {
+    http: 400,
+    jsonRpc: -32600,
+    text: (f) => `The request is not HTTP, or its head came too slowly: ${f.reason}.`,
+  },
   upstream_too_slow: {
     http: 504,
     jsonRpc: INTERNAL,

@@ -7,10 +7,14 @@ import { Connections, closeSoon } from './connections.js';
 import { discardRest } from './discard.js';
 import { refuse } from './error-response.js';
 import { createGuard, type GuardSettings } from './guard.js';
+import type { RefusedRequest } from './refusals.js';
 import { SAFE_HEADERS, SafeResponse } from './response.js';
 
 /** Time for a request's head. Bodies have `timeouts.idle`: Node's own requestTimeout would end honest long uploads. */
 const HEAD_TIMEOUT_MS = 15_000;
+
+/** Node's error for a head that took longer. */
+const LATE_HEAD = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 /** How often Node looks for heads that take too long. */
 const HEAD_LOOK_MS = 5000;
@@ -45,7 +49,7 @@ export interface ListenerOptions {
   /** `timeouts.idle`: a client that takes nothing of its answer for that long is given up. */
   idleMs: number;
   /** Told of what is refused before it reaches a route. */
-  refused: (error: GatewayError, request: IncomingMessage) => void;
+  refused: (error: GatewayError, request: RefusedRequest) => void;
 }
 
 export interface Listener {
@@ -107,7 +111,13 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     onRequest(request, response);
   });
   server.on('connection', (socket) => connections.admit(socket));
-  server.on('clientError', (_error, socket) => {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const { code = '' } = error;
+    const remote = socket instanceof Socket ? socket : undefined;
+    if (code === LATE_HEAD || code.startsWith('HPE_')) {
+      const from = { headers: {}, socket: { remoteAddress: remote?.remoteAddress } };
+      refused(new GatewayError('http_malformed', { reason: code }), from);
+    }
     if (socket.writable) socket.write(BAD_REQUEST);
     // half closed it would stay open for as long as its peer likes
     if (socket instanceof Socket) closeSoon(socket);

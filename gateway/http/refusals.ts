@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { ErrorCode, GatewayError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
@@ -10,6 +10,14 @@ const WINDOW_MS = 60_000;
 
 /** Characters of a path or a header that a line repeats. */
 const MAX_SHOWN = 200;
+
+/** As much as is known of a request that is refused: of what is not HTTP, where it came from. */
+export interface RefusedRequest {
+  method?: string | undefined;
+  url?: string | undefined;
+  headers: IncomingHttpHeaders;
+  socket: { remoteAddress?: string | undefined };
+}
 
 /**
  * What is refused before it reaches a route, so that an operator whose clients all get 403 or 404 finds out why. Such
@@ -23,7 +31,7 @@ export class Refusals {
     this.#tellers = tellers;
   }
 
-  note({ code }: GatewayError, request: IncomingMessage): void {
+  note({ code, facts }: GatewayError, request: RefusedRequest): void {
     const { log, metrics } = this.#tellers;
     metrics.count('wharf_refused_requests_total', { code });
     const leftOut = this.#mayWrite(code);
@@ -37,6 +45,7 @@ export class Refusals {
       host: shown(headers.host),
       origin: shown(headers.origin),
       address: socket.remoteAddress,
+      ...(typeof facts.reason === 'string' && { reason: facts.reason }),
     };
     log.warn(leftOut > 0 ? { ...fields, leftOut } : fields, 'refused');
   }
