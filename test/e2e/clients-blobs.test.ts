@@ -84,7 +84,7 @@ describe.each<Transport>(['stdio', 'sse', 'http'])('a server of blobs over %s', 
     expect(['image/png', 'image/jpeg']).toContain(preview.mimeType);
 
     const told = block(result, 1, 'text');
-    for (const word of ['picture-1.png', 'image/png', 'of 1000x1000 pixels', link.uri])
+    for (const word of ['picture-1.png', 'image/png', 'the original is 1000 × 1000', link.uri])
       expect(told.text).toContain(word);
     expect(told).toMatchObject({ annotations: { audience: ['user'], priority: 0.5 }, _meta: { 'test/kept': 1 } });
   });
