@@ -145,8 +145,8 @@ export async function toClient(
     }
     const edits: Edit[] = [];
     for (const stage of STAGES) addAll(edits, await stage(work));
-    refuseGrown(work, edits);
     const pieces = splice(message, inOrder(edits), deps.cut.library, (digest) => files.keyOf(digest), to.signal);
+    refuseGrown(pieces, growthOf(edits), response);
     to.facts.files += files.count;
     to.facts.fileBytes += files.bytes;
     return { pieces, answered: answers.map(({ id }) => id), sent: () => dismiss(cuts) };
@@ -190,13 +190,14 @@ function refuseFailed({ cuts }: Work): Edit[] {
   return [];
 }
 
-/** What an edit could not do without, such as the preview of an image, may still be more than there is room for. */
-function refuseGrown({ message, cuts, deps }: Work, edits: readonly Edit[]): void {
-  const growth = growthOf(edits);
-  const actual = plainSize(message, cuts) + growth;
-  const { response } = deps.limits;
-  if (growth > 0 && actual > response) {
-    throw new GatewayError('response_too_large', { limit: 'limits.response', allowed: response, actual });
+/**
+ * What an edit could not do without, such as the preview of an image, may still be more than there is room for.
+ * @param pieces as they go out; strings that left memory and are written back do not count
+ */
+function refuseGrown(pieces: readonly Piece[], growth: number, allowed: number): void {
+  const actual = pieces.reduce((sum, piece) => sum + (Buffer.isBuffer(piece) ? piece.length : 0), 0);
+  if (growth > 0 && actual > allowed) {
+    throw new GatewayError('response_too_large', { limit: 'limits.response', allowed, actual });
   }
 }
 

@@ -3,7 +3,14 @@ import { create } from '../../dist/adapters/upstream/stdio.js';
 
 const [, , end, ...command] = process.argv;
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };
-const deps = { name: 'x', limits: { processes: 1 }, timeouts: { upstream: 5000 }, log, inheritedEnv: {} };
+const deps = {
+  name: 'x',
+  limits: { processes: 1 },
+  timeouts: { upstream: 5000, queue: 5000 },
+  sharing: { ratio: 1, principals: false, servers: false },
+  log,
+  inheritedEnv: {},
+};
 const connection = await create({ command, env: {} }, deps).connect(new AbortController().signal);
 await connection.send(Buffer.from('{}'));
 connection.body.once('data', (line) => {

@@ -11,20 +11,22 @@ const SCRIPT = fileURLToPath(new URL('../../../../test/helpers/pausing-stdio.fix
 const SIZE = 3_000_000;
 
 let folder: string;
+let stored: string;
 let wharf: Wharf;
 let client: RawClient;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'wharf-turns-'));
+  stored = await mkdtemp(join(tmpdir(), 'wharf-turns-stored-'));
   const tools = { take: { files: { file: { encoding: 'base64' } } } };
-  const config = { objects: { use: 'filesystem', path: join(folder, 'data') } };
+  const config = { objects: { use: 'filesystem', path: stored } };
   wharf = await startWharf({ servers: { local: { command: [process.execPath, SCRIPT, folder], tools } }, config });
   client = await RawClient.connect(wharf.mcp);
 });
 
 afterEach(async () => {
   await wharf?.stop();
-  await rm(folder, { recursive: true, force: true });
+  for (const one of [folder, stored]) await rm(one, { recursive: true, force: true });
 });
 
 async function uploaded(): Promise<string> {
@@ -98,7 +100,7 @@ describe('a client that leaves while its call is prepared', () => {
 describe('a call that could not be sent', () => {
   it('is over, and another may have its id', async () => {
     const file = await uploaded();
-    await rm(join(folder, 'data', 'objects'), { recursive: true });
+    await rm(join(stored, 'objects'), { recursive: true });
     const call = (name: string, args: Record<string, unknown>) =>
       client.post({ jsonrpc: '2.0', id: 101, method: 'tools/call', params: { name, arguments: args } });
     expect((await call('take', { file })).messages[0]).toMatchObject({ id: 101, result: { isError: true } });
