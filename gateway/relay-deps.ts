@@ -10,22 +10,22 @@ import type { Dialect } from './ports/dialect.js';
 import type { Log } from './ports/log.js';
 import type { Metrics } from './ports/metrics.js';
 import type { Transfer } from './ports/transfer.js';
-import { Catalog, type ToolFacts } from './relay/catalog.js';
-import { maxSizeOf } from './relay/deliveries.js';
+import { maxSizeOf } from './relay/arguments/deliveries.js';
+import { incomingFetch } from './relay/arguments/incoming-fetch.js';
+import { places, slotMin, toClientTree } from './relay/cut/places.js';
 import type { RelayDeps } from './relay/exchange.js';
-import type { FileTakers } from './relay/file-takers.js';
-import { incomingFetch } from './relay/incoming-fetch.js';
-import type { KeptViews } from './relay/kept-views.js';
-import { LocalMethods } from './relay/local-methods.js';
-import { LocalTools } from './relay/local-tools.js';
-import type { OutgoingFileDeps } from './relay/outgoing-files.js';
-import { OwnResources } from './relay/own-resources.js';
-import { RemoteMethods } from './relay/remote-methods.js';
+import { LocalMethods } from './relay/local/local-methods.js';
+import { LocalTools } from './relay/local/local-tools.js';
+import { OwnResources } from './relay/local/own-resources.js';
+import { uploadTools } from './relay/local/upload-tools.js';
+import type { OutgoingFileDeps } from './relay/results/outgoing-files.js';
+import type { TaskTools } from './relay/results/tool-of-task.js';
 import type { Sessions } from './relay/session.js';
-import { places, slotMin, toClientTree } from './relay/slots.js';
-import type { TaskTools } from './relay/task-tools.js';
-import { uploadTools } from './relay/upload-tools/index.js';
-import { viewOf } from './relay/view.js';
+import { Catalog, type ToolFacts } from './relay/tools/catalog.js';
+import type { FileTakers } from './relay/tools/file-takers.js';
+import type { KeptViews } from './relay/tools/kept-views.js';
+import { RemoteMethods } from './relay/upstream/unknown-methods.js';
+import { viewOf } from './relay/upstream/view.js';
 
 /** What all servers share. */
 export interface SharedParts {

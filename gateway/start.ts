@@ -36,12 +36,12 @@ import {
 } from './ledgers.js';
 import type { Clock } from './ports/clock.js';
 import type { Log } from './ports/log.js';
-import type { ToolFacts } from './relay/catalog.js';
-import { FileTakers } from './relay/file-takers.js';
-import { KeptViews } from './relay/kept-views.js';
+import { TaskTools } from './relay/results/tool-of-task.js';
 import { Server } from './relay/server.js';
 import { Sessions } from './relay/session.js';
-import { TaskTools } from './relay/task-tools.js';
+import type { ToolFacts } from './relay/tools/catalog.js';
+import { FileTakers } from './relay/tools/file-takers.js';
+import { KeptViews } from './relay/tools/kept-views.js';
 import { relayDeps } from './relay-deps.js';
 import type { CallDeps } from './stdio/calls.js';
 import { StdioFace } from './stdio/face.js';

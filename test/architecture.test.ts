@@ -102,7 +102,7 @@ describe('the layers of the gateway', () => {
         'gateway/errors',
         'gateway/redact',
         // so that it says of a config what the log of the gateway says
-        'gateway/relay/unknown-argument',
+        'gateway/schema/unknown-argument',
       ],
     ],
   ])('%s imports only what stands below it', (folder, allowed) => {

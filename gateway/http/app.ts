@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { GatewayError } from '../errors.js';
-import { errorAnswer } from '../relay/error-answer.js';
+import { errorAnswer } from '../mcp/error-response.js';
 import { type AdminDeps, admin } from './routes/admin.js';
 import { type DownloadDeps, downloads } from './routes/downloads.js';
 import { type UploadDeps, uploads } from './routes/uploads.js';

@@ -3,10 +3,10 @@ import type { HeldRequest } from '../budget/held.js';
 import { Pace } from '../budget/pace.js';
 import { beginStep, isTurnOver, nextTurn } from '../budget/turn.js';
 import { GatewayError } from '../errors.js';
+import { idIn } from '../mcp/request-id.js';
+import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
-import { IncomingBody } from '../relay/incoming-body.js';
-import { idIn } from '../relay/request-id.js';
-import type { TooLongArgument } from '../relay/shortened-body.js';
+import { IncomingBody } from '../relay/client/incoming-body.js';
 import { refuseCodings } from './codings.js';
 
 export interface BodyLimits {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../errors.js';
-import type { Answer } from '../relay/answers.js';
-import { errorAnswer, errorAnswers } from '../relay/error-answer.js';
+import { errorAnswer, errorAnswers } from '../mcp/error-response.js';
+import type { Answer } from '../mcp/responses.js';
 
 /** Seconds after which it may be worth trying again when Wharf itself lacks something. */
 const RETRY_AFTER_SECONDS = 5;

@@ -1,7 +1,7 @@
 import type { Dialect } from '../ports/dialect.js';
 import type { FileArgument } from '../ports/file-slot.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
-import { type UnknownArgument, unknownArguments } from '../relay/unknown-argument.js';
+import { type UnknownArgument, unknownArguments } from '../schema/unknown-argument.js';
 import { type Argument, type ArgumentMap, argumentsOf, isObject, textOf } from './argument.js';
 import type { Confidence } from './clue.js';
 import { acceptedTypes, companionKind, companionsOf } from './companions.js';

@@ -1,12 +1,12 @@
 import { type HeldBudget, HeldRequest } from '../budget/held.js';
 import { GatewayError } from '../errors.js';
+import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Timeouts } from '../policy/limits.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import { type Exchange, noFacts } from '../relay/exchange.js';
 import { logExchange, noteFailure } from '../relay/exchange-log.js';
 import type { Server } from '../relay/server.js';
-import type { TooLongArgument } from '../relay/shortened-body.js';
 import { LineResponse } from './line-response.js';
 import type { LineOutput } from './output.js';
 

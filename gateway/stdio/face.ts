@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 import { breathe } from '../budget/turn.js';
 import { asGatewayError, GatewayError } from '../errors.js';
-import { knownId } from '../relay/answers.js';
-import { errorAnswer } from '../relay/error-answer.js';
-import { toUpstreamHeaders } from '../relay/mcp-headers.js';
-import { CANCELLED, type ClientMessages, readMessages } from '../relay/request.js';
-import { idIn } from '../relay/request-id.js';
-import type { TooLongArgument } from '../relay/shortened-body.js';
+import { errorAnswer } from '../mcp/error-response.js';
+import { toUpstreamHeaders } from '../mcp/headers.js';
+import { CANCELLED, type ClientMessages, readMessages } from '../mcp/request.js';
+import { idIn } from '../mcp/request-id.js';
+import { knownId } from '../mcp/responses.js';
+import type { TooLongArgument } from '../mcp/shortened-body.js';
 import { type Answered, type CallDeps, type CallEnd, Calls } from './calls.js';
 import { inputLines, type MessageLine } from './input.js';
 import type { LineResponse } from './line-response.js';

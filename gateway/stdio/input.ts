@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
 import { type HeldBudget, HeldRequest } from '../budget/held.js';
 import { asGatewayError, type GatewayError } from '../errors.js';
+import { IdFinder } from '../mcp/request-id.js';
+import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Limits } from '../policy/limits.js';
 import type { Owner } from '../ports/owner.js';
-import { IncomingBody } from '../relay/incoming-body.js';
-import { IdFinder } from '../relay/request-id.js';
-import type { TooLongArgument } from '../relay/shortened-body.js';
+import { IncomingBody } from '../relay/client/incoming-body.js';
 import { isBlank } from '../wire/blank.js';
 
 const LF = 0x0a;

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.js';
-import { errorAnswer } from '../relay/error-answer.js';
+import { errorAnswer } from '../mcp/error-response.js';
 import type { CallEnd } from './calls.js';
 
 /** What a request is told whose exchange is over without an answer to it. */

@@ -1,7 +1,7 @@
 import { Ledger, UNSHARED } from '../../gateway/budget/ledger.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js';
-import type { CatalogOptions } from '../../gateway/relay/catalog.js';
-import { KeptViews } from '../../gateway/relay/kept-views.js';
+import type { CatalogOptions } from '../../gateway/relay/tools/catalog.js';
+import { KeptViews } from '../../gateway/relay/tools/kept-views.js';
 
 /** What a catalog has beside its settings, for a server that is alone. */
 export function catalogOptions(options: Partial<CatalogOptions> = {}): CatalogOptions {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { type ClientMessages, readMessages } from '../../gateway/mcp/request.js';
 import type { JsonObject, JsonValue } from '../../gateway/ports/json.js';
-import { EACH } from '../../gateway/relay/file-slots.js';
-import { readArguments } from '../../gateway/relay/heavy-arguments.js';
-import { type ClientMessages, readMessages } from '../../gateway/relay/request.js';
+import { readArguments } from '../../gateway/relay/arguments/heavy-arguments.js';
+import { EACH } from '../../gateway/relay/tools/file-slots.js';
 
 const RUNS = 2000;
 const LIGHT = { depth: 1000, values: 1_000_000, batch: 1000 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { patchText, patchValue } from '../../gateway/json/patch.js';
 import type { JsonObject, JsonPatch, JsonValue } from '../../gateway/ports/json.js';
-import { patchText, patchValue } from '../../gateway/relay/json-patch.js';
 
 /** Keys that meet each other, and such as are hard to find from their end. */
 const key = fc.constantFrom('a', 'b', 'c', '"', '\\', 'a\\"', ' ', 'ü');

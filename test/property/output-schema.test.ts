@@ -4,9 +4,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import type { JsonObject, JsonPath, JsonValue } from '../../gateway/ports/json.js';
-import { Patterns } from '../../gateway/relay/schema/pattern.js';
-import { publishedSchema } from '../../gateway/relay/schema/published.js';
-import { StructuredValue } from '../../gateway/relay/schema/structured-value.js';
+import { Patterns } from '../../gateway/schema/pattern.js';
+import { publishedSchema } from '../../gateway/schema/published.js';
+import { StructuredValue } from '../../gateway/schema/structured-value.js';
 
 /** As the SDKs set them up: 1.x for draft 7, 2.x for 2020-12. */
 const OPTIONS = {

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonValue } from '../../gateway/ports/json.js';
-import { blankOwnWords, maySpeakForWharf } from '../../gateway/relay/own-words.js';
+import { blankOwnWords, maySpeakForWharf } from '../../gateway/relay/upstream/own-words.js';
 
 const HOLDERS = ['_meta', 'extensions', 'experimental'];
 const key = fc.oneof(

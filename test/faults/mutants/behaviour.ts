@@ -5,7 +5,7 @@ export const BEHAVIOUR: readonly Mutant[] = [
   {
     name: 'structured-content-not-validated',
     fault: 'A result no longer fits its outputSchema, and clients throw it away.',
-    file: 'gateway/relay/structured-results.ts',
+    file: 'gateway/relay/results/structured-results.ts',
     find: 'return value.fitting(structuredPath(cut.value.path), texts);',
     replace: 'return value.fitting(structuredPath(cut.value.path), texts) ?? texts[0];',
     suites: ['unit/relay/structured-cut'],
@@ -13,7 +13,7 @@ export const BEHAVIOUR: readonly Mutant[] = [
   {
     name: 'head-with-the-first-message',
     fault: 'A server that logs before it answers initialize opens no session.',
-    file: 'gateway/relay/channel-inbox.ts',
+    file: 'gateway/relay/channels/inbox.ts',
     find: 'if (this.#early && answersIn(message).length === 0) return this.#early.take(message, cuts);',
     replace: 'if (this.#early && message.size === 0) return this.#early.take(message, cuts);',
     suites: ['e2e/protocol/early-words'],
@@ -22,7 +22,7 @@ export const BEHAVIOUR: readonly Mutant[] = [
   {
     name: 'second-name-lost',
     fault: 'Two files of the same bytes have the name of the first.',
-    file: 'gateway/relay/outgoing-files.ts',
+    file: 'gateway/relay/results/outgoing-files.ts',
     find: 'if (known) return this.#again(known, label);',
     replace: 'if (known) return known.file;',
     suites: ['e2e/files/same-bytes'],
@@ -49,7 +49,7 @@ export const BEHAVIOUR: readonly Mutant[] = [
   {
     name: 'told-name-lost',
     fault: 'A file that the call names is called after its tool.',
-    file: 'gateway/relay/outgoing-files.ts',
+    file: 'gateway/relay/results/outgoing-files.ts',
     find: 'told: told && (() => told(type)),',
     replace: 'told: undefined,',
     suites: ['e2e/files/file-names'],
@@ -76,7 +76,7 @@ export const BEHAVIOUR: readonly Mutant[] = [
   {
     name: 'offer-of-any-size',
     fault: 'A file is uploaded that the tool then refuses.',
-    file: 'gateway/relay/missing-files.ts',
+    file: 'gateway/relay/arguments/missing-files.ts',
     find: '    principal,\n    maxSize,\n',
     replace: '    principal,\n',
     suites: ['e2e/files/offers'],
@@ -85,7 +85,7 @@ export const BEHAVIOUR: readonly Mutant[] = [
   {
     name: 'path-without-an-offer',
     fault: 'A model that passes a path is not told how to upload the file.',
-    file: 'gateway/relay/incoming-files.ts',
+    file: 'gateway/relay/arguments/incoming-files.ts',
     find: "  'schemeNotAllowed',\n  'malformedUri',\n",
     replace: "  'malformedUri',\n",
     suites: ['e2e/files/offers'],
@@ -94,7 +94,7 @@ export const BEHAVIOUR: readonly Mutant[] = [
   {
     name: 'long-argument-breaks-off',
     fault: 'A call with too much base64 is refused before its id has come, and nobody hears of it.',
-    file: 'gateway/relay/incoming-body.ts',
+    file: 'gateway/relay/client/incoming-body.ts',
     find: "if (!(error instanceof GatewayError) || error.code !== 'argument_too_large') throw error;",
     replace: 'if (!(error instanceof TypeError)) throw error;',
     suites: ['e2e/files/offers'],
@@ -103,7 +103,7 @@ export const BEHAVIOUR: readonly Mutant[] = [
   {
     name: 'own-handle-asked-of-the-server',
     fault: 'A server answers what it likes for a handle of Wharf’s.',
-    file: 'gateway/relay/own-resources.ts',
+    file: 'gateway/relay/local/own-resources.ts',
     find: 'return library.claims(uri) ? uri : library.handleOfLink(uri);',
     replace: 'return library.handleOfLink(uri);',
     suites: ['e2e/files/own-resources'],
@@ -112,7 +112,7 @@ export const BEHAVIOUR: readonly Mutant[] = [
   {
     name: 'two-upload-tools',
     fault: 'Behind two gateways a model finds two upload tools, and the handles of one fit no tool.',
-    file: 'gateway/relay/local-tools.ts',
+    file: 'gateway/relay/local/local-tools.ts',
     find: 'return isObject(_meta) && _meta[OWN_TOOL_META_KEY] === true;',
     replace: 'return isObject(_meta) && _meta[OWN_TOOL_META_KEY] === 1;',
     suites: ['e2e/files/wharf-behind-wharf'],

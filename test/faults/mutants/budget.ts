@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.js';
 const LEDGER = 'gateway/budget/ledger.ts';
 const HELD = 'gateway/budget/held.ts';
 const QUEUE = 'gateway/budget/wait-queue.ts';
-const KEPT = 'gateway/relay/kept-views.ts';
+const KEPT = 'gateway/relay/tools/kept-views.ts';
 
 /** What is kept is counted in bytes, against a total and a share of it, and given back. */
 export const BUDGET: readonly Mutant[] = [
@@ -90,7 +90,7 @@ export const BUDGET: readonly Mutant[] = [
   {
     name: 'catalog-without-texts',
     fault: 'A megabyte of description counts as one value of a schema.',
-    file: 'gateway/relay/heap-size.ts',
+    file: 'gateway/relay/tools/heap-size.ts',
     find: "if (typeof next === 'string') bytes += next.length * CHARACTER;",
     replace: "if (typeof next === 'string') bytes += CHARACTER;",
     suites: ['unit/relay/kept-views'],
@@ -114,7 +114,7 @@ export const BUDGET: readonly Mutant[] = [
   {
     name: 'list-without-end',
     fault: 'One call makes Wharf read fifty pages of sixteen megabytes.',
-    file: 'gateway/relay/catalog.ts',
+    file: 'gateway/relay/tools/catalog.ts',
     find: 'most.allowsMore(answer.bytes ?? 0)',
     replace: 'most.allowsMore(0)',
     suites: ['unit/relay/catalog'],

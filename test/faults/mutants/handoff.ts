@@ -1,9 +1,9 @@
 import type { Mutant } from './mutant.js';
 
 const LIBRARY = 'gateway/files/library.ts';
-const INCOMING = 'gateway/relay/incoming-files.ts';
+const INCOMING = 'gateway/relay/arguments/incoming-files.ts';
 const RULES = 'gateway/policy/handoff.ts';
-const WORDS = 'gateway/relay/own-words.ts';
+const WORDS = 'gateway/relay/upstream/own-words.ts';
 
 /** A file goes to nobody but its owner's servers, and to no server that a rule keeps it from. */
 export const HANDOFF: readonly Mutant[] = [

@@ -16,7 +16,7 @@ export const LOOP: readonly Mutant[] = [
   {
     name: 'tools-are-not-weighed',
     fault: 'A tool of 200,000 properties is made whole.',
-    file: 'gateway/relay/listed-tools.ts',
+    file: 'gateway/relay/tools/listed-tools.ts',
     find: 'const isHeavy = range.values > values;',
     replace: 'const isHeavy = range.values > values * 1000;',
     suites: EVENT_LOOP,
@@ -25,7 +25,7 @@ export const LOOP: readonly Mutant[] = [
   {
     name: 'results-are-not-weighed',
     fault: 'A result of millions of empty arrays is made whole.',
-    file: 'gateway/relay/light-value.ts',
+    file: 'gateway/json/light-value.ts',
     find: 'if (values > limits.values) return undefined;',
     replace: 'if (values > limits.values * 1e6) return undefined;',
     suites: EVENT_LOOP,
@@ -34,7 +34,7 @@ export const LOOP: readonly Mutant[] = [
   {
     name: 'siblings-looked-through-for-each-file',
     fault: 'For each file argument all arguments beside it are gone through.',
-    file: 'gateway/relay/name-companion.ts',
+    file: 'gateway/relay/tools/name-companion.ts',
     find: 'const name = nameCompanion(slot, families);',
     replace: 'const name = nameCompanion(slot, slots.length > 0 ? new Families(tool, slots) : families);',
     suites: EVENT_LOOP,
@@ -43,7 +43,7 @@ export const LOOP: readonly Mutant[] = [
   {
     name: 'every-occurrence-is-renamed',
     fault: 'A text of a million URIs becomes one of a million links.',
-    file: 'gateway/relay/text-renames.ts',
+    file: 'gateway/relay/results/text-renames.ts',
     find: 'if (this.#looks > MAX_LOOKS || this.#renamed + found.length >= MAX_RENAMED) break;',
     replace: 'if (this.#looks > MAX_LOOKS) break;',
     suites: ['unit/relay/text-renames'],
@@ -51,7 +51,7 @@ export const LOOP: readonly Mutant[] = [
   {
     name: 'every-place-is-looked-at',
     fault: 'What is not a URI of a file is looked at wherever it stands, a million times.',
-    file: 'gateway/relay/text-renames.ts',
+    file: 'gateway/relay/results/text-renames.ts',
     find: 'if (this.#looks > MAX_LOOKS || this.#renamed + found.length >= MAX_RENAMED) break;',
     replace: 'if (this.#renamed + found.length >= MAX_RENAMED) break;',
     suites: ['unit/relay/text-renames'],
@@ -59,7 +59,7 @@ export const LOOP: readonly Mutant[] = [
   {
     name: 'room-without-end',
     fault: 'A few words of a server become more than limits.response.',
-    file: 'gateway/relay/room.ts',
+    file: 'gateway/relay/client/room.ts',
     find: 'if (bytes > this.#left) return false;',
     replace: 'if (bytes > Number.MAX_SAFE_INTEGER) return false;',
     suites: ['unit/relay/text-renames'],
@@ -67,7 +67,7 @@ export const LOOP: readonly Mutant[] = [
   {
     name: 'links-without-number',
     fault: 'A result with a link ten thousand times gives it ten thousand handles in the list for programs.',
-    file: 'gateway/relay/lazy-links.ts',
+    file: 'gateway/relay/results/lazy-links.ts',
     find: 'if (announced.length >= limits.files) break;',
     replace: 'if (handles.size >= limits.files) break;',
     suites: EVENT_LOOP,
@@ -76,7 +76,7 @@ export const LOOP: readonly Mutant[] = [
   {
     name: 'named-files-without-number',
     fault: 'One file that is named ten thousand times is written ten thousand times.',
-    file: 'gateway/relay/remote-files.ts',
+    file: 'gateway/relay/results/remote-files.ts',
     find: 'if (fetched.length >= limits.files) return fetched;',
     replace: 'if (outcomes.size > limits.files) return fetched;',
     suites: EVENT_LOOP,
@@ -85,7 +85,7 @@ export const LOOP: readonly Mutant[] = [
   {
     name: 'ranges-indexed-again-and-again',
     fault: 'For each answer of a batch all places of the batch are gone through.',
-    file: 'gateway/relay/edits.ts',
+    file: 'gateway/json/edits.ts',
     find: 'if (known?.count === message.ranges.length) return known.ranges;',
     replace: 'if (known?.count === message.ranges.length && known.count < 100) return known.ranges;',
     suites: EVENT_LOOP,

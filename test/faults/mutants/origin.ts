@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.js';
 
-const HEADERS = 'gateway/relay/mcp-headers.ts';
+const HEADERS = 'gateway/mcp/headers.ts';
 const RESPONSE = 'gateway/http/response.ts';
 const BROWSER = 'gateway/http/browser-request.ts';
 const GUARD = 'gateway/http/guard.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { create as mcpInline } from '../../../adapters/dialects/mcp-inline/index.js';
 import { create as sep2356 } from '../../../adapters/dialects/sep-2356/index.js';
+import { patchValue } from '../../../gateway/json/patch.js';
 import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
 import type { JsonObject } from '../../../gateway/ports/dialect.js';
-import { slotsOf } from '../../../gateway/relay/file-slots.js';
-import { patchValue } from '../../../gateway/relay/json-patch.js';
-import { RemoteMethods } from '../../../gateway/relay/remote-methods.js';
-import { toolPatches } from '../../../gateway/relay/tool-view.js';
+import { slotsOf } from '../../../gateway/relay/tools/file-slots.js';
+import { toolPatches } from '../../../gateway/relay/tools/shown-tool.js';
+import { RemoteMethods } from '../../../gateway/relay/upstream/unknown-methods.js';
 
 const DIALECTS = [sep2356(), mcpInline()];
 const MIB = 1024 * 1024;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { create as sep2631 } from '../../../adapters/dialects/sep-2631/index.js';
 import { GatewayError } from '../../../gateway/errors.js';
-import type { LocalMethodDeps } from '../../../gateway/relay/local-methods.js';
-import { LocalMethods } from '../../../gateway/relay/local-methods.js';
+import type { LocalMethodDeps } from '../../../gateway/relay/local/local-methods.js';
+import { LocalMethods } from '../../../gateway/relay/local/local-methods.js';
 
 const CALLER = {
   client: { protocolVersion: '2025-11-25', capabilities: {} },

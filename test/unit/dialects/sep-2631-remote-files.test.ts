@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { create as mcpInline } from '../../../adapters/dialects/mcp-inline/index.js';
 import { create as sep2631 } from '../../../adapters/dialects/sep-2631/index.js';
-import { mayNameFiles } from '../../../gateway/relay/remote-files.js';
+import { mayNameFiles } from '../../../gateway/relay/results/remote-files.js';
 import { RelayLab } from '../relay/relay-lab.js';
 
 const dialects = [sep2631(), mcpInline()];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { accepts, isJsonOrEvents } from '../../../gateway/relay/accept.js';
+import { accepts, isJsonOrEvents } from '../../../gateway/mcp/accept.js';
 
 describe('an Accept header', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { GatewayError } from '../../../gateway/errors.js';
-import { parseMessages } from '../../../gateway/relay/request.js';
+import { parseMessages } from '../../../gateway/mcp/request.js';
 
 function refusal(text: string): string | undefined {
   try {

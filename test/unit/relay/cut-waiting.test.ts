@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { CutReader } from '../../../gateway/relay/cut-reader.js';
-import type { MessageCuts } from '../../../gateway/relay/message-cuts.js';
+import type { MessageCuts } from '../../../gateway/relay/cut/message-cuts.js';
+import { CutReader } from '../../../gateway/relay/cut/reader.js';
 import { OWNER, RelayLab } from './relay-lab.js';
 
 const PART = 1024 * 1024;

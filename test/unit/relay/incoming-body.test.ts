@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { HeldRequest } from '../../../gateway/budget/held.js';
 import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
-import { IncomingBody } from '../../../gateway/relay/incoming-body.js';
+import { IncomingBody } from '../../../gateway/relay/client/incoming-body.js';
 import { inputLines } from '../../../gateway/stdio/input.js';
 import { heldBudget } from '../../helpers/budgets.js';
 

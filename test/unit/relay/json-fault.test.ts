@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { jsonFault } from '../../../gateway/relay/json-fault.js';
+import { jsonFault } from '../../../gateway/json/fault.js';
 
 describe('what is wrong with a text that is not JSON', () => {
   it.each([

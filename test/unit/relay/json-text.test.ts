@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { patchText, patchValue } from '../../../gateway/json/patch.js';
 import type { JsonObject, JsonPatch } from '../../../gateway/ports/json.js';
-import { patchText, patchValue } from '../../../gateway/relay/json-patch.js';
 
 /** A tool with a number that no JavaScript number is, and file arguments. */
 const BEFORE =

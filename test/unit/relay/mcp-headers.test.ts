@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkStatelessHeaders, toClientHeaders, toUpstreamHeaders } from '../../../gateway/relay/mcp-headers.js';
-import { parseMessages } from '../../../gateway/relay/request.js';
+import { checkStatelessHeaders, toClientHeaders, toUpstreamHeaders } from '../../../gateway/mcp/headers.js';
+import { parseMessages } from '../../../gateway/mcp/request.js';
 
 const VERSION = '2026-07-28';
 

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { type ClientResponse, Outlet } from '../../../gateway/relay/outlet.js';
+import { type ClientResponse, Outlet } from '../../../gateway/relay/client/outlet.js';
 
 const WRITES = 50_000;
 const BLANK = Buffer.from(' ');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { JsonObject, JsonPath, JsonValue } from '../../../gateway/ports/json.js';
-import { isDeclaredBase64 } from '../../../gateway/relay/schema/declared.js';
-import { publishedSchema } from '../../../gateway/relay/schema/published.js';
-import { StructuredValue } from '../../../gateway/relay/schema/structured-value.js';
+import { isDeclaredBase64 } from '../../../gateway/schema/declared.js';
+import { publishedSchema } from '../../../gateway/schema/published.js';
+import { StructuredValue } from '../../../gateway/schema/structured-value.js';
 
 /** A name that the linter takes for a promise's. */
 const THEN = 'then';

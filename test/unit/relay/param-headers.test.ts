@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkParamHeaders, paramHeadersFor, paramHeadersOf } from '../../../gateway/relay/param-headers.js';
+import { checkParamHeaders, paramHeadersFor, paramHeadersOf } from '../../../gateway/mcp/param-headers.js';
 
 const declared = paramHeadersOf({
   type: 'object',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../gateway/errors.js';
+import { parseMessages, readMessages } from '../../../gateway/mcp/request.js';
+import { idIn } from '../../../gateway/mcp/request-id.js';
 import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
-import { parseMessages, readMessages } from '../../../gateway/relay/request.js';
-import { idIn } from '../../../gateway/relay/request-id.js';
 
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '../../../gateway/ports/json.js';
-import { unknownArguments } from '../../../gateway/relay/unknown-argument.js';
+import { unknownArguments } from '../../../gateway/schema/unknown-argument.js';
 
 const text = { type: 'string' };
 const page = { type: 'object', properties: { data: text, n: { type: 'integer' } } };

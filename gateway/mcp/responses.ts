@@ -1,0 +1,67 @@
+import { RANGE } from '../relay/cut/places.js';
+import type { HeldMessage } from '../wire/json/reader.js';
+
+/** One response among a message's: a batch has several, and other messages between them. */
+export interface Answer {
+  /** Where it stands: nowhere deeper, or its index in a batch. */
+  base: readonly (string | number)[];
+  /** The id as JSON text. */
+  id: string;
+}
+
+/** An integer that is its own shortest spelling, so that its other one can be told. */
+const INTEGER = /^-?(?:0|[1-9]\d{0,14})$/;
+
+/**
+ * The responses in a message, in order. Of an id named twice the last counts, as for whoever parses it. A response has a
+ * result or an error: what only repeats the id of a request, such as a line of a server's log, answers nothing.
+ */
+export function answersIn(message: HeldMessage): Answer[] {
+  const calls = new Set<string>();
+  for (const { name, path } of message.captures) if (name === 'method') calls.add(elementOf(path));
+  const answers = new Map<string, Answer>();
+  for (const { name, path, text } of message.captures) {
+    const element = elementOf(path);
+    if (name === RANGE.id && !calls.has(element)) answers.set(element, { base: path.slice(0, -1), id: text });
+  }
+  if (answers.size === 0) return [];
+  // of one that was given up, or that broke off, nothing more was noted: its sender is told what became of it
+  if (message.discarded || message.malformed) return [...answers.values()];
+  const outcomes = outcomesIn(message);
+  return [...answers].flatMap(([element, answer]) => (outcomes.has(element) ? [answer] : []));
+}
+
+/** The response that something at `path` is part of. */
+export function answerAt(answers: readonly Answer[], path: readonly (string | number)[]): Answer | undefined {
+  return answers.find(({ base }) => base.every((key, index) => key === path[index]));
+}
+
+/**
+ * The id under which a request is known that an answer names. Some servers answer 2 as "2", and the official SDKs take
+ * that for the same.
+ * @param id as JSON text
+ */
+export function knownId(known: { has(id: string): boolean }, id: string): string {
+  if (known.has(id)) return id;
+  const other = otherSpelling(id);
+  return other !== undefined && known.has(other) ? other : id;
+}
+
+function otherSpelling(id: string): string | undefined {
+  if (INTEGER.test(id)) return `"${id}"`;
+  const inner = id.slice(1, -1);
+  return id.startsWith('"') && INTEGER.test(inner) ? inner : undefined;
+}
+
+/** Where a message, or an element of a batch, has a result or an error. */
+function outcomesIn(message: HeldMessage): Set<string> {
+  const outcomes = new Set<string>();
+  for (const { name, path } of message.ranges) {
+    if ((name === RANGE.result || name === RANGE.error) && path.length <= 2) outcomes.add(elementOf(path));
+  }
+  return outcomes;
+}
+
+export function elementOf(path: readonly (string | number)[]): string {
+  return path.slice(0, -1).join('/');
+}

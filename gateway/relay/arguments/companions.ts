@@ -1,0 +1,76 @@
+import { insertMember } from '../../json/edits.js';
+import type { Located } from '../../json/locate.js';
+import { valueAt } from '../../json/value-at.js';
+import { encodeHeaderValue } from '../../mcp/headers.js';
+import type { ParamHeader } from '../../mcp/param-headers.js';
+import type { FileSlot } from '../../ports/file-slot.js';
+import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
+import { placeOf } from '../../schema/place.js';
+import { EACH, type SlotUse } from '../tools/file-slots.js';
+import type { IncomingFile } from './incoming-files.js';
+import { type OutgoingEdit, textEdit } from './outgoing-message.js';
+
+/** A companion called `names[]` is an array beside the array of files. */
+export function companionPath(companion: string, path: JsonPath): JsonPath {
+  const key = companion.endsWith(EACH) ? companion.slice(0, -EACH.length) : companion;
+  return [...path.slice(0, typeof path.at(-1) === 'number' ? -2 : -1), key];
+}
+
+/** Sibling arguments that are told a file's name, type and size, unless the caller did that. */
+export class Companions {
+  readonly #args: JsonObject;
+  readonly #values = new Map<string, { path: JsonPath; value: JsonValue }>();
+
+  constructor(args: JsonObject) {
+    this.#args = args;
+  }
+
+  add({ slot, path }: SlotUse, file: IncomingFile): void {
+    const { name, mimeType, size } = slot.companions;
+    if (name !== undefined && file.hasName) this.#set(name, path, file.name);
+    if (mimeType !== undefined) this.#set(mimeType, path, file.mimeType);
+    if (size !== undefined) this.#set(size, path, slot.sizeIsText ? String(file.size) : file.size);
+  }
+
+  *edits(located: Located, base: JsonPath): Generator<OutgoingEdit> {
+    for (const { path, value } of this.#values.values()) {
+      const text = JSON.stringify(value);
+      const there = located.at([...base, ...path]);
+      const parent = located.at([...base, ...path.slice(0, -1)]);
+      if (there) yield textEdit(there.start, there.end, text);
+      else if (parent) {
+        const { start, bytes } = insertMember(located.text, parent, `${JSON.stringify(path.at(-1))}:${text}`);
+        yield textEdit(start, start, bytes.toString('utf8'));
+      }
+    }
+  }
+
+  /** What a server wants repeated in headers of that which has been filled in (SEP-2243). */
+  headers(declared: readonly ParamHeader[]): Record<string, string> {
+    const headers: Record<string, string> = {};
+    for (const { path, value } of this.#values.values()) {
+      const own = declared.find((one) => one.path.join('.') === path.join('.'));
+      if (own && !Array.isArray(value)) headers[own.header] = encodeHeaderValue(String(value));
+    }
+    return headers;
+  }
+
+  #set(companion: string, slotPath: JsonPath, value: JsonValue): void {
+    const path = companionPath(companion, slotPath);
+    const given = valueAt(this.#args, path);
+    if (given !== undefined && given !== null && given !== '') return;
+    const id = JSON.stringify(path);
+    const list = this.#values.get(id)?.value;
+    if (!companion.endsWith(EACH)) this.#values.set(id, { path, value });
+    else if (Array.isArray(list)) list.push(value);
+    else this.#values.set(id, { path, value: [value] });
+  }
+}
+
+/** Whether a tool takes the size of a slot's file as text. */
+export function sizeIsText(tool: JsonObject, { path, companions: { size } }: FileSlot): boolean {
+  if (size === undefined) return false;
+  const beside = path.slice(0, path.at(-1) === EACH ? -2 : -1);
+  const key = size.endsWith(EACH) ? [size.slice(0, -EACH.length), EACH] : [size];
+  return placeOf(tool, [...beside, ...key])?.schema.type === 'string';
+}

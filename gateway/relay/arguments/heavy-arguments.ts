@@ -1,0 +1,163 @@
+import { breathe } from '../../budget/turn.js';
+import type { ParamHeader } from '../../mcp/param-headers.js';
+import { invalid } from '../../mcp/read-message.js';
+import { isObject, type PendingRequest } from '../../mcp/request.js';
+import type { Limits } from '../../policy/limits.js';
+import type { FileSlot } from '../../ports/file-slot.js';
+import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
+import { createReader, type WatchRange } from '../../wire/json/reader.js';
+import { compileWatchTree, type WatchNode } from '../../wire/json/watch-tree.js';
+import { EACH } from '../tools/file-slots.js';
+
+/** Bytes read in one step: some milliseconds, whatever they are. */
+const STEP = 64 * 1024;
+
+const WANTED = 'wanted';
+
+const OPEN_ARRAY = 0x5b;
+const OPEN_OBJECT = 0x7b;
+
+/**
+ * The arguments of a call; of very many only those that are said to hold files, or what goes with them.
+ * @returns undefined where they are no object
+ * @throws GatewayError `request_invalid`
+ */
+export async function argumentsOf(
+  { params, heavyArguments }: Pick<PendingRequest, 'params' | 'heavyArguments'>,
+  slots: readonly FileSlot[],
+  paramHeaders: readonly ParamHeader[],
+  limits: Pick<Limits, 'values'>,
+): Promise<JsonObject | undefined> {
+  const { arguments: args = {} } = params;
+  if (!heavyArguments) return isObject(args) ? args : undefined;
+  return readArguments(heavyArguments, [...slots.flatMap(pathsOf), ...paramHeaders.map(({ path }) => path)], limits);
+}
+
+function pathsOf({ path, lifted, companions }: FileSlot): (readonly string[])[] {
+  const beside = path.slice(0, path.at(-1) === EACH ? -2 : -1);
+  const { name, mimeType, size } = companions;
+  const siblings = [name, mimeType, size].filter((companion) => companion !== undefined);
+  return [
+    path,
+    ...(lifted === undefined ? [] : [[lifted], ...(path.at(-1) === EACH ? [[lifted, EACH]] : [])]),
+    ...siblings.map((companion) =>
+      companion.endsWith(EACH) ? [...beside, companion.slice(0, -EACH.length), EACH] : [...beside, companion],
+    ),
+  ];
+}
+
+/**
+ * Of arguments that are too many to be made what stands at some paths, where it would stand in all of them; everything
+ * else is left out. A value that is itself too much is an empty one of its kind: it is no file.
+ * @param text of the arguments, an object that parses
+ * @param paths as slots have them
+ * @throws GatewayError `request_invalid` where too many values stand at them
+ */
+export async function readArguments(
+  text: Buffer,
+  paths: readonly (readonly string[])[],
+  { values: most }: Pick<Limits, 'values'>,
+): Promise<JsonObject> {
+  const args: JsonObject = {};
+  /** Paths at which a value that is no list takes the place of one. */
+  const lists = new Set<string>();
+  const root: WatchNode = {};
+  /** What is only on the way to one of them. */
+  const above = new Set<string>();
+  for (const path of paths) {
+    const end = path.at(-1) === EACH ? path.length - 1 : path.length;
+    for (let length = 1; length < end && path[length - 1] !== EACH; length++) {
+      watch(root, path.slice(0, length));
+      above.add(keyOf(path.slice(0, length)));
+    }
+    watch(root, path);
+    if (end === path.length) continue;
+    watch(root, path.slice(0, end));
+    lists.add(keyOf(path.slice(0, end)));
+  }
+  for (const path of paths) above.delete(keyOf(path));
+  let count = 0;
+  const take = (range: WatchRange) => {
+    const bytes = text.subarray(range.start, range.end);
+    const key = keyOf(range.path);
+    const isList = bytes[0] === OPEN_ARRAY && lists.has(key);
+    if (isList || (above.has(key) && !lists.has(key))) return place(args, range.path, emptyLike(bytes));
+    count += 1;
+    if (count > most) {
+      throw invalid(`more than limits.values = ${most} values in its arguments may be files`);
+    }
+    if (range.values > most) place(args, range.path, emptyLike(bytes));
+    else place(args, range.path, JSON.parse(bytes.toString('utf8')) as JsonValue, true);
+  };
+  const reader = createReader('json', {
+    tree: compileWatchTree(root),
+    maxHeld: Number.POSITIVE_INFINITY,
+    maxDepth: Number.POSITIVE_INFINITY,
+    slotMin: Number.POSITIVE_INFINITY,
+    holds: false,
+    handler: {
+      slot: () => ({ write: () => {}, end: () => {} }),
+      closed: (range, message) => {
+        take(range);
+        message.forgetRange();
+      },
+      message: () => {},
+    },
+  });
+  for (let at = 0; at < text.length; at += STEP) {
+    reader.feed(text.subarray(at, at + STEP));
+    await breathe();
+  }
+  return args;
+}
+
+function watch(root: WatchNode, path: readonly string[]): void {
+  let node = root;
+  for (const segment of path) {
+    if (segment === EACH) {
+      node.items ??= {};
+      node = node.items;
+    } else {
+      // names come from peers: `__proto__` must be a key like any other
+      node.keys ??= Object.create(null) as Record<string, WatchNode>;
+      node.keys[segment] ??= {};
+      node = node.keys[segment];
+    }
+  }
+  if (path.length > 0) node.watch = WANTED;
+}
+
+function keyOf(path: JsonPath): string {
+  return JSON.stringify(path.map((key) => (typeof key === 'number' ? EACH : key)));
+}
+
+/** Puts a value in its place. @param isWhole all of it; else what stands there already is a part of it, and stays */
+function place(args: JsonObject, path: JsonPath, value: JsonValue, isWhole = false): void {
+  let at: JsonObject | JsonValue[] = args;
+  for (const [index, key] of path.entries()) {
+    const there = memberOf(at, key);
+    if (index < path.length - 1) {
+      const next = there ?? (typeof path[index + 1] === 'number' ? [] : {});
+      if (!isObject(next) && !Array.isArray(next)) return;
+      set(at, key, next);
+      at = next;
+    } else if (isWhole || (!isObject(there) && !Array.isArray(there))) set(at, key, value);
+  }
+}
+
+function memberOf(at: JsonObject | JsonValue[], key: string | number): JsonValue | undefined {
+  if (Array.isArray(at)) return at[Number(key)];
+  return Object.hasOwn(at, key) ? at[key] : undefined;
+}
+
+function set(at: JsonObject | JsonValue[], key: string | number, value: JsonValue): void {
+  if (Array.isArray(at)) {
+    // null is no file either, and V8 walks through holes twenty times slower
+    while (at.length < Number(key)) at.push(null);
+    at[Number(key)] = value;
+  } else Object.defineProperty(at, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+function emptyLike([first]: Buffer): JsonValue {
+  return first === OPEN_OBJECT ? {} : first === OPEN_ARRAY ? [] : null;
+}

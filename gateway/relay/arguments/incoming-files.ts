@@ -1,0 +1,345 @@
+import { createHash } from 'node:crypto';
+import { GatewayError } from '../../errors.js';
+import type { FileSource } from '../../files/encode/index.js';
+import type { FileClaims, FileRecord } from '../../files/file.js';
+import { cleanFileName } from '../../files/file-name.js';
+import type { Library, Resolved } from '../../files/library.js';
+import { mediaTypeOf, OCTET_STREAM, showsInBytes, sniff, typeForExtension } from '../../files/media-type.js';
+import { isAccepted, isTextual } from '../../policy/accept.js';
+import { contrast } from '../../policy/amounts.js';
+import { forbiddenBy } from '../../policy/handoff.js';
+import type { ArgumentReading, FileReason } from '../../ports/dialect.js';
+import type { FileSlot, HandoffRule, TransferMode } from '../../ports/file-slot.js';
+import { decodeTolerantBase64 } from '../../wire/base64/decode-text.js';
+import { readDataUri } from '../../wire/data-uri.js';
+
+/** A file on its way to a server. */
+export interface IncomingFile extends FileSource {
+  /** Its own name; without one nothing is invented. */
+  hasName: boolean;
+  via: TransferMode;
+  readonly digest: string;
+  /** Where it came from, as far as that is known: what a client puts into a call may be anybody's. */
+  origin: 'uploaded' | 'handoff' | 'unknown';
+  /** Present once it is stored. */
+  record?: FileRecord;
+}
+
+export interface IncomingFileDeps {
+  library: Library;
+  /** Fetches an address that a client's host vouched for, and stores what it gives. */
+  fetch: (
+    url: string,
+    claims: FileClaims,
+    owner: Owner,
+    maxSize: SlotRules['maxSize'],
+    signal: AbortSignal,
+  ) => Promise<FileRecord>;
+  handoff: readonly HandoffRule[];
+}
+
+interface Owner {
+  principal: string;
+  server: string;
+}
+
+export interface SlotRules {
+  slot: FileSlot;
+  tool: string;
+  /** As refusals name the argument. */
+  argument: string;
+  /** The most bytes, and the name of what limits them. */
+  maxSize: { bytes: number; limit: string };
+  /** `limits.inlineArgument` */
+  maxInline: number;
+}
+
+interface RefusalFacts {
+  maxSize?: number;
+  actualSize?: number;
+  /** What limits the size, by its name in the config, for the log. */
+  limit?: string;
+  allowed?: number;
+  actual?: number;
+  accept?: readonly string[];
+  actualType?: string;
+  /** With the two below: the file may be uploaded instead. */
+  tool?: string;
+  uploadLimit?: number;
+  uploadAccept?: readonly string[];
+}
+
+/** Turns what clients put into file slots into files, and refuses what may not stand there. */
+export class IncomingFiles {
+  readonly #deps: IncomingFileDeps;
+  readonly #owner: Owner;
+  readonly #signal: AbortSignal;
+
+  constructor(deps: IncomingFileDeps, owner: Owner, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#owner = owner;
+    this.#signal = signal;
+  }
+
+  /** @throws GatewayError `file_refused`, and what store and state fail with */
+  async open(reading: ArgumentReading, rules: SlotRules): Promise<IncomingFile> {
+    const file = await this.#read(reading, rules);
+    const { slot, maxSize } = rules;
+    if (slot.transferModes && !slot.transferModes.includes(file.via)) {
+      const how = file.via === 'inline' ? 'inside the call' : 'by a handle';
+      throw refused(
+        rules,
+        'transferModeNotAllowed',
+        `takes no file ${how}; it takes: ${slot.transferModes.join(', ')}`,
+        file.via === 'inline' ? uploadInstead(rules) : {},
+      );
+    }
+    if (file.size > maxSize.bytes) {
+      throw tooLarge(rules, file.size);
+    }
+    if (!isAccepted(slot.accept, file.mimeType) && !mayBeAccepted(slot.accept, file)) {
+      const accept = slot.accept ?? [];
+      throw refused(rules, 'mimeTypeNotAccepted', `is ${file.mimeType}; accepted are: ${accept.join(', ')}`, {
+        accept,
+        actualType: file.mimeType,
+      });
+    }
+    return file;
+  }
+
+  async #read(reading: ArgumentReading, rules: SlotRules): Promise<IncomingFile> {
+    switch (reading.kind) {
+      case 'handle':
+        return this.#stored(await this.#resolve(reading.uri, rules), rules);
+      case 'link':
+        return this.#linked(reading.url, rules);
+      case 'remote':
+        return this.#remote(reading, rules);
+      case 'dataUri': {
+        const decoded = readDataUri(reading.text);
+        if (typeof decoded === 'string') {
+          const form = 'is not a valid data: URI, which has the form data:<type>;base64,<base64>';
+          throw refused(rules, 'malformedUri', `${form}; it has ${reading.text.length} characters`);
+        }
+        const name = reading.claims.name ?? decoded.name;
+        return this.#inline(decoded.bytes, { mimeType: decoded.mimeType, ...(name && { name }) }, rules);
+      }
+      case 'base64': {
+        const bytes = decodeTolerantBase64(reading.text);
+        if (!bytes) {
+          const text = `is neither a file handle, nor a data: URI, nor base64 (${reading.text.length} characters)`;
+          throw refused(rules, 'malformedUri', text);
+        }
+        return this.#inline(bytes, reading.claims, rules);
+      }
+      case 'text':
+        return this.#inline(Buffer.from(reading.text), { mimeType: 'text/plain', ...reading.claims }, rules);
+      case 'invalid':
+        throw refused(rules, reading.reason, reading.text);
+    }
+  }
+
+  async #resolve(uri: string, rules: SlotRules): Promise<FileRecord> {
+    const found = await this.#deps.library.resolve(uri, this.#owner.principal);
+    switch (found.kind) {
+      case 'ready':
+        this.#allow(found.record.server, rules);
+        return found.record;
+      case 'lazy': {
+        this.#allow(found.server, rules);
+        const record = await this.#readLazy(found, rules);
+        this.#allow(record.server, rules);
+        return record;
+      }
+      case 'pending':
+        throw refused(rules, 'uploadIncomplete', 'is a handle whose file has not been uploaded yet; upload it first');
+      case 'expired':
+        throw refused(rules, 'fileExpired', 'is a handle whose file has expired; run the tool that gave it again');
+      case 'unknown':
+        throw refused(
+          rules,
+          'fileNotFound',
+          'is not the handle of a file of yours; copy the handle whole, as it was given',
+        );
+    }
+  }
+
+  /** A server has only named it: if it cannot be read there now, the call cannot be made. */
+  async #readLazy({ server, read }: Resolved & { kind: 'lazy' }, rules: SlotRules): Promise<FileRecord> {
+    try {
+      return await read(this.#signal);
+    } catch (thrown) {
+      this.#signal.throwIfAborted();
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      const text = `could not be read from the server "${server}": ${thrown.message} Run the tool that gave it again`;
+      throw refused(rules, 'unreachable', text, {}, thrown);
+    }
+  }
+
+  #allow(from: string | undefined, rules: SlotRules): void {
+    const rule = forbiddenBy(this.#deps.handoff, from ?? '', this.#owner.server);
+    if (!rule) return;
+    throw refused(
+      rules,
+      'handoffDenied',
+      `may not be given here: handing files on from "${rule.from}" to "${rule.to}" is switched off`,
+    );
+  }
+
+  async #linked(url: string, rules: SlotRules): Promise<IncomingFile> {
+    const { library } = this.#deps;
+    const uri = await library.handleOfLink(url);
+    // somebody else's link is told nothing else than an address that is nobody's
+    const isKnown = uri !== undefined && (await library.resolve(uri, this.#owner.principal)).kind !== 'unknown';
+    if (!isKnown) {
+      const text =
+        'is not a link to a file of yours, and other addresses are not followed; upload the file and pass its handle';
+      throw refused(rules, 'schemeNotAllowed', text);
+    }
+    return this.#stored(await this.#resolve(uri, rules), rules);
+  }
+
+  async #remote({ url, claims }: ArgumentReading & { kind: 'remote' }, rules: SlotRules): Promise<IncomingFile> {
+    // what was given out as a link comes back as an address
+    const uri = await this.#deps.library.handleOfLink(url);
+    if (uri !== undefined) return this.#stored(await this.#resolve(uri, rules), rules);
+    try {
+      const record = await this.#deps.fetch(url, claims, this.#owner, rules.maxSize, this.#signal);
+      return await this.#stored(record, rules);
+    } catch (thrown) {
+      this.#signal.throwIfAborted();
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      const { code, message, facts } = thrown;
+      if (code === 'fetch_too_large') {
+        throw tooLarge(rules, Number(facts.actual), thrown);
+      }
+      if (!code.startsWith('fetch_')) throw thrown;
+      throw refused(rules, 'unreachable', `could not be fetched: ${message} Attach the file again`, {}, thrown);
+    }
+  }
+
+  async #stored(record: FileRecord, rules: SlotRules): Promise<IncomingFile> {
+    const { library } = this.#deps;
+    await library.touch(record.id);
+    const signal = this.#signal;
+    return {
+      name: record.name,
+      hasName: true,
+      mimeType: record.mimeType,
+      size: record.size,
+      via: 'upload',
+      origin: originOf(record),
+      digest: record.digest,
+      record,
+      async *read(range) {
+        const found = await library.read(record.key, signal, range);
+        if (found.kind !== 'found' || found.stat.size !== record.size) {
+          if (found.kind === 'found') found.body.destroy();
+          const text =
+            'is a handle whose file is not stored any more; run the tool that gave it again, or upload it again';
+          throw refused(rules, 'fileExpired', text);
+        }
+        yield* found.body as AsyncIterable<Buffer>;
+      },
+    };
+  }
+
+  async #inline(bytes: Buffer, claims: FileClaims, rules: SlotRules): Promise<IncomingFile> {
+    if (bytes.length > rules.maxInline) throw tooLargeInside(rules, bytes.length);
+    const mimeType = mediaTypeOf(claims.mimeType, await sniff(bytes.subarray(0, 4100)));
+    const name = claims.name === undefined ? undefined : cleanFileName(claims.name);
+    return {
+      name: name ?? 'file',
+      hasName: name !== undefined,
+      mimeType,
+      size: bytes.length,
+      via: 'inline',
+      origin: 'unknown',
+      get digest() {
+        return createHash('sha256').update(bytes).digest('base64url');
+      },
+      async *read(range) {
+        yield range ? bytes.subarray(range.start, range.end + 1) : bytes;
+      },
+    };
+  }
+}
+
+/**
+ * Bytes that show no type, or only that they are a text, have the one of their name. Nobody can tell more of a text
+ * without one.
+ */
+function mayBeAccepted(accept: readonly string[] | undefined, { mimeType, name, hasName }: IncomingFile): boolean {
+  if (mimeType !== OCTET_STREAM && mimeType !== 'text/plain') return false;
+  if (!hasName) return mimeType === 'text/plain' && accept?.some(isTextual) === true;
+  const extension = /\.([^.]{1,16})$/.exec(name)?.[1];
+  const type = extension === undefined ? undefined : typeForExtension(extension.toLowerCase());
+  return type !== undefined && !showsInBytes(type) && isAccepted(accept, type);
+}
+
+/**
+ * A file inside a call that is longer than may stand there: it may be uploaded, unless the tool takes none of that size.
+ * @param size bytes
+ */
+export function tooLargeInside(rules: SlotRules, size: number): GatewayError {
+  if (size > rules.maxSize.bytes) return tooLarge(rules, size);
+  const { allowed, actual } = contrast(rules.maxInline, size);
+  const text = `is a file of ${actual}, and at most ${allowed} may stand inside a call: upload it, and pass its handle`;
+  const facts = sizeFacts('limits.inlineArgument', rules.maxInline, size);
+  return refused(rules, 'maxSizeExceeded', text, { ...facts, ...uploadInstead(rules) });
+}
+
+/**
+ * What was meant to be a file and can be none here: a path or an address of the caller's own machine, a handle of nobody,
+ * of a file that is not there. An upload is the way to what was meant.
+ */
+const MENDED_BY_UPLOAD: ReadonlySet<FileReason> = new Set([
+  'schemeNotAllowed',
+  'malformedUri',
+  'fileNotFound',
+  'fileExpired',
+  'uploadIncomplete',
+]);
+
+/** What an offer needs to know, for a file that may come by a handle. */
+function uploadInstead({ slot, tool, maxSize }: SlotRules): RefusalFacts {
+  const { accept, transferModes } = slot;
+  if (transferModes && !transferModes.includes('upload')) return {};
+  return { tool, uploadLimit: maxSize.bytes, ...(accept && { uploadAccept: accept }) };
+}
+
+/** Nobody can tell where the bytes of a call came from: not even that a person chose them. */
+function originOf({ server, fromCall }: FileRecord): IncomingFile['origin'] {
+  if (server !== undefined) return 'handoff';
+  return fromCall ? 'unknown' : 'uploaded';
+}
+
+/** @param actual of a file that was not read to its end, what has arrived of it */
+function tooLarge(rules: SlotRules, actual: number, cause?: unknown): GatewayError {
+  const { bytes, limit } = rules.maxSize;
+  const sizes = contrast(bytes, actual);
+  const atLeast = cause === undefined ? '' : ' or more';
+  const text = `is a file of ${sizes.actual}${atLeast}, and this tool takes files of at most ${sizes.allowed} there`;
+  return refused(rules, 'maxSizeExceeded', text, sizeFacts(limit, bytes, actual), cause);
+}
+
+/** The sizes as programs are told them, and as the log names them. */
+function sizeFacts(limit: string, allowed: number, actual: number): RefusalFacts {
+  return { maxSize: allowed, actualSize: actual, limit, allowed, actual };
+}
+
+function refused(
+  rules: SlotRules,
+  reason: FileReason,
+  text: string,
+  facts: RefusalFacts = {},
+  cause?: unknown,
+): GatewayError {
+  const { argument } = rules;
+  const told = { reason, argument, text: `Argument '${argument}' ${text}.`, ...facts };
+  return new GatewayError(
+    'file_refused',
+    MENDED_BY_UPLOAD.has(reason) ? { ...uploadInstead(rules), ...told } : told,
+    cause,
+  );
+}

@@ -1,0 +1,151 @@
+import { asGatewayError, GatewayError } from '../../errors.js';
+import { sizeText } from '../../policy/amounts.js';
+import type { RemoteTransfer, TransferDescriptor, TransferRefusal } from '../../ports/dialect.js';
+import type { Delivery } from '../../ports/file-slot.js';
+import type { JsonValue } from '../../ports/json.js';
+import type { Transfer, TransferRules } from '../../ports/transfer.js';
+import type { RelayDeps } from '../exchange.js';
+import type { Inquire } from '../tools/catalog.js';
+import type { IncomingFile } from './incoming-files.js';
+
+export interface RemoteContext {
+  deps: RelayDeps;
+  principal: string;
+  inquire: Inquire;
+  signal: AbortSignal;
+}
+
+/**
+ * How far a server's clock may be behind ours before what it says of time is held against it. Clocks set over the network
+ * differ by milliseconds, those of machines that have just woken up by seconds; the addresses live for minutes. One that
+ * has been over for less is asked, and says so itself.
+ */
+const CLOCK_SKEW_MS = 30_000;
+
+type Authorized = NonNullable<ReturnType<RemoteTransfer['readUpload']>>;
+
+/**
+ * Uploads a file to a server that has a protocol of its own for it.
+ * @returns what stands in the argument then; undefined when the server turns out not to know the protocol
+ * @throws GatewayError `file_refused`
+ */
+export async function uploadToServer(
+  file: IncomingFile,
+  { dialect: name, revision }: Delivery & { kind: 'uploaded' },
+  argument: string,
+  { deps, principal, inquire, signal }: RemoteContext,
+): Promise<JsonValue | undefined> {
+  const transfer = deps.dialects.find((dialect) => dialect.name === name)?.transfer;
+  if (!transfer) throw new Error(`the dialect ${name} has no transfer`);
+  const methods = deps.remoteMethods.of(principal);
+  const facts = { name: file.name, mimeType: file.mimeType, size: file.size, digest: file.digest };
+  const refused = (text: string, { reason, ...sizes }: TransferRefusal = { reason: 'unreachable' }, cause?: unknown) =>
+    new GatewayError(
+      'file_refused',
+      { reason, argument, text: `Argument '${argument}' could not be uploaded: ${text}.`, ...sizes },
+      cause,
+    );
+  const server = `the server "${deps.server}"`;
+  const authorize = async (): Promise<Authorized | undefined> => {
+    const answer = await methods.first(transfer.uploadRequests(facts, revision), inquire);
+    switch (answer.kind) {
+      case 'unknown':
+        return undefined;
+      case 'silent':
+        throw refused(`${server} did not say where to`);
+      case 'refused':
+        throw refused(`${server} refused: ${brief(answer.error.message)}`, transfer.readRefusal(answer.error.data));
+    }
+    const authorized = transfer.readUpload(answer.request, answer.result, revision);
+    if (!authorized) throw refused(`${server} answered ${answer.request.method} with something else`);
+    // the URI stands for the bytes of that digest: with another one it is another file's
+    if (authorized.digest !== undefined && authorized.digest !== file.digest) {
+      throw refused(`${server} takes it for another file, of another digest`, { reason: 'digestMismatch' });
+    }
+    if (authorized.size !== undefined && authorized.size !== file.size) {
+      throw refused(`${server} takes it for another file, of ${sizeText(authorized.size)}`, {
+        reason: 'sizeMismatch',
+      });
+    }
+    return authorized;
+  };
+  let upload = await authorize();
+  // some give out an address that they made earlier
+  if (upload && expiryOf(upload, deps) !== undefined) upload = await authorize();
+  if (!upload) return undefined;
+  const expired = expiryOf(upload, deps);
+  if (expired !== undefined) throw refused(`${server} gave an address for it, twice, that had expired (${expired})`);
+  const { status, body } = await send(file, upload.descriptor, deps, signal).catch((thrown: unknown) => {
+    signal.throwIfAborted();
+    const error = asGatewayError(thrown);
+    throw error.code.startsWith('fetch_') ? refused(trimmed(error.message), undefined, error) : error;
+  });
+  if (status < 200 || status > 299) {
+    throw refused(`${server} answered HTTP ${status}`, refusalIn(body, transfer));
+  }
+  if (upload.complete) {
+    const { method } = upload.complete;
+    const completed = await methods.first([upload.complete], inquire);
+    const why = completed.kind === 'refused' ? transfer.readRefusal(completed.error.data) : undefined;
+    // one that gives no reason may just not know the method: if the file is not there, the call will tell
+    if (completed.kind === 'silent' || why) throw refused(`${server} did not complete it by ${method}`, why);
+  }
+  return upload.argument;
+}
+
+/** When an address for an upload was over, and what our clock says, in words; undefined while it may be used. */
+function expiryOf({ descriptor: { expiresAt } }: Authorized, { clock }: Pick<RelayDeps, 'clock'>): string | undefined {
+  const now = clock.now();
+  if (expiresAt === undefined || expiresAt > now - CLOCK_SKEW_MS) return undefined;
+  return `at ${new Date(expiresAt).toISOString()}, and it is ${new Date(now).toISOString()}`;
+}
+
+type UploadRequest = Parameters<Transfer['upload']>[0];
+
+function send(file: IncomingFile, descriptor: TransferDescriptor, deps: RelayDeps, signal: AbortSignal) {
+  const { method, url, headers, multipart } = descriptor;
+  const request: UploadRequest = {
+    url,
+    method: method === 'PUT' ? 'PUT' : 'POST',
+    headers,
+    ...(multipart && { multipart }),
+    file: { name: file.name, mimeType: file.mimeType, size: file.size, read: () => file.read() },
+    rules: rulesFor(deps),
+  };
+  return deps.transfer.upload(request, signal);
+}
+
+/** `{"error":{"reason":…}}`, as the answer to an upload may say it. */
+function refusalIn(body: Buffer, transfer: RemoteTransfer): TransferRefusal | undefined {
+  try {
+    const answer = JSON.parse(body.toString('utf8')) as { error?: JsonValue };
+    return transfer.readRefusal(answer?.error ?? undefined);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What may be asked of addresses that this server named. */
+export function rulesFor(
+  deps: Pick<RelayDeps, 'limits' | 'timeouts' | 'upstreamOrigin' | 'fetchOrigins' | 'ownPorts'>,
+): TransferRules {
+  const { limits, timeouts, upstreamOrigin, fetchOrigins, ownPorts } = deps;
+  return {
+    ...(upstreamOrigin && { ownOrigin: upstreamOrigin }),
+    origins: fetchOrigins,
+    ownPorts: ownPorts(),
+    maxBytes: limits.file,
+    timeouts: { connect: timeouts.store, idle: timeouts.idle, total: timeouts.upstream },
+    redirects: 3,
+  };
+}
+
+/** A server's own words, which go on to a model: not more than a line of them. */
+export function brief(message: string): string {
+  const line = trimmed(message.replace(/\s+/g, ' '));
+  return line.length > 200 ? `${line.slice(0, 200)}…` : line || 'without a reason';
+}
+
+function trimmed(text: string): string {
+  return text.trim().replace(/\.$/, '');
+}

@@ -1,0 +1,49 @@
+import { answersIn, elementOf } from '../../mcp/responses.js';
+import type { SlotPlace } from '../../ports/dialect.js';
+import type { HeldMessage } from '../../wire/json/reader.js';
+import type { WatchTree } from '../../wire/json/watch-tree.js';
+import { RANGE, toClientTree } from '../cut/places.js';
+
+/** Name of the capture that tells JSON-RPC from any other JSON. */
+const MARK = 'jsonrpc';
+
+/** What matters in a message of a channel on which a server may write anything at all. */
+export function channelTree(places: readonly SlotPlace[]): WatchTree {
+  return toClientTree(places, { [MARK]: { capture: MARK } });
+}
+
+/** A frame of legacy SSE that carries none: a keep-alive, or another `endpoint` event, which clients ignore as well. */
+export function isNoMessage({ empty, frame }: HeldMessage): boolean {
+  return empty || (frame?.event !== undefined && frame.event.toString('latin1') !== 'message');
+}
+
+/**
+ * True for JSON-RPC. Loggers write JSON, too, and their lines may well have an `id` or a `method`; SDK clients pass over
+ * whatever does not say `"jsonrpc":"2.0"`, and so does Wharf. Of what is no JSON only an answer that broke off counts,
+ * since somebody waits for it.
+ */
+export function isRpc(message: HeldMessage): boolean {
+  const marked = new Set<string>();
+  for (const { name, path, text } of message.captures) {
+    if (name === MARK && text === '"2.0"') marked.add(elementOf(path));
+  }
+  if (marked.size === 0) return false;
+  if (answersIn(message).some(({ base }) => marked.has(base.join('/')))) return true;
+  if (message.malformed) return false;
+  return message.captures.some(
+    ({ name, path, text }) => name === 'method' && text.startsWith('"') && marked.has(elementOf(path)),
+  );
+}
+
+/** Whether it wants an answer: a batch is for whoever reads it. */
+export function isRequest(message: HeldMessage): boolean {
+  return message.captured(RANGE.id) !== undefined && message.captured('method') !== undefined;
+}
+
+/** The id of a `ping` as JSON text, if the message is one. */
+export function pingIn(message: HeldMessage): string | undefined {
+  const isPing = message.captures.some(
+    ({ name, path, text }) => name === 'method' && path.length === 1 && text === '"ping"',
+  );
+  return isPing ? message.captured(RANGE.id) : undefined;
+}

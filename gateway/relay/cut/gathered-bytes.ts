@@ -1,0 +1,45 @@
+import { ByteStore } from '../../wire/json/byte-store.js';
+
+/**
+ * Bytes that come in chunks and are wanted as a whole. A single chunk, the usual case, is used as it is. Several are
+ * copied together: a chunk of one byte kept as it is costs 390, and HTTP can bring anything in chunks of one byte.
+ */
+export class GatheredBytes {
+  #only: Buffer | undefined;
+  readonly #store = new ByteStore();
+
+  get size(): number {
+    return this.#only?.length ?? this.#store.size;
+  }
+
+  /** What has come so far. */
+  get pieces(): readonly Buffer[] {
+    return this.#only ? [this.#only] : this.#store.pieces();
+  }
+
+  add(chunk: Buffer): void {
+    if (this.size === 0) {
+      this.#only = chunk;
+      return;
+    }
+    if (this.#only) this.#copy(this.#only);
+    this.#only = undefined;
+    this.#copy(chunk);
+  }
+
+  /** All of it. */
+  whole(): Buffer {
+    const { pieces } = this;
+    return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+  }
+
+  clear(): void {
+    this.#only = undefined;
+    this.#store.clear();
+  }
+
+  #copy(chunk: Buffer): void {
+    this.#store.append(chunk, 0, chunk.length);
+    this.#store.settle();
+  }
+}

@@ -1,0 +1,285 @@
+import type { HeldBudget } from '../../budget/held.js';
+import { asGatewayError, GatewayError } from '../../errors.js';
+import { Ingest, type IngestDeps, type Stored } from '../../files/ingest.js';
+import type { Library } from '../../files/library.js';
+import { PartLease } from '../../files/part-lease.js';
+import type { Limits } from '../../policy/limits.js';
+import type { Dialect, JsonObject, SlotPlace, SlotReading } from '../../ports/dialect.js';
+import type { Owner } from '../../ports/owner.js';
+import type { HeldMessage, SlotSink, SlotValue, WatchRange } from '../../wire/json/reader.js';
+import { Cut } from './cut.js';
+import type { SpelledIn } from './gathered-string.js';
+import { NestedCuts } from './nested-cuts.js';
+import { RANGE, STRUCTURED_SLOT } from './places.js';
+
+export interface CutDeps {
+  ingest: IngestDeps;
+  library: Library;
+  limits: Limits;
+  held: HeldBudget;
+  /** Slot name → its place and whose place it is. */
+  places: ReadonlyMap<string, { place: SlotPlace; dialect: Dialect }>;
+  /** Texts of this server may be JSON with files in them. */
+  jsonTexts: boolean;
+}
+
+/** A cut in an object that is complete: what the object says of the file. */
+export interface ClaimedCut {
+  cut: Cut;
+  place: SlotPlace;
+  dialect: Dialect;
+  holder: JsonObject;
+  range: WatchRange;
+  reading: SlotReading;
+}
+
+/** Characters of a place in an error; a key can have millions, and errors go to the log. */
+const MAX_SHOWN_PATH = 200;
+
+/** How files are written in a text that is itself JSON. */
+const NESTED: SpelledIn = { encoding: 'base64', nested: true };
+
+/** Takes a string that nobody wants any more. */
+const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
+
+/** All that is cut out of one message, and whether the message can still be forwarded. */
+export class MessageCuts {
+  readonly #deps: CutDeps;
+  readonly #owner: Owner;
+  readonly #signal: AbortSignal;
+  readonly #message: HeldMessage;
+  readonly #kept = new Map<string, Promise<Stored>>();
+  #bytes = 0;
+  /** Values of the objects around files, as far as they have been looked into. */
+  #looked = 0;
+  /** Files opened, whatever has become of them. */
+  #opened = 0;
+  #released = false;
+  /** Resolves when the message fails while its files are waited for. */
+  #failing: Promise<void> | undefined;
+  #tellFailure: (() => void) | undefined;
+
+  readonly cuts: Cut[] = [];
+  readonly claimed: ClaimedCut[] = [];
+  /** Texts with cuts of their own in them. */
+  readonly texts: { value: SlotValue; nested: NestedCuts }[] = [];
+  failure: GatewayError | undefined;
+
+  /** @param owner whose shares of `limits.held` and `limits.partMemory` it takes */
+  constructor(deps: CutDeps, owner: Owner, message: HeldMessage, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#owner = owner;
+    this.#message = message;
+    this.#signal = signal;
+  }
+
+  /** Bytes of this message in memory, cut strings that stayed inline included. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** True once the message is known to answer a request, whatever its key order. */
+  get isAnswer(): boolean {
+    const [cut] = this.cuts;
+    if (cut?.value.path[0] === 'result') return true;
+    return this.#message.captured(RANGE.id) !== undefined && this.#message.captured('method') === undefined;
+  }
+
+  /** Bytes held (+) or let go (-). Passing `limits.response` or `limits.held` fails the message, never the stream. */
+  account(delta: number): void {
+    if (this.#released) return;
+    this.#bytes += delta;
+    try {
+      this.#deps.held.add(delta, this.#owner);
+    } catch (error) {
+      this.fail(error);
+    }
+    const { response } = this.#deps.limits;
+    if (this.#bytes > response && !this.failure) {
+      this.fail(
+        new GatewayError('response_too_large', { limit: 'limits.response', allowed: response, actual: this.#bytes }),
+      );
+    }
+  }
+
+  /** Gives back whatever is still accounted for; nothing is accounted for any more. */
+  release(): void {
+    this.#released = true;
+    this.#deps.held.add(-this.#bytes, this.#owner);
+    this.#bytes = 0;
+  }
+
+  open(value: SlotValue): SlotSink {
+    if (this.failure) return NOWHERE;
+    const { limits, places, jsonTexts } = this.#deps;
+    const place = places.get(value.slot)?.place;
+    const contentLimit = Math.max(limits.inlineImage, limits.inlineOther);
+    const openUsual = () => {
+      const inlineLimit = place?.kind === 'resource' ? limits.inlineResource : contentLimit;
+      const encoding = place?.encoding ?? 'base64';
+      const cut = this.#newCut(value, { encoding }, place?.encoding === 'base64', inlineLimit);
+      value.attachment = cut;
+      return cut;
+    };
+    if (!jsonTexts || place?.kind !== 'content' || place.encoding !== 'dataUri') return openUsual();
+    const nested = new NestedCuts({
+      weight: limits,
+      limit: limits.inlineOther,
+      open: () => (this.failure ? undefined : this.#newCut(value, NESTED, false, limits.inlineOther)),
+      otherwise: openUsual,
+      account: (delta) => this.account(delta),
+    });
+    value.attachment = nested;
+    this.texts.push({ value, nested });
+    return nested;
+  }
+
+  #newCut(value: SlotValue, spelled: SpelledIn, definite: boolean, inlineLimit: number): Cut {
+    const path = shown(pointer(value.path));
+    const cut = new Cut(value, {
+      ...spelled,
+      definite,
+      inlineLimit,
+      spoolLimit: this.#deps.limits.spool,
+      path,
+      lease: () => new PartLease(this.#deps.ingest, this.#owner, this.#signal),
+      openFile: (lease) => this.#openFile(path, lease),
+      keepFile: (ingest) => this.#keepFile(ingest),
+      account: (delta) => this.account(delta),
+      fail: (error) => this.fail(error),
+    });
+    this.cuts.push(cut);
+    return cut;
+  }
+
+  /**
+   * An object that can hold a file is complete: now its type is known, and with it the limit that applies.
+   * @returns whether there is a cut string in it
+   */
+  closed(range: WatchRange): boolean {
+    if (this.failure) return false;
+    const here: Cut[] = [];
+    // the cuts of an object that has just ended are the last ones
+    for (let at = this.cuts.length - 1; at >= 0; at--) {
+      const cut = this.cuts[at] as Cut;
+      if (cut.value.offset <= range.start) break;
+      here.unshift(cut);
+    }
+    if (here.length === 0) return false;
+    // nobody claims what is too much to be looked into: it is put back as it came
+    if (this.#looked + range.values > this.#deps.limits.values) return true;
+    this.#looked += range.values;
+    const holder = parseHolder(this.#message.slice(range.start, range.end));
+    if (!holder) return true;
+    for (const cut of here) {
+      const known = this.#deps.places.get(cut.value.slot);
+      if (!known || cut.value.attachment !== cut) continue;
+      const reading = known.dialect.read(known.place, holder);
+      this.claimed.push({ cut, ...known, holder, range, reading });
+      if (reading.kind === 'mine' && cut.inline && this.#isOver(cut, known.place, reading)) cut.storeLate();
+    }
+    return true;
+  }
+
+  /** The message has changed: what was read of the objects around its files is read again. */
+  reread(): void {
+    for (const claimed of this.claimed) {
+      const { start, end } = claimed.range;
+      claimed.holder = parseHolder(this.#message.slice(start, end)) ?? claimed.holder;
+    }
+  }
+
+  #isOver(cut: Cut, place: SlotPlace, reading: SlotReading & { kind: 'mine' }): boolean {
+    const size = cut.inspect()?.size;
+    return size !== undefined && size > inlineLimitOf(cut, place, reading, this.#deps.limits);
+  }
+
+  /** Set while the source must wait for the store or for memory. Never rejects, and waits for nothing once it has failed. */
+  settle(): Promise<unknown> | undefined {
+    if (this.failure) return undefined;
+    const waits: Promise<unknown>[] = [];
+    for (const cut of this.cuts) if (cut.pressure) waits.push(cut.pressure);
+    if (waits.length === 0) return undefined;
+    this.#failing ??= new Promise((resolve) => {
+      this.#tellFailure = resolve;
+    });
+    return Promise.race([Promise.all(waits), this.#failing]);
+  }
+
+  /** Nothing of this message is forwarded: memory is freed and what was stored for it is removed. */
+  fail(error: unknown): void {
+    if (this.failure) return;
+    this.failure = asGatewayError(error);
+    this.#message.discard();
+    this.discardFiles();
+    this.#tellFailure?.();
+  }
+
+  /**
+   * Every file stored for this message that has no record is removed from now on: all of them, or those put back into
+   * the message.
+   */
+  discardFiles(): void {
+    for (const cut of this.cuts) cut.drop();
+    for (const storing of this.#kept.values()) this.#deps.library.discardStored(storing);
+    this.#kept.clear();
+  }
+
+  /** A stored file has a record now and is no longer this message's to remove. */
+  settled(stored: Stored): void {
+    this.#kept.delete(stored.digest);
+  }
+
+  #openFile(path: string, lease: PartLease | undefined): Ingest {
+    const { limits } = this.#deps;
+    this.#opened += 1;
+    if (this.#opened > limits.files) {
+      throw new GatewayError('too_many_files', { limit: 'limits.files', allowed: limits.files });
+    }
+    const limit = { name: 'limits.file', bytes: limits.file, path };
+    return new Ingest(this.#deps.ingest, this.#owner, limit, this.#signal, undefined, lease);
+  }
+
+  /** The same bytes twice in one message are stored once. */
+  async #keepFile(ingest: Ingest): Promise<Stored> {
+    const { digest } = ingest.seal();
+    const twin = this.#kept.get(digest);
+    if (twin) {
+      ingest.abort();
+      return twin;
+    }
+    const stored = ingest.commit();
+    this.#kept.set(digest, stored);
+    return stored;
+  }
+}
+
+/** Decoded bytes up to which a file stays where it is. */
+export function inlineLimitOf(
+  cut: Cut,
+  place: SlotPlace,
+  reading: SlotReading & { kind: 'mine' },
+  limits: Limits,
+): number {
+  if (place.kind === 'resource') return limits.inlineResource;
+  const isImage = cut.dataUri ? cut.dataUri.mimeType.startsWith('image/') : reading.inlineLimit === 'image';
+  return isImage ? limits.inlineImage : limits.inlineOther;
+}
+
+/** RFC 6901. */
+export function pointer(path: readonly (string | number)[]): string {
+  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+function shown(path: string): string {
+  return path.length <= MAX_SHOWN_PATH ? path : `${path.slice(0, MAX_SHOWN_PATH)}…`;
+}
+
+export function isStructured(cut: Cut): boolean {
+  return cut.value.slot === STRUCTURED_SLOT;
+}
+
+function parseHolder(bytes: Buffer): JsonObject | undefined {
+  const value: unknown = JSON.parse(bytes.toString('utf8'));
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+}

@@ -1,0 +1,294 @@
+import { ByteStore } from '../../wire/json/byte-store.js';
+import type { SlotSink } from '../../wire/json/reader.js';
+import { type WeightLimits, weigh } from '../../wire/json/weigh.js';
+import type { Cut } from './cut.js';
+import { BOUNDARY, NestedChars, PENDING } from './nested-chars.js';
+
+const BACKSLASH = 0x5c;
+const OPEN_OBJECT = 0x7b;
+const OPEN_ARRAY = 0x5b;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BLANKS: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
+const BREAKS: readonly number[] = [0x0a, 0x0d];
+
+/** Bytes behind a string that are looked at for a colon. */
+const LOOK = 256;
+
+/** Characters that base64 has, in either alphabet. */
+const BASE64 = new Uint8Array(256);
+for (const byte of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_')) BASE64[byte] = 1;
+
+/** What stands before the first colon of a `data:` URI. */
+const DATA = 'data';
+
+/** Takes what nobody wants any more. */
+const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
+
+/** The end of a string, and what makes it the key of a member. */
+const KEY = /^"\s*:/;
+
+/** A string inside the text that may be a file. */
+export interface NestedCut {
+  cut: Cut;
+  /** It stands between two quotes of the JSON in the text, and nothing else does. */
+  whole: boolean;
+  /** What takes its place, as the text spells it. */
+  replacement?: Buffer;
+}
+
+export interface NestedCutOptions {
+  /** What a text may be so that it can be held to be JSON. */
+  weight: WeightLimits;
+  /** Bytes up to which a file stays where it is. */
+  limit: number;
+  /** Undefined when the message has failed. */
+  open: () => Cut | undefined;
+  /** What the string is instead when it cannot be JSON. */
+  otherwise: () => SlotSink;
+  /** Raw bytes taken into memory, or given back. */
+  account: (delta: number) => void;
+}
+
+/**
+ * A text that may itself be JSON with files in it: strings of base64, or `data:` URIs, leave it while it streams, the
+ * rest is held as it came. What it really is can be told when it is complete. Writers of JSON differ in what they
+ * escape, and here each character may be escaped twice, so that bytes are read through both levels.
+ */
+export class NestedCuts implements SlotSink {
+  readonly parts: (ByteStore | NestedCut)[] = [];
+  readonly #options: NestedCutOptions;
+  /** Raw bytes from which on a run may be more than that. */
+  readonly #min: number;
+  readonly #chars = new NestedChars();
+  #other: SlotSink | undefined;
+  #state: 'blank' | 'plain' | 'run' | 'cut' = 'blank';
+  #plain = new ByteStore();
+  /** Of a run that may become a cut: its beginning, from earlier chunks. */
+  readonly #run = new ByteStore();
+  /** The run is still in what comes before the data of a `data:` URI. */
+  #inHead = false;
+  /** An escape inside a run, begun in an earlier chunk: whether it belongs to the run is not known yet. */
+  #escape: Buffer[] = [];
+  #nested: NestedCut | undefined;
+
+  constructor(options: NestedCutOptions) {
+    this.#options = options;
+    this.#min = Math.ceil(options.limit / 3) * 4;
+    this.parts.push(this.#plain);
+  }
+
+  /** The strings in it that are files: base64 to their ends, and the text is JSON. */
+  files(): readonly NestedCut[] {
+    const whole = this.parts.filter((part, index): part is NestedCut => {
+      const next = this.parts[index + 1];
+      if (part instanceof ByteStore || !(next instanceof ByteStore)) return false;
+      return part.whole && part.cut.stored !== undefined && !KEY.test(begin(next));
+    });
+    return whole.length > 0 && this.#isJson() ? whole : [];
+  }
+
+  write(chunk: Buffer, start: number, end: number): void {
+    let at = start;
+    while (at < end && !this.#other) {
+      if (this.#state === 'blank') at = this.#blank(chunk, at, end);
+      else at = this.#state === 'plain' ? this.#text(chunk, at, end) : this.#base64(chunk, at, end);
+    }
+    if (at < end) this.#other?.write(chunk, at, end);
+    this.#plain.settle();
+    this.#run.settle();
+  }
+
+  end(): void {
+    if (!this.#other && this.#state === 'blank') this.#giveUp();
+    if (this.#other) this.#other.end();
+    else if (this.#state !== 'plain') {
+      this.#endRun(false);
+      this.#keepEscape();
+    }
+  }
+
+  /** Whether the text, its cut strings left out, is JSON. */
+  #isJson(): boolean {
+    const raw = this.parts.flatMap((part) => (part instanceof ByteStore ? part.pieces() : []));
+    try {
+      const text = JSON.parse(`"${Buffer.concat(raw).toString('utf8')}"`) as string;
+      if (weigh(Buffer.from(text), this.#options.weight) !== 'light') return false;
+      JSON.parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Up to the first character that says whether this may be JSON. */
+  #blank(chunk: Buffer, start: number, end: number): number {
+    for (let at = start; at < end; at += 1) {
+      const char = this.#chars.push(chunk[at] as number);
+      if (char === PENDING || BLANKS.includes(char)) continue;
+      if (char === OPEN_OBJECT || char === OPEN_ARRAY) {
+        this.#keep(chunk, start, at + 1);
+        this.#state = 'plain';
+        return at + 1;
+      }
+      this.#giveUp();
+      return start;
+    }
+    this.#keep(chunk, start, end);
+    return end;
+  }
+
+  /** It is no JSON: what is kept of it so far is the other's. */
+  #giveUp(): void {
+    const { size } = this.#plain;
+    this.#other = this.#options.otherwise();
+    for (const piece of this.#plain.pieces()) this.#other.write(piece, 0, piece.length);
+    this.#plain.clear();
+    if (size > 0) this.#options.account(-size);
+  }
+
+  /** Up to the next quote that opens a string in the text. */
+  #text(chunk: Buffer, start: number, end: number): number {
+    let at = start;
+    while (at < end && this.#state === 'plain') {
+      if (!this.#chars.open) {
+        const next = chunk.indexOf(BACKSLASH, at);
+        if (next < 0 || next >= end) {
+          at = end;
+          break;
+        }
+        at = next;
+      }
+      if (this.#chars.push(chunk[at] as number) === BOUNDARY) this.#state = 'run';
+      at += 1;
+    }
+    this.#keep(chunk, start, at);
+    return at;
+  }
+
+  #base64(chunk: Buffer, start: number, end: number): number {
+    let at = start;
+    // where the escape at hand begins in this chunk
+    let opened = start;
+    while (at < end) {
+      const byte = chunk[at] as number;
+      if (!this.#chars.open) {
+        if (BASE64[byte] === 1 || (byte !== BACKSLASH && this.#isHead(byte, chunk, start, at))) {
+          at += 1;
+          continue;
+        }
+        if (byte !== BACKSLASH) {
+          this.#take(chunk, start, at, true);
+          this.#endRun(false);
+          return at;
+        }
+        opened = at;
+      }
+      const char = this.#chars.push(byte);
+      at += 1;
+      if (char === PENDING) continue;
+      if (char === BOUNDARY || !this.#belongs(char)) {
+        this.#take(chunk, start, opened, true);
+        this.#endRun(char === BOUNDARY);
+        this.#keepEscape();
+        this.#keep(chunk, opened, at);
+        return at;
+      }
+      for (const piece of this.#escape) this.#take(piece, 0, piece.length, false);
+      this.#escape = [];
+    }
+    if (!this.#chars.open) opened = end;
+    this.#take(chunk, start, opened, false);
+    if (opened < end) this.#escape.push(Buffer.from(chunk.subarray(opened, end)));
+    return end;
+  }
+
+  /** Whether a character that base64 does not have is of a `data:` URI's head. */
+  #isHead(byte: number, chunk: Buffer, from: number, at: number): boolean {
+    if (this.#inHead) {
+      this.#inHead = byte !== COMMA;
+      return true;
+    }
+    if (byte !== COLON || this.#state !== 'run' || this.#run.size + at - from !== DATA.length) return false;
+    const begun = Buffer.concat([...this.#run.pieces(), chunk.subarray(from, at)]).toString('latin1');
+    this.#inHead = begun.toLowerCase() === DATA;
+    return this.#inHead;
+  }
+
+  /** Whether an escaped character may be part of a file: lines of base64 are often broken. */
+  #belongs(char: number): boolean {
+    if (!this.#inHead) return BASE64[char] === 1 || BREAKS.includes(char);
+    this.#inHead = char !== COMMA;
+    return true;
+  }
+
+  /** @param isLast nothing of the run follows */
+  #take(chunk: Buffer, start: number, end: number, isLast: boolean): void {
+    if (start === end) return;
+    if (this.#state === 'run' && this.#run.size + end - start >= this.#min) this.#openCut();
+    if (this.#state === 'cut') this.#nested?.cut.write(chunk, start, end);
+    else if (isLast && this.#run.size === 0) this.#keep(chunk, start, end);
+    else {
+      this.#run.append(chunk, start, end);
+      this.#options.account(end - start);
+    }
+  }
+
+  #openCut(): void {
+    const cut = this.#options.open();
+    if (!cut) {
+      this.#other = NOWHERE;
+      return;
+    }
+    this.#nested = { cut, whole: false };
+    this.parts.push(this.#nested);
+    this.#state = 'cut';
+    for (const piece of this.#run.pieces()) this.#nested.cut.write(piece, 0, piece.length);
+    this.#forgetRun();
+  }
+
+  #endRun(whole: boolean): void {
+    if (this.#state === 'cut' && this.#nested) {
+      const { cut } = this.#nested;
+      this.#nested.whole = whole;
+      cut.end();
+      // escapes and line breaks make a string look longer than it is, so that it is not looked at all the time
+      if (whole && (cut.inspect()?.size ?? 0) > this.#options.limit) cut.storeLate();
+      this.#plain = new ByteStore();
+      this.parts.push(this.#plain);
+    } else {
+      for (const piece of this.#run.pieces()) this.#keep(piece, 0, piece.length);
+      this.#forgetRun();
+    }
+    this.#inHead = false;
+    this.#state = 'plain';
+  }
+
+  #keepEscape(): void {
+    for (const piece of this.#escape) this.#keep(piece, 0, piece.length);
+    this.#escape = [];
+  }
+
+  #keep(chunk: Buffer, start: number, end: number): void {
+    if (start === end) return;
+    this.#plain.append(chunk, start, end);
+    this.#options.account(end - start);
+  }
+
+  #forgetRun(): void {
+    const { size } = this.#run;
+    this.#run.clear();
+    if (size > 0) this.#options.account(-size);
+  }
+}
+
+/** The first characters of a text, without the escapes of the JSON string that it stands in. */
+function begin(raw: ByteStore): string {
+  return raw
+    .slice(0, Math.min(raw.size, LOOK))
+    .toString('latin1')
+    .replaceAll(/\\(?:u(....)|(.))/gs, (_all, code: string | undefined, char: string) => {
+      if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
+      return 'nrt'.includes(char) ? '\n' : char;
+    });
+}

@@ -1,0 +1,156 @@
+import type { Limits } from '../../policy/limits.js';
+import type { Dialect, SlotPlace } from '../../ports/dialect.js';
+import { compileWatchTree, type WatchNode, type WatchTree } from '../../wire/json/watch-tree.js';
+
+/** Name of the slot that every string of structuredContent is: only a provisional file. */
+export const STRUCTURED_SLOT = 'structuredContent';
+
+/** Key of the list of files in a result's `_meta`, for programs. */
+export const FILES_META_KEY = 'dev.wharf/files';
+
+/** Where a tool error says in its `_meta` what file it is about, for programs. */
+export const FILE_ERROR_META_KEY = 'dev.wharf/fileError';
+
+/**
+ * What a tool of Wharf's own says of itself, for another Wharf in front of this one: that shows its own instead, whose
+ * handles are the ones it knows.
+ */
+export const OWN_TOOL_META_KEY = 'dev.wharf/tool';
+
+/** Names of the ranges that the relay asks a message for. */
+export const RANGE = {
+  id: 'id',
+  result: 'result',
+  holder: 'holder',
+  meta: 'meta',
+  structuredContent: 'structuredContentRange',
+  cacheScope: 'cacheScope',
+  ttlMs: 'ttlMs',
+  capabilities: 'capabilities',
+  error: 'error',
+  tools: 'tools',
+  tool: 'tool',
+  nextCursor: 'nextCursor',
+  content: 'content',
+  contents: 'contents',
+  messages: 'messages',
+  progressToken: 'progressToken',
+  subscriptionId: 'subscriptionId',
+  requestId: 'requestId',
+} as const;
+
+export const SUBSCRIPTION_ID_KEY = 'io.modelcontextprotocol/subscriptionId';
+
+/**
+ * The places that matter in an upstream's message: the envelope, the slots of all dialects, and what an edit may
+ * touch. A result can also stand inside another message: `tasks/get` of the tasks extension answers with
+ * `result.result`, and `notifications/tasks` carries `params.result`.
+ * @param envelope places beside them at the top of a message
+ */
+export function toClientTree(
+  places: readonly SlotPlace[],
+  envelope: Readonly<Record<string, WatchNode>> = {},
+): WatchTree {
+  const result = resultNode(places);
+  result.keys = { ...result.keys, result: resultNode(places.filter((place) => place.kind === 'content')) };
+  const params: WatchNode = {
+    keys: {
+      progressToken: { capture: RANGE.progressToken, watch: RANGE.progressToken },
+      requestId: { capture: RANGE.requestId, watch: RANGE.requestId },
+      _meta: { keys: { [SUBSCRIPTION_ID_KEY]: { capture: RANGE.subscriptionId, watch: RANGE.subscriptionId } } },
+      result: resultNode(places.filter((place) => place.kind === 'content')),
+    },
+  };
+  return compileWatchTree({
+    keys: {
+      ...envelope,
+      id: { capture: RANGE.id, watch: RANGE.id },
+      method: { capture: 'method' },
+      params,
+      result,
+      error: { watch: RANGE.error },
+    },
+  });
+}
+
+/** Names under which a resource's own address and type are kept while its content streams by. */
+export const CONTENT = { uri: 'contentUri', mimeType: 'contentType' } as const;
+
+/** The places that matter in the answer to a `resources/read` whose content is passed on while it arrives. */
+export function contentsTree(places: readonly SlotPlace[]): WatchTree {
+  const result: WatchNode = { watch: RANGE.result };
+  for (const place of places.filter(({ kind }) => kind === 'resource')) {
+    at(result, place.path).slot = place.name;
+    const holder = at(result, place.holder);
+    holder.keys = { ...holder.keys, text: {}, uri: { capture: CONTENT.uri }, mimeType: { capture: CONTENT.mimeType } };
+  }
+  return compileWatchTree({
+    keys: {
+      id: { capture: RANGE.id, watch: RANGE.id },
+      method: { capture: 'method' },
+      result,
+      error: { watch: RANGE.error },
+    },
+  });
+}
+
+function resultNode(places: readonly SlotPlace[]): WatchNode {
+  const node: WatchNode = {
+    watch: RANGE.result,
+    keys: {
+      structuredContent: { deep: STRUCTURED_SLOT, watch: RANGE.structuredContent },
+      _meta: {
+        watch: RANGE.meta,
+        keys: {
+          [SUBSCRIPTION_ID_KEY]: { capture: RANGE.subscriptionId, watch: RANGE.subscriptionId },
+        },
+      },
+      cacheScope: { watch: RANGE.cacheScope },
+      ttlMs: { watch: RANGE.ttlMs },
+      capabilities: { watch: RANGE.capabilities },
+      tools: { watch: RANGE.tools, items: { watch: RANGE.tool } },
+      nextCursor: { watch: RANGE.nextCursor },
+      content: { watch: RANGE.content },
+      contents: { watch: RANGE.contents },
+      messages: { watch: RANGE.messages },
+    },
+  };
+  for (const place of places) {
+    at(node, place.holder).watch = RANGE.holder;
+    at(node, place.path).slot = place.name;
+  }
+  // A duplicate of the key that tells what a block is would make its file ambiguous as well.
+  for (const place of places) {
+    const holder = at(node, place.holder);
+    for (const key of ['type', 'mimeType', 'resource']) holder.keys = { [key]: {}, ...holder.keys };
+  }
+  return node;
+}
+
+/** Slot name → its place and whose place it is. */
+export function places(dialects: readonly Dialect[]): ReadonlyMap<string, { place: SlotPlace; dialect: Dialect }> {
+  return new Map(
+    dialects.flatMap((dialect) => dialect.places.map((place) => [place.name, { place, dialect }] as const)),
+  );
+}
+
+/** A string of fewer raw bytes decodes to less than every inline limit, so nobody needs to look at it. */
+export function slotMin(limits: Limits): number {
+  return Math.ceil(Math.min(limits.inlineImage, limits.inlineOther, limits.inlineResource) / 3) * 4;
+}
+
+/** The node at a path such as `content[].resource.blob`, made on the way down. */
+function at(root: WatchNode, path: string): WatchNode {
+  let node = root;
+  for (const segment of path.replaceAll('[]', '.[]').split('.')) {
+    if (segment === '[]') {
+      node.items ??= {};
+      node = node.items;
+    } else {
+      node.keys ??= {};
+      node.keys[segment] ??= {};
+      node = node.keys[segment];
+    }
+  }
+  return node;
+}

@@ -1,0 +1,77 @@
+import type { Base64Decoder } from '../../wire/base64/decode.js';
+import { ByteStore } from '../../wire/json/byte-store.js';
+
+/** A quad that turns out not to be canonical can have begun at most three characters before the piece at hand. */
+const QUAD_TAIL = 4;
+
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * The spelling of a string that has left memory, from the first byte on that encoding its file again would not give:
+ * escapes, line breaks, the url-safe alphabet, missing padding, or no base64 at all. Bounded by `limits.spool`.
+ */
+export class Spelling {
+  readonly #limit: number;
+  readonly #account: (delta: number) => void;
+  readonly #kept = new ByteStore();
+  #tail: Buffer = NOTHING;
+  #bytes = 0;
+
+  constructor(limit: number, account: (delta: number) => void) {
+    this.#limit = limit;
+    this.#account = account;
+  }
+
+  /** Raw bytes seen since the canonical beginning ended, kept or not. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** True when more was seen than may be kept: the string cannot be written again as it came. */
+  get lost(): boolean {
+    return this.#bytes > this.#limit;
+  }
+
+  get pieces(): readonly Buffer[] {
+    return this.#kept.pieces();
+  }
+
+  /** Takes note of a piece the decoder has just read. @param before `decoder.chars` before that */
+  follow(decoder: Base64Decoder, piece: Buffer, before: number): void {
+    if (decoder.canonical) {
+      this.#tail = Buffer.concat([this.#tail, piece.subarray(-QUAD_TAIL)]).subarray(-QUAD_TAIL);
+      return;
+    }
+    this.leaveCanonical(decoder, before);
+    this.push(piece.subarray(Math.max(0, decoder.canonicalChars - before)));
+  }
+
+  /** The last `length` canonical bytes, at most a quad. */
+  tail(length: number): Buffer {
+    return length === 0 ? NOTHING : this.#tail.subarray(-length);
+  }
+
+  /** The canonical beginning is over; its last, incomplete quad belongs to the spelling. */
+  leaveCanonical(decoder: Base64Decoder, before: number): void {
+    const missing = before - decoder.canonicalChars;
+    if (this.#bytes === 0 && missing > 0) this.push(this.tail(missing));
+    this.#tail = NOTHING;
+  }
+
+  push(piece: Buffer): void {
+    if (piece.length === 0) return;
+    this.#bytes += piece.length;
+    if (this.lost) {
+      this.clear();
+      return;
+    }
+    this.#kept.append(piece, 0, piece.length);
+    this.#account(piece.length);
+  }
+
+  clear(): void {
+    const { size } = this.#kept;
+    this.#kept.clear();
+    if (size > 0) this.#account(-size);
+  }
+}

@@ -1,0 +1,74 @@
+import type { Library, Opened } from '../../files/library.js';
+import { sizeText } from '../../policy/amounts.js';
+import type { JsonObject } from '../../ports/json.js';
+import type { LocalTool } from './local-tools.js';
+import { failedCall, text } from './tool-text.js';
+
+export interface LinkToolDeps {
+  library: Pick<Library, 'open' | 'refer' | 'touch'>;
+}
+
+const INPUT: JsonObject = {
+  type: 'object',
+  properties: {
+    handle: { type: 'string', description: 'The handle of the file, mcp-file://…, as a tool or an upload gave it.' },
+  },
+  required: ['handle'],
+};
+
+/** Without a word more than clients need: every host pays for it with each list of tools. */
+const OUTPUT: JsonObject = {
+  type: 'object',
+  properties: { uri: { type: 'string' }, url: { type: 'string' }, expiresAt: { type: 'string' } },
+  required: ['uri', 'url', 'expiresAt'],
+};
+
+const DESCRIPTION =
+  'Get a new download link for a file whose handle (mcp-file://…) you have, when an earlier link has expired. A tool that ' +
+  'takes a file takes the handle itself, not a link.';
+
+/** In whatever a model copies: `Handle: mcp-file://…`, a Markdown link, quotes. */
+const HANDLE = /mcp-file:\/\/[^\s"'`<>()[\]]+/i;
+
+const REFUSALS: Record<Exclude<Opened['kind'], 'ready'>, [reason: string, text: string]> = {
+  pending: ['uploadIncomplete', 'the file of this handle has not been uploaded yet. Upload it first.'],
+  expired: ['fileExpired', 'the file of this handle has expired. Run the tool that gave it, or upload it, again.'],
+  unknown: ['fileNotFound', 'there is no file of yours with this handle. Copy the handle whole, as it was given.'],
+};
+
+/** Links die; handles live on, and give new ones. */
+export function linkTool(name: string, { library }: LinkToolDeps): LocalTool {
+  return {
+    name,
+    definition: {
+      title: 'Get a download link',
+      description: DESCRIPTION,
+      inputSchema: INPUT,
+      outputSchema: OUTPUT,
+      annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+    },
+    call: async ({ handle }, principal) => {
+      const uri = typeof handle === 'string' ? HANDLE.exec(handle)?.[0] : undefined;
+      if (uri === undefined) {
+        return failedCall("The argument 'handle' must be a handle, mcp-file://…, and holds none.", {
+          reason: 'malformedUri',
+          argument: 'handle',
+        });
+      }
+      const found = await library.open(uri, principal, new AbortController().signal);
+      if (found.kind !== 'ready') {
+        const [reason, words] = REFUSALS[found.kind];
+        return failedCall(`The argument 'handle' is ${uri}: ${words}`, { reason, argument: 'handle' });
+      }
+      await library.touch(found.record.id);
+      const { uri: handleUri, link, name, mimeType, size, digest } = await library.refer(found.record);
+      const ref = { uri: handleUri, url: link.url, name, mimeType, size, digest, expiresAt: link.expiresAt };
+      const lines = [
+        `File: ${ref.name} (${ref.mimeType}, ${sizeText(ref.size)})`,
+        `Download: ${ref.url}`,
+        `The link works until ${ref.expiresAt}; the handle gives new ones: ${ref.uri}`,
+      ];
+      return { content: [text(lines.join('\n'))], structuredContent: ref };
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { GatewayError } from '../../errors.js';
+import type { Opened } from '../../files/library.js';
+import type { Uploads } from '../../files/upload.js';
+import type { ClientFacts, Dialect, DialectMethod, FileOperation, FileOutcome } from '../../ports/dialect.js';
+import type { JsonObject } from '../../ports/json.js';
+import type { LocalAnswer } from '../client/local-answer.js';
+import { type ResourceFileDeps, resourceAsFile } from '../results/resource-file.js';
+import type { Inquire } from '../tools/catalog.js';
+
+export interface LocalMethodDeps extends ResourceFileDeps {
+  dialects: readonly Dialect[];
+  uploads: Uploads;
+}
+
+/** Who asks, and how the server is asked for them. */
+export interface MethodCaller {
+  client: ClientFacts;
+  principal: string;
+  /** None where there is no channel to the server yet. */
+  inquire: Inquire | undefined;
+  signal: AbortSignal;
+}
+
+/** Handles of files are nobody's resources. */
+const HANDLE = /^mcp-file:/i;
+
+/** The JSON-RPC methods that dialects add: Wharf answers them, whatever the server is. */
+export class LocalMethods {
+  readonly #deps: LocalMethodDeps;
+  readonly #methods: ReadonlyMap<string, DialectMethod>;
+
+  constructor(deps: LocalMethodDeps) {
+    this.#deps = deps;
+    this.#methods = new Map(deps.dialects.flatMap((dialect) => Object.entries(dialect.methods ?? {})));
+  }
+
+  has(method: string): boolean {
+    return this.#methods.has(method);
+  }
+
+  /** @throws GatewayError `params_invalid`, and what stores fail with */
+  async answer(method: string, params: JsonObject, caller: MethodCaller): Promise<LocalAnswer> {
+    const handler = this.#methods.get(method);
+    if (!handler) throw new Error(`no dialect has ${method}`);
+    try {
+      return { result: handler.write(await this.#perform(handler.read(params), caller), caller.client) };
+    } catch (thrown) {
+      const refused = thrown instanceof GatewayError ? refusalOf(thrown, handler) : undefined;
+      if (!refused) throw thrown;
+      return refused;
+    }
+  }
+
+  async #perform(operation: FileOperation, caller: MethodCaller): Promise<FileOutcome> {
+    const { uploads, library, server } = this.#deps;
+    const { principal } = caller;
+    if (operation.kind === 'authorizeUpload') {
+      const { kind: _, ...wanted } = operation;
+      const { uri, url, expiresAt } = await uploads.authorize({ principal, ...wanted, purpose: { server } });
+      return { kind: 'upload', file: { uri, ...wanted }, upload: { url, expiresAt } };
+    }
+    const { kind, uri } = operation;
+    const found = HANDLE.test(uri)
+      ? await library.open(uri, principal, caller.signal)
+      : await this.#resource(uri, caller);
+    if (found.kind !== 'ready') {
+      const [reason, text] = WHY[found.kind];
+      throw new GatewayError('params_invalid', { reason, text });
+    }
+    await library.touch(found.record.id);
+    // descriptors answer 200: their readers do not follow redirects
+    const ref = await library.refer(found.record, 'direct');
+    return { kind: kind === 'stat' ? 'stat' : 'download', uri, ref };
+  }
+
+  /** Some clients take every URI in a result for a file to be had here, the server's resources too. */
+  async #resource(uri: string, { principal, inquire, signal }: MethodCaller): Promise<Opened> {
+    const { library, server } = this.#deps;
+    const read = inquire && (await resourceAsFile(uri, principal, inquire, this.#deps, signal));
+    // what a result embeds need not be there to be read
+    const record = read ?? (await library.shown({ principal, server, uri }));
+    return record ? { kind: 'ready', record } : { kind: 'unknown' };
+  }
+}
+
+const WHY = {
+  pending: ['uploadIncomplete', 'the file has not been uploaded yet'],
+  expired: ['fileExpired', 'the file has expired'],
+  unknown: ['fileNotFound', 'there is no such file of yours'],
+} as const;
+
+/** The error in the dialect's own words, where it has some for it. */
+function refusalOf(error: GatewayError, handler: DialectMethod): LocalAnswer | undefined {
+  const { reason, allowed, actual } = error.facts;
+  if (typeof reason !== 'string') return undefined;
+  const data = handler.refuse?.({
+    reason,
+    ...(typeof allowed === 'number' && { maxSize: allowed }),
+    ...(typeof actual === 'number' && { actualSize: actual }),
+  });
+  return data && { error: { ...error.toJsonRpc(), data } };
+}

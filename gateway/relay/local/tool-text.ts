@@ -1,0 +1,30 @@
+import { GatewayError } from '../../errors.js';
+import type { JsonObject } from '../../ports/json.js';
+import { FILE_ERROR_META_KEY } from '../cut/places.js';
+
+export function text(words: string): JsonObject {
+  return { type: 'text', text: words };
+}
+
+/** A failed call in words that a model can act on; never structuredContent, which clients hold against the schema. */
+export function failedCall(words: string, facts: JsonObject): JsonObject {
+  return { content: [text(words)], isError: true, _meta: { [FILE_ERROR_META_KEY]: facts } };
+}
+
+/** What whoever asked can mend is a failed call. @throws what was thrown, if it is anything else */
+export function refusedCall(thrown: unknown): JsonObject {
+  if (!(thrown instanceof GatewayError)) throw thrown;
+  const { reason, allowed, actual } = thrown.facts;
+  switch (thrown.code) {
+    case 'upload_invalid':
+      return failedCall(thrown.message, { reason: String(reason) });
+    case 'upload_too_large':
+      return failedCall(thrown.message, {
+        reason: String(reason),
+        maxSize: Number(allowed),
+        actualSize: Number(actual),
+      });
+    default:
+      throw thrown;
+  }
+}

@@ -1,0 +1,146 @@
+import type { FileClaims, FileRecord } from '../../files/file.js';
+import { fileNameFor } from '../../files/file-name.js';
+import type { Stored } from '../../files/ingest.js';
+import type { Library } from '../../files/library.js';
+import { extensionOf, mediaTypeOf, sniff } from '../../files/media-type.js';
+import type { FileLabel } from '../../files/ticket.js';
+import type { NamedType } from '../../files/told-name.js';
+import type { HandleUses, OutgoingFile, Preview } from '../../ports/dialect.js';
+import type { MessageCuts } from '../cut/message-cuts.js';
+
+/** What tells a file's type. */
+const HEAD_BYTES = 4100;
+
+export interface Owner {
+  principal: string;
+  server: string;
+}
+
+export interface OutgoingFileDeps {
+  library: Library;
+  /** Renders a preview of an image, or nothing. Never throws. */
+  previewOf: (record: FileRecord, head: Buffer, signal: AbortSignal) => Promise<Preview | undefined>;
+}
+
+interface Published {
+  file: OutgoingFile;
+  record: FileRecord;
+}
+
+/** The stored files of one message on their way to becoming links: each is published once, however often it stands. */
+export class OutgoingFiles {
+  readonly #deps: OutgoingFileDeps;
+  readonly #owner: Owner;
+  readonly #cuts: MessageCuts;
+  readonly #signal: AbortSignal;
+  readonly #uses: () => HandleUses | undefined;
+  readonly #byDigest = new Map<string, Published>();
+  #count = 0;
+  #bytes = 0;
+
+  /** @param uses what a model can do with a handle, asked for when there is one */
+  constructor(
+    deps: OutgoingFileDeps,
+    owner: Owner,
+    cuts: MessageCuts,
+    signal: AbortSignal,
+    uses: () => HandleUses | undefined,
+  ) {
+    this.#uses = uses;
+    this.#deps = deps;
+    this.#owner = owner;
+    this.#cuts = cuts;
+    this.#signal = signal;
+  }
+
+  /** Different files published. */
+  get count(): number {
+    return this.#byDigest.size;
+  }
+
+  /** Their bytes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get(digest: string): OutgoingFile | undefined {
+    return this.#byDigest.get(digest)?.file;
+  }
+
+  /** Key of the object that holds a published file's bytes; an older one than was stored now, if they were known. */
+  keyOf(digest: string): string | undefined {
+    return this.recordOf(digest)?.key;
+  }
+
+  /** Record of a published file. */
+  recordOf(digest: string): FileRecord | undefined {
+    return this.#byDigest.get(digest)?.record;
+  }
+
+  /**
+   * Makes stored bytes a file with a link and, for an image, a preview.
+   * @param subject the tool, prompt or method that gave it: nameless files are called after it
+   * @param told what the call or a text says that it is called
+   */
+  async publish(
+    stored: Stored,
+    claims: FileClaims,
+    subject: string,
+    told?: (type: NamedType) => string | undefined,
+  ): Promise<OutgoingFile> {
+    this.#count += 1;
+    const known = this.#byDigest.get(stored.digest);
+    if (known && !isNamed(claims)) return known.file;
+    const sniffed = await sniff(stored.head);
+    const type = { mimeType: mediaTypeOf(claims.mimeType, sniffed), ext: extensionOf(claims.mimeType, sniffed) };
+    const { name: given, uri } = claims;
+    const index = this.#count;
+    const name = fileNameFor({
+      name: given,
+      uri,
+      told: told && (() => told(type)),
+      owner: subject,
+      index,
+      ext: type.ext,
+    });
+    const label = { name, mimeType: type.mimeType };
+    if (known) return this.#again(known, label);
+    const { principal, server } = this.#owner;
+    const record = await this.#deps.library.publish(stored, { principal, server, ...label });
+    this.#cuts.settled(stored);
+    return this.#refer(record, stored.head);
+  }
+
+  /** A file that has its record already. */
+  async add(record: FileRecord): Promise<OutgoingFile> {
+    this.#count += 1;
+    const known = this.#byDigest.get(record.digest);
+    if (known) return this.#again(known, record);
+    const end = Math.min(record.size, HEAD_BYTES) - 1;
+    const read = await this.#deps.library.read(record.key, this.#signal, { start: 0, end: Math.max(end, 0) });
+    const head: Buffer[] = [];
+    if (read.kind === 'found') for await (const chunk of read.body) head.push(chunk as Buffer);
+    return this.#refer(record, Buffer.concat(head));
+  }
+
+  /** The same bytes under another name are the same file: one handle, and a link that gives them that name. */
+  async #again({ file, record }: Published, { name, mimeType }: FileLabel): Promise<OutgoingFile> {
+    if (name === file.ref.name && mimeType === file.ref.mimeType) return file;
+    return { ...file, ref: await this.#deps.library.refer(record, 'usual', { name, mimeType }) };
+  }
+
+  async #refer(record: FileRecord, head: Buffer): Promise<OutgoingFile> {
+    const ref = await this.#deps.library.refer(record);
+    const preview = await this.#deps.previewOf(record, head, this.#signal);
+    const uses = this.#uses();
+    const file: OutgoingFile = { ref, ...(preview && { preview }), ...(uses && { uses }) };
+    this.#byDigest.set(record.digest, { file, record });
+    this.#bytes += record.size;
+    return file;
+  }
+}
+
+/** Whether its server says what a file is called. */
+function isNamed({ name, uri }: FileClaims): boolean {
+  return name !== undefined || uri !== undefined;
+}

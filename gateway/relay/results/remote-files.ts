@@ -1,0 +1,237 @@
+import { breathe } from '../../budget/turn.js';
+import { asGatewayError, type GatewayError } from '../../errors.js';
+import type { FileRecord } from '../../files/file.js';
+import { storeFile } from '../../files/store-file.js';
+import { rangeAt } from '../../json/edits.js';
+import { lightValue } from '../../json/light-value.js';
+import { valueAt } from '../../json/value-at.js';
+import { isObject } from '../../mcp/request.js';
+import { contrast } from '../../policy/amounts.js';
+import type { Limits } from '../../policy/limits.js';
+import type { Dialect, FileReason, RemoteFile, RemoteTransfer } from '../../ports/dialect.js';
+import type { JsonObject, JsonPath } from '../../ports/json.js';
+import type { HeldMessage } from '../../wire/json/reader.js';
+import { brief, rulesFor } from '../arguments/upload-to-server.js';
+import { RANGE } from '../cut/places.js';
+import type { RelayDeps } from '../exchange.js';
+import type { Inquire } from '../tools/catalog.js';
+import { paced } from '../upstream/paced.js';
+import { LINK_MARK, LINK_METHODS } from './lazy-links.js';
+
+/** Bytes of a message that are looked at in one step. */
+const LOOK = 64 * 1024;
+
+export interface RemoteDeps {
+  deps: RelayDeps;
+  principal: string;
+  inquire: Inquire;
+  signal: AbortSignal;
+}
+
+/** A result in a message. */
+export interface ResultPlace {
+  /** Where it stands in the message. */
+  path: JsonPath;
+  /** Those of its members in which files may be named, as far as they are not too much to be looked into. */
+  result: JsonObject;
+  /** What nameless files in it are called after. */
+  subject: string;
+}
+
+/** A file that a server named, and what became of it. */
+export interface FetchedFile {
+  dialect: Dialect;
+  transfer: RemoteTransfer;
+  remote: RemoteFile;
+  /** The result it stands in. */
+  result: ResultPlace;
+  /** The object that names it, and where it stands in the message. */
+  holder: JsonObject;
+  path: JsonPath;
+  outcome: { kind: 'stored'; record: FileRecord } | RemoteFailure;
+}
+
+export interface RemoteFailure {
+  kind: 'failed';
+  reason: FileReason;
+  detail: string;
+}
+
+/** A cheap look: whether the answer to one of these methods may name a file that the server keeps. */
+export function mayNameFiles(
+  read: (start: number, end: number) => Buffer,
+  size: number,
+  methods: readonly string[],
+  dialects: readonly Dialect[],
+): boolean {
+  const links = methods.some((method) => LINK_METHODS.has(method)) ? [LINK_MARK] : [];
+  const marks = new Set(
+    links.concat(dialects.flatMap(({ transfer }) => methods.flatMap((method) => transfer?.marks(method) ?? []))),
+  );
+  if (marks.size === 0) return false;
+  const overlap = Math.max(...[...marks].map((mark) => mark.length));
+  for (let from = 0; from < size; from += LOOK) {
+    const piece = read(from, Math.min(from + LOOK + overlap, size));
+    for (const mark of marks) if (piece.includes(mark)) return true;
+  }
+  return false;
+}
+
+/** Members of a result in which files are named. */
+const MEMBERS = [
+  ['content', RANGE.content],
+  ['structuredContent', RANGE.structuredContent],
+  ['contents', RANGE.contents],
+  ['messages', RANGE.messages],
+] as const;
+
+/**
+ * The results that answers have, and those inside them: `tasks/get` of the tasks extension answers with one. Of each so
+ * much is made as there may be in all of one message; what is more is left out, and passes as it came.
+ */
+export async function resultsIn(
+  message: HeldMessage,
+  answers: readonly { base: JsonPath; subject: string }[],
+  { values }: Pick<Limits, 'values'>,
+): Promise<ResultPlace[]> {
+  const found: ResultPlace[] = [];
+  let left = values;
+  const read = async (path: JsonPath): Promise<JsonObject> => {
+    const result: JsonObject = {};
+    for (const [key, name] of MEMBERS) {
+      const range = rangeAt(message, name, [...path, key]);
+      const value = range && lightValue(message, range, { values: left });
+      if (!range || value === undefined) continue;
+      left -= range.values;
+      result[key] = value;
+      await breathe();
+    }
+    return result;
+  };
+  for (const { base, subject } of answers) {
+    const outer = [...base, 'result'];
+    for (const path of [outer, [...outer, 'result']]) {
+      if (!rangeAt(message, RANGE.result, path)) break;
+      const result = await read(path);
+      if (Object.keys(result).length > 0) found.push({ path, result, subject });
+    }
+  }
+  return found;
+}
+
+/**
+ * Brings the files that a server only names into the store, each once, up to `limits.files` of them; more are left to
+ * the client. A file that cannot be had is told of as such;
+ * an object of structuredContent that looks like one is left alone when the server knows nothing of files.
+ */
+export async function fetchRemoteFiles(results: readonly ResultPlace[], context: RemoteDeps): Promise<FetchedFile[]> {
+  const { dialects, limits } = context.deps;
+  const outcomes = new Map<string, FetchedFile['outcome'] | undefined>();
+  const noFiles = new Set<string>();
+  const fetched: FetchedFile[] = [];
+  for (const dialect of dialects) {
+    const { transfer } = dialect;
+    if (!transfer) continue;
+    for (const result of results) {
+      await breathe();
+      for (const remote of transfer.remoteFiles(result.result)) {
+        // whatever they name: each entry is written, with its link, and perhaps with a preview
+        if (fetched.length >= limits.files) return fetched;
+        if (!outcomes.has(remote.uri)) {
+          if (outcomes.size >= limits.files || (remote.isGuess && noFiles.has(schemeOf(remote)))) continue;
+          const outcome = await fetchOne(remote, transfer, result.subject, context);
+          outcomes.set(remote.uri, outcome);
+          // a server has many resources, and names them much as it names files
+          if (!outcome) noFiles.add(schemeOf(remote));
+        }
+        const known = outcomes.get(remote.uri);
+        if (!known && remote.kind === 'value') continue;
+        const outcome = known ?? failure('unreachable', 'the server has no method to fetch it');
+        const holder = valueAt(result.result, remote.path);
+        if (!isObject(holder)) continue;
+        fetched.push({ dialect, transfer, remote, result, holder, path: [...result.path, ...remote.path], outcome });
+      }
+    }
+  }
+  return fetched;
+}
+
+/** @returns undefined when the server does not know how files are fetched, or that this guess is one */
+async function fetchOne(
+  remote: RemoteFile,
+  transfer: RemoteTransfer,
+  subject: string,
+  { deps, principal, inquire, signal }: RemoteDeps,
+): Promise<FetchedFile['outcome'] | undefined> {
+  const own = await ownFile(remote, deps, principal);
+  if (own) return { kind: 'stored', record: own };
+  const answer = await deps.remoteMethods
+    .of(principal)
+    .first(transfer.downloadRequests(remote.uri), inquire, remote.isGuess);
+  if (answer.kind === 'unknown' || (answer.kind !== 'result' && remote.isGuess)) return undefined;
+  if (answer.kind === 'silent') return failure('unreachable', 'the server did not say where it is');
+  if (answer.kind === 'refused') {
+    const reason = transfer.readRefusal(answer.error.data)?.reason ?? 'fileNotFound';
+    return failure(reason, `the server refused: ${brief(answer.error.message)}`);
+  }
+  const download = transfer.readDownload(answer.request, answer.result);
+  if (!download && remote.isGuess) return undefined;
+  if (!download) return failure('unreachable', `the server answered ${answer.request.method} with something else`);
+  if (differ(remote.size, download.size)) return failure('sizeMismatch', 'the server names two sizes for it');
+  if (differ(remote.digest, download.digest)) return failure('digestMismatch', 'the server names two digests for it');
+  const size = remote.size ?? download.size;
+  const digest = remote.digest ?? download.digest;
+  const { limits, server, cut, files } = deps;
+  if (size !== undefined && size > limits.file) {
+    const { allowed, actual } = contrast(limits.file, size);
+    return failure('maxSizeExceeded', `it has ${actual}, and at most ${allowed} is allowed`);
+  }
+  try {
+    const { url, headers } = download.descriptor;
+    const { body } = await deps.transfer.download({ url, headers, rules: rulesFor(deps) }, signal);
+    try {
+      const file = {
+        bytes: paced(body, { server, pace: deps.pace, signal }),
+        claims: remote.claims,
+        principal,
+        server,
+        subject,
+        limit: { name: 'limits.file', bytes: limits.file, path: 'the server' },
+        expect: { ...(size !== undefined && { size }), ...(digest !== undefined && { digest }) },
+      };
+      return { kind: 'stored', record: await storeFile(file, { ingest: cut.ingest, library: files.library }, signal) };
+    } finally {
+      body.destroy();
+    }
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const error = asGatewayError(thrown);
+    if (error.code === 'internal') throw error;
+    deps.log.warn({ code: error.code, facts: error.facts, err: error.cause }, 'a file of the server was not fetched');
+    return failure(reasonOf(error), error.message.replace(/\.$/, ''));
+  }
+}
+
+/** The caller's own file, whose handle the server was given as a text: nobody needs to be asked. */
+async function ownFile({ uri }: RemoteFile, { files }: RelayDeps, principal: string): Promise<FileRecord | undefined> {
+  // another gateway may be called the same
+  const found = files.library.names(uri) ? await files.library.resolve(uri, principal) : undefined;
+  return found?.kind === 'ready' ? found.record : undefined;
+}
+
+function reasonOf({ code, facts }: GatewayError): FileReason {
+  if (facts.reason === 'digestMismatch' || facts.reason === 'sizeMismatch') return facts.reason;
+  return code === 'fetch_too_large' || code === 'file_too_large' ? 'maxSizeExceeded' : 'unreachable';
+}
+
+function failure(reason: FileReason, detail: string): RemoteFailure {
+  return { kind: 'failed', reason, detail };
+}
+
+function schemeOf({ uri }: RemoteFile): string {
+  return uri.slice(0, uri.indexOf(':')).toLowerCase();
+}
+
+function differ<T>(one: T | undefined, other: T | undefined): boolean {
+  return one !== undefined && other !== undefined && one !== other;
+}

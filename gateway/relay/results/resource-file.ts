@@ -1,0 +1,71 @@
+import type { FileClaims, FileRecord } from '../../files/file.js';
+import type { IngestDeps } from '../../files/ingest.js';
+import type { Library } from '../../files/library.js';
+import { storeFile } from '../../files/store-file.js';
+import { isObject } from '../../mcp/request.js';
+import type { Limits } from '../../policy/limits.js';
+import type { JsonObject } from '../../ports/json.js';
+import { decodeTolerantBase64 } from '../../wire/base64/decode-text.js';
+import type { Inquire } from '../tools/catalog.js';
+
+export interface ResourceFileDeps {
+  ingest: IngestDeps;
+  library: Library;
+  server: string;
+  limits: Limits;
+}
+
+/**
+ * Makes a file of a resource of the server's, read on the client's own session: nothing that the client could not read
+ * itself.
+ * @param known what has been said of it elsewhere
+ * @returns undefined when the server has no such resource
+ */
+export async function resourceAsFile(
+  uri: string,
+  principal: string,
+  inquire: Inquire,
+  { ingest, library, server, limits }: ResourceFileDeps,
+  signal: AbortSignal,
+  known: FileClaims = {},
+): Promise<FileRecord | undefined> {
+  const answer = await inquire('resources/read', { uri });
+  if (!answer || 'error' in answer || !Array.isArray(answer.result.contents)) return undefined;
+  const item = answer.result.contents.find((candidate): candidate is JsonObject => isObject(candidate));
+  return item && contentAsFile(item, uri, principal, { ingest, library, server, limits }, signal, known);
+}
+
+/**
+ * Makes a file of a resource's content.
+ * @returns undefined when there is none in it
+ */
+export async function contentAsFile(
+  item: JsonObject,
+  uri: string,
+  principal: string,
+  { ingest, library, server, limits }: ResourceFileDeps,
+  signal: AbortSignal,
+  known: FileClaims = {},
+): Promise<FileRecord | undefined> {
+  const bytes = bytesOf(item);
+  if (!bytes) return undefined;
+  const { mimeType } = item;
+  const file = {
+    bytes: piecesOf(bytes),
+    claims: { ...known, uri, ...(typeof mimeType === 'string' && { mimeType }) },
+    principal,
+    server,
+    subject: 'resource',
+    limit: { name: 'limits.file', bytes: limits.file, path: 'the resource' },
+  };
+  return storeFile(file, { ingest, library }, signal);
+}
+
+function bytesOf({ text, blob }: JsonObject): Buffer | undefined {
+  if (typeof blob === 'string') return decodeTolerantBase64(blob) ?? undefined;
+  return typeof text === 'string' ? Buffer.from(text) : undefined;
+}
+
+async function* piecesOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}

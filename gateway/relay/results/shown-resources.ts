@@ -1,0 +1,61 @@
+import { isObject } from '../../mcp/request.js';
+import type { ClientFacts, Dialect } from '../../ports/dialect.js';
+import type { JsonObject, JsonPath } from '../../ports/json.js';
+import type { MessageCuts } from '../cut/message-cuts.js';
+import type { RelayDeps } from '../exchange.js';
+import type { ResultPlace } from './remote-files.js';
+import { contentAsFile } from './resource-file.js';
+
+/** Clients fetch these themselves, or have them already. */
+const NOT_OF_THE_SERVER = /^(?:https?|data|file):/i;
+
+/** Whether a client asks by a method of Wharf's for what a URI in a result stands for. */
+function asksForUris(client: ClientFacts, dialects: readonly Dialect[]): boolean {
+  return dialects.some(
+    (dialect) => dialect.methods && (dialect.spokenBy(client) || client.dialects?.includes(dialect.name)),
+  );
+}
+
+/**
+ * Keeps what embedded resources hold, for clients that take every URI in a result for a file that can be had. Servers
+ * need not be able to read them again. Never fails a message that could go without.
+ */
+export async function keepShownResources(
+  results: readonly ResultPlace[],
+  cuts: MessageCuts,
+  { client, principal, signal }: { client: ClientFacts; principal: string; signal: AbortSignal },
+  { server, dialects, limits, files, cut, log }: RelayDeps,
+): Promise<void> {
+  if (!asksForUris(client, dialects)) return;
+  const { library } = files;
+  let kept = 0;
+  try {
+    for (const { path, result } of results) {
+      const { content } = result;
+      for (const [index, block] of Array.isArray(content) ? content.entries() : []) {
+        const resource = isObject(block) && block.type === 'resource' ? block.resource : undefined;
+        if (!isObject(resource) || typeof resource.uri !== 'string' || NOT_OF_THE_SERVER.test(resource.uri)) continue;
+        const item = withBlob(resource, [...path, 'content', index, 'resource', 'blob'], cuts);
+        if (!item || library.names(resource.uri)) continue;
+        if (kept >= limits.files) return;
+        kept += 1;
+        const { uri } = resource;
+        const deps = { ingest: cut.ingest, library, server, limits };
+        const record = await contentAsFile(item, uri, principal, deps, signal);
+        if (record) await library.noteShown({ principal, server, uri }, record.id);
+      }
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    log.warn({ err: error }, 'a resource in a result could not be kept');
+  }
+}
+
+/** A short blob has been set aside; a long one has become a file of its own, and its block names that. */
+function withBlob(resource: JsonObject, path: JsonPath, cuts: MessageCuts): JsonObject | undefined {
+  if (resource.blob !== '') return resource;
+  const text = JSON.stringify(path);
+  const cut = cuts.cuts.find(({ value }) => JSON.stringify(value.path) === text);
+  const blob = cut?.inline && Buffer.concat(cut.inline).toString('latin1');
+  return blob === undefined ? undefined : { ...resource, blob };
+}

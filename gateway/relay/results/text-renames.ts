@@ -1,0 +1,119 @@
+import { breathe } from '../../budget/turn.js';
+import { type Edit, replaceRange } from '../../json/edits.js';
+import type { Located } from '../../json/locate.js';
+import { isObject } from '../../mcp/request.js';
+import type { Room } from '../client/room.js';
+import type { ResultPlace } from './remote-files.js';
+
+/** Names that are replaced in the texts of one message. Each becomes a link, which may be a hundred times as long. */
+const MAX_RENAMED = 100;
+
+/** Places of one message that are looked at: what is no URI of a file may stand there a million times. */
+const MAX_LOOKS = 10_000;
+
+/** What every URI has that can be told from words. */
+const MARK = '://';
+
+/** Characters of a URI by which it is looked for; a shorter one may stand for something else. */
+const LEAST = 12;
+
+/** Characters before the mark: those of a scheme (RFC 3986 §3.1). */
+const SCHEME_CHARACTER = /[a-z0-9+.-]/i;
+const MAX_SCHEME = 64;
+
+/** What would make a URI a longer one. */
+const GOES_ON = /[\w~/-]/;
+
+/** Servers repeat structuredContent as text, for hosts that show nothing else: there the server's URI leads nowhere. */
+export class TextRenames {
+  readonly #located: Located;
+  readonly #room: Room;
+  #renamed = 0;
+  #looks = 0;
+
+  /** @param located the texts of all results are in it */
+  constructor(located: Located, room: Room) {
+    this.#located = located;
+    this.#room = room;
+  }
+
+  /** @param names what stands for each URI, in the texts of one result */
+  async rename(result: ResultPlace, names: ReadonlyMap<string, string>): Promise<Edit[]> {
+    const edits: Edit[] = [];
+    const known = byBeginning(names);
+    if (known.size === 0) return edits;
+    for (const [index, text] of textsOf(result)) {
+      await breathe();
+      const found = this.#find(text, known);
+      const range = found.length > 0 && this.#located.at([...result.path, 'content', index, 'text']);
+      const growth = found.reduce((sum, { uri, name }) => sum + Buffer.byteLength(name) - uri.length, 0);
+      if (!range || !this.#room.take(growth)) continue;
+      this.#renamed += found.length;
+      edits.push(replaceRange(range, JSON.stringify(renamed(text, found))));
+    }
+    return edits;
+  }
+
+  #find(text: string, known: ReadonlyMap<string, Known[]>): Found[] {
+    const found: Found[] = [];
+    for (let mark = text.indexOf(MARK); mark >= 0; ) {
+      this.#looks += 1;
+      if (this.#looks > MAX_LOOKS || this.#renamed + found.length >= MAX_RENAMED) break;
+      const at = schemeBefore(text, mark);
+      const named = known.get(text.slice(at, at + LEAST))?.find(({ uri }) => standsAt(text, at, uri));
+      if (named) found.push({ at, ...named });
+      mark = text.indexOf(MARK, named ? at + named.uri.length : mark + MARK.length);
+    }
+    return found;
+  }
+}
+
+interface Known {
+  uri: string;
+  /** What it becomes. */
+  name: string;
+}
+
+interface Found extends Known {
+  at: number;
+}
+
+/** URIs that can be told from other words, by their first characters, the longest first. */
+function byBeginning(names: ReadonlyMap<string, string>): Map<string, Known[]> {
+  const known = new Map<string, Known[]>();
+  for (const [uri, name] of [...names].sort(([one], [other]) => other.length - one.length)) {
+    if (uri.length < LEAST || !uri.includes(MARK)) continue;
+    const beginning = uri.slice(0, LEAST);
+    known.set(beginning, [...(known.get(beginning) ?? []), { uri, name }]);
+  }
+  return known;
+}
+
+function schemeBefore(text: string, mark: number): number {
+  let at = mark;
+  while (at > 0 && mark - at < MAX_SCHEME && SCHEME_CHARACTER.test(text[at - 1] as string)) at--;
+  return at;
+}
+
+function standsAt(text: string, at: number, uri: string): boolean {
+  return text.startsWith(uri, at) && !GOES_ON.test(text[at + uri.length] ?? ' ');
+}
+
+function renamed(text: string, found: readonly Found[]): string {
+  const pieces: string[] = [];
+  let end = 0;
+  for (const { at, uri, name } of found) {
+    pieces.push(text.slice(end, at), name);
+    end = at + uri.length;
+  }
+  return [...pieces, text.slice(end)].join('');
+}
+
+/** The texts of a result, each with its index in `content`. */
+export function textsOf({ result }: ResultPlace): [number, string][] {
+  const { content } = result;
+  if (!Array.isArray(content)) return [];
+  return [...content.entries()].flatMap(([index, block]): [number, string][] =>
+    isObject(block) && block.type === 'text' && typeof block.text === 'string' ? [[index, block.text]] : [],
+  );
+}

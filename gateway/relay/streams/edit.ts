@@ -1,0 +1,198 @@
+import { GatewayError } from '../../errors.js';
+import { storeFile } from '../../files/store-file.js';
+import { rangeAt } from '../../json/edits.js';
+import { lightValue } from '../../json/light-value.js';
+import { isObject, STATELESS_SINCE } from '../../mcp/request.js';
+import type { Limits } from '../../policy/limits.js';
+import type { OutgoingFile } from '../../ports/dialect.js';
+import type { JsonObject, JsonValue } from '../../ports/json.js';
+import { FILES_META_KEY, RANGE } from '../cut/places.js';
+import type { RelayDeps } from '../exchange.js';
+import { type AnswerEdit, type EditableAnswer, replaceOutcome } from '../results/answer-edit.js';
+import type { Addressee } from '../results/to-client.js';
+import { fileEntry } from '../results/translate.js';
+import { prefixOf } from '../upstream/paced.js';
+import { itemOf, type StreamItem } from './item.js';
+import { refusalOf, rpcErrorOf, ServerError } from './refusal.js';
+import { openRemote, type RemoteContext, twice } from './remote.js';
+import type { StreamSender } from './send.js';
+
+const INVALID_PARAMS = -32602;
+
+/** How a server's own stream is asked for while its answer to `resources/read` is at hand; undefined: it has none. */
+export type Remote = (answer: { to: Pick<Addressee, 'inquire' | 'signal'> }) => Promise<RemoteContext | undefined>;
+
+/**
+ * Makes the answer to a `resources/read` what a client gets that asked for a stream and cannot be given bytes: a link.
+ * @param take is given the content instead, and what is left of the answer says nothing
+ */
+export function linkInstead(
+  sender: StreamSender,
+  remote: Remote,
+  deps: RelayDeps,
+  take?: (item: StreamItem) => void,
+): AnswerEdit {
+  const { uri, streaming, client } = sender.order;
+  return async (answer) => {
+    const { message, cuts, base } = answer;
+    try {
+      const item = await contentOf(answer, uri, remote, deps, streaming);
+      const { stored } = item;
+      const kept = () => stored && cuts.settled(stored);
+      if (take) {
+        take(item);
+        // whoever took it removes it
+        kept();
+        return replaceOutcome(answer, 'result', '{}');
+      }
+      const link = await sender.linkTo(item, kept);
+      const isStateless = client.protocolVersion >= STATELESS_SINCE;
+      return replaceOutcome(answer, 'result', JSON.stringify(isStateless ? { resultType: 'complete', ...link } : link));
+    } catch (thrown) {
+      if (!(thrown instanceof ServerError) && !(thrown instanceof GatewayError && thrown.code === 'stream_refused')) {
+        throw thrown;
+      }
+      if (rangeAt(message, RANGE.error, [...base, 'error']) && thrown instanceof ServerError) return [];
+      return replaceOutcome(answer, 'error', JSON.stringify(rpcErrorOf(thrown, streaming, client)));
+    }
+  };
+}
+
+async function contentOf(
+  answer: EditableAnswer,
+  uri: string,
+  remote: Remote,
+  deps: RelayDeps,
+  streaming: StreamSender['order']['streaming'],
+): Promise<StreamItem> {
+  const { message, cuts, base } = answer;
+  const error = errorIn(answer, deps.limits);
+  if (error === undefined) return itemOf(message, cuts, base, uri, { library: deps.cut.library, limits: deps.limits });
+  const refusal = refusalOf(error, uri, streaming);
+  const context = isMissing(refusal) ? undefined : await remote(answer);
+  if (!context) throw refusal;
+  return openRemote(uri, context);
+}
+
+/**
+ * Gives a client that only reads what the server only streams: as a blob, or where that would be too long as the link
+ * that every such resource becomes. Any other answer is left as it is.
+ */
+export function readByStream(uri: string, remote: Remote, deps: RelayDeps): AnswerEdit {
+  return async (answer) => {
+    const error = errorIn(answer, deps.limits);
+    if (error === undefined) return [];
+    const context = await remote(answer);
+    if (!context || saysMissing(error, uri, context)) return [];
+    const result = await twice(() => readRemote(uri, context, answer, deps)).catch((thrown: unknown) => {
+      // its own refusal to read says more than its refusal to stream
+      if (thrown instanceof ServerError || (thrown as GatewayError).code === 'stream_refused') return undefined;
+      throw thrown;
+    });
+    return result ? replaceOutcome(answer, 'result', JSON.stringify(result)) : [];
+  };
+}
+
+async function readRemote(
+  uri: string,
+  context: RemoteContext,
+  answer: EditableAnswer,
+  deps: RelayDeps,
+): Promise<JsonObject> {
+  const item = await openRemote(uri, context);
+  try {
+    return await readAll(uri, item, answer, deps);
+  } catch (error) {
+    item.discard?.();
+    throw error;
+  }
+}
+
+async function readAll(
+  uri: string,
+  item: StreamItem,
+  { to, cuts }: EditableAnswer,
+  deps: RelayDeps,
+): Promise<JsonObject> {
+  const { limits, server, cut } = deps;
+  const { client, principal, signal, facts } = to;
+  const about = { uri, ...(item.mimeType !== undefined && { mimeType: item.mimeType }) };
+  const isStateless = client.protocolVersion >= STATELESS_SINCE;
+  const complete = isStateless ? { resultType: 'complete' } : {};
+  if (item.size !== undefined && item.size > limits.file) throw tooLarge(uri, limits.file, item.size);
+  const prefix = await prefixOf(toGenerator(item.read(signal)), limits.inlineResource);
+  if (prefix.complete && prefix.bytes.length <= limits.inlineResource) {
+    if (item.size !== undefined && item.size !== prefix.bytes.length) throw broken(server);
+    const blob = prefix.bytes.toString('base64');
+    // it stands in the message from now on
+    cuts.account(blob.length);
+    if (cuts.failure) throw cuts.failure;
+    return { ...complete, contents: [{ ...about, blob }] };
+  }
+  const record = await storeFile(
+    {
+      bytes: whole(prefix.all, item.size, server),
+      claims: { ...about, ...(item.name !== undefined && { name: item.name }) },
+      principal,
+      server,
+      subject: 'resources/read',
+      limit: { name: 'limits.file', bytes: limits.file, path: uri },
+    },
+    cut,
+    signal,
+  );
+  const ref = await cut.library.refer(record);
+  facts.files += 1;
+  facts.fileBytes += record.size;
+  facts.content = record;
+  const place = [...cut.places.values()].find((known) => known.place.kind === 'resource')?.place;
+  const writer = deps.dialects.find((dialect) => dialect.spokenBy(client));
+  if (!place || !writer) throw new Error('no dialect writes resources');
+  const file: OutgoingFile = { ref };
+  return {
+    ...complete,
+    contents: writer.write(place, file, about, client),
+    ...(isStateless && { cacheScope: 'private', ttlMs: ref.ttlSeconds * 1000 }),
+    _meta: { [FILES_META_KEY]: [{ ...fileEntry(ref), contentIndex: 0 }] },
+  };
+}
+
+/** What came in the place of a result. */
+function errorIn({ message, base }: EditableAnswer, limits: Limits): JsonValue | undefined {
+  const range = rangeAt(message, RANGE.error, [...base, 'error']);
+  // an error without words is one all the same
+  return range && (lightValue(message, range, limits) ?? null);
+}
+
+/** Of what a server on 2026-07-28 does not know it says the same as of whatever else it refuses. */
+function saysMissing(error: JsonValue, uri: string, { streaming }: RemoteContext): boolean {
+  const isAnything = isObject(error) && error.code === INVALID_PARAMS;
+  return !isAnything && isMissing(refusalOf(error, uri, streaming));
+}
+
+/** What the server does not know, it does not stream either. */
+function isMissing(refusal: GatewayError | ServerError): boolean {
+  return refusal instanceof GatewayError && refusal.facts.reason === 'resourceNotFound';
+}
+
+async function* toGenerator(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield* source;
+}
+
+/** Nothing is published of a body that is shorter or longer than it said. */
+async function* whole(source: AsyncIterable<Buffer>, size: number | undefined, server: string): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of source) {
+    bytes += chunk.length;
+    yield chunk;
+  }
+  if (size !== undefined && bytes !== size) throw broken(server);
+}
+
+function broken(server: string): GatewayError {
+  return new GatewayError('upstream_closed', { server });
+}
+
+function tooLarge(path: string, allowed: number, actual: number): GatewayError {
+  return new GatewayError('file_too_large', { path, limit: 'limits.file', allowed, actual });
+}

@@ -1,0 +1,144 @@
+import { GatewayError } from '../../errors.js';
+import type { FileRecord } from '../../files/file.js';
+import type { Stored } from '../../files/ingest.js';
+import type { Library } from '../../files/library.js';
+import { rangeAt } from '../../json/edits.js';
+import { lightValue } from '../../json/light-value.js';
+import { isObject } from '../../mcp/request.js';
+import type { Limits } from '../../policy/limits.js';
+import type { JsonPath } from '../../ports/json.js';
+import { Base64Decoder } from '../../wire/base64/decode.js';
+import { decodeTolerantBase64 } from '../../wire/base64/decode-text.js';
+import { readDataUri } from '../../wire/data-uri.js';
+import type { HeldMessage } from '../../wire/json/reader.js';
+import type { Cut } from '../cut/cut.js';
+import { type MessageCuts, pointer } from '../cut/message-cuts.js';
+import { RANGE } from '../cut/places.js';
+
+/** Raw base64 decoded in one step. */
+const PIECE = 48 * 1024;
+
+/** The content of one resource, wherever its bytes are. */
+export interface StreamItem {
+  /** As the server said it. */
+  mimeType?: string;
+  name?: string;
+  /** Bytes, unless they are still on their way. */
+  size?: number;
+  /** SHA-256, base64url without padding. */
+  digest?: string;
+  read(signal: AbortSignal): AsyncIterable<Buffer>;
+  /** Lets go of a source that is not read to its end. */
+  discard?: () => void;
+  /** Bytes of it in memory. */
+  held?: number;
+  /** Present once the bytes are in the store. */
+  stored?: Stored;
+  /** Present once they are a file. */
+  record?: FileRecord;
+}
+
+/**
+ * The content that a `resources/read` was made for: of several the first whose URI is that one.
+ * @throws GatewayError `stream_refused`, `file_not_base64`, `file_key_duplicate`, and what storing it failed with
+ */
+export async function itemOf(
+  message: HeldMessage,
+  cuts: MessageCuts,
+  base: JsonPath,
+  uri: string,
+  { library, limits }: { library: Library; limits: Pick<Limits, 'values'> },
+): Promise<StreamItem> {
+  const range = rangeAt(message, RANGE.result, [...base, 'result']);
+  const result = range && lightValue(message, range, limits);
+  const contents = isObject(result) ? result.contents : undefined;
+  const items = Array.isArray(contents) ? contents.filter(isObject) : [];
+  const [only, ...others] = items;
+  const item = items.find((candidate) => candidate.uri === uri) ?? (others.length === 0 ? only : undefined);
+  if (!item || !Array.isArray(contents)) throw noContent(uri);
+  const [duplicate] = message.duplicates;
+  if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
+  const about = {
+    ...(typeof item.mimeType === 'string' && { mimeType: item.mimeType }),
+    ...(typeof item.name === 'string' && { name: item.name }),
+  };
+  if (typeof item.text === 'string') {
+    return { mimeType: 'text/plain; charset=utf-8', ...about, ...inMemory(Buffer.from(item.text)) };
+  }
+  if (typeof item.blob !== 'string') throw noContent(uri);
+  const path = pointer([...base, 'result', 'contents', contents.indexOf(item), 'blob']);
+  const cut = cuts.cuts.find((candidate) => candidate.path === path);
+  if (cut) return { ...cut.dataUri, ...about, ...(await contentOf(cut, library)) };
+  const uriOf = readDataUri(item.blob);
+  const { bytes, ...said } = typeof uriOf === 'object' ? uriOf : { bytes: decodeTolerantBase64(item.blob) };
+  if (!bytes) throw new GatewayError('file_not_base64', { path, reason: 'it cannot be decoded' });
+  return { ...said, ...about, ...inMemory(bytes) };
+}
+
+export function inMemory(bytes: Buffer): Pick<StreamItem, 'size' | 'read' | 'held'> {
+  return { size: bytes.length, held: bytes.length, read: () => once(bytes) };
+}
+
+/** Bytes in the store. @throws GatewayError `file_gone` while reading */
+export function inStore(
+  { key, size, digest }: { key: string; size: number; digest: string },
+  library: Library,
+): Pick<StreamItem, 'size' | 'read' | 'digest'> {
+  return { size, digest, read: (signal) => readStored(key, library, signal) };
+}
+
+export function noContent(uri: string): GatewayError {
+  const text = 'The server gave no content for this resource.';
+  return new GatewayError('stream_refused', { reason: 'streamNotSupported', uri, text });
+}
+
+async function contentOf(cut: Cut, library: Library): Promise<Omit<StreamItem, 'mimeType' | 'name'>> {
+  const { path } = cut;
+  const known = cut.inspect();
+  const body = cut.inlineBody;
+  if (known && body) {
+    const held = body.reduce((sum, piece) => sum + piece.length, 0);
+    return { ...known, held, read: () => decoded(body, path) };
+  }
+  if (!cut.stored) throw new GatewayError('file_not_base64', { path, reason: cut.fault?.message ?? 'it broke off' });
+  return { ...inStore(cut.stored, library), stored: cut.stored };
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  if (bytes.length > 0) yield bytes;
+}
+
+async function* decoded(pieces: readonly Buffer[], path: string): AsyncGenerator<Buffer> {
+  const decoder = new Base64Decoder({ trackCanonical: false });
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; at += PIECE)
+      yield decode(decoder, piece, at, Math.min(at + PIECE, piece.length), path);
+  }
+  yield finish(decoder, path);
+}
+
+/** @throws GatewayError `file_not_base64` */
+export function decode(decoder: Base64Decoder, raw: Buffer, start: number, end: number, path: string): Buffer {
+  const out = Buffer.allocUnsafe((((end - start) * 3) >> 2) + 3);
+  try {
+    return out.subarray(0, decoder.push(raw, start, end, out, 0));
+  } catch (error) {
+    throw new GatewayError('file_not_base64', { path, reason: (error as Error).message }, error);
+  }
+}
+
+/** The bytes of an unfinished last group. @throws GatewayError `file_not_base64` */
+export function finish(decoder: Base64Decoder, path: string): Buffer {
+  const out = Buffer.allocUnsafe(3);
+  try {
+    return out.subarray(0, decoder.finish(out, 0));
+  } catch (error) {
+    throw new GatewayError('file_not_base64', { path, reason: (error as Error).message }, error);
+  }
+}
+
+async function* readStored(key: string, library: Library, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const read = await library.read(key, signal);
+  if (read.kind !== 'found') throw new GatewayError('file_gone');
+  for await (const chunk of read.body) yield chunk as Buffer;
+}

@@ -1,0 +1,42 @@
+import { asGatewayError, GatewayError } from '../../errors.js';
+import { isObject } from '../../mcp/request.js';
+import type { ClientFacts, RpcError } from '../../ports/dialect.js';
+import type { JsonValue } from '../../ports/json.js';
+import type { ResourceStreaming, StreamRefusal } from '../../ports/resource-streaming.js';
+import { silenced } from '../upstream/own-words.js';
+
+/** A server's own error, as far as it says nothing of the resource that a dialect would say in its own way. */
+export class ServerError extends Error {
+  readonly error: RpcError;
+  constructor(error: RpcError) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+const TEXTS = {
+  undeclared: 'The client has not declared that it takes streams.',
+  resourceNotFound: 'There is no such resource.',
+  streamNotSupported: 'The resource cannot be streamed.',
+  maxStreamSizeExceeded: 'The resource is larger than the client takes.',
+} as const;
+
+/** What to throw for the error of a server's answer. */
+export function refusalOf(error: JsonValue, uri: string, streaming: ResourceStreaming): GatewayError | ServerError {
+  if (!isObject(error) || typeof error.code !== 'number' || typeof error.message !== 'string') {
+    return new GatewayError('upstream_invalid', { reason: 'its error is not one of JSON-RPC' });
+  }
+  const { code, message } = error;
+  const data = error.data === undefined ? undefined : silenced(error.data);
+  const reason = streaming.readError({ code, message, ...(data !== undefined && { data }) });
+  if (reason) return new GatewayError('stream_refused', { reason, uri, text: TEXTS[reason] });
+  return new ServerError({ code, message, ...(data !== undefined && { data }) });
+}
+
+/** The error that a client is told. */
+export function rpcErrorOf(thrown: unknown, streaming: ResourceStreaming, client: ClientFacts): RpcError {
+  if (thrown instanceof ServerError) return thrown.error;
+  const error = asGatewayError(thrown);
+  if (error.code !== 'stream_refused') return error.toJsonRpc() as RpcError;
+  return streaming.refuse(error.facts as unknown as StreamRefusal, client);
+}

@@ -1,0 +1,163 @@
+import { GatewayError } from '../../errors.js';
+import { attachment } from '../../files/content-disposition.js';
+import { entityTag, headerUri, RESOURCE_HEADER, reprDigest } from '../../files/download.js';
+import type { FileRecord } from '../../files/file.js';
+import { fileNameFor } from '../../files/file-name.js';
+import { extensionFor, extensionOf, isMediaType, mediaTypeOf, sniff } from '../../files/media-type.js';
+import { storeFile } from '../../files/store-file.js';
+import { accepts, isJsonOrEvents } from '../../mcp/accept.js';
+import { single } from '../../mcp/headers.js';
+import type { ClientMessages } from '../../mcp/request.js';
+import { contrast } from '../../policy/amounts.js';
+import type { ClientFacts } from '../../ports/dialect.js';
+import type { JsonObject } from '../../ports/json.js';
+import type { ResourceStreaming } from '../../ports/resource-streaming.js';
+import { ByteAnswer } from '../client/byte-answer.js';
+import { answerLocally } from '../client/local-answer.js';
+import type { Exchange, RelayDeps } from '../exchange.js';
+import type { StreamItem } from './item.js';
+
+const OCTET_STREAM = 'application/octet-stream';
+const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
+const SUBJECT = 'resource';
+
+/** What one client asked for, and what it takes. */
+export interface StreamOrder {
+  uri: string;
+  streaming: ResourceStreaming;
+  client: ClientFacts;
+  /** The client's own limit. */
+  maxBytes: number | undefined;
+}
+
+/** A record is kept for as long as its file, and a link's answer repeats the URI as a header. */
+const MAX_URI = 2048;
+
+/** Gives a client one resource: its bytes as the body of the answer, or where that cannot be a link to them. */
+export class StreamSender {
+  readonly order: StreamOrder;
+  readonly #exchange: Exchange;
+  readonly #messages: ClientMessages;
+  readonly #deps: RelayDeps;
+
+  constructor(order: StreamOrder, exchange: Exchange, messages: ClientMessages, deps: RelayDeps) {
+    this.order = order;
+    this.#exchange = exchange;
+    this.#messages = messages;
+    this.#deps = deps;
+  }
+
+  /** Whether bytes of this type can be the body: a JSON body is an error to clients, and some take no other. */
+  takes(mimeType: string | undefined): boolean {
+    const type = typeOf(mimeType);
+    return !isJsonOrEvents(type) && accepts(single(this.#exchange.headers.accept), type);
+  }
+
+  /** Bytes above which nothing is sent. */
+  get most(): number {
+    return Math.min(this.#deps.limits.file, this.order.maxBytes ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** Begins an answer of bytes; its head waits for the first of them. */
+  open(item: Pick<StreamItem, 'mimeType' | 'name' | 'size' | 'digest'>): ByteAnswer {
+    const { uri } = this.order;
+    const { mimeType, name, size, digest } = item;
+    const type = typeOf(mimeType);
+    const headers = {
+      'cache-control': 'no-store, no-transform',
+      'content-type': type,
+      'content-disposition': attachment(nameOf(name, uri, type)),
+      ...(digest !== undefined && { etag: entityTag(digest), 'repr-digest': reprDigest(digest) }),
+      [RESOURCE_HEADER]: headerUri(uri),
+    };
+    const head = size === undefined ? { headers } : { headers, size };
+    return new ByteAnswer(this.#exchange, head, this.#deps.timeouts.idle, (bytes) => this.#check(bytes, undefined));
+  }
+
+  /**
+   * @param kept told when stored bytes have become a file
+   * @throws GatewayError what failed; the connection is cut by then if a part of the bytes has been sent
+   */
+  async send(item: StreamItem, kept?: () => void): Promise<void> {
+    try {
+      await this.#send(item, kept);
+    } catch (error) {
+      item.discard?.();
+      throw error;
+    }
+  }
+
+  async #send(item: StreamItem, kept?: () => void): Promise<void> {
+    if (item.size !== undefined) this.#check(item.size, item.size);
+    if (!this.takes(item.mimeType)) {
+      const result = await this.linkTo(item, kept);
+      answerLocally(this.#exchange, this.#messages, { result });
+      return;
+    }
+    const answer = this.open(item);
+    try {
+      for await (const bytes of item.read(this.#exchange.signal)) await answer.write(bytes);
+      answer.end();
+    } catch (error) {
+      if (answer.begun) answer.abort();
+      throw error;
+    }
+  }
+
+  /**
+   * The result with a link, once the bytes are a file.
+   * @param kept told when they are
+   */
+  async linkTo(item: StreamItem, kept?: () => void): Promise<JsonObject> {
+    if (item.size !== undefined) this.#check(item.size, item.size);
+    const { uri, streaming } = this.order;
+    const record = item.record ?? (await this.#publish(item));
+    kept?.();
+    this.#check(record.size, record.size);
+    const ref = await this.#deps.cut.library.refer(record, 'direct');
+    const { facts } = this.#exchange;
+    facts.files += 1;
+    facts.fileBytes += record.size;
+    return streaming.link(uri, item.mimeType ?? record.mimeType, ref);
+  }
+
+  async #publish(item: StreamItem): Promise<FileRecord> {
+    const { server, cut } = this.#deps;
+    const { uri } = this.order;
+    const { principal, signal } = this.#exchange;
+    const about = uri.length <= MAX_URI && { resource: uri };
+    const claims = { uri, ...(item.name && { name: item.name }), ...(item.mimeType && { mimeType: item.mimeType }) };
+    if (!item.stored) {
+      const limit = { name: 'limits.file', bytes: this.#deps.limits.file, path: uri };
+      const bytes = item.read(signal);
+      return storeFile({ bytes, claims, principal, server, subject: SUBJECT, limit, ...about }, cut, signal);
+    }
+    const sniffed = await sniff(item.stored.head);
+    const ext = extensionOf(item.mimeType, sniffed);
+    const name = fileNameFor({ ...claims, owner: SUBJECT, index: 1, ext });
+    const mimeType = mediaTypeOf(item.mimeType, sniffed);
+    return cut.library.publish(item.stored, { principal, server, name, mimeType, ...about });
+  }
+
+  #check(bytes: number, size: number | undefined): void {
+    const { maxBytes, uri } = this.order;
+    if (maxBytes !== undefined && bytes > maxBytes) {
+      const { allowed, actual } = contrast(maxBytes, bytes);
+      const soFar = size === undefined ? ' so far' : '';
+      const text = `The resource is larger than the client's maxStreamSize, ${allowed} (${actual}${soFar}).`;
+      const facts = { reason: 'maxStreamSizeExceeded', uri, text, maxSize: maxBytes };
+      throw new GatewayError('stream_refused', size === undefined ? facts : { ...facts, size });
+    }
+    const { file } = this.#deps.limits;
+    if (bytes > file)
+      throw new GatewayError('file_too_large', { path: uri, limit: 'limits.file', allowed: file, actual: bytes });
+  }
+}
+
+function typeOf(mimeType: string | undefined): string {
+  return mimeType !== undefined && PRINTABLE.test(mimeType) && isMediaType(mimeType) ? mimeType : OCTET_STREAM;
+}
+
+function nameOf(name: string | undefined, uri: string, type: string): string {
+  return fileNameFor({ name, uri, owner: SUBJECT, index: 1, ext: extensionFor(type) });
+}

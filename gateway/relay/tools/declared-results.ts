@@ -1,0 +1,50 @@
+import type { PendingRequest } from '../../mcp/request.js';
+import type { JsonPath } from '../../ports/json.js';
+import type { DeclaredResult } from '../results/structured-results.js';
+import type { Catalog, Inquire } from './catalog.js';
+
+/** Methods whose results are a tool's. */
+const OF_TOOLS = new Set(['tools/call', 'tasks/result', 'tasks/get']);
+
+/** The tool whose result answers a request, as far as it is known. */
+export function toolOf(request: PendingRequest | undefined): string | undefined {
+  return request?.method === 'tools/call' ? request.subject : request?.tool;
+}
+
+/**
+ * What the tools of one message's results declare of them. Each is asked for once, however many strings want to know.
+ * @param requestAt what is answered by something at this path
+ */
+export function declaredResults(
+  catalog: Catalog,
+  view: string,
+  inquire: Inquire,
+  requestAt: (path: JsonPath) => PendingRequest | undefined,
+): (path: JsonPath) => Promise<DeclaredResult> {
+  const known = new Map<string, Promise<DeclaredResult>>();
+  const once = (key: string, ask: () => Promise<DeclaredResult>) => {
+    const asked = known.get(key) ?? ask();
+    known.set(key, asked);
+    return asked;
+  };
+  return async (path) => {
+    const request = requestAt(path);
+    const tool = toolOf(request);
+    if (tool !== undefined) return once(`tool ${tool}`, () => ofTool(catalog, view, tool, inquire));
+    // a task that another client has begun, or an answer that is sent again on another stream: whichever tool's it is
+    if (!request || OF_TOOLS.has(request.method)) return once('any', () => ofAny(catalog, view, inquire));
+    return 'none';
+  };
+}
+
+async function ofTool(catalog: Catalog, view: string, tool: string, inquire: Inquire): Promise<DeclaredResult> {
+  const facts = await catalog.tool(view, tool, inquire);
+  if (facts) return facts.outputSchema ?? (facts.hasUnkeptSchema ? 'unknown' : 'none');
+  // one that is not listed has been shown to no client
+  return catalog.isWhole(view) ? 'none' : 'unknown';
+}
+
+async function ofAny(catalog: Catalog, view: string, inquire: Inquire): Promise<DeclaredResult> {
+  await catalog.load(view, inquire);
+  return catalog.isWhole(view) && !catalog.declaresResults(view) ? 'none' : 'unknown';
+}

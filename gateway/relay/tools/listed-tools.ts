@@ -1,0 +1,54 @@
+import { breathe } from '../../budget/turn.js';
+import { locateInSteps } from '../../json/locate.js';
+import { isObject } from '../../mcp/request.js';
+import type { Limits } from '../../policy/limits.js';
+import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
+import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
+import { RANGE } from '../cut/places.js';
+
+const QUOTE = 0x22;
+
+/** A tool of a list. */
+export interface ListedTool {
+  range: WatchRange;
+  text: Buffer;
+  /** Of one that is more than may be looked into, its name. */
+  tool: JsonObject;
+  isHeavy: boolean;
+}
+
+/**
+ * The tools of a list, one after the other, and others are served between them: of none more is made than
+ * `limits.values` allows.
+ * @param at where the result stands in the message
+ */
+export async function* listedTools(
+  message: HeldMessage,
+  at: JsonPath,
+  { values }: Pick<Limits, 'values'>,
+): AsyncGenerator<ListedTool> {
+  await breathe();
+  for (const range of toolRanges(message, at)) {
+    const pause = breathe();
+    if (pause) await pause;
+    const text = message.slice(range.start, range.end);
+    const isHeavy = range.values > values;
+    const tool = isHeavy ? await nameIn(text) : (JSON.parse(text.toString('utf8')) as JsonValue);
+    if (isObject(tool)) yield { range, text, tool, isHeavy };
+  }
+}
+
+/** Where the entries of the list stand, whatever they are: there may be tens of thousands, and `tools` may be named twice. */
+export function* toolRanges(message: HeldMessage, at: JsonPath): Generator<WatchRange> {
+  for (const range of message.ranges) if (range.name === RANGE.tool && isBelow(range.path, at)) yield range;
+}
+
+function isBelow(path: JsonPath, at: JsonPath): boolean {
+  return path.length === at.length + 2 && at.every((key, index) => key === path[index]);
+}
+
+async function nameIn(text: Buffer): Promise<JsonObject> {
+  const range = (await locateInSteps(text, [['name']])).at(['name']);
+  const isText = range !== undefined && text[range.start] === QUOTE;
+  return isText ? { name: JSON.parse(text.toString('utf8', range.start, range.end)) as string } : {};
+}

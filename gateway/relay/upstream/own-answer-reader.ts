@@ -1,0 +1,124 @@
+import type { HeldBudget } from '../../budget/held.js';
+import { asGatewayError, GatewayError } from '../../errors.js';
+import { answersIn } from '../../mcp/responses.js';
+import type { Limits } from '../../policy/limits.js';
+import type { Owner } from '../../ports/owner.js';
+import { WireError } from '../../wire/errors.js';
+import { createReader, type HeldMessage, type MessageReader } from '../../wire/json/reader.js';
+import { compileWatchTree, type WatchTree } from '../../wire/json/watch-tree.js';
+import { RANGE } from '../cut/places.js';
+
+/** An answer is found by its id alone. */
+export const ANSWER_TREE = compileWatchTree({
+  keys: {
+    id: { capture: RANGE.id },
+    method: { capture: 'method' },
+    result: { watch: RANGE.result },
+    error: { watch: RANGE.error },
+  },
+});
+
+export interface OwnAnswerOptions {
+  /** Of the request, as JSON text. */
+  id: string;
+  limits: Pick<Limits, 'response' | 'depth'>;
+  held: HeldBudget;
+  /** Whose share of `limits.held` it takes. */
+  owner: Owner;
+  tree?: WatchTree;
+}
+
+/**
+ * Finds the answer to one request of Wharf's own in a body. Nothing else of it is kept, and what is kept counts against
+ * `limits.response` and `limits.held` until it is released.
+ */
+export class OwnAnswerReader {
+  readonly #options: OwnAnswerOptions;
+  readonly #reader: MessageReader;
+  #held = 0;
+  #failure: GatewayError | undefined;
+  #answer: HeldMessage | undefined;
+
+  constructor(kind: 'json' | 'sse', options: OwnAnswerOptions) {
+    this.#options = options;
+    const { id, limits, tree = ANSWER_TREE } = options;
+    this.#reader = createReader(kind, {
+      tree,
+      maxHeld: limits.response,
+      maxDepth: limits.depth,
+      slotMin: Number.POSITIVE_INFINITY,
+      handler: {
+        slot: () => ({ write: () => {}, end: () => {} }),
+        held: (delta) => this.#count(delta),
+        limit: (error, message) => {
+          message.discard();
+          this.#failure ??= this.#tooLarge(error);
+        },
+        message: (message) => {
+          const isAnswer = answersIn(message).some((answer) => answer.id === id && answer.base.length === 0);
+          if (!isAnswer || this.#answer || this.#failure) {
+            // discarded, it is not counted any more
+            message.discard();
+          } else if (message.malformed) {
+            this.#failure ??= new GatewayError('upstream_invalid', { reason: message.malformed.reason });
+          } else this.#answer = message;
+        },
+      },
+    });
+  }
+
+  /** The answer, once it has come whole. */
+  get answer(): HeldMessage | undefined {
+    return this.#answer;
+  }
+
+  /** @throws GatewayError `response_too_large`, `held_full`, `too_deep`, `upstream_invalid` */
+  feed(chunk: Buffer): void {
+    if (this.#answer) return;
+    this.#run(() => this.#reader.feed(chunk));
+  }
+
+  /** The body is complete. @throws the same */
+  end(): void {
+    if (!this.#answer) this.#run(() => this.#reader.end());
+  }
+
+  /** Nothing of it is used any more. */
+  release(): void {
+    const held = this.#held;
+    this.#held = 0;
+    this.#options.held.add(-held, this.#options.owner);
+  }
+
+  #run(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      throw this.#translate(error);
+    }
+    if (this.#failure) throw this.#failure;
+  }
+
+  #count(delta: number): void {
+    this.#held += delta;
+    try {
+      this.#options.held.add(delta, this.#options.owner);
+    } catch (error) {
+      this.#failure ??= asGatewayError(error);
+    }
+  }
+
+  #tooLarge(error: WireError): GatewayError {
+    const { response } = this.#options.limits;
+    const facts = { limit: 'limits.response', allowed: response, actual: error.offset };
+    return new GatewayError('response_too_large', facts, error);
+  }
+
+  #translate(error: unknown): unknown {
+    if (!(error instanceof WireError)) return error;
+    const { depth } = this.#options.limits;
+    if (error.code === 'held') return this.#tooLarge(error);
+    if (error.code === 'depth') return new GatewayError('too_deep', { limit: 'limits.depth', allowed: depth }, error);
+    return new GatewayError('upstream_invalid', { reason: error.message }, error);
+  }
+}

@@ -1,0 +1,163 @@
+import { breathe } from '../../budget/turn.js';
+import { GatewayError } from '../../errors.js';
+import type { JsonValue } from '../../ports/json.js';
+import type { HeldMessage } from '../../wire/json/reader.js';
+import { OWN_TOOL_META_KEY } from '../cut/places.js';
+
+/**
+ * What Wharf says of files to programs stands under such keys; from a server they would be believed to be Wharf's. But for
+ * `OWN_TOOL_META_KEY`: with it a server can only have its own tool hidden, and the word goes with the tool.
+ */
+const OWN = /^dev\.wharf\//i;
+
+/** Members in which such keys have a meaning: a `_meta` anywhere, and what is declared in capabilities. */
+const HOLDERS: ReadonlySet<string> = new Set(['_meta', 'extensions', 'experimental']);
+
+/**
+ * What a message with such a key holds, however JSON spells it: no writer escapes a letter or a digit unless it hides
+ * something. Readers that go by the letter only (Go) take the key in any case.
+ */
+const MARK = /dev(?:\.|\\u002e)wharf|\\u00[4-7]/i;
+const LONGEST_MARK = 14;
+
+/** Bytes of a message that are looked at in one step. */
+const LOOK = 64 * 1024;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const SPACE = 0x20;
+
+/** A cheap look: whether a message may say something in Wharf's name. */
+export function maySpeakForWharf(read: (start: number, end: number) => Buffer, size: number): boolean {
+  for (let from = 0; from < size; from += LOOK) {
+    const piece = read(from, Math.min(from + LOOK + LONGEST_MARK, size));
+    if (MARK.test(piece.toString('latin1'))) return true;
+  }
+  return false;
+}
+
+/**
+ * Takes out of a server's message what it says in Wharf's name: programs trust those names, links and digests. Blanks
+ * take the place of the bytes, so that nothing else in the message moves.
+ * @param message complete
+ * @returns whether anything was taken out
+ * @throws GatewayError `upstream_invalid` where it cannot be: the message is no JSON (some clients read that all the
+ *   same), or has long strings there
+ */
+export async function silenceServer(message: HeldMessage): Promise<boolean> {
+  if (message.malformed) {
+    const { offset, reason } = message.malformed;
+    throw new GatewayError('upstream_invalid', { reason: `${reason} at byte ${offset}` });
+  }
+  let isChanged = false;
+  try {
+    // a copy: what is held may be in use until all of it has been looked at
+    for (const found of blankOwnWords(Buffer.from(message.skeleton()))) {
+      if (found.length > 0) message.blank(found);
+      isChanged ||= found.length > 0;
+      await breathe();
+    }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new GatewayError('upstream_invalid', { reason: 'a file stands under a key of Wharf’s own' }, error);
+  }
+  return isChanged;
+}
+
+/** The same of a value that is told on. */
+export function silenced<Value extends JsonValue>(value: Value): Value {
+  const text = Buffer.from(JSON.stringify(value));
+  const found = [...blankOwnWords(text)].some(({ length }) => length > 0);
+  return found ? (JSON.parse(text.toString('utf8')) as Value) : value;
+}
+
+/**
+ * Blanks every member of a holder whose key is Wharf's own, with the comma that is too much then.
+ * @param json valid JSON; it is changed
+ * @returns step by step, what was blanked, in order
+ */
+export function* blankOwnWords(json: Buffer): Generator<readonly { start: number; end: number }[]> {
+  let blanked: { start: number; end: number }[] = [];
+  let next = LOOK;
+  /** For each open container whether its members are looked at. */
+  const open: boolean[] = [];
+  let isHolder = false;
+  /** The member that is to go: where it begins, and how many containers are open around it. */
+  let going: { start: number; depth: number } | undefined;
+  const blank = (start: number, end: number) => {
+    json.fill(SPACE, start, end);
+    blanked.push({ start, end });
+  };
+  for (let at = 0; at < json.length; at++) {
+    if (at >= next) {
+      yield blanked;
+      blanked = [];
+      next = at + LOOK;
+    }
+    const byte = json[at];
+    if (byte === QUOTE) {
+      const end = stringEnd(json, at);
+      const isKey = json[nextByte(json, end)] === COLON;
+      isHolder = false;
+      if (isKey && !going) {
+        const key = open.at(-1) || end - at <= MAX_KEY ? textOf(json, at, end) : '';
+        const isMark = key === OWN_TOOL_META_KEY && isTrueBehind(json, end);
+        if (open.at(-1) && OWN.test(key) && !isMark) going = { start: at, depth: open.length };
+        else isHolder = HOLDERS.has(key);
+      }
+      at = end - 1;
+    } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+      open.push(byte === OPEN_OBJECT && isHolder);
+      isHolder = false;
+    } else if (byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+      if (going?.depth === open.length) {
+        // only at the end of an object, or each member would look back over all that were blanked before it
+        const before = byte === COMMA ? at : previousByte(json, going.start);
+        if (byte === COMMA) blank(going.start, at + 1);
+        else blank(json[before] === COMMA ? before : going.start, at);
+        going = undefined;
+      }
+      isHolder = false;
+      if (byte !== COMMA) open.pop();
+    }
+  }
+  yield blanked;
+}
+
+/** As long as the key of a holder can be, each character of it an escape. */
+const MAX_KEY = 2 + 6 * 'experimental'.length;
+
+function textOf(json: Buffer, start: number, end: number): string {
+  return JSON.parse(json.toString('utf8', start, end)) as string;
+}
+
+/** Position after the quote that ends the string at `start`. */
+function stringEnd(json: Buffer, start: number): number {
+  let at = start + 1;
+  while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1;
+  return at + 1;
+}
+
+/** Whether the value of the member whose key ends there is `true`. */
+function isTrueBehind(json: Buffer, key: number): boolean {
+  const start = nextByte(json, nextByte(json, key) + 1);
+  return json.toString('latin1', start, start + 4) === 'true';
+}
+
+function nextByte(json: Buffer, from: number): number {
+  let at = from;
+  while (at < json.length && (json[at] as number) <= SPACE) at++;
+  return at;
+}
+
+function previousByte(json: Buffer, from: number): number {
+  let at = from - 1;
+  while (at > 0 && (json[at] as number) <= SPACE) at--;
+  return at;
+}

@@ -1,0 +1,85 @@
+import { LRUCache } from 'lru-cache';
+import type { OwnRequest, RpcError } from '../../ports/dialect.js';
+import type { JsonObject } from '../../ports/json.js';
+import type { Inquire } from '../tools/catalog.js';
+
+/** How long it is remembered that a server does not know a method. */
+const TTL_MS = 5 * 60 * 1000;
+/** Of all principals: a method costs an entry for each that has asked by it. */
+const MAX_METHODS = 10_000;
+
+const METHOD_NOT_FOUND = -32601;
+
+/** Some servers check the shape of a request before they look for its method, and call an unknown one invalid. */
+const INVALID = new Set([-32600, -32602]);
+
+export type FirstAnswer =
+  | { kind: 'result'; request: OwnRequest; result: JsonObject }
+  | { kind: 'refused'; error: RpcError }
+  /** It knows none of the methods. */
+  | { kind: 'unknown' }
+  | { kind: 'silent' };
+
+interface Found {
+  unknown: LRUCache<string, true>;
+  /** What it did not answer: some servers drop requests that they do not understand. */
+  silent: LRUCache<string, true>;
+}
+
+/**
+ * Which of the methods that dialects would ask a server for it does not know, or leaves unanswered. A server may answer
+ * each caller otherwise, and what it tells one is nothing to the others.
+ */
+export class RemoteMethods {
+  readonly #found: Found;
+  readonly #principal: string;
+
+  constructor(found?: Found, principal = '') {
+    const options = { max: MAX_METHODS, ttl: TTL_MS };
+    this.#found = found ?? { unknown: new LRUCache(options), silent: new LRUCache(options) };
+    this.#principal = principal;
+  }
+
+  /** What one principal has found. */
+  of(principal: string): RemoteMethods {
+    return new RemoteMethods(this.#found, principal);
+  }
+
+  /** Whether the server is known to know none of these. */
+  lacks(requests: readonly OwnRequest[]): boolean {
+    return requests.every(({ method }) => this.#found.unknown.has(this.#key(method)));
+  }
+
+  /**
+   * Asks one request after the other, from the newest method to the oldest, until the server knows one.
+   * @param isGuess nothing says that it knows any: it is not waited for again where it did not answer before
+   */
+  async first(requests: readonly OwnRequest[], inquire: Inquire, isGuess = false): Promise<FirstAnswer> {
+    if (isGuess && requests.some(({ method }) => this.#found.silent.has(this.#key(method)))) return { kind: 'silent' };
+    let invalid: RpcError | undefined;
+    for (const request of requests) {
+      const key = this.#key(request.method);
+      if (this.#found.unknown.has(key)) continue;
+      const answer = await inquire(request.method, request.params);
+      if (!answer) {
+        this.#found.silent.set(key, true);
+        return { kind: 'silent' };
+      }
+      if ('result' in answer) return { kind: 'result', request, result: answer.result };
+      const { error } = answer;
+      if (error.code === METHOD_NOT_FOUND) this.#found.unknown.set(key, true);
+      else if (INVALID.has(error.code) && !hasReason(error)) invalid ??= error;
+      else return { kind: 'refused', error };
+    }
+    return invalid ? { kind: 'refused', error: invalid } : { kind: 'unknown' };
+  }
+
+  #key(method: string): string {
+    // no method of a dialect's holds a line feed
+    return `${method}\n${this.#principal}`;
+  }
+}
+
+function hasReason({ data }: RpcError): boolean {
+  return typeof data === 'object' && data !== null && !Array.isArray(data) && typeof data.reason === 'string';
+}

@@ -1,0 +1,93 @@
+import type { JsonPath } from '../ports/json.js';
+import type { Truth } from './truth.js';
+
+/** A string that is not in memory: all that is known is how many characters it has. */
+export class LongText {
+  readonly least: number;
+  readonly most: number;
+
+  constructor(least: number, most: number) {
+    this.least = least;
+    this.most = most;
+  }
+}
+
+/** A JSON value in which long strings may be left out. */
+export type Instance = null | boolean | number | string | LongText | Instance[] | { [key: string]: Instance };
+
+export function isText(value: Instance): value is string | LongText {
+  return typeof value === 'string' || value instanceof LongText;
+}
+
+export function isMap(value: Instance): value is { [key: string]: Instance } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LongText);
+}
+
+/** Characters of a text; JSON Schema counts code points. */
+export function lengthOf(text: string | LongText): { least: number; most: number } {
+  if (text instanceof LongText) return text;
+  // surrogates are two units of one character
+  let length = text.length;
+  if (/[\ud800-\udbff]/.test(text)) length = [...text].length;
+  return { least: length, most: length };
+}
+
+/**
+ * Whether two values are the same JSON.
+ * @param look called for each value that is looked at; false: it has been enough
+ */
+export function equal(one: Instance, other: Instance, look: () => boolean): Truth {
+  if (!look()) return undefined;
+  if (one === other) return true;
+  if (one instanceof LongText || other instanceof LongText) {
+    if (!isText(one) || !isText(other)) return false;
+    const [a, b] = [lengthOf(one), lengthOf(other)];
+    return a.most < b.least || b.most < a.least ? false : undefined;
+  }
+  if (Array.isArray(one) && Array.isArray(other)) {
+    if (one.length !== other.length) return false;
+    return every(one.length, (index) => equal(one[index] as Instance, other[index] as Instance, look));
+  }
+  if (!isMap(one) || !isMap(other)) return false;
+  const keys = Object.keys(one);
+  if (keys.length !== Object.keys(other).length) return false;
+  return every(keys.length, (index) => {
+    const key = keys[index] as string;
+    return Object.hasOwn(other, key) ? equal(one[key] as Instance, other[key] as Instance, look) : false;
+  });
+}
+
+function every(length: number, ask: (index: number) => Truth): Truth {
+  let result: Truth = true;
+  for (let index = 0; index < length; index++) {
+    const one = ask(index);
+    if (one === false) return false;
+    if (one === undefined) result = undefined;
+  }
+  return result;
+}
+
+/** What stands at a path; undefined where there is nothing. */
+export function at(value: Instance, path: JsonPath): Instance | undefined {
+  let found: Instance | undefined = value;
+  for (const key of path) found = found === undefined ? undefined : member(found, key);
+  return found;
+}
+
+export function member(value: Instance, key: string | number): Instance | undefined {
+  if (Array.isArray(value)) return typeof key === 'number' ? value[key] : undefined;
+  return typeof key === 'string' && isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/** The value with another one at a path that is there; it shares the rest. */
+export function withAt(value: Instance, path: JsonPath, inner: Instance): Instance {
+  const [key, ...rest] = path;
+  if (key === undefined) return inner;
+  if (Array.isArray(value)) {
+    const copy = [...value];
+    copy[Number(key)] = withAt(copy[Number(key)] as Instance, rest, inner);
+    return copy;
+  }
+  const map = value as { [key: string]: Instance };
+  return { ...map, [String(key)]: withAt(map[String(key)] as Instance, rest, inner) };
+}

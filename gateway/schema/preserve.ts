@@ -1,0 +1,195 @@
+import { isObject } from '../mcp/request.js';
+import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
+import { equal, type Instance, member } from './instance.js';
+import type { Judge } from './judge.js';
+import type { Truth } from './truth.js';
+
+/** What one change of a value does to its being valid: it stays valid if it was, and invalid if it was. */
+export interface Effect {
+  keeps: boolean;
+  restores: boolean;
+}
+
+const NONE: Effect = { keeps: true, restores: true };
+const ANY: Effect = { keeps: false, restores: false };
+
+/** A value before and after a change of what stands at one path in it; the rest is the same. */
+export interface Change {
+  before: Instance;
+  after: Instance;
+}
+
+/**
+ * What else counts beside a schema's verdict. `unevaluatedProperties` and `-Items` ask which members the schemas around
+ * them have looked at, and branches that do not hold have looked at none.
+ * - `free`: nothing else
+ * - `noted`: it is part of such a schema, and holds whenever that does
+ * - `strict`: it is a branch of one, and must hold before as after
+ */
+type Mode = 'free' | 'noted' | 'strict';
+
+/**
+ * What a change does to a value's being valid under a schema. Whether the value is valid need not be known: other parts
+ * of it may have patterns that only their server's clients run.
+ * @param path where the change is, below the value
+ */
+export function effectOf(
+  judge: Judge,
+  schema: JsonValue | undefined,
+  change: Change,
+  path: JsonPath,
+  depth = 0,
+  around: Mode = 'free',
+): Effect {
+  if (typeof schema === 'boolean') return NONE;
+  if (!judge.look() || !judge.isReadable(schema, depth)) return ANY;
+  const { before, after } = change;
+  const [key, ...rest] = path;
+  if (key === undefined) return told(judge.truth(schema, before, depth), judge.truth(schema, after, depth));
+  const inner = childOf(before, after, key);
+  if (!inner) return ANY;
+  const asks = 'unevaluatedProperties' in schema || 'unevaluatedItems' in schema;
+  const mode = around === 'free' && asks ? 'noted' : around;
+  const here = (one: JsonValue | undefined, own: Mode) => effectOf(judge, one, change, path, depth + 1, own);
+  const below = (one: JsonValue | undefined) => effectOf(judge, one, inner, rest, depth + 1);
+  const effects = Object.keys(schema).map((keyword): Effect => {
+    const own = inPlace(keyword, schema, judge, here, mode, before);
+    const effect = own ?? inChild(keyword, schema, judge, key, change, below);
+    if (isSame(effect) || (own && mode !== 'free')) return effect;
+    const [was, is] = [before, after].map((value) => judge.keyword(keyword, schema, value, depth));
+    return either(effect, told(was, is));
+  });
+  const effect = together(effects);
+  if (isSame(effect)) return effect;
+  if (mode === 'strict') return ANY;
+  const [was, is] = [before, after].map((value) => judge.truth(schema, value, depth));
+  // that it holds does not say what it has looked at
+  return either(effect, mode === 'free' ? told(was, is) : { keeps: was === false, restores: is === false });
+}
+
+/** Keywords whose schemas are about the value itself. */
+function inPlace(
+  keyword: string,
+  schema: JsonObject,
+  judge: Judge,
+  here: (one: JsonValue | undefined, mode: Mode) => Effect,
+  mode: Mode,
+  before: Instance,
+): Effect | undefined {
+  const said = schema[keyword] as JsonValue;
+  const branch = mode === 'free' ? 'free' : 'strict';
+  const areSame = (branches: readonly JsonValue[]) => branches.every((one) => isSame(here(one, branch)));
+  switch (keyword) {
+    case 'allOf':
+      return Array.isArray(said) ? together(said.map((one) => here(one, mode))) : ANY;
+    case 'anyOf':
+      if (!Array.isArray(said)) return ANY;
+      if (mode === 'free') return together(said.map((one) => here(one, mode)));
+      return areSame(said) ? NONE : ANY;
+    case 'oneOf':
+      return Array.isArray(said) && areSame(said) ? NONE : ANY;
+    case 'not': {
+      const { keeps, restores } = here(said, 'free');
+      return { keeps: restores, restores: keeps };
+    }
+    case 'if':
+      if (!areSame([said])) return ANY;
+      return together([schema.then ?? true, schema.else ?? true].map((one) => here(one, mode)));
+    case '$ref':
+      return here(judge.target(said), mode);
+    case 'dependentSchemas':
+    case 'dependencies': {
+      if (!isObject(said)) return ANY;
+      const due = Object.keys(said).filter((name) => judge.look() && member(before, name) !== undefined);
+      return together(due.map((name) => (Array.isArray(said[name]) ? NONE : here(said[name], mode))));
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Keywords whose schemas are about the members or items of the value. */
+function inChild(
+  keyword: string,
+  schema: JsonObject,
+  judge: Judge,
+  key: string | number,
+  { before, after }: Change,
+  below: (one: JsonValue | undefined) => Effect,
+): Effect {
+  const said = schema[keyword] as JsonValue;
+  switch (keyword) {
+    case 'properties':
+    case 'patternProperties':
+    case 'additionalProperties': {
+      if (typeof key === 'number') return NONE;
+      const children = judge.childrenOf(schema, key).filter(({ by }) => by === keyword);
+      return together(children.map((child) => below(child.schema)));
+    }
+    case 'items':
+    case 'prefixItems':
+      if (typeof key === 'string') return NONE;
+      if (!Array.isArray(said)) return below(said);
+      return key < said.length ? below(said[key]) : NONE;
+    case 'additionalItems':
+    case 'unevaluatedItems':
+      return typeof key === 'string' ? NONE : below(said);
+    case 'unevaluatedProperties':
+      return typeof key === 'number' ? NONE : below(said);
+    case 'contains': {
+      if (typeof key === 'string') return NONE;
+      const { keeps, restores } = below(said);
+      // at most so many: then one more is too many
+      return schema.maxContains === undefined
+        ? { keeps, restores }
+        : { keeps: keeps && restores, restores: keeps && restores };
+    }
+    case 'const':
+    case 'enum':
+      // only the values themselves can tell
+      return ANY;
+    case 'uniqueItems':
+      return said === true && Array.isArray(before) && Array.isArray(after)
+        ? ofUnique(before, after, Number(key), judge)
+        : NONE;
+    default:
+      return NONE;
+  }
+}
+
+/** Others are as unique as they were; the changed one must be like none of them. */
+function ofUnique(before: Instance[], after: Instance[], index: number, judge: Judge): Effect {
+  const isLike = (list: Instance[]): Truth => {
+    let result: Truth = false;
+    for (const [at, item] of list.entries()) {
+      if (at === index) continue;
+      const one = judge.look() ? equal(item, list[index] as Instance, () => judge.look()) : undefined;
+      if (one === true) return true;
+      if (one === undefined) result = undefined;
+    }
+    return result;
+  };
+  return { keeps: isLike(after) === false, restores: isLike(before) === false };
+}
+
+function childOf(before: Instance, after: Instance, key: string | number): Change | undefined {
+  const [old, fresh] = [member(before, key), member(after, key)];
+  return old === undefined || fresh === undefined ? undefined : { before: old, after: fresh };
+}
+
+/** What follows from what is known of both values. */
+function told(before: Truth, after: Truth): Effect {
+  return { keeps: after === true || before === false, restores: after === false || before === true };
+}
+
+function either(one: Effect, other: Effect): Effect {
+  return { keeps: one.keeps || other.keeps, restores: one.restores || other.restores };
+}
+
+function isSame({ keeps, restores }: Effect): boolean {
+  return keeps && restores;
+}
+
+function together(effects: readonly Effect[]): Effect {
+  return { keeps: effects.every(({ keeps }) => keeps), restores: effects.every(({ restores }) => restores) };
+}

@@ -1,0 +1,161 @@
+import { isObject } from '../mcp/request.js';
+import type { JsonObject, JsonValue } from '../ports/json.js';
+import { pointed } from './place.js';
+
+/** Said of what a text encodes: remarks, which no validator holds a text to. */
+const OF_THE_CONTENT: ReadonlySet<string> = new Set(['contentEncoding', 'contentMediaType', 'contentSchema']);
+
+/** Lengths, patterns and formats were those of the base64 text. */
+const OF_THE_TEXT: ReadonlySet<string> = new Set(['pattern', 'format', 'minLength', 'maxLength']);
+
+/** Keywords with one schema, with a list of schemas, and with schemas by name, which hold wherever the whole holds. */
+const SCHEMAS = [
+  'items',
+  'additionalItems',
+  'unevaluatedItems',
+  'additionalProperties',
+  'unevaluatedProperties',
+  'then',
+  'else',
+] as const;
+const LISTS = ['allOf', 'anyOf', 'prefixItems', 'items'] as const;
+const MAPS = ['properties', 'patternProperties', 'dependentSchemas', 'dependencies'] as const;
+
+/** Where a value that is valid may make the whole invalid: nothing may be allowed there that was not. */
+const FIXED = ['not', 'if', 'propertyNames'] as const;
+
+/** With one of these a reference may lead to any place: then every place is fixed. */
+const ELSEWHERE = ['$id', 'id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef'] as const;
+
+/** Branches of a `oneOf` that are compared with each other. */
+const MAX_BRANCHES = 20;
+
+/** A tool's schema is asked for with each of its results. */
+const PUBLISHED = new WeakMap<JsonObject, JsonObject>();
+
+export function declaresBase64({ contentEncoding }: JsonObject): boolean {
+  return typeof contentEncoding === 'string' && contentEncoding.toLowerCase() === 'base64';
+}
+
+/**
+ * An outputSchema as clients get it: where it declares base64 there will be a link, so the declaration goes, and with it
+ * what it says of the base64 text. Whatever was valid stays valid.
+ * @returns the schema itself when there is nothing to rewrite
+ */
+export function publishedSchema(schema: JsonObject): JsonObject {
+  const known = PUBLISHED.get(schema);
+  if (known) return known;
+  const published = rewritten(schema);
+  PUBLISHED.set(schema, published);
+  return published;
+}
+
+function rewritten(schema: JsonObject): JsonObject {
+  const seen = reachable(schema);
+  if (![...seen.nodes.keys()].some(declaresBase64)) return schema;
+  const rewrite = (value: JsonValue): JsonValue => {
+    if (Array.isArray(value)) return value.map(rewrite);
+    if (!isObject(value)) return value;
+    const isFixed = seen.nodes.get(value);
+    const goes = (key: string) =>
+      OF_THE_CONTENT.has(key) || (OF_THE_TEXT.has(key) && isFixed === false && !seen.leadsElsewhere);
+    const declares = isFixed !== undefined && declaresBase64(value);
+    // fromEntries keeps a property called __proto__ one
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([key]) => !declares || !goes(key))
+        .map(([key, inner]) => [key, rewrite(inner)]),
+    );
+  };
+  return rewrite(schema) as JsonObject;
+}
+
+interface Reachable {
+  /** Every schema that a value may be held to, and whether it is one that must not take more than it did. */
+  nodes: Map<JsonObject, boolean>;
+  leadsElsewhere: boolean;
+}
+
+/** Goes to each schema at most twice: as one that may be widened, and as one that may not. */
+function reachable(root: JsonObject): Reachable {
+  const found: Reachable = { nodes: new Map(), leadsElsewhere: false };
+  const waiting: { node: JsonValue | undefined; isFixed: boolean }[] = [{ node: root, isFixed: false }];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { node, isFixed } = next;
+    if (!isObject(node)) continue;
+    const known = found.nodes.get(node);
+    if (known === true || known === isFixed) continue;
+    found.nodes.set(node, isFixed);
+    const go = (inner: JsonValue | undefined, fixed = isFixed) => waiting.push({ node: inner, isFixed: fixed });
+    if (node !== root && ELSEWHERE.some((key) => typeof node[key] === 'string')) found.leadsElsewhere = true;
+    if (typeof node.$ref === 'string') {
+      const target = pointed(root, node.$ref);
+      if (target === undefined) found.leadsElsewhere = true;
+      go(target);
+    }
+    for (const key of SCHEMAS) go(node[key]);
+    for (const key of LISTS) for (const inner of listOf(node[key])) go(inner);
+    for (const key of MAPS) {
+      const members = node[key];
+      if (isObject(members)) for (const inner of Object.values(members)) go(inner);
+    }
+    for (const key of FIXED) go(node[key], true);
+    go(node.contains, isFixed || node.maxContains !== undefined);
+    const branches = listOf(node.oneOf);
+    const apart = branches.length <= MAX_BRANCHES ? apartIn(branches, root) : [];
+    for (const [index, branch] of branches.entries()) go(branch, isFixed || apart[index] !== true);
+  }
+  return found;
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** What tells the values of one branch of a union from those of the others. */
+interface Kind {
+  /** JSON types; undefined where every type may be. */
+  types: readonly string[] | undefined;
+  /** Members that must be there, and the few texts that each may be. */
+  tags: ReadonlyMap<string, ReadonlySet<JsonValue>>;
+}
+
+/** For each branch whether no value that it could ever take is one that another takes. */
+function apartIn(branches: readonly JsonValue[], root: JsonObject): boolean[] {
+  const kinds = branches.map((branch) => kindOf(branch, root));
+  return kinds.map((kind, index) => kinds.every((other, at) => at === index || differ(kind, other)));
+}
+
+function kindOf(branch: JsonValue, root: JsonObject): Kind {
+  // what stands beside a reference only narrows what it leads to
+  const schema = isObject(branch) && typeof branch.$ref === 'string' ? pointed(root, branch.$ref) : branch;
+  if (!isObject(schema)) return { types: undefined, tags: new Map() };
+  const { type, required, properties } = schema;
+  const types = type === undefined ? undefined : (Array.isArray(type) ? type : [type]).map(String);
+  const tags = new Map<string, ReadonlySet<JsonValue>>();
+  // only of what is an object for certain is a member required
+  for (const name of type === 'object' && isObject(properties) ? listOf(required) : []) {
+    const member = Object.hasOwn(properties as JsonObject, String(name)) && (properties as JsonObject)[String(name)];
+    if (!isObject(member)) continue;
+    const values = member.const === undefined ? listOf(member.enum) : [member.const];
+    if (values.length > 0 && values.every((value) => typeof value === 'string'))
+      tags.set(String(name), new Set(values));
+  }
+  return { types, tags };
+}
+
+function differ(one: Kind, other: Kind): boolean {
+  const { types } = one;
+  // a whole number is a number
+  const isType = (type: string) => other.types?.some((their) => their === type || isNumber(their, type)) !== false;
+  if (types && other.types && !types.some(isType)) return true;
+  for (const [name, values] of one.tags) {
+    const theirs = other.tags.get(name);
+    if (theirs && ![...values].some((value) => theirs.has(value))) return true;
+  }
+  return false;
+}
+
+function isNumber(one: string, other: string): boolean {
+  return [one, other].every((type) => type === 'number' || type === 'integer');
+}
