@@ -1,6 +1,6 @@
 import type { HeldBudget } from './budget/held.js';
 import type { Config, ServerConfig } from './config/config.js';
-import type { IngestDeps } from './files/ingest.js';
+import type { IngestDeps } from './files/ingest/ingest.js';
 import type { Library } from './files/library.js';
 import { storeFile } from './files/store-file.js';
 import type { TempFiles } from './files/temp-files.js';

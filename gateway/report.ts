@@ -1,8 +1,8 @@
 import type { AdapterList } from './config/adapter-list.js';
 import type { Choice, Config, ServerTransport } from './config/config.js';
-import { formatAddress } from './config/fields.js';
 import type { ConfigProblem } from './config/problems.js';
-import { formatSize, formatTime } from './config/units.js';
+import { formatAddress } from './config/schema/fields.js';
+import { formatSize, formatTime } from './config/schema/units.js';
 import { warningsOf } from './config/warnings.js';
 import type { Log } from './ports/log.js';
 import { redactText } from './redact.js';

@@ -1,7 +1,7 @@
 import type { ServerConfig } from './config.js';
-import { formatAddress, isLoopback } from './fields.js';
 import { type ConfigProblem, nearest, problem } from './problems.js';
-import type { Sections } from './schema.js';
+import { formatAddress, isLoopback } from './schema/fields.js';
+import type { Sections } from './schema/schema.js';
 
 /** What parsed so far: a section with a problem of its own is missing, and rules about it are left out. */
 export type Parsed = Partial<Sections> & { servers: ServerConfig[] };

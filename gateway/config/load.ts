@@ -4,13 +4,13 @@ import { dirname, join, resolve } from 'node:path';
 import type { AdapterList } from './adapter-list.js';
 import type { Config } from './config.js';
 import type { Environment } from './expand.js';
-import { formatAddress } from './fields.js';
 import { fromHostFile, isHostFile } from './mcp-servers.js';
 import { parseConfig } from './parse.js';
 import { preflight } from './preflight.js';
 import { type ConfigProblem, formatPath } from './problems.js';
 import { readConfigFile } from './read-file.js';
-import { DEFAULT_STORE } from './schema.js';
+import { formatAddress } from './schema/fields.js';
+import { DEFAULT_STORE } from './schema/schema.js';
 import { stateFolder } from './state-folder.js';
 import { defaultStore, exposedBy } from './store-place.js';
 

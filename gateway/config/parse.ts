@@ -5,12 +5,12 @@ import type { AdapterList } from './adapter-list.js';
 import type { Config, ServerConfig } from './config.js';
 import { crossCheck, type Parsed } from './cross-checks.js';
 import { type Environment, expand } from './expand.js';
-import { isLoopback } from './fields.js';
-import { uploadToolOf } from './peers-schema.js';
 import { type ConfigProblem, explainIssue, formatPath, nearest, type Path, problem, valueAt } from './problems.js';
-import { knownKeysOf } from './reference.js';
-import { sectionSchemas } from './schema.js';
-import { nameProblem, schemaFor, serverSchemas } from './servers-schema.js';
+import { knownKeysOf } from './reference/reference.js';
+import { isLoopback } from './schema/fields.js';
+import { uploadToolOf } from './schema/peers.js';
+import { sectionSchemas } from './schema/schema.js';
+import { nameProblem, schemaFor, serverSchemas } from './schema/servers.js';
 import { toolProblems } from './tool-checks.js';
 
 /** Milliseconds that a link works which others may come by. */

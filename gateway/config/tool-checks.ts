@@ -1,8 +1,8 @@
 import type { Limits } from '../policy/limits.js';
-import { joinPath, splitPath } from './argument-path.js';
 import type { ServerTransport } from './config.js';
 import { type ConfigProblem, type Path, problem } from './problems.js';
-import { fileArgumentSchema } from './tools-schema.js';
+import { joinPath, splitPath } from './schema/argument-path.js';
+import { fileArgumentSchema } from './schema/tools.js';
 
 interface ServerFacts {
   transport: ServerTransport;

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { GatewayError } from '../errors.js';
 import type { ByteRange, ObjectStore } from '../ports/object-store.js';
-import { attachment } from './content-disposition.js';
 import type { FileRecord } from './file.js';
-import { safeMediaType } from './media-type.js';
+import { attachment } from './names/content-disposition.js';
+import { safeMediaType } from './names/media-type.js';
 import { decideRange } from './range.js';
 
 /** The parts of a request that decide what of a file is sent. */

@@ -8,7 +8,7 @@ import type { Expiry } from './expiry.js';
 import type { FileRecord, FileRef, FileValue } from './file.js';
 import { handleOf, readHandle } from './handle.js';
 import { HandleMemory } from './handle-memory.js';
-import type { Stored } from './ingest.js';
+import type { Stored } from './ingest/ingest.js';
 import { type LazyFile, LazyFiles } from './lazy-files.js';
 import { type LinkDeps, Links } from './links.js';
 import type { Seal } from './seal.js';

@@ -1,9 +1,9 @@
 import type { Clock } from '../ports/clock.js';
 import type { ObjectStore } from '../ports/object-store.js';
-import { attachment } from './content-disposition.js';
 import type { FileRecord, FileRef, ShortLink } from './file.js';
 import { handleOf, idOfPath, newFileId, objectKey } from './handle.js';
-import { safeMediaType } from './media-type.js';
+import { attachment } from './names/content-disposition.js';
+import { safeMediaType } from './names/media-type.js';
 import type { FileLabel, Tickets } from './ticket.js';
 
 export interface LinkDeps {

@@ -1,10 +1,10 @@
 import { GatewayError } from '../errors.js';
 import type { FileClaims, FileRecord } from './file.js';
-import { fileNameFor } from './file-name.js';
-import { fill } from './fill.js';
-import { Ingest, type IngestDeps } from './ingest.js';
+import { fill } from './ingest/fill.js';
+import { Ingest, type IngestDeps } from './ingest/ingest.js';
 import type { Library } from './library.js';
-import { extensionOf, mediaTypeOf, sniff } from './media-type.js';
+import { fileNameFor } from './names/file-name.js';
+import { extensionOf, mediaTypeOf, sniff } from './names/media-type.js';
 
 export interface StoreFileDeps {
   ingest: IngestDeps;

@@ -9,7 +9,7 @@ import { descriptorsExhausted } from '../errors-of-system.js';
 import type { Log } from '../ports/log.js';
 import type { FileSource } from './encode/index.js';
 import { wholeFile } from './encode/whole-file.js';
-import { cleanFileName } from './file-name.js';
+import { cleanFileName } from './names/file-name.js';
 
 export interface TempFilesDeps {
   log: Log;

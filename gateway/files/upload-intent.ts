@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.js';
-import { parseMediaType } from './media-type.js';
+import { parseMediaType } from './names/media-type.js';
 
 /** What is known of a file before it is uploaded. Whatever is named here, the bytes must keep to. */
 export interface UploadIntent {

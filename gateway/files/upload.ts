@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { GatewayError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { FileRecord } from './file.js';
-import { fileNameFor } from './file-name.js';
-import { fill } from './fill.js';
 import { newFileId, objectKey } from './handle.js';
-import { Ingest, type IngestDeps } from './ingest.js';
+import { fill } from './ingest/fill.js';
+import { Ingest, type IngestDeps } from './ingest/ingest.js';
 import type { Library } from './library.js';
-import { extensionOf, sniff } from './media-type.js';
+import { fileNameFor } from './names/file-name.js';
+import { extensionOf, sniff } from './names/media-type.js';
+import { uploadedType } from './names/upload-type.js';
 import type { Tickets } from './ticket.js';
 import { checkIntent, largestUpload, tooLarge, type UploadIntent } from './upload-intent.js';
-import { uploadedType } from './upload-type.js';
 
 export interface UploadsDeps {
   ingest: IngestDeps;

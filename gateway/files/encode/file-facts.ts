@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { cleanFileName, MAX_NAME_BYTES } from '../file-name.js';
-import { OCTET_STREAM, parseMediaType } from '../media-type.js';
+import { cleanFileName, MAX_NAME_BYTES } from '../names/file-name.js';
+import { OCTET_STREAM, parseMediaType } from '../names/media-type.js';
 import type { FileSource } from './encoder.js';
 import { wholeFile } from './whole-file.js';
 

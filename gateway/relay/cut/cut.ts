@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.js';
-import type { Ingest, Stored } from '../../files/ingest.js';
-import type { PartLease } from '../../files/part-lease.js';
+import type { Ingest, Stored } from '../../files/ingest/ingest.js';
+import type { PartLease } from '../../files/ingest/part-lease.js';
 import { Base64Decoder } from '../../wire/base64/decode.js';
 import type { WireError } from '../../wire/errors.js';
 import type { SlotSink, SlotValue } from '../../wire/json/reader.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MAX_PIECE } from '../../files/ingest.js';
+import { MAX_PIECE } from '../../files/ingest/ingest.js';
 import { Base64Decoder } from '../../wire/base64/decode.js';
 import { parseDataUriHead } from '../../wire/data-uri.js';
 import { WireError } from '../../wire/errors.js';

@@ -1,8 +1,8 @@
 import type { HeldBudget } from '../../budget/held.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
-import { Ingest, type IngestDeps, type Stored } from '../../files/ingest.js';
+import { Ingest, type IngestDeps, type Stored } from '../../files/ingest/ingest.js';
+import { PartLease } from '../../files/ingest/part-lease.js';
 import type { Library } from '../../files/library.js';
-import { PartLease } from '../../files/part-lease.js';
 import type { Limits } from '../../policy/limits.js';
 import type { Dialect, JsonObject, SlotPlace, SlotReading } from '../../ports/dialect.js';
 import type { Owner } from '../../ports/owner.js';

@@ -1,4 +1,4 @@
-import { cleanFileName } from '../../files/file-name.js';
+import { cleanFileName } from '../../files/names/file-name.js';
 import type { Authorization } from '../../files/upload.js';
 import { mostText } from '../../policy/amounts.js';
 import type { JsonObject } from '../../ports/json.js';

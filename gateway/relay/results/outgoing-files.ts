@@ -1,10 +1,10 @@
 import type { FileClaims, FileRecord } from '../../files/file.js';
-import { fileNameFor } from '../../files/file-name.js';
-import type { Stored } from '../../files/ingest.js';
+import type { Stored } from '../../files/ingest/ingest.js';
 import type { Library } from '../../files/library.js';
-import { extensionOf, mediaTypeOf, sniff } from '../../files/media-type.js';
+import { fileNameFor } from '../../files/names/file-name.js';
+import { extensionOf, mediaTypeOf, sniff } from '../../files/names/media-type.js';
+import type { NamedType } from '../../files/names/told-name.js';
 import type { FileLabel } from '../../files/ticket.js';
-import type { NamedType } from '../../files/told-name.js';
 import type { HandleUses, OutgoingFile, Preview } from '../../ports/dialect.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 

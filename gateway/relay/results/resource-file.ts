@@ -1,5 +1,5 @@
 import type { FileClaims, FileRecord } from '../../files/file.js';
-import type { IngestDeps } from '../../files/ingest.js';
+import type { IngestDeps } from '../../files/ingest/ingest.js';
 import type { Library } from '../../files/library.js';
 import { storeFile } from '../../files/store-file.js';
 import { isObject } from '../../mcp/request.js';

@@ -1,4 +1,4 @@
-import { endsAs, hasEnding, type NamedType, nameAs, numbered } from '../../files/told-name.js';
+import { endsAs, hasEnding, type NamedType, nameAs, numbered } from '../../files/names/told-name.js';
 import { valueAt } from '../../json/value-at.js';
 import { isObject, type PendingRequest } from '../../mcp/request.js';
 import type { Limits } from '../../policy/limits.js';

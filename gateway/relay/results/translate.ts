@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.js';
 import type { FileRef } from '../../files/file.js';
-import type { NamedType } from '../../files/told-name.js';
+import type { NamedType } from '../../files/names/told-name.js';
 import { type Edit, inOrder, insertMember, rangeAt, replaceRange } from '../../json/edits.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts, Dialect, JsonObject, OutgoingFile } from '../../ports/dialect.js';

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
-import type { Stored } from '../../files/ingest.js';
+import type { Stored } from '../../files/ingest/ingest.js';
 import type { Library } from '../../files/library.js';
 import { rangeAt } from '../../json/edits.js';
 import { lightValue } from '../../json/light-value.js';

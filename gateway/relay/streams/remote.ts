@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { GatewayError } from '../../errors.js';
-import { nameIn } from '../../files/content-disposition.js';
+import { nameIn } from '../../files/names/content-disposition.js';
 import { single } from '../../mcp/headers.js';
 import { isObject } from '../../mcp/request.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';

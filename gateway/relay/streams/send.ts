@@ -1,9 +1,9 @@
 import { GatewayError } from '../../errors.js';
-import { attachment } from '../../files/content-disposition.js';
 import { entityTag, headerUri, RESOURCE_HEADER, reprDigest } from '../../files/download.js';
 import type { FileRecord } from '../../files/file.js';
-import { fileNameFor } from '../../files/file-name.js';
-import { extensionFor, extensionOf, isMediaType, mediaTypeOf, sniff } from '../../files/media-type.js';
+import { attachment } from '../../files/names/content-disposition.js';
+import { fileNameFor } from '../../files/names/file-name.js';
+import { extensionFor, extensionOf, isMediaType, mediaTypeOf, sniff } from '../../files/names/media-type.js';
 import { storeFile } from '../../files/store-file.js';
 import { accepts, isJsonOrEvents } from '../../mcp/accept.js';
 import { single } from '../../mcp/headers.js';

@@ -48,7 +48,7 @@ export const STORES: readonly Mutant[] = [
   {
     name: 'parts-left-on-error',
     fault: 'Parts of a file that was refused stay in the store.',
-    file: 'gateway/files/ingest.ts',
+    file: 'gateway/files/ingest/ingest.ts',
     find: '      await (writer ?? this.#writer)?.abort();',
     replace: '      await Promise.resolve(writer ?? this.#writer);',
     suites: ['unit/files/upload'],

@@ -33,7 +33,7 @@ export const UPLOADS: readonly Mutant[] = [
   {
     name: 'file-limit-a-byte-too-much',
     fault: 'A file out of a message may have a byte more than limits.file.',
-    file: 'gateway/files/ingest.ts',
+    file: 'gateway/files/ingest/ingest.ts',
     find: 'if (this.#size > this.#limit.bytes) {',
     replace: 'if (this.#size > this.#limit.bytes + 1) {',
     suites: ['unit/files/store-file', 'unit/relay/cut-limits'],

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
 import { adapters } from '../../../adapters/index.js';
-import { EXAMPLES, TOP_LEVEL_EXAMPLE } from '../../../gateway/config/examples.js';
-import { configJsonSchema } from '../../../gateway/config/reference.js';
-import { configMarkdown } from '../../../gateway/config/reference-markdown.js';
+import { EXAMPLES, TOP_LEVEL_EXAMPLE } from '../../../gateway/config/reference/examples.js';
+import { configMarkdown } from '../../../gateway/config/reference/markdown.js';
+import { configJsonSchema } from '../../../gateway/config/reference/reference.js';
 import { loadText } from './load-text.js';
 
 // Compiled, this file stands in dist/test/unit/config.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { PLACEHOLDERS } from '../../../gateway/config/template.js';
+import { PLACEHOLDERS } from '../../../gateway/config/schema/template.js';
 import { encodeFile } from '../../../gateway/files/encode/index.js';
 import { configOf, problemsOf } from './load-text.js';
 

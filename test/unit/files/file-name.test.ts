@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'content-disposition';
 import fc from 'fast-check';
-import { attachment } from '../../../gateway/files/content-disposition.js';
-import { cleanFileName, fileNameFor, MAX_NAME_BYTES } from '../../../gateway/files/file-name.js';
+import { attachment } from '../../../gateway/files/names/content-disposition.js';
+import { cleanFileName, fileNameFor, MAX_NAME_BYTES } from '../../../gateway/files/names/file-name.js';
 
 /** The compiled test runs in dist/test/unit/files; the corpus is not compiled. */
 const CORPUS = new URL('../../../../test/corpus/names/blns.json', import.meta.url);

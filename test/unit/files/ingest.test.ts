@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { Ingest } from '../../../gateway/files/ingest.js';
+import { Ingest } from '../../../gateway/files/ingest/ingest.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import { createLab, type Lab, NEVER } from './upload-lab.js';
 

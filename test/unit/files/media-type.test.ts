@@ -8,7 +8,7 @@ import {
   SNIFF_BYTES,
   safeMediaType,
   sniff,
-} from '../../../gateway/files/media-type.js';
+} from '../../../gateway/files/names/media-type.js';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0', 'latin1');
 

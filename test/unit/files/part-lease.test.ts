@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { PartBuffers } from '../../../gateway/files/part-buffers.js';
-import { PartLease } from '../../../gateway/files/part-lease.js';
+import { PartBuffers } from '../../../gateway/files/ingest/part-buffers.js';
+import { PartLease } from '../../../gateway/files/ingest/part-lease.js';
 import { partBudget } from '../../helpers/budgets.js';
 
 const PART = 1024;

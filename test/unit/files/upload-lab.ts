@@ -2,9 +2,9 @@ import { create as createObjects, settings as objectSettings } from '../../../ad
 import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
 import { CleanUps } from '../../../gateway/files/clean-ups.js';
+import { PartBuffers } from '../../../gateway/files/ingest/part-buffers.js';
+import { QuietWatch } from '../../../gateway/files/ingest/quiet-watch.js';
 import { Library, type LibraryDeps } from '../../../gateway/files/library.js';
-import { PartBuffers } from '../../../gateway/files/part-buffers.js';
-import { QuietWatch } from '../../../gateway/files/quiet-watch.js';
 import { Seal } from '../../../gateway/files/seal.js';
 import { StateKeys } from '../../../gateway/files/state-keys.js';
 import { Tickets } from '../../../gateway/files/ticket.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { sniff } from '../../../gateway/files/media-type.js';
-import { type TypeFacts, uploadedType } from '../../../gateway/files/upload-type.js';
+import { sniff } from '../../../gateway/files/names/media-type.js';
+import { type TypeFacts, uploadedType } from '../../../gateway/files/names/upload-type.js';
 import { HELLO, PDF, PNG } from './upload-lab.js';
 
 const typeOf = async (bytes: Buffer, facts: Partial<TypeFacts>) => {

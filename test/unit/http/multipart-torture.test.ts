@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { cleanFileName } from '../../../gateway/files/file-name.js';
+import { cleanFileName } from '../../../gateway/files/names/file-name.js';
 import { chunked, chunkings } from '../../helpers/chunked.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 import { BOUNDARY, bodyOf, bytesOf, CONTENT_TYPE, field, file, part, read } from './multipart-bodies.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { nameAs, numbered } from '../../../gateway/files/told-name.js';
+import { nameAs, numbered } from '../../../gateway/files/names/told-name.js';
 import type { JsonObject } from '../../../gateway/ports/json.js';
 import { toldBy } from '../../../gateway/relay/results/told-names.js';
 

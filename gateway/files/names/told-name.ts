@@ -1,4 +1,4 @@
-import { isSameType } from '../policy/accept.js';
+import { isSameType } from '../../policy/accept.js';
 import { cleanFileName } from './file-name.js';
 import { OCTET_STREAM, typeForExtension } from './media-type.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { UploadTool } from '../ports/file-slot.js';
-import type { AdapterList } from './adapter-list.js';
+import type { UploadTool } from '../../ports/file-slot.js';
+import type { AdapterList } from '../adapter-list.js';
 
 /** What every host lets a model call: some take no dots and slashes, and none takes more than 64 characters. */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;

@@ -1,5 +1,5 @@
-import { GatewayError } from '../errors.js';
-import { fitsType, isAnyType, isSameType } from '../policy/accept.js';
+import { GatewayError } from '../../errors.js';
+import { fitsType, isAnyType, isSameType } from '../../policy/accept.js';
 import { extensionFor, mediaTypeOf, type Sniffed, typeForExtension } from './media-type.js';
 
 /** What was said of a file's type, and what its bytes look like. */

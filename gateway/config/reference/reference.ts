@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { AdapterList } from './adapter-list.js';
+import type { AdapterList } from '../adapter-list.js';
+import type { Path } from '../problems.js';
+import { valueAt } from '../problems.js';
+import { sectionSchemas } from '../schema/schema.js';
+import { serverSchemas, serversSchema } from '../schema/servers.js';
 import { EXAMPLES } from './examples.js';
-import type { Path } from './problems.js';
-import { valueAt } from './problems.js';
-import { sectionSchemas } from './schema.js';
-import { serverSchemas, serversSchema } from './servers-schema.js';
 
 /** The part of JSON Schema that zod's output for this config uses. */
 export interface SchemaNode {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Adapter, AdapterList } from './adapter-list.js';
-import { authSchema } from './auth-schema.js';
-import type { Choice } from './config.js';
+import type { Adapter, AdapterList } from '../adapter-list.js';
+import type { Choice } from '../config.js';
+import { authSchema } from './auth.js';
 import { address, baseUrl, origin, parseAddress, time } from './fields.js';
-import { limitsSchema, timeoutsSchema } from './limits-schema.js';
-import { clientsSchema, handoffSchema, uploadToolSchema } from './peers-schema.js';
+import { limitsSchema, timeoutsSchema } from './limits.js';
+import { clientsSchema, handoffSchema, uploadToolSchema } from './peers.js';
 
 /** The one that needs nothing but a folder. */
 export const DEFAULT_STORE = 'filesystem';

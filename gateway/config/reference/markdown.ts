@@ -1,8 +1,8 @@
 import { stringify } from 'yaml';
 import { TOP_LEVEL_EXAMPLE } from './examples.js';
+import { HEAD } from './head.js';
 import type { SchemaNode } from './reference.js';
-import { HEAD } from './reference-head.js';
-import { branchesOf, cell, defaultOf, isMapOfMaps, typeOf } from './reference-words.js';
+import { branchesOf, cell, defaultOf, isMapOfMaps, typeOf } from './words.js';
 
 /** CONFIG.md: one table of the top level, then one per section, adapter and kind of server, each with an example. */
 export function configMarkdown(schema: SchemaNode): string {

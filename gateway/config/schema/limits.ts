@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS, type Limits, type Timeouts } from '../policy/limits.js';
+import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS, type Limits, type Timeouts } from '../../policy/limits.js';
 import { count, ratio, size, time } from './fields.js';
 import { formatSize, formatTime } from './units.js';
 

@@ -1,11 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { HeldBudget } from '../budget/held.js';
-import type { PartBudget } from '../budget/parts.js';
-import { GatewayError } from '../errors.js';
-import type { ObjectStore, ObjectWriter } from '../ports/object-store.js';
-import type { Owner } from '../ports/owner.js';
-import type { CleanUps } from './clean-ups.js';
-import { newFileId, objectKey } from './handle.js';
+import type { HeldBudget } from '../../budget/held.js';
+import type { PartBudget } from '../../budget/parts.js';
+import { GatewayError } from '../../errors.js';
+import type { ObjectStore, ObjectWriter } from '../../ports/object-store.js';
+import type { Owner } from '../../ports/owner.js';
+import type { CleanUps } from '../clean-ups.js';
+import { newFileId, objectKey } from '../handle.js';
 import type { PartBuffers } from './part-buffers.js';
 import { PartLease } from './part-lease.js';
 import type { Quieting, QuietWatch } from './quiet-watch.js';

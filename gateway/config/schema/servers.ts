@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { AdapterList } from './adapter-list.js';
-import type { ServerTransport } from './config.js';
+import type { AdapterList } from '../adapter-list.js';
+import type { ServerTransport } from '../config.js';
 import { origin, size } from './fields.js';
-import { serverLimitsSchema } from './limits-schema.js';
-import { serverUploadToolSchema } from './peers-schema.js';
-import { toolsSchema } from './tools-schema.js';
+import { serverLimitsSchema } from './limits.js';
+import { serverUploadToolSchema } from './peers.js';
+import { toolsSchema } from './tools.js';
 
 /** First segments of Wharf's own paths: `/d/mcp` would be a download. */
 const RESERVED_NAMES = ['d', 'u'];

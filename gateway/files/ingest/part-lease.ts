@@ -1,5 +1,5 @@
-import type { PartBudget } from '../budget/parts.js';
-import type { Owner } from '../ports/owner.js';
+import type { PartBudget } from '../../budget/parts.js';
+import type { Owner } from '../../ports/owner.js';
 import type { PartBuffers } from './part-buffers.js';
 
 /** The right to one part buffer: reserved in `limits.partMemory`, then used or not, then given back. */

@@ -1,4 +1,4 @@
-import { nearest } from './problems.js';
+import { nearest } from '../problems.js';
 
 /** What brings the file into an object; without one of them the server would never see it. */
 const CONTENT = ['base64', 'base64url', 'hex', 'dataUri', 'text', 'url', 'handle'];

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Encoding } from '../ports/file-slot.js';
+import type { Encoding } from '../../ports/file-slot.js';
 import { argumentPath, companionName } from './argument-path.js';
 import { size } from './fields.js';
-import { MOST_FILE } from './limits-schema.js';
+import { MOST_FILE } from './limits.js';
 import { templateProblem } from './template.js';
 
 const ENCODINGS = [

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import type { Address } from './config.js';
+import type { Address } from '../config.js';
 import { formatSize, formatTime, parseSize, parseTime, SIZE_PATTERN, TIME_PATTERN } from './units.js';
 
 interface Range {
