@@ -1,4 +1,4 @@
-import { RANGE } from '../relay/cut/places.js';
+import { RANGE } from '../mcp/ranges.js';
 import { firstInk } from '../wire/blank.js';
 import type { HeldMessage, WatchRange } from '../wire/json/reader.js';
 

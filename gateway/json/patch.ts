@@ -1,11 +1,11 @@
-import { invalid } from '../mcp/read-message.js';
-import { isObject } from '../mcp/request.js';
+import { GatewayError } from '../errors.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../ports/json.js';
 import { addAll } from '../wire/add-all.js';
 import type { WatchRange } from '../wire/json/reader.js';
 import { type Edit, insertMember, replaceRange } from './edits.js';
 import { type JsonText, type Located, locate, locateInSteps } from './locate.js';
 import { membersAt, without } from './members.js';
+import { isObject } from './value.js';
 
 /** What becomes of one value: it is set or removed, or something below it is. */
 interface Change {
@@ -39,7 +39,7 @@ export async function patchMessage(text: Buffer, patches: readonly JsonPatch[], 
   const { root, paths } = changesOf(patches, isBatch);
   const located = await locateInSteps(text, paths, isBatch);
   const { duplicate } = located;
-  if (duplicate) throw invalid(`the object at ${duplicate.path || 'the top'} names "${duplicate.key}" twice`);
+  if (duplicate) throw requestInvalid(`the object at ${duplicate.path || 'the top'} names "${duplicate.key}" twice`);
   return changed(root, located, isBatch);
 }
 
@@ -174,4 +174,8 @@ function setMember(
     if (typeof key === 'number' && member !== undefined) parent[key] = member;
   } else if (member === undefined) delete parent[key];
   else parent[key] = member;
+}
+
+function requestInvalid(reason: string): GatewayError {
+  return new GatewayError('request_invalid', { reason });
 }

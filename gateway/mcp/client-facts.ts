@@ -1,23 +1,30 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { isObject } from '../json/value.js';
 import type { ClientFacts } from '../ports/dialect.js';
 import type { ClientProfile } from '../ports/file-slot.js';
 import type { JsonObject } from '../ports/json.js';
-import type { Exchange } from '../relay/exchange.js';
-import type { Session } from '../relay/session.js';
-import {
-  type ClientMessages,
-  capabilitiesOf,
-  DEFAULT_VERSION,
-  isObject,
-  knownVersion,
-  META_CLIENT,
-  metaOf,
-} from './request.js';
+import { type ClientMessages, capabilitiesOf, DEFAULT_VERSION, knownVersion, META_CLIENT, metaOf } from './request.js';
+
+/** What is known of a client without its messages. */
+interface Caller {
+  headers: IncomingHttpHeaders;
+  principal: string;
+  /** It has no headers: those that repeat the body are made from it. */
+  headersFromBody?: boolean;
+}
+
+/** What a session remembers of its `initialize`. */
+interface Opened {
+  version: string;
+  capabilities: JsonObject;
+  clientName?: string | undefined;
+}
 
 /** Who the client is: its session's facts, or for a stateless request its own. What a request declares counts for it. */
 export function clientFacts(
-  exchange: Pick<Exchange, 'headers' | 'principal' | 'headersFromBody'>,
+  exchange: Caller,
   messages: ClientMessages | undefined,
-  session: Pick<Session, 'version' | 'capabilities' | 'clientName'> | undefined,
+  session: Opened | undefined,
   profiles: readonly ClientProfile[],
 ): ClientFacts {
   const params = messages?.requests[0]?.params ?? {};

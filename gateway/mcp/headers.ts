@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../errors.js';
+import { isObject } from '../json/value.js';
 import type { UpstreamAnswer } from '../ports/upstream.js';
 import {
   type ClientMessages,
-  isObject,
+  type ClientRequest,
   META_CAPABILITIES,
   META_VERSION,
   metaOf,
-  type PendingRequest,
   STATELESS_SINCE,
   STATELESS_VERSIONS,
 } from './request.js';
@@ -67,7 +67,7 @@ function refuseUnknown(version: string): void {
   throw new GatewayError('version_unsupported', { requested, supported: STATELESS_VERSIONS });
 }
 
-function checkMethodAndName(headers: IncomingHttpHeaders, request: PendingRequest): void {
+function checkMethodAndName(headers: IncomingHttpHeaders, request: ClientRequest): void {
   const method = single(headers['mcp-method']);
   if (method === undefined) throw mismatch('Mcp-Method', 'it is missing');
   if (method !== request.method) throw mismatch('Mcp-Method', 'the body names another method');

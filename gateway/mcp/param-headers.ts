@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../errors.js';
-import { valueAt } from '../json/value-at.js';
+import { isObject, valueAt } from '../json/value.js';
 import type { JsonObject, JsonValue } from '../ports/dialect.js';
 import { decodeHeaderValue, encodeHeaderValue, single } from './headers.js';
-import { isObject } from './request.js';
 
 /** An argument that the client repeats in a header (SEP-2243, `x-mcp-header`). */
 export interface ParamHeader {

@@ -1,9 +1,9 @@
 import { GatewayError } from '../errors.js';
 import { jsonFault } from '../json/fault.js';
 import { locate } from '../json/locate.js';
+import { isObject } from '../json/value.js';
 import { DEFAULT_LIMITS, type Limits } from '../policy/limits.js';
 import type { JsonObject, JsonValue } from '../ports/dialect.js';
-import type { AnswerEdit } from '../relay/results/answer-edit.js';
 import { weigh } from '../wire/json/weigh.js';
 import { refuseAmbiguous } from './ambiguous.js';
 import { readHeavy } from './heavy-request.js';
@@ -47,7 +47,7 @@ export const MAX_NAME_BYTES = 1024;
 export const CANCELLED = 'notifications/cancelled';
 
 /** A request among the messages of one POST. */
-export interface PendingRequest {
+export interface ClientRequest {
   /** The id as JSON text, `1` or `"1"`: different ids never share it. */
   id: string;
   method: string;
@@ -60,12 +60,6 @@ export interface PendingRequest {
   tooLong?: TooLongArgument;
   /** Where it stands in the body: nothing, or its index in a batch. */
   base: readonly number[];
-  /** Of what brings a task's result: the tool that the task runs, once that is known. */
-  tool?: string | undefined;
-  /** Set once files have been found in its arguments: what answers it may be about them. */
-  hasFiles?: true;
-  /** What becomes of the answer, beside what holds for every answer to its method. */
-  edit?: AnswerEdit;
 }
 
 /** The body of one POST. */
@@ -73,14 +67,14 @@ export interface ClientMessages {
   bytes: Buffer;
   /** How many messages it holds; a batch (2025-03-26) is an array. */
   isBatch: boolean;
-  requests: PendingRequest[];
+  requests: ClientRequest[];
   /** Ids, as JSON text, of requests to which the client wants no answer any more. */
   cancelled: string[];
   /** Method of the first message, or `response` for an answer to the server. */
   firstMethod: string;
   /** The version its `_meta` names, for 2026-07-28 and later. */
   statelessVersion: string | undefined;
-  initialize: PendingRequest | undefined;
+  initialize: ClientRequest | undefined;
 }
 
 export type ReadingLimits = Pick<Limits, 'depth' | 'values' | 'batch'>;
@@ -144,7 +138,7 @@ function spellOut(messages: ReadonlyMap<number, ReadMessage>, bytes: Buffer, isB
 
 function messagesOf(bytes: Buffer, messages: readonly ReadMessage[], isBatch: boolean): ClientMessages {
   if (messages.length === 0) throw invalid('the batch is empty');
-  const requests: PendingRequest[] = [];
+  const requests: ClientRequest[] = [];
   const cancelled: string[] = [];
   let statelessVersion: string | undefined;
   for (const [index, { id, method, params, heavyArguments }] of messages.entries()) {
@@ -208,8 +202,4 @@ function subjectKey(method: string): string | undefined {
     default:
       return undefined;
   }
-}
-
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

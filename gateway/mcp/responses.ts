@@ -1,5 +1,5 @@
-import { RANGE } from '../relay/cut/places.js';
 import type { HeldMessage } from '../wire/json/reader.js';
+import { RANGE } from './ranges.js';
 
 /** One response among a message's: a batch has several, and other messages between them. */
 export interface Answer {

@@ -15,7 +15,6 @@ import type { Metrics } from '../ports/metrics.js';
 import type { Transfer } from '../ports/transfer.js';
 import type { WatchTree } from '../wire/json/watch-tree.js';
 import type { IncomingFile, IncomingFileDeps } from './arguments/incoming-files.js';
-import type { ClientResponse } from './client/outlet.js';
 import type { CutDeps } from './cut/message-cuts.js';
 import type { LocalMethods } from './local/local-methods.js';
 import type { LocalTools } from './local/local-tools.js';
@@ -26,6 +25,23 @@ import type { Sessions } from './session.js';
 import type { Catalog } from './tools/catalog.js';
 import type { FileTakers } from './tools/file-takers.js';
 import type { RemoteMethods } from './upstream/unknown-methods.js';
+
+/** What the relay needs of a response. Node's is one; a face without HTTP has its own. */
+export interface ClientResponse {
+  writeHead(status: number, headers?: Record<string, string | string[]>): unknown;
+  flushHeaders(): void;
+  /** False when the client takes no more for now; `drain` says when it does again. */
+  write(bytes: Buffer): boolean;
+  end(bytes?: Buffer): unknown;
+  destroy(): unknown;
+  once(event: 'drain' | 'close', listener: () => void): unknown;
+  off(event: 'drain' | 'close', listener: () => void): unknown;
+  /** Destroys the response when the client has taken nothing for that long; 0: never. */
+  setTimeout(ms: number): unknown;
+  readonly headersSent: boolean;
+  readonly writableEnded: boolean;
+  readonly destroyed: boolean;
+}
 
 /** One HTTP request of a client and all that answers it. */
 export interface Exchange {

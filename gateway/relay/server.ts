@@ -1,11 +1,13 @@
 import { asGatewayError, GatewayError } from '../errors.js';
 import type { FileRecord } from '../files/file.js';
 import type { LazyFile } from '../files/lazy-files.js';
+import { isObject } from '../json/value.js';
 import { argumentTooLarge } from '../mcp/body-meter.js';
 import { clientFacts } from '../mcp/client-facts.js';
 import { checkStatelessHeaders } from '../mcp/headers.js';
+import type { Inquire } from '../mcp/inquire.js';
 import { invalid } from '../mcp/read-message.js';
-import { type ClientMessages, isObject, type PendingRequest, readMessages, STATELESS_SINCE } from '../mcp/request.js';
+import { type ClientMessages, readMessages, STATELESS_SINCE } from '../mcp/request.js';
 import { idIn } from '../mcp/request-id.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Limits } from '../policy/limits.js';
@@ -18,10 +20,10 @@ import { SharedServer } from './channels/shared-server.js';
 import { answerLocally, errorOf, type LocalAnswer, onlyRequest } from './client/local-answer.js';
 import { type Exchange, noteError, type RelayDeps } from './exchange.js';
 import { callLocally, type LocalTool } from './local/local-tools.js';
+import type { PendingRequest } from './pending-request.js';
 import { readLazy } from './results/lazy-links.js';
 import type { Session } from './session.js';
 import { ResourceStreams } from './streams/resource-streams.js';
-import type { Inquire } from './tools/catalog.js';
 import { firstEventOf } from './upstream/first-event.js';
 import { viewOf } from './upstream/view.js';
 

@@ -1,4 +1,4 @@
-import { isObject } from '../mcp/request.js';
+import { isObject } from '../json/value.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 import { equal, type Instance, isMap, isText, LongText } from './instance.js';
 import { Patterns } from './pattern.js';

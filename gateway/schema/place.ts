@@ -1,7 +1,7 @@
-import { isObject } from '../mcp/request.js';
+import { isObject } from '../json/value.js';
 import type { FileSlot } from '../ports/file-slot.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../ports/json.js';
-import { EACH } from '../relay/tools/file-slots.js';
+import { EACH } from './argument-path.js';
 
 /** A chain of local references may refer to itself, and each may be a large object that is copied. */
 const MAX_STEPS = 16;

@@ -1,4 +1,4 @@
-import { isObject } from '../mcp/request.js';
+import { isObject } from '../json/value.js';
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
 import { equal, type Instance, member } from './instance.js';
 import type { Judge } from './judge.js';

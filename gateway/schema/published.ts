@@ -1,4 +1,4 @@
-import { isObject } from '../mcp/request.js';
+import { isObject } from '../json/value.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 import { pointed } from './place.js';
 

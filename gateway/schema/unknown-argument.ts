@@ -1,7 +1,7 @@
-import { isObject } from '../mcp/request.js';
+import { isObject } from '../json/value.js';
 import type { FileArgument } from '../ports/file-slot.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
-import { EACH, segmentsOf } from '../relay/tools/file-slots.js';
+import { EACH, segmentsOf } from './argument-path.js';
 import { pointed } from './place.js';
 
 /** A path under `files:` that leads to no argument of its tool. */

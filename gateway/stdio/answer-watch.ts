@@ -1,5 +1,5 @@
+import { RANGE } from '../mcp/ranges.js';
 import { answersIn } from '../mcp/responses.js';
-import { RANGE } from '../relay/cut/places.js';
 import { createReader, type MessageReader } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
 

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { ClientResponse } from '../relay/client/outlet.js';
+import type { ClientResponse } from '../relay/exchange.js';
 import { addAll } from '../wire/add-all.js';
 import type { MessageReader } from '../wire/json/reader.js';
 import { type AnswerLines, EventLines, JsonLines, ValueLines } from './answer-lines.js';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type ClientMessages, readMessages } from '../../gateway/mcp/request.js';
 import type { JsonObject, JsonValue } from '../../gateway/ports/json.js';
 import { readArguments } from '../../gateway/relay/arguments/heavy-arguments.js';
-import { EACH } from '../../gateway/relay/tools/file-slots.js';
+import { EACH } from '../../gateway/schema/argument-path.js';
 
 const RUNS = 2000;
 const LIGHT = { depth: 1000, values: 1_000_000, batch: 1000 };

@@ -1,12 +1,11 @@
 import { insertMember } from '../../json/edits.js';
 import type { Located } from '../../json/locate.js';
-import { valueAt } from '../../json/value-at.js';
+import { valueAt } from '../../json/value.js';
 import { encodeHeaderValue } from '../../mcp/headers.js';
 import type { ParamHeader } from '../../mcp/param-headers.js';
-import type { FileSlot } from '../../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
-import { placeOf } from '../../schema/place.js';
-import { EACH, type SlotUse } from '../tools/file-slots.js';
+import { EACH } from '../../schema/argument-path.js';
+import type { SlotUse } from '../tools/file-slots.js';
 import type { IncomingFile } from './incoming-files.js';
 import { type OutgoingEdit, textEdit } from './outgoing-message.js';
 
@@ -65,12 +64,4 @@ export class Companions {
     else if (Array.isArray(list)) list.push(value);
     else this.#values.set(id, { path, value: [value] });
   }
-}
-
-/** Whether a tool takes the size of a slot's file as text. */
-export function sizeIsText(tool: JsonObject, { path, companions: { size } }: FileSlot): boolean {
-  if (size === undefined) return false;
-  const beside = path.slice(0, path.at(-1) === EACH ? -2 : -1);
-  const key = size.endsWith(EACH) ? [size.slice(0, -EACH.length), EACH] : [size];
-  return placeOf(tool, [...beside, ...key])?.schema.type === 'string';
 }

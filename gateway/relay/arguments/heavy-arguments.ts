@@ -1,13 +1,14 @@
 import { breathe } from '../../budget/turn.js';
+import { isObject } from '../../json/value.js';
 import type { ParamHeader } from '../../mcp/param-headers.js';
 import { invalid } from '../../mcp/read-message.js';
-import { isObject, type PendingRequest } from '../../mcp/request.js';
 import type { Limits } from '../../policy/limits.js';
 import type { FileSlot } from '../../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
+import { EACH } from '../../schema/argument-path.js';
 import { createReader, type WatchRange } from '../../wire/json/reader.js';
 import { compileWatchTree, type WatchNode } from '../../wire/json/watch-tree.js';
-import { EACH } from '../tools/file-slots.js';
+import type { PendingRequest } from '../pending-request.js';
 
 /** Bytes read in one step: some milliseconds, whatever they are. */
 const STEP = 64 * 1024;

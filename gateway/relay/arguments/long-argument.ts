@@ -1,9 +1,10 @@
 import type { GatewayError } from '../../errors.js';
 import { argumentTooLarge } from '../../mcp/body-meter.js';
-import type { PendingRequest } from '../../mcp/request.js';
 import type { TooLongArgument } from '../../mcp/shortened-body.js';
+import { spell } from '../../schema/argument-path.js';
+import type { PendingRequest } from '../pending-request.js';
 import type { ToolFacts } from '../tools/catalog.js';
-import { spell, valuesIn } from '../tools/file-slots.js';
+import { valuesIn } from '../tools/file-slots.js';
 import { calledAs } from '../tools/lifted-arguments.js';
 import { type DeliveryDeps, maxSizeOf } from './deliveries.js';
 import { argumentsOf } from './heavy-arguments.js';

@@ -1,14 +1,15 @@
 import { type ErrorFacts, GatewayError } from '../../errors.js';
 import type { Uploads } from '../../files/upload.js';
 import { patchValue } from '../../json/patch.js';
-import { isObject } from '../../mcp/request.js';
+import { isObject } from '../../json/value.js';
 import type { ClientFacts, Dialect } from '../../ports/dialect.js';
 import type { Encoding, FileSlot } from '../../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
+import { EACH } from '../../schema/argument-path.js';
 import { placeOf } from '../../schema/place.js';
 import { type LocalAnswer, refusalAnswer } from '../client/local-answer.js';
 import { atMost, offerOf } from '../local/upload-steps.js';
-import { EACH, valuesIn } from '../tools/file-slots.js';
+import { valuesIn } from '../tools/file-slots.js';
 import { calledAs, isAlwaysRequired } from '../tools/lifted-arguments.js';
 
 /** What a client may write where it means "the file that is to be attached". */

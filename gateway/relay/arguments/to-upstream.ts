@@ -1,12 +1,15 @@
 import { GatewayError } from '../../errors.js';
 import { patchMessage, patchValue } from '../../json/patch.js';
-import { type ClientMessages, capabilitiesOf, META_CAPABILITIES, type PendingRequest } from '../../mcp/request.js';
-import type { ClientFacts, JsonObject, JsonPatch } from '../../ports/dialect.js';
+import type { Inquire } from '../../mcp/inquire.js';
+import { type ClientMessages, capabilitiesOf, META_CAPABILITIES } from '../../mcp/request.js';
+import type { ClientFacts, JsonPatch } from '../../ports/dialect.js';
 import type { OutgoingMessage } from '../../ports/upstream.js';
 import { addAll } from '../../wire/add-all.js';
 import type { RelayDeps } from '../exchange.js';
-import type { Inquire, ToolFacts } from '../tools/catalog.js';
+import type { PendingRequest } from '../pending-request.js';
+import type { ToolFacts } from '../tools/catalog.js';
 import { liftsArguments, putBack } from '../tools/lifted-arguments.js';
+import { declaredBy } from '../upstream/declared.js';
 import { viewOf } from '../upstream/view.js';
 import { type HandedOver, prepareArguments } from './file-arguments.js';
 import { argumentsOf } from './heavy-arguments.js';
@@ -146,14 +149,6 @@ async function declare(
   if (!at) return text;
   const patches: JsonPatch[] = Object.entries(declaredBy(deps)).map(([key, value]) => ({ path: [...at, key], value }));
   return patches.length === 0 ? text : patchMessage(text, patches);
-}
-
-/** What Wharf says that it can do, whoever the client is. */
-export function declaredBy({ dialects, limits }: Pick<RelayDeps, 'dialects' | 'limits'>): JsonObject {
-  return Object.assign(
-    {},
-    ...dialects.map(({ declares }) => (typeof declares === 'function' ? declares(limits) : declares)),
-  ) as JsonObject;
 }
 
 function placeOfCapabilities(request: PendingRequest, messages: ClientMessages): string[] | undefined {

@@ -1,11 +1,11 @@
 import { asGatewayError, GatewayError } from '../../errors.js';
+import type { Inquire } from '../../mcp/inquire.js';
 import { sizeText } from '../../policy/amounts.js';
 import type { RemoteTransfer, TransferDescriptor, TransferRefusal } from '../../ports/dialect.js';
 import type { Delivery } from '../../ports/file-slot.js';
 import type { JsonValue } from '../../ports/json.js';
 import type { Transfer, TransferRules } from '../../ports/transfer.js';
 import type { RelayDeps } from '../exchange.js';
-import type { Inquire } from '../tools/catalog.js';
 import type { IncomingFile } from './incoming-files.js';
 
 export interface RemoteContext {

@@ -1,10 +1,10 @@
 import { GatewayError } from '../../errors.js';
 import { errorAnswer } from '../../mcp/error-response.js';
+import { RANGE } from '../../mcp/ranges.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { SharedConnection } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
-import { RANGE } from '../cut/places.js';
 import { dismiss } from '../results/to-client.js';
 import { isRequest, pingIn } from './channel-message.js';
 

@@ -1,8 +1,9 @@
+import { RANGE } from '../../mcp/ranges.js';
 import { answersIn, elementOf } from '../../mcp/responses.js';
 import type { SlotPlace } from '../../ports/dialect.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { WatchTree } from '../../wire/json/watch-tree.js';
-import { RANGE, toClientTree } from '../cut/places.js';
+import { toClientTree } from '../cut/places.js';
 
 /** Name of the capture that tells JSON-RPC from any other JSON. */
 const MARK = 'jsonrpc';

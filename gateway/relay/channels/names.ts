@@ -1,8 +1,9 @@
 import { GatewayError } from '../../errors.js';
 import type { Edit } from '../../json/edits.js';
-import type { ClientMessages, PendingRequest } from '../../mcp/request.js';
+import type { ClientMessages } from '../../mcp/request.js';
 import { knownId } from '../../mcp/responses.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
+import type { PendingRequest } from '../pending-request.js';
 import { type Mapping, namesBack, renameRequest } from './rename-ids.js';
 
 /** A request under the name that it has on a channel of several clients. */

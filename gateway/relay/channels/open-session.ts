@@ -1,10 +1,12 @@
 import { GatewayError } from '../../errors.js';
+import { isObject } from '../../json/value.js';
 import { hoisted, nameOf } from '../../mcp/client-facts.js';
-import { DEFAULT_VERSION, isObject, type PendingRequest } from '../../mcp/request.js';
+import { DEFAULT_VERSION } from '../../mcp/request.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { RelayDeps } from '../exchange.js';
+import type { PendingRequest } from '../pending-request.js';
 import type { SessionRecord } from '../session.js';
 import { spokenBy } from '../upstream/server-dialects.js';
 

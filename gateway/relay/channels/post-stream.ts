@@ -1,9 +1,10 @@
 import type { GatewayError } from '../../errors.js';
 import { errorAnswer } from '../../mcp/error-response.js';
-import type { ClientMessages, PendingRequest } from '../../mcp/request.js';
+import type { ClientMessages } from '../../mcp/request.js';
 import { Outlet } from '../client/outlet.js';
 import type { Piece } from '../cut/splice.js';
 import { type Exchange, noteError } from '../exchange.js';
+import type { PendingRequest } from '../pending-request.js';
 
 /** A server's first words decide the status of a stateless answer; a stream that stays silent longer gets its head. */
 const HEAD_WAIT_MS = 1000;

@@ -1,8 +1,8 @@
 import { type Edit, inOrder, replaceRange } from '../../json/edits.js';
 import { locateInSteps } from '../../json/locate.js';
+import { RANGE } from '../../mcp/ranges.js';
 import { plainText } from '../../wire/json/plain-text.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
-import { RANGE } from '../cut/places.js';
 
 const ID = ['id'];
 const PROGRESS_TOKEN = ['params', '_meta', 'progressToken'];

@@ -1,12 +1,12 @@
 import { GatewayError } from '../../errors.js';
 import { checkStatelessRequest } from '../../mcp/headers.js';
+import type { Inquire } from '../../mcp/inquire.js';
 import type { ClientMessages } from '../../mcp/request.js';
 import type { SharedConnection, SharedUpstream } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { WatchTree } from '../../wire/json/watch-tree.js';
 import type { Exchange, RelayDeps } from '../exchange.js';
 import type { Session } from '../session.js';
-import type { Inquire } from '../tools/catalog.js';
 import { channelTree } from './channel-message.js';
 import { OpenChannels } from './open-channels.js';
 import { sessionOf } from './open-session.js';

@@ -1,7 +1,8 @@
-import { metaOf, type PendingRequest } from '../../mcp/request.js';
+import { RANGE } from '../../mcp/ranges.js';
+import { metaOf } from '../../mcp/request.js';
 import { answersIn, knownId } from '../../mcp/responses.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import { RANGE } from '../cut/places.js';
+import type { PendingRequest } from '../pending-request.js';
 import { AbandonedCalls, type AbandonedOptions } from './abandoned-calls.js';
 import type { GetStream } from './get-stream.js';
 import type { PostStream } from './post-stream.js';

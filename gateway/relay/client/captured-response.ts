@@ -1,7 +1,7 @@
 import type { HeldBudget } from '../../budget/held.js';
 import { asGatewayError, type GatewayError } from '../../errors.js';
 import type { Owner } from '../../ports/owner.js';
-import type { ClientResponse } from './outlet.js';
+import type { ClientResponse } from '../exchange.js';
 
 type Headers = Record<string, string | string[]>;
 

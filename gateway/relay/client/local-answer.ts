@@ -1,9 +1,10 @@
 import { asGatewayError, type GatewayError } from '../../errors.js';
-import type { ClientMessages, PendingRequest } from '../../mcp/request.js';
+import type { ClientMessages } from '../../mcp/request.js';
 import type { ClientFacts, Dialect, FileRefusal } from '../../ports/dialect.js';
 import type { JsonObject } from '../../ports/json.js';
 import { FILE_ERROR_META_KEY } from '../cut/places.js';
 import type { Exchange } from '../exchange.js';
+import type { PendingRequest } from '../pending-request.js';
 import { Outlet } from './outlet.js';
 
 /** What Wharf itself answers a request with. */

@@ -1,23 +1,7 @@
 import type { FrameFields } from '../../wire/sse/frame.js';
 import { comment, DataWriter, FRAME_END, frameHead, writeData } from '../../wire/sse/write.js';
 import type { Piece } from '../cut/splice.js';
-
-/** What the relay needs of a response. Node's is one; a face without HTTP has its own. */
-export interface ClientResponse {
-  writeHead(status: number, headers?: Record<string, string | string[]>): unknown;
-  flushHeaders(): void;
-  /** False when the client takes no more for now; `drain` says when it does again. */
-  write(bytes: Buffer): boolean;
-  end(bytes?: Buffer): unknown;
-  destroy(): unknown;
-  once(event: 'drain' | 'close', listener: () => void): unknown;
-  off(event: 'drain' | 'close', listener: () => void): unknown;
-  /** Destroys the response when the client has taken nothing for that long; 0: never. */
-  setTimeout(ms: number): unknown;
-  readonly headersSent: boolean;
-  readonly writableEnded: boolean;
-  readonly destroyed: boolean;
-}
+import type { ClientResponse } from '../exchange.js';
 
 /** Proxies and clients give up on a stream that stays silent; a comment is no event, so it cannot be misread. */
 const HEARTBEAT_MS = 15_000;

@@ -3,6 +3,7 @@ import { asGatewayError, GatewayError } from '../../errors.js';
 import { Ingest, type IngestDeps, type Stored } from '../../files/ingest/ingest.js';
 import { PartLease } from '../../files/ingest/part-lease.js';
 import type { Library } from '../../files/library.js';
+import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { Dialect, JsonObject, SlotPlace, SlotReading } from '../../ports/dialect.js';
 import type { Owner } from '../../ports/owner.js';
@@ -10,7 +11,7 @@ import type { HeldMessage, SlotSink, SlotValue, WatchRange } from '../../wire/js
 import { Cut } from './cut.js';
 import type { SpelledIn } from './gathered-string.js';
 import { NestedCuts } from './nested-cuts.js';
-import { RANGE, STRUCTURED_SLOT } from './places.js';
+import { STRUCTURED_SLOT } from './places.js';
 
 export interface CutDeps {
   ingest: IngestDeps;

@@ -1,3 +1,4 @@
+import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { Dialect, SlotPlace } from '../../ports/dialect.js';
 import { compileWatchTree, type WatchNode, type WatchTree } from '../../wire/json/watch-tree.js';
@@ -16,28 +17,6 @@ export const FILE_ERROR_META_KEY = 'dev.wharf/fileError';
  * handles are the ones it knows.
  */
 export const OWN_TOOL_META_KEY = 'dev.wharf/tool';
-
-/** Names of the ranges that the relay asks a message for. */
-export const RANGE = {
-  id: 'id',
-  result: 'result',
-  holder: 'holder',
-  meta: 'meta',
-  structuredContent: 'structuredContentRange',
-  cacheScope: 'cacheScope',
-  ttlMs: 'ttlMs',
-  capabilities: 'capabilities',
-  error: 'error',
-  tools: 'tools',
-  tool: 'tool',
-  nextCursor: 'nextCursor',
-  content: 'content',
-  contents: 'contents',
-  messages: 'messages',
-  progressToken: 'progressToken',
-  subscriptionId: 'subscriptionId',
-  requestId: 'requestId',
-} as const;
 
 export const SUBSCRIPTION_ID_KEY = 'io.modelcontextprotocol/subscriptionId';
 

@@ -1,5 +1,6 @@
 import { breathe } from '../../budget/turn.js';
 import { GatewayError } from '../../errors.js';
+import { RANGE } from '../../mcp/ranges.js';
 import type { Owner } from '../../ports/owner.js';
 import type { BodyKind } from '../../ports/upstream.js';
 import { WireError } from '../../wire/errors.js';
@@ -12,7 +13,6 @@ import {
 } from '../../wire/json/reader.js';
 import type { WatchTree } from '../../wire/json/watch-tree.js';
 import { type CutDeps, MessageCuts } from './message-cuts.js';
-import { RANGE } from './places.js';
 
 /** Bytes handed to the reader in one go: what a part buffer's slack can take while its part is being sent. */
 const MAX_FEED = 64 * 1024;

@@ -1,11 +1,11 @@
 import { GatewayError } from '../../errors.js';
 import type { Opened } from '../../files/library.js';
 import type { Uploads } from '../../files/upload.js';
+import type { Inquire } from '../../mcp/inquire.js';
 import type { ClientFacts, Dialect, DialectMethod, FileOperation, FileOutcome } from '../../ports/dialect.js';
 import type { JsonObject } from '../../ports/json.js';
 import type { LocalAnswer } from '../client/local-answer.js';
 import { type ResourceFileDeps, resourceAsFile } from '../results/resource-file.js';
-import type { Inquire } from '../tools/catalog.js';
 
 export interface LocalMethodDeps extends ResourceFileDeps {
   dialects: readonly Dialect[];

@@ -1,7 +1,8 @@
-import { isObject } from '../../mcp/request.js';
+import { isObject } from '../../json/value.js';
 import type { ClientFacts, JsonObject } from '../../ports/dialect.js';
 import type { UploadTool } from '../../ports/file-slot.js';
 import { OWN_TOOL_META_KEY } from '../cut/places.js';
+import type { Beside } from '../tools/catalog.js';
 
 /** A tool of Wharf's own, shown among a server's. */
 export interface LocalTool {
@@ -28,14 +29,6 @@ const MEMBERS_SINCE = {
 
 /** The version since which tools have a `_meta`. */
 const META_SINCE = '2025-06-18';
-
-/** The tools of a server, as far as Wharf's own beside them depend on those. */
-export interface Beside {
-  /** Names of the server's own tools. */
-  names: ReadonlySet<string>;
-  /** One of them takes files. */
-  takesFiles: boolean;
-}
 
 /** The tools that Wharf adds to a server whose tools take files, or give some whose links die before they do. */
 export class LocalTools {

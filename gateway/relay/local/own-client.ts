@@ -1,7 +1,8 @@
 import type { HeldBudget } from '../../budget/held.js';
 import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
-import { isObject, META_CAPABILITIES, META_CLIENT, META_VERSION, STATELESS_VERSIONS } from '../../mcp/request.js';
+import { isObject } from '../../json/value.js';
+import { META_CAPABILITIES, META_CLIENT, META_VERSION, STATELESS_VERSIONS } from '../../mcp/request.js';
 import type { Limits, Timeouts } from '../../policy/limits.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { type Exchange, noFacts } from '../exchange.js';

@@ -1,5 +1,5 @@
 import type { FileSlot } from '../../ports/file-slot.js';
-import { spell } from '../tools/file-slots.js';
+import { spell } from '../../schema/argument-path.js';
 
 /** A place for a file in a tool that has been seen. */
 export interface TakingSlot {

@@ -1,21 +1,7 @@
 import { type Edit, rangeAt, replaceRange } from '../../json/edits.js';
-import type { JsonPath } from '../../ports/json.js';
+import { RANGE } from '../../mcp/ranges.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import type { MessageCuts } from '../cut/message-cuts.js';
-import { RANGE } from '../cut/places.js';
-import type { Addressee } from './to-client.js';
-
-/** One answer of a message on its way to the client, complete and with all that was cut out of it settled. */
-export interface EditableAnswer {
-  message: HeldMessage;
-  cuts: MessageCuts;
-  /** Where it stands: nothing, or its index in a batch. */
-  base: JsonPath;
-  to: Addressee;
-}
-
-/** Whatever is thrown becomes the answer's error. */
-export type AnswerEdit = (answer: EditableAnswer) => Edit[] | Promise<Edit[]>;
+import type { EditableAnswer } from '../pending-request.js';
 
 const QUOTE = 0x22;
 const SPACE = 0x20;

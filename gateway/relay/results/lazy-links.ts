@@ -1,18 +1,12 @@
 import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
 import type { LazyFile } from '../../files/lazy-files.js';
-import { isObject } from '../../mcp/request.js';
+import { isObject } from '../../json/value.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import type { RelayDeps } from '../exchange.js';
 import { type Endpoint, OwnClient } from '../local/own-client.js';
 import type { ResultPlace } from './remote-files.js';
 import { resourceAsFile } from './resource-file.js';
-
-/** What a result has where a server only names a resource of its own. */
-export const LINK_MARK = '"resource_link"';
-
-/** Methods whose results have links. */
-export const LINK_METHODS: ReadonlySet<string> = new Set(['tools/call', 'tasks/result', 'tasks/get']);
 
 /** Clients fetch these themselves (MCP, resource links: https only where they can), or have them already. */
 const NOT_OF_THE_SERVER = /^(?:https?|data):/i;

@@ -1,9 +1,9 @@
+import { RANGE } from '../../mcp/ranges.js';
 import type { JsonPath, OutgoingFile } from '../../ports/dialect.js';
 import type { ToolSettings } from '../../ports/file-slot.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import type { NestedCut } from '../cut/nested-cuts.js';
-import { RANGE } from '../cut/places.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { ToldNames } from './told-names.js';
 

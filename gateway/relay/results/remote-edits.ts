@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors.js';
 import type { Library } from '../../files/library.js';
 import { addItems, type Edit, insertMember, replaceRange } from '../../json/edits.js';
 import { type Located, locateInSteps } from '../../json/locate.js';
-import { isObject } from '../../mcp/request.js';
+import { isObject } from '../../json/value.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts, Dialect, HolderKind, OutgoingFile, SlotPlace } from '../../ports/dialect.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';

@@ -4,19 +4,23 @@ import type { FileRecord } from '../../files/file.js';
 import { storeFile } from '../../files/store-file.js';
 import { rangeAt } from '../../json/edits.js';
 import { lightValue } from '../../json/light-value.js';
-import { valueAt } from '../../json/value-at.js';
-import { isObject } from '../../mcp/request.js';
+import { isObject, valueAt } from '../../json/value.js';
+import type { Inquire } from '../../mcp/inquire.js';
+import { RANGE } from '../../mcp/ranges.js';
 import { contrast } from '../../policy/amounts.js';
 import type { Limits } from '../../policy/limits.js';
 import type { Dialect, FileReason, RemoteFile, RemoteTransfer } from '../../ports/dialect.js';
 import type { JsonObject, JsonPath } from '../../ports/json.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { brief, rulesFor } from '../arguments/upload-to-server.js';
-import { RANGE } from '../cut/places.js';
 import type { RelayDeps } from '../exchange.js';
-import type { Inquire } from '../tools/catalog.js';
 import { paced } from '../upstream/paced.js';
-import { LINK_MARK, LINK_METHODS } from './lazy-links.js';
+
+/** What a result has where a server only names a resource of its own. */
+export const LINK_MARK = '"resource_link"';
+
+/** Methods whose results have links. */
+export const LINK_METHODS: ReadonlySet<string> = new Set(['tools/call', 'tasks/result', 'tasks/get']);
 
 /** Bytes of a message that are looked at in one step. */
 const LOOK = 64 * 1024;

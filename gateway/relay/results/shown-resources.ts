@@ -1,4 +1,4 @@
-import { isObject } from '../../mcp/request.js';
+import { isObject } from '../../json/value.js';
 import type { ClientFacts, Dialect } from '../../ports/dialect.js';
 import type { JsonObject, JsonPath } from '../../ports/json.js';
 import type { MessageCuts } from '../cut/message-cuts.js';

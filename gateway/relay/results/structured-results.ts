@@ -1,19 +1,14 @@
 import { rangeAt } from '../../json/edits.js';
 import { lightValue } from '../../json/light-value.js';
+import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
-import type { JsonObject, JsonPath } from '../../ports/json.js';
+import type { JsonPath } from '../../ports/json.js';
 import { publishedSchema } from '../../schema/published.js';
 import { StructuredValue, type ValueChange } from '../../schema/structured-value.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { Cut } from '../cut/cut.js';
 import { isStructured, type MessageCuts, pointer } from '../cut/message-cuts.js';
-import { RANGE } from '../cut/places.js';
-
-/**
- * What a tool declares of its results. `none`: nothing; `unknown`: it cannot be found out now, though its client may
- * have been told once.
- */
-export type DeclaredResult = JsonObject | 'none' | 'unknown';
+import type { DeclaredResult } from '../tools/declared-results.js';
 
 /** Raw bytes that one character of a string can take: `\u0061`. */
 const ESCAPE_LENGTH = 6;

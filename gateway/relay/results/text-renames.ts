@@ -1,7 +1,7 @@
 import { breathe } from '../../budget/turn.js';
 import { type Edit, replaceRange } from '../../json/edits.js';
 import type { Located } from '../../json/locate.js';
-import { isObject } from '../../mcp/request.js';
+import { isObject } from '../../json/value.js';
 import type { Room } from '../client/room.js';
 import type { ResultPlace } from './remote-files.js';
 

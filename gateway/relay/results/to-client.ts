@@ -3,18 +3,18 @@ import type { FileRecord } from '../../files/file.js';
 import { type Edit, inOrder, rangeAt } from '../../json/edits.js';
 import { lightValue } from '../../json/light-value.js';
 import { patchText } from '../../json/patch.js';
+import { isObject, own } from '../../json/value.js';
 import { errorAnswer, errorAnswers } from '../../mcp/error-response.js';
-import { isObject, type PendingRequest } from '../../mcp/request.js';
+import { RANGE } from '../../mcp/ranges.js';
 import { type Answer, answerAt, answersIn } from '../../mcp/responses.js';
-import type { ClientFacts, HandleUses } from '../../ports/dialect.js';
+import type { HandleUses } from '../../ports/dialect.js';
 import { addAll } from '../../wire/add-all.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { growthOf, plainSize, Room } from '../client/room.js';
 import { type MessageCuts, pointer } from '../cut/message-cuts.js';
-import { RANGE } from '../cut/places.js';
 import { type Piece, splice } from '../cut/splice.js';
-import { type ExchangeFacts, noteError, type RelayDeps } from '../exchange.js';
-import { type Inquire, own } from '../tools/catalog.js';
+import { noteError, type RelayDeps } from '../exchange.js';
+import type { Addressee, PendingRequest } from '../pending-request.js';
 import { declaredResults, toolOf } from '../tools/declared-results.js';
 import { editToolList } from '../tools/tool-list.js';
 import { maySpeakForWharf, silenceServer } from '../upstream/own-words.js';
@@ -40,23 +40,6 @@ const SERVER_METHODS = new Set(['initialize', 'server/discover']);
 const READ_METHODS = new Set([...SERVER_METHODS, 'tools/list']);
 
 const LIST_CHANGED = 'notifications/tools/list_changed';
-
-/** For whom a message is, and what it answers. */
-export interface Addressee {
-  principal: string;
-  client: ClientFacts;
-  /** The request that an answer with this id belongs to, where that is known. */
-  answered: (id: string) => PendingRequest | undefined;
-  /** The id of the only request that is open, for an answer that broke off before its own id came. */
-  onlyOpen?: () => string | undefined;
-  inquire: Inquire;
-  facts: ExchangeFacts;
-  signal: AbortSignal;
-  /** True when the status has told the client already that there is no result. */
-  isFailure?: boolean;
-  /** Edits that the channel needs in every message, such as ids mapped back. */
-  remap?: (message: HeldMessage) => Edit[];
-}
 
 interface Work {
   message: HeldMessage;

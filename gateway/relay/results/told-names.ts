@@ -1,10 +1,10 @@
 import { endsAs, hasEnding, type NamedType, nameAs, numbered } from '../../files/names/told-name.js';
-import { valueAt } from '../../json/value-at.js';
-import { isObject, type PendingRequest } from '../../mcp/request.js';
+import { isObject, valueAt } from '../../json/value.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { pointer } from '../cut/message-cuts.js';
+import type { PendingRequest } from '../pending-request.js';
 
 /**
  * Arguments that say what a call's file is called, the surest first: what is to be made, then what is read. Spelled

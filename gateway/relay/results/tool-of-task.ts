@@ -1,13 +1,15 @@
 import type { StateKeys } from '../../files/state-keys.js';
 import { rangeAt } from '../../json/edits.js';
 import { lightValue } from '../../json/light-value.js';
-import { capabilitiesOf, isObject, type PendingRequest } from '../../mcp/request.js';
+import { isObject } from '../../json/value.js';
+import { RANGE } from '../../mcp/ranges.js';
+import { capabilitiesOf } from '../../mcp/request.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonValue } from '../../ports/json.js';
 import type { Log } from '../../ports/log.js';
 import type { StateStore } from '../../ports/state-store.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import { RANGE } from '../cut/places.js';
+import type { PendingRequest } from '../pending-request.js';
 
 /** Methods that bring what a task has led to. */
 const RESULT_METHODS = new Set(['tasks/result', 'tasks/get']);

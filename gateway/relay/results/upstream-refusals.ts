@@ -1,12 +1,15 @@
 import { type Edit, rangeAt } from '../../json/edits.js';
 import { patchText } from '../../json/patch.js';
-import { isObject, type PendingRequest, STATELESS_SINCE } from '../../mcp/request.js';
+import { isObject } from '../../json/value.js';
+import { RANGE } from '../../mcp/ranges.js';
+import { STATELESS_SINCE } from '../../mcp/request.js';
 import type { Answer } from '../../mcp/responses.js';
 import type { ClientFacts, Dialect, FileRefusal } from '../../ports/dialect.js';
 import type { JsonObject, JsonPatch, JsonValue } from '../../ports/json.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { factsOf, type LocalAnswer, refusedAnswer } from '../client/local-answer.js';
-import { FILE_ERROR_META_KEY, RANGE } from '../cut/places.js';
+import { FILE_ERROR_META_KEY } from '../cut/places.js';
+import type { PendingRequest } from '../pending-request.js';
 
 /** A refusal is a sentence and a few numbers; a larger answer is not read for one. */
 const MAX_REFUSAL_BYTES = 64 * 1024;

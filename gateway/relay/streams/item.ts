@@ -4,7 +4,8 @@ import type { Stored } from '../../files/ingest/ingest.js';
 import type { Library } from '../../files/library.js';
 import { rangeAt } from '../../json/edits.js';
 import { lightValue } from '../../json/light-value.js';
-import { isObject } from '../../mcp/request.js';
+import { isObject } from '../../json/value.js';
+import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonPath } from '../../ports/json.js';
 import { Base64Decoder } from '../../wire/base64/decode.js';
@@ -13,7 +14,6 @@ import { readDataUri } from '../../wire/data-uri.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { Cut } from '../cut/cut.js';
 import { type MessageCuts, pointer } from '../cut/message-cuts.js';
-import { RANGE } from '../cut/places.js';
 
 /** Raw base64 decoded in one step. */
 const PIECE = 48 * 1024;

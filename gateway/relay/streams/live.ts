@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.js';
 import { rangeAt } from '../../json/edits.js';
 import { lightValue } from '../../json/light-value.js';
+import { RANGE } from '../../mcp/ranges.js';
 import { answersIn } from '../../mcp/responses.js';
 import type { UpstreamAnswer } from '../../ports/upstream.js';
 import { Base64Decoder } from '../../wire/base64/decode.js';
@@ -8,7 +9,7 @@ import { parseDataUriHead } from '../../wire/data-uri.js';
 import type { HeldMessage, SlotSink, SlotValue } from '../../wire/json/reader.js';
 import type { ByteAnswer } from '../client/byte-answer.js';
 import { type MessageCuts, pointer } from '../cut/message-cuts.js';
-import { CONTENT, contentsTree, RANGE } from '../cut/places.js';
+import { CONTENT, contentsTree } from '../cut/places.js';
 import { CutReader } from '../cut/reader.js';
 import type { Exchange, RelayDeps } from '../exchange.js';
 import { dismiss } from '../results/to-client.js';

@@ -1,5 +1,5 @@
 import { asGatewayError, GatewayError } from '../../errors.js';
-import { isObject } from '../../mcp/request.js';
+import { isObject } from '../../json/value.js';
 import type { ClientFacts, RpcError } from '../../ports/dialect.js';
 import type { JsonValue } from '../../ports/json.js';
 import type { ResourceStreaming, StreamRefusal } from '../../ports/resource-streaming.js';

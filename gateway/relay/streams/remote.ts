@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream';
 import { GatewayError } from '../../errors.js';
 import { nameIn } from '../../files/names/content-disposition.js';
+import { isObject } from '../../json/value.js';
 import { single } from '../../mcp/headers.js';
-import { isObject } from '../../mcp/request.js';
+import type { Inquire } from '../../mcp/inquire.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { ResourceStreaming } from '../../ports/resource-streaming.js';
 import type { UpstreamAnswer } from '../../ports/upstream.js';
 import { rulesFor } from '../arguments/upload-to-server.js';
 import type { RelayDeps } from '../exchange.js';
-import type { Inquire } from '../tools/catalog.js';
 import { deadline } from '../upstream/deadline.js';
 import { OwnAnswerReader } from '../upstream/own-answer-reader.js';
 import type { OwnHttpRequest } from '../upstream/own-request.js';

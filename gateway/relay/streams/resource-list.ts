@@ -1,12 +1,13 @@
 import { type Edit, insertMember, rangeAt, replaceRange } from '../../json/edits.js';
 import { eachItem, locate } from '../../json/locate.js';
-import { isObject, STATELESS_SINCE } from '../../mcp/request.js';
+import { isObject } from '../../json/value.js';
+import { RANGE } from '../../mcp/ranges.js';
+import { STATELESS_SINCE } from '../../mcp/request.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts } from '../../ports/dialect.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { growthOf, plainSize, Room } from '../client/room.js';
-import { RANGE } from '../cut/places.js';
-import type { AnswerEdit } from '../results/answer-edit.js';
+import type { AnswerEdit } from '../pending-request.js';
 import { keepPrivate } from '../tools/tool-list.js';
 
 /** Lists of resources, and the member in which their entries stand. */

@@ -1,16 +1,18 @@
 import { asGatewayError, GatewayError } from '../../errors.js';
 import { inOrder, replaceRange } from '../../json/edits.js';
 import { locate } from '../../json/locate.js';
-import { type ClientMessages, isObject, META_CAPABILITIES, type PendingRequest } from '../../mcp/request.js';
+import { isObject } from '../../json/value.js';
+import { asking, type Inquire } from '../../mcp/inquire.js';
+import { type ClientMessages, META_CAPABILITIES } from '../../mcp/request.js';
 import type { ClientFacts } from '../../ports/dialect.js';
 import type { ResourceStreaming } from '../../ports/resource-streaming.js';
 import type { UpstreamAnswer } from '../../ports/upstream.js';
-import { declaredBy } from '../arguments/to-upstream.js';
 import { CapturedResponse } from '../client/captured-response.js';
 import { answerLocally, onlyRequest } from '../client/local-answer.js';
 import { type Exchange, noteError, type RelayDeps } from '../exchange.js';
+import type { PendingRequest } from '../pending-request.js';
 import type { Session } from '../session.js';
-import { asking, type Inquire } from '../tools/catalog.js';
+import { declaredBy } from '../upstream/declared.js';
 import type { OwnHttpRequest } from '../upstream/own-request.js';
 import { ServerDialects } from '../upstream/server-dialects.js';
 import { viewOf } from '../upstream/view.js';
@@ -86,7 +88,8 @@ export class ResourceStreams {
 
   #mark(asked: Asked): void {
     const { client, messages, session } = asked;
-    for (const request of messages.requests) {
+    const pending: readonly PendingRequest[] = messages.requests;
+    for (const request of pending) {
       const key = RESOURCE_LISTS[request.method];
       if (key !== undefined) {
         const shows = this.#deps.dialects.flatMap((dialect) => dialect.showResources?.(client) ?? []);
@@ -123,7 +126,8 @@ export class ResourceStreams {
   /** A batch has one body for all its answers, so its streams are links. */
   async #answerBatch(streaming: ResourceStreaming, asked: Asked): Promise<void> {
     const { exchange, messages, session } = asked;
-    const streams = messages.requests.filter(({ method }) => method === streaming.method);
+    const pending: readonly PendingRequest[] = messages.requests;
+    const streams = pending.filter(({ method }) => method === streaming.method);
     for (const request of streams) {
       const sender = this.#sender(request, streaming, asked);
       request.edit = linkInstead(sender, this.#remote(asked, streaming), this.#deps);

@@ -1,26 +1,34 @@
 import { LRUCache } from 'lru-cache';
 import { rangeAt } from '../../json/edits.js';
 import { lightValue } from '../../json/light-value.js';
+import { isObject, own } from '../../json/value.js';
+import type { Inquire } from '../../mcp/inquire.js';
 import { type ParamHeader, paramHeadersOf } from '../../mcp/param-headers.js';
-import { isObject } from '../../mcp/request.js';
+import { RANGE } from '../../mcp/ranges.js';
 import type { Limits, Timeouts } from '../../policy/limits.js';
-import type { Dialect, JsonObject, JsonValue, RpcError } from '../../ports/dialect.js';
+import type { Dialect, JsonObject, JsonValue } from '../../ports/dialect.js';
 import type { FileSlot, ToolSettings } from '../../ports/file-slot.js';
 import type { Log } from '../../ports/log.js';
 import { itemCountsOf, typesOf } from '../../schema/place.js';
 import { unknownArguments } from '../../schema/unknown-argument.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import { sizeIsText } from '../arguments/companions.js';
 import { type RequiredSlot, requiredSlots } from '../arguments/missing-files.js';
-import { RANGE } from '../cut/places.js';
-import { type Beside, isWharfs } from '../local/local-tools.js';
+import { isWharfs } from '../local/local-tools.js';
 import { slotsOf } from './file-slots.js';
 import type { FileTakers } from './file-takers.js';
 import { heapOf } from './heap-size.js';
 import type { KeptView, KeptViews } from './kept-views.js';
 import { withLiftedNames } from './lifted-arguments.js';
 import { listedTools } from './listed-tools.js';
-import { withNameCompanions } from './name-companion.js';
+import { sizeIsText, withNameCompanions } from './name-companion.js';
+
+/** The tools of a server, as far as Wharf's own beside them depend on those. */
+export interface Beside {
+  /** Names of the server's own tools. */
+  names: ReadonlySet<string>;
+  /** One of them takes files. */
+  takesFiles: boolean;
+}
 
 /** What is kept of a tool. */
 export interface ToolFacts {
@@ -45,26 +53,8 @@ const MAX_PAGES = 50;
 /** A server that does not list all of its tools is not asked again for each call of one that is not known. */
 const REFUSED_TTL_MS = 30 * 1000;
 
-/** Asks the server on a session of the client's; undefined when it refused. */
-export type Ask = (method: string, params: JsonObject) => Promise<JsonObject | undefined>;
-
-/**
- * What a server answered to a request of Wharf's own, and how long that was; undefined when it did not answer.
- */
-export type OwnAnswer = { result: JsonObject; bytes?: number } | { error: RpcError } | undefined;
-
 /** Makes something of a result that is too much to be made whole: in steps, by where things stand in its message. */
 export type ReadHeavy = (message: HeldMessage) => Promise<JsonObject>;
-
-/** The same, told also how it refused. Where there is no `read`, a result of very many values is no answer. */
-export type Inquire = (method: string, params: JsonObject, read?: ReadHeavy) => Promise<OwnAnswer>;
-
-export function asking(inquire: Inquire): Ask {
-  return async (method, params) => {
-    const answer = await inquire(method, params);
-    return answer && 'result' in answer ? answer.result : undefined;
-  };
-}
 
 export interface CatalogOptions {
   server: string;
@@ -310,9 +300,4 @@ class ListLimits {
 
 export function toolsOf(result: JsonObject): JsonObject[] {
   return Array.isArray(result.tools) ? result.tools.filter(isObject) : [];
-}
-
-/** Names of tools come from peers: `constructor` is no setting. */
-export function own<Value>(record: Readonly<Record<string, Value>>, key: string): Value | undefined {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
 }

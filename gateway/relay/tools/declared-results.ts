@@ -1,7 +1,13 @@
-import type { PendingRequest } from '../../mcp/request.js';
-import type { JsonPath } from '../../ports/json.js';
-import type { DeclaredResult } from '../results/structured-results.js';
-import type { Catalog, Inquire } from './catalog.js';
+import type { Inquire } from '../../mcp/inquire.js';
+import type { JsonObject, JsonPath } from '../../ports/json.js';
+import type { PendingRequest } from '../pending-request.js';
+import type { Catalog } from './catalog.js';
+
+/**
+ * What a tool declares of its results. `none`: nothing; `unknown`: it cannot be found out now, though its client may
+ * have been told once.
+ */
+export type DeclaredResult = JsonObject | 'none' | 'unknown';
 
 /** Methods whose results are a tool's. */
 const OF_TOOLS = new Set(['tools/call', 'tasks/result', 'tasks/get']);

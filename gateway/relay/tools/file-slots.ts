@@ -1,18 +1,11 @@
-import { isObject } from '../../mcp/request.js';
+import { isObject } from '../../json/value.js';
 import type { ClientFacts, Dialect } from '../../ports/dialect.js';
 import type { FileArgument, FileSlot, ToolSettings } from '../../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
-
-/** Segment of a slot's path: every item of an array. */
-export const EACH = '[]';
+import { EACH, segmentsOf } from '../../schema/argument-path.js';
 
 /** Slots of one tool: each costs work whenever the tool is listed, and no form has so many fields for files. */
 const MAX_SLOTS = 100;
-
-/** `pages[].data` as segments. */
-export function segmentsOf(path: string): string[] {
-  return path.replaceAll(EACH, `.${EACH}`).split('.').filter(Boolean);
-}
 
 /** The file slots of a tool: what the operator configured, then what its own declaration says, dialect by dialect. */
 export function slotsOf(
@@ -70,9 +63,4 @@ export function* valuesIn(args: JsonObject, slot: FileSlot): Generator<SlotUse> 
     }
   }
   yield* walk(args, 0, []);
-}
-
-/** `pages[2].data`, as refusals name it. */
-export function spell(path: JsonPath): string {
-  return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? key : `.${key}`)).join('');
 }

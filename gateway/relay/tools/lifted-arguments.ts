@@ -1,12 +1,11 @@
 import { GatewayError } from '../../errors.js';
 import { patchValue } from '../../json/patch.js';
-import { valueAt } from '../../json/value-at.js';
-import { isObject } from '../../mcp/request.js';
+import { isObject, valueAt } from '../../json/value.js';
 import type { ClientFacts, Dialect } from '../../ports/dialect.js';
 import type { FileSlot } from '../../ports/file-slot.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../../ports/json.js';
+import { EACH, spell } from '../../schema/argument-path.js';
 import { addAll } from '../../wire/add-all.js';
-import { EACH, spell } from './file-slots.js';
 
 /** Where the names of arguments stand in a tool. */
 const TOP: JsonPath = ['inputSchema', 'properties'];

@@ -1,10 +1,10 @@
 import { breathe } from '../../budget/turn.js';
 import { locateInSteps } from '../../json/locate.js';
-import { isObject } from '../../mcp/request.js';
+import { isObject } from '../../json/value.js';
+import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
-import { RANGE } from '../cut/places.js';
 
 const QUOTE = 0x22;
 

@@ -1,8 +1,8 @@
-import { isObject } from '../../mcp/request.js';
+import { isObject } from '../../json/value.js';
 import type { Encoding, FileSlot } from '../../ports/file-slot.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
+import { EACH } from '../../schema/argument-path.js';
 import { placeOf } from '../../schema/place.js';
-import { EACH } from './file-slots.js';
 
 /** What an argument's name says of its encoding and not of the file. */
 const ENCODING = /(?:base64|b64|data|content|bytes|uri)$/;
@@ -144,4 +144,12 @@ function holdsNames(schema: JsonValue | undefined, isList: boolean): boolean {
   if (branches.length > 0) return branches.some((branch) => holdsNames(branch, false));
   const types = Array.isArray(schema.type) ? schema.type : [schema.type];
   return types.includes('string') && schema.enum === undefined && schema.const === undefined;
+}
+
+/** Whether a tool takes the size of a slot's file as text. */
+export function sizeIsText(tool: JsonObject, { path, companions: { size } }: FileSlot): boolean {
+  if (size === undefined) return false;
+  const beside = path.slice(0, path.at(-1) === EACH ? -2 : -1);
+  const key = size.endsWith(EACH) ? [size.slice(0, -EACH.length), EACH] : [size];
+  return placeOf(tool, [...beside, ...key])?.schema.type === 'string';
 }

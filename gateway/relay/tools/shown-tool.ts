@@ -1,15 +1,15 @@
 import { patchValue } from '../../json/patch.js';
-import { valueAt } from '../../json/value-at.js';
-import { isObject } from '../../mcp/request.js';
+import { isObject, valueAt } from '../../json/value.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts, Dialect, FileFacts, ShownSlot } from '../../ports/dialect.js';
 import type { FileSlot } from '../../ports/file-slot.js';
 import type { JsonObject, JsonPatch, JsonPath } from '../../ports/json.js';
+import { EACH } from '../../schema/argument-path.js';
 import { placeOf } from '../../schema/place.js';
 import { addAll } from '../../wire/add-all.js';
 import { maxSizeOf } from '../arguments/deliveries.js';
 import type { RemoteMethods } from '../upstream/unknown-methods.js';
-import { EACH, passesBetween } from './file-slots.js';
+import { passesBetween } from './file-slots.js';
 import { liftSlot, liftsArguments } from './lifted-arguments.js';
 
 export interface ToolViewDeps {

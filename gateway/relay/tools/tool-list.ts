@@ -1,14 +1,15 @@
 import { breathe } from '../../budget/turn.js';
 import { addItems, type Edit, insertMember, rangeAt, replaceRange } from '../../json/edits.js';
 import { patchText } from '../../json/patch.js';
-import { isObject, STATELESS_SINCE } from '../../mcp/request.js';
+import { isObject } from '../../json/value.js';
+import { RANGE } from '../../mcp/ranges.js';
+import { STATELESS_SINCE } from '../../mcp/request.js';
 import type { ClientFacts, JsonObject, JsonPatch, JsonPath } from '../../ports/dialect.js';
 import type { FileSlot } from '../../ports/file-slot.js';
 import { publishedSchema } from '../../schema/published.js';
 import { addAll } from '../../wire/add-all.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 import type { Room } from '../client/room.js';
-import { RANGE } from '../cut/places.js';
 import type { RelayDeps } from '../exchange.js';
 import { isWharfs } from '../local/local-tools.js';
 import type { RemoteMethods } from '../upstream/unknown-methods.js';

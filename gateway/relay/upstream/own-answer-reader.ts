@@ -1,12 +1,12 @@
 import type { HeldBudget } from '../../budget/held.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
+import { RANGE } from '../../mcp/ranges.js';
 import { answersIn } from '../../mcp/responses.js';
 import type { Limits } from '../../policy/limits.js';
 import type { Owner } from '../../ports/owner.js';
 import { WireError } from '../../wire/errors.js';
 import { createReader, type HeldMessage, type MessageReader } from '../../wire/json/reader.js';
 import { compileWatchTree, type WatchTree } from '../../wire/json/watch-tree.js';
-import { RANGE } from '../cut/places.js';
 
 /** An answer is found by its id alone. */
 export const ANSWER_TREE = compileWatchTree({

@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayError } from '../../errors.js';
 import { rangeAt } from '../../json/edits.js';
+import { isObject } from '../../json/value.js';
 import { toUpstreamHeaders } from '../../mcp/headers.js';
-import { type ClientMessages, isObject, META_CAPABILITIES, metaOf, parseMessages } from '../../mcp/request.js';
+import type { Inquire, OwnAnswer } from '../../mcp/inquire.js';
+import { RANGE } from '../../mcp/ranges.js';
+import { type ClientMessages, META_CAPABILITIES, metaOf, parseMessages } from '../../mcp/request.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonValue } from '../../ports/dialect.js';
 import type { ExchangeUpstream, UpstreamAnswer, UpstreamRequest } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import { declaredBy } from '../arguments/to-upstream.js';
-import { RANGE, toClientTree } from '../cut/places.js';
+import { toClientTree } from '../cut/places.js';
 import type { Exchange, RelayDeps } from '../exchange.js';
 import type { Session } from '../session.js';
-import type { Inquire, OwnAnswer, ReadHeavy } from '../tools/catalog.js';
+import type { ReadHeavy } from '../tools/catalog.js';
 import { deadline } from './deadline.js';
+import { declaredBy } from './declared.js';
 import { OwnAnswerReader } from './own-answer-reader.js';
 import { pump } from './pump.js';
 

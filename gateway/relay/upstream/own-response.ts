@@ -1,6 +1,6 @@
 import { asGatewayError, type GatewayError } from '../../errors.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import type { ClientResponse } from '../client/outlet.js';
+import type { ClientResponse } from '../exchange.js';
 import { type OwnAnswerOptions, OwnAnswerReader } from './own-answer-reader.js';
 
 type Headers = Record<string, string | string[]>;

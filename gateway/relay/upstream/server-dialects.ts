@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { isObject } from '../../mcp/request.js';
+import { isObject } from '../../json/value.js';
+import type { Ask } from '../../mcp/inquire.js';
 import type { Dialect, JsonObject } from '../../ports/dialect.js';
-import type { Ask } from '../tools/catalog.js';
 
 /** Views of a server that are remembered at one time. */
 const MAX_VIEWS = 1000;

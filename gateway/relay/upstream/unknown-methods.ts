@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
+import type { Inquire } from '../../mcp/inquire.js';
 import type { OwnRequest, RpcError } from '../../ports/dialect.js';
 import type { JsonObject } from '../../ports/json.js';
-import type { Inquire } from '../tools/catalog.js';
 
 /** How long it is remembered that a server does not know a method. */
 const TTL_MS = 5 * 60 * 1000;

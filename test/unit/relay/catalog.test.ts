@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { create as mcpInline } from '../../../adapters/dialects/mcp-inline/index.js';
+import type { Inquire, OwnAnswer } from '../../../gateway/mcp/inquire.js';
 import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
 import type { JsonObject } from '../../../gateway/ports/json.js';
-import { Catalog, type Inquire, type OwnAnswer } from '../../../gateway/relay/tools/catalog.js';
+import { Catalog } from '../../../gateway/relay/tools/catalog.js';
 import { catalogOptions } from '../../helpers/catalog.js';
 
 const VIEW = '2025-06-18 ann';

@@ -1,0 +1,21 @@
+/** Names of the ranges that a reader is asked to note in a server's message. */
+export const RANGE = {
+  id: 'id',
+  result: 'result',
+  holder: 'holder',
+  meta: 'meta',
+  structuredContent: 'structuredContentRange',
+  cacheScope: 'cacheScope',
+  ttlMs: 'ttlMs',
+  capabilities: 'capabilities',
+  error: 'error',
+  tools: 'tools',
+  tool: 'tool',
+  nextCursor: 'nextCursor',
+  content: 'content',
+  contents: 'contents',
+  messages: 'messages',
+  progressToken: 'progressToken',
+  subscriptionId: 'subscriptionId',
+  requestId: 'requestId',
+} as const;
