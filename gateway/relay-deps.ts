@@ -13,7 +13,7 @@ import type { Transfer } from './ports/transfer.js';
 import { maxSizeOf } from './relay/arguments/deliveries.js';
 import { incomingFetch } from './relay/arguments/incoming-fetch.js';
 import { places, slotMin, toClientTree } from './relay/cut/places.js';
-import type { RelayDeps } from './relay/exchange.js';
+import type { RelayDeps } from './relay/deps.js';
 import { LocalMethods } from './relay/local/local-methods.js';
 import { LocalTools } from './relay/local/local-tools.js';
 import { OwnResources } from './relay/local/own-resources.js';

@@ -1,30 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { PaceLimits } from '../budget/pace.js';
 import type { GatewayError } from '../errors.js';
 import type { FileRecord } from '../files/file.js';
-import type { TempFiles } from '../files/temp-files.js';
-import type { Uploads } from '../files/upload.js';
 import type { Answer } from '../mcp/responses.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
-import type { Limits, Timeouts } from '../policy/limits.js';
-import type { Clock } from '../ports/clock.js';
-import type { Dialect } from '../ports/dialect.js';
-import type { ClientProfile, ToolSettings } from '../ports/file-slot.js';
-import type { Log } from '../ports/log.js';
-import type { Metrics } from '../ports/metrics.js';
-import type { Transfer } from '../ports/transfer.js';
-import type { WatchTree } from '../wire/json/watch-tree.js';
-import type { IncomingFile, IncomingFileDeps } from './arguments/incoming-files.js';
-import type { CutDeps } from './cut/message-cuts.js';
-import type { LocalMethods } from './local/local-methods.js';
-import type { LocalTools } from './local/local-tools.js';
-import type { OwnResources } from './local/own-resources.js';
-import type { OutgoingFileDeps } from './results/outgoing-files.js';
-import type { TaskTools } from './results/tool-of-task.js';
-import type { Sessions } from './session.js';
-import type { Catalog } from './tools/catalog.js';
-import type { FileTakers } from './tools/file-takers.js';
-import type { RemoteMethods } from './upstream/unknown-methods.js';
 
 /** What the relay needs of a response. Node's is one; a face without HTTP has its own. */
 export interface ClientResponse {
@@ -112,49 +90,4 @@ export function noteError(facts: ExchangeFacts, { code, facts: { limit, allowed,
   facts.limit = limit === undefined ? undefined : String(limit);
   facts.allowed = typeof allowed === 'number' ? allowed : undefined;
   facts.actual = typeof actual === 'number' ? actual : undefined;
-}
-
-/** What every exchange with one server works with. */
-export interface RelayDeps {
-  server: string;
-  limits: Limits;
-  /** Largest message this upstream takes, bytes. */
-  accepts: number;
-  timeouts: Timeouts;
-  /** How slowly the server may send. */
-  pace: PaceLimits;
-  cut: CutDeps & { tree: WatchTree; slotMin: number };
-  files: OutgoingFileDeps;
-  dialects: readonly Dialect[];
-  /** What the operator says of each tool, by its name. */
-  settings: Readonly<Record<string, ToolSettings>>;
-  /** Clients that speak a dialect without declaring it. */
-  profiles: readonly ClientProfile[];
-  incoming: IncomingFileDeps;
-  tempFiles: TempFiles;
-  /** Makes a file that came inside a call one with a handle and a link. */
-  storeInline: (file: IncomingFile, principal: string, signal: AbortSignal) => Promise<FileRecord>;
-  transfer: Transfer;
-  remoteMethods: RemoteMethods;
-  /** Of an HTTP server: what it names there may be as private as itself. */
-  upstreamOrigin: string | undefined;
-  /** `servers.X.fetch.origins` */
-  fetchOrigins: readonly string[];
-  /** Ports at which Wharf listens. */
-  ownPorts: () => readonly number[];
-  /** Of an HTTP server, as the operator wrote it. */
-  upstreamUrl: string | undefined;
-  /** The operator's own, which are for this server's origin only. */
-  upstreamHeaders: Readonly<Record<string, string>>;
-  uploads: Uploads;
-  methods: LocalMethods;
-  resources: OwnResources;
-  tools: LocalTools;
-  sessions: Sessions;
-  catalog: Catalog;
-  takers: FileTakers;
-  taskTools: TaskTools;
-  clock: Clock;
-  log: Log;
-  metrics: Metrics;
 }

@@ -5,12 +5,12 @@ import { type ClientMessages, capabilitiesOf, META_CAPABILITIES } from '../../mc
 import type { ClientFacts, JsonPatch } from '../../ports/dialect.js';
 import type { OutgoingMessage } from '../../ports/upstream.js';
 import { addAll } from '../../wire/add-all.js';
-import type { RelayDeps } from '../exchange.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { ToolFacts } from '../tools/catalog.js';
 import { liftsArguments, putBack } from '../tools/lifted-arguments.js';
 import { declaredBy } from '../upstream/declared.js';
 import { viewOf } from '../upstream/view.js';
+import type { CallDeps } from './deps.js';
 import { type HandedOver, prepareArguments } from './file-arguments.js';
 import { argumentsOf } from './heavy-arguments.js';
 import { uploadToServer } from './upload-to-server.js';
@@ -28,7 +28,7 @@ const FILE_METHODS = new Set([
 ]);
 
 export interface ToUpstreamContext {
-  deps: RelayDeps;
+  deps: CallDeps;
   principal: string;
   client: ClientFacts;
   /** Asks the server on the session of the exchange under way. */
@@ -106,7 +106,7 @@ async function putBackLifted(
   text: Buffer,
   { requests, isBatch }: ClientMessages,
   tool: (name: string) => Promise<ToolFacts | undefined>,
-  limits: RelayDeps['limits'],
+  limits: CallDeps['limits'],
 ): Promise<Buffer> {
   const patches: JsonPatch[] = [];
   for (const request of requests) {
@@ -141,7 +141,7 @@ function factsOf({ argument, file: { origin, size, record } }: HandedOver) {
 async function declare(
   text: Buffer,
   messages: ClientMessages,
-  deps: Pick<RelayDeps, 'dialects' | 'limits'>,
+  deps: Pick<CallDeps, 'dialects' | 'limits'>,
 ): Promise<Buffer> {
   const [request] = messages.requests;
   if (!request || messages.isBatch) return text;

@@ -5,11 +5,11 @@ import type { RemoteTransfer, TransferDescriptor, TransferRefusal } from '../../
 import type { Delivery } from '../../ports/file-slot.js';
 import type { JsonValue } from '../../ports/json.js';
 import type { Transfer, TransferRules } from '../../ports/transfer.js';
-import type { RelayDeps } from '../exchange.js';
+import type { CallDeps } from './deps.js';
 import type { IncomingFile } from './incoming-files.js';
 
 export interface RemoteContext {
-  deps: RelayDeps;
+  deps: CallDeps;
   principal: string;
   inquire: Inquire;
   signal: AbortSignal;
@@ -94,7 +94,7 @@ export async function uploadToServer(
 }
 
 /** When an address for an upload was over, and what our clock says, in words; undefined while it may be used. */
-function expiryOf({ descriptor: { expiresAt } }: Authorized, { clock }: Pick<RelayDeps, 'clock'>): string | undefined {
+function expiryOf({ descriptor: { expiresAt } }: Authorized, { clock }: Pick<CallDeps, 'clock'>): string | undefined {
   const now = clock.now();
   if (expiresAt === undefined || expiresAt > now - CLOCK_SKEW_MS) return undefined;
   return `at ${new Date(expiresAt).toISOString()}, and it is ${new Date(now).toISOString()}`;
@@ -102,7 +102,7 @@ function expiryOf({ descriptor: { expiresAt } }: Authorized, { clock }: Pick<Rel
 
 type UploadRequest = Parameters<Transfer['upload']>[0];
 
-function send(file: IncomingFile, descriptor: TransferDescriptor, deps: RelayDeps, signal: AbortSignal) {
+function send(file: IncomingFile, descriptor: TransferDescriptor, deps: CallDeps, signal: AbortSignal) {
   const { method, url, headers, multipart } = descriptor;
   const request: UploadRequest = {
     url,
@@ -127,7 +127,7 @@ function refusalIn(body: Buffer, transfer: RemoteTransfer): TransferRefusal | un
 
 /** What may be asked of addresses that this server named. */
 export function rulesFor(
-  deps: Pick<RelayDeps, 'limits' | 'timeouts' | 'upstreamOrigin' | 'fetchOrigins' | 'ownPorts'>,
+  deps: Pick<CallDeps, 'limits' | 'timeouts' | 'upstreamOrigin' | 'fetchOrigins' | 'ownPorts'>,
 ): TransferRules {
   const { limits, timeouts, upstreamOrigin, fetchOrigins, ownPorts } = deps;
   return {

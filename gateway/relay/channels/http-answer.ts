@@ -10,18 +10,19 @@ import type { FrameFields } from '../../wire/sse/frame.js';
 import { Outlet } from '../client/outlet.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import { CutReader } from '../cut/reader.js';
-import { type Exchange, noteError, type RelayDeps } from '../exchange.js';
+import { type Exchange, noteError } from '../exchange.js';
 import type { Addressee, PendingRequest } from '../pending-request.js';
 import { dismiss, toClient, untouched } from '../results/to-client.js';
 import { pump } from '../upstream/pump.js';
 import { pingIn } from './channel-message.js';
+import type { ChannelDeps } from './deps.js';
 import { EarlyMessages } from './early-messages.js';
 
 /** What an `initialize` leads to: a session of Wharf's own, whose id goes into the head of the answer. */
 export type OpenSession = (result: HeldMessage) => Promise<string | undefined>;
 
 export interface AnswerContext {
-  deps: RelayDeps;
+  deps: ChannelDeps;
   exchange: Exchange;
   to: Omit<Addressee, 'answered'>;
   requests: readonly PendingRequest[];

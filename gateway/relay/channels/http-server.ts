@@ -8,7 +8,7 @@ import { type HeldMessage, withoutMark } from '../../wire/json/reader.js';
 import { argumentsOf } from '../arguments/heavy-arguments.js';
 import { toUpstream } from '../arguments/to-upstream.js';
 import { GatheredBytes } from '../cut/gathered-bytes.js';
-import type { Exchange, RelayDeps } from '../exchange.js';
+import type { Exchange } from '../exchange.js';
 import type { Addressee, PendingRequest } from '../pending-request.js';
 import { mayAnswerWithFiles, mayTellOfChange, needsLook } from '../results/to-client.js';
 import type { Session } from '../session.js';
@@ -17,6 +17,7 @@ import { askOverHttp, type OwnHttpRequest, openOverHttp } from '../upstream/own-
 import { maySpeakForWharf } from '../upstream/own-words.js';
 import { pump } from '../upstream/pump.js';
 import { viewOf } from '../upstream/view.js';
+import type { ChannelDeps } from './deps.js';
 import { AnswerRelay, type OpenSession } from './http-answer.js';
 import { sessionOf } from './open-session.js';
 
@@ -25,10 +26,10 @@ const FAREWELL_MS = 10_000;
 
 /** One server behind Streamable HTTP: every exchange has a channel of its own. */
 export class HttpServer {
-  readonly #deps: RelayDeps;
+  readonly #deps: ChannelDeps;
   readonly #upstream: ExchangeUpstream;
 
-  constructor(deps: RelayDeps, upstream: ExchangeUpstream) {
+  constructor(deps: ChannelDeps, upstream: ExchangeUpstream) {
     this.#deps = deps;
     this.#upstream = upstream;
   }
@@ -247,6 +248,6 @@ export class HttpServer {
   }
 }
 
-function isSmall(answer: UpstreamAnswer, deps: RelayDeps): boolean {
+function isSmall(answer: UpstreamAnswer, deps: ChannelDeps): boolean {
   return answer.contentLength !== undefined && answer.contentLength <= deps.cut.slotMin;
 }

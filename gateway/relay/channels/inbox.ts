@@ -13,7 +13,6 @@ import type { HeldMessage } from '../../wire/json/reader.js';
 import type { WatchTree } from '../../wire/json/watch-tree.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import { CutReader } from '../cut/reader.js';
-import type { RelayDeps } from '../exchange.js';
 import type { Addressee } from '../pending-request.js';
 import { dismiss, toClient } from '../results/to-client.js';
 import type { Session } from '../session.js';
@@ -22,6 +21,7 @@ import type { OwnRequests } from '../upstream/own-channel.js';
 import { pump } from '../upstream/pump.js';
 import { BeforeSession, STREAM_WAIT_MS } from './before-session.js';
 import { isNoMessage, isRequest, isRpc } from './channel-message.js';
+import type { ChannelDeps } from './deps.js';
 import type { ChannelNames } from './names.js';
 import { PostStream } from './post-stream.js';
 import { namesBack } from './rename-ids.js';
@@ -32,7 +32,7 @@ import type { Target } from './target.js';
 export type OpenShared = (result: HeldMessage) => Promise<string | undefined>;
 
 export interface InboxOptions {
-  deps: RelayDeps;
+  deps: ChannelDeps;
   connection: SharedConnection;
   principal: string;
   /** What matters in its messages, from `channelTree`. */

@@ -5,10 +5,10 @@ import { DEFAULT_VERSION } from '../../mcp/request.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import type { RelayDeps } from '../exchange.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { SessionRecord } from '../session.js';
 import { spokenBy } from '../upstream/server-dialects.js';
+import type { ChannelDeps } from './deps.js';
 
 /** What a client sends back with every request has room for no more, beside all else in a head. */
 const MAX_SESSION_ID = 4096;
@@ -35,7 +35,7 @@ export function sessionOf(
   message: HeldMessage,
   { params }: PendingRequest,
   about: { principal: string; channel: SessionRecord['channel']; upstreamSession?: string },
-  { server, dialects, limits }: Pick<RelayDeps, 'server' | 'dialects' | 'limits'>,
+  { server, dialects, limits }: Pick<ChannelDeps, 'server' | 'dialects' | 'limits'>,
 ): SessionRecord | undefined {
   const result = resultOf(message, limits);
   if (!result) return undefined;

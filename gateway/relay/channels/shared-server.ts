@@ -5,9 +5,10 @@ import type { ClientMessages } from '../../mcp/request.js';
 import type { SharedConnection, SharedUpstream } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { WatchTree } from '../../wire/json/watch-tree.js';
-import type { Exchange, RelayDeps } from '../exchange.js';
+import type { Exchange } from '../exchange.js';
 import type { Session } from '../session.js';
 import { channelTree } from './channel-message.js';
+import type { ChannelDeps } from './deps.js';
 import { OpenChannels } from './open-channels.js';
 import { sessionOf } from './open-session.js';
 import { SharedSession } from './shared-session.js';
@@ -23,7 +24,7 @@ const IDLE_CHECK_MS = 30_000;
  * stateless clients of one principal share another, on which their ids are renamed.
  */
 export class SharedServer {
-  readonly #deps: RelayDeps;
+  readonly #deps: ChannelDeps;
   readonly #upstream: SharedUpstream;
   readonly #channels = new OpenChannels();
   readonly #sessions = new Map<string, SharedSession>();
@@ -31,7 +32,7 @@ export class SharedServer {
   readonly #idleCheck: NodeJS.Timeout;
   readonly #tree: WatchTree;
 
-  constructor(deps: RelayDeps, upstream: SharedUpstream) {
+  constructor(deps: ChannelDeps, upstream: SharedUpstream) {
     this.#deps = deps;
     this.#upstream = upstream;
     this.#tree = channelTree([...deps.cut.places.values()].map(({ place }) => place));

@@ -3,8 +3,8 @@ import type { FileRecord } from '../../files/file.js';
 import type { LazyFile } from '../../files/lazy-files.js';
 import { isObject } from '../../json/value.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
-import type { RelayDeps } from '../exchange.js';
 import { type Endpoint, OwnClient } from '../local/own-client.js';
+import type { ResultDeps } from './deps.js';
 import type { ResultPlace } from './remote-files.js';
 import { resourceAsFile } from './resource-file.js';
 
@@ -32,7 +32,7 @@ export interface AnnouncedLink {
 export async function announceLinks(
   results: readonly ResultPlace[],
   principal: string,
-  { server, limits, files, takers, log }: Pick<RelayDeps, 'server' | 'limits' | 'files' | 'takers' | 'log'>,
+  { server, limits, files, takers, log }: Pick<ResultDeps, 'server' | 'limits' | 'files' | 'takers' | 'log'>,
 ): Promise<AnnouncedLink[]> {
   if (!takers.any) return [];
   const links = results.flatMap(({ path, result: { content } }) =>
@@ -72,7 +72,7 @@ function isShort(text: JsonValue | undefined): text is string {
 export async function readLazy(
   { principal, server, uri, name, mimeType }: LazyFile,
   endpoint: Endpoint,
-  deps: RelayDeps,
+  deps: ResultDeps,
   signal: AbortSignal,
 ): Promise<FileRecord> {
   const { limits, timeouts, cut } = deps;

@@ -13,8 +13,8 @@ import type { Dialect, FileReason, RemoteFile, RemoteTransfer } from '../../port
 import type { JsonObject, JsonPath } from '../../ports/json.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { brief, rulesFor } from '../arguments/upload-to-server.js';
-import type { RelayDeps } from '../exchange.js';
 import { paced } from '../upstream/paced.js';
+import type { ResultDeps } from './deps.js';
 
 /** What a result has where a server only names a resource of its own. */
 export const LINK_MARK = '"resource_link"';
@@ -26,7 +26,7 @@ export const LINK_METHODS: ReadonlySet<string> = new Set(['tools/call', 'tasks/r
 const LOOK = 64 * 1024;
 
 export interface RemoteDeps {
-  deps: RelayDeps;
+  deps: ResultDeps;
   principal: string;
   inquire: Inquire;
   signal: AbortSignal;
@@ -217,7 +217,7 @@ async function fetchOne(
 }
 
 /** The caller's own file, whose handle the server was given as a text: nobody needs to be asked. */
-async function ownFile({ uri }: RemoteFile, { files }: RelayDeps, principal: string): Promise<FileRecord | undefined> {
+async function ownFile({ uri }: RemoteFile, { files }: ResultDeps, principal: string): Promise<FileRecord | undefined> {
   // another gateway may be called the same
   const found = files.library.names(uri) ? await files.library.resolve(uri, principal) : undefined;
   return found?.kind === 'ready' ? found.record : undefined;

@@ -2,7 +2,7 @@ import { isObject } from '../../json/value.js';
 import type { ClientFacts, Dialect } from '../../ports/dialect.js';
 import type { JsonObject, JsonPath } from '../../ports/json.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
-import type { RelayDeps } from '../exchange.js';
+import type { ResultDeps } from './deps.js';
 import type { ResultPlace } from './remote-files.js';
 import { contentAsFile } from './resource-file.js';
 
@@ -24,7 +24,7 @@ export async function keepShownResources(
   results: readonly ResultPlace[],
   cuts: MessageCuts,
   { client, principal, signal }: { client: ClientFacts; principal: string; signal: AbortSignal },
-  { server, dialects, limits, files, cut, log }: RelayDeps,
+  { server, dialects, limits, files, cut, log }: ResultDeps,
 ): Promise<void> {
   if (!asksForUris(client, dialects)) return;
   const { library } = files;

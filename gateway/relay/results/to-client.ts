@@ -13,12 +13,13 @@ import type { HeldMessage } from '../../wire/json/reader.js';
 import { growthOf, plainSize, Room } from '../client/room.js';
 import { type MessageCuts, pointer } from '../cut/message-cuts.js';
 import { type Piece, splice } from '../cut/splice.js';
-import { noteError, type RelayDeps } from '../exchange.js';
+import { noteError } from '../exchange.js';
 import type { Addressee, PendingRequest } from '../pending-request.js';
 import { declaredResults, toolOf } from '../tools/declared-results.js';
 import { editToolList } from '../tools/tool-list.js';
 import { maySpeakForWharf, silenceServer } from '../upstream/own-words.js';
 import { viewOf } from '../upstream/view.js';
+import type { ResultDeps } from './deps.js';
 import { announceLinks } from './lazy-links.js';
 import { OutgoingFiles } from './outgoing-files.js';
 import { remoteEdits } from './remote-edits.js';
@@ -44,7 +45,7 @@ const LIST_CHANGED = 'notifications/tools/list_changed';
 interface Work {
   message: HeldMessage;
   cuts: MessageCuts;
-  deps: RelayDeps;
+  deps: ResultDeps;
   to: Addressee;
   /** The responses in it, each with the request it answers where that is known. */
   answers: readonly (Answer & { request: PendingRequest | undefined })[];
@@ -81,7 +82,7 @@ export interface Outgoing {
 export function untouched(
   message: HeldMessage,
   cuts: MessageCuts,
-  deps: RelayDeps,
+  deps: ResultDeps,
   to: Addressee,
 ): Piece[] | undefined {
   if (message.slots.length > 0 || cuts.failure || to.remap || isLongBatch(message, deps)) return undefined;
@@ -109,7 +110,7 @@ export function needsLook(request: PendingRequest | undefined): boolean {
 export async function toClient(
   message: HeldMessage,
   cuts: MessageCuts,
-  deps: RelayDeps,
+  deps: ResultDeps,
   to: Addressee,
 ): Promise<Outgoing | undefined> {
   await cuts.settle();
@@ -192,7 +193,7 @@ function refuseLongBatch({ message, deps }: Work): Edit[] {
   return [];
 }
 
-function isLongBatch({ captures }: HeldMessage, { limits }: RelayDeps): boolean {
+function isLongBatch({ captures }: HeldMessage, { limits }: ResultDeps): boolean {
   const index = captures.at(-1)?.path[0];
   return typeof index === 'number' && index >= limits.batch;
 }
@@ -315,7 +316,7 @@ function contentOf({ answers, cuts, files }: Work, fetched: readonly FetchedFile
 }
 
 /** What a model that this client shows its tools can do with a handle. */
-function handleUses({ takers, tools, catalog }: RelayDeps, { client, principal }: Addressee): HandleUses | undefined {
+function handleUses({ takers, tools, catalog }: ResultDeps, { client, principal }: Addressee): HandleUses | undefined {
   const linkTool = tools.linkName(catalog.beside(viewOf(client.protocolVersion, principal)));
   return takers.any || linkTool !== undefined ? { isTaken: takers.any, ...(linkTool && { linkTool }) } : undefined;
 }
@@ -334,7 +335,7 @@ function naming({ message, answers, deps }: Work): Promise<ResultPlace[]> {
 }
 
 /** A cheap look. */
-function namesFiles(message: HeldMessage, deps: RelayDeps, to: Addressee): boolean {
+function namesFiles(message: HeldMessage, deps: ResultDeps, to: Addressee): boolean {
   const methods = answersIn(message).flatMap(({ id }) => to.answered(id)?.method ?? []);
   return mayAnswerWithFiles(methods, (start, end) => message.slice(start, end), message.size, deps);
 }
@@ -344,7 +345,7 @@ export function mayAnswerWithFiles(
   methods: readonly string[],
   read: (start: number, end: number) => Buffer,
   size: number,
-  { dialects }: Pick<RelayDeps, 'dialects'>,
+  { dialects }: Pick<ResultDeps, 'dialects'>,
 ): boolean {
   const own = methods.filter((method) => FILE_METHODS.has(method));
   return own.length > 0 && mayNameFiles(read, size, own, dialects);
@@ -363,7 +364,7 @@ function liftRefusals({ message, answers, deps, to }: Work): Edit[] {
   return answers.flatMap((answer) => liftedFacts(message, answer, answer.request, refusalContext(answer, deps, to)));
 }
 
-function refusalContext({ request }: Work['answers'][number], deps: RelayDeps, { client, principal }: Addressee) {
+function refusalContext({ request }: Work['answers'][number], deps: ResultDeps, { client, principal }: Addressee) {
   const tool = deps.catalog.known(viewOf(client.protocolVersion, principal), request?.subject ?? '');
   // of one that is too large to be kept nothing is known to be foreseen
   const outputSchema = () => (tool?.hasUnkeptSchema ? {} : tool?.outputSchema);

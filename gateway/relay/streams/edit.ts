@@ -9,9 +9,9 @@ import type { Limits } from '../../policy/limits.js';
 import type { OutgoingFile } from '../../ports/dialect.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { FILES_META_KEY } from '../cut/places.js';
-import type { RelayDeps } from '../exchange.js';
 import type { Addressee, AnswerEdit, EditableAnswer } from '../pending-request.js';
 import { replaceOutcome } from '../results/answer-edit.js';
+import type { ResultDeps } from '../results/deps.js';
 import { fileEntry } from '../results/translate.js';
 import { prefixOf } from '../upstream/paced.js';
 import { itemOf, type StreamItem } from './item.js';
@@ -31,7 +31,7 @@ export type Remote = (answer: { to: Pick<Addressee, 'inquire' | 'signal'> }) => 
 export function linkInstead(
   sender: StreamSender,
   remote: Remote,
-  deps: RelayDeps,
+  deps: ResultDeps,
   take?: (item: StreamItem) => void,
 ): AnswerEdit {
   const { uri, streaming, client } = sender.order;
@@ -64,7 +64,7 @@ async function contentOf(
   answer: EditableAnswer,
   uri: string,
   remote: Remote,
-  deps: RelayDeps,
+  deps: ResultDeps,
   streaming: StreamSender['order']['streaming'],
 ): Promise<StreamItem> {
   const { message, cuts, base } = answer;
@@ -80,7 +80,7 @@ async function contentOf(
  * Gives a client that only reads what the server only streams: as a blob, or where that would be too long as the link
  * that every such resource becomes. Any other answer is left as it is.
  */
-export function readByStream(uri: string, remote: Remote, deps: RelayDeps): AnswerEdit {
+export function readByStream(uri: string, remote: Remote, deps: ResultDeps): AnswerEdit {
   return async (answer) => {
     const error = errorIn(answer, deps.limits);
     if (error === undefined) return [];
@@ -99,7 +99,7 @@ async function readRemote(
   uri: string,
   context: RemoteContext,
   answer: EditableAnswer,
-  deps: RelayDeps,
+  deps: ResultDeps,
 ): Promise<JsonObject> {
   const item = await openRemote(uri, context);
   try {
@@ -114,7 +114,7 @@ async function readAll(
   uri: string,
   item: StreamItem,
   { to, cuts }: EditableAnswer,
-  deps: RelayDeps,
+  deps: ResultDeps,
 ): Promise<JsonObject> {
   const { limits, server, cut } = deps;
   const { client, principal, signal, facts } = to;

@@ -11,7 +11,8 @@ import type { ByteAnswer } from '../client/byte-answer.js';
 import { type MessageCuts, pointer } from '../cut/message-cuts.js';
 import { CONTENT, contentsTree } from '../cut/places.js';
 import { CutReader } from '../cut/reader.js';
-import type { Exchange, RelayDeps } from '../exchange.js';
+import type { Exchange } from '../exchange.js';
+import type { ResultDeps } from '../results/deps.js';
 import { dismiss } from '../results/to-client.js';
 import { pump } from '../upstream/pump.js';
 import { decode, finish, itemOf } from './item.js';
@@ -31,7 +32,7 @@ export class LiveResource {
   readonly #id: string;
   readonly #sender: StreamSender;
   readonly #exchange: Exchange;
-  readonly #deps: RelayDeps;
+  readonly #deps: ResultDeps;
   readonly #reader: CutReader;
   #live: LiveContent | undefined;
   #work: Promise<void> | undefined;
@@ -44,7 +45,7 @@ export class LiveResource {
     id: string,
     sender: StreamSender,
     exchange: Exchange,
-    deps: RelayDeps,
+    deps: ResultDeps,
   ) {
     this.#answer = answer;
     this.#id = id;

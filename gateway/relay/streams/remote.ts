@@ -8,7 +8,7 @@ import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { ResourceStreaming } from '../../ports/resource-streaming.js';
 import type { UpstreamAnswer } from '../../ports/upstream.js';
 import { rulesFor } from '../arguments/upload-to-server.js';
-import type { RelayDeps } from '../exchange.js';
+import type { ResultDeps } from '../results/deps.js';
 import { deadline } from '../upstream/deadline.js';
 import { OwnAnswerReader } from '../upstream/own-answer-reader.js';
 import type { OwnHttpRequest } from '../upstream/own-request.js';
@@ -35,7 +35,7 @@ export interface StreamingServer {
 export interface RemoteContext {
   streaming: ResourceStreaming;
   server: StreamingServer;
-  deps: RelayDeps;
+  deps: ResultDeps;
   /** Who asks. */
   principal: string;
   signal: AbortSignal;
@@ -124,7 +124,7 @@ async function readAnswer(
   };
 }
 
-function refused(deps: RelayDeps, status: number): GatewayError {
+function refused(deps: ResultDeps, status: number): GatewayError {
   return new GatewayError('upstream_refused', { server: deps.server, status });
 }
 
@@ -212,7 +212,7 @@ async function download(
 }
 
 /** An address that carries a right of its own needs no other, and one elsewhere must not learn it. */
-function credentialsFor(url: string, { upstreamOrigin, upstreamHeaders }: RelayDeps): Record<string, string> {
+function credentialsFor(url: string, { upstreamOrigin, upstreamHeaders }: ResultDeps): Record<string, string> {
   if (!URL.canParse(url)) return {};
   const { origin, searchParams } = new URL(url);
   if (origin !== upstreamOrigin || [...searchParams.keys()].some((key) => /sig(?:nature)?$/i.test(key))) return {};

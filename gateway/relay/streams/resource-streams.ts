@@ -9,8 +9,9 @@ import type { ResourceStreaming } from '../../ports/resource-streaming.js';
 import type { UpstreamAnswer } from '../../ports/upstream.js';
 import { CapturedResponse } from '../client/captured-response.js';
 import { answerLocally, onlyRequest } from '../client/local-answer.js';
-import { type Exchange, noteError, type RelayDeps } from '../exchange.js';
+import { type Exchange, noteError } from '../exchange.js';
 import type { PendingRequest } from '../pending-request.js';
+import type { ResultDeps } from '../results/deps.js';
 import type { Session } from '../session.js';
 import { declaredBy } from '../upstream/declared.js';
 import type { OwnHttpRequest } from '../upstream/own-request.js';
@@ -60,11 +61,11 @@ interface Asked {
 
 /** Resources as streams of bytes: for clients of servers that only have `resources/read`, and the reverse. */
 export class ResourceStreams {
-  readonly #deps: RelayDeps;
+  readonly #deps: ResultDeps;
   readonly #host: StreamHost;
   readonly #servers: ServerDialects;
 
-  constructor(deps: RelayDeps, host: StreamHost) {
+  constructor(deps: ResultDeps, host: StreamHost) {
     this.#deps = deps;
     this.#host = host;
     this.#servers = new ServerDialects(deps.dialects);

@@ -14,7 +14,8 @@ import type { JsonObject } from '../../ports/json.js';
 import type { ResourceStreaming } from '../../ports/resource-streaming.js';
 import { ByteAnswer } from '../client/byte-answer.js';
 import { answerLocally } from '../client/local-answer.js';
-import type { Exchange, RelayDeps } from '../exchange.js';
+import type { Exchange } from '../exchange.js';
+import type { ResultDeps } from '../results/deps.js';
 import type { StreamItem } from './item.js';
 
 const OCTET_STREAM = 'application/octet-stream';
@@ -38,9 +39,9 @@ export class StreamSender {
   readonly order: StreamOrder;
   readonly #exchange: Exchange;
   readonly #messages: ClientMessages;
-  readonly #deps: RelayDeps;
+  readonly #deps: ResultDeps;
 
-  constructor(order: StreamOrder, exchange: Exchange, messages: ClientMessages, deps: RelayDeps) {
+  constructor(order: StreamOrder, exchange: Exchange, messages: ClientMessages, deps: ResultDeps) {
     this.order = order;
     this.#exchange = exchange;
     this.#messages = messages;

@@ -10,9 +10,9 @@ import { publishedSchema } from '../../schema/published.js';
 import { addAll } from '../../wire/add-all.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 import type { Room } from '../client/room.js';
-import type { RelayDeps } from '../exchange.js';
 import { isWharfs } from '../local/local-tools.js';
 import type { RemoteMethods } from '../upstream/unknown-methods.js';
+import type { ToolDeps } from './deps.js';
 import { listedTools, toolRanges } from './listed-tools.js';
 import { toolPatches } from './shown-tool.js';
 
@@ -22,7 +22,7 @@ const NOTHING = Buffer.alloc(0);
 const LEAST_ROOM = 256;
 
 export interface ToolListDeps
-  extends Pick<RelayDeps, 'catalog' | 'tools' | 'server' | 'limits' | 'accepts' | 'dialects'> {
+  extends Pick<ToolDeps, 'catalog' | 'tools' | 'server' | 'limits' | 'accepts' | 'dialects'> {
   /** What the server has been found not to know. */
   remoteMethods: Pick<RemoteMethods, 'lacks'>;
 }

@@ -11,11 +11,12 @@ import type { JsonObject, JsonValue } from '../../ports/dialect.js';
 import type { ExchangeUpstream, UpstreamAnswer, UpstreamRequest } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { toClientTree } from '../cut/places.js';
-import type { Exchange, RelayDeps } from '../exchange.js';
+import type { Exchange } from '../exchange.js';
 import type { Session } from '../session.js';
 import type { ReadHeavy } from '../tools/catalog.js';
 import { deadline } from './deadline.js';
 import { declaredBy } from './declared.js';
+import type { UpstreamDeps } from './deps.js';
 import { OwnAnswerReader } from './own-answer-reader.js';
 import { pump } from './pump.js';
 
@@ -107,7 +108,7 @@ export async function openOverHttp(
  */
 export function askOverHttp(
   upstream: ExchangeUpstream,
-  deps: RelayDeps,
+  deps: UpstreamDeps,
   exchange: Exchange,
   client: ClientMessages | undefined,
   session: Session | undefined,
@@ -131,7 +132,7 @@ export function askOverHttp(
 
 async function ask(
   upstream: ExchangeUpstream,
-  deps: RelayDeps,
+  deps: UpstreamDeps,
   exchange: Exchange,
   client: ClientMessages | undefined,
   session: Session | undefined,

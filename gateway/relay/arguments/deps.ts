@@ -1,0 +1,10 @@
+import type { FileRecord } from '../../files/file.js';
+import type { ToolDeps } from '../tools/deps.js';
+import type { IncomingFile, IncomingFileDeps } from './incoming-files.js';
+
+/** What files in a call are read and written with. */
+export interface CallDeps extends ToolDeps {
+  incoming: IncomingFileDeps;
+  /** Makes a file that came inside a call one with a handle and a link. */
+  storeInline: (file: IncomingFile, principal: string, signal: AbortSignal) => Promise<FileRecord>;
+}

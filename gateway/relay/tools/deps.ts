@@ -1,0 +1,21 @@
+import type { ClientFacts } from '../../ports/dialect.js';
+import type { JsonObject } from '../../ports/json.js';
+import type { UpstreamDeps } from '../upstream/deps.js';
+import type { Beside, Catalog } from './catalog.js';
+import type { FileTakers } from './file-takers.js';
+
+/** The tools that Wharf adds to a server's, as far as lists and results speak of them. */
+export interface OwnTools {
+  /** There are some for this server. */
+  readonly any: boolean;
+  definitions(beside: Beside, client: ClientFacts): JsonObject[];
+  requestName(beside: Beside): string | undefined;
+  linkName(beside: Beside): string | undefined;
+}
+
+/** What is known of a server's tools, and shown of them. */
+export interface ToolDeps extends UpstreamDeps {
+  catalog: Catalog;
+  takers: FileTakers;
+  tools: OwnTools;
+}
