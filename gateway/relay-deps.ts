@@ -10,7 +10,6 @@ import type { Dialect } from './ports/dialect.js';
 import type { Log } from './ports/log.js';
 import type { Metrics } from './ports/metrics.js';
 import type { Transfer } from './ports/transfer.js';
-import { maxSizeOf } from './relay/arguments/deliveries.js';
 import { incomingFetch } from './relay/arguments/incoming-fetch.js';
 import { places, slotMin, toClientTree } from './relay/cut/places.js';
 import type { RelayDeps } from './relay/deps.js';
@@ -24,6 +23,7 @@ import type { Sessions } from './relay/session.js';
 import { Catalog, type ToolFacts } from './relay/tools/catalog.js';
 import type { FileTakers } from './relay/tools/file-takers.js';
 import type { KeptViews } from './relay/tools/kept-views.js';
+import { maxSizeOf } from './relay/tools/max-size.js';
 import { RemoteMethods } from './relay/upstream/unknown-methods.js';
 import { viewOf } from './relay/upstream/view.js';
 

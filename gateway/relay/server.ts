@@ -13,7 +13,6 @@ import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Limits } from '../policy/limits.js';
 import type { ClientFacts } from '../ports/dialect.js';
 import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../ports/upstream.js';
-import { fileAnswer } from './arguments/missing-files.js';
 import { HttpServer } from './channels/http-server.js';
 import { checkOpening } from './channels/open-session.js';
 import { SharedServer } from './channels/shared-server.js';
@@ -21,8 +20,9 @@ import { answerLocally, errorOf, type LocalAnswer, onlyRequest } from './client/
 import type { RelayDeps } from './deps.js';
 import { type Exchange, noteError } from './exchange.js';
 import { callLocally, type LocalTool } from './local/local-tools.js';
+import { fileAnswer } from './local/offers.js';
+import { readLazy } from './local/read-link.js';
 import type { PendingRequest } from './pending-request.js';
-import { readLazy } from './results/lazy-links.js';
 import type { Session } from './session.js';
 import { ResourceStreams } from './streams/resource-streams.js';
 import { firstEventOf } from './upstream/first-event.js';

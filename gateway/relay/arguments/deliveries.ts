@@ -1,15 +1,13 @@
 import { GatewayError } from '../../errors.js';
-import { type EncodedValue, encodeFile, largestFile, roomFor } from '../../files/encode/index.js';
+import { type EncodedValue, encodeFile, roomFor } from '../../files/encode/index.js';
 import type { FileRecord } from '../../files/file.js';
 import type { TempFile, TempFiles } from '../../files/temp-files.js';
 import { contrast, sizeText } from '../../policy/amounts.js';
 import type { Limits } from '../../policy/limits.js';
 import type { Delivery, FileSlot, ToolSettings } from '../../ports/file-slot.js';
 import type { JsonValue } from '../../ports/json.js';
+import { ENVELOPE_BYTES, isReference, maxSizeOf } from '../tools/max-size.js';
 import type { IncomingFile, IncomingFileDeps } from './incoming-files.js';
-
-/** What a call says besides its files, and how much of it must fit beside one. */
-const ENVELOPE_BYTES = 1024;
 
 export interface DeliveryDeps {
   owner: { principal: string; server: string };
@@ -140,35 +138,9 @@ function removalOf(files: TempFile[]): () => Promise<void> {
   };
 }
 
-/** The most bytes a file in a slot may have: the operator's and the server's limits, and what the server survives. */
-export function maxSizeOf(
-  slot: FileSlot,
-  { limits, accepts, owner }: Pick<DeliveryDeps, 'limits' | 'accepts' | 'owner'>,
-): { bytes: number; limit: string } {
-  const room = Math.max(
-    ...slot.deliveries.map((delivery) =>
-      delivery.kind === 'uploaded' || isReference(delivery)
-        ? Number.POSITIVE_INFINITY
-        : (largestFile(delivery.encoding, accepts - ENVELOPE_BYTES, delivery) ?? 0),
-    ),
-  );
-  const candidates = [
-    { bytes: slot.maxSize ?? Number.POSITIVE_INFINITY, limit: 'maxSize of the argument' },
-    { bytes: limits.file, limit: 'limits.file' },
-    { bytes: room, limit: `servers.${owner.server}.accepts` },
-  ];
-  return candidates.reduce((least, candidate) => (candidate.bytes < least.bytes ? candidate : least));
-}
-
 function roomNeeded(delivery: Delivery, file: IncomingFile): number {
   if (delivery.kind === 'uploaded' || isReference(delivery)) return 0;
   return roomFor(delivery.encoding, file.size, delivery);
-}
-
-/** Only an address stands in the message, however large the file is. */
-function isReference({ encoding, template }: Delivery & { kind: 'encoded' }): boolean {
-  if (encoding === 'localPath' || encoding === 'fileUri' || encoding === 'httpsUrl') return true;
-  return encoding === 'object' && !/\$(?:base64|base64url|hex|dataUri|text)\b/.test(JSON.stringify(template));
 }
 
 function needsLink(template: JsonValue | undefined): boolean {

@@ -6,7 +6,8 @@ import type { PendingRequest } from '../pending-request.js';
 import type { ToolFacts } from '../tools/catalog.js';
 import { valuesIn } from '../tools/file-slots.js';
 import { calledAs } from '../tools/lifted-arguments.js';
-import { type DeliveryDeps, maxSizeOf } from './deliveries.js';
+import { maxSizeOf } from '../tools/max-size.js';
+import type { DeliveryDeps } from './deliveries.js';
 import { argumentsOf } from './heavy-arguments.js';
 import { tooLargeInside } from './incoming-files.js';
 

@@ -4,7 +4,8 @@ import { sizeText } from '../../policy/amounts.js';
 import type { RemoteTransfer, TransferDescriptor, TransferRefusal } from '../../ports/dialect.js';
 import type { Delivery } from '../../ports/file-slot.js';
 import type { JsonValue } from '../../ports/json.js';
-import type { Transfer, TransferRules } from '../../ports/transfer.js';
+import type { Transfer } from '../../ports/transfer.js';
+import { brief, rulesFor, trimmed } from '../upstream/transfer-rules.js';
 import type { CallDeps } from './deps.js';
 import type { IncomingFile } from './incoming-files.js';
 
@@ -123,29 +124,4 @@ function refusalIn(body: Buffer, transfer: RemoteTransfer): TransferRefusal | un
   } catch {
     return undefined;
   }
-}
-
-/** What may be asked of addresses that this server named. */
-export function rulesFor(
-  deps: Pick<CallDeps, 'limits' | 'timeouts' | 'upstreamOrigin' | 'fetchOrigins' | 'ownPorts'>,
-): TransferRules {
-  const { limits, timeouts, upstreamOrigin, fetchOrigins, ownPorts } = deps;
-  return {
-    ...(upstreamOrigin && { ownOrigin: upstreamOrigin }),
-    origins: fetchOrigins,
-    ownPorts: ownPorts(),
-    maxBytes: limits.file,
-    timeouts: { connect: timeouts.store, idle: timeouts.idle, total: timeouts.upstream },
-    redirects: 3,
-  };
-}
-
-/** A server's own words, which go on to a model: not more than a line of them. */
-export function brief(message: string): string {
-  const line = trimmed(message.replace(/\s+/g, ' '));
-  return line.length > 200 ? `${line.slice(0, 200)}…` : line || 'without a reason';
-}
-
-function trimmed(text: string): string {
-  return text.trim().replace(/\.$/, '');
 }

@@ -1,12 +1,7 @@
-import { GatewayError } from '../../errors.js';
-import type { FileRecord } from '../../files/file.js';
-import type { LazyFile } from '../../files/lazy-files.js';
 import { isObject } from '../../json/value.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
-import { type Endpoint, OwnClient } from '../local/own-client.js';
 import type { ResultDeps } from './deps.js';
 import type { ResultPlace } from './remote-files.js';
-import { resourceAsFile } from './resource-file.js';
 
 /** Clients fetch these themselves (MCP, resource links: https only where they can), or have them already. */
 const NOT_OF_THE_SERVER = /^(?:https?|data):/i;
@@ -66,28 +61,4 @@ export async function announceLinks(
 
 function isShort(text: JsonValue | undefined): text is string {
   return typeof text === 'string' && text.length <= MAX_WORDS;
-}
-
-/** Reads such a resource on a session of Wharf's own. @throws GatewayError */
-export async function readLazy(
-  { principal, server, uri, name, mimeType }: LazyFile,
-  endpoint: Endpoint,
-  deps: ResultDeps,
-  signal: AbortSignal,
-): Promise<FileRecord> {
-  const { limits, timeouts, cut } = deps;
-  const { ingest, held } = cut;
-  const { library } = deps.files;
-  const own = new OwnClient({ endpoint, principal, limits, timeouts, held });
-  const request = { method: 'resources/read', params: { uri }, name: uri };
-  return own.request(request, signal, async ({ result, content }) => {
-    const record =
-      content ??
-      (await resourceAsFile(uri, principal, async () => ({ result }), { ingest, library, server, limits }, signal, {
-        ...(name !== undefined && { name }),
-        ...(mimeType !== undefined && { mimeType }),
-      }));
-    if (!record) throw new GatewayError('upstream_invalid', { reason: 'resources/read gave no content' });
-    return record;
-  });
 }

@@ -12,8 +12,8 @@ import type { Limits } from '../../policy/limits.js';
 import type { Dialect, FileReason, RemoteFile, RemoteTransfer } from '../../ports/dialect.js';
 import type { JsonObject, JsonPath } from '../../ports/json.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import { brief, rulesFor } from '../arguments/upload-to-server.js';
 import { paced } from '../upstream/paced.js';
+import { brief, rulesFor } from '../upstream/transfer-rules.js';
 import type { ResultDeps } from './deps.js';
 
 /** What a result has where a server only names a resource of its own. */

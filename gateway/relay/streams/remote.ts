@@ -7,12 +7,12 @@ import type { Inquire } from '../../mcp/inquire.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { ResourceStreaming } from '../../ports/resource-streaming.js';
 import type { UpstreamAnswer } from '../../ports/upstream.js';
-import { rulesFor } from '../arguments/upload-to-server.js';
 import type { ResultDeps } from '../results/deps.js';
 import { deadline } from '../upstream/deadline.js';
 import { OwnAnswerReader } from '../upstream/own-answer-reader.js';
 import type { OwnHttpRequest } from '../upstream/own-request.js';
 import { paced, prefixOf } from '../upstream/paced.js';
+import { rulesFor } from '../upstream/transfer-rules.js';
 import type { StreamItem } from './item.js';
 import { refusalOf } from './refusal.js';
 

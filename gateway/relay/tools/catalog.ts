@@ -12,7 +12,6 @@ import type { Log } from '../../ports/log.js';
 import { itemCountsOf, typesOf } from '../../schema/place.js';
 import { unknownArguments } from '../../schema/unknown-argument.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import { type RequiredSlot, requiredSlots } from '../arguments/missing-files.js';
 import { isWharfs } from '../local/local-tools.js';
 import { slotsOf } from './file-slots.js';
 import type { FileTakers } from './file-takers.js';
@@ -21,6 +20,7 @@ import type { KeptView, KeptViews } from './kept-views.js';
 import { withLiftedNames } from './lifted-arguments.js';
 import { listedTools } from './listed-tools.js';
 import { sizeIsText, withNameCompanions } from './name-companion.js';
+import { type RequiredSlot, requiredSlots } from './required.js';
 
 /** The tools of a server, as far as Wharf's own beside them depend on those. */
 export interface Beside {

@@ -7,10 +7,10 @@ import type { JsonObject, JsonPatch, JsonPath } from '../../ports/json.js';
 import { EACH } from '../../schema/argument-path.js';
 import { placeOf } from '../../schema/place.js';
 import { addAll } from '../../wire/add-all.js';
-import { maxSizeOf } from '../arguments/deliveries.js';
 import type { RemoteMethods } from '../upstream/unknown-methods.js';
 import { passesBetween } from './file-slots.js';
 import { liftSlot, liftsArguments } from './lifted-arguments.js';
+import { maxSizeOf } from './max-size.js';
 
 export interface ToolViewDeps {
   server: string;

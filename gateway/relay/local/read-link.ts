@@ -1,0 +1,30 @@
+import { GatewayError } from '../../errors.js';
+import type { FileRecord } from '../../files/file.js';
+import type { LazyFile } from '../../files/lazy-files.js';
+import type { ResultDeps } from '../results/deps.js';
+import { resourceAsFile } from '../results/resource-file.js';
+import { type Endpoint, OwnClient } from './own-client.js';
+
+/** Reads such a resource on a session of Wharf's own. @throws GatewayError */
+export async function readLazy(
+  { principal, server, uri, name, mimeType }: LazyFile,
+  endpoint: Endpoint,
+  deps: ResultDeps,
+  signal: AbortSignal,
+): Promise<FileRecord> {
+  const { limits, timeouts, cut } = deps;
+  const { ingest, held } = cut;
+  const { library } = deps.files;
+  const own = new OwnClient({ endpoint, principal, limits, timeouts, held });
+  const request = { method: 'resources/read', params: { uri }, name: uri };
+  return own.request(request, signal, async ({ result, content }) => {
+    const record =
+      content ??
+      (await resourceAsFile(uri, principal, async () => ({ result }), { ingest, library, server, limits }, signal, {
+        ...(name !== undefined && { name }),
+        ...(mimeType !== undefined && { mimeType }),
+      }));
+    if (!record) throw new GatewayError('upstream_invalid', { reason: 'resources/read gave no content' });
+    return record;
+  });
+}
