@@ -1,11 +1,12 @@
 import { GatewayError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
+import type { FileRef } from '../ports/file.js';
 import type { Log } from '../ports/log.js';
 import type { ByteRange, ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
 import type { CleanUps } from './clean-ups.js';
 import type { Expiry } from './expiry.js';
-import type { FileRecord, FileRef, FileValue } from './file.js';
+import type { FileRecord, FileValue } from './file.js';
 import { handleOf, readHandle } from './handle.js';
 import { HandleMemory } from './handle-memory.js';
 import type { Stored } from './ingest/ingest.js';

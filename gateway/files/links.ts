@@ -1,6 +1,7 @@
 import type { Clock } from '../ports/clock.js';
+import type { FileRef, ShortLink } from '../ports/file.js';
 import type { ObjectStore } from '../ports/object-store.js';
-import type { FileRecord, FileRef, ShortLink } from './file.js';
+import type { FileRecord } from './file.js';
 import { handleOf, idOfPath, newFileId, objectKey } from './handle.js';
 import { attachment } from './names/content-disposition.js';
 import { safeMediaType } from './names/media-type.js';

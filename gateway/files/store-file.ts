@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors.js';
-import type { FileClaims, FileRecord } from './file.js';
+import type { FileClaims } from '../ports/file.js';
+import type { FileRecord } from './file.js';
 import { fill } from './ingest/fill.js';
 import { Ingest, type IngestDeps } from './ingest/ingest.js';
 import type { Library } from './library.js';

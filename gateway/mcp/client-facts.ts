@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../json/value.js';
-import type { ClientFacts } from '../ports/dialect.js';
+import type { ClientFacts } from '../ports/client.js';
 import type { ClientProfile } from '../ports/file-slot.js';
 import type { JsonObject } from '../ports/json.js';
 import { type ClientMessages, capabilitiesOf, DEFAULT_VERSION, knownVersion, META_CLIENT, metaOf } from './request.js';

@@ -1,4 +1,5 @@
-import type { JsonObject, RpcError } from '../ports/dialect.js';
+import type { RpcError } from '../ports/client.js';
+import type { JsonObject } from '../ports/dialect.js';
 
 /** Asks the server on a session of the client's; undefined when it refused. */
 export type Ask = (method: string, params: JsonObject) => Promise<JsonObject | undefined>;

@@ -1,5 +1,6 @@
-import type { FileClaims, FileRef } from '../files/file.js';
 import type { Limits } from '../policy/limits.js';
+import type { ClientFacts } from './client.js';
+import type { FileClaims, FileRef } from './file.js';
 import type { FileSlot } from './file-slot.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue } from './json.js';
 import type { ResourceStreaming } from './resource-streaming.js';
@@ -27,19 +28,6 @@ export interface SlotPlace {
   readonly kind: HolderKind;
   /** `base64`: the whole string. `dataUri`: the string is a file only if it is wholly a base64 `data:` URI. */
   readonly encoding: 'base64' | 'dataUri';
-}
-
-/** What a client has said of itself. */
-export interface ClientFacts {
-  /** The negotiated MCP version, such as `2025-06-18`. */
-  protocolVersion: string;
-  capabilities: JsonObject;
-  /** `clientInfo.name`, where it is known. */
-  name?: string;
-  /** It speaks MCP over stdio, where an answer can only be JSON. */
-  isOverStdio?: true;
-  /** Dialects that the operator says it speaks (`clients:`), for clients that cannot declare it themselves. */
-  dialects?: readonly string[];
 }
 
 export interface Preview {
@@ -183,13 +171,6 @@ export interface RemoteFile {
   digest?: string;
   /** An object in structuredContent that may be something else: what the server does not give out stays as it is. */
   isGuess?: boolean;
-}
-
-/** The error of a JSON-RPC answer. */
-export interface RpcError {
-  code: number;
-  message: string;
-  data?: JsonValue;
 }
 
 /** Why a peer refused a file. */

@@ -1,5 +1,5 @@
-import type { FileRef } from '../files/file.js';
-import type { ClientFacts, RpcError } from './dialect.js';
+import type { ClientFacts, RpcError } from './client.js';
+import type { FileRef } from './file.js';
 import type { JsonObject } from './json.js';
 
 export interface StreamRefusal {

@@ -1,7 +1,7 @@
 import type { Edit } from '../json/edits.js';
 import type { Inquire } from '../mcp/inquire.js';
 import type { ClientRequest } from '../mcp/request.js';
-import type { ClientFacts } from '../ports/dialect.js';
+import type { ClientFacts } from '../ports/client.js';
 import type { JsonPath } from '../ports/json.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import type { MessageCuts } from './cut/message-cuts.js';

@@ -11,7 +11,7 @@ import { type ClientMessages, readMessages, STATELESS_SINCE } from '../mcp/reque
 import { idIn } from '../mcp/request-id.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Limits } from '../policy/limits.js';
-import type { ClientFacts } from '../ports/dialect.js';
+import type { ClientFacts } from '../ports/client.js';
 import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../ports/upstream.js';
 import { HttpServer } from './channels/http-server.js';
 import { checkOpening } from './channels/open-session.js';

@@ -1,5 +1,5 @@
-import type { FileClaims } from '../../../gateway/files/file.js';
 import type { JsonObject, SlotPlace, SlotReading } from '../../../gateway/ports/dialect.js';
+import type { FileClaims } from '../../../gateway/ports/file.js';
 import { isObject } from '../common/json.js';
 
 const NOT_MINE: SlotReading = { kind: 'not-mine' };

@@ -1,5 +1,5 @@
-import type { FileClaims } from '../../../gateway/files/file.js';
 import type { ArgumentReading, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
+import type { FileClaims } from '../../../gateway/ports/file.js';
 import { isObject } from '../common/json.js';
 
 const HANDLE = /^mcp-file:/i;

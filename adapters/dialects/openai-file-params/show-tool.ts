@@ -1,5 +1,6 @@
 import { mostText } from '../../../gateway/policy/amounts.js';
-import type { ClientFacts, JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
+import type { ClientFacts } from '../../../gateway/ports/client.js';
+import type { JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
 import { isObject } from '../common/json.js';
 import { fileParamsOf } from './declared.js';
 import { FILE_PARAM, isSpokenBy, META_KEY, NAME } from './file-param.js';

@@ -1,4 +1,5 @@
-import type { ClientFacts, JsonObject, OutgoingFile } from '../../../gateway/ports/dialect.js';
+import type { ClientFacts } from '../../../gateway/ports/client.js';
+import type { JsonObject, OutgoingFile } from '../../../gateway/ports/dialect.js';
 import { isSpokenBy } from './file-param.js';
 
 /** What hosts fetch files from: one file is the structuredContent itself, several are a list in it. */

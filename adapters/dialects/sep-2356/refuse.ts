@@ -1,5 +1,6 @@
 import { sizeText } from '../../../gateway/policy/amounts.js';
-import type { ClientFacts, FileRefusal, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
+import type { ClientFacts } from '../../../gateway/ports/client.js';
+import type { FileRefusal, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import { isObject } from '../common/json.js';
 import { NAME_OF_REASON, REASON_OF_NAME } from './reasons.js';
 import { knowsSidecar } from './sidecar.js';

@@ -1,11 +1,5 @@
-import type {
-  ClientFacts,
-  JsonObject,
-  JsonPatch,
-  JsonPath,
-  JsonValue,
-  ShownSlot,
-} from '../../../gateway/ports/dialect.js';
+import type { ClientFacts } from '../../../gateway/ports/client.js';
+import type { JsonObject, JsonPatch, JsonPath, JsonValue, ShownSlot } from '../../../gateway/ports/dialect.js';
 import { isObject, valueAt } from '../common/json.js';
 import { descriptorOf, KEYWORD, KEYWORDS, OLD_KEYWORD, readDescriptor } from './keyword.js';
 import { showSidecar } from './sidecar.js';

@@ -1,4 +1,5 @@
-import type { ClientFacts, JsonObject, JsonPatch, JsonValue, ShownSlot } from '../../../gateway/ports/dialect.js';
+import type { ClientFacts } from '../../../gateway/ports/client.js';
+import type { JsonObject, JsonPatch, JsonValue, ShownSlot } from '../../../gateway/ports/dialect.js';
 import { isObject, own } from '../common/json.js';
 import { newBudget } from '../common/schema.js';
 import { type Descriptor, descriptorOf, readDescriptor } from './keyword.js';

@@ -1,5 +1,6 @@
 import type { Limits } from '../../../gateway/policy/limits.js';
-import type { ClientFacts, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
+import type { ClientFacts } from '../../../gateway/ports/client.js';
+import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import { isObject } from '../common/json.js';
 
 export const NAME = 'sep-2532';

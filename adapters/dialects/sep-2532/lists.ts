@@ -1,4 +1,5 @@
-import type { ClientFacts, JsonObject, JsonPatch, JsonValue } from '../../../gateway/ports/dialect.js';
+import type { ClientFacts } from '../../../gateway/ports/client.js';
+import type { JsonObject, JsonPatch, JsonValue } from '../../../gateway/ports/dialect.js';
 import { isObject } from '../common/json.js';
 import { takenBy } from './capability.js';
 

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../gateway/errors.js';
-import type { ClientFacts, JsonObject, RpcError } from '../../../gateway/ports/dialect.js';
+import type { ClientFacts, RpcError } from '../../../gateway/ports/client.js';
+import type { JsonObject } from '../../../gateway/ports/dialect.js';
 import type { ResourceStreaming, StreamRefusal } from '../../../gateway/ports/resource-streaming.js';
 import { isObject } from '../common/json.js';
 import { isDeclared, takenBy } from './capability.js';

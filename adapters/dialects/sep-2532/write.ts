@@ -1,4 +1,5 @@
-import type { ClientFacts, JsonObject, JsonValue, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
+import type { ClientFacts } from '../../../gateway/ports/client.js';
+import type { JsonObject, JsonValue, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
 import { fileLine, linkLines, previewLines } from '../common/words.js';
 
 /** `resource_link` exists from this version on; older clients reject a whole result that holds one. */

@@ -1,4 +1,5 @@
-import type { ClientFacts, JsonObject } from '../../../gateway/ports/dialect.js';
+import type { ClientFacts } from '../../../gateway/ports/client.js';
+import type { JsonObject } from '../../../gateway/ports/dialect.js';
 import { isObject } from '../common/json.js';
 
 export const NAME = 'sep-2631';

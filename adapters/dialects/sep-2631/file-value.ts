@@ -1,5 +1,5 @@
-import type { FileClaims, FileRef } from '../../../gateway/files/file.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
+import type { FileClaims, FileRef } from '../../../gateway/ports/file.js';
 import { isObject, textIn } from '../common/json.js';
 
 export const ALGORITHM = 'sha-256';

@@ -1,5 +1,5 @@
+import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type {
-  ClientFacts,
   JsonObject,
   JsonPatch,
   JsonPath,

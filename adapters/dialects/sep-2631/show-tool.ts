@@ -1,4 +1,5 @@
-import type { ClientFacts, JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
+import type { ClientFacts } from '../../../gateway/ports/client.js';
+import type { JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
 import { isObject } from '../common/json.js';
 import { NAME, uploads } from './capability.js';
 import { SIDECAR_META } from './declared.js';

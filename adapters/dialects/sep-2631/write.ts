@@ -1,4 +1,5 @@
-import type { ClientFacts, JsonObject, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
+import type { ClientFacts } from '../../../gateway/ports/client.js';
+import type { JsonObject, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
 import { fileLine, previewLines } from '../common/words.js';
 import { downloads, readsFileValues } from './capability.js';
 import { fileValue } from './file-value.js';

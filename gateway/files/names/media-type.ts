@@ -1,13 +1,6 @@
 import { fileTypeFromBuffer } from 'file-type';
+import type { Sniffed } from './sniffed.js';
 import { textHint } from './text-hint.js';
-
-/** What the first bytes of a file say it is. */
-export interface Sniffed {
-  /** Lower case, without parameters. */
-  mime: string;
-  /** Without the dot. */
-  ext: string;
-}
 
 export const OCTET_STREAM = 'application/octet-stream';
 

@@ -1,4 +1,4 @@
-import type { Sniffed } from './media-type.js';
+import type { Sniffed } from './sniffed.js';
 
 /** Controls that text never holds. White space does occur, and so does escape (terminal colours). */
 const BINARY = /(?!\s)\p{Cc}/u;

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.js';
 import { fitsType, isAnyType, isSameType } from '../../policy/accept.js';
-import { extensionFor, mediaTypeOf, type Sniffed, typeForExtension } from './media-type.js';
+import { extensionFor, mediaTypeOf, typeForExtension } from './media-type.js';
+import type { Sniffed } from './sniffed.js';
 
 /** What was said of a file's type, and what its bytes look like. */
 export interface TypeFacts {

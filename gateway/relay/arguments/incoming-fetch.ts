@@ -1,7 +1,8 @@
 import type { PaceLimits } from '../../budget/pace.js';
-import type { FileClaims, FileRecord } from '../../files/file.js';
+import type { FileRecord } from '../../files/file.js';
 import { type StoreFileDeps, storeFile } from '../../files/store-file.js';
 import type { Timeouts } from '../../policy/limits.js';
+import type { FileClaims } from '../../ports/file.js';
 import type { Transfer } from '../../ports/transfer.js';
 import { paced } from '../upstream/paced.js';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../../errors.js';
 import type { FileSource } from '../../files/encode/index.js';
-import type { FileClaims, FileRecord } from '../../files/file.js';
+import type { FileRecord } from '../../files/file.js';
 import type { Library, Resolved } from '../../files/library.js';
 import { cleanFileName } from '../../files/names/file-name.js';
 import { mediaTypeOf, OCTET_STREAM, showsInBytes, sniff, typeForExtension } from '../../files/names/media-type.js';
@@ -9,6 +9,7 @@ import { isAccepted, isTextual } from '../../policy/accept.js';
 import { contrast } from '../../policy/amounts.js';
 import { forbiddenBy } from '../../policy/handoff.js';
 import type { ArgumentReading, FileReason } from '../../ports/dialect.js';
+import type { FileClaims } from '../../ports/file.js';
 import type { FileSlot, HandoffRule, TransferMode } from '../../ports/file-slot.js';
 import { decodeTolerantBase64 } from '../../wire/base64/decode-text.js';
 import { readDataUri } from '../../wire/data-uri.js';

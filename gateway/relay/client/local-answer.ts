@@ -1,6 +1,7 @@
 import { asGatewayError, type GatewayError } from '../../errors.js';
 import type { ClientMessages } from '../../mcp/request.js';
-import type { ClientFacts, Dialect, FileRefusal } from '../../ports/dialect.js';
+import type { ClientFacts } from '../../ports/client.js';
+import type { Dialect, FileRefusal } from '../../ports/dialect.js';
 import type { JsonObject } from '../../ports/json.js';
 import { FILE_ERROR_META_KEY } from '../cut/places.js';
 import type { Exchange } from '../exchange.js';

@@ -1,5 +1,6 @@
 import { isObject } from '../../json/value.js';
-import type { ClientFacts, JsonObject } from '../../ports/dialect.js';
+import type { ClientFacts } from '../../ports/client.js';
+import type { JsonObject } from '../../ports/dialect.js';
 import type { UploadTool } from '../../ports/file-slot.js';
 import { OWN_TOOL_META_KEY } from '../cut/places.js';
 import type { Beside } from '../tools/catalog.js';

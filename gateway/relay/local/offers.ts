@@ -1,7 +1,8 @@
 import type { ErrorFacts, GatewayError } from '../../errors.js';
 import type { Uploads } from '../../files/upload.js';
 import { isObject } from '../../json/value.js';
-import type { ClientFacts, Dialect } from '../../ports/dialect.js';
+import type { ClientFacts } from '../../ports/client.js';
+import type { Dialect } from '../../ports/dialect.js';
 import type { JsonObject } from '../../ports/json.js';
 import { type LocalAnswer, refusalAnswer } from '../client/local-answer.js';
 import { atMost, offerOf } from './upload-steps.js';

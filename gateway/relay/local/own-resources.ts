@@ -4,7 +4,7 @@ import { STATELESS_SINCE } from '../../mcp/request.js';
 import { isTextual } from '../../policy/accept.js';
 import { sizeText } from '../../policy/amounts.js';
 import type { Limits } from '../../policy/limits.js';
-import type { ClientFacts } from '../../ports/dialect.js';
+import type { ClientFacts } from '../../ports/client.js';
 import type { JsonObject } from '../../ports/json.js';
 import type { LocalAnswer } from '../client/local-answer.js';
 import type { OutgoingFileDeps } from '../results/outgoing-files.js';

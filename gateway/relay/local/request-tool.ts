@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.js';
 import type { Uploads } from '../../files/upload.js';
 import { largestUpload, type UploadIntent } from '../../files/upload-intent.js';
-import type { ClientFacts } from '../../ports/dialect.js';
+import type { ClientFacts } from '../../ports/client.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { LocalTool } from './local-tools.js';
 import { type TakingSlot, takenFiles, takingTools } from './taken-files.js';

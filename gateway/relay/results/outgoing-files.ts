@@ -1,4 +1,4 @@
-import type { FileClaims, FileRecord } from '../../files/file.js';
+import type { FileRecord } from '../../files/file.js';
 import type { Stored } from '../../files/ingest/ingest.js';
 import type { Library } from '../../files/library.js';
 import { fileNameFor } from '../../files/names/file-name.js';
@@ -6,6 +6,7 @@ import { extensionOf, mediaTypeOf, sniff } from '../../files/names/media-type.js
 import type { NamedType } from '../../files/names/told-name.js';
 import type { FileLabel } from '../../files/ticket.js';
 import type { HandleUses, OutgoingFile, Preview } from '../../ports/dialect.js';
+import type { FileClaims } from '../../ports/file.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 
 /** What tells a file's type. */

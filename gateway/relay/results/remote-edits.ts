@@ -5,7 +5,8 @@ import { addItems, type Edit, insertMember, replaceRange } from '../../json/edit
 import { type Located, locateInSteps } from '../../json/locate.js';
 import { isObject } from '../../json/value.js';
 import type { Limits } from '../../policy/limits.js';
-import type { ClientFacts, Dialect, HolderKind, OutgoingFile, SlotPlace } from '../../ports/dialect.js';
+import type { ClientFacts } from '../../ports/client.js';
+import type { Dialect, HolderKind, OutgoingFile, SlotPlace } from '../../ports/dialect.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import { addAll } from '../../wire/add-all.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';

@@ -1,10 +1,11 @@
-import type { FileClaims, FileRecord } from '../../files/file.js';
+import type { FileRecord } from '../../files/file.js';
 import type { IngestDeps } from '../../files/ingest/ingest.js';
 import type { Library } from '../../files/library.js';
 import { storeFile } from '../../files/store-file.js';
 import { isObject } from '../../json/value.js';
 import type { Inquire } from '../../mcp/inquire.js';
 import type { Limits } from '../../policy/limits.js';
+import type { FileClaims } from '../../ports/file.js';
 import type { JsonObject } from '../../ports/json.js';
 import { decodeTolerantBase64 } from '../../wire/base64/decode-text.js';
 

@@ -1,5 +1,6 @@
 import { isObject } from '../../json/value.js';
-import type { ClientFacts, Dialect } from '../../ports/dialect.js';
+import type { ClientFacts } from '../../ports/client.js';
+import type { Dialect } from '../../ports/dialect.js';
 import type { JsonObject, JsonPath } from '../../ports/json.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import type { ResultDeps } from './deps.js';

@@ -1,10 +1,11 @@
 import { GatewayError } from '../../errors.js';
-import type { FileRef } from '../../files/file.js';
 import type { NamedType } from '../../files/names/told-name.js';
 import { type Edit, inOrder, insertMember, rangeAt, replaceRange } from '../../json/edits.js';
 import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
-import type { ClientFacts, Dialect, JsonObject, OutgoingFile } from '../../ports/dialect.js';
+import type { ClientFacts } from '../../ports/client.js';
+import type { Dialect, JsonObject, OutgoingFile } from '../../ports/dialect.js';
+import type { FileRef } from '../../ports/file.js';
 import type { ToolSettings } from '../../ports/file-slot.js';
 import { EACH, segmentsOf } from '../../schema/argument-path.js';
 import { isDeclaredBase64 } from '../../schema/declared.js';

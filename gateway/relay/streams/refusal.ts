@@ -1,6 +1,6 @@
 import { asGatewayError, GatewayError } from '../../errors.js';
 import { isObject } from '../../json/value.js';
-import type { ClientFacts, RpcError } from '../../ports/dialect.js';
+import type { ClientFacts, RpcError } from '../../ports/client.js';
 import type { JsonValue } from '../../ports/json.js';
 import type { ResourceStreaming, StreamRefusal } from '../../ports/resource-streaming.js';
 import { silenced } from '../upstream/own-words.js';

@@ -4,7 +4,7 @@ import { isObject } from '../../json/value.js';
 import { RANGE } from '../../mcp/ranges.js';
 import { STATELESS_SINCE } from '../../mcp/request.js';
 import type { Limits } from '../../policy/limits.js';
-import type { ClientFacts } from '../../ports/dialect.js';
+import type { ClientFacts } from '../../ports/client.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { growthOf, plainSize, Room } from '../client/room.js';
 import type { AnswerEdit } from '../pending-request.js';

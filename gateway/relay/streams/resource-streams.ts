@@ -4,7 +4,7 @@ import { locate } from '../../json/locate.js';
 import { isObject } from '../../json/value.js';
 import { asking, type Inquire } from '../../mcp/inquire.js';
 import { type ClientMessages, META_CAPABILITIES } from '../../mcp/request.js';
-import type { ClientFacts } from '../../ports/dialect.js';
+import type { ClientFacts } from '../../ports/client.js';
 import type { ResourceStreaming } from '../../ports/resource-streaming.js';
 import type { UpstreamAnswer } from '../../ports/upstream.js';
 import { CapturedResponse } from '../client/captured-response.js';

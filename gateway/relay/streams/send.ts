@@ -9,7 +9,7 @@ import { accepts, isJsonOrEvents } from '../../mcp/accept.js';
 import { single } from '../../mcp/headers.js';
 import type { ClientMessages } from '../../mcp/request.js';
 import { contrast } from '../../policy/amounts.js';
-import type { ClientFacts } from '../../ports/dialect.js';
+import type { ClientFacts } from '../../ports/client.js';
 import type { JsonObject } from '../../ports/json.js';
 import type { ResourceStreaming } from '../../ports/resource-streaming.js';
 import { ByteAnswer } from '../client/byte-answer.js';

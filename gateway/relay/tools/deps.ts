@@ -1,4 +1,4 @@
-import type { ClientFacts } from '../../ports/dialect.js';
+import type { ClientFacts } from '../../ports/client.js';
 import type { JsonObject } from '../../ports/json.js';
 import type { UpstreamDeps } from '../upstream/deps.js';
 import type { Beside, Catalog } from './catalog.js';

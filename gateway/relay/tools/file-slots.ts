@@ -1,5 +1,6 @@
 import { isObject } from '../../json/value.js';
-import type { ClientFacts, Dialect } from '../../ports/dialect.js';
+import type { ClientFacts } from '../../ports/client.js';
+import type { Dialect } from '../../ports/dialect.js';
 import type { FileArgument, FileSlot, ToolSettings } from '../../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import { EACH, segmentsOf } from '../../schema/argument-path.js';

@@ -1,7 +1,8 @@
 import { GatewayError } from '../../errors.js';
 import { patchValue } from '../../json/patch.js';
 import { isObject, valueAt } from '../../json/value.js';
-import type { ClientFacts, Dialect } from '../../ports/dialect.js';
+import type { ClientFacts } from '../../ports/client.js';
+import type { Dialect } from '../../ports/dialect.js';
 import type { FileSlot } from '../../ports/file-slot.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../../ports/json.js';
 import { EACH, spell } from '../../schema/argument-path.js';

@@ -1,7 +1,8 @@
 import { patchValue } from '../../json/patch.js';
 import { isObject, valueAt } from '../../json/value.js';
 import type { Limits } from '../../policy/limits.js';
-import type { ClientFacts, Dialect, FileFacts, ShownSlot } from '../../ports/dialect.js';
+import type { ClientFacts } from '../../ports/client.js';
+import type { Dialect, FileFacts, ShownSlot } from '../../ports/dialect.js';
 import type { FileSlot } from '../../ports/file-slot.js';
 import type { JsonObject, JsonPatch, JsonPath } from '../../ports/json.js';
 import { EACH } from '../../schema/argument-path.js';

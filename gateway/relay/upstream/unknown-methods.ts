@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Inquire } from '../../mcp/inquire.js';
-import type { OwnRequest, RpcError } from '../../ports/dialect.js';
+import type { RpcError } from '../../ports/client.js';
+import type { OwnRequest } from '../../ports/dialect.js';
 import type { JsonObject } from '../../ports/json.js';
 
 /** How long it is remembered that a server does not know a method. */
