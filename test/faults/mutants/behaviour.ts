@@ -8,7 +8,7 @@ export const BEHAVIOUR: readonly Mutant[] = [
     file: 'gateway/relay/results/structured-results.ts',
     find: 'return value.fitting(structuredPath(cut.value.path), texts);',
     replace: 'return value.fitting(structuredPath(cut.value.path), texts) ?? texts[0];',
-    suites: ['unit/relay/structured-cut'],
+    suites: ['unit/relay/results/structured-results'],
   },
   {
     name: 'head-with-the-first-message',

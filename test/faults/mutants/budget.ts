@@ -93,7 +93,7 @@ export const BUDGET: readonly Mutant[] = [
     file: 'gateway/relay/tools/heap-size.ts',
     find: "if (typeof next === 'string') bytes += next.length * CHARACTER;",
     replace: "if (typeof next === 'string') bytes += CHARACTER;",
-    suites: ['unit/relay/kept-views'],
+    suites: ['unit/relay/tools/kept-views'],
   },
   {
     name: 'catalog-never-given-back',
@@ -101,7 +101,7 @@ export const BUDGET: readonly Mutant[] = [
     file: KEPT,
     find: 'else this.#ledger.give(-bytes, { server: view.server });',
     replace: 'else this.#ledger.give(0, { server: view.server });',
-    suites: ['unit/relay/kept-views'],
+    suites: ['unit/relay/tools/kept-views'],
   },
   {
     name: 'catalog-of-one-server-takes-all',
@@ -109,7 +109,7 @@ export const BUDGET: readonly Mutant[] = [
     file: KEPT,
     find: 'const refusal = this.#ledger.refusal(bytes, { server: view.server });',
     replace: 'const refusal = this.#ledger.refusal(bytes, {});',
-    suites: ['unit/relay/kept-views'],
+    suites: ['unit/relay/tools/kept-views'],
   },
   {
     name: 'list-without-end',
@@ -117,6 +117,6 @@ export const BUDGET: readonly Mutant[] = [
     file: 'gateway/relay/tools/catalog.ts',
     find: 'most.allowsMore(answer.bytes ?? 0)',
     replace: 'most.allowsMore(0)',
-    suites: ['unit/relay/catalog'],
+    suites: ['unit/relay/tools/catalog'],
   },
 ];

@@ -47,7 +47,7 @@ export const HANDOFF: readonly Mutant[] = [
     file: INCOMING,
     find: '        this.#allow(found.server, rules);\n',
     replace: '',
-    suites: ['unit/relay/incoming-files'],
+    suites: ['unit/relay/arguments/incoming-files'],
   },
   {
     name: 'lazy-file-judged-once',
@@ -55,7 +55,7 @@ export const HANDOFF: readonly Mutant[] = [
     file: INCOMING,
     find: '        this.#allow(record.server, rules);\n        return record;',
     replace: '        return record;',
-    suites: ['unit/relay/incoming-files'],
+    suites: ['unit/relay/arguments/incoming-files'],
   },
   {
     name: 'file-not-judged',
@@ -63,7 +63,7 @@ export const HANDOFF: readonly Mutant[] = [
     file: INCOMING,
     find: '        this.#allow(found.record.server, rules);\n',
     replace: '',
-    suites: ['unit/relay/incoming-files'],
+    suites: ['unit/relay/arguments/incoming-files'],
   },
   {
     name: 'rule-without-its-target',

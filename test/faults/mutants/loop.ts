@@ -46,7 +46,7 @@ export const LOOP: readonly Mutant[] = [
     file: 'gateway/relay/results/text-renames.ts',
     find: 'if (this.#looks > MAX_LOOKS || this.#renamed + found.length >= MAX_RENAMED) break;',
     replace: 'if (this.#looks > MAX_LOOKS) break;',
-    suites: ['unit/relay/text-renames'],
+    suites: ['unit/relay/results/text-renames'],
   },
   {
     name: 'every-place-is-looked-at',
@@ -54,7 +54,7 @@ export const LOOP: readonly Mutant[] = [
     file: 'gateway/relay/results/text-renames.ts',
     find: 'if (this.#looks > MAX_LOOKS || this.#renamed + found.length >= MAX_RENAMED) break;',
     replace: 'if (this.#renamed + found.length >= MAX_RENAMED) break;',
-    suites: ['unit/relay/text-renames'],
+    suites: ['unit/relay/results/text-renames'],
   },
   {
     name: 'room-without-end',
@@ -62,7 +62,7 @@ export const LOOP: readonly Mutant[] = [
     file: 'gateway/relay/client/room.ts',
     find: 'if (bytes > this.#left) return false;',
     replace: 'if (bytes > Number.MAX_SAFE_INTEGER) return false;',
-    suites: ['unit/relay/text-renames'],
+    suites: ['unit/relay/results/text-renames'],
   },
   {
     name: 'links-without-number',

@@ -36,7 +36,7 @@ export const UPLOADS: readonly Mutant[] = [
     file: 'gateway/files/ingest/ingest.ts',
     find: 'if (this.#size > this.#limit.bytes) {',
     replace: 'if (this.#size > this.#limit.bytes + 1) {',
-    suites: ['unit/files/store-file', 'unit/relay/cut-limits'],
+    suites: ['unit/files/store-file', 'unit/relay/cut/limits'],
   },
   {
     name: 'fetched-digest-not-compared',

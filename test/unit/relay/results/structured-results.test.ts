@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import type { JsonObject } from '../../../gateway/ports/dialect.js';
-import { call, inPieces, type LabOptions, NO_LEAKS, type Relayed, RelayLab, request } from './relay-lab.js';
+import type { JsonObject } from '../../../../gateway/ports/dialect.js';
+import { call, inPieces, type LabOptions, NO_LEAKS, type Relayed, RelayLab, request } from '../relay-lab.js';
 
 const LIMITS = { inlineImage: 300, inlineOther: 90, inlineResource: 600, file: 10_000, spool: 400, response: 60_000 };
 const PIECES = [1, 97, Number.MAX_SAFE_INTEGER];

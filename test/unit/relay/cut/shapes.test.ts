@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { call, framed, inPieces, NO_LEAKS, type Relayed, RelayLab, request } from './relay-lab.js';
+import { call, framed, inPieces, NO_LEAKS, type Relayed, RelayLab, request } from '../relay-lab.js';
 
 const LIMITS = { inlineImage: 300, inlineOther: 90, inlineResource: 600, file: 10_000, spool: 400, response: 60_000 };
 const KINDS = ['json', 'sse', 'lines'] as const;

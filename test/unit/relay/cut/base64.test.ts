@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { framed, inPieces, NO_LEAKS, RelayLab } from './relay-lab.js';
+import { framed, inPieces, NO_LEAKS, RelayLab } from '../relay-lab.js';
 
 const LIMITS = {
   inlineImage: 300,

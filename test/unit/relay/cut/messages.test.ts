@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { GatewayError } from '../../../gateway/errors.js';
-import type { ObjectStore } from '../../../gateway/ports/object-store.js';
-import type { StateStore } from '../../../gateway/ports/state-store.js';
-import { call, framed, inPieces, NO_LEAKS, RelayLab, request } from './relay-lab.js';
+import { GatewayError } from '../../../../gateway/errors.js';
+import type { ObjectStore } from '../../../../gateway/ports/object-store.js';
+import type { StateStore } from '../../../../gateway/ports/state-store.js';
+import { call, framed, inPieces, NO_LEAKS, RelayLab, request } from '../relay-lab.js';
 
 const LIMITS = { inlineImage: 300, inlineOther: 90, inlineResource: 600, file: 10_000, spool: 400, response: 60_000 };
 const KINDS = ['json', 'sse', 'lines'] as const;

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import { Outlet } from '../../../gateway/relay/client/outlet.js';
-import type { ClientResponse } from '../../../gateway/relay/exchange.js';
+import { Outlet } from '../../../../gateway/relay/client/outlet.js';
+import type { ClientResponse } from '../../../../gateway/relay/exchange.js';
 
 const WRITES = 50_000;
 const BLANK = Buffer.from(' ');

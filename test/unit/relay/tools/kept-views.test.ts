@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
-import { heapOf } from '../../../gateway/relay/tools/heap-size.js';
-import { KeptViews } from '../../../gateway/relay/tools/kept-views.js';
+import { Ledger, UNSHARED } from '../../../../gateway/budget/ledger.js';
+import { heapOf } from '../../../../gateway/relay/tools/heap-size.js';
+import { KeptViews } from '../../../../gateway/relay/tools/kept-views.js';
 
 const KB = 1000;
 const MOST = 100 * KB;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { GatewayError } from '../../../gateway/errors.js';
-import type { Exchange } from '../../../gateway/relay/exchange.js';
-import { OwnClient } from '../../../gateway/relay/local/own-client.js';
-import { failureOf } from '../../contract/upstream/subject.js';
-import { heldBudget } from '../../helpers/budgets.js';
+import { GatewayError } from '../../../../gateway/errors.js';
+import type { Exchange } from '../../../../gateway/relay/exchange.js';
+import { OwnClient } from '../../../../gateway/relay/local/own-client.js';
+import { failureOf } from '../../../contract/upstream/subject.js';
+import { heldBudget } from '../../../helpers/budgets.js';
 
 const MIB = 1024 * 1024;
 

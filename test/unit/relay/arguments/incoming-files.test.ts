@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { FileRecord } from '../../../gateway/files/file.js';
-import type { Library, Resolved } from '../../../gateway/files/library.js';
-import { IncomingFiles, type SlotRules } from '../../../gateway/relay/arguments/incoming-files.js';
+import type { FileRecord } from '../../../../gateway/files/file.js';
+import type { Library, Resolved } from '../../../../gateway/files/library.js';
+import { IncomingFiles, type SlotRules } from '../../../../gateway/relay/arguments/incoming-files.js';
 
 const URI = 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA';
 

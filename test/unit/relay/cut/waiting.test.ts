@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { MessageCuts } from '../../../gateway/relay/cut/message-cuts.js';
-import { CutReader } from '../../../gateway/relay/cut/reader.js';
-import { OWNER, RelayLab } from './relay-lab.js';
+import type { MessageCuts } from '../../../../gateway/relay/cut/message-cuts.js';
+import { CutReader } from '../../../../gateway/relay/cut/reader.js';
+import { OWNER, RelayLab } from '../relay-lab.js';
 
 const PART = 1024 * 1024;
 const CHUNK = 64 * 1024;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { nameAs, numbered } from '../../../gateway/files/names/told-name.js';
-import type { JsonObject } from '../../../gateway/ports/json.js';
-import { toldBy } from '../../../gateway/relay/results/told-names.js';
+import { nameAs, numbered } from '../../../../gateway/files/names/told-name.js';
+import type { JsonObject } from '../../../../gateway/ports/json.js';
+import { toldBy } from '../../../../gateway/relay/results/told-names.js';
 
 const JPEG = { mimeType: 'image/jpeg', ext: 'jpg' };
 const PDF = { mimeType: 'application/pdf', ext: 'pdf' };

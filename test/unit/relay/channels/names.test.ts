@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseMessages } from '../../../gateway/mcp/request.js';
-import { ChannelNames } from '../../../gateway/relay/channels/names.js';
+import { parseMessages } from '../../../../gateway/mcp/request.js';
+import { ChannelNames } from '../../../../gateway/relay/channels/names.js';
 
 const messages = (id: string) =>
   parseMessages(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: {} })));

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { HeldRequest } from '../../../gateway/budget/held.js';
-import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
-import { IncomingBody } from '../../../gateway/relay/client/incoming-body.js';
-import { inputLines } from '../../../gateway/stdio/input.js';
-import { heldBudget } from '../../helpers/budgets.js';
+import { HeldRequest } from '../../../../gateway/budget/held.js';
+import { DEFAULT_LIMITS } from '../../../../gateway/policy/limits.js';
+import { IncomingBody } from '../../../../gateway/relay/client/incoming-body.js';
+import { inputLines } from '../../../../gateway/stdio/input.js';
+import { heldBudget } from '../../../helpers/budgets.js';
 
 const LINE = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { text: 'x'.repeat(60_000) } });
 

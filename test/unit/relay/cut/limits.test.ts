@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
-import type { Limits } from '../../../gateway/policy/limits.js';
-import { Base64Decoder } from '../../../gateway/wire/base64/decode.js';
-import { framed, inPieces, NO_LEAKS, RelayLab, request } from './relay-lab.js';
+import type { Limits } from '../../../../gateway/policy/limits.js';
+import { Base64Decoder } from '../../../../gateway/wire/base64/decode.js';
+import { framed, inPieces, NO_LEAKS, RelayLab, request } from '../relay-lab.js';
 
 const LIMITS = { inlineImage: 300, inlineOther: 90, inlineResource: 600, file: 10_000, spool: 400, response: 20_000 };
 const KINDS = ['json', 'sse', 'lines'] as const;

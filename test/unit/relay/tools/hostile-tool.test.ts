@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { adapters } from '../../../adapters/index.js';
-import { locate } from '../../../gateway/json/locate.js';
-import { patchText } from '../../../gateway/json/patch.js';
-import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
-import type { JsonObject, JsonValue } from '../../../gateway/ports/json.js';
-import { slotsOf } from '../../../gateway/relay/tools/file-slots.js';
-import { toolPatches } from '../../../gateway/relay/tools/shown-tool.js';
-import { RemoteMethods } from '../../../gateway/relay/upstream/unknown-methods.js';
-import { placeOf } from '../../../gateway/schema/place.js';
+import { adapters } from '../../../../adapters/index.js';
+import { locate } from '../../../../gateway/json/locate.js';
+import { patchText } from '../../../../gateway/json/patch.js';
+import { DEFAULT_LIMITS } from '../../../../gateway/policy/limits.js';
+import type { JsonObject, JsonValue } from '../../../../gateway/ports/json.js';
+import { slotsOf } from '../../../../gateway/relay/tools/file-slots.js';
+import { toolPatches } from '../../../../gateway/relay/tools/shown-tool.js';
+import { RemoteMethods } from '../../../../gateway/relay/upstream/unknown-methods.js';
+import { placeOf } from '../../../../gateway/schema/place.js';
 
 const { dialects } = adapters;
 const CLIENT = { protocolVersion: '2025-06-18', capabilities: {} };

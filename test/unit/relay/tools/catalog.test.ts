@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { create as mcpInline } from '../../../adapters/dialects/mcp-inline/index.js';
-import type { Inquire, OwnAnswer } from '../../../gateway/mcp/inquire.js';
-import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
-import type { JsonObject } from '../../../gateway/ports/json.js';
-import { Catalog } from '../../../gateway/relay/tools/catalog.js';
-import { catalogOptions } from '../../helpers/catalog.js';
+import { create as mcpInline } from '../../../../adapters/dialects/mcp-inline/index.js';
+import type { Inquire, OwnAnswer } from '../../../../gateway/mcp/inquire.js';
+import { DEFAULT_LIMITS } from '../../../../gateway/policy/limits.js';
+import type { JsonObject } from '../../../../gateway/ports/json.js';
+import { Catalog } from '../../../../gateway/relay/tools/catalog.js';
+import { catalogOptions } from '../../../helpers/catalog.js';
 
 const VIEW = '2025-06-18 ann';
 const MINUTE = 60_000;

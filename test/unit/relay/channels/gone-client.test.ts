@@ -1,16 +1,16 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import type { ClientMessages } from '../../../gateway/mcp/request.js';
-import { GetStream } from '../../../gateway/relay/channels/get-stream.js';
-import { PostStream } from '../../../gateway/relay/channels/post-stream.js';
-import type { MessageCuts } from '../../../gateway/relay/cut/message-cuts.js';
-import { CutReader } from '../../../gateway/relay/cut/reader.js';
-import type { ClientResponse, Exchange } from '../../../gateway/relay/exchange.js';
-import type { PendingRequest } from '../../../gateway/relay/pending-request.js';
-import { toClient } from '../../../gateway/relay/results/to-client.js';
-import type { HeldMessage } from '../../../gateway/wire/json/reader.js';
-import { silentLog } from '../../helpers/silent-log.js';
-import { call, NO_LEAKS, OWNER, RelayLab } from './relay-lab.js';
+import type { ClientMessages } from '../../../../gateway/mcp/request.js';
+import { GetStream } from '../../../../gateway/relay/channels/get-stream.js';
+import { PostStream } from '../../../../gateway/relay/channels/post-stream.js';
+import type { MessageCuts } from '../../../../gateway/relay/cut/message-cuts.js';
+import { CutReader } from '../../../../gateway/relay/cut/reader.js';
+import type { ClientResponse, Exchange } from '../../../../gateway/relay/exchange.js';
+import type { PendingRequest } from '../../../../gateway/relay/pending-request.js';
+import { toClient } from '../../../../gateway/relay/results/to-client.js';
+import type { HeldMessage } from '../../../../gateway/wire/json/reader.js';
+import { silentLog } from '../../../helpers/silent-log.js';
+import { call, NO_LEAKS, OWNER, RelayLab } from '../relay-lab.js';
 
 /** The exchange of a client that has left before anything could be said to it. */
 async function gone(): Promise<Exchange> {

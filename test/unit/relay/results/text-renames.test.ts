@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { locate } from '../../../gateway/json/locate.js';
-import { Room } from '../../../gateway/relay/client/room.js';
-import { TextRenames } from '../../../gateway/relay/results/text-renames.js';
+import { locate } from '../../../../gateway/json/locate.js';
+import { Room } from '../../../../gateway/relay/client/room.js';
+import { TextRenames } from '../../../../gateway/relay/results/text-renames.js';
 
 const URI = 'files://stored/17';
 const LINK = 'http://wharf.test/d/abcdefgh';

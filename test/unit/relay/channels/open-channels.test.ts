@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { OpenChannels } from '../../../gateway/relay/channels/open-channels.js';
-import type { SharedSession } from '../../../gateway/relay/channels/shared-session.js';
+import { OpenChannels } from '../../../../gateway/relay/channels/open-channels.js';
+import type { SharedSession } from '../../../../gateway/relay/channels/shared-session.js';
 
 const MINUTE = 60_000;
 
