@@ -1,6 +1,5 @@
-import { RANGE } from '../mcp/ranges.js';
 import { firstInk } from '../wire/blank.js';
-import type { HeldMessage, WatchRange } from '../wire/json/reader.js';
+import type { HeldMessage } from '../wire/json/reader.js';
 
 const CLOSE_OBJECT = 0x7d;
 const CLOSE_ARRAY = 0x5d;
@@ -18,37 +17,6 @@ export interface Edit {
 
 export function replaceRange(range: { start: number; end: number }, json: string): Edit {
   return { start: range.start, end: range.end, bytes: Buffer.from(json) };
-}
-
-/** The ranges of a message by their names and paths, and how many there were when they were noted. */
-const INDEXES = new WeakMap<HeldMessage, { count: number; ranges: Map<string, WatchRange> }>();
-
-/** The first range called `name` whose path is `path`. */
-export function rangeAt(
-  message: HeldMessage,
-  name: string,
-  path: readonly (string | number)[],
-): WatchRange | undefined {
-  return indexOf(message).get(keyOf(name, path));
-}
-
-/** A batch asks for each of its messages, and may have tens of thousands of ranges: they are gone through once. */
-function indexOf(message: HeldMessage): Map<string, WatchRange> {
-  const known = INDEXES.get(message);
-  if (known?.count === message.ranges.length) return known.ranges;
-  const ranges = new Map<string, WatchRange>();
-  for (const range of message.ranges) {
-    // nobody asks for one of many
-    if (range.name === RANGE.tool || range.name === RANGE.holder) continue;
-    const key = keyOf(range.name, range.path);
-    if (!ranges.has(key)) ranges.set(key, range);
-  }
-  INDEXES.set(message, { count: message.ranges.length, ranges });
-  return ranges;
-}
-
-function keyOf(name: string, path: readonly (string | number)[]): string {
-  return JSON.stringify([name, ...path]);
 }
 
 /** A text of JSON in which places are known. */

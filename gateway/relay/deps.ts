@@ -1,4 +1,3 @@
-import type { Uploads } from '../files/upload.js';
 import type { ChannelDeps } from './channels/deps.js';
 import type { LocalMethods } from './local/local-methods.js';
 import type { LocalTools } from './local/local-tools.js';
@@ -6,7 +5,6 @@ import type { OwnResources } from './local/own-resources.js';
 
 /** What every exchange with one server works with: all of it is seen here only, and where it is put together. */
 export interface RelayDeps extends ChannelDeps {
-  uploads: Uploads;
   methods: LocalMethods;
   resources: OwnResources;
   tools: LocalTools;

@@ -1,6 +1,6 @@
 import { asGatewayError, GatewayError } from '../../errors.js';
 import { clientFacts } from '../../mcp/client-facts.js';
-import type { Inquire, OwnAnswer } from '../../mcp/inquire.js';
+import type { Inquire, OwnAnswer, ReadHeavy } from '../../mcp/inquire.js';
 import { checkParamHeaders } from '../../mcp/param-headers.js';
 import type { ClientMessages } from '../../mcp/request.js';
 import type { JsonObject } from '../../ports/dialect.js';
@@ -11,7 +11,6 @@ import { type Exchange, noteError } from '../exchange.js';
 import { fileAnswer } from '../local/offers.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { Session } from '../session.js';
-import type { ReadHeavy } from '../tools/catalog.js';
 import { declaredBy } from '../upstream/declared.js';
 import { OwnRequests } from '../upstream/own-channel.js';
 import { viewOf } from '../upstream/view.js';

@@ -1,4 +1,3 @@
-import { isObject } from '../../json/value.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { JsonObject } from '../../ports/dialect.js';
 import type { UploadTool } from '../../ports/file-slot.js';
@@ -16,11 +15,6 @@ export interface LocalTool {
 
 /** Put before a name that the server has given to a tool of its own: Wharf never hides one. */
 const PREFIX = 'wharf_';
-
-/** Whether a tool in a server's list is one of Wharf's: the server is behind another one. */
-export function isWharfs({ _meta }: JsonObject): boolean {
-  return isObject(_meta) && _meta[OWN_TOOL_META_KEY] === true;
-}
 
 /** Since when tools and their results have these members: clients of older versions are not sent them. */
 const MEMBERS_SINCE = {

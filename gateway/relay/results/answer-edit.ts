@@ -1,5 +1,5 @@
-import { type Edit, rangeAt, replaceRange } from '../../json/edits.js';
-import { RANGE } from '../../mcp/ranges.js';
+import { type Edit, replaceRange } from '../../json/edits.js';
+import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { EditableAnswer } from '../pending-request.js';
 

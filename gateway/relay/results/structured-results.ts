@@ -1,6 +1,5 @@
-import { rangeAt } from '../../json/edits.js';
 import { lightValue } from '../../json/light-value.js';
-import { RANGE } from '../../mcp/ranges.js';
+import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonPath } from '../../ports/json.js';
 import { publishedSchema } from '../../schema/published.js';

@@ -1,11 +1,11 @@
 import { asGatewayError, GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
-import { type Edit, inOrder, rangeAt } from '../../json/edits.js';
+import { type Edit, inOrder } from '../../json/edits.js';
 import { lightValue } from '../../json/light-value.js';
 import { patchText } from '../../json/patch.js';
 import { isObject, own } from '../../json/value.js';
 import { errorAnswer, errorAnswers } from '../../mcp/error-response.js';
-import { RANGE } from '../../mcp/ranges.js';
+import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import { type Answer, answerAt, answersIn } from '../../mcp/responses.js';
 import type { HandleUses } from '../../ports/dialect.js';
 import { addAll } from '../../wire/add-all.js';

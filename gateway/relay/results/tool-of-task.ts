@@ -1,8 +1,7 @@
 import type { StateKeys } from '../../files/state-keys.js';
-import { rangeAt } from '../../json/edits.js';
 import { lightValue } from '../../json/light-value.js';
 import { isObject } from '../../json/value.js';
-import { RANGE } from '../../mcp/ranges.js';
+import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import { capabilitiesOf } from '../../mcp/request.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonValue } from '../../ports/json.js';

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.js';
 import type { NamedType } from '../../files/names/told-name.js';
-import { type Edit, inOrder, insertMember, rangeAt, replaceRange } from '../../json/edits.js';
-import { RANGE } from '../../mcp/ranges.js';
+import { type Edit, inOrder, insertMember, replaceRange } from '../../json/edits.js';
+import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect, JsonObject, OutgoingFile } from '../../ports/dialect.js';

@@ -1,7 +1,7 @@
-import { type Edit, rangeAt } from '../../json/edits.js';
+import type { Edit } from '../../json/edits.js';
 import { patchText } from '../../json/patch.js';
 import { isObject } from '../../json/value.js';
-import { RANGE } from '../../mcp/ranges.js';
+import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import { STATELESS_SINCE } from '../../mcp/request.js';
 import type { Answer } from '../../mcp/responses.js';
 import type { ClientFacts } from '../../ports/client.js';

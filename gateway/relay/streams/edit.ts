@@ -1,9 +1,8 @@
 import { GatewayError } from '../../errors.js';
 import { storeFile } from '../../files/store-file.js';
-import { rangeAt } from '../../json/edits.js';
 import { lightValue } from '../../json/light-value.js';
 import { isObject } from '../../json/value.js';
-import { RANGE } from '../../mcp/ranges.js';
+import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import { STATELESS_SINCE } from '../../mcp/request.js';
 import type { Limits } from '../../policy/limits.js';
 import type { OutgoingFile } from '../../ports/dialect.js';

@@ -1,7 +1,6 @@
 import { GatewayError } from '../../errors.js';
-import { rangeAt } from '../../json/edits.js';
 import { lightValue } from '../../json/light-value.js';
-import { RANGE } from '../../mcp/ranges.js';
+import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import { answersIn } from '../../mcp/responses.js';
 import type { UpstreamAnswer } from '../../ports/upstream.js';
 import { Base64Decoder } from '../../wire/base64/decode.js';

@@ -1,7 +1,7 @@
-import { type Edit, insertMember, rangeAt, replaceRange } from '../../json/edits.js';
+import { type Edit, insertMember, replaceRange } from '../../json/edits.js';
 import { eachItem, locate } from '../../json/locate.js';
 import { isObject } from '../../json/value.js';
-import { RANGE } from '../../mcp/ranges.js';
+import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import { STATELESS_SINCE } from '../../mcp/request.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts } from '../../ports/client.js';

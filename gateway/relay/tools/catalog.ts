@@ -1,10 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { rangeAt } from '../../json/edits.js';
 import { lightValue } from '../../json/light-value.js';
 import { isObject, own } from '../../json/value.js';
 import type { Inquire } from '../../mcp/inquire.js';
 import { type ParamHeader, paramHeadersOf } from '../../mcp/param-headers.js';
-import { RANGE } from '../../mcp/ranges.js';
+import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import type { Limits, Timeouts } from '../../policy/limits.js';
 import type { Dialect, JsonObject, JsonValue } from '../../ports/dialect.js';
 import type { FileSlot, ToolSettings } from '../../ports/file-slot.js';
@@ -12,7 +11,6 @@ import type { Log } from '../../ports/log.js';
 import { itemCountsOf, typesOf } from '../../schema/place.js';
 import { unknownArguments } from '../../schema/unknown-argument.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import { isWharfs } from '../local/local-tools.js';
 import { slotsOf } from './file-slots.js';
 import type { FileTakers } from './file-takers.js';
 import { heapOf } from './heap-size.js';
@@ -20,6 +18,7 @@ import type { KeptView, KeptViews } from './kept-views.js';
 import { withLiftedNames } from './lifted-arguments.js';
 import { listedTools } from './listed-tools.js';
 import { sizeIsText, withNameCompanions } from './name-companion.js';
+import { isWharfs } from './own-tool-mark.js';
 import { type RequiredSlot, requiredSlots } from './required.js';
 
 /** The tools of a server, as far as Wharf's own beside them depend on those. */
@@ -52,9 +51,6 @@ const SCHEMA_COPIES = 2;
 const MAX_PAGES = 50;
 /** A server that does not list all of its tools is not asked again for each call of one that is not known. */
 const REFUSED_TTL_MS = 30 * 1000;
-
-/** Makes something of a result that is too much to be made whole: in steps, by where things stand in its message. */
-export type ReadHeavy = (message: HeldMessage) => Promise<JsonObject>;
 
 export interface CatalogOptions {
   server: string;

@@ -1,8 +1,8 @@
 import { breathe } from '../../budget/turn.js';
-import { addItems, type Edit, insertMember, rangeAt, replaceRange } from '../../json/edits.js';
+import { addItems, type Edit, insertMember, replaceRange } from '../../json/edits.js';
 import { patchText } from '../../json/patch.js';
 import { isObject } from '../../json/value.js';
-import { RANGE } from '../../mcp/ranges.js';
+import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import { STATELESS_SINCE } from '../../mcp/request.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { JsonObject, JsonPatch, JsonPath } from '../../ports/dialect.js';
@@ -11,10 +11,10 @@ import { publishedSchema } from '../../schema/published.js';
 import { addAll } from '../../wire/add-all.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 import type { Room } from '../client/room.js';
-import { isWharfs } from '../local/local-tools.js';
 import type { RemoteMethods } from '../upstream/unknown-methods.js';
 import type { ToolDeps } from './deps.js';
 import { listedTools, toolRanges } from './listed-tools.js';
+import { isWharfs } from './own-tool-mark.js';
 import { toolPatches } from './shown-tool.js';
 
 const NOTHING = Buffer.alloc(0);

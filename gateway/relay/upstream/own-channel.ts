@@ -1,11 +1,10 @@
-import type { OwnAnswer } from '../../mcp/inquire.js';
+import type { OwnAnswer, ReadHeavy } from '../../mcp/inquire.js';
 import type { ClientMessages } from '../../mcp/request.js';
 import { answersIn } from '../../mcp/responses.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject } from '../../ports/dialect.js';
 import type { SharedConnection } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import type { ReadHeavy } from '../tools/catalog.js';
 import { ownAnswer, ownRequest } from './own-request.js';
 
 /** How long a request of Wharf's own may take. */
