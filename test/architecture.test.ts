@@ -151,6 +151,16 @@ describe('the rooms of the gateway', () => {
     expect(violations(files, isForbidden)).toEqual([]);
   });
 
+  it.each(readdirSync(join(ROOT, 'gateway/relay')).filter((name) => !name.endsWith('.ts')))(
+    'relay/%s has a page that names each of its files, and no other',
+    (room) => {
+      const page = readFileSync(join(ROOT, 'gateway/relay', room, 'README.md'), 'utf8');
+      const named = [...page.matchAll(/`([a-z-]+\.ts)`/g)].map(([, name]) => name);
+      const files = readdirSync(join(ROOT, 'gateway/relay', room)).filter((name) => name.endsWith('.ts'));
+      expect([...new Set(named)].sort()).toEqual(files.sort());
+    },
+  );
+
   it('have at most 24 files each', () => {
     const folders = new Map<string, number>();
     for (const { path } of product) folders.set(dirname(path), (folders.get(dirname(path)) ?? 0) + 1);
