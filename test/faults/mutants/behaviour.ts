@@ -76,7 +76,7 @@ export const BEHAVIOUR: readonly Mutant[] = [
   {
     name: 'offer-of-any-size',
     fault: 'A file is uploaded that the tool then refuses.',
-    file: 'gateway/relay/arguments/missing-files.ts',
+    file: 'gateway/relay/local/offers.ts',
     find: '    principal,\n    maxSize,\n',
     replace: '    principal,\n',
     suites: ['e2e/files/offers'],
@@ -112,7 +112,7 @@ export const BEHAVIOUR: readonly Mutant[] = [
   {
     name: 'two-upload-tools',
     fault: 'Behind two gateways a model finds two upload tools, and the handles of one fit no tool.',
-    file: 'gateway/relay/local/local-tools.ts',
+    file: 'gateway/relay/tools/own-tool-mark.ts',
     find: 'return isObject(_meta) && _meta[OWN_TOOL_META_KEY] === true;',
     replace: 'return isObject(_meta) && _meta[OWN_TOOL_META_KEY] === 1;',
     suites: ['e2e/files/wharf-behind-wharf'],

@@ -85,7 +85,7 @@ export const LOOP: readonly Mutant[] = [
   {
     name: 'ranges-indexed-again-and-again',
     fault: 'For each answer of a batch all places of the batch are gone through.',
-    file: 'gateway/json/edits.ts',
+    file: 'gateway/mcp/ranges.ts',
     find: 'if (known?.count === message.ranges.length) return known.ranges;',
     replace: 'if (known?.count === message.ranges.length && known.count < 100) return known.ranges;',
     suites: EVENT_LOOP,
