@@ -54,10 +54,10 @@ export function checkStatelessHeaders(headers: IncomingHttpHeaders, messages: Cl
     }
     return;
   }
-  refuseUnknown(messages.statelessVersion);
   if (typeof version !== 'string') throw mismatch('MCP-Protocol-Version', 'it is missing');
   if (version.trim() !== messages.statelessVersion)
     throw mismatch('MCP-Protocol-Version', 'the body names another version');
+  refuseUnknown(messages.statelessVersion);
   if (request) checkMethodAndName(headers, request);
 }
 

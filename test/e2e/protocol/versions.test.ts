@@ -41,6 +41,14 @@ describe('a version of the protocol that nobody knows', () => {
     expect([answer.status, answer.messages[0]?.error]).toMatchObject([400, { code: -32022 }]);
   });
 
+  it('is a mismatch first where the header names another one', async () => {
+    const meta = { 'io.modelcontextprotocol/protocolVersion': '9999-99-99' };
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta } };
+    const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' };
+    const answer = await RawClient.stateless(wharf.mcp, '2026-07-28').post(JSON.stringify(message), headers);
+    expect([answer.status, answer.messages[0]?.error]).toMatchObject([400, { data: { code: 'header_mismatch' } }]);
+  });
+
   it('opens no view of its own where a request names it without a session (A2 versions)', async () => {
     for (let day = 10; day < 40; day++) {
       const client = RawClient.stateless(wharf.mcp, `2025-07-${day}`);
