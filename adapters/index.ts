@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Adapter, AdapterDeps, AdapterList } from '../gateway/config/adapter-list.js';
 import { create as mcpInline } from './dialects/mcp-inline/index.js';
 import { create as openaiFileParams } from './dialects/openai-file-params/index.js';
+import { create as sep1306 } from './dialects/sep-1306/index.js';
 import { create as sep2356 } from './dialects/sep-2356/index.js';
 import { create as sep2532 } from './dialects/sep-2532/index.js';
 import { create as sep2631 } from './dialects/sep-2631/index.js';
@@ -27,12 +28,12 @@ interface AdapterFile<Schema extends z.ZodObject, Port, Deps> {
   warnings?: (settings: z.output<Schema>) => ReturnType<NonNullable<Adapter<Port, Deps>['warnings']>>;
 }
 
-/** Forgets the type of an adapter's settings, so that adapters of one port can stand in one list. */
+/** Erases the type of an adapter's settings, so that adapters of one port fit into one list. */
 function adapter<Schema extends z.ZodObject, Port, Deps>(file: AdapterFile<Schema, Port, Deps>): Adapter<Port, Deps> {
   const { preflight, warnings } = file;
   return {
     settings: file.settings,
-    // The config has parsed `settings` with this very schema, which is the one thing the type no longer says.
+    // The config has parsed `settings` with this very schema, which the type can no longer express.
     create: async (settings, deps) => file.create(settings as z.output<Schema>, deps),
     ...(preflight && { preflight: (settings, deps) => preflight(settings as z.output<Schema>, deps) }),
     ...(warnings && { warnings: (settings) => warnings(settings as z.output<Schema>) }),
@@ -40,8 +41,8 @@ function adapter<Schema extends z.ZodObject, Port, Deps>(file: AdapterFile<Schem
 }
 
 /**
- * The one list of everything that stands behind a port. A name here is the file's name and the value in the config.
- * Heavy libraries are imported inside `create`, so a listed adapter that nobody uses costs nothing.
+ * The one list of the adapters of every port. A name here is the file's name and the config's value. Heavy libraries
+ * are imported inside `create`, so an unused adapter costs nothing.
  */
 export const adapters: AdapterList = {
   objects: {
@@ -65,5 +66,5 @@ export const adapters: AdapterList = {
   transfer: {
     https: adapter(httpsTransfer),
   },
-  dialects: [openaiFileParams(), sep2631(), sep2356(), sep2532(), mcpInline()],
+  dialects: [openaiFileParams(), sep2631(), sep1306(), sep2356(), sep2532(), mcpInline()],
 };

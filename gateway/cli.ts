@@ -3,22 +3,22 @@ import type { LoadOptions, Overrides } from './config/load.js';
 import { nearest } from './config/problems.js';
 import { nameOfCommand, nameOfUrl } from './config/server-name.js';
 
-/** What the command line asks for. */
+/** The action that the command line requests. */
 export type Action =
   | { kind: 'run'; load: LoadOptions }
   | StdioAction
   | { kind: 'check'; file: string }
   | { kind: 'schema'; format: 'json' | 'markdown' }
-  /** `server`: only that one of the config. */
+  /** `server`: inspect only this one of the config. */
   | { kind: 'inspect'; load: LoadOptions; server: string | undefined }
-  /** Help, the version or a usage error: everything there is to say is in `out` and `err`. */
+  /** Help, the version or a usage error: the whole output is in `out` and `err`. */
   | { kind: 'done'; exitCode: number };
 
 /** Speak MCP on standard input and output, with one server. */
 export interface StdioAction {
   kind: 'stdio';
   load: LoadOptions;
-  /** The one to front, where the config has several. */
+  /** The server to use, if the config has several. */
   server: string | undefined;
 }
 
@@ -63,7 +63,7 @@ listens on 127.0.0.1:8080.
 `;
 
 /**
- * Parses a command line. Prints nothing and exits nowhere.
+ * Parses a command line. Prints nothing and does not exit.
  * @param argv the arguments after the program's name
  */
 export function parseCommandLine(argv: readonly string[], version: string): Parsed {
@@ -97,7 +97,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
       },
     })
     .exitOverride()
-    // An option after a sub-command's name is the sub-command's.
+    // An option after a sub-command's name belongs to the sub-command.
     .enablePositionalOptions()
     .allowExcessArguments(true)
     .showSuggestionAfterError()
@@ -148,7 +148,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
         sub.error(`error: a server is chosen from a config. Put -- before a command: wharf inspect -- ${server}`);
       action = { kind: 'inspect', load, server };
     });
-  // A sub-command takes over how its parent ends and prints only when told so.
+  // A sub-command inherits how its parent exits and prints only if told so.
   for (const sub of program.commands) sub.copyInheritedSettings(program).allowExcessArguments(false);
 
   try {
@@ -182,7 +182,7 @@ function run(options: RunOptions, command: string[], program: Command): Action {
   return { kind: 'run', load: { ...loadOf({ upstream, config }, command, program, SHORT_HELP), overrides } };
 }
 
-/** Where the servers come from: exactly one of a config, a URL and a command. */
+/** The source of the servers: exactly one of a config, a URL and a command. */
 function loadOf(sources: Sources, command: string[], program: Command, help: string): LoadOptions {
   const { upstream, config } = sources;
   const given = [upstream, config, command[0]].filter((source) => source !== undefined);
@@ -207,11 +207,11 @@ function stdio(server: string | undefined, options: StdioOptions, command: strin
   if (server !== undefined && config === undefined) {
     return program.error(`error: "${server}" names a server of a config file. Put -- before a server's command.`);
   }
-  // several hosts start several of these, whatever port the config names
+  // several hosts may each start one of these, whatever port the config names
   const sources = loadOf({ upstream, config }, command, program, STDIO_HELP);
   const load = { ...sources, overrides: { listen: '127.0.0.1:0', ...overrides } };
   const [fronted] = Object.values(load.servers ?? {}) as object[];
-  // the config's own way to name a variable, so that one which is missing is told like any other problem
+  // uses the config's own syntax for variables, so that a missing one is reported like any other problem
   if (fronted && command.length > 0 && env.length > 0)
     Object.assign(fronted, { env: Object.fromEntries(env.map((name) => [name, `\${${name}}`])) });
   return { kind: 'stdio', load, server };

@@ -1,18 +1,18 @@
 import { TOLD } from './http/connections.js';
 import type { Log } from './ports/log.js';
 
-/** File descriptors that Wharf needs beside those of clients: its ports, stores, log, child processes' pipes. */
+/** File descriptors that Wharf needs besides those for clients: its ports, stores, log, child processes' pipes. */
 const RESERVED = 64 + TOLD;
 
-/** A client's connection may need another one, to the server or to the store. */
+/** A client's connection may need a second one, to the server or to the store. */
 const PER_CLIENT = 2;
 
-/** The least that makes sense, whatever the system says. */
+/** The smallest useful number, whatever the system's limit. */
 const LEAST = 16;
 
 /**
- * How many connections of clients there may be: `limits.sockets`, or what the system's limit of open files has room for.
- * Otherwise clients alone could take the last descriptor, and every connection to a server or a store would fail.
+ * Most client connections: `limits.sockets`, or what the system's limit of open files allows. Otherwise clients alone
+ * could take the last descriptor, and every connection to a server or a store would fail.
  */
 export function socketsFor(wanted: number, log: Log): { limit: string; allowed: number } {
   const open = openFiles();
@@ -24,11 +24,11 @@ export function socketsFor(wanted: number, log: Log): { limit: string; allowed: 
   return { limit: 'limits.sockets', allowed: fitting };
 }
 
-/** What `ulimit -n` says of this process; Infinity where that is unknown. */
+/** This process's `ulimit -n`; Infinity if unknown. */
 function openFiles(): number {
   const report = process.report as (typeof process.report & { excludeNetwork?: boolean }) | undefined;
   if (!report) return Number.POSITIVE_INFINITY;
-  // else it would look up the names of every peer
+  // otherwise it would resolve the name of every peer
   report.excludeNetwork = true;
   const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
   const soft = userLimits?.open_files?.soft;

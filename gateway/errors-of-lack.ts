@@ -1,7 +1,7 @@
 import { type ErrorRow, INTERNAL, over, shareText, tooSlow, waited } from './error-texts.js';
 import { mostText, timeText } from './policy/amounts.js';
 
-/** The rows of `ERROR_TABLE` for what Wharf itself lacks, or waits for no longer. */
+/** The rows of `ERROR_TABLE` for resources that Wharf itself lacks, and for waits that it ends. */
 export const ERRORS_OF_LACK = {
   held_full: {
     http: 503,

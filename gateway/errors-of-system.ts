@@ -1,16 +1,16 @@
 import { GatewayError } from './errors.js';
 
 /**
- * What a failed system call really says where there are too many open files, whatever the call was for: else a server,
- * a store or a disk would be blamed. Undefined for any other error.
- * @param cause what the log may be told, where that is not the error itself
+ * The real error of a system call that failed because too many files are open; otherwise a server, a store or a disk
+ * would be blamed. Undefined for any other error.
+ * @param cause for the log, if it is not the error itself
  */
 export function descriptorsExhausted(error: unknown, cause = error): GatewayError | undefined {
   const { code, errors } = (typeof error === 'object' && error !== null ? error : {}) as {
     code?: unknown;
     errors?: unknown;
   };
-  // connecting to one of several addresses fails with the errors of all
+  // connecting to one of several addresses fails with all their errors
   const isSo =
     code === 'EMFILE' ||
     code === 'ENFILE' ||

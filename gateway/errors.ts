@@ -1,18 +1,17 @@
 import { type ErrorFacts, type ErrorRow, INTERNAL, over, waited } from './error-texts.js';
 import { ERRORS_OF_LACK } from './errors-of-lack.js';
-import { mostText } from './policy/amounts.js';
+import { mostText, timeText } from './policy/amounts.js';
 
 export type { ErrorFacts } from './error-texts.js';
 
 /**
- * Every way Wharf can refuse or fail, as one closed list. An error is made where its facts are known; `http` and
- * `relay` only render it. `text` is public and read by people and models: it names the thing, how much is allowed and
- * how much there was, and says nothing an attacker wants. The config key of a limit is a fact, `limit`: programs find it
- * in `data`, operators in the log and in `forOperator`. What only the operator should see travels as `cause` and goes to
- * the log.
+ * Every way in which Wharf can refuse or fail, as one closed list. An error is made where its facts are known; `http`
+ * and `relay` only render it. `text` is public and read by people and models: it names the thing, the limit and the
+ * actual value, and nothing that helps an attacker. The config key of a limit is a fact, `limit`: programs find it in
+ * `data`, operators in the log and in `forOperator`. Facts for the operator only travel as `cause`, into the log.
  *
  * JSON-RPC codes: -32700…-32600 are JSON-RPC's own, -32020…-32022 are MCP 2026-07-28's. MCP reserves the rest of
- * -32768…-32000, so every other failure is -32603 and is told apart by `data.code`, the name in this table.
+ * -32768…-32000, so every other failure is -32603, and `data.code`, the name in this table, distinguishes them.
  */
 export const ERROR_TABLE = {
   // what the client sent
@@ -105,7 +104,7 @@ export const ERROR_TABLE = {
     text: (f) => `The file for ${f.path} is not UTF-8 text, which is all that this argument takes.`,
   },
   range_not_satisfiable: { http: 416, jsonRpc: -32602, text: (f) => `The file has ${f.size} bytes.` },
-  // addresses that a peer named; `host` is all of an address that is ever told, since the rest may be a credential
+  // addresses that a peer named; `host` is the only part ever shown, because the rest may be a credential
   fetch_forbidden: {
     http: 403,
     jsonRpc: -32602,
@@ -145,12 +144,65 @@ export const ERROR_TABLE = {
     text: (f) => `The upload took longer than the ${waited(f)} allowed.`,
   },
   upload_done: { http: 409, jsonRpc: -32602, text: () => 'A file has already been uploaded here.' },
+  upload_cancelled: {
+    http: 410,
+    jsonRpc: -32602,
+    text: () => 'This file is not wanted any more: the assistant that asked for it has stopped waiting for it.',
+  },
+  upload_code_needed: {
+    http: 403,
+    jsonRpc: -32602,
+    text: () => 'This link is used together with a code: the assistant shows it beside the link.',
+  },
+  upload_code_wrong: {
+    http: 403,
+    jsonRpc: -32602,
+    text: (f) =>
+      `This is not the code of this link. ${f.left === 1 ? 'One more try is' : `${f.left} more tries are`} left.`,
+  },
+  upload_locked: {
+    http: 403,
+    jsonRpc: -32602,
+    text: () => 'A wrong code was given too often, so this link takes no file any more. Ask for a new one.',
+  },
   upload_malformed: { http: 400, jsonRpc: -32600, text: (f) => `The upload cannot be read: ${f.detail}.` },
   upload_incomplete: { http: 400, jsonRpc: -32600, text: () => 'The upload ended before it was complete.' },
   upload_size_differs: {
     http: 422,
     jsonRpc: -32602,
     text: (f) => `The file has another size than announced: ${f.actual} bytes instead of ${f.allowed}.`,
+  },
+  upload_unknown: {
+    http: 404,
+    jsonRpc: -32602,
+    text: () => 'No resumable upload is under way here. Begin one, or begin it again.',
+  },
+  upload_pieces_too_small: {
+    http: 400,
+    jsonRpc: -32602,
+    text: (f) =>
+      `The file comes in requests that are too small: to add them, ${f.actual} bytes had to be stored again, and at ` +
+      `most ${f.allowed} may be. Begin again, with more bytes in each request.`,
+  },
+  upload_offset_differs: {
+    http: 409,
+    jsonRpc: -32602,
+    text: (f) => `The upload goes on at byte ${f.allowed}, not at byte ${f.actual}.`,
+  },
+  upload_taken_over: {
+    http: 409,
+    jsonRpc: -32602,
+    text: () => 'Another request goes on with this upload. Ask how far it is before you send more.',
+  },
+  upload_checksum_differs: {
+    http: 460,
+    jsonRpc: -32602,
+    text: () => 'These bytes have another checksum than announced, and were dropped. Send them again.',
+  },
+  tus_version_unsupported: {
+    http: 412,
+    jsonRpc: -32600,
+    text: (f) => `Version ${f.requested} of tus is not supported here; use ${f.supported}.`,
   },
   upload_digest_differs: {
     http: 422,
@@ -160,7 +212,7 @@ export const ERROR_TABLE = {
   upload_type_refused: {
     http: 415,
     jsonRpc: -32602,
-    text: (f) => `The file is ${f.actual}, which is not accepted here; accepted: ${f.accept}.`,
+    text: (f) => `The file is ${f.actual}, which is not accepted here; accepted: ${[f.accept].flat().join(', ')}.`,
   },
   argument_too_large: {
     http: 413,
@@ -176,7 +228,9 @@ export const ERROR_TABLE = {
     jsonRpc: -32602,
     text: (f) =>
       `The tool '${f.tool}' needs a file in the argument '${f.argument}', and was given none. It takes a file ` +
-      `${f.accept === undefined ? '' : `of type ${f.accept} `}of at most ${mostText(Number(f.maxSize))}.`,
+      `${f.accept === undefined ? '' : `of type ${f.accept} `}of at most ${mostText(Number(f.maxSize))}.` +
+      `${f.waited === undefined ? '' : ` The person was asked for it, and has uploaded nothing within ${timeText(Number(f.waited))}.`}` +
+      `${f.problem === undefined ? '' : ` What was given was not taken: ${f.problem}`}`,
   },
   params_invalid: { http: 400, jsonRpc: -32602, text: (f) => `Invalid params: ${f.text}.` },
   // what an upstream sent
@@ -284,7 +338,7 @@ export class GatewayError extends Error {
     return ERROR_TABLE[this.code].http;
   }
 
-  /** The text with the config key of the limit behind it, for the log and the terminal. */
+  /** The text with the config key of its limit, for the log and the terminal. */
   get forOperator(): string {
     const { limit, share } = this.facts;
     if (limit === undefined) return this.message;
@@ -297,7 +351,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** Whatever was thrown, as a GatewayError; what is not one becomes `internal` and keeps itself as the cause. */
+/** Turns any thrown value into a GatewayError; others become `internal` with the original as the cause. */
 export function asGatewayError(thrown: unknown): GatewayError {
   return thrown instanceof GatewayError ? thrown : new GatewayError('internal', {}, thrown);
 }

@@ -5,7 +5,7 @@ import type { Config } from './config/config.js';
 import type { Metrics } from './ports/metrics.js';
 import { LARGEST_SESSION } from './relay/session.js';
 
-/** Who shares this gateway's totals. */
+/** How this gateway's totals are shared. */
 export function sharingOf({ auth, servers, limits }: Pick<Config, 'auth' | 'servers' | 'limits'>): Sharing {
   return {
     ratio: limits.share,
@@ -15,7 +15,7 @@ export function sharingOf({ auth, servers, limits }: Pick<Config, 'auth' | 'serv
   };
 }
 
-/** The count of held messages. A share has room for any one message of any server. */
+/** Counts held messages. A share has room for any one message of any server. */
 export function createHeldBudget(
   { limits, servers }: Pick<Config, 'limits' | 'servers'>,
   sharing: Sharing,
@@ -35,30 +35,35 @@ export function createPartBudget(
   return new PartBudget(ledger, timeouts.queue);
 }
 
-/** The count of sessions. A share has room for the largest. */
+/** Counts sessions. A share has room for the largest. */
 export function createSessionLedger({ limits }: Pick<Config, 'limits'>, sharing: Sharing): Ledger {
   return new Ledger({ limit: 'limits.sessions', total: limits.sessions, sharing, unit: LARGEST_SESSION });
 }
 
-/** What one honest client may have under way at a time: a stream, and some requests beside it. */
+/** What one honest client may use at one time: a stream, and some requests besides. */
 const REQUESTS_OF_ONE = 8;
 
-/** The count of requests under way, per principal. @param sockets connections that there may be */
+/** Counts running requests per principal. @param sockets most connections */
 export function createRequestLedger(sockets: number, sharing: Sharing): Ledger {
   return new Ledger({ limit: 'limits.sockets', total: sockets, sharing, unit: REQUESTS_OF_ONE });
 }
 
-/** The count of downloads that Wharf streams itself. */
+/** Counts downloads that Wharf streams itself. */
 export function createDownloadLedger({ limits }: Pick<Config, 'limits'>, sharing: Sharing): Ledger {
   return new Ledger({ limit: 'limits.downloads', total: limits.downloads, sharing });
 }
 
-/** The count of what is kept of servers' tools. A share has room for the longest list. */
+/** The count of calls that wait for a person. */
+export function createQuestionLedger({ limits }: Pick<Config, 'limits'>, sharing: Sharing): Ledger {
+  return new Ledger({ limit: 'limits.questions', total: limits.questions, sharing });
+}
+
+/** Counts what is kept about servers' tools. A share has room for the longest list. */
 export function createCatalogLedger({ limits }: Pick<Config, 'limits'>, sharing: Sharing): Ledger {
   return new Ledger({ limit: 'limits.catalog', total: limits.catalog, sharing, unit: limits.response });
 }
 
-/** Shows how much is counted, and the most that any one principal, or server, has of it. */
+/** Reports how much is counted, and the largest part of any one principal or server. */
 export function gaugeShares(
   metrics: Metrics,
   counted: { held: HeldBudget; budget: PartBudget; requests: Ledger; streams: Ledger; catalog: Ledger },

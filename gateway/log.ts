@@ -2,19 +2,19 @@ import { type Logger, pino } from 'pino';
 import type { Log, LogFields } from './ports/log.js';
 import { redactFields } from './redact.js';
 
-/** Lines are written together: a write of its own for each took a twentieth of the time under many small messages. */
+/** Lines are written together: a separate write for each took a twentieth of the time with many small messages. */
 const LINES_BYTES = 4096;
-/** The longest that a line waits for others. At the end of the process nothing waits. */
+/** Longest wait of a line for others. When the process ends, lines are written at once. */
 const FLUSH_MS = 100;
 
-/** Where lines go; standard error by default, so that standard output stays for what people read. */
+/** Where lines go; default: standard error, because standard output is for text that people read. */
 export interface LogTarget {
   write(line: string): void;
 }
 
 /**
- * JSON lines with `time` (RFC 3339), `level` (a word) and `text`. Whatever is handed in goes through `redactFields`
- * first, so a caller's slip does not put a secret into a log.
+ * JSON lines with `time` (RFC 3339), `level` (a word) and `text`. All fields pass through `redactFields` first, so that
+ * a caller's mistake does not put a secret into the log.
  */
 export function createLog(level: 'debug' | 'info' | 'warn' | 'error', target?: LogTarget): Log {
   const options = {
@@ -32,7 +32,7 @@ function standardError(): LogTarget {
   let isGone = false;
   lines.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EIO') throw error;
-    // A terminal that was closed is no reason to end the calls under way. What waits would be tried for ever at the end.
+    // A closed terminal must not end running calls. Waiting lines would be retried for ever at the end.
     isGone = true;
     lines.destroy();
   });

@@ -22,7 +22,7 @@ process.exitCode = await main(process.argv.slice(2));
 /** Resolves with the exit code; a running gateway exits from its signal handlers instead. */
 async function main(argv: string[]): Promise<number> {
   const action = parseCommandLine(argv, version);
-  // not even an empty write: `wharf stdio` opens standard output in a way of its own
+  // not even an empty write: `wharf stdio` opens standard output in its own way
   if (action.out !== '') print(action.out);
   printError(action.err);
   switch (action.kind) {
@@ -67,7 +67,7 @@ async function inspectServers(config: Config, isWhole: boolean, only: string | u
   }
   const { inspect } = await import('./inspect/inspect.js');
   const interrupt = new AbortController();
-  // A second one ends the process at once, as if nobody listened.
+  // A second one ends the process at once, as without a handler.
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => interrupt.abort(new Error('interrupted')));
   const { report, hasFailed } = await inspect({
@@ -93,24 +93,24 @@ async function run(config: Config): Promise<number> {
   const log = createLog(config.logLevel);
   goOnAfterHangUp(log);
   try {
-    // Loaded only here: `wharf check` and `wharf schema` need none of it.
+    // Loaded only here, because `wharf check` and `wharf schema` do not need it.
     const { start } = await import('./start.js');
     const started = await start(config, adapters, log);
     logWarnings(config, adapters, log);
-    // First: who reads the text may send a signal at once.
+    // Before the text is printed, because its reader may send a signal at once.
     drainOnSignal(started.drain);
     print(startedText(version, started, config, adapters));
     return 0;
   } catch (error) {
     printError(startFailureText(error));
-    // Whatever did start would keep the process alive.
+    // Parts that did start would keep the process alive.
     process.exit(1);
   }
 
   function drainOnSignal(drain: () => Promise<void>): void {
     let draining = false;
     const onSignal = (signal: NodeJS.Signals): void => {
-      // Somebody pressed Ctrl-C again, or the supervisor lost its patience.
+      // A second Ctrl-C, or a supervisor that no longer waits.
       if (draining) process.exit(1);
       draining = true;
       log.info({ signal }, 'Draining: running exchanges finish, new ones are refused.');

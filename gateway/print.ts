@@ -1,9 +1,9 @@
 /**
- * Text for people, on standard output and standard error. `| head` closes the pipe early: what then cannot be written is
- * not wanted, and is no failure of the command, least of all of a gateway that goes on running.
+ * Writes text for people to standard output and standard error. `| head` closes the pipe early: the rest is not wanted,
+ * and that is not a failure of the command, least of all of a running gateway.
  */
 
-/** The reader, or the terminal, is gone. */
+/** The reader, or the terminal, has gone. */
 const GONE = new Set(['EPIPE', 'EIO']);
 
 const watched = new Set<NodeJS.WriteStream>();

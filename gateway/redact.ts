@@ -1,16 +1,16 @@
 import { GatewayError } from './errors.js';
 
-/** Keys whose values are never written, whatever they hold. */
+/** Keys whose values are never written, whatever their content. */
 const SECRET_KEY = /authorization|cookie|secret|password|passphrase|credential|token|ticket|api-?key|signature/i;
 const REDACTED = '[redacted]';
 
-/** Most texts are names of methods and tools: a look at them is all they cost. */
+/** Most texts are names of methods and tools, which need only this test. */
 const MAY_HOLD_SECRET = /[:=?#]|\/[du]\/|bearer|basic/i;
 
-/** What may be a URI or a path: each pattern here takes a step for each character, whatever a peer has chosen. */
+/** A possible URI or path. Every pattern here takes linear time on any text, because peers choose the texts. */
 const WORD = /[^\s"'<>]+/g;
 
-/** A parameter, also where no URI stands before it. */
+/** A parameter, also without a URI before it. */
 const PARAMETER = /(?<![\w-])([\w-]{1,64})=[^&\s"'<>]+/g;
 const SECRET_PARAMETER = /^sig$|signature|credential|token|secret|passw|api[_-]?key|access[_-]?key/i;
 
@@ -19,16 +19,16 @@ const MAX_ITEMS = 50;
 const MAX_TEXT = 2000;
 
 /**
- * A copy of log fields without secrets: values under secret names, tickets in paths, whatever stands in the query of a
- * URI, `data:` content, bearer tokens and URL passwords. Long texts, long lists and deep values are cut off.
+ * A copy of log fields without secrets: values under secret names, tickets in paths, everything in the query of a URI,
+ * `data:` content, bearer tokens and URL passwords. Shortens long texts, long lists and deep values.
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   return redactMap(fields, 0);
 }
 
-/** The same for one text. */
+/** Redacts one text. */
 export function redactText(text: string): string {
-  // Cut first: what follows is linear in a text that a peer may have chosen.
+  // Shortened first: the patterns are linear in a text that a peer may have chosen.
   const short = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (${text.length} characters)` : text;
   if (!MAY_HOLD_SECRET.test(short)) return short;
   return short
@@ -40,7 +40,9 @@ export function redactText(text: string): string {
     .replace(/(:\/\/)[^/\s@"']*@/g, '$1[redacted]@');
 }
 
-/** Every vendor has another name for the right in a URI's query or fragment. The names stay: they say whose it is. */
+/**
+ * Every vendor has another name for the credential in a URI's query or fragment. The names stay: they show the vendor.
+ */
 function withoutQuery(word: string): string {
   const at = word.search(/[?#]/);
   if (at < 0 || !/[:/]/.test(word.slice(0, at))) return word;
@@ -66,17 +68,19 @@ function redactValue(value: unknown, depth: number): unknown {
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Error) return redactError(value, depth);
-  // File content: its length says all that a log may.
+  // File content: only its length may be logged.
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   if (depth > MAX_DEPTH) return '[…]';
   if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => redactValue(item, depth + 1));
   return redactMap(value, depth);
 }
 
-/** V8's words for what is no JSON quote it, and it may be anybody's content. */
+/** V8's error for invalid JSON quotes it, and it may be any caller's content. */
 const QUOTING = /JSON/;
 
-/** An error's name, texts and stack; of its other properties only `code`, for SDKs hang whole requests on errors. */
+/**
+ * An error's name, texts and stack. Of its other properties only `code`, because SDKs attach whole requests to errors.
+ */
 function redactError(error: Error, depth: number): Record<string, unknown> {
   const code = 'code' in error && /^(string|number)$/.test(typeof error.code) ? { code: error.code } : {};
   if (error.name === 'SyntaxError' && QUOTING.test(error.message)) {

@@ -1,16 +1,20 @@
 import type { HeldBudget } from './budget/held.js';
+import type { Ledger } from './budget/ledger.js';
 import type { Config, ServerConfig } from './config/config.js';
 import type { IngestDeps } from './files/ingest/ingest.js';
 import type { Library } from './files/library.js';
+import type { Seal } from './files/seal.js';
 import { storeFile } from './files/store-file.js';
 import type { TempFiles } from './files/temp-files.js';
 import type { Uploads } from './files/upload.js';
-import type { Clock } from './ports/clock.js';
+import type { Clock, Stopwatch } from './ports/clock.js';
 import type { Dialect } from './ports/dialect.js';
 import type { Log } from './ports/log.js';
 import type { Metrics } from './ports/metrics.js';
 import type { Transfer } from './ports/transfer.js';
 import { incomingFetch } from './relay/arguments/incoming-fetch.js';
+import { elicitationFor } from './relay/asking/declared.js';
+import type { Questions } from './relay/asking/questions.js';
 import { places, slotMin, toClientTree } from './relay/cut/places.js';
 import type { RelayDeps } from './relay/deps.js';
 import { LocalMethods } from './relay/local/local-methods.js';
@@ -20,12 +24,14 @@ import { uploadTools } from './relay/local/upload-tools.js';
 import type { OutgoingFileDeps } from './relay/results/outgoing-files.js';
 import type { TaskTools } from './relay/results/tool-of-task.js';
 import type { Sessions } from './relay/session.js';
-import { Catalog, type ToolFacts } from './relay/tools/catalog.js';
+import { Catalog } from './relay/tools/catalog.js';
 import type { FileTakers } from './relay/tools/file-takers.js';
 import type { KeptViews } from './relay/tools/kept-views.js';
 import { maxSizeOf } from './relay/tools/max-size.js';
+import { deliverUpload } from './relay/upstream/deliver-upload.js';
 import { RemoteMethods } from './relay/upstream/unknown-methods.js';
 import { viewOf } from './relay/upstream/view.js';
+import type { ToolFacts } from './tools/tool.js';
 
 /** What all servers share. */
 export interface SharedParts {
@@ -34,23 +40,28 @@ export interface SharedParts {
   library: Library;
   uploads: Uploads;
   takers: FileTakers;
-  /** What is kept of what their tools declare. */
+  /** What is kept about the servers' tools. */
   keptTools: KeptViews<ToolFacts>;
   held: HeldBudget;
   tempFiles: TempFiles;
   transfer: Transfer;
   sessions: Sessions;
   taskTools: TaskTools;
+  questions: Questions;
+  /** Counts the calls that wait for a person. */
+  waiting: Ledger;
+  seal: Seal;
+  isDraining: () => boolean;
   previewOf: OutgoingFileDeps['previewOf'];
   dialects: readonly Dialect[];
   /** Ports at which Wharf listens, once it does. */
   ownPorts: () => readonly number[];
-  clock: Clock;
+  clock: Clock & Stopwatch;
   log: Log;
   metrics: Metrics;
 }
 
-/** Everything that the exchanges with one server work with. */
+/** Everything that exchanges with one server need. */
 export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
   const { config, ingest, library, uploads, held, transfer, dialects, metrics, previewOf } = parts;
   const { name, limits, accepts, tools } = server;
@@ -64,8 +75,13 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
     limits,
     timeouts,
     takers: parts.takers,
+    clock: parts.clock,
     log,
   });
+  const address = addressOf(server);
+  const { fetchOrigins } = server;
+  const { ownPorts } = parts;
+  const delivery = { server: name, library, transfer, limits, timeouts, ...address, fetchOrigins, ownPorts, log };
   return {
     server: name,
     limits,
@@ -106,10 +122,11 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
       ),
     transfer,
     remoteMethods: new RemoteMethods(),
-    ...addressOf(server),
-    fetchOrigins: server.fetchOrigins,
-    ownPorts: parts.ownPorts,
+    ...address,
+    fetchOrigins,
+    ownPorts,
     uploads,
+    elicitation: (client) => elicitationFor(client, { order: config.elicitation.order, dialects, limits }),
     resources: new OwnResources({ library, previewOf, limits }),
     methods: new LocalMethods({ dialects, library, uploads, ingest, server: name, limits }),
     tools: new LocalTools(
@@ -129,6 +146,26 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
       server.uploadTool,
       !config.links.lasting,
     ),
+    asking: {
+      server: name,
+      accepts,
+      held,
+      deliver: (file, endpoint, signal) => deliverUpload(file, endpoint, delivery, signal),
+      order: config.elicitation.order,
+      rounds: config.elicitation.rounds,
+      dialects,
+      limits,
+      timeouts,
+      uploads,
+      library,
+      questions: parts.questions,
+      waiting: parts.waiting,
+      seal: parts.seal,
+      isDraining: parts.isDraining,
+      clock: parts.clock,
+      log,
+      metrics,
+    },
     sessions: parts.sessions,
     catalog,
     takers: parts.takers,

@@ -1,25 +1,21 @@
 import type { AdapterList } from './config/adapter-list.js';
-import type { Choice, Config, ServerTransport } from './config/config.js';
+import type { Choice, Config } from './config/config.js';
 import type { ConfigProblem } from './config/problems.js';
 import { formatAddress } from './config/schema/fields.js';
 import { formatSize, formatTime } from './config/schema/units.js';
+import { TRANSPORTS } from './config/transports.js';
 import { warningsOf } from './config/warnings.js';
 import type { Log } from './ports/log.js';
 import { redactText } from './redact.js';
 
-/** What people read on the terminal. Nothing here may hold a secret: it is pasted into issues. */
+/** What people read on the terminal. None of it may contain a secret: it is pasted into issues. */
 
 export interface Started {
   urls: { name: string; mcp: string }[];
   adminUrl: string;
 }
 
-const HOW: Readonly<Record<ServerTransport, string>> = {
-  stdio: 'stdio',
-  'streamable-http': 'Streamable HTTP',
-  'legacy-sse': 'HTTP+SSE',
-  probed: 'HTTP; which transport is found out when it is first used',
-};
+const PROBED = 'HTTP; which transport is found out when it is first used';
 
 /** One line per problem: `path: message (it is "value")`. */
 export function problemsText(problems: readonly ConfigProblem[]): string {
@@ -28,9 +24,11 @@ export function problemsText(problems: readonly ConfigProblem[]): string {
     .join('');
 }
 
-/** What `wharf check` says of a config without problems. */
+/** The output of `wharf check` for a config without problems. */
 export function summaryText(config: Config, adapters: AdapterList): string {
-  const servers = config.servers.map(({ name, transport }) => `${name} (${HOW[transport]})`).join(', ');
+  const servers = config.servers
+    .map(({ name, transport }) => `${name} (${transport === 'probed' ? PROBED : TRANSPORTS[transport].title})`)
+    .join(', ');
   return [
     'ok',
     `  servers     ${servers}`,
@@ -47,12 +45,12 @@ export function summaryText(config: Config, adapters: AdapterList): string {
   ].join('\n');
 }
 
-/** Tells them where operators look once Wharf runs. */
+/** Logs warnings, because operators read the log once Wharf runs. */
 export function logWarnings(config: Config, adapters: AdapterList, log: Pick<Log, 'warn'>): void {
   for (const { path, message } of warningsOf(config, adapters)) log.warn({ path }, `${path} ${message}.`);
 }
 
-/** What a start prints: the URLs to paste, where files go and what to do next. */
+/** The output of a start: the URLs to paste, where files go and what to do next. */
 export function startedText(version: string, started: Started, config: Config, adapters: AdapterList): string {
   const width = Math.max(...started.urls.map(({ name }) => name.length), 5);
   return [
@@ -84,7 +82,7 @@ export function startFailureText(error: unknown): string {
   return `Wharf could not start: ${texts.join('\n  because: ') || 'unknown error'}\n`;
 }
 
-/** Links that clients really get: a store without URLs of its own has no presigned ones. */
+/** The kind of link that clients really get: a store without URLs of its own has no presigned ones. */
 function styleOf(config: Config, adapters: AdapterList): string {
   if (config.links.style === 'gateway') return 'gateway';
   return presigns(config, adapters) ? 'presigned' : `gateway (${config.objects.use} has no presigned ones)`;
@@ -102,7 +100,7 @@ function lifeOf({ links, retention }: Config, isPresigned: boolean): string {
 }
 
 function placeOf(objects: Choice): string {
-  // A store is told apart by its folder or bucket; its other settings may be secret.
+  // A store is identified by its folder or bucket; its other settings may be secret.
   const place = objects.settings.path ?? objects.settings.bucket;
   return typeof place === 'string' ? `${objects.use} ${place}` : objects.use;
 }

@@ -18,9 +18,9 @@ const STDOUT = 1;
 /** Hosts end a server by SIGTERM and, two seconds later, by SIGKILL; its child processes must be gone before that. */
 const LAST_MS = 1500;
 
-/** Resolves with the exit code of a gateway whose start failed; one that ran exits by itself. */
+/** Resolves with the exit code of a failed start; after a successful one the process exits by itself. */
 export async function runStdio({ load, server }: StdioAction, adapters: AdapterList): Promise<number> {
-  // its state is in memory, so nobody else could make sense of its files
+  // its state is in memory, so its files are useless to other processes
   const loaded = await loadConfig({ ...load, isPrivate: true, privateFolder: makePrivateFolder }, adapters);
   if (!loaded.ok) {
     printError(problemsText(loaded.problems));
@@ -38,7 +38,7 @@ export async function runStdio({ load, server }: StdioAction, adapters: AdapterL
     const gateway = await start(chosen, adapters, log, { stdio: { input: process.stdin, output } });
     const { stdio } = gateway;
     logWarnings(chosen, adapters, log);
-    // a client that has closed its end hears nothing any more, even if it still speaks
+    // a client that has closed its output gets no more answers, even if it still sends
     output.once('close', () => stdio?.stop());
     const onSignal = (): void => {
       setTimeout(() => process.exit(0), LAST_MS);
@@ -57,7 +57,7 @@ export async function runStdio({ load, server }: StdioAction, adapters: AdapterL
   }
 }
 
-/** The config with the one server to front, or what is wrong, for people to read. */
+/** The config with the one server to use, or an error text for people. */
 function choose(config: Config, name: string | undefined): Config | string {
   const { servers } = config;
   const names = writtenNames(servers);
@@ -67,7 +67,7 @@ function choose(config: Config, name: string | undefined): Config | string {
   return { ...config, servers: found };
 }
 
-/** Node writes to a pipe synchronously: a host that reads slowly would stop every download with it. */
+/** Node writes to a pipe synchronously: a host that reads slowly would stop every download. */
 function standardOutput(): Writable {
   const kind = fstatSync(STDOUT);
   if (!kind.isFIFO() && !kind.isSocket()) return process.stdout;

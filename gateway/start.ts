@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { AdapterList } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
 import { formatAddress } from './config/schema/fields.js';
+import { transportsToTry } from './config/transports.js';
 import { socketsFor } from './descriptors.js';
 import { GatewayError } from './errors.js';
 import { CleanUps } from './files/clean-ups.js';
@@ -11,12 +12,15 @@ import { PartBuffers } from './files/ingest/part-buffers.js';
 import { QuietWatch } from './files/ingest/quiet-watch.js';
 import { Library } from './files/library.js';
 import { sniff } from './files/names/media-type.js';
+import { ProgressNotes } from './files/resumable/progress.js';
+import { ResumableUploads } from './files/resumable/resumable-uploads.js';
 import { StateKeys } from './files/state-keys.js';
 import { startSweeper } from './files/sweep.js';
 import { TempFiles } from './files/temp-files.js';
 import { previewOf } from './files/thumbnail.js';
 import { Tickets } from './files/ticket.js';
 import { Uploads } from './files/upload.js';
+import { UploadCodes } from './files/upload-code.js';
 import { createAdminApp, createApp } from './http/app.js';
 import { ANYBODY, createAuthenticator } from './http/auth.js';
 import { listen } from './http/listener.js';
@@ -29,52 +33,56 @@ import {
   createDownloadLedger,
   createHeldBudget,
   createPartBudget,
+  createQuestionLedger,
   createRequestLedger,
   createSessionLedger,
   gaugeShares,
   sharingOf,
 } from './ledgers.js';
-import type { Clock } from './ports/clock.js';
+import type { Clock, Stopwatch } from './ports/clock.js';
 import type { Log } from './ports/log.js';
+import { Questions } from './relay/asking/questions.js';
 import { TaskTools } from './relay/results/tool-of-task.js';
 import { Server } from './relay/server.js';
 import { Sessions } from './relay/session.js';
-import type { ToolFacts } from './relay/tools/catalog.js';
 import { FileTakers } from './relay/tools/file-takers.js';
 import { KeptViews } from './relay/tools/kept-views.js';
 import { relayDeps } from './relay-deps.js';
 import type { CallDeps } from './stdio/calls.js';
 import { StdioFace } from './stdio/face.js';
 import { LineOutput } from './stdio/output.js';
+import type { ToolFacts } from './tools/tool.js';
 
-const systemClock: Clock = { now: () => Date.now() };
+const systemClock: Clock & Stopwatch = { now: () => Date.now(), ticks: () => performance.now() };
 
-/** How often the drain looks whether exchanges are still running. */
+/** How often the drain checks for running exchanges. */
 const DRAIN_POLL_MS = 50;
 
-/** Nothing that happens on the public port keeps the operator out. */
+/** A separate limit, so that load on the public port does not lock out the operator. */
 const ADMIN_SOCKETS = { limit: 'adminListen', allowed: 100 };
 
-/** What is being removed when everything else has ended may still take this long. */
+/** How long removals may still take after everything else has ended. */
 const LAST_CLEAN_UPS_MS = 1000;
 
 /** A running gateway. */
 export interface Gateway {
   urls: { name: string; mcp: string }[];
-  /** Empty where only a stdio client is served. */
+  /** Empty when only a stdio client is served. */
   adminUrl: string;
-  /** The face of a stdio client, if there is one; it runs once it is told to. */
+  /** The stdio face, if there is one; it waits for `run`. */
   stdio: StdioFace | undefined;
   /** Refuses new exchanges, lets running ones finish up to `timeouts.drain`, then ends everything that was started. */
   drain(): Promise<void>;
 }
 
 export interface StartOptions {
-  /** A client that speaks MCP here, with the first server. Then the only port is for links, and not for MCP. */
+  /**
+   * A client that speaks MCP over these streams with the first server. Then the only port is for links, not for MCP.
+   */
   stdio?: { input: Readable; output: Writable };
 }
 
-/** Puts the parts together and opens the ports. Nothing listens when it throws. */
+/** Puts the parts together and opens the ports. When it throws, nothing is listening. */
 export async function start(
   config: Config,
   adapters: AdapterList,
@@ -139,13 +147,35 @@ export async function start(
     const budget = createPartBudget(config, sharing, objects.partSize);
     const buffers = new PartBuffers(objects.partSize);
     const ingest = { objects, budget, buffers, held, quiet: new QuietWatch(), cleanUps };
+    const { identity } = config.elicitation;
     const uploads = new Uploads({
       ingest,
       library,
       tickets,
+      codes: new UploadCodes(state, keys, clock),
       clock,
-      settings: { publicUrl: publicBase, ttlMs, fileLimit: limits.file, retentionMs: config.retention },
+      settings: {
+        publicUrl: publicBase,
+        ttlMs,
+        fileLimit: limits.file,
+        retentionMs: config.retention,
+        // without auth all callers are one
+        asksCodes: identity === 'code' || (identity === 'auto' && config.auth.use !== 'none'),
+      },
     });
+    const resumable =
+      objects.resumable &&
+      new ResumableUploads({
+        uploads,
+        ingest,
+        writes: objects.resumable,
+        library,
+        notes: new ProgressNotes(state, clock),
+        tickets,
+        clock,
+        log,
+        settings: { retentionMs: config.retention, uploadMs: timeouts.upload },
+      });
     const sessions = new Sessions({
       state,
       keys,
@@ -154,6 +184,8 @@ export async function start(
       ttlMs: timeouts.session,
       ledger: createSessionLedger(config, sharing),
     });
+    const waiting = createQuestionLedger(config, sharing);
+    metrics.gauge('wharf_waiting_calls', () => waiting.used);
     const taskTools = new TaskTools({ state, keys, log, keptMs: config.retention });
     const render = async (record: FileRecord, head: Buffer, signal: AbortSignal) =>
       previewOf({
@@ -180,7 +212,7 @@ export async function start(
       config,
       ownPorts: () => ownPorts,
       takers,
-      keptTools: new KeptViews<ToolFacts>(catalogLedger),
+      keptTools: new KeptViews<ToolFacts>(catalogLedger, clock),
       ingest,
       library,
       uploads,
@@ -189,6 +221,10 @@ export async function start(
       transfer,
       sessions,
       taskTools,
+      questions: new Questions({ state, keys }),
+      waiting,
+      seal: keys.seal,
+      isDraining: () => draining.now,
       previewOf: render,
       dialects,
       clock,
@@ -198,8 +234,6 @@ export async function start(
 
     const servers = new Map<string, Server>();
     for (const server of config.servers) {
-      const transports =
-        server.transport === 'probed' ? (['streamable-http', 'legacy-sse'] as const) : ([server.transport] as const);
       const upstreamDeps = {
         ...deps,
         limits: server.limits,
@@ -207,7 +241,7 @@ export async function start(
         name: server.name,
       };
       const upstreams = await Promise.all(
-        transports.map((name) => adapters.upstream[name].create(server.settings, upstreamDeps)),
+        transportsToTry(server.transport).map((name) => adapters.upstream[name].create(server.settings, upstreamDeps)),
       );
       const relay = relayDeps(server, parts);
       const running = new Server(relay, upstreams);
@@ -228,7 +262,7 @@ export async function start(
     const requests = createRequestLedger(sockets.allowed, sharing);
     const streams = createDownloadLedger(config, sharing);
     gaugeShares(metrics, { held, budget, requests, streams, catalog: catalogLedger });
-    const mcpDeps = { servers, authenticate, held, requests, timeouts, log, metrics, open, refused };
+    const mcpDeps = { servers, authenticate, held, requests, timeouts, clock, log, metrics, open, refused };
     const direct = options.stdio ? {} : { direct: mcp(mcpDeps) };
     const app = createApp({
       refused,
@@ -250,7 +284,22 @@ export async function start(
         metrics,
         refused,
       },
-      uploads: { uploads, library, held, requests, limits, timeouts, open, log, metrics, refused },
+      uploads: {
+        authenticate,
+        uploads,
+        isSecure: () => publicUrl.base.startsWith('https:'),
+        resumable,
+        library,
+        held,
+        requests,
+        limits,
+        timeouts,
+        open,
+        clock,
+        log,
+        metrics,
+        refused,
+      },
     });
     const checks = new Map<string, () => Promise<void>>([
       ['objects', () => objects.check()],
@@ -272,7 +321,7 @@ export async function start(
     metrics.gauge('wharf_client_connections', () => face.connections);
     ownPorts.push(face.port);
     publicUrl.base ||= `http://${formatAddress({ ...config.listen, port: face.port })}`;
-    // readiness must still be told while draining
+    // readiness is still reported while draining
     const adminFace = options.stdio
       ? undefined
       : await listen({
@@ -296,16 +345,17 @@ export async function start(
     return {
       urls: names.map((name, index) => ({ name, mcp: `${publicUrl.base}${paths[index]}` })),
       adminUrl: adminFace ? `http://${formatAddress({ ...config.adminListen, port: adminFace.port })}` : '',
-      stdio: options.stdio && stdioFace(servers, options.stdio, { held, timeouts, log, metrics }),
+      stdio: options.stdio && stdioFace(servers, options.stdio, { held, timeouts, clock, log, metrics }),
       drain: async () => {
         draining.now = true;
         void face.close();
         void adminFace?.close();
         for (const stream of open.getStreams) stream.end();
+        resumable?.stop();
         const until = clock.now() + timeouts.drain;
         while (open.count > 0 && clock.now() < until)
           await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
-        // what is being removed needs the store for a little longer
+        // removals need the store for a little longer
         await cleanUps.settled(Math.max(LAST_CLEAN_UPS_MS, until - clock.now()));
         await closeParts();
       },
@@ -319,7 +369,7 @@ export async function start(
 function stdioFace(
   servers: ReadonlyMap<string, Server>,
   { input, output }: Required<StartOptions>['stdio'],
-  deps: Pick<CallDeps, 'held' | 'timeouts' | 'log' | 'metrics'>,
+  deps: Pick<CallDeps, 'held' | 'timeouts' | 'clock' | 'log' | 'metrics'>,
 ): StdioFace | undefined {
   const [server] = servers.values();
   return server && new StdioFace({ ...deps, server, input, output: new LineOutput(output), principal: ANYBODY });

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { adapters as shipped } from '../adapters/index.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -33,6 +34,7 @@ function read(path: string): SourceFile {
 const gateway = sourcesBelow('gateway');
 const adapters = sourcesBelow('adapters');
 const product = [...gateway, ...adapters];
+const { dialects } = shipped;
 
 /** Imports of files in `from` that `isForbidden` names, as readable lines. */
 function violations(files: SourceFile[], isForbidden: (imported: string, file: SourceFile) => boolean): string[] {
@@ -55,6 +57,11 @@ function circles(files: SourceFile[]): string[] {
   return [...left.keys()];
 }
 
+/** Comments may cite whom they please. */
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/ .*$/gm, '');
+}
+
 const within = (folder: string) => (file: SourceFile) => file.path.startsWith(folder);
 const isOwn = (target: string) => target.startsWith('gateway/') || target.startsWith('adapters/');
 
@@ -66,6 +73,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['wire', 'gateway/wire/'],
   ['policy', 'gateway/policy/'],
   ['print', 'gateway/print'],
+  ['encodings', 'gateway/encodings'],
   ['ports', 'gateway/ports/'],
   ['errors', 'gateway/error-texts', 'gateway/errors-of-lack', 'gateway/errors', 'gateway/errors-of-system'],
   ['hang-up', 'gateway/hang-up'],
@@ -76,15 +84,18 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['schema', 'gateway/schema/'],
   ['mcp', 'gateway/mcp/'],
   ['config', 'gateway/config/'],
+  ['tools', 'gateway/tools/'],
   ['inspect', 'gateway/inspect/'],
   ['files', 'gateway/files/'],
   ['relay/cut', 'gateway/relay/cut/'],
   [
     'relay',
+    'gateway/relay/caller',
     'gateway/relay/common-deps',
     'gateway/relay/exchange',
     'gateway/relay/exchange-log',
     'gateway/relay/pending-request',
+    'gateway/relay/reply',
     'gateway/relay/session',
     'gateway/relay/session-table',
   ],
@@ -94,6 +105,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['relay/arguments', 'gateway/relay/arguments/'],
   ['relay/results', 'gateway/relay/results/'],
   ['relay/local', 'gateway/relay/local/'],
+  ['relay/asking', 'gateway/relay/asking/'],
   ['relay/streams', 'gateway/relay/streams/'],
   ['relay/channels', 'gateway/relay/channels/'],
   ['relay/server', 'gateway/relay/deps', 'gateway/relay/server'],
@@ -109,18 +121,19 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
 
 /** Rooms that stand to the left of these and are none of theirs all the same. */
 const CLOSED: Readonly<Record<string, readonly string[]>> = {
-  wire: ['policy', 'ports', 'errors'],
+  wire: ['policy', 'encodings', 'ports', 'errors'],
   // a decision is made from numbers and facts alone
   policy: ['wire', 'ports', 'budget'],
   budget: ['wire', 'redact', 'log'],
   json: ['log', 'redact'],
   schema: ['budget', 'log', 'redact'],
   mcp: ['log', 'redact'],
-  files: ['json', 'schema', 'mcp', 'config', 'inspect', 'log', 'redact'],
-  config: ['wire', 'json', 'schema', 'mcp'],
-  inspect: ['files', 'mcp', 'log'],
+  files: ['json', 'schema', 'mcp', 'config', 'tools', 'inspect', 'log', 'redact'],
+  config: ['wire', 'json', 'mcp'],
+  inspect: ['files', 'log'],
   'relay/results': ['relay/arguments', 'config', 'inspect'],
   'relay/streams': ['relay/arguments', 'config', 'inspect'],
+  'relay/asking': ['relay/upstream', 'relay/tools', 'relay/arguments', 'relay/local', 'config', 'inspect'],
   'relay/channels': ['relay/streams', 'config', 'inspect'],
   'relay/server': ['config', 'inspect'],
   stdio: ['config', 'inspect'],
@@ -132,6 +145,19 @@ function roomOf(path: string): number {
   return ROOMS.findIndex(([, ...paths]) =>
     paths.some((one) => (one.endsWith('/') ? file.startsWith(one) : file === one)),
   );
+}
+
+/** Where comments are written in plain English. */
+const PLAIN: readonly string[] = ['adapters/', 'gateway/'];
+
+/** Words that CONTRIBUTING.md's rule of language excludes. "There is no …" and "is no longer" are plain English. */
+const NOT_PLAIN =
+  /(?<!\bthere )\b(?:is|are) no\b(?! longer)|\bis none\b|\bwhoever\b|\bnobody\b|\bsomebody\b|\btells of\b|\btold of\b|^\/\*\* The same\b/i;
+
+/** The comments of a text, each on one line. */
+function commentsIn(text: string): string[] {
+  const found = text.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*(?:\n\s*\/\/ .*)*/gm);
+  return [...found].map(([comment]) => comment.replaceAll(/\s*\n\s*(?:\*|\/\/)? */g, ' '));
 }
 
 const nameOfRoom = (path: string) => ROOMS[roomOf(path)]?.[0] ?? 'none';
@@ -161,6 +187,16 @@ describe('the rooms of the gateway', () => {
     },
   );
 
+  it('explain their code in plain English', () => {
+    const files = product.filter(({ path }) => PLAIN.some((place) => path.startsWith(place)));
+    const found = files.flatMap(({ path, text }) =>
+      commentsIn(text)
+        .filter((comment) => NOT_PLAIN.test(comment.replace(/^\/\*\* (?:\* )?/, '/** ')))
+        .map((comment) => `${path}: ${comment}`),
+    );
+    expect(found).toEqual([]);
+  });
+
   it('have at most 24 files each', () => {
     const folders = new Map<string, number>();
     for (const { path } of product) folders.set(dirname(path), (folders.get(dirname(path)) ?? 0) + 1);
@@ -169,6 +205,20 @@ describe('the rooms of the gateway', () => {
 
   it('have no two files that import each other, by however many others, types included', () => {
     expect(circles(product)).toEqual([]);
+  });
+
+  it('relay/ asks the clock port for the time', () => {
+    const asks = gateway
+      .filter(within('gateway/relay/'))
+      .filter(({ text }) => /\b(?:Date\.now|performance\.now|new Date\(\))/.test(text));
+    expect(asks.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('only a reply over HTTP writes an event stream, and nothing in stdio/ reads one or looks for ids in an answer', () => {
+    const writers = gateway.filter(({ imports }) => imports.includes('gateway/wire/sse/write'));
+    expect(writers.map(({ path }) => path)).toEqual(['gateway/relay/client/http-reply.ts']);
+    const reads = (target: string) => /^gateway\/wire\/(?:json\/reader|sse\/(?!frame))/.test(target);
+    expect(violations(gateway.filter(within('gateway/stdio/')), reads)).toEqual([]);
   });
 
   it('wire/ imports no package and no module of Node', () => {
@@ -196,11 +246,48 @@ describe('the rooms of the gateway', () => {
     expect(violations(outside, (target) => target.startsWith('adapters/'))).toEqual([]);
   });
 
+  it('what differs between revisions of MCP is asked of mcp/era.ts: nothing else compares versions or names one', () => {
+    const others = product.filter(({ path }) => path !== 'gateway/mcp/era.ts');
+    const questions = [
+      /[vV]ersion(?: [<>]=? |\) [<>]=? )/g,
+      /[<>]=? \w*[vV]ersion\b/g,
+      /[<>]=? \w+_SINCE\b/g,
+      /statelessVersion (?:[!=]==|\? )/g,
+    ];
+    const names = /(['"`])\d{4}-\d{2}-\d{2}\1/g;
+    const found = others.flatMap(({ path, text }) =>
+      [...questions, names].flatMap((one) =>
+        [...text.replaceAll(/\/\*\*.*?\*\//gs, '').matchAll(one)].map(([what]) => `${path}: ${what}`),
+      ),
+    );
+    expect(found).toEqual([]);
+  });
+
   it('the core never names a dialect', () => {
     const names = readdirSync(join(ROOT, 'adapters/dialects'));
     expect(names).toContain('mcp-inline');
     for (const { path, text } of gateway)
       for (const name of names) expect([path, text.includes(`'${name}`)]).toEqual([path, false]);
+  });
+
+  it('the core knows none of the words of a dialect: its methods, capabilities, keywords and members', () => {
+    const spoken = dialects.flatMap(({ methods = {}, reads = [], streaming }) => [
+      ...Object.keys(methods),
+      // `elicitation` is MCP's own; `files` is a word of ours as well
+      ...reads.filter((capability) => capability !== 'files' && capability !== 'elicitation'),
+      ...(streaming ? [streaming.method] : []),
+    ]);
+    const written = [
+      ...['x-mcp-file', 'mcpFile', 'inputFiles', 'filenameProperty', 'maxFileSize'],
+      ...['openai/', 'fileParams', 'download_url', 'file_id', 'mime_type', 'file_name'],
+      ...['maxStreamSize:', 'streamable:', 'downloadUrl', 'requiredCapabilities', "algorithm !== '", "type === 'file'"],
+    ];
+    const words = [...new Set([...spoken, ...written])];
+    expect(words).toContain('resources/stream');
+    const said = gateway.flatMap(({ path, text }) =>
+      words.filter((word) => withoutComments(text).includes(word)).map((word) => `${path} says ${word}`),
+    );
+    expect(said).toEqual([]);
   });
 });
 
@@ -229,9 +316,15 @@ describe('adapters', () => {
       'gateway/budget/ledger',
       'gateway/budget/wait-queue',
       'gateway/budget/patience',
+      'gateway/encodings',
       'gateway/files/file',
       'gateway/config/adapter-list',
       'gateway/wire/data-uri',
+      // how JSON and schemas are looked into
+      'gateway/json/value',
+      'gateway/schema/',
+      // one table of what each revision of MCP has
+      'gateway/mcp/era',
     ];
     const files = adapters.filter((file) => file.path !== 'adapters/index.ts');
     expect(

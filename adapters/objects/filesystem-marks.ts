@@ -1,12 +1,16 @@
 import type { BigIntStats } from 'node:fs';
 import type { Log } from '../../gateway/ports/log.js';
 
-/** Files whose last change is remembered, the latest; of one that was forgotten the next look counts as the first. */
+/**
+ * Most files whose last change is remembered. After that the oldest is forgotten, and its next check counts as the
+ * first.
+ */
 const MAX_MARKS = 50_000;
 
 /**
- * When each file was last changed, as far as this process knows: from the moment it was written, or first seen. What has
- * changed since is no stored file any more, whoever can write to the folder: its digest is promised in every link to it.
+ * When each file was last changed, as far as this process knows: since it was written or first seen. A file changed
+ * since then is not the stored file any more: every link to it promises its digest, but others may be able to write to
+ * the folder.
  */
 export class Marks {
   readonly #log: Log;
@@ -16,7 +20,7 @@ export class Marks {
     this.#log = log;
   }
 
-  /** The file is as it is meant to be. */
+  /** Records the file's present state as correct. */
   note(key: string, { mtimeNs }: Pick<BigIntStats, 'mtimeNs'>): void {
     this.#marks.delete(key);
     const [oldest] = this.#marks.size < MAX_MARKS ? [] : this.#marks.keys();
@@ -24,12 +28,12 @@ export class Marks {
     this.#marks.set(key, mtimeNs);
   }
 
-  /** Whether the file is what was written; one that is seen for the first time is taken for it. */
+  /** True when the file is as it was written; a file seen for the first time counts as such. */
   holds(key: string, found: Pick<BigIntStats, 'mtimeNs'>): boolean {
     const known = this.#marks.get(key);
     if (known === undefined) this.note(key, found);
     if (known === undefined || known === found.mtimeNs) return true;
-    this.#log.warn({ key }, 'a stored file has been changed by something else, and is not given out any more');
+    this.#log.warn({ key }, 'a stored file was changed outside Wharf and is no longer served');
     return false;
   }
 

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { ByteRange, ObjectRead, ObjectStat } from '../../gateway/ports/object-store.js';
 import { toStoreError } from './filesystem-writer.js';
 
-/** Bytes of one read. At 256 KiB a file costs a third of the system calls of Node's 64 KiB default. */
+/** Bytes per read. With 256 KiB a file costs a third of the system calls of Node's default, 64 KiB. */
 const READ_SIZE = 256 * 1024;
 
 const NS_PER_MS = 1_000_000n;
@@ -12,19 +12,19 @@ const NS_PER_MS = 1_000_000n;
 export interface OpenOptions {
   range: ByteRange | undefined;
   signal: AbortSignal;
-  /** Whether the file is still the one that was stored. */
+  /** True while the file is still the one that was stored. */
   holds: (found: BigIntStats) => boolean;
 }
 
 /**
- * Opens a file once and answers all from that one handle, so that a removal or a replacement meanwhile is not seen.
+ * Opens a file once and uses only that handle, so that a concurrent removal or replacement has no effect.
  * @throws the system's error when it cannot be opened
  */
 export async function openBody(key: string, path: string, { range, signal, holds }: OpenOptions): Promise<ObjectRead> {
   const handle = await open(path, 'r');
   try {
     const found = await handle.stat({ bigint: true });
-    // a folder is the beginning of other keys, but no object
+    // a folder is a prefix of keys, not an object
     if (!found.isFile() || !holds(found)) {
       await handle.close();
       return { kind: 'missing' };
@@ -48,7 +48,7 @@ export async function openBody(key: string, path: string, { range, signal, holds
   }
 }
 
-/** What the port tells of a file. */
+/** The port's facts about a file. */
 export function asStat(key: string, { size, mtimeNs }: BigIntStats): ObjectStat {
   return { key, size: Number(size), modifiedAt: Number(mtimeNs / NS_PER_MS) };
 }
@@ -85,7 +85,7 @@ class FileBody extends Readable {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#signal.removeEventListener('abort', this.#onAbort);
-    // A handle that is closed while a read is under way would read from whoever gets its number next.
+    // If a handle is closed during a read, the read can hit another file that gets the same descriptor.
     void this.#reading
       .then(() => this.#handle.close())
       .then(
@@ -100,11 +100,11 @@ class FileBody extends Readable {
       this.push(null);
       return;
     }
-    // Plain allocation: a slice of Node's shared pool would pin the pool for as long as one reader is slow.
+    // Plain allocation: a slice of Node's shared pool would pin the pool as long as a reader is slow.
     const { bytesRead, buffer } = await this.#handle.read(Buffer.allocUnsafeSlow(wanted), 0, wanted, this.#position);
     if (bytesRead === 0) throw new Error('The file is shorter than it was when it was opened.');
     this.#position += bytesRead;
-    // before the last of them: what has been read since it was opened may be of two files
+    // before the last bytes: check that the file was not changed while it was read
     if (this.#position === this.#end && (await this.#handle.stat({ bigint: true })).mtimeNs !== this.#mtimeNs)
       throw new Error('The file was changed while it was read.');
     if (!this.destroyed) this.push(buffer.subarray(0, bytesRead));

@@ -9,9 +9,11 @@ interface Target {
   handle: FileHandle;
   temporary: string;
   target: string;
-  /** Of the folder for objects. */
+  /** The folder for objects. */
   root: string;
-  /** Told how the file is once all of it is on disk, before anybody else can see it. */
+  /** Bytes that the file has already. */
+  from?: number;
+  /** Called with the file's state once all of it is on disk and before it becomes visible. */
   noted: (written: BigIntStats) => void;
 }
 
@@ -23,23 +25,29 @@ export class FilesystemWriter implements ObjectWriter {
   readonly #root: string;
   readonly #noted: Target['noted'];
   readonly #signal: AbortSignal;
-  #position = 0;
-  /** `committing` is also where a commit that failed stays: its rename may have happened. */
+  #position: number;
+  /** A failed commit stays `committing`: its rename may have happened. */
   #state: 'writing' | 'committing' | 'committed' | 'aborted' = 'writing';
 
-  constructor({ handle, temporary, target, root, noted }: Target, signal: AbortSignal) {
+  constructor({ handle, temporary, target, root, from = 0, noted }: Target, signal: AbortSignal) {
     this.#handle = handle;
     this.#temporary = temporary;
     this.#target = target;
     this.#root = root;
+    this.#position = from;
     this.#noted = noted;
     this.#signal = signal;
+  }
+
+  /** Bytes written so far. */
+  get position(): number {
+    return this.#position;
   }
 
   async write(part: Buffer): Promise<void> {
     this.#signal.throwIfAborted();
     try {
-      // A disk that fills up takes some of the bytes first and only refuses the rest.
+      // A full disk accepts some of the bytes before it refuses the rest.
       for (let at = 0; at < part.length; ) {
         const { bytesWritten } = await this.#handle.write(part, at, part.length - at, this.#position);
         at += bytesWritten;
@@ -53,7 +61,7 @@ export class FilesystemWriter implements ObjectWriter {
   async commit(): Promise<void> {
     this.#signal.throwIfAborted();
     try {
-      // "What is acknowledged is stored": the bytes, then the name, then the folder that holds the name.
+      // "What is acknowledged is stored": first the bytes, then the name, then the folder with the name.
       await this.#handle.sync();
       this.#noted(await this.#handle.stat({ bigint: true }));
       await this.#handle.close();
@@ -81,7 +89,7 @@ export class FilesystemWriter implements ObjectWriter {
   }
 }
 
-/** Makes `folder` and what is missing above it, down from `root`, each name on disk before anything is put in. */
+/** Creates `folder` and its missing parents below `root`, and syncs each name before anything is put inside. */
 async function makeFolders(folder: string, root: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
@@ -91,7 +99,7 @@ async function makeFolders(folder: string, root: string): Promise<void> {
   }
 }
 
-async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
     await handle.sync();
@@ -114,11 +122,11 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** A failed system call as the port's error. The path in it stays in the cause, which only the operator sees. */
+/** Turns a failed system call into the port's error. Its path stays in the cause, which only the operator sees. */
 export function toStoreError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
   const code = errnoOf(error);
-  // EDQUOT: the user's quota rather than the disk; the same for whoever wants to store a file.
+  // EDQUOT: the user's quota instead of the disk; the effect is the same.
   if (code === 'ENOSPC' || code === 'EDQUOT') return new GatewayError('store_full', {}, error);
   return descriptorsExhausted(error) ?? new GatewayError('store_unavailable', {}, error);
 }

@@ -8,9 +8,10 @@ import type { ObjectRead, ObjectStore, ObjectStoreDeps } from '../../gateway/por
 import { inTime } from './filesystem-in-time.js';
 import { Marks } from './filesystem-marks.js';
 import { asStat, openBody } from './filesystem-reader.js';
+import { filesystemResumable } from './filesystem-resumable.js';
 import { errnoOf, FilesystemWriter, toStoreError } from './filesystem-writer.js';
 
-/** One machine's disk. Replicas need a store they all see, which is S3. */
+/** One machine's disk. Replicas need a store that all of them reach: S3. */
 export const settings = z
   .strictObject({
     path: z
@@ -18,25 +19,25 @@ export const settings = z
       .min(1)
       .optional()
       .describe(
-        'Folder for the files, made when missing (mode 0700). Relative to the working directory. Default: one of this ' +
-          "gateway's own below $XDG_STATE_HOME/wharf or ~/.local/state/wharf (Library/Application Support on macOS, " +
-          '%LOCALAPPDATA% on Windows). A folder that a stdio server is given, as cwd or in an argument, is refused.',
+        'Folder for the files, created if missing (mode 0700). Relative to the working directory. Default: a ' +
+          'folder for this gateway below $XDG_STATE_HOME/wharf or ~/.local/state/wharf (Library/Application Support ' +
+          'on macOS, %LOCALAPPDATA% on Windows). Wharf refuses a folder that a stdio server has access to as cwd or ' +
+          'through an argument.',
       ),
   })
   .meta({ examples: [{ path: '/var/lib/wharf' }] });
 
 /**
- * The disk takes any size; 1 MiB costs no more CPU than 5 MiB and lets `limits.partMemory` carry five times as many
- * files at once.
+ * The disk takes any size. 1 MiB costs no more CPU than 5 MiB and allows five times as many files at once within
+ * `limits.partMemory`.
  */
 const PART_SIZE = 1024 * 1024;
 
-/** No dot, so no `..`; no empty segment, so no absolute path. A key that does not fit was not made by Wharf. */
+/** Without dots, so without `..`; without empty segments, so never absolute. Any other key was not made by Wharf. */
 const KEY = /^(?=.{1,200}$)[\w-]+(\/[\w-]+)*$/;
 
 /**
- * Objects as files: `<path>/objects/<key>`, written in `<path>/tmp/` and moved into place when they are complete and
- * on disk.
+ * Objects as files: `<path>/objects/<key>`, written in `<path>/tmp/` and moved into place once complete and on disk.
  */
 export function create(
   config: z.output<typeof settings>,
@@ -70,6 +71,8 @@ export function create(
         throw toStoreError(error);
       }
     },
+
+    resumable: filesystemResumable({ tmp, root: objects, pathOf, noted: (key, written) => marks.note(key, written) }),
 
     async get(key, { range, signal }): Promise<ObjectRead> {
       signal.throwIfAborted();
@@ -147,7 +150,7 @@ export function create(
   return inTime(store, timeouts.store);
 }
 
-/** ENOTDIR: the beginning of the key is itself an object. */
+/** ENOTDIR: a prefix of the key is itself an object. */
 function isAbsence(error: unknown): boolean {
   return errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR';
 }

@@ -2,8 +2,9 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectStat, ObjectStore, ObjectStoreDeps, ObjectWriter } from '../../gateway/ports/object-store.js';
+import { MemoryResumable } from './memory-resumable.js';
 
-/** For tests and trials: everything is gone when the process ends, and no other replica sees it. */
+/** For tests and trials: the objects are lost when the process ends, and other replicas cannot see them. */
 export const settings = z.strictObject({
   maxBytes: z
     .number()
@@ -11,11 +12,11 @@ export const settings = z.strictObject({
     .positive()
     .default(256 * 1024 * 1024)
     .describe(
-      'Bytes of all objects together; past it a write fails with "the object store is full". Default 268435456.',
+      'Bytes of all objects together. Past it a write fails with "the object store is full". Default 268435456.',
     ),
 });
 
-/** Same as the disk's, so that what is reserved per file does not depend on which of the two is used. */
+/** Equal to the disk's, so that both reserve the same per file. */
 const PART_SIZE = 1024 * 1024;
 
 interface StoredObject {
@@ -41,9 +42,22 @@ export function create(config: z.output<typeof settings>, deps: Pick<ObjectStore
     objects.delete(key);
   };
 
+  const resumable = new MemoryResumable({
+    now: () => deps.clock.now(),
+    take: (bytes) => {
+      if (used + bytes > config.maxBytes) throw new GatewayError('store_full');
+      used += bytes;
+    },
+    put: (key, bytes) => {
+      drop(key);
+      objects.set(key, { bytes, modifiedAt: deps.clock.now() });
+    },
+  });
+
   return {
     name: 'memory',
     partSize: PART_SIZE,
+    resumable,
 
     async create(key, signal) {
       signal.throwIfAborted();
@@ -58,7 +72,7 @@ export function create(config: z.output<typeof settings>, deps: Pick<ObjectStore
       const writer: ObjectWriter = {
         async write(part) {
           signal.throwIfAborted();
-          // Removed by removeUnfinished meanwhile: as on S3, where the upload's id is no longer known.
+          // Removed by removeUnfinished meanwhile. S3 behaves the same: it no longer knows the upload's id.
           if (!unfinished.has(writer)) throw new GatewayError('store_unavailable');
           if (used + part.length > config.maxBytes) throw new GatewayError('store_full');
           parts.push(Buffer.from(part));
@@ -112,7 +126,7 @@ export function create(config: z.output<typeof settings>, deps: Pick<ObjectStore
     async removeUnfinished(olderThan) {
       const old = [...unfinished.values()].filter((one) => one.startedAt < olderThan);
       for (const one of old) one.forget();
-      return old.length;
+      return old.length + resumable.removeUnfinished(olderThan);
     },
 
     async prepare() {},
@@ -120,12 +134,13 @@ export function create(config: z.output<typeof settings>, deps: Pick<ObjectStore
     async close() {
       objects.clear();
       unfinished.clear();
+      resumable.clear();
       used = 0;
     },
   };
 }
 
-/** Pieces as a socket would bring them, so that a consumer meets backpressure here too. */
+/** Pieces of a socket's size, so that a consumer has to handle backpressure here too. */
 function* slices(bytes: Buffer): Generator<Buffer> {
   const SLICE = 64 * 1024;
   for (let at = 0; at < bytes.length; at += SLICE) yield bytes.subarray(at, at + SLICE);

@@ -5,8 +5,8 @@ import { storeTimeout, toStoreError } from './s3-errors.js';
 const READY_BYTES = 256 * 1024;
 
 /**
- * The body of an answer, whose failures are the port's errors. A store that falls silent in the middle is given up
- * after `silenceMs`; a reader that takes its time is not, since the clock runs only while bytes are wanted.
+ * The body of an answer, with the port's errors. A store that goes silent is given up after `silenceMs`. A slow reader
+ * is not, because the clock runs only while bytes are wanted.
  */
 export class S3Body extends Readable {
   readonly #source: Readable;
@@ -21,6 +21,9 @@ export class S3Body extends Readable {
     this.#signal = signal;
     this.#silenceMs = silenceMs;
     signal.addEventListener('abort', this.#onAbort, { once: true });
+    // A connection may be lost before anything reads, and an error without a listener ends the process. A reader that
+    // comes later gets it all the same.
+    this.on('error', () => {});
     source.pause();
     source.on('data', (chunk: Buffer) => this.#take(chunk));
     source.once('end', () => {

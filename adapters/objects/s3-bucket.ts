@@ -12,10 +12,10 @@ export interface BucketSettings {
   expireAfterDays?: number | undefined;
 }
 
-/** The rule's name in the bucket. Rules under other names are the operator's and stay. */
+/** The rule's name in the bucket. Rules with other names are the operator's and stay. */
 const RULE_ID = 'wharf';
 
-/** A multipart upload lives as long as one message; a day is far beyond every time-out. */
+/** A multipart upload lives as long as one message, far less than a day. */
 const UNFINISHED_DAYS = 1;
 
 /** @throws an Error that tells the operator which bucket, where, and what to do */
@@ -64,7 +64,7 @@ export async function prepareBucket(s3: Connection, settings: BucketSettings): P
 
 async function createBucket(s3: Connection, settings: BucketSettings, abortSignal: AbortSignal): Promise<void> {
   const { sdk, client, bucket } = s3;
-  // AWS wants every region but its first one named; other stores know only their own names for places.
+  // AWS requires a constraint for every region but its first; other stores use their own location names.
   const elsewhere = settings.endpoint === undefined && settings.region !== 'us-east-1';
   const constraint = elsewhere
     ? { CreateBucketConfiguration: { LocationConstraint: settings.region as BucketLocationConstraint } }
@@ -77,7 +77,7 @@ async function createBucket(s3: Connection, settings: BucketSettings, abortSigna
   }
 }
 
-/** Puts our rule among those the bucket has: S3 knows only how to replace them all. */
+/** Adds our rule to those of the bucket: S3 can only replace them all. */
 async function putLifecycle(s3: Connection, settings: BucketSettings, abortSignal: AbortSignal): Promise<void> {
   const { sdk, client, bucket: Bucket } = s3;
   let others: LifecycleRule[] = [];
@@ -102,7 +102,7 @@ async function putLifecycle(s3: Connection, settings: BucketSettings, abortSigna
   );
 }
 
-/** What the store said, for the operator: the setting that it took too long for, the S3 code and status, or the connection's error. */
+/** The store's reason, for the operator: the time-out's setting, the S3 code and status, or the connection's error. */
 function reasonOf(error: unknown): string {
   if (error instanceof GatewayError && error.code === 'store_timeout') {
     return `it did not answer within ${error.facts.limit} = ${error.facts.allowed} ms`;
@@ -111,6 +111,6 @@ function reasonOf(error: unknown): string {
   if (cause === undefined) return message;
   const status = statusOf(cause);
   if (status === 0) return cause.code ?? cause.message;
-  // The answer to a HEAD has no body, and so no code.
+  // The answer to a HEAD has no body, and therefore no code.
   return cause.name === 'Unknown' ? `HTTP ${status}` : `${cause.name}, HTTP ${status}`;
 }

@@ -11,8 +11,8 @@ export interface Connection {
   /** `timeouts.store` */
   readonly timeoutMs: number;
   /**
-   * Runs one step against the store under its deadline; what it throws is a GatewayError or the signal's reason.
-   * @param ms less than `timeouts.store` for what belongs to a step that has taken the rest
+   * Runs one step against the store under its deadline; throws a GatewayError or the signal's reason.
+   * @param ms less than `timeouts.store` when another step has used the rest
    */
   run<T>(step: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal, ms?: number): Promise<T>;
 }
@@ -27,26 +27,29 @@ export interface ConnectionSettings {
   signPayload: boolean;
 }
 
-/** Two lost answers in a row are still found out; a third means the store is not there. */
+/** Recovers from two lost answers in a row; a third means that the store is down. */
 const MAX_ATTEMPTS = 3;
 
-/** More than the files that `limits.partMemory` lets be written at once, so that nothing queues where nobody sees it. */
+/**
+ * More than the number of files that `limits.partMemory` lets be written at once, so that no request queues inside the
+ * SDK, where Wharf cannot see it.
+ */
 const MAX_SOCKETS = 1024;
 
-/** A host that answers at all takes the connection at once; this leaves time for another try before the deadline. */
+/** A host that answers at all accepts a connection at once; this leaves time for a retry before the deadline. */
 const LONGEST_CONNECT_MS = 5000;
 
-/** The SDK would otherwise write its warnings to the console. */
+/** Keeps the SDK from writing its warnings to the console. */
 const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 
 export function makeClient(sdk: Sdk, settings: ConnectionSettings, timeoutMs: number): S3Client {
   const agent = { keepAlive: true, maxSockets: MAX_SOCKETS };
   const config: S3ClientConfig = {
     region: settings.region,
-    // Under a host name such as http://s3:9000 the SDK would otherwise ask for http://bucket.s3:9000.
+    // With a host name such as http://s3:9000 the SDK would otherwise use http://bucket.s3:9000.
     forcePathStyle: settings.forcePathStyle ?? settings.endpoint !== undefined,
     maxAttempts: MAX_ATTEMPTS,
-    // The SDK waits for ever by default; one store that hangs then holds all sockets.
+    // The SDK waits for ever by default, so one hanging store would hold all sockets.
     requestHandler: {
       connectionTimeout: Math.min(LONGEST_CONNECT_MS, timeoutMs),
       requestTimeout: timeoutMs,
@@ -59,7 +62,7 @@ export function makeClient(sdk: Sdk, settings: ConnectionSettings, timeoutMs: nu
     // Ceph before 18 refuses the checksum trailers that the SDK sends by default, and each byte would be hashed again.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // From 2 MiB on the SDK would ask before sending a body, on a new connection for every part.
+    // From 2 MiB on the SDK would send `Expect` before a body, on a new connection for every part.
     expectContinueHeader: false,
   };
   if (settings.endpoint !== undefined) config.endpoint = settings.endpoint;
@@ -75,7 +78,7 @@ export function makeClient(sdk: Sdk, settings: ConnectionSettings, timeoutMs: nu
 /**
  * Otherwise the SDK hashes every part for its signature. CPU seconds per GiB in 5 MiB parts on one core of the
  * developers' machine: unsigned 0.7–1.0, signed 1.5–1.9, unsigned with Content-MD5 2.2–2.6. TLS protects the bytes
- * already; where there is none, the signed hash is both cheaper and stronger than the MD5, and every store checks it.
+ * already. Without TLS, the signed hash is cheaper and stronger than the MD5, and every store checks it.
  */
 function leavePayloadUnsigned(client: S3Client): void {
   client.middlewareStack.add(
@@ -102,7 +105,7 @@ export function connect(sdk: Sdk, client: S3Client, bucket: string, timeoutMs: n
       const deadline = setTimeout(() => controller.abort(storeTimeout(timeoutMs)), ms);
       const forward = () => controller.abort(signal?.reason);
       signal?.addEventListener('abort', forward, { once: true });
-      // The SDK looks at the signal between tries only after its pause, so the wait is ended here.
+      // The SDK checks the signal between attempts only after its pause, so the wait is ended here.
       const aborted = new Promise<never>((_, reject) => {
         controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true });
       });

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../gateway/errors.js';
 import { descriptorsExhausted } from '../../gateway/errors-of-system.js';
 
-/** What stores call "no room": Ceph, MinIO (disk, bucket quota), and the generic names others use. */
+/** Codes for a full store: Ceph, MinIO (disk, bucket quota), and generic ones. */
 const FULL_CODES = new Set([
   'QuotaExceeded',
   'InsufficientStorage',
@@ -10,10 +10,10 @@ const FULL_CODES = new Set([
   'XMinioAdminBucketQuotaExceeded',
 ]);
 
-/** The SDK calls a reset connection "TimeoutError" too; only the code tells them apart. */
+/** The SDK calls a reset connection "TimeoutError" too; only the code distinguishes them. */
 const RESET_CODES = new Set(['ECONNRESET', 'EPIPE']);
 
-/** A failed request as the port's error, with what is harmless of the SDK's error as its cause. */
+/** Turns a failed request into the port's error, with the harmless part of the SDK's error as its cause. */
 export function toStoreError(error: unknown, timeoutMs: number): GatewayError {
   if (error instanceof GatewayError) return error;
   const { name, code, status } = factsOf(error);
@@ -35,7 +35,7 @@ export function isMissing(error: unknown): boolean {
   return status === 404 && name !== 'NoSuchBucket';
 }
 
-/** Whether the store refused with this S3 error code, such as `NoSuchUpload`. */
+/** True when the store refused with this S3 error code, such as `NoSuchUpload`. */
 export function isCode(error: unknown, code: string): boolean {
   return factsOf(error).name === code;
 }
@@ -59,9 +59,9 @@ function factsOf(error: unknown): { name: string; code: string; status: number }
 }
 
 /**
- * A copy of what the operator needs. The SDK's error itself also leads to the request with its Authorization header
- * (over a property that cannot be deleted), and quotes the store's answer: on a signature that does not match that is
- * the access key, the string to sign and the signature.
+ * A copy of what the operator needs. The SDK's error also references the request with its Authorization header (in a
+ * property that cannot be deleted) and quotes the store's answer: for a wrong signature that contains the access key,
+ * the string to sign and the signature.
  */
 function harmless(error: unknown): Error | undefined {
   if (typeof error !== 'object' || error === null) return undefined;

@@ -12,36 +12,64 @@ const MAX_PARTS = 10_000;
  */
 const ABORT_ROUNDS = 3;
 
+/** A multipart upload that has been begun, and the parts it has. */
+export interface BegunUpload {
+  uploadId: string;
+  parts: UploadedPart[];
+}
+
+export interface UploadedPart {
+  PartNumber: number;
+  ETag: string | undefined;
+}
+
 /**
- * One object on its way to S3. If the first write is also the last, it is one PutObject with a known length, a third
- * of the requests. Otherwise a multipart upload, one part per write: 5 MiB in memory whatever the object's size.
+ * One object on its way to S3. If the first write is also the last, it is one PutObject with a known length, a third of
+ * the requests. Otherwise it is a multipart upload with one part per write: 5 MiB in memory whatever the object's size.
  */
 export class S3Writer implements ObjectWriter {
   readonly #s3: Connection;
   readonly #key: string;
   readonly #signal: AbortSignal;
   readonly #partSize: number;
-  readonly #parts: { PartNumber: number; ETag: string | undefined }[] = [];
+  readonly #parts: UploadedPart[] = [];
   #size = 0;
-  /** CreateMultipartUpload was sent; there may be an upload even when its answer, and with it the id, was lost. */
+  /** CreateMultipartUpload was sent. The upload may exist even if the answer, and with it the id, was lost. */
   #multipart = false;
   #uploadId: string | undefined;
-  /** PutObject or Complete was sent: there may be an object, whatever was answered. */
+  /** PutObject or Complete was sent: the object may exist, whatever the answer. */
   #mayExist = false;
   #stored = false;
   #committed = false;
+  #isCertain = true;
 
-  constructor(s3: Connection, key: string, signal: AbortSignal, partSize: number) {
+  /** @param begun what it goes on with, if it does */
+  constructor(s3: Connection, key: string, signal: AbortSignal, partSize: number, begun?: BegunUpload) {
     this.#s3 = s3;
     this.#key = key;
     this.#signal = signal;
     this.#partSize = partSize;
+    if (!begun) return;
+    this.#multipart = true;
+    this.#uploadId = begun.uploadId;
+    this.#parts = [...begun.parts];
+    this.#size = begun.parts.length * partSize;
+  }
+
+  /** The multipart upload, once there is one, and how many parts it has. */
+  get begun(): { uploadId: string | undefined; parts: number } {
+    return { uploadId: this.#uploadId, parts: this.#parts.length };
+  }
+
+  /** False when the object was found rather than made: it may be of another writer's making then. */
+  get isCertain(): boolean {
+    return this.#isCertain;
   }
 
   async write(part: Buffer, last: boolean): Promise<void> {
     if (last && !this.#multipart) return this.#put(part);
     this.#uploadId ??= await this.#begin();
-    // A file that ends on a part's border: the last write has nothing, and S3 need not take an empty part.
+    // A file that ends at a part's border: the last write is empty, and S3 need not accept an empty part.
     if (part.length > 0) await this.#uploadPart(part, this.#uploadId);
   }
 
@@ -117,11 +145,12 @@ export class S3Writer implements ObjectWriter {
       await this.#s3.run((abortSignal) => this.#s3.client.send(command, { abortSignal }), this.#signal);
     } catch (error) {
       this.#signal.throwIfAborted();
-      // The answer may be lost, or a repeated Complete be refused because the first one was carried out. The key is
-      // used by this writer alone, so an object of the right size under it is the one just completed. A store that has
-      // let the time run out is not asked again: the error would come after twice the time that it names.
+      // The answer may be lost, or a repeated Complete refused because the first one succeeded. Only this writer uses
+      // the key, so an object of the right size under it is the completed one. A store that has used up the time is not
+      // asked again: the error would come after twice the time that it names.
       const left = until - performance.now();
       if (left <= 0 || !(await this.#exists(left).catch(() => false))) throw error;
+      this.#isCertain = false;
     }
     this.#stored = true;
   }
@@ -143,7 +172,10 @@ export class S3Writer implements ObjectWriter {
     return size === this.#size;
   }
 
-  /** Aborts the upload under its id, then whatever is still listed under the key: parts that came late, lost answers. */
+  /**
+   * Aborts the upload by its id, then every upload still listed under the key, because parts may arrive late and
+   * answers get lost.
+   */
   async #abortUploads(): Promise<void> {
     if (this.#uploadId !== undefined) await this.#abortUpload(this.#uploadId);
     for (let round = 1; round <= ABORT_ROUNDS; round += 1) {
@@ -172,7 +204,7 @@ export class S3Writer implements ObjectWriter {
         const { Uploads = [] } = await this.#s3.client.send(command, { abortSignal });
         return Uploads.flatMap((one) => (one.Key === this.#key && one.UploadId !== undefined ? [one.UploadId] : []));
       } catch (error) {
-        // Not allowed to this key, or unknown to this store: then aborting by id has to be enough.
+        // Listing is not allowed to these credentials, or unknown to this store: aborting by id must suffice.
         if (this.#uploadId !== undefined && [403, 405, 501].includes(statusOf(error))) return [];
         throw error;
       }

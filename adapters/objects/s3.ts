@@ -6,6 +6,7 @@ import { S3Body } from './s3-body.js';
 import { prepareBucket } from './s3-bucket.js';
 import { connect, makeClient } from './s3-connection.js';
 import { isCode, isMissing, statusOf } from './s3-errors.js';
+import { s3Resumable } from './s3-resumable.js';
 import { S3Writer } from './s3-writer.js';
 
 /** Any S3: AWS, Ceph, MinIO, R2 and the like. */
@@ -19,21 +20,21 @@ export const settings = z
     endpoint: z
       .url({ protocol: /^https?$/ })
       .optional()
-      .describe('Where the store listens, as Wharf reaches it. Default: AWS.'),
+      .describe('URL at which Wharf reaches the store. Default: AWS.'),
     publicEndpoint: z
       .url({ protocol: /^https?$/ })
       .optional()
-      .describe('Where the same store listens for clients; presigned links are made for it. Default: `endpoint`.'),
+      .describe('URL at which clients reach the store, for presigned links. Default: `endpoint`.'),
     forcePathStyle: z
       .boolean()
       .optional()
-      .describe('Bucket in the path instead of the host name. Default: true when `endpoint` is set.'),
+      .describe('Put the bucket into the path instead of the host name. Default: true when `endpoint` is set.'),
     prefix: z
       .string()
       .max(100)
       .regex(/^(?:[\w.-]+\/)*$/, 'must be empty or end with "/", without "/" at its beginning')
       .default('')
-      .describe('Put before every key, so that several products can share a bucket. Default none.'),
+      .describe('Prefix of every key, so that several products can share a bucket. Default none.'),
     accessKeyId: z
       .string()
       .min(1)
@@ -44,12 +45,12 @@ export const settings = z
       .string()
       .min(1)
       .optional()
-      .describe('For temporary credentials; links made with them end with them.'),
+      .describe('For temporary credentials. Links made with them expire with them.'),
     lifecycle: z
       .boolean()
       .default(false)
       .describe(
-        'Whether to keep a rule named "wharf" in the bucket, by which the store itself removes unfinished uploads after a day. Default false.',
+        'Whether to keep a rule named "wharf" in the bucket, which lets the store itself remove unfinished uploads after a day. Default false.',
       ),
     expireAfterDays: z
       .number()
@@ -57,13 +58,13 @@ export const settings = z
       .positive()
       .optional()
       .describe(
-        'With `lifecycle`: days after which the store removes a file, in use or not. Default never: files are removed once their record has expired.',
+        'With `lifecycle`: days after which the store removes a file, in use or not. Default never: Wharf removes files whose record has expired.',
       ),
     signPayload: z
       .boolean()
       .default(false)
       .describe(
-        'Whether each part is hashed and the hash signed, so that the store refuses altered bytes; for a way to it without TLS. Default false; Wharf warns where `endpoint` is http:// and another machine.',
+        'Whether each part is hashed and the hash signed, so that the store refuses altered bytes, for connections without TLS. Default false; Wharf warns if `endpoint` is http:// on another machine.',
       ),
   })
   .refine((s) => (s.accessKeyId === undefined) === (s.secretAccessKey === undefined), {
@@ -90,7 +91,7 @@ export const settings = z
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-/** Without TLS and without a signature over them, nothing tells that bytes were altered on their way to the store. */
+/** Without TLS and without a signature over the bytes, altering them on their way to the store goes unnoticed. */
 export function warnings({ endpoint, signPayload }: z.output<typeof settings>) {
   if (endpoint === undefined || signPayload) return [];
   const { protocol, hostname } = new URL(endpoint);
@@ -115,7 +116,7 @@ export async function create(
     import('@aws-sdk/s3-request-presigner'),
   ]);
   const client = makeClient(sdk, config, timeoutMs);
-  // Host and port are part of a signature, so links for another address need a client that signs for that address.
+  // A signature covers host and port, so links for another address need a client that signs for that address.
   const signer =
     config.publicEndpoint === undefined
       ? client
@@ -131,6 +132,8 @@ export async function create(
       signal.throwIfAborted();
       return new S3Writer(s3, config.prefix + key, signal, PART_SIZE);
     },
+
+    resumable: s3Resumable(s3, config.prefix, PART_SIZE),
 
     async get(key, { range, signal }): Promise<ObjectRead> {
       const Range = range === undefined ? undefined : `bytes=${range.start}-${range.end}`;
@@ -171,7 +174,7 @@ export async function create(
     },
 
     async remove(key) {
-      // S3 answers 204 whether or not there was an object.
+      // S3 answers 204 whether or not the object existed.
       await s3.run((abortSignal) => client.send(new sdk.DeleteObjectCommand(target(key)), { abortSignal }));
     },
 

@@ -4,35 +4,35 @@ import { GatewayError } from '../../gateway/errors.js';
 import type { Owner } from '../../gateway/ports/owner.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
 
-/** One process only: a second replica sees none of it, and a restart forgets it. */
+/** One process only: other replicas cannot see it, and a restart loses it. */
 export const settings = z.strictObject({
   maxKeys: z
     .number()
     .int()
     .positive()
     .default(100_000)
-    .describe('Keys (sessions, files, tickets) held at one time; past it a new one is refused. Default 100000.'),
+    .describe('Keys (sessions, files, tickets) held at one time. Past it a new one is refused. Default 100000.'),
 });
 
-/** Expired keys are also forgotten when they are touched; this is for those that nobody asks for again. */
+/** Expired keys are also removed when they are read; this removes the others. */
 const PURGE_EVERY_MS = 60_000;
 
 interface Entry {
   value: string;
-  /** Milliseconds since the epoch from which on the entry is no longer there. */
+  /** Milliseconds since the epoch at which the entry expires. */
   expiresAt: number;
-  /** Whose key it is. */
+  /** The key's owner. */
   owner: Owner;
 }
 
-/** A state store in the process's own memory. Every verb runs in one turn of the event loop, hence atomically. */
+/** A state store in the process's own memory. Every verb runs in one turn of the event loop, so it is atomic. */
 export function create(
   config: z.output<typeof settings>,
   { clock, sharing }: Pick<StateStoreDeps, 'clock' | 'sharing'>,
 ): StateStore {
   const entries = new Map<string, Entry>();
   const ledger = new Ledger({ limit: 'state.maxKeys', total: config.maxKeys, sharing });
-  /** No entry expires before this. Without it a full store would walk all its keys for each one it refuses. */
+  /** Earliest expiry of any entry. Without it a full store would check all its keys for each refusal. */
   let earliest = Number.POSITIVE_INFINITY;
 
   const forget = (key: string, entry: Entry): void => {
@@ -92,7 +92,7 @@ export function create(
     async replace(key, expected, value, ttlMs) {
       const entry = living(key);
       if (entry?.value !== expected) return false;
-      // what is there already must not be lost for want of room
+      // an existing entry must not be lost for lack of room
       ledger.give(keysFor(entry.value), entry.owner);
       ledger.add(keysFor(value), entry.owner);
       entry.value = value;

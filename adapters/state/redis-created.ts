@@ -2,13 +2,13 @@ import { Ledger, type Refusal, type Sharing } from '../../gateway/budget/ledger.
 import type { Clock } from '../../gateway/ports/clock.js';
 import type { Owner } from '../../gateway/ports/owner.js';
 
-/** Keys are forgotten together with all that expire in the same minute: a count per key would be a copy of Redis. */
+/** Keys that expire in the same minute are forgotten together: a count per key would be a copy of Redis. */
 const TOGETHER_MS = 60_000;
 
 /**
- * The keys that this process has created and whose first time to live is not over. What is removed before its time
- * counts until then, and what another replica creates does not count at all: it bounds what one caller or one server can
- * make a replica write, not what is in Redis.
+ * Counts the keys that this process has created and whose first time to live is not over. A key removed early counts
+ * until then, and keys of other replicas do not count: this bounds what one caller or one server can make a replica
+ * write, not what is in Redis.
  */
 export class CreatedKeys {
   readonly #ledger: Ledger;
@@ -23,8 +23,8 @@ export class CreatedKeys {
   }
 
   /**
-   * Counts a key that is about to be created.
-   * @param keys for how many it counts
+   * Counts a key before it is created.
+   * @param keys the number of keys that it counts as
    */
   take(owner: Owner, ttlMs: number, keys: number): { refusal: Refusal } | { undo: () => void } {
     this.#forgetExpired();

@@ -6,43 +6,42 @@ import { GatewayError } from '../../gateway/errors.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
 import { CreatedKeys } from './redis-created.js';
 
-/** Redis 6.2 or newer, or anything that speaks as it does. */
+/** Redis 6.2 or newer, or a compatible server. */
 export const settings = z
   .strictObject({
     url: z
       .string()
       .regex(/^rediss?:\/\/[^/]/, 'must begin with redis:// or rediss:// (TLS) and name a host')
-      .describe('Where Redis listens: redis[s]://[user:password@]host[:port][/database].'),
+      .describe('URL of Redis: redis[s]://[user:password@]host[:port][/database].'),
     keyPrefix: z
       .string()
       .max(100)
       .default('wharf:')
-      .describe('Put before every key, so that several products can share one database. Default "wharf:".'),
+      .describe('Prefix of every key, so that several products can share one database. Default "wharf:".'),
     maxKeys: z
       .number()
       .int()
       .positive()
       .optional()
       .describe(
-        'Keys (sessions, files, tickets) that each replica may have created whose first time to live is not over; one caller, or one server, may take `limits.share` of them. Default: as many as Redis takes.',
+        'Most keys (sessions, files, tickets) created by each replica whose first time to live is not over; one caller, or one server, may take `limits.share` of them. Default: as many as Redis takes.',
       ),
   })
   .meta({ examples: [{ url: `rediss://wharf:\${REDIS_PASSWORD}@redis.example.com:6379/0` }] });
 
-/** Longest pause between two tries to connect again: Redis is used again at most this long after it came back. */
+/** Longest pause between two attempts to reconnect: Redis is used again at most this long after it came back. */
 const LONGEST_RECONNECT_PAUSE_MS = 1000;
 
-/** The least time for a connection: steps do not wait for it any longer than they do for an answer. */
+/** Shortest time-out for a connection. Steps do not wait for it any longer than for an answer. */
 const LEAST_CONNECT_MS = 2000;
 
 /**
- * A connection on which commands wait and nothing comes back for this many time-outs is given up. Redis that is merely
- * stopped would be waited for, but a connection whose other end is gone without a word looks the same, and every
- * command sent into it stays queued in memory.
+ * After this many time-outs without any reply, a connection with waiting commands is given up. A paused Redis could be
+ * waited for, but a connection whose peer vanished looks the same, and every command sent to it stays queued in memory.
  */
 const TIMEOUTS_BEFORE_RECONNECT = 4;
 
-/** One step in Redis, so that between reading and writing no other replica comes in. Both touch only KEYS[1]. */
+/** Each script is one atomic step: no other replica acts between its read and its write. Both use only KEYS[1]. */
 const SCRIPTS = {
   extendKey: {
     numberOfKeys: 1,
@@ -59,7 +58,7 @@ return 1`,
   },
 };
 
-/** What the library makes of `SCRIPTS`; it declares no types for them itself. */
+/** The methods that the library creates from `SCRIPTS`, without declaring types for them. */
 interface ScriptCommands {
   extendKey(key: string, ttlMs: number): Promise<number>;
   replaceKey(key: string, expected: string, value: string, ttlMs: number): Promise<number>;
@@ -79,24 +78,24 @@ export async function create(
     connectTimeout: Math.max(deps.timeouts.state, LEAST_CONNECT_MS),
     disconnectTimeout: deps.timeouts.state,
     socketTimeout: TIMEOUTS_BEFORE_RECONNECT * deps.timeouts.state,
-    // With the defaults of these two, commands to a Redis that does not answer pend for ever, and 100,000 of them take
-    // 196 MiB. A refused request is better than one that hangs.
+    // With the library's defaults, commands to an unresponsive Redis stay pending for ever, and 100,000 of them take
+    // 196 MiB. A refused request is better than a hanging one.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
-    // Sent again after a reconnect, a GETDEL whose answer was lost would come back empty: nobody would get the value.
+    // If a GETDEL whose answer was lost were sent again, it would return nothing, and the value would be lost.
     autoResendUnfulfilledCommands: false,
     retryStrategy: (times) =>
       Math.min(50 * 2 ** Math.min(times, 10), LONGEST_RECONNECT_PAUSE_MS) * (0.5 + Math.random() / 2),
-    // A primary that became a replica says so only to writes: connect again, to wherever the name points now.
+    // A primary that became a replica only shows it on writes: reconnect to the server that the name points to now.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   }) as Redis & ScriptCommands;
   const unwatch = watch(client, deps.log);
   const { maxKeys } = config;
   const created = maxKeys === undefined ? undefined : new CreatedKeys(maxKeys, deps.sharing, deps.clock);
 
-  /** The first connection, and the only one that is waited for. What came of it shows in `status`. */
+  /** The first connection, the only one that is awaited. `status` shows its outcome. */
   const opening = client.connect().catch(() => undefined);
-  // Not the library's own time-out of commands, whose timers come before what a busy process has yet to read.
+  // Not the library's own command time-out: its timers fire before a busy process has read the answers.
   const patience = new Patience(deps.timeouts.state);
   const late = () => new Error(`Redis did not answer within ${deps.timeouts.state} ms.`);
 
@@ -120,7 +119,7 @@ export async function create(
         const { refusal } = counted;
         throw new GatewayError('state_full', { ...refusalFacts(refusal), actual: refusal.actual - keys });
       }
-      // what has failed may have been written all the same, so it counts
+      // a failed write may have happened, so it counts
       const isNew = (await run(() => client.set(key, value, 'PX', whole(ttlMs), 'NX'))) === 'OK';
       if (!isNew) counted?.undo();
       return isNew;
@@ -151,7 +150,7 @@ export async function create(
     },
 
     async close() {
-      // Not QUIT: that would wait for a Redis that may no longer answer. Every step has been awaited by its caller.
+      // Not QUIT, which would wait for a Redis that may not answer. Callers have awaited every step.
       unwatch();
       client.disconnect();
     },
@@ -159,8 +158,8 @@ export async function create(
 }
 
 /**
- * One line when the connection is lost and one when it is back, however often it is tried in between.
- * @returns ends it, so that closing on purpose is not told as a loss
+ * Logs one line when the connection is lost and one when it is back, however many attempts lie between.
+ * @returns stops it, so that closing on purpose is not logged as a loss
  */
 function watch(client: Redis, log: StateStoreDeps['log']): () => void {
   let lost = false;
@@ -187,8 +186,8 @@ function whole(ttlMs: number): number {
 }
 
 /**
- * The error without what was sent: the library hangs the command's arguments on it, and Redis repeats the first ones
- * of a command it does not know.
+ * The error without the command's values: the library attaches the arguments to it, and Redis repeats the first
+ * arguments of an unknown command.
  */
 function withoutValues(error: unknown): Error {
   const text = error instanceof Error ? error.message : 'The connection was closed.';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Thumbnailer } from '../../gateway/ports/thumbnailer.js';
 
-/** No previews: images over the inline limit are links only. */
+/** Without previews, images over the inline limit are only links. */
 export const settings = z.strictObject({});
 
 export function create(_settings: z.output<typeof settings>): Thumbnailer {

@@ -5,11 +5,13 @@ import type { Job, Outcome } from './sharp-protocol.js';
 import { harden, render } from './sharp-render.js';
 
 /**
- * The render process. Decoders of untrusted images run here and nowhere else, so that what they can do is bounded by
- * this process: it has no secrets in its environment, and it is killed when it is slow or grows.
+ * The render process. Only here are untrusted images decoded, so this process bounds what a decoder can do: it has no
+ * secrets in its environment, and it is killed when it is slow or grows.
  */
 
-/** How often memory is looked at while libvips works on its own threads. It fills about 2 MiB in this time. */
+/**
+ * Interval between two checks of memory while libvips works on its own threads, which fill about 2 MiB in this time.
+ */
 const WATCH_MS = 5;
 
 harden(sharp);
@@ -26,7 +28,7 @@ process.stdin.on('data', (chunk: Buffer) => {
     else if (kind === 'cancel') forget();
   }
 });
-// The gateway is gone, or wants this process gone.
+// The gateway has ended, or wants this process to end.
 process.stdin.on('end', die);
 // Ctrl-C reaches the whole process group. The gateway decides when this process ends.
 process.on('SIGINT', () => {});
@@ -44,7 +46,8 @@ async function work(): Promise<void> {
   const result = await render(sharp, image, limits);
   clearInterval(watch);
   globalThis.gc?.();
-  // What libvips or malloc keep would be missing for the next image; a new process costs less than a refused preview.
+  // Memory that libvips or malloc keep would be missing for the next image; a new process costs less than a refused
+  // preview.
   const facts = { last: process.memoryUsage.rss() > maxMemory / 2, peakRss: peakRss() };
   if (result.kind === 'refused') answer({ ...result, ...facts });
   else {
@@ -54,7 +57,9 @@ async function work(): Promise<void> {
   if (facts.last) die();
 }
 
-/** Gives the bytes of the source back at once. Left to itself V8 keeps dead buffers, which count as this process's memory. */
+/**
+ * Releases the bytes of the source at once. On its own, V8 keeps dead buffers, which count as this process's memory.
+ */
 function forget(): void {
   chunks = [];
   globalThis.gc?.();
@@ -71,20 +76,20 @@ function writeAll(bytes: Buffer): void {
 }
 
 /**
- * Bytes. Not `resourceUsage().maxRSS`: Linux carries that over from the process that forked this one. Where the kernel
- * has no better figure, what is resident now is a lower bound.
+ * Bytes. Not `resourceUsage().maxRSS`: Linux inherits that from the process that forked this one. Without a better
+ * figure from the kernel, the present resident memory is a lower bound.
  */
 function peakRss(): number {
   try {
     const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
     if (kib !== undefined) return Number(kib) * 1024;
   } catch {
-    // No /proc here.
+    // This system has no /proc.
   }
   return process.memoryUsage.rss();
 }
 
-/** Not `process.exit`: that waits for libvips' threads in the middle of a decode. */
+/** Not `process.exit`, which waits for libvips' threads in the middle of a decode. */
 function die(): void {
   process.kill(process.pid, 'SIGKILL');
 }

@@ -1,21 +1,21 @@
 import type { Preview, PreviewLimits } from '../../gateway/ports/thumbnailer.js';
 import { fromRaster, type Raster, type Sharp, toRaster } from './sharp-raster.js';
 
-/** What is known of it here. */
+/** The facts known in this file. */
 export type Encoded = Omit<Preview, 'source'>;
 
 /** Below 50, text in a photograph becomes unreadable before the file gets much smaller. */
 const JPEG_QUALITIES = [82, 68, 50];
-/** An edge below this shows nothing. */
+/** A smaller edge shows nothing useful. */
 const MIN_EDGE = 64;
 /** Each round shrinks the edge by at least a tenth, so 1568 px reach MIN_EDGE in 31. */
 const MAX_ROUNDS = 31;
-/** A picture in which more than this share of pixels equals its left neighbour is drawn, not photographed. */
+/** An image in which more than this share of pixels equals the left neighbour is drawn, not photographed. */
 const DRAWN_SHARE = 0.5;
 
 /**
- * The best PNG or JPEG of `raster` within `limits.maxEncodedBytes`: PNG for what is drawn (screenshots, diagrams) or
- * has transparency, JPEG for photographs. Quality is lowered first, then the edge.
+ * The best PNG or JPEG of `raster` within `limits.maxEncodedBytes`: PNG for drawn images (screenshots, diagrams) and
+ * transparency, JPEG for photographs. It lowers first the quality, then the edge.
  * @returns undefined when nothing is small enough
  */
 export async function encode(sharp: Sharp, raster: Raster, limits: PreviewLimits): Promise<Encoded | undefined> {
@@ -32,7 +32,7 @@ export async function encode(sharp: Sharp, raster: Raster, limits: PreviewLimits
 /** Measured on drawings and noise, 256 colours make a PNG three to six times smaller. */
 const MOST_SAVED_BY_PALETTE = 8;
 
-/** All colours, then 256 of them. A picture that needs more room than that is better off as a JPEG. */
+/** Tries all colours, then 256. An image that needs more room than that is better as a JPEG. */
 async function encodePng(sharp: Sharp, image: Raster, maxBytes: number): Promise<Encoded | undefined> {
   for (const options of [{ compressionLevel: 9 }, { compressionLevel: 9, palette: true, effort: 3, dither: 0.5 }]) {
     const data = await fromRaster(sharp, image).png(options).toBuffer();
@@ -52,7 +52,7 @@ async function encodeJpeg(sharp: Sharp, image: Raster, maxBytes: number): Promis
         return { mimeType: 'image/jpeg', data, width: current.width, height: current.height };
       size = data.length;
     }
-    // Bytes grow about as the area does; the last tenth is kept so that a round is rarely one too few.
+    // Bytes grow about as the area does; the last tenth is reserved so that a round rarely misses by little.
     const edge = Math.max(current.width, current.height);
     const next = Math.floor(edge * Math.min(0.9, Math.sqrt(maxBytes / size)));
     if (next < MIN_EDGE) return undefined;
@@ -67,7 +67,7 @@ function isOpaque({ data, channels }: Raster): boolean {
   return true;
 }
 
-/** Over white, as most viewers show transparency. */
+/** Over white, like most viewers. */
 function withoutAlpha(sharp: Sharp, raster: Raster): Promise<Raster> {
   return toRaster(fromRaster(sharp, raster).flatten({ background: '#fff' }));
 }

@@ -5,8 +5,8 @@ import { encodeData, encodeFrame } from './sharp-frames.js';
 import type { Job } from './sharp-protocol.js';
 
 /**
- * The frames of one job. What turns out to be no job after all is cancelled, which leaves the process usable.
- * @param refuse told why, if so
+ * The frames of one job. A source that cannot be rendered is cancelled, which leaves the process usable.
+ * @param refuse called with the reason in that case
  */
 export async function* frames(
   source: Readable,

@@ -1,13 +1,18 @@
-/** The raster formats that are decoded. SVG and PDF are programs, everything else is rare and its decoders less tried. */
+/**
+ * The raster formats that are decoded. SVG and PDF are programs; other formats are rare, and their decoders less
+ * tested.
+ */
 export type RasterFormat = 'png' | 'jpeg' | 'gif' | 'webp' | 'avif' | 'tiff';
 
 /** First bytes that `rasterFormat` needs. */
 export const MAGIC_BYTES = 12;
 
-/** ISO BMFF major brands of AV1 images. HEIC has brands of its own and holds HEVC, for which there is no decoder. */
+/**
+ * ISO BMFF major brands of AV1 images. HEIC has its own brands and contains HEVC, for which there is no decoder here.
+ */
 const AVIF_BRANDS = ['avif', 'avis', 'mif1', 'miaf'];
 
-/** The format that a file's first bytes show, never the declared one. */
+/** The format shown by a file's first bytes, never the declared one. */
 export function rasterFormat(head: Buffer): RasterFormat | undefined {
   const ascii = head.toString('latin1', 0, MAGIC_BYTES);
   if (ascii.startsWith('\x89PNG\r\n\x1a\n')) return 'png';

@@ -13,9 +13,9 @@ export interface Frame {
 }
 
 const HEADER_BYTES = 5;
-/** Far above what either side sends; a longer frame means that the other side has gone mad. */
+/** Far above what either side sends; a longer frame means a faulty peer. */
 const MAX_PAYLOAD = 1024 * 1024;
-/** Image bytes go in pieces of this size, so that a piece never has to be put together from many reads. */
+/** Image bytes go in pieces of this size, so that a piece never has to be assembled from many reads. */
 const DATA_BYTES = 64 * 1024;
 
 export function encodeFrame(kind: FrameKind, payload: Buffer = Buffer.alloc(0)): Buffer {
@@ -31,12 +31,12 @@ export function* encodeData(chunk: Buffer): Generator<Buffer> {
   for (let at = 0; at < chunk.length; at += DATA_BYTES) yield encodeFrame('data', chunk.subarray(at, at + DATA_BYTES));
 }
 
-/** Puts frames together from what a pipe delivers. Payloads are copies, so the pipe's buffers can be reused. */
+/** Assembles frames from a pipe's chunks. Payloads are copies, so the pipe's buffers can be reused. */
 export class FrameReader {
   #pending: Buffer[] = [];
   #length = 0;
 
-  /** @throws Error on a frame that no side of this protocol sends; the stream is then useless. */
+  /** @throws Error on a frame that neither side sends; the stream cannot be used afterwards. */
   *push(chunk: Buffer): Generator<Frame> {
     this.#pending.push(chunk);
     this.#length += chunk.length;
@@ -52,7 +52,7 @@ export class FrameReader {
     }
   }
 
-  /** The first `count` bytes or more; joins buffers only when the first one does not hold them. */
+  /** The first `count` bytes or more; joins buffers only when the first one is too short. */
   #peek(count: number): Buffer {
     const first = this.#pending[0] ?? Buffer.alloc(0);
     if (first.length >= count) return first;

@@ -3,42 +3,42 @@ import type { PreviewResult } from '../../gateway/ports/thumbnailer.js';
 import type { RenderProcess } from './sharp-process.js';
 
 export interface PoolOptions {
-  /** Most processes at a time. */
+  /** Most processes at one time. */
   processes: number;
-  /** Most renderings that wait for one. */
+  /** Most waiting renderings. */
   queue: number;
-  /** Milliseconds a rendering waits at most. */
+  /** Longest wait of a rendering, milliseconds. */
   maxWait: number;
-  /** Milliseconds after which a process without work ends. */
+  /** Milliseconds after which an idle process ends. */
   idle: number;
   start(): RenderProcess;
 }
 
 type Task = (process: RenderProcess) => Promise<PreviewResult>;
 
-/** A place for one process: empty until it is first needed, and again when its process died or idled. */
+/** A place for one process: empty until first needed, and again after its process died or became idle. */
 interface Slot {
   process?: RenderProcess;
   idleTimer?: NodeJS.Timeout;
 }
 
-/** One rendering that waits. */
+/** One waiting rendering. */
 interface Waiter {
-  /** Whose image it is. */
+  /** The image's owner. */
   owner: string;
   wake(slot: Slot | undefined): void;
 }
 
 /**
- * At most so many render processes, each with one image at a time, and a bounded queue in front. Owners take turns, and
- * those of one owner are served as they came: whoever sends many large images waits for his own.
+ * A bounded number of render processes, each with one image at a time, behind a bounded queue. Owners take turns, and
+ * each owner's images are served in order of arrival: a caller with many large images delays only its own.
  */
 export class RenderPool {
   readonly #options: PoolOptions;
   readonly #free: Slot[];
   readonly #slots: readonly Slot[];
   readonly #waiting: Waiter[] = [];
-  /** When owners that wait had their last turn. */
+  /** The last turn of each owner that waits. */
   readonly #turns = new Map<string, number>();
   #turn = 0;
   #closed = false;
@@ -49,14 +49,14 @@ export class RenderPool {
     this.#free = [...this.#slots];
   }
 
-  /** Runs `task` with a process of its own; refused `busy` when the queue is full or the wait too long. */
+  /** Runs `task` with a process of its own; refuses with `busy` when the queue is full or the wait too long. */
   async run(task: Task, signal: AbortSignal, { principal = '', server = '' }: Owner = {}): Promise<PreviewResult> {
     if (signal.aborted) return { kind: 'refused', reason: 'aborted' };
     const slot = await this.#acquire(signal, `${principal}\0${server}`);
     if (slot === undefined) return { kind: 'refused', reason: signal.aborted || this.#closed ? 'aborted' : 'busy' };
     clearTimeout(slot.idleTimer);
     try {
-      // Closed between the slot's release and now: a process started here would outlive the pool.
+      // Closed since the slot's release: a process started now would outlive the pool.
       if (this.#closed) return { kind: 'refused', reason: 'aborted' };
       if (slot.process?.alive !== true) slot.process = this.#options.start();
       return await task(slot.process);
@@ -65,7 +65,7 @@ export class RenderPool {
     }
   }
 
-  /** Ends every process; whoever waits is refused. */
+  /** Ends every process and refuses every waiting rendering. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { wake } of [...this.#waiting]) wake(undefined);
@@ -75,7 +75,7 @@ export class RenderPool {
 
   #acquire(signal: AbortSignal, owner: string): Promise<Slot | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
-    // The slot used last comes first: one process then serves a light load, and the others idle out.
+    // The slot used last comes first: then one process serves a light load, and the others become idle and end.
     const slot = this.#free.pop();
     if (slot !== undefined || !this.#hasPlace(owner)) return Promise.resolve(slot);
     return new Promise((resolve) => {
@@ -95,7 +95,7 @@ export class RenderPool {
     });
   }
 
-  /** Where all places are taken, who has most of them gives one up for who has fewer. */
+  /** In a full queue, the owner with the most places gives one up to an owner with fewer. */
   #hasPlace(owner: string): boolean {
     const { queue } = this.#options;
     if (this.#waiting.length < queue) return true;
@@ -109,7 +109,7 @@ export class RenderPool {
     return true;
   }
 
-  /** The first to have come of the owner whose last turn is longest ago. */
+  /** The earliest waiter of the owner whose last turn is longest ago. */
   #next(): Waiter | undefined {
     const turnOf = ({ owner }: Waiter) => this.#turns.get(owner) ?? 0;
     return this.#waiting.reduce<Waiter | undefined>(

@@ -21,11 +21,12 @@ export interface ProcessOptions {
 }
 
 const CHILD = fileURLToPath(new URL('./sharp-child.js', import.meta.url));
-/** JavaScript in the child holds little but the source, which is outside its heap and is let go of with `gc`. */
+/** The child's JavaScript holds little besides the source, which is outside its heap and released by `gc`. */
 const NODE_FLAGS = ['--max-old-space-size=128', '--expose-gc'];
 /**
- * One decoding thread, and malloc arenas for it and the main thread: more only keep freed memory from the system. For
- * the same reason glibc maps everything from 64 KiB on by itself, which is the size of a piece of the source.
+ * One decoding thread, and malloc arenas for it and the main thread: more arenas only keep freed memory from the
+ * system. For the same reason glibc maps every allocation from 64 KiB on separately, which is the size of a piece of
+ * the source.
  */
 const CHILD_ENV = {
   MALLOC_ARENA_MAX: '2',
@@ -33,22 +34,22 @@ const CHILD_ENV = {
   UV_THREADPOOL_SIZE: '2',
   VIPS_CONCURRENCY: '1',
 };
-/** The watch inside the child looks every 5 ms; measured, the process grows by less than this between two looks. */
+/** The child checks its memory every 5 ms; measured, it grows by less than this between two checks. */
 const WATCH_MARGIN = 16 * 1024 * 1024;
-/** Previews give way to exchanges when processor time is short. */
+/** Previews yield to exchanges when processor time is short. */
 const NICENESS = 10;
-/** Of what the child prints (libvips' warnings), this much of each piece goes to the log. */
+/** How much of each piece of the child's output (libvips' warnings) goes to the log. */
 const MAX_LOG_TEXT = 500;
 
 interface Pending {
   settle(result: PreviewResult): void;
-  /** The result frame, while its image is still to come. */
+  /** The result frame, while its image is still missing. */
   outcome?: Extract<Outcome, { kind: 'rendered' }>;
 }
 
 const refused = (reason: PreviewRefusal): PreviewResult => ({ kind: 'refused', reason });
 
-/** One render process as the gateway sees it. It renders one image at a time; the pool sees to that. */
+/** One render process as seen by the gateway. It renders one image at a time, which the pool ensures. */
 export class RenderProcess {
   readonly #options: ProcessOptions;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
@@ -66,7 +67,7 @@ export class RenderProcess {
     this.#closed = once(this.#child, 'close').catch(() => {});
     const { pid } = this.#child;
     if (pid !== undefined) lowerPriority(pid);
-    // A broken pipe is told by `close`, too.
+    // A broken pipe also causes `close`.
     this.#child.stdin.on('error', () => {});
     this.#child.stdout.on('data', (chunk: Buffer) => this.#receive(chunk));
     this.#child.stderr.on('data', (text: Buffer) =>
@@ -87,7 +88,7 @@ export class RenderProcess {
       this.#pending = { settle: resolve };
     });
     const give = (reason: PreviewRefusal): void => {
-      // Whatever the process is doing, it is doing it for nobody: a decode cannot be called back.
+      // The result is no longer wanted, and a running decode cannot be stopped otherwise.
       this.kill();
       this.#settle(refused(reason));
     };
@@ -107,25 +108,25 @@ export class RenderProcess {
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
-      // A healthy process has taken the whole image when it answers, and aborting would destroy its pipe.
+      // A healthy process has read the whole image when it answers, and aborting would destroy its pipe.
       if (!this.#alive) stop.abort();
     }
   }
 
-  /** Ends the process; what it renders is refused. Resolves when it is gone. */
+  /** Ends the process and refuses its rendering. Resolves when it is gone. */
   async kill(): Promise<void> {
     this.#alive = false;
     this.#child.kill('SIGKILL');
     await this.#closed;
   }
 
-  /** Sends the image at the process's pace. `stop` is aborted when the process will not take the rest. */
+  /** Sends the image at the process's pace. `stop` aborts when the process will not read the rest. */
   async #feed(open: OpenImage, limits: PreviewLimits, stop: AbortSignal): Promise<void> {
     const { maxMemory, maxSource } = this.#options;
     const { stdin } = this.#child;
     let source: Readable | undefined;
     const letGo = (): void => {
-      // An error that comes after this has no one left to tell.
+      // A later error has no reader left.
       source?.on('error', () => {}).destroy();
     };
     stop.addEventListener('abort', letGo, { once: true });
@@ -139,11 +140,11 @@ export class RenderProcess {
       });
       // Not `pipeline`: with `end: false` it leaves listeners on the pipe, which outlives the job.
       for await (const frame of feed) if (!stdin.write(frame)) await once(stdin, 'drain', { signal: stop });
-      // Only now, for the next job's frames must not come among this one's.
+      // Only now, so that the next job's frames do not mix with this one's.
       if (reason !== undefined) this.#settle(refused(reason));
     } catch (error) {
       if (stop.aborted) return;
-      // What the source itself does wrong is dealt with in `frames`; this is a process that takes no more.
+      // `frames` handles failures of the source; this is a process that reads no more.
       if (source === undefined) this.#settle(refused('aborted'));
       else this.#fail(error);
     } finally {
@@ -197,6 +198,6 @@ function lowerPriority(pid: number): void {
   try {
     setPriority(pid, NICENESS);
   } catch {
-    // Not allowed here, or the process is gone already; neither is a reason to have no previews.
+    // Not allowed here, or the process is gone already; previews work in either case.
   }
 }

@@ -2,12 +2,12 @@ import type { Preview, PreviewLimits, PreviewRefusal } from '../../gateway/ports
 
 /** The payload of a `job` frame. */
 export interface Job extends PreviewLimits {
-  /** Bytes of resident memory at which the process gives up and ends itself. */
+  /** Bytes of resident memory at which the process ends itself. */
   maxMemory: number;
 }
 
 interface ProcessFacts {
-  /** The process ends itself after this answer; send it no other job. */
+  /** The process ends itself after this answer; do not send it another job. */
   last: boolean;
   /** Most bytes of resident memory since the process began. */
   peakRss: number;

@@ -6,10 +6,10 @@ export type RenderResult =
   | { kind: 'rendered'; preview: Preview }
   | { kind: 'refused'; reason: PreviewRefusal; detail?: string };
 
-/** libvips' loaders of the formats in `sharp-format`. Every other loader is switched off. */
+/** libvips' loaders for the formats in `sharp-format`. Every other loader is switched off. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif', 'Tiff'].map((format) => `VipsForeignLoad${format}`);
 
-/** Prepares libvips: no cache between two peers' images, one thread, only the loaders above. */
+/** Configures libvips: no cache between two peers' images, one thread, only the loaders above. */
 export function harden(sharp: Sharp): void {
   sharp.cache(false);
   sharp.concurrency(1);
@@ -17,7 +17,7 @@ export function harden(sharp: Sharp): void {
   sharp.unblock({ operation: LOADERS });
 }
 
-/** EXIF orientations 1 to 8 as the clockwise turn and the mirroring that bring the image upright, in this order. */
+/** EXIF orientations 1 to 8 as the clockwise turn, then the mirroring, that bring the image upright. */
 const UPRIGHT: Readonly<Record<number, { turn: number; mirror: boolean }>> = {
   2: { turn: 0, mirror: true },
   3: { turn: 180, mirror: false },
@@ -29,13 +29,14 @@ const UPRIGHT: Readonly<Record<number, { turn: number; mirror: boolean }>> = {
 };
 
 /**
- * Renders one image: header first, then the first frame scaled down while it is decoded, turned upright, and encoded
- * from bare pixels, so that no metadata of the source can survive.
+ * Renders one image: reads the header first, scales the first frame down while decoding it, turns it upright, and
+ * encodes bare pixels, so that no metadata of the source survives.
  */
 export async function render(sharp: Sharp, image: Buffer, limits: PreviewLimits): Promise<RenderResult> {
   const options = {
     failOn: 'error',
-    // A header's size is judged here first, to tell "too many pixels" from "damaged"; libvips holds to it as well.
+    // The header's size is checked here first, to distinguish "too many pixels" from "damaged"; libvips enforces it
+    // too.
     limitInputPixels: limits.maxPixels,
     limitInputChannels: 5,
     sequentialRead: true,

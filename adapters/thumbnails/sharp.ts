@@ -4,7 +4,7 @@ import type { Thumbnailer, ThumbnailerDeps } from '../../gateway/ports/thumbnail
 import { RenderPool } from './sharp-pool.js';
 import { RenderProcess } from './sharp-process.js';
 
-/** Previews by sharp (libvips) in processes of their own. Decodes PNG, JPEG, GIF, WebP, AVIF and TIFF. */
+/** Previews by sharp (libvips) in separate processes. Decodes PNG, JPEG, GIF, WebP, AVIF and TIFF. */
 export const settings = z
   .strictObject({
     processes: z.int().min(1).max(16).default(1).describe('Most render processes at a time.'),
@@ -14,14 +14,14 @@ export const settings = z
       .max(1000)
       .default(16)
       .describe(
-        'Most images that wait for a process; more get no preview. Callers take turns, and where more wait, it is of those who have most.',
+        'Most images that wait for a process; further ones get no preview. Callers take turns. When the queue is full, the callers with the most images lose theirs.',
       ),
     deadlineSeconds: z
       .int()
       .min(1)
       .max(60)
       .default(10)
-      .describe('Seconds an image may wait for a process, and again seconds it may take to render.'),
+      .describe('Seconds that an image may wait for a process; the same number again for rendering.'),
     maxMemoryMiB: z
       .int()
       .min(128)
@@ -33,20 +33,19 @@ export const settings = z
       .min(1)
       .max(100)
       .default(32)
-      .describe('Size (MiB) of a file up to which it gets a preview. It is held in the render process as a whole.'),
+      .describe('Largest file (MiB) that gets a preview. The render process holds all of it.'),
   })
   .meta({ examples: [{ processes: 2, maxSourceMiB: 16 }] });
 
 const MIB = 1024 * 1024;
-/** Starting a process costs about 0.2 s and it holds 70 MiB, so it stays for the next image, but not for long. */
+/** Starting a process takes about 0.2 s, and it uses 70 MiB, so it stays for the next image, but not for long. */
 const IDLE_MS = 30_000;
-/** Two grey pixels. What can render this can render. */
+/** Two grey pixels: a renderer that can render this works. */
 const PROBE = Buffer.from('R0lGODdhAgABAIAAAAAAAP///ywAAAAAAgABAAACAgQKADs=', 'base64');
 const PROBE_LIMITS = { maxEdge: 16, maxEncodedBytes: 10_000, maxPixels: 100 };
 
 /**
- * sharp itself is loaded in the render process only: a decoder that crashes, hangs or eats memory takes no exchange
- * with it.
+ * Only the render process loads sharp itself: a decoder that crashes, hangs or uses much memory then harms no exchange.
  */
 export function create(config: z.output<typeof settings>, { log, inheritedEnv }: ThumbnailerDeps): Thumbnailer {
   const deadline = config.deadlineSeconds * 1000;
@@ -64,7 +63,7 @@ export function create(config: z.output<typeof settings>, { log, inheritedEnv }:
         log,
       }),
   });
-  /** Readiness asks every few seconds; a probe each time would keep a process alive for nothing. */
+  /** Readiness is checked every few seconds; a probe each time would keep a process alive for nothing. */
   let works = false;
 
   const render: Thumbnailer['render'] = async (open, limits, signal, owner) => {
@@ -80,7 +79,7 @@ export function create(config: z.output<typeof settings>, { log, inheritedEnv }:
     async check() {
       if (works) return;
       const result = await render(async () => Readable.from([PROBE]), PROBE_LIMITS, AbortSignal.timeout(deadline));
-      // Too busy to probe is not broken.
+      // A renderer too busy for a probe is not broken.
       if (result.kind === 'refused' && result.reason !== 'busy') {
         throw new Error(
           `The render process cannot render a test image (${result.reason}); is sharp installed for this platform?`,

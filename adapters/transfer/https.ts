@@ -20,20 +20,20 @@ import { askNameServers, askSystem, type Resolve, resolveTarget } from './https/
 import { Run } from './https/run.js';
 import { Sending } from './https/sending.js';
 
-/** Nobody configures a transfer; both are for tests. */
+/** Transfers cannot be configured; both settings are for tests. */
 export const settings = z.strictObject({
   /** Certificates to trust instead of the system's, PEM. */
   ca: z.string().optional(),
-  /** Stands in for both ways of looking up a name. */
+  /** Replaces both ways of resolving a name. */
   resolve: z.custom<Resolve>((value) => typeof value === 'function').optional(),
 });
 
 const CODED = 'its answer is compressed, though the plain bytes were asked for';
 
-/** What is kept of an answer to an upload. */
+/** How much of an upload's answer is kept. */
 const ANSWER_BYTES = 64 * 1024;
 
-/** Some object stores refuse requests without one. */
+/** Some object stores refuse requests without these. */
 const BY_DEFAULT = { 'User-Agent': 'Wharf', Accept: '*/*' };
 const OURS = { 'Accept-Encoding': 'identity' };
 
@@ -56,7 +56,7 @@ export function create({ ca, resolve }: z.output<typeof settings>): Transfer {
     return judged.target;
   };
 
-  /** The answer to a GET after all redirects, none of which leads to another host or port. */
+  /** The answer to a GET after all redirects, each to the same host and port. */
   const follow = async (first: Target, { headers = {}, rules }: DownloadRequest, run: Run, paused: () => boolean) => {
     const addresses = await addressesOf(first, run);
     let target = first;
@@ -101,7 +101,7 @@ export function create({ ca, resolve }: z.output<typeof settings>): Transfer {
           const contentLength = lengthOf(answer);
           if (contentLength !== undefined && contentLength > rules.maxBytes) throw tooLarge(host, rules, contentLength);
           body = new DownloadBody(run, rules);
-          // every error arrives at the body, which is the last of the two
+          // the body is the last of the two streams, so it gets every error
           pipeline(answer, body, () => undefined);
           const length = contentLength === undefined ? {} : { contentLength };
           return { status, headers: answer.headers, ...length, body };
@@ -159,7 +159,7 @@ export function create({ ca, resolve }: z.output<typeof settings>): Transfer {
   };
 }
 
-/** The answer's first bytes. A body that breaks off takes nothing back of the status that came before it. */
+/** The answer's first bytes. A body that breaks off does not change the status before it. */
 async function readStart(answer: IncomingMessage, run: Run): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -176,7 +176,7 @@ async function readStart(answer: IncomingMessage, run: Run): Promise<Buffer> {
   return Buffer.concat(chunks).subarray(0, ANSWER_BYTES);
 }
 
-/** Ends the connection, whatever is left to read or still waits to be written. */
+/** Closes the connection, even with bytes left to read or to write. */
 function drop(answer: IncomingMessage): void {
   answer.destroy();
   answer.socket.destroy();

@@ -27,13 +27,13 @@ class LegacySse implements SharedUpstream {
   readonly channel = 'shared';
   readonly transport = 'legacy-sse';
   readonly #name: string;
-  /** As configured, or where it has moved to. */
+  /** As configured, or redirected. */
   #url: URL;
   readonly #headers: string[];
   /** Names of the operator's headers. */
   readonly #configured: readonly string[];
   readonly #timeoutMs: number;
-  /** Streams and messages are counted apart: streams alone could otherwise take every slot and starve the messages. */
+  /** Streams and messages are counted separately: otherwise streams could take every slot and block the messages. */
   readonly #streams: HttpClient;
   readonly #messages: HttpClient;
 
@@ -46,15 +46,15 @@ class LegacySse implements SharedUpstream {
     const { connections } = deps.limits;
     const { timeouts, sharing } = deps;
     const client = { name: deps.name, origin: this.#url, connections, timeouts, sharing };
-    // a stream lasts as long as its session: nothing is gained by waiting for the end of one
+    // a stream lasts as long as its session, so waiting for one to end is pointless
     this.#streams = new HttpClient({ ...client, queue: 0 });
     this.#messages = new HttpClient(client);
   }
 
   async connect(signal: AbortSignal, principal?: string): Promise<SharedConnection> {
-    // Its own controller, so that close() ends the stream and the messages under way with one word.
+    // Its own controller, so that close() ends the stream and all running messages at once.
     const life = new AbortController();
-    // every message under way listens, and node warns from the eleventh on
+    // every running message listens, and node warns from the eleventh on
     setMaxListeners(0, life.signal);
     const give = (): void => life.abort(signal.reason);
     if (signal.aborted) give();
@@ -93,7 +93,7 @@ class LegacySse implements SharedUpstream {
     if (status === 200 && /^text\/event-stream\s*(;|$)/i.test(type)) {
       const coding = codingOf(answer);
       if (coding === undefined) {
-        // where it works, its endpoint is read against, and the next stream begins
+        // if it works, its endpoint is resolved against it, and the next stream begins there
         this.#url = new URL(path, this.#url);
         return answer;
       }
@@ -109,7 +109,7 @@ class LegacySse implements SharedUpstream {
   #resolve(data: string): URL {
     if (!URL.canParse(data, this.#url.href)) throw this.#invalid('its endpoint event holds no URI');
     const endpoint = new URL(data, this.#url);
-    // Elsewhere it would receive the operator's headers and every message, or be a host of the inner network.
+    // Another origin would receive the operator's headers and every message, or be a host of the internal network.
     if (endpoint.origin !== this.#url.origin) throw this.#invalid('its endpoint event names another origin');
     return endpoint;
   }
@@ -123,7 +123,7 @@ class LegacySse implements SharedUpstream {
     const { origin } = endpoint;
     const path = endpoint.pathname + endpoint.search;
     const headers = ['Content-Type', 'application/json', 'Accept', 'application/json', ...this.#headers];
-    // a session that is gone takes its messages under way with it
+    // when the session ends, so do its running messages
     body.on('close', () => life.abort());
     return {
       kind: 'sse',
@@ -142,7 +142,7 @@ class LegacySse implements SharedUpstream {
         new Promise((resolve) => {
           const { socket } = body;
           if (body.readableEnded || socket.closed) return resolve();
-          // only then is its place free for another stream
+          // only then can another stream take its place
           socket.once('close', () => resolve());
           body.destroy();
         }),
@@ -164,7 +164,10 @@ class LegacySse implements SharedUpstream {
   }
 }
 
-/** An MCP server behind HTTP+SSE (protocol 2024-11-05): one event stream per session, messages by POST. */
+/**
+ * An MCP server behind HTTP+SSE (protocol 2024-11-05): one event stream per session, messages by POST.
+ * @see https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
+ */
 export function create(options: HttpSettings, deps: LegacySseDeps): SharedUpstream {
   return new LegacySse(options, deps);
 }

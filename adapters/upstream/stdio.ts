@@ -9,7 +9,7 @@ import { type Child, startChild } from './stdio/child.js';
 import { findsCommand, isFolder } from './stdio/find-command.js';
 import { notStarted } from './stdio/not-started.js';
 
-/** execve(2) ends its strings at a NUL: what follows would silently be lost. */
+/** execve(2) ends its strings at a NUL: the rest would silently be lost. */
 const NO_NUL = /^[^\0]*$/;
 
 const text = z.string().regex(NO_NUL, 'must not hold a NUL character');
@@ -19,15 +19,15 @@ export const settings = z.strictObject({
     .array(text)
     .min(1, 'must name a program')
     .refine((command) => command[0] !== '', 'must name a program')
-    .describe('The program and its arguments, as a list. No shell interprets them.'),
+    .describe('The program and its arguments, as a list. They do not pass through a shell.'),
   env: z
     .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable'), text)
     .default({})
-    .describe('Environment of the process, beside HOME, LANG, PATH, TMPDIR and USER, which it inherits.'),
+    .describe('Environment of the process, in addition to HOME, LANG, PATH, TMPDIR and USER, which it inherits.'),
   cwd: text.min(1).optional().describe("Working directory of the process. Default: Wharf's own."),
 });
 
-/** What a server needs to start. Anything else of the parent's environment may be a secret that is not its own. */
+/** What a server needs to start. Everything else in the parent's environment may be another program's secret. */
 const INHERITED = ['HOME', 'LANG', 'PATH', 'TMPDIR', 'USER'] as const;
 
 export interface StdioDeps {
@@ -35,7 +35,7 @@ export interface StdioDeps {
   name: string;
   limits: Readonly<Pick<Limits, 'processes'>>;
   timeouts: Readonly<Pick<Timeouts, 'upstream'>>;
-  /** Who shares `limits.processes`. */
+  /** How `limits.processes` is shared. */
   sharing: Sharing;
   log: Log;
   /** The parent's environment; only HOME, LANG, PATH, TMPDIR and USER of it reach the child. */
@@ -49,7 +49,7 @@ class Stdio implements SharedUpstream {
   readonly #deps: StdioDeps;
   readonly #env: Record<string, string> = {};
   readonly #children = new Set<Child>();
-  /** Process groups that run, or are about to. */
+  /** Counts process groups that run, or are about to. */
   readonly #processes: Ledger;
   #closed = false;
 
@@ -119,7 +119,7 @@ class Stdio implements SharedUpstream {
   }
 }
 
-/** Whether this machine has the program and the folder; neither is touched. */
+/** Checks that this machine has the program and the folder; uses neither. */
 export async function preflight(
   { command, cwd, env }: z.output<typeof settings>,
   { inheritedEnv }: Pick<StdioDeps, 'inheritedEnv'>,
@@ -132,7 +132,10 @@ export async function preflight(
   return [{ path: ['command', 0], message, value: program }];
 }
 
-/** An MCP server that is a program: one process per session, messages as lines on its stdin and stdout. */
+/**
+ * An MCP server that is a program: one process per session, messages as lines on its stdin and stdout.
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#stdio
+ */
 export function create(options: z.output<typeof settings>, deps: StdioDeps): SharedUpstream {
   return new Stdio(options, deps);
 }

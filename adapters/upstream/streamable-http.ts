@@ -37,7 +37,7 @@ function mediaType(header: string | undefined): string {
 
 function kindOf(status: number, type: string, length: number | undefined): BodyKind {
   if (status === 202 || status === 204 || status === 205 || length === 0) return 'none';
-  // MCP knows JSON and event streams only, and a success without a type is no error page
+  // MCP uses only JSON and event streams, and a success without a type is not an error page
   if (type === '' && status < 300) return 'json';
   const kind = KINDS[type];
   if (kind !== undefined) return kind;
@@ -49,11 +49,11 @@ class StreamableHttp implements ExchangeUpstream {
   readonly transport = 'streamable-http';
   readonly #name: string;
   readonly #url: URL;
-  /** Of the endpoint: as configured, or where it has moved to. */
+  /** Path of the endpoint: as configured, or redirected. */
   #path: string;
   readonly #ratio: number;
   readonly #client: HttpClient;
-  /** The operator's headers, names and values in turn, and the names that requests must not bring themselves. */
+  /** The operator's headers, names and values alternating, and the names that requests must not set themselves. */
   readonly #headers: string[];
   readonly #fixed: ReadonlySet<string>;
 
@@ -92,7 +92,7 @@ class StreamableHttp implements ExchangeUpstream {
     const { origin } = this.#url;
     const { answer, path } = await sendFollowing(this.#client, origin, call, signal);
     if (isRedirection(answer)) throw redirected(this.#name, answer, { origin, path });
-    // where it works, every later request goes there at once
+    // if it works, later requests use the new path directly
     if (request.path === undefined && (answer.statusCode ?? 0) < 300) this.#path = path;
     return this.#read(answer);
   }
@@ -128,7 +128,10 @@ class StreamableHttp implements ExchangeUpstream {
   }
 }
 
-/** An MCP server behind Streamable HTTP (protocol 2025-03-26 and later). */
+/**
+ * An MCP server behind Streamable HTTP (protocol 2025-03-26 and later).
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
+ */
 export function create(options: HttpSettings, deps: StreamableHttpDeps): ExchangeUpstream {
   return new StreamableHttp(options, deps);
 }

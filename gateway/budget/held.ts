@@ -4,8 +4,8 @@ import type { Owner, OwnerSide } from '../ports/owner.js';
 import { type Ledger, refusalFacts } from './ledger.js';
 
 /**
- * The count of bytes in held messages (`limits.held`), per principal and per server as well. It never waits: a message
- * that waited for others while holding its own bytes could wait for ever.
+ * Counts the bytes of held messages (`limits.held`), also per principal and per server. It never waits: a message that
+ * waited for others while holding its own bytes could wait for ever.
  */
 export class HeldBudget {
   readonly #ledger: Ledger;
@@ -18,12 +18,12 @@ export class HeldBudget {
     return this.#ledger.used;
   }
 
-  /** The most that any one principal, or any one server, has now. Looks at all of them: for metrics. */
+  /** The largest use by one principal, or by one server. Reads all of them: for metrics. */
   largest(side: OwnerSide): number {
     return this.#ledger.largest(side);
   }
 
-  /** @throws GatewayError `held_full` when more bytes are held than may be; they count all the same until released. */
+  /** @throws GatewayError `held_full` when more bytes are held than allowed; they count until released even then. */
   add(bytes: number, owner: Owner): void {
     if (bytes <= 0) {
       this.#ledger.give(-bytes, owner);
@@ -35,22 +35,22 @@ export class HeldBudget {
 }
 
 /**
- * A large message of a client's is there as its chunks, its bytes, its text and the strings of its arguments at the same
- * time: 200 MB of them took 1.26 GB.
+ * A large client message exists at the same time as chunks, as bytes, as text and as the strings of its arguments: 200
+ * MB of them took 1.26 GB.
  */
 const COPIES = 4;
 
 /**
- * The most that a single request within its limits is likely to count, with one file in its arguments: what a share of
- * `limits.held` always has room for.
+ * The largest count to expect of a single request within its limits, with one file in its arguments. A share of
+ * `limits.held` always has room for it.
  */
 export function largestRequest({ message, inlineArgument }: Pick<Limits, 'message' | 'inlineArgument'>): number {
   return COPIES * (message + Math.ceil(inlineArgument / 3) * 4);
 }
 
 /**
- * What one message of a client's counts against `limits.held`, while it arrives and until its exchange is over: its
- * bytes, and as many copies of them as there may be once it is longer than `limits.message`. The same for both faces.
+ * Counts one client message against `limits.held`, from its first byte until its exchange ends: its bytes, and COPIES
+ * times them once it is longer than `limits.message`. HTTP and stdio both use it.
  */
 export class HeldRequest {
   readonly #budget: HeldBudget;
@@ -65,7 +65,7 @@ export class HeldRequest {
     this.#owner = owner;
   }
 
-  /** More of it has come. @throws GatewayError `held_full`; it counts all the same until it is released */
+  /** Adds bytes that have arrived. @throws GatewayError `held_full`; they count until released even then */
   grow(bytes: number): void {
     this.#bytes += bytes;
     const counted = this.#bytes > this.#limits.message ? this.#bytes * COPIES : this.#bytes;
@@ -74,7 +74,7 @@ export class HeldRequest {
     this.#budget.add(more, this.#owner);
   }
 
-  /** Nothing of it is held any more. */
+  /** Nothing of the message is held any more. */
   release(): void {
     const counted = this.#counted;
     this.#bytes = 0;

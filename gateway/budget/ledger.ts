@@ -3,45 +3,45 @@ import type { Owner, OwnerSide, Sharing } from '../ports/owner.js';
 
 export type { Sharing } from '../ports/owner.js';
 
-/** For what belongs to one owner anyway, and for tests: each may take all. */
+/** For totals that belong to one owner anyway, and for tests: each owner may take everything. */
 export const UNSHARED: Sharing = { ratio: 1, principals: false, servers: false };
 
 /**
- * The part of a server's share that one principal may take where there are several: what one takes through one server
- * must not be all that this server may have.
+ * The part of a server's share that one principal may take when there are several: one principal must not be able to
+ * use up a server's share.
  */
 const OF_A_SERVERS_SHARE = 0.5;
 
 export interface LedgerOptions {
-  /** What the config calls the total, for errors: `limits.held`. */
+  /** The total's name in the config, for errors: `limits.held`. */
   limit: string;
-  /** The most of it at one time, whole process. */
+  /** Most in use at one time, in the whole process. */
   total: number;
   sharing: Sharing;
   /** What a single honest use may need: no share is smaller. Default 1. */
   unit?: number;
 }
 
-/** Why something cannot be counted any more. */
+/** Why an amount cannot be counted. */
 export interface Refusal {
-  /** What is full: the whole process, or the share of one side of the owner. */
+  /** What is full: the process's total, or the share of one side of the owner. */
   full: 'process' | OwnerSide;
   /** Config name of the total. */
   limit: string;
-  /** The most there may be: the total, or a share of it. */
+  /** The limit: the total, or a share of it. */
   allowed: number;
-  /** What there would be. */
+  /** What the count would have been. */
   actual: number;
-  /** `limits.share`, where it is a share that is full. */
+  /** `limits.share`, when a share is full. */
   share?: number;
-  /** Whose share is full, where it is a server's. A principal is told that it is its own. */
+  /** The server whose share is full. A principal is only told about its own share. */
   server?: string;
 }
 
 /**
- * Counts one thing (bytes, processes, connections, sessions, keys) against a total for the whole process, and per
- * owner against a share of it. Every step takes the same time however many owners there are, and an owner that has
- * nothing takes no memory.
+ * Counts one resource (bytes, processes, connections, sessions, keys) against a total for the process, and against a
+ * share of it per owner. Every step takes constant time however many owners there are, and an owner without any use
+ * takes no memory.
  */
 export class Ledger {
   readonly limit: string;
@@ -49,7 +49,7 @@ export class Ledger {
   readonly sharing: Sharing;
   readonly #unit: number;
   readonly #owners = { principal: new Map<string, number>(), server: new Map<string, number>() };
-  /** What a principal has of a server, where both share. */
+  /** Use by a principal of one server, when both share. */
   readonly #pairs = new Map<string, number>();
   #used = 0;
 
@@ -60,33 +60,33 @@ export class Ledger {
     this.#unit = unit;
   }
 
-  /** Counted now, over all owners. */
+  /** In use now, over all owners. */
   get used(): number {
     return this.#used;
   }
 
-  /** The most that one principal, or one server, may have. */
+  /** The limit for one principal, or for one server. */
   allowed(side: OwnerSide): number {
     const { ratio, principals, servers } = this.sharing;
     const isShared = side === 'principal' ? principals : servers;
     return isShared ? Math.min(this.total, Math.max(this.#unit, Math.floor(this.total * ratio))) : this.total;
   }
 
-  /** What one principal, or one server, has now. */
+  /** In use now by one principal, or by one server. */
   usedBy(side: OwnerSide, name: string): number {
     return this.#owners[side].get(name) ?? 0;
   }
 
-  /** The most that any one principal, or any one server, has now. Looks at all of them: for metrics. */
+  /** The largest use by one principal, or by one server. Reads all of them: for metrics. */
   largest(side: OwnerSide): number {
     let most = 0;
     for (const used of this.#owners[side].values()) if (used > most) most = used;
     return most;
   }
 
-  /** What would keep `amount` more from being counted; undefined when nothing does. */
+  /** Why `amount` more cannot be counted; undefined when it can. */
   refusal(amount: number, owner: Owner): Refusal | undefined {
-    // a full share is told first: it is what its owner can do something about
+    // report a full share first: its owner can do something about it
     return (
       this.#shareRefusal('principal', amount, owner) ??
       this.#pairRefusal(amount, owner) ??
@@ -95,21 +95,21 @@ export class Ledger {
     );
   }
 
-  /** Counts `amount` if there is room for it; otherwise says why there is none. */
+  /** Counts `amount` if there is room; otherwise returns why there is not. */
   take(amount: number, owner: Owner): Refusal | undefined {
     const refusal = this.refusal(amount, owner);
     if (!refusal) this.#count(amount, owner);
     return refusal;
   }
 
-  /** Counts `amount`, which is there already, and says which limit that passes, if it does. */
+  /** Counts `amount`, which is in use already; returns the limit that this passes, if any. */
   add(amount: number, owner: Owner): Refusal | undefined {
     const refusal = this.refusal(amount, owner);
     this.#count(amount, owner);
     return refusal;
   }
 
-  /** `amount` is no longer there. */
+  /** `amount` is free again. */
   give(amount: number, owner: Owner): void {
     this.#count(-amount, owner);
   }
@@ -128,13 +128,13 @@ export class Ledger {
     if (name === undefined) return undefined;
     const actual = this.usedBy(side, name) + amount;
     const allowed = this.allowed(side);
-    // where there is nothing to share it is the total that is full
+    // without sharing it is the total that is full
     if (actual <= allowed || allowed === this.total) return undefined;
     const refusal: Refusal = { full: side, limit: this.limit, allowed, actual, share: this.sharing.ratio };
     return side === 'server' ? { ...refusal, server: name } : refusal;
   }
 
-  /** Told as the principal's share, which it is. */
+  /** Reported as the principal's share, since it is part of that. */
   #pairRefusal(amount: number, owner: Owner): Refusal | undefined {
     const pair = this.#pairOf(owner);
     if (pair === undefined) return undefined;
@@ -146,7 +146,7 @@ export class Ledger {
 
   #pairOf({ principal, server }: Owner): string | undefined {
     const { principals, servers } = this.sharing;
-    // neither can hold a NUL: one is a name in the config or a header, the other a name in the config
+    // neither can contain a NUL: one is a name in the config or a header, the other a name in the config
     return principals && servers && principal !== undefined && server !== undefined
       ? `${principal}\0${server}`
       : undefined;
@@ -158,7 +158,7 @@ export class Ledger {
   }
 }
 
-/** What an error says of a refusal. */
+/** The facts of a refusal for its error. */
 export function refusalFacts({ full, limit, allowed, actual, share, server }: Refusal): ErrorFacts {
   return {
     full,
@@ -176,10 +176,13 @@ function count(owners: Map<string, number>, name: string, amount: number): void 
   else owners.set(name, used);
 }
 
-/** Characters up to which a value of the state store counts for one key; most have a few hundred. */
+/** Length up to which a value of the state store counts as one key; most have a few hundred characters. */
 const USUAL_LENGTH = 2048;
 
-/** For how many keys of the state store one with this value counts: what peers may write must be bounded in bytes too. */
+/**
+ * Number of keys of the state store that one with this value counts as: what peers may write must be bounded in bytes
+ * too.
+ */
 export function keysFor(value: string): number {
   return Math.max(1, Math.ceil(value.length / USUAL_LENGTH));
 }

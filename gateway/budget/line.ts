@@ -1,4 +1,4 @@
-/** A place in a line, for whoever wants to leave it. */
+/** A place in a line; its holder can leave with it. */
 export interface Place<T> {
   readonly value: T;
   readonly isIn: boolean;
@@ -11,8 +11,8 @@ interface Node<T> extends Place<T> {
 }
 
 /**
- * Values in the order in which they came, any of which may leave at any time. A `Set` would do but for its first one:
- * V8 finds it by walking over all that have left before it, which made a line of 100,000 quadratic.
+ * Values in order of arrival, any of which may leave at any time. A `Set` is too slow at finding its first value: V8
+ * walks over all that have left before it, which made a line of 100,000 quadratic.
  */
 export class Line<T> {
   #first: Node<T> | undefined;
@@ -34,7 +34,7 @@ export class Line<T> {
     return node;
   }
 
-  /** False when it had left already. @param place one that this line gave */
+  /** Returns false when it had already left. @param place one that this line gave out */
   remove(place: Place<T>): boolean {
     const node = place as Node<T>;
     if (!node.isIn) return false;

@@ -2,40 +2,40 @@
 export interface PaceLimits {
   /** `timeouts.idle`: milliseconds without a byte. */
   idleMs: number;
-  /** `limits.leastRate`, bytes per second; 0 is any. */
+  /** `limits.leastRate`, bytes per second; 0 accepts any rate. */
   leastRate: number;
-  /** `timeouts.grace`: milliseconds by which it may fall behind the least rate. */
+  /** `timeouts.grace`: milliseconds by which the peer may fall behind the least rate. */
   graceMs: number;
 }
 
-/** What a peer has failed to do. `rate`: the bytes per second since it last kept up. */
+/** How a peer was too slow. `rate`: bytes per second since it last kept up. */
 export type Slowness = { kind: 'silent' } | { kind: 'slow'; rate: number };
 
-/** The longest pause between two looks, milliseconds: how much later than due a peer may be given up. */
+/** Longest pause between two checks, milliseconds: how late a peer may be given up. */
 const LONGEST_LOOK_MS = 1000;
 
 /**
- * Watches whether a peer sends what it owes. Slow is allowed, dripping is not: who sends a byte now and then would hold
- * memory for as long as it liked. A peer may fall behind the least rate by the grace time, and never has more than that
- * to its credit, so that what it sent at first does not buy it hours of silence.
+ * Watches whether a peer sends what it owes. Sending slowly is allowed, dripping is not: a peer that sends a byte now
+ * and then would hold memory for as long as it liked. A peer may fall behind the least rate by the grace time. Its
+ * credit never exceeds the grace time, so a fast start does not buy hours of silence.
  *
- * One timer per peer, and per chunk no more than some arithmetic. Only the time counts in which bytes are wanted.
+ * Costs one timer per peer and a little arithmetic per chunk. Only time in which bytes are wanted counts.
  */
 export class Pace {
   readonly #limits: PaceLimits;
   readonly #tooSlow: (slowness: Slowness) => void;
-  /** When bytes were first wanted that have not come; undefined while none are. */
+  /** When the missing bytes were first wanted; undefined while no bytes are wanted. */
   #since: number | undefined;
   /** Milliseconds of waiting since the last byte, before `#since`. */
   #silence = 0;
-  /** Milliseconds that may still pass without a byte until the peer is behind by more than the grace time. */
+  /** Milliseconds without a byte until the peer is behind by more than the grace time. */
   #credit: number;
-  /** Since the credit was last full: bytes, and milliseconds of waiting. */
+  /** Bytes, and milliseconds of waiting, since the credit was last full. */
   #bytes = 0;
   #waited = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param tooSlow called once, when the peer is to be given up */
+  /** @param tooSlow called once, when the peer has been too slow */
   constructor(limits: PaceLimits, tooSlow: (slowness: Slowness) => void) {
     this.#limits = limits;
     this.#tooSlow = tooSlow;
@@ -48,19 +48,19 @@ export class Pace {
     this.#timer ??= this.#lookAgain();
   }
 
-  /** No bytes are wanted for now: what time passes is not the peer's. */
+  /** No bytes are wanted for now: the peer is not charged for the time. */
   rest(): void {
     this.#account(0);
     this.#since = undefined;
   }
 
-  /** So many bytes have come. */
+  /** `bytes` have arrived. */
   took(bytes: number): void {
     this.#account(bytes);
     this.#silence = 0;
   }
 
-  /** It is over: nothing is watched any more. */
+  /** Stops watching. */
   end(): void {
     clearTimeout(this.#timer);
     this.#since = undefined;
@@ -88,7 +88,7 @@ export class Pace {
   #lookAgain(): NodeJS.Timeout {
     const { idleMs, graceMs, leastRate } = this.#limits;
     const ms = Math.min(LONGEST_LOOK_MS, idleMs, leastRate > 0 ? graceMs : idleMs);
-    // the loop may have been busy: what has come meanwhile is read first, between the timers and this
+    // the loop may have been busy: let it read what arrived meanwhile before checking
     return setTimeout(() => setImmediate(() => this.#look()), ms).unref();
   }
 

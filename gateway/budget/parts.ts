@@ -4,8 +4,8 @@ import { type Ledger, refusalFacts } from './ledger.js';
 import { WaitQueue } from './wait-queue.js';
 
 /**
- * The budget of part buffers (`limits.partMemory`): what makes peak memory independent of how many files are stored at
- * once. Who finds it full waits in order of arrival.
+ * The budget of part buffers (`limits.partMemory`). It makes peak memory independent of how many files are stored at
+ * once. When it is full, reservations wait in order of arrival.
  */
 export class PartBudget {
   readonly #ledger: Ledger;
@@ -26,7 +26,7 @@ export class PartBudget {
     return this.#ledger.used;
   }
 
-  /** The most that any one principal, or any one server, has now. Looks at all of them: for metrics. */
+  /** The largest use by one principal, or by one server. Reads all of them: for metrics. */
   largest(side: OwnerSide): number {
     return this.#ledger.largest(side);
   }
@@ -37,8 +37,8 @@ export class PartBudget {
   }
 
   /**
-   * Reserves `bytes`; `undefined` means granted at once, which is the usual case and costs no promise.
-   * @throws GatewayError `part_memory_full` when nothing has moved for `timeouts.queue`
+   * Reserves `bytes`. `undefined` means granted at once: the usual case, which costs no promise.
+   * @throws GatewayError `part_memory_full` when nothing moved ahead of it for `timeouts.queue`
    */
   reserve(bytes: number, owner: Owner, signal: AbortSignal): Promise<void> | undefined {
     return this.#queue.take(bytes, owner, signal);

@@ -1,37 +1,40 @@
 import { Line } from './line.js';
 
-/** The part of the time-out after which it is looked again. */
+/** Checks per time-out. */
 const LOOKS = 10;
 
 interface Waiter {
-  /** In attentive time. */
+  /** When it is due, in attentive time. */
   due: number;
   late: () => void;
 }
 
 /**
- * A time-out that runs only while this process can notice an answer. When the event loop was busy, its timers come
- * before what has arrived at its sockets meanwhile: a plain timer would blame a store for Wharf's own work. So a look
- * comes after the sockets were read, and a long turn counts as a short one.
+ * A time-out that runs only while this process can notice an answer. After a busy turn of the event loop, timers fire
+ * before the sockets are read: a plain timer would blame a store for Wharf's own work. So this one checks after the
+ * sockets were read, and counts a long turn as a short one.
  *
- * All that wait wait equally long, so one timer serves all, in the order in which they came.
+ * All waits are equally long, so one timer serves all, in order of arrival.
  */
 export class Patience {
   readonly #ms: number;
   readonly #everyMs: number;
   readonly #waiting = new Line<Waiter>();
-  /** Milliseconds that have passed as far as the loop was there to see them. */
+  /** Milliseconds during which the loop was able to notice answers. */
   #attentive = 0;
   #lookedAt = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param ms of attentive time that an answer may take */
+  /** @param ms attentive time that an answer may take */
   constructor(ms: number) {
     this.#ms = ms;
     this.#everyMs = Math.max(1, ms / LOOKS);
   }
 
-  /** What the promise gives, unless it takes too long. @throws what the promise does, or what `late` makes */
+  /**
+   * Resolves as the promise does, unless that takes too long. @throws the promise's error, or the error that `late`
+   * makes
+   */
   within<T>(promise: Promise<T>, late: () => Error): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#start();
@@ -58,7 +61,7 @@ export class Patience {
     }, this.#everyMs);
   }
 
-  /** A turn of the loop that took longer than two looks was Wharf's own. */
+  /** A turn of the loop longer than two checks was Wharf's own work. */
   #pass(): void {
     const now = performance.now();
     this.#attentive += Math.min(now - this.#lookedAt, 2 * this.#everyMs);

@@ -1,30 +1,33 @@
 import { Line } from './line.js';
 
 /**
- * The event loop is one for everybody: what a peer sent must not keep it for long, however much it is. Work on it is
- * cut into steps of a few milliseconds, and asks between two of them whether the turn has lasted long enough.
+ * All peers share one event loop: input from one peer must not keep it for long, however large the input is. Such work
+ * is cut into steps of a few milliseconds. Between two steps it asks whether the turn has lasted long enough.
  */
 const TURN_MS = 20;
 
-/** When work began in this turn of the event loop; 0: none has. */
+/** When work began in this turn of the event loop; 0 before. */
 let begunAt = 0;
 
-/** Work that waits for a turn, in order of arrival: each has one of its own, so that many together are no long one. */
+/**
+ * Work that waits for a turn, in order of arrival. Each gets a turn of its own, so that many together do not make a
+ * long one.
+ */
 const waiting = new Line<() => void>();
 
-/** Work begins that may take long. */
+/** Call it before work that may take long. */
 export function beginStep(): void {
   if (begunAt !== 0) return;
   begunAt = performance.now();
   setImmediate(endTurn);
 }
 
-/** Whether the work that has been done in this turn of the event loop is enough. Asked after `beginStep`. */
+/** True when this turn of the event loop has done enough work. Call `beginStep` first. */
 export function isTurnOver(): boolean {
   return begunAt !== 0 && performance.now() - begunAt >= TURN_MS;
 }
 
-/** Resolves in another turn of the event loop, when everything that waited before has had one. */
+/** Resolves in a later turn of the event loop, after everything that waited before it. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     const go = () => {
@@ -36,7 +39,7 @@ export function nextTurn(): Promise<void> {
   });
 }
 
-/** Between two steps of long work: gives way to everything else once the turn has lasted long enough. */
+/** For use between two steps of long work: yields to everything else once the turn has lasted long enough. */
 export function breathe(): Promise<void> | undefined {
   beginStep();
   return isTurnOver() ? nextTurn() : undefined;

@@ -6,9 +6,15 @@ export interface WaitQueueOptions {
   ledger: Ledger;
   /** Longest time without any movement ahead of a waiter, `timeouts.queue`. */
   waitMs: number;
-  /** Most waiters, of whom each owner has a share; past it one is refused at once. Without it something else bounds them. */
+  /**
+   * Most waiters; each owner has a share of them. Past it a waiter is refused at once. Absent when something else
+   * bounds them.
+   */
   most?: number;
-  /** The error of a waiter that is given up. `waited`: milliseconds without movement; 0 when there was no place to wait. */
+  /**
+   * Makes the error of a waiter that is given up. `waited`: milliseconds without movement; 0 when the queue itself was
+   * full.
+   */
   full: (refusal: Refusal, waited: number) => Error;
 }
 
@@ -25,23 +31,23 @@ interface Waiter {
 interface OwnersLine {
   owner: Owner;
   waiters: Line<Waiter>;
-  /** When one that came before its first waiter, or that waiter itself, was last granted. */
+  /** When this owner's first waiter, or one that came before it, was last granted. */
   movedAt: number;
 }
 
 /**
- * Lets those wait who find a ledger full. They are granted in order of arrival, so that a large one cannot be starved by
- * small ones; only an owner whose own share is full is passed over, and holds up nobody behind it.
+ * Holds waiters while a ledger is full. They are granted in order of arrival, so that small ones cannot starve a large
+ * one. Only owners whose own share is full are passed over; they hold up nothing behind them.
  *
- * `waitMs` runs only while nothing moves ahead of a waiter: each time something does, one less is ahead of it, so that
- * every wait still has an end.
+ * `waitMs` runs only while nothing moves ahead of a waiter. Each move leaves one less ahead of it, so every wait still
+ * ends.
  */
 export class WaitQueue {
   readonly #options: WaitQueueOptions;
   readonly #lines = new Map<string, OwnersLine>();
   readonly #places: Ledger;
   #arrived = 0;
-  /** There is a waiter within its share for which the whole process has no room: whoever comes now comes after it. */
+  /** The process has no room for a waiter within its share: newcomers queue behind it. */
   #isHeldUp = false;
 
   constructor(options: WaitQueueOptions) {
@@ -56,8 +62,8 @@ export class WaitQueue {
   }
 
   /**
-   * Counts `amount`, waiting for room; `undefined` means at once, which is the usual case and costs no promise.
-   * @throws the options' `full`, or the signal's reason
+   * Counts `amount`, waiting for room. `undefined` means at once: the usual case, which costs no promise.
+   * @throws the error of the options' `full`, or the signal's reason
    */
   take(amount: number, owner: Owner, signal: AbortSignal): Promise<void> | undefined {
     const { ledger, full } = this.#options;
@@ -88,7 +94,7 @@ export class WaitQueue {
       const giveUp = (reason: unknown): void => {
         if (!leave()) return;
         reject(reason);
-        // it may have been what held the others up
+        // this one may have held up the others
         this.#grant();
       };
       const aborted = () => giveUp(signal.reason);
@@ -97,7 +103,7 @@ export class WaitQueue {
         if (still >= waitMs) giveUp(full(this.#reason(amount, owner), waitMs));
         else timer = setTimeout(patience, waitMs - still);
       };
-      // where Wharf itself was busy, what has moved meanwhile is yet to be read from the sockets
+      // after a busy turn, read from the sockets what has moved meanwhile
       const patience = () => {
         setImmediate(() => {
           if (place.isIn) look();
@@ -142,7 +148,7 @@ export class WaitQueue {
     return line;
   }
 
-  /** Grants whatever there is room for now. */
+  /** Grants every waiter that there is room for. */
   #grant(): void {
     this.#isHeldUp = false;
     while (this.length > 0) {
@@ -158,7 +164,7 @@ export class WaitQueue {
     }
   }
 
-  /** The first of those whose shares have room. One step for each owner that waits, however many waiters it has. */
+  /** The first waiter whose owner's shares have room. One step per waiting owner, however many waiters each has. */
   #next(): { line: OwnersLine; waiter: Waiter } | undefined {
     const { ledger } = this.#options;
     let next: { line: OwnersLine; waiter: Waiter } | undefined;
@@ -171,7 +177,7 @@ export class WaitQueue {
     return next;
   }
 
-  /** For all that came after it there is one less to wait for. */
+  /** Restarts the wait of all that came after it: one less is ahead of them. */
   #noteMove(granted: Waiter): void {
     const now = Date.now();
     for (const line of this.#lines.values()) {
@@ -182,6 +188,6 @@ export class WaitQueue {
 }
 
 function keyOf({ principal = '', server = '' }: Owner): string {
-  // neither can hold a NUL: one is a name in the config or a header, the other a name in the config
+  // neither can contain a NUL: one is a name in the config or a header, the other a name in the config
   return `${principal}\0${server}`;
 }

@@ -10,8 +10,9 @@ import type { Thumbnailer } from '../ports/thumbnailer.js';
 import type { Transfer } from '../ports/transfer.js';
 import type { Upstream } from '../ports/upstream.js';
 import type { Settings } from './config.js';
+import type { TransportName } from './transports.js';
 
-/** What every adapter is given. Each takes the members it names and ignores the rest. */
+/** What every adapter gets. Each takes the members it names and ignores the rest. */
 export interface AdapterDeps {
   limits: Readonly<Limits>;
   timeouts: Readonly<Timeouts>;
@@ -28,30 +29,30 @@ export interface UpstreamDeps extends AdapterDeps {
   name: string;
 }
 
-/** One implementation of a port: the schema of its settings and the way to make it from parsed ones. */
+/** One implementation of a port: the schema of its settings, and a function that creates it from parsed settings. */
 export interface Adapter<Port, Deps> {
-  /** A strict object. It becomes a part of the config's schema and of its reference. */
+  /** A strict object. It becomes part of the config's schema and of the config reference. */
   readonly settings: z.ZodObject;
   /**
-   * Makes the adapter; its library is loaded here.
-   * @param settings what `settings` above has parsed
+   * Creates the adapter, and loads its library only now.
+   * @param settings as parsed by `settings` above
    */
   create(settings: Settings, deps: Deps): Promise<Port>;
-  /** What of the settings cannot work on this machine; nothing is started and nothing is contacted. */
+  /** Settings that cannot work on this machine. Starts nothing and contacts nothing. */
   preflight?(settings: Settings, deps: Pick<AdapterDeps, 'inheritedEnv'>): Promise<PreflightFault[]>;
-  /** What of the settings works and is worth a word to the operator. */
+  /** Settings that work, but that the operator should know about. */
   warnings?(settings: Settings): Omit<PreflightFault, 'value'>[];
 }
 
 export interface PreflightFault {
   /** Inside the settings. */
   path: (string | number)[];
-  /** Follows the path, as in `ConfigProblem`. */
+  /** A phrase that follows the path, as in `ConfigProblem`. */
   message: string;
   value: unknown;
 }
 
-/** An object store may give out URLs of its own (`presign`); that is known before one is made. */
+/** An object store may issue URLs of its own (`presign`); the config needs to know that before it creates one. */
 export type ObjectsAdapter = Adapter<ObjectStore, AdapterDeps> & { readonly presigns?: boolean };
 
 /** Port → name → adapter. The name is the adapter's file name and its value in the config. */
@@ -59,9 +60,9 @@ export interface AdapterList {
   readonly objects: Readonly<Record<string, ObjectsAdapter>>;
   readonly state: Readonly<Record<string, Adapter<StateStore, AdapterDeps>>>;
   readonly thumbnails: Readonly<Record<string, Adapter<Thumbnailer, AdapterDeps>>>;
-  readonly upstream: Readonly<Record<'streamable-http' | 'legacy-sse' | 'stdio', Adapter<Upstream, UpstreamDeps>>>;
-  /** Always there: nothing in the config chooses it, and its settings are only for tests. */
+  readonly upstream: Readonly<Record<TransportName, Adapter<Upstream, UpstreamDeps>>>;
+  /** Always present: the config cannot choose it, and its settings exist for tests only. */
   readonly transfer: Readonly<Record<'https', Adapter<Transfer, AdapterDeps>>>;
-  /** Pure functions without settings. Where two claim one slot, the earlier one in the list has it. */
+  /** Pure functions without settings. If two claim one slot, the earlier one in the list gets it. */
   readonly dialects: readonly Dialect[];
 }

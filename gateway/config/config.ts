@@ -1,5 +1,7 @@
 import type { Limits, Timeouts } from '../policy/limits.js';
+import type { Means } from '../policy/means.js';
 import type { ClientProfile, HandoffRule, ToolSettings, UploadTool } from '../ports/file-slot.js';
+import type { ServerTransport } from './transports.js';
 
 /** Where to listen. `port` 0 lets the system choose; then `start` reports the real one. */
 export interface Address {
@@ -13,32 +15,29 @@ export interface Address {
 export interface Choice {
   /** The name in the adapter list, which is the adapter's file name. */
   use: string;
-  /** The adapter's settings without `use`. Hand them to that adapter's `create`, nothing else reads them. */
+  /** The adapter's settings without `use`. Only that adapter's `create` reads them. */
   settings: Settings;
 }
 
 export type Settings = Readonly<Record<string, unknown>>;
 
-/** `probed` means: try Streamable HTTP first, then legacy HTTP+SSE. The settings of the two are the same. */
-export type ServerTransport = 'streamable-http' | 'legacy-sse' | 'stdio' | 'probed';
-
 export interface ServerConfig {
   /** `[a-z0-9-]{1,64}`, the first segment of the server's path. */
   name: string;
-  /** What the `mcpServers` file of a host calls it, where that is another name. */
+  /** The server's name in a host's `mcpServers` file, if that is a different one. */
   hostName?: string;
   transport: ServerTransport;
   /** Settings of the upstream adapter. */
   settings: Settings;
-  /** Largest message this upstream takes, bytes. */
+  /** Largest message that this upstream accepts, bytes. */
   accepts: number;
-  /** The limits of this server: the global ones, lowered where the config says so. */
+  /** This server's limits: the global ones, lowered where the config says so. */
   limits: Limits;
-  /** By the tool's name; a map without a prototype, so that any name can be looked up. */
+  /** By tool name; a map without a prototype, so that any name can be looked up. */
   tools: Record<string, ToolSettings>;
-  /** Serialized origins that addresses named by this server may have, beside its own, however private they are. */
+  /** Serialized origins that this server may name in addresses, besides its own, even if private. */
   fetchOrigins: readonly string[];
-  /** The server's own, else the top level's. */
+  /** The server's own setting, otherwise that of the top level. */
   uploadTool: UploadTool | 'off';
 }
 
@@ -48,21 +47,21 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export interface Config {
   listen: Address;
   /**
-   * How clients reach Wharf, without a trailing slash; it may have a path. Undefined only when listening on one
+   * How clients reach Wharf, without a trailing slash; it may have a path. Undefined only when Wharf listens on one
    * loopback address: then it is `http://` and the address actually bound.
    */
   publicUrl: string | undefined;
   adminListen: Address;
-  /** Whether it may be reached from other machines. */
+  /** Whether other machines may reach it. */
   adminAllowPublic: boolean;
-  /** Authority of `mcp-file://` handles. */
+  /** Authority of the `mcp-file://` handles. */
   gatewayId: string;
   /** At least one, in the order of the file. */
   servers: ServerConfig[];
   objects: Choice;
   state: Choice;
   thumbnails: Choice;
-  /** `lasting`: only this machine can reach Wharf, and its own links work as long as their files. */
+  /** `lasting`: only this machine can reach Wharf, so its own links work as long as their files. */
   links: { style: 'presigned' | 'gateway'; ttl: number; lasting: boolean };
   limits: Limits;
   timeouts: Timeouts;
@@ -73,17 +72,19 @@ export interface Config {
     /** `digest`: SHA-256 of the key, 32 bytes. */
     | { use: 'apiKeys'; keys: { name: string; digest: Buffer }[] };
   uploadTool: UploadTool | 'off';
+  /** How people are asked for files, the best way first. `identity`: what their pages ask for. */
+  elicitation: { order: readonly Means[]; rounds: number; identity: 'auto' | 'code' | 'none' };
   handoff: HandoffRule[];
   clients: ClientProfile[];
-  /** Keys of what the state store must not give away; the first one signs. Empty with state in memory. */
+  /** Keys that protect what the state store must not reveal; the first one signs. Empty with state in memory. */
   secrets: string[];
-  /** Lower-case `host` or `host:port`, beside publicUrl's host and the loopback names, which always pass. */
+  /** Lower-case `host` or `host:port`, besides publicUrl's host and the loopback names, which always pass. */
   allowedHosts: string[];
-  /** Hosts that addresses named by clients may have; undefined means every public one. For `TransferRules`. */
+  /** Hosts that clients may name in addresses; undefined allows every public one. For `TransferRules`. */
   fetch: { allowedHosts: readonly string[] | undefined };
-  /** Serialized origins, beside publicUrl's own, which always passes. */
+  /** Serialized origins, besides publicUrl's own, which always passes. */
   allowedOrigins: string[];
   logLevel: LogLevel;
-  /** What a stdio child inherits: HOME, LANG, PATH, TMPDIR and USER, where they are set. */
+  /** What a stdio child inherits: HOME, LANG, PATH, TMPDIR and USER, if set. */
   inheritedEnv: Readonly<Record<string, string>>;
 }

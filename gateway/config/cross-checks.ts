@@ -3,17 +3,17 @@ import { type ConfigProblem, nearest, problem } from './problems.js';
 import { formatAddress, isLoopback } from './schema/fields.js';
 import type { Sections } from './schema/schema.js';
 
-/** What parsed so far: a section with a problem of its own is missing, and rules about it are left out. */
+/** What has parsed so far. A section with a problem of its own is missing, and rules about it are skipped. */
 export type Parsed = Partial<Sections> & { servers: ServerConfig[] };
 
 /**
- * Rules between values that are fine one by one.
- * @param serverNames every server of the file, also those that did not parse
+ * Checks rules between values that are valid one by one.
+ * @param serverNames every server of the file, including those that did not parse
  */
 export function crossCheck(parsed: Parsed, serverNames: readonly string[]): ConfigProblem[] {
   return [
     ...reachability(parsed),
-    ...parsed.servers.flatMap((server) => [...urlProblems(server), ...ownPortProblems(server, parsed)]),
+    ...parsed.servers.flatMap((server) => ownPortProblems(server, parsed)),
     ...secrecy(parsed),
     ...handoffNames(parsed, serverNames),
     ...clientPrincipals(parsed),
@@ -51,27 +51,16 @@ const ADMIN_OPEN_TO_ALL =
   'is not a loopback address, and the admin port asks nobody for a key: health and metrics are open to all who reach ' +
   'it. Listen on 127.0.0.1, or see to it that the network keeps others away and say so: adminAllowPublic: true';
 
-/** State that leaves the process is read by others: what it must not give away needs a key of the operator's. */
+/**
+ * A state store outside the process can be read by others, so protecting its contents needs a key of the operator's.
+ */
 function secrecy({ state, secret }: Parsed): ConfigProblem[] {
   if (state === undefined || state.use === 'memory' || secret === undefined || secret.length > 0) return [];
   const text = `is required with state: { use: ${state.use} }, the same on every replica; make one with: openssl rand -base64 48`;
   return [problem(['secret'], text)];
 }
 
-function urlProblems(server: ServerConfig): ConfigProblem[] {
-  const { url } = server.settings;
-  if (typeof url !== 'string') return [];
-  const path = ['servers', server.name, 'url'];
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
-    return [problem(path, 'must be an http:// or https:// URL', url)];
-  if (parsed.username + parsed.password !== '') {
-    return [problem(path, 'must not hold a user or password; send them as a header: headers: { Authorization: … }')];
-  }
-  return parsed.hash === '' ? [] : [problem(path, 'must not have a fragment (#…)', url)];
-}
-
-/** A server that may fetch from Wharf's own ports would read its metrics, and act on what only an operator may. */
+/** A server that may fetch from Wharf's own ports could read its metrics and trigger an operator's actions. */
 function ownPortProblems({ name, fetchOrigins }: ServerConfig, { listen, adminListen }: Parsed): ConfigProblem[] {
   return fetchOrigins.flatMap((text, index) => {
     const { hostname, port, protocol } = new URL(text);
@@ -85,7 +74,7 @@ function ownPortProblems({ name, fetchOrigins }: ServerConfig, { listen, adminLi
   });
 }
 
-/** A rule about a server that is not there would silently protect nothing. */
+/** A rule about a missing server would silently protect nothing. */
 function handoffNames({ handoff = [] }: Parsed, serverNames: readonly string[]): ConfigProblem[] {
   return handoff.flatMap((rule, index) =>
     (['from', 'to'] as const)

@@ -4,17 +4,17 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Expanded {
   value: unknown;
-  /** Paths (as `formatPath` writes them) of the values that hold something from the environment. */
+  /** Paths (as `formatPath` writes them) of the values that contain something from the environment. */
   fromEnvironment: ReadonlySet<string>;
   problems: ConfigProblem[];
 }
 
-/** Deeper than any config; keeps the walk, and everything after it, off the end of the stack. */
+/** Deeper than any config; keeps this walk and every later one from overflowing the stack. */
 const MAX_DEPTH = 32;
 
 /**
- * Replaces `${NAME}` and `${NAME:-default}` in every string value. `$${` stands for a literal `${`. A variable that is
- * unset or empty and has no default is a problem: an empty secret is never meant.
+ * Replaces `${NAME}` and `${NAME:-default}` in every string value. `$${` means a literal `${`. A variable that is unset
+ * or empty and has no default is a problem: an empty secret is never intended.
  */
 export function expand(root: unknown, environment: Environment): Expanded {
   const problems: ConfigProblem[] = [];
@@ -52,7 +52,7 @@ export function expand(root: unknown, environment: Environment): Expanded {
     if (Array.isArray(value)) return value.map((item, index) => walk(item, [...path, index]));
     const result: Record<string, unknown> = {};
     for (const [key, item] of Object.entries(value)) {
-      // As a plain assignment it would set the prototype instead of a key that the schema then refuses.
+      // A plain assignment would set the prototype instead of a key, and the schema could not refuse it.
       if (key === '__proto__') problems.push(problem([...path, key], 'is not a known key'));
       else result[key] = walk(item, [...path, key]);
     }

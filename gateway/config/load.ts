@@ -14,7 +14,7 @@ import { DEFAULT_STORE } from './schema/schema.js';
 import { stateFolder } from './state-folder.js';
 import { defaultStore, exposedBy } from './store-place.js';
 
-/** What the command line may say about a config, each with the spelling of its option. */
+/** Settings that the command line can override, each with the spelling of its option. */
 export interface Overrides {
   listen?: string;
   adminListen?: string;
@@ -25,25 +25,28 @@ export interface Overrides {
 export interface LoadOptions {
   /** A config file: Wharf's own YAML, or the `mcpServers` JSON of desktop hosts. */
   file?: string;
-  /** Servers named on the command line, as a file would write them under `servers:`. Without `file`. */
+  /** Servers named on the command line, in the form of `servers:` in a file. Excludes `file`. */
   servers?: Record<string, unknown>;
-  /** The files are this process's alone, unless the config says where they or the state are kept. */
+  /** The stored files belong to this process alone, unless the config sets a place for the files or the state. */
   isPrivate?: boolean;
-  /** Makes a folder that nobody else can enter and that goes with the process. @param root instead of the system's */
+  /**
+   * Creates a folder that only this user can enter and that is removed with the process. @param root parent, instead of
+   * the system's
+   */
   privateFolder?: (root?: string) => string;
   overrides?: Overrides;
-  /** Also look whether this machine has what the servers need to start. */
+  /** Also check that this machine has what the servers need to start. */
   preflight?: boolean;
 }
 
 export type LoadResult = { ok: true; config: Config } | { ok: false; problems: ConfigProblem[] };
 
-/** What a stdio server may need to run at all. Everything else it must be given in `env:`, secrets above all. */
+/** What a stdio server may need to run at all. Everything else comes from its `env:`, above all secrets. */
 const INHERITED = ['HOME', 'LANG', 'PATH', 'TMPDIR', 'USER'];
 
 /**
- * Reads, expands and checks a config; nothing is started and nothing is contacted. This is the only place that reads
- * the process's environment.
+ * Reads, expands and checks a config. Starts nothing and contacts nothing. Only this function reads the process's
+ * environment.
  */
 export async function loadConfig(
   options: LoadOptions,
@@ -92,7 +95,7 @@ export async function loadConfig(
   return faults.length > 0 ? refuse(faults) : { ok: true, config };
 }
 
-/** The config with a place for its files, where it names none. */
+/** Adds a place for the files to a config that names none. */
 async function withStore(
   config: Config,
   { file, servers, isPrivate, privateFolder = (root = tmpdir()) => join(root, 'wharf-…') }: LoadOptions,
@@ -105,14 +108,14 @@ async function withStore(
   const identity = { file: file && (await realpath(file).catch(() => resolve(file))), servers, listen };
   const folder = stateFolder(identity, environment);
   const ofProcess = [() => privateFolder(), () => folder && privateFolder(dirname(folder))];
-  // with a port that the system chooses, two gateways of one config can run at a time
+  // when the system chooses the port, two gateways of one config can run at the same time
   const places = isPrivate || config.listen.port === 0 ? ofProcess : [() => folder, ...ofProcess];
   const chosen = await defaultStore(places, config);
   const store = adapters.objects[chosen.use];
   return { ...config, objects: { ...chosen, settings: store?.settings.parse(chosen.settings) ?? chosen.settings } };
 }
 
-/** The problem with the path that its writer knows: an option, or the host's own name of a server. */
+/** Rewrites a problem's path to the one its author knows: an option, or the host's own name of a server. */
 function asWritten(
   found: ConfigProblem,
   options: ReadonlyMap<string, string>,
@@ -123,7 +126,7 @@ function asWritten(
   for (const [name, hostName] of hostNames ?? []) {
     const prefix = formatPath(['servers', name]);
     if (found.path !== prefix && !found.path.startsWith(`${prefix}.`)) continue;
-    // a host writes the program apart from its arguments
+    // a host's file separates the program from its arguments
     const rest = found.path.slice(prefix.length).replace(/^\.command\[0\]$/, '.command');
     return { ...found, path: formatPath(['mcpServers', hostName]) + rest };
   }

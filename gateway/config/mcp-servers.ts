@@ -1,30 +1,29 @@
 import { type ConfigProblem, nearest, problem } from './problems.js';
 import { pathName } from './server-name.js';
+import { TRANSPORT_NAMES, type TransportName, transportFacts } from './transports.js';
 import { mustBeList } from './written-values.js';
 
 /**
- * Keys that hosts write beside the ones that start a server. They are about the host's own behaviour (what it asks
- * the user, how long it waits, what it shows), so they are none of Wharf's business.
+ * Keys that hosts write besides those that start a server. They configure the host itself (what it asks the user, how
+ * long it waits, what it shows), so Wharf ignores them.
  */
 const HOST_KEYS = ['autoApprove', 'alwaysAllow', 'description', 'disabledTools', 'icon', 'metadata', 'name', 'timeout'];
-/** Keys that only such a file has. */
+/** Keys that exist only in a host's file. */
 const OWN_KEYS = ['args', 'type', 'disabled'];
 const MAX_TOLD = 5;
 
-const HTTP_TYPES: Record<string, string> = {
-  http: 'streamable-http',
-  'streamable-http': 'streamable-http',
-  streamableHttp: 'streamable-http',
-  sse: 'legacy-sse',
-};
+/** What `type` may be beside a `url`, and the transport it means. */
+const URL_TYPES: ReadonlyMap<unknown, TransportName> = new Map(
+  TRANSPORT_NAMES.flatMap((name) => transportFacts(name).hostTypes.map((type) => [type, name])),
+);
 
-/** True for the file that desktop hosts use. */
+/** True for the file format of desktop hosts. */
 export function isHostFile(value: object): value is { mcpServers: unknown } {
   return Object.hasOwn(value, 'mcpServers');
 }
 
 export interface HostServers {
-  /** The map that `servers:` would hold. */
+  /** The map for `servers:`. */
   servers: Record<string, unknown>;
   /** Wharf's name → the host's name. */
   names: ReadonlyMap<string, string>;
@@ -32,8 +31,8 @@ export interface HostServers {
 }
 
 /**
- * Turns a host's `mcpServers` map into a config with `servers:`. Everything else in such a file is the host's own and
- * stays unread. A server that is switched off with `disabled: true` is left out.
+ * Turns a host's `mcpServers` map into a config with `servers:`. Ignores the rest of the file, which is for the host.
+ * Omits servers with `disabled: true`.
  */
 export function fromHostFile(value: { mcpServers: unknown }): HostServers {
   const map = value.mcpServers;
@@ -91,8 +90,8 @@ function serverEntry(entry: Record<string, unknown>, path: string[], problems: C
     return { command: [command, ...(Array.isArray(args) ? args : [])], ...rest };
   }
   if (type === undefined) return rest;
-  const transport = typeof type === 'string' && Object.hasOwn(HTTP_TYPES, type) ? HTTP_TYPES[type] : undefined;
+  const transport = URL_TYPES.get(type);
   if (transport !== undefined) return { ...rest, transport };
-  problems.push(problem([...path, 'type'], `must be one of: ${Object.keys(HTTP_TYPES).join(', ')}`, type));
+  problems.push(problem([...path, 'type'], `must be one of: ${[...URL_TYPES.keys()].join(', ')}`, type));
   return rest;
 }

@@ -13,23 +13,23 @@ import { sectionSchemas } from './schema/schema.js';
 import { nameProblem, schemaFor, serverSchemas } from './schema/servers.js';
 import { toolProblems } from './tool-checks.js';
 
-/** Milliseconds that a link works which others may come by. */
+/** Milliseconds that a link works which others may obtain. */
 const LINK_TTL = 15 * 60 * 1000;
 
-/** Keys of a server that a problem names. */
+/** Most keys of a server that a problem lists. */
 const MAX_TOLD = 5;
 
 export type ParseResult = { ok: true; config: Omit<Config, 'inheritedEnv'> } | { ok: false; problems: ConfigProblem[] };
 
 /**
- * Plain values, as a file holds them, into a config. Every problem is reported, not only the first: sections are
- * parsed one by one, and rules between sections look at those that parsed.
+ * Parses plain values, as a file holds them, into a config. Reports every problem, not only the first: sections are
+ * parsed one by one, and rules between sections check those that parsed.
  */
 export function parseConfig(written: object, adapters: AdapterList, environment: Environment): ParseResult {
   const expanded = expand(written, environment);
   if (expanded.problems.length > 0) return { ok: false, problems: expanded.problems };
   let found = parseSections(expanded.value as Record<string, unknown>, adapters);
-  // A variable is always text. Where the schema wants a number or a boolean, text that spells one is taken for it.
+  // A variable is always text. Where the schema wants a number or a boolean, text that spells one is accepted.
   if (convertExpanded(expanded.value, found.issues, expanded.fromEnvironment)) {
     found = parseSections(expanded.value as Record<string, unknown>, adapters);
   }
@@ -40,13 +40,16 @@ export function parseConfig(written: object, adapters: AdapterList, environment:
     ...crossCheck(found.parsed, namesOf(expanded.value)),
   ];
   if (problems.length > 0) return { ok: false, problems };
-  // Without a problem every section is there; its limits and time-outs have exactly the names of their tables.
+  // Without a problem every section exists; limits and time-outs have exactly the names of their tables.
   const { secret: secrets, antivirus: _, links, ...sections } = found.parsed;
   const lives = { ...links, ttl: links?.ttl ?? LINK_TTL, lasting: links?.ttl === undefined && isPrivate(sections) };
   return { ok: true, config: { ...sections, links: lives, secrets } as unknown as Omit<Config, 'inheritedEnv'> };
 }
 
-/** Whether only programs of this machine can reach Wharf: whoever has a link there could ask for it anyway. */
+/**
+ * True when only programs of this machine can reach Wharf. A program that gets hold of a link there could request the
+ * file anyway.
+ */
 function isPrivate({ listen, publicUrl }: Parsed): boolean {
   if (listen === undefined || !isLoopback(listen.host)) return false;
   return publicUrl === undefined || isLoopback(new URL(publicUrl).hostname.replace(/^\[(.*)\]$/, '$1'));
@@ -77,7 +80,7 @@ function parseSections(root: Record<string, unknown>, adapters: AdapterList): Fo
   };
 }
 
-/** What a server takes from the top level; absent what has a problem there. */
+/** What a server takes from the top level; a member is absent when it has a problem there. */
 interface GlobalParts {
   limits?: Limits;
   uploadTool?: UploadTool | 'off';
@@ -140,7 +143,7 @@ function parseServers(written: unknown, adapters: AdapterList, global: GlobalPar
   return { servers, issues, problems };
 }
 
-/** What every server's section holds beside the settings of its adapter. */
+/** What every server's section holds besides the settings of its adapter. */
 interface ServerSection {
   limits?: Partial<Limits>;
   transport?: string;
@@ -150,7 +153,7 @@ interface ServerSection {
   fetch?: { origins: string[] };
 }
 
-/** The servers as written, those with problems among them. */
+/** The names of all servers in the file, including those with problems. */
 function namesOf(root: unknown): string[] {
   const servers = valueAt(root, ['servers']);
   return typeof servers === 'object' && servers !== null ? Object.keys(servers) : [];
@@ -160,7 +163,7 @@ function hasUrl(server: unknown): boolean {
   return typeof server === 'object' && server !== null && Object.hasOwn(server, 'url');
 }
 
-/** What a server without `url` and `command` has instead, most likely one of them misspelt. */
+/** Lists the keys of a server without `url` and `command`; one of them is probably misspelt. */
 function itHas(server: unknown): string {
   if (typeof server !== 'object' || server === null || Array.isArray(server)) return '';
   const keys = Object.keys(server).slice(0, MAX_TOLD);
@@ -187,7 +190,7 @@ function under(path: Path, issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssu
   return issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
 }
 
-/** True when it changed `root`. */
+/** Returns true when it changed `root`. */
 function convertExpanded(root: unknown, issues: readonly z.core.$ZodIssue[], expanded: ReadonlySet<string>): boolean {
   let changed = false;
   for (const issue of issues) {

@@ -2,7 +2,7 @@ import type { AdapterList } from './adapter-list.js';
 import type { Config } from './config.js';
 import { type ConfigProblem, problem } from './problems.js';
 
-/** What of a config without problems cannot work on this machine. Nothing is started and nothing is contacted. */
+/** Finds what cannot work on this machine in a config without problems. Starts nothing and contacts nothing. */
 export async function preflight(config: Config, { upstream }: AdapterList): Promise<ConfigProblem[]> {
   const { inheritedEnv } = config;
   const found = await Promise.all(

@@ -1,13 +1,13 @@
 import type { z } from 'zod';
 import { mustBeList, unquoted } from './written-values.js';
 
-/** One thing that is wrong with a config. */
+/** One error in a config. */
 export interface ConfigProblem {
   /** Where: `limits.inlineImage`, `servers.ocr.command[0]`, a command-line option, or `FILE:LINE:COLUMN`. */
   path: string;
-  /** What is wrong and what is allowed, written to follow the path: "must be …", "is required". */
+  /** What is wrong and what is allowed, phrased to follow the path: "must be …", "is required". */
   message: string;
-  /** The value as the file spells it, short, and only where it cannot be a secret. */
+  /** The value as the file spells it, shortened, and only if it cannot be a secret. */
   value?: string;
 }
 
@@ -24,7 +24,7 @@ export function formatPath(path: Path): string {
   return text;
 }
 
-/** The value at a path of a plain value, undefined where there is none. */
+/** The value at a path of a plain value; undefined if it does not exist. */
 export function valueAt(root: unknown, path: Path): unknown {
   let value = root;
   for (const step of path) {
@@ -34,13 +34,13 @@ export function valueAt(root: unknown, path: Path): unknown {
   return value;
 }
 
-// A server's URL is among them: some services put the caller's key into its path.
+// A server's URL counts as a secret: some services put the caller's key into its path.
 const SECRET_NAME = /^url$|secret|password|passphrase|token|credential|auth|cookie|key/i;
 const LONGEST_SHOWN = 60;
 
 /**
- * The value as a problem may show it: scalars only, never from a place that may hold a secret (`headers`, `env`,
- * anything named like one), never a URL with a user part.
+ * The value as a problem may show it: scalars only, never from a place that may hold a secret (`headers`, `env`, any
+ * secret-like name), never a URL with a user part.
  */
 export function showValue(path: Path, value: unknown): string | undefined {
   if (path.some((step) => step === 'headers' || step === 'env' || SECRET_NAME.test(String(step)))) return undefined;
@@ -50,9 +50,9 @@ export function showValue(path: Path, value: unknown): string | undefined {
 }
 
 /**
- * What zod found, in the words of someone who writes the file.
+ * Turns zod's issue into a problem for the author of the file.
  * @param written the file's own values, before variables were expanded, so that no variable's value is shown
- * @param knownKeys the keys a map at a path may have
+ * @param knownKeys the keys that a map at a path may have
  */
 export function explainIssue(
   issue: z.core.$ZodIssue,
@@ -70,7 +70,9 @@ export function explainIssue(
   return [problem(path, messageOf(issue, value), value)];
 }
 
-/** What is wrong inside the one branch of a union that a map or list can mean: the others refuse it as a whole. */
+/**
+ * The issues inside the only branch of a union that a map or list can mean; the other branches refuse it as a whole.
+ */
 function branchOf(issue: z.core.$ZodIssueInvalidUnion, value: unknown): z.core.$ZodIssue[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const inside = issue.errors.filter((issues) =>
@@ -129,7 +131,7 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
   return issue.message;
 }
 
-/** The known key that is closest to a mistyped one, if any is close enough to be meant. */
+/** The known key closest to a mistyped one, if it is close enough. */
 export function nearest(key: string, known: readonly string[]): string | undefined {
   const allowed = Math.ceil(Math.min(key.length, 40) / 3);
   let best: string | undefined;
@@ -144,7 +146,7 @@ export function nearest(key: string, known: readonly string[]): string | undefin
   return best;
 }
 
-/** Levenshtein's distance. */
+/** Levenshtein distance. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {

@@ -6,12 +6,12 @@ export type FileRead = { ok: true; value: unknown } | { ok: false; problems: Con
 
 /** A config of a thousand servers has some 200 KiB. */
 const MAX_BYTES = 1024 * 1024;
-/** Times that one anchor may be repeated, counted with what it holds: stops the "billion laughs" document. */
+/** Most repetitions of an anchor, including those inside it: stops the "billion laughs" document. */
 const MAX_ALIASES = 200;
-/** The deepest value that any setting has stands at 4. */
+/** The deepest value of any setting is at depth 4. */
 const MAX_DEPTH = 100;
 
-/** Reads a config file as plain values. YAML 1.2 core schema, of which JSON is a part; nothing is expanded yet. */
+/** Reads a config file as plain values. YAML 1.2 core schema, which includes JSON. Does not expand variables. */
 export async function readConfigFile(file: string): Promise<FileRead> {
   const refuse = (message: string): FileRead => ({ ok: false, problems: [{ path: file, message }] });
   let bytes: Buffer;
@@ -21,7 +21,7 @@ export async function readConfigFile(file: string): Promise<FileRead> {
       const stat = await handle.stat();
       if (stat.isDirectory()) return refuse('is a directory; name the file');
       if (stat.size > MAX_BYTES) return refuse(`has ${stat.size} bytes, more than the ${MAX_BYTES} allowed`);
-      // One byte past the limit tells a pipe or a growing file that has too much.
+      // One byte past the limit detects a pipe or a growing file that is too large.
       const buffer = Buffer.alloc(MAX_BYTES + 1);
       let length = 0;
       for (;;) {
@@ -53,7 +53,7 @@ function reasonOf(error: unknown): string {
   return REASONS[code] ?? `cannot be read: ${code}`;
 }
 
-/** The same for bytes already read; `file` is only for the messages. */
+/** Parses the bytes of a config file as plain values; `file` appears only in messages. */
 export function parseConfigText(bytes: Uint8Array, file: string): FileRead {
   const refuse = (message: string, at = ''): FileRead => ({ ok: false, problems: [{ path: file + at, message }] });
   let text: string;
@@ -73,12 +73,12 @@ export function parseConfigText(bytes: Uint8Array, file: string): FileRead {
       logLevel: 'error',
       prettyErrors: true,
     });
-    // A warning is an unknown tag such as !!js/function: what it stands for would be lost.
+    // A warning is an unknown tag such as !!js/function, whose meaning would be lost.
     const faults = [...document.errors, ...document.warnings];
     if (faults.length > 0) {
       const problems = faults.slice(0, 20).map((fault) => {
         const at = fault.linePos?.[0];
-        // The first line of the library's text; the lines after it quote the file, and the file may hold secrets.
+        // Only the first line of the library's text: later lines quote the file, which may hold secrets.
         const message = (fault.message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, '');
         return { path: at ? `${file}:${at.line}:${at.col}` : file, message };
       });
@@ -94,8 +94,8 @@ export function parseConfigText(bytes: Uint8Array, file: string): FileRead {
 }
 
 /**
- * Composing is recursive in the library, and a stack that overflows there can take the whole process with it: V8 gives
- * up for good when it is compiling a regular expression at that moment. Its tokens are made without recursion.
+ * The library composes recursively, and a stack overflow there can end the whole process: V8 aborts if it is compiling
+ * a regular expression at that moment. Its tokens are made without recursion.
  */
 function nestsTooDeep(text: string): boolean {
   const waiting: { token: CST.Token | null | undefined; depth: number }[] = [];

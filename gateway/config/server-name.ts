@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import { basename } from 'node:path';
 
-/** Programs that run another one; the server's name is behind them. */
+/** Programs that run another program; the server's name follows them. */
 const RUNNERS = /^(npx|npm|pnpm|yarn|bunx?|deno|node|uvx?|pipx|python[\d.]*|docker|podman|env|exec|run|dlx|tool)$/;
 const FALLBACK = 'default';
 
-/** A free name as the segment of a path: `My Files` becomes `my-files`. Empty when nothing of it can stand there. */
+/** A free name as a path segment: `My Files` becomes `my-files`. Empty when no character of it is usable. */
 export function pathName(name: string): string {
   const dashed = name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
   return dashed.slice(0, 64).replace(/^-+|-+$/g, '');
@@ -16,12 +16,12 @@ interface Named {
   hostName?: string;
 }
 
-/** The servers that go by a name: their own, or as the host's file writes it. */
+/** The servers with a name: their own, or the one in the host's file. */
 export function serversNamed<Server extends Named>(servers: readonly Server[], name: string): Server[] {
   return servers.filter((server) => server.name === name || server.hostName === name);
 }
 
-/** The names of servers as whoever wrote the config knows them. */
+/** The names of servers as the author of the config knows them. */
 export function writtenNames(servers: readonly Named[]): string {
   return servers.map(({ name, hostName }) => hostName ?? name).join(', ');
 }
@@ -30,20 +30,20 @@ export function writtenNames(servers: readonly Named[]): string {
 export function nameOfCommand(command: readonly string[]): string {
   const word = command.find((part) => !part.startsWith('-') && !/^\w+=/.test(part) && !RUNNERS.test(basename(part)));
   if (word === undefined) return FALLBACK;
-  // A package may carry a version (`name@1.2`), a program an ending (`ocr.js`).
+  // A package may have a version (`name@1.2`), a program an extension (`ocr.js`).
   const bare = basename(word)
     .replace(/@.*$/, '')
     .replace(/\.\w{1,4}$/, '');
   return usable(pathName(bare));
 }
 
-/** The host where it has a name of its own, else `default`: loopback addresses say nothing about a server. */
+/** The host if it has a name of its own, otherwise `default`: a loopback address does not identify a server. */
 export function nameOfUrl(url: string): string {
   const host = URL.canParse(url) ? new URL(url).hostname : '';
   return isIP(host) || host.startsWith('[') || host === 'localhost' ? FALLBACK : usable(pathName(host));
 }
 
-// `index` and `server` are what half of all servers call their main file; `d` and `u` are paths of Wharf's own.
+// `index` and `server` are common names of a main file; `d` and `u` are Wharf's own paths.
 function usable(name: string): string {
   return name.length < 2 || /^(index|main|server|cli|start)$/.test(name) ? FALLBACK : name;
 }

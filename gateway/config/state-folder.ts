@@ -3,20 +3,23 @@ import { platform as systemPlatform } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { Environment } from './expand.js';
 
-/** What tells one gateway of this user from another: files that two share would be swept by the one as nobody's. */
+/**
+ * What distinguishes one gateway of this user from another. If two shared files, each would sweep the other's as
+ * orphans.
+ */
 export interface Identity {
   /** Real path of the config file. */
   file: string | undefined;
-  /** The servers, where the command line names them. */
+  /** The servers, if the command line names them. */
   servers: unknown;
-  /** HOST:PORT; only one process at a time has it. */
+  /** HOST:PORT; only one process at a time can hold it. */
   listen: string;
 }
 
 /**
- * Where a gateway keeps what nobody has chosen a place for: below the user's state folder, as each system has one, and
- * never in the working directory, which servers are often given.
- * @returns undefined where the user has no home
+ * Where a gateway keeps its data if the operator has not chosen a place: below the user's state folder of the system,
+ * never in the working directory, which servers often have access to.
+ * @returns undefined if the user has no home
  */
 export function stateFolder(
   identity: Identity,
@@ -32,7 +35,7 @@ export function stateFolder(
 function stateHome(environment: Environment, platform: string): string | undefined {
   const at = (name: string, ...rest: string[]) => {
     const value = environment[name];
-    // the XDG specification: a relative path is to be ignored
+    // XDG specification: a relative path must be ignored
     return value !== undefined && isAbsolute(value) ? join(value, ...rest) : undefined;
   };
   if (platform === 'win32') return at('LOCALAPPDATA') ?? at('USERPROFILE', 'AppData', 'Local');

@@ -8,20 +8,20 @@ import { type ConfigProblem, formatPath, type Path, problem } from './problems.j
 interface Given {
   /** Without symbolic links. */
   folder: string;
-  /** As the config writes it. */
+  /** In the config's spelling. */
   written: string;
   path: Path;
 }
 
-/** Folders of the store itself, below the one that is configured. */
+/** Folders of the store itself, below the configured one. */
 const OF_STORE = ['objects', 'tmp'];
 
-/** Variables that say where a user's own things are; a server does not serve those. */
+/** Variables with a user's own folders, which a server does not serve. */
 const OF_THE_USER = new Set(['HOME', 'PATH', 'TMPDIR', 'PWD', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA']);
 
 /**
- * Why files must not be kept in a folder: a stdio server is given it, or one above it, as its working directory or in an
- * argument, so that a tool of its could read and change the files of everybody. Symbolic links are followed.
+ * Why files must not be kept in a folder: a stdio server gets it, or a parent of it, as its working directory or in an
+ * argument, so its tools could read and change every caller's files. Symbolic links are followed.
  */
 export async function exposedBy(
   folder: string,
@@ -41,7 +41,7 @@ export async function exposedBy(
     });
 }
 
-/** The first of some folders that no server is given; where there is none, the memory of the process. */
+/** The first of the folders that no server gets; without one, the memory of the process. */
 export async function defaultStore(
   folders: readonly (() => string | undefined)[],
   config: Pick<Config, 'servers' | 'inheritedEnv'>,
@@ -58,7 +58,7 @@ function made(folderOf: () => string | undefined): string | undefined {
   try {
     return folderOf();
   } catch {
-    // a disk that is full or read-only: there are other places
+    // a full or read-only disk: try the next place
     return undefined;
   }
 }
@@ -82,7 +82,7 @@ async function givenTo({ name, settings }: ServerConfig, home: string | undefine
   return found.filter((one) => one !== undefined);
 }
 
-/** Paths as programs are given them: alone, after `--root=`, in `-v HOST:INSIDE` and `src=HOST,dst=INSIDE`. */
+/** Paths as programs get them: alone, after `--root=`, in `-v HOST:INSIDE` and `src=HOST,dst=INSIDE`. */
 function pathsIn(text: string, from: string, home = ''): string[] {
   if (text === '' || text.includes('\0')) return [];
   if (/^file:\/\//i.test(text)) {
@@ -93,7 +93,7 @@ function pathsIn(text: string, from: string, home = ''): string[] {
     }
   }
   const parts = text.split(sep === '\\' ? /[=,;]/ : /[=,;:]/).filter((part) => /^[.~]{1,2}$|[/\\]/.test(part));
-  // no shell is there to expand a tilde, but some servers do
+  // no shell expands the tilde, but some servers do
   return [...new Set([text, ...parts])].map((part) => resolve(from, part.replace(/^~(?=[/\\]|$)/, home || '~')));
 }
 

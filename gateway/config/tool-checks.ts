@@ -1,8 +1,10 @@
+import { ENCODINGS, type Encoding, encodingFacts } from '../encodings.js';
 import type { Limits } from '../policy/limits.js';
-import type { ServerTransport } from './config.js';
+import { joinPath } from '../schema/argument-path.js';
 import { type ConfigProblem, type Path, problem } from './problems.js';
-import { joinPath, splitPath } from './schema/argument-path.js';
+import { splitPath } from './schema/argument-path.js';
 import { fileArgumentSchema } from './schema/tools.js';
+import type { ServerTransport } from './transports.js';
 
 interface ServerFacts {
   transport: ServerTransport;
@@ -13,8 +15,8 @@ interface ServerFacts {
 const COMPANIONS = ['name', 'mimeType', 'size'] as const;
 
 /**
- * Rules between the values of a server's `tools`. They look at the values as written, so that they are told together
- * with what is wrong with each value alone.
+ * Checks rules between the values of a server's `tools`. Uses the values as written, so that these problems are
+ * reported together with those of single values.
  */
 export function toolProblems(tools: unknown, path: Path, server: ServerFacts): ConfigProblem[] {
   return entriesOf(tools).flatMap(([tool, settings]) => {
@@ -39,7 +41,7 @@ function argumentProblems(file: Record<string, unknown>, path: Path, server: Ser
   if (encoding !== 'object' && hasTemplate) {
     problems.push(problem([...path, 'template'], 'is only for encoding: object'));
   }
-  if ((encoding === 'localPath' || encoding === 'fileUri') && server.transport !== 'stdio') {
+  if (isOnDisk(encoding) && server.transport !== 'stdio') {
     const text = 'is only for stdio servers: one that is reached over HTTP may not see the files of this machine';
     problems.push(problem([...path, 'encoding'], text, encoding));
   }
@@ -52,11 +54,18 @@ function argumentProblems(file: Record<string, unknown>, path: Path, server: Ser
   return problems;
 }
 
-/** Rules about which arguments there are: each may be a file or be filled from one, once. */
+/** True when a server gets the file as a file on this machine. */
+function isOnDisk(encoding: unknown): boolean {
+  if (typeof encoding !== 'string' || !Object.hasOwn(ENCODINGS, encoding)) return false;
+  const { address } = encodingFacts(encoding as Encoding);
+  return address === 'path' || address === 'uri';
+}
+
+/** Checks that each argument is a file, or is filled from one, at most once. */
 function placeProblems(files: readonly [string, unknown][], at: Path): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const paths = files.map(([argument]) => splitPath(argument));
-  /** Argument → what already is there. */
+  /** Argument → its present use. */
   const taken = new Map(files.map(([argument]) => [argument, 'is itself a file']));
   files.forEach(([argument, file], index) => {
     const path = paths[index];

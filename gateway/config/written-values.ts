@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import { redactText } from '../redact.js';
 
-/** Values that were meant as something else than YAML takes them for, and what to write instead. */
+/** Values that YAML reads as another type than their author meant, and what to write instead. */
 
 const SECRET_NAME = /key|token|secret|passw|auth|credential/i;
 const MAX_WORDS = 20;
 
-/** A number or a boolean where only a string fits: digits that nobody put in quotes. */
+/** A number or a boolean where only a string fits: digits without quotes. */
 export function unquoted(issue: z.core.$ZodIssue, value: unknown): string | undefined {
   if ((typeof value !== 'number' && typeof value !== 'boolean') || !wantsString(issue)) return undefined;
   return `must be a string: unquoted it is a ${typeof value}, so put it in quotes`;
@@ -22,7 +22,7 @@ function wantsString(issue: z.core.$ZodIssue): boolean {
   return expected.includes('string') && !expected.some((type) => /^(?:number|int|boolean)$/.test(type));
 }
 
-/** A list as it can be pasted, for a command line in one string. Words that may be secrets are left out. */
+/** A command line that was written as one string, as a list ready to paste. Words that may be secrets are omitted. */
 export function mustBeList(text: unknown): string {
   if (typeof text !== 'string' || text.trim() === '') return 'must be a list';
   const words = [...text.matchAll(/"([^"]*)"|'([^']*)'|\S+/g)].map(

@@ -1,11 +1,11 @@
 import type { Log } from '../ports/log.js';
 
-/** Under way at one time. What is beyond is left to the sweeper, which looks for all that nothing points to. */
+/** Most removals at one time. The rest is left to the sweeper, which finds every object without a record. */
 const MOST = 1000;
 
 /**
- * What is removed after a failure. It runs on by itself: whoever waits for an error is told at once, and not after a
- * store that does not answer has not answered a second time.
+ * Removes objects after a failure, in the background: the caller gets its error at once and need not wait for a store
+ * that has just failed to answer.
  */
 export class CleanUps {
   readonly #log: Log;
@@ -20,10 +20,10 @@ export class CleanUps {
     return this.#running.size;
   }
 
-  /** Begins one. @param key of the object that it is about, for the log */
+  /** Begins one. @param key key of the object, for the log */
   run(key: string, work: () => Promise<unknown>): void {
     if (this.#running.size >= MOST) {
-      this.#log.warn({ key, cleanUps: this.#running.size }, 'left to the sweeper: too much is being removed already');
+      this.#log.warn({ key, cleanUps: this.#running.size }, 'left to the sweeper: too many removals are running');
       return;
     }
     const running: Promise<void> = work()
@@ -35,7 +35,7 @@ export class CleanUps {
     this.#running.add(running);
   }
 
-  /** Resolves when none is under way any more, or after `ms`. */
+  /** Resolves when none is running, or after `ms`. */
   async settled(ms: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {

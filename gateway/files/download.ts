@@ -25,10 +25,10 @@ export interface DownloadDecision {
 
 type RepresentationFacts = Pick<FileRecord, 'name' | 'mimeType' | 'size' | 'digest' | 'resource'>;
 
-/** Says whose content a body is: a client that is led to it elsewhere sees no other answer. */
+/** Names the resource that a body belongs to: a client that is redirected to it gets no other answer that says so. */
 export const RESOURCE_HEADER = 'mcp-resource-uri';
 
-/** A URI as a header can hold it. */
+/** A URI in the characters that a header allows. */
 export function headerUri(uri: string): string {
   return Buffer.from(uri)
     .toString('latin1')
@@ -42,7 +42,7 @@ export function entityTag(digest: string): string {
   return `"${digest}"`;
 }
 
-/** What a download of `record` is called and typed, for a response of our own and for a presigned one alike. */
+/** Name and type of a download, both for Wharf's own response and for a presigned one. */
 export function servedAs(record: Pick<FileRecord, 'name' | 'mimeType'>): {
   contentType: string;
   contentDisposition: string;
@@ -51,8 +51,9 @@ export function servedAs(record: Pick<FileRecord, 'name' | 'mimeType'>): {
 }
 
 /**
- * Status, headers and byte range of the answer, in the order of RFC 9110 §13.2.2: If-Match, If-None-Match, then Range
- * under its If-Range. Pure.
+ * Decides status, headers and byte range of the answer, in the order of RFC 9110 §13.2.2: If-Match, If-None-Match, then
+ * Range under its If-Range. Pure.
+ * @see https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2
  */
 export function decideDownload(record: RepresentationFacts, request: DownloadRequest): DownloadDecision {
   const { contentType, contentDisposition } = servedAs(record);
@@ -71,8 +72,8 @@ export function decideDownload(record: RepresentationFacts, request: DownloadReq
     return { status: 304, headers: { etag } };
   }
 
-  // §14.2: Range is defined for GET only. §13.1.5: an If-Range that is not this very strong tag (a date, a weak tag)
-  // means the client's part may be of other bytes, so it gets all of them.
+  // §14.2: Range is defined for GET only. §13.1.5: an If-Range other than this exact strong tag (a date, a weak tag)
+  // means that the client's part may be of other bytes, so it gets all of them.
   const usesRange = request.method === 'GET' && (request.ifRange === undefined || request.ifRange.trim() === etag);
   const decision = decideRange(usesRange ? request.range : undefined, record.size);
   if (decision.kind === 'unsatisfiable') {
@@ -89,12 +90,12 @@ export function decideDownload(record: RepresentationFacts, request: DownloadReq
   return request.method === 'HEAD' ? { status: 200, headers: whole } : { status: 200, headers: whole, body: {} };
 }
 
-/** RFC 9530: lets a program check the whole file's bytes, whichever part this response holds. */
+/** RFC 9530: lets a program verify the whole file, whichever part this response holds. */
 export function reprDigest(digest: string): string {
   return `sha-256=:${Buffer.from(digest, 'base64url').toString('base64')}:`;
 }
 
-/** Whether `header`, a list of entity tags or `*`, holds `etag`. A weak tag never matches strongly. */
+/** True when `header`, a list of entity tags or `*`, contains `etag`. A weak tag never matches strongly. */
 function listsTag(header: string, etag: string, comparison: 'strong' | 'weak'): boolean {
   if (header.trim() === '*') return true;
   for (const [tag] of header.matchAll(/(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g)) {
@@ -105,7 +106,7 @@ function listsTag(header: string, etag: string, comparison: 'strong' | 'weak'): 
 
 /**
  * Opens the bytes of a decision. Destroying the stream frees the store's connection.
- * @throws GatewayError `file_gone` when the object is missing or is not the recorded one, or what the store throws
+ * @throws GatewayError `file_gone` when the object is missing or is not the recorded one, or the store's error
  */
 export async function openDownload(
   objects: Pick<ObjectStore, 'get'>,

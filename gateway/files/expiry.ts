@@ -4,10 +4,10 @@ import type { Metrics } from '../ports/metrics.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
 
-/** Files watched at one time, about 150 bytes each; what is beyond is left to the sweeper. */
+/** Files watched at one time, about 150 bytes each; the rest is left to the sweeper. */
 const MAX_WATCHED = 100_000;
 
-/** The shortest and the longest pause between two looks. */
+/** The shortest and the longest pause between two checks. */
 const MIN_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 60_000;
 
@@ -22,14 +22,14 @@ export interface ExpiryDeps {
 }
 
 /**
- * Removes the objects of files whose record has expired, soon after it has. It knows the files that this process has
- * given a record: for those a missing record means expired, never "not recorded yet". All others, such as those of a
- * process that is gone, are the sweeper's, which must wait to tell the two apart.
+ * Removes the objects of files soon after their record has expired. It knows the files that this process has recorded:
+ * for those a missing record means expired, never "not recorded yet". All others, such as those of a process that has
+ * ended, are left to the sweeper, which must wait to tell the two apart.
  */
 export class Expiry {
   readonly #deps: ExpiryDeps;
   readonly #pauseMs: number;
-  /** Object key by file id, and when its record may be gone. In order of time: a file that is looked at goes to the end. */
+  /** Object key by file id, and when its record may be gone. Ordered by time: a checked file moves to the end. */
   readonly #watched = new Map<string, { key: string; dueAt: number }>();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
@@ -40,14 +40,16 @@ export class Expiry {
     this.#pauseMs = Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, deps.retentionMs / 4));
   }
 
-  /** The file has a record from now on. */
+  /** Watches a file that has just got its record. */
   watch(id: string, key: string): void {
     if (this.#watched.size < MAX_WATCHED) {
       this.#watched.set(id, { key, dueAt: this.#deps.clock.now() + this.#deps.retentionMs });
     }
   }
 
-  /** Looks once at every file that is due. A file in use has had its record extended, and is looked at again later. */
+  /**
+   * Checks every file that is due. The record of a file in use has been extended, and the file is checked again later.
+   */
   async look(): Promise<void> {
     const { state, objects, clock, metrics } = this.#deps;
     const now = clock.now();
@@ -74,7 +76,7 @@ export class Expiry {
     this.#timer.unref();
   }
 
-  /** Resolves when the look under way has ended. */
+  /** Resolves when a running check has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);

@@ -1,16 +1,16 @@
-/** A stored file as the state store remembers it (JSON under `file:<id>`). */
+/** A stored file as the state store keeps it (JSON under `file:<id>`). */
 export interface FileRecord {
   /** `f_` and 128 random bits as base64url. Object keys begin with it, see handle.ts. */
   id: string;
-  /** Who the file belongs to. Under `auth: none` every caller is `anonymous`. */
+  /** The owner. Under `auth: none` every caller is `anonymous`. */
   principal: string;
-  /** Config name of the server it came from; absent: it is its owner's own. */
+  /** Config name of the server it came from; absent if it is the caller's own. */
   server?: string;
-  /** Of an owner's own: it was not uploaded, but stood in a call, or behind an address in one. */
+  /** For a caller's own file: it was not uploaded, but came inside a call or from an address in one. */
   fromCall?: true;
   name: string;
   mimeType: string;
-  /** URI of the resource whose content it is, where it was asked for by that. */
+  /** URI of the resource whose content it is, if it was requested by that URI. */
   resource?: string;
   /** Bytes. */
   size: number;
@@ -20,16 +20,16 @@ export interface FileRecord {
   key: string;
   /** Milliseconds since the Unix epoch. */
   createdAt: number;
-  /** The same bytes came again and became this file: more than one message may have told of it. */
+  /** Set when the same bytes came again and became this file, so several messages may name it. */
   shared?: true;
 }
 
-/** A stored file as SEP-2631 writes it. */
-export interface FileValue {
+/** The public facts about a stored file, and its handle. */
+export interface DescribedFile {
   uri: string;
   name: string;
   mimeType: string;
   size: number;
-  /** `value` is base64url without padding. */
-  digest: { algorithm: 'sha-256'; value: string };
+  /** SHA-256, base64url without padding. */
+  digest: string;
 }

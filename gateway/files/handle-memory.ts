@@ -2,10 +2,10 @@ import type { Log } from '../ports/log.js';
 import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
 
-/** A file that is over is remembered this long, so that its owner hears "expired" and not "unknown". */
+/** How long an expired file is remembered, so that its owner gets "expired" and not "unknown". */
 const REMEMBERED_MS = 60 * 60 * 1000;
 
-/** Whose file it is, and the server that gave it, if one did. */
+/** The file's owner, and the server that gave it, if one did. */
 type FileOwner = Owner & { principal: string };
 
 interface HandleRecord {
@@ -15,8 +15,8 @@ interface HandleRecord {
 }
 
 /**
- * What is known of a handle besides its file's record, before there is one and after it is over: whose it is, and
- * until when its upload is awaited. It is also what tells a first upload from a second one after the first file's life.
+ * Remembers a handle before its file's record exists and after it has expired: its owner, and how long its upload is
+ * awaited. This also distinguishes a first upload from a second one after the first file has expired.
  */
 export class HandleMemory {
   readonly #state: StateStore;
@@ -35,19 +35,19 @@ export class HandleMemory {
     return text === undefined ? undefined : (JSON.parse(text) as HandleRecord);
   }
 
-  /** The handle exists, its file does not yet. */
+  /** Records a handle whose file does not exist yet. */
   async expect(id: string, principal: string, until: number): Promise<void> {
     await this.#state.create(key(id), write(principal, until), this.#keptMs, { principal });
   }
 
-  /** A file has been stored that nobody awaited. */
+  /** Records the handle of a file that was stored without being awaited. */
   remember(id: string, owner: FileOwner): Promise<void> {
     return this.#tolerate(id, async () => {
       await this.#state.create(key(id), write(owner.principal), this.#keptMs, owner);
     });
   }
 
-  /** The file that was expected has a record now. False when it had one before, which is over. */
+  /** Records that the awaited file has a record. Returns false when it had one before, which has expired. */
   async settle(id: string, principal: string, until: number): Promise<boolean> {
     let isFirst = true;
     await this.#tolerate(id, async () => {
@@ -58,19 +58,19 @@ export class HandleMemory {
     return isFirst;
   }
 
-  /** The file lives longer. */
+  /** Extends the handle with its file. */
   extend(id: string): Promise<void> {
     return this.#tolerate(id, async () => {
       await this.#state.extend(key(id), this.#keptMs);
     });
   }
 
-  /** A handle that is forgotten early is "unknown" a little sooner, which is no reason to fail. */
+  /** A handle forgotten too early only becomes "unknown" a little sooner; that must not make anything fail. */
   async #tolerate(id: string, step: () => Promise<void>): Promise<void> {
     try {
       await step();
     } catch (error) {
-      this.#log.warn({ id, err: error }, 'could not remember whose a file is');
+      this.#log.warn({ id, err: error }, "could not store the owner of a file's handle");
     }
   }
 }

@@ -9,15 +9,15 @@ export function newFileId(): string {
   return `f_${randomBytes(16).toString('base64url')}`;
 }
 
-/** The handle of a file: a name for it, no right to it. */
+/** The handle of a file: a name for it, not a right to it. */
 export function handleOf(gatewayId: string, id: string): string {
   return `mcp-file://${gatewayId}/${id}`;
 }
 
 /**
- * The file id in a handle, or in what is itself an id. Scheme and authority are case-insensitive, the path is not. A
- * query or a fragment may be there only if it is empty.
- * @returns undefined for whatever is no handle of this gateway
+ * The file id in a handle, or in a text that is itself an id. Scheme and authority are case-insensitive, the path is
+ * not. A query or a fragment is accepted only if it is empty.
+ * @returns undefined for anything but a handle of this gateway
  */
 export function readHandle(text: string, gatewayId: string): string | undefined {
   if (ID.test(text)) return text;
@@ -26,12 +26,12 @@ export function readHandle(text: string, gatewayId: string): string | undefined 
   return id !== undefined && ID.test(id) ? id : undefined;
 }
 
-/** Where all objects of files are. */
+/** Prefix of all objects of files. */
 export const OBJECTS = 'f/';
 
 /**
- * Where a file's bytes are kept.
- * @param attempt which of several tries to store it, so that no two ever write the same object
+ * The object key of a file's bytes.
+ * @param attempt which of several attempts to store it, so that no two write the same object
  */
 export function objectKey(id: string, attempt?: string): string {
   return attempt === undefined ? OBJECTS + id : `${OBJECTS}${id}-${attempt}`;
@@ -42,7 +42,7 @@ export function idOfKey(key: string): string {
   return key.slice(OBJECTS.length, OBJECTS.length + ID_LENGTH);
 }
 
-/** The id of the file whose object an address of the store leads to. */
+/** The id of the file whose object a URL path of the store leads to. */
 export function idOfPath(path: string): string | undefined {
   const id = path.slice(path.lastIndexOf(`/${OBJECTS}`) + OBJECTS.length + 1).slice(0, ID_LENGTH);
   return path.includes(`/${OBJECTS}`) && ID.test(id) ? id : undefined;

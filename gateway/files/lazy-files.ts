@@ -2,7 +2,7 @@ import type { StateStore } from '../ports/state-store.js';
 import { newFileId } from './handle.js';
 import type { Seal } from './seal.js';
 
-/** A file that a server has only named (JSON under `lazy:<id>`): its bytes are read when they are used first. */
+/** A file that a server has only named (JSON under `lazy:<id>`); its bytes are read on first use. */
 export interface LazyFile {
   principal: string;
   server: string;
@@ -14,7 +14,7 @@ export interface LazyFile {
   file?: string;
 }
 
-/** Handles of such files. Once one has been read it stands for the same bytes for ever. */
+/** Handles of lazy files. Once one has been read, it means the same bytes for ever. */
 export class LazyFiles {
   readonly #state: StateStore;
   readonly #seal: Seal;
@@ -34,7 +34,7 @@ export class LazyFiles {
     return id;
   }
 
-  /** Somebody uses the handle: it lives for another `retention`. */
+  /** Looks up a handle in use, and extends it by another `retention`. */
   async use(id: string): Promise<LazyFile | undefined> {
     const text = await this.#state.read(key(id));
     if (text === undefined) return undefined;
@@ -43,8 +43,8 @@ export class LazyFiles {
   }
 
   /**
-   * The file has been read. Of several readers at a time one says what it is.
-   * @returns the id of the file that it is
+   * Records the file that was read. Of several concurrent readers the first decides.
+   * @returns the id of the file that the handle now means
    */
   async settle(id: string, lazy: LazyFile, file: string): Promise<string> {
     const read = this.#text(id, { ...lazy, file });
@@ -53,12 +53,12 @@ export class LazyFiles {
     return (now === undefined ? undefined : this.#lazy(id, now)?.file) ?? file;
   }
 
-  /** A server's URI may be a right to what it names. */
+  /** A server's URI may be a credential for what it names. */
   #text(id: string, lazy: LazyFile): string {
     return JSON.stringify({ ...lazy, uri: this.#seal.close(key(id), lazy.uri) });
   }
 
-  /** @returns undefined for what was sealed with a secret that is not among them any more */
+  /** @returns undefined when it was sealed with a secret that has been removed */
   #lazy(id: string, text: string): LazyFile | undefined {
     const lazy = JSON.parse(text) as LazyFile;
     const uri = this.#seal.open(key(id), lazy.uri);

@@ -6,7 +6,7 @@ import type { ByteRange, ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
 import type { CleanUps } from './clean-ups.js';
 import type { Expiry } from './expiry.js';
-import type { FileRecord, FileValue } from './file.js';
+import type { DescribedFile, FileRecord } from './file.js';
 import { handleOf, readHandle } from './handle.js';
 import { HandleMemory } from './handle-memory.js';
 import type { Stored } from './ingest/ingest.js';
@@ -20,39 +20,42 @@ import type { FileLabel } from './ticket.js';
 export interface LibraryDeps extends Omit<LinkDeps, 'settings'> {
   objects: ObjectStore;
   state: StateStore;
-  /** Of what the state store keeps and has no use for. */
+  /** Seals texts that the state store keeps but has no use for. */
   seal: Seal;
   clock: Clock;
   log: Log;
   cleanUps: CleanUps;
-  /** Told of every new file. */
+  /** Gets every new file. */
   expiry: Pick<Expiry, 'watch'>;
-  /** Reads what a server has only named. @throws GatewayError */
+  /** Reads a file that a server has only named. @throws GatewayError */
   readLazy: (lazy: LazyFile, signal: AbortSignal) => Promise<FileRecord>;
   settings: LinkDeps['settings'] & {
-    /** How long a file lives after the last use Wharf sees. */
+    /** How long a file lives after the last use that Wharf sees. */
     retentionMs: number;
   };
 }
 
-/** What a handle stands for, as far as one principal may know: another's file is as unknown as one that never was. */
+/** What a handle means to one principal: another principal's file looks the same as one that never existed. */
 export type Resolved =
   | { kind: 'ready'; record: FileRecord }
-  /** A server has named it; its bytes are yet to be read there. */
+  /** A server has named it; its bytes must still be read there. */
   | { kind: 'lazy'; server: string; read: (signal: AbortSignal) => Promise<FileRecord> }
-  /** Its upload has not been completed. */
+  /** Its upload is not complete. */
   | { kind: 'pending' }
-  /** The file, or the right to upload it, is over. */
+  /** The file, or the right to upload it, has expired. */
   | { kind: 'expired' }
   | { kind: 'unknown' };
 
-/** Stands where a record was until it has expired there, since nothing removes a key only if it is unchanged. */
+/**
+ * Replaces a withdrawn record until that expires, because the store cannot remove a key on the condition that it is
+ * unchanged.
+ */
 const WITHDRAWN = 'null';
 
-/** The same once it has been read where it has to be. */
+/** What a handle means once a lazy file has been read. */
 export type Opened = Exclude<Resolved, { kind: 'lazy' }>;
 
-/** The files Wharf knows: their records, their links, and how long they live. */
+/** The files Wharf knows: their records, their links and their lifetimes. */
 export class Library {
   readonly #deps: LibraryDeps;
   readonly #handles: HandleMemory;
@@ -70,9 +73,9 @@ export class Library {
   }
 
   /**
-   * Gives stored bytes a record, after which they are a file. The same bytes of the same principal become the file
-   * that exists already (a replayed event is stored again), and the new object is removed.
-   * @returns the record to use, which may be an older one under another id
+   * Records stored bytes as a file. If the same principal has the same bytes already (a replayed event is stored
+   * again), they become the existing file, and the new object is removed.
+   * @returns the record to use, which may be an older one with another id
    */
   async publish(
     stored: Stored,
@@ -87,7 +90,7 @@ export class Library {
       digest: stored.digest,
       createdAt: clock.now(),
     };
-    // by server too: what may be handed to whom depends on where a file came from
+    // by server too: handoff rules depend on where a file came from
     const digestKey = `digest:${about.principal}:${about.server ?? ''}:${stored.digest}`;
     const twin = await this.#livingTwin(digestKey, about);
     if (twin) {
@@ -100,31 +103,31 @@ export class Library {
     return record;
   }
 
-  /** A handle for a file that a server has only named. */
+  /** Makes a handle for a file that a server has only named. */
   async announce(lazy: LazyFile): Promise<string> {
     const id = await this.#lazy.announce(lazy);
     await this.#handles.remember(id, ownerOf(lazy));
     return handleOf(this.#deps.settings.gatewayId, id);
   }
 
-  /** A result has shown a caller this resource, whose content is in that file. */
+  /** Records that a result has shown a caller this resource, and the file with its content. */
   noteShown(resource: ShownResource, id: string): Promise<void> {
     return this.#shown.note(resource, id);
   }
 
-  /** The file with the content in which a resource was shown last. */
+  /** The file with the content that a caller was last shown of a resource. */
   async shown(resource: ShownResource): Promise<FileRecord | undefined> {
     const id = await this.#shown.find(resource);
     return id === undefined ? undefined : this.find(id);
   }
 
-  /** A handle for a file that its owner has yet to upload. */
+  /** Makes a handle for a file that its owner has yet to upload. */
   async expect(id: string, principal: string, until: number): Promise<string> {
     await this.#handles.expect(id, principal, until);
     return handleOf(this.#deps.settings.gatewayId, id);
   }
 
-  /** Whether the file that was expected under this id has been stored, be it over by now. */
+  /** True when the file awaited under this id has been stored, even if it has expired since. */
   async hasBeenStored(id: string): Promise<boolean> {
     if (await this.find(id)) return true;
     const handle = await this.#handles.find(id);
@@ -132,10 +135,10 @@ export class Library {
   }
 
   /**
-   * Gives stored bytes the record that was expected for them. Of any number of tries, on any replica, one does: a
-   * handle is one sequence of bytes for ever.
-   * @returns false when another try was first
-   * @throws GatewayError `state_unavailable`; the record may have been made all the same, so the object must stay
+   * Records an awaited upload. Of several attempts, on any replica, exactly one succeeds: a handle means one sequence
+   * of bytes for ever.
+   * @returns false when another attempt was first
+   * @throws GatewayError `state_unavailable`; the record may still have been made, so the object must stay
    */
   async admit(record: FileRecord, expectedUntil: number): Promise<boolean> {
     const { state, settings, expiry } = this.#deps;
@@ -154,18 +157,21 @@ export class Library {
     return false;
   }
 
-  /** Whether a URI is a handle of this gateway's, be there such a file or not. */
+  /** True for a handle of this gateway, whether or not the file exists. */
   names(uri: string): boolean {
     return uri.includes(':') && readHandle(uri, this.#deps.settings.gatewayId) !== undefined;
   }
 
-  /** The same, also where it is misspelt after the name of the gateway: no server has such a resource either. */
+  /**
+   * True for a handle of this gateway, and for a URI that begins like one but is misspelt: no server has such a
+   * resource either.
+   */
   claims(uri: string): boolean {
     const own = handleOf(this.#deps.settings.gatewayId, '');
     return uri.slice(0, own.length).toLowerCase() === own.toLowerCase();
   }
 
-  /** What a handle, or a file's bare id, stands for to `principal`. */
+  /** What a handle, or a file's bare id, means to `principal`. */
   async resolve(handle: string, principal: string): Promise<Resolved> {
     const id = readHandle(handle, this.#deps.settings.gatewayId);
     if (id === undefined) return { kind: 'unknown' };
@@ -180,8 +186,8 @@ export class Library {
   }
 
   /**
-   * The same, read where it has to be, and looked for in the store: what is told of it then is so.
-   * @throws GatewayError what reading it fails with
+   * Resolves a handle, reads a lazy file, and checks that the object exists: the result is certain.
+   * @throws GatewayError the error of reading it
    */
   async open(handle: string, principal: string, signal: AbortSignal): Promise<Opened> {
     const found = await this.resolve(handle, principal);
@@ -189,7 +195,7 @@ export class Library {
     return found.kind === 'ready' && !(await this.#isStored(found.record)) ? { kind: 'expired' } : found;
   }
 
-  /** Objects may go before their records: by a rule of the store's, or by hand. */
+  /** Objects may go before their records: by a lifecycle rule of the store, or by hand. */
   async #isStored({ key, size }: FileRecord): Promise<boolean> {
     return (await this.#deps.objects.head(key))?.size === size;
   }
@@ -204,7 +210,7 @@ export class Library {
   }
 
   async #readLazy(id: string, resolved: LazyFile, signal: AbortSignal): Promise<FileRecord> {
-    // it may have been read since the handle was looked at
+    // another reader may have been faster
     const lazy = (await this.#lazy.use(id)) ?? resolved;
     if (lazy.file !== undefined) {
       const record = await this.find(lazy.file);
@@ -212,7 +218,7 @@ export class Library {
       return record;
     }
     const fresh = await this.#deps.readLazy(lazy, signal);
-    // a server may name any file; a handle of what it linked to must not become a handle of another server's file
+    // a server may name any file; a handle for one server's link must not become a handle of another server's file
     if (!isOf(lazy, fresh))
       throw new GatewayError('upstream_invalid', { reason: 'it gave a file that is not its own' });
     const first = await this.#lazy.settle(id, lazy, fresh.id);
@@ -223,14 +229,14 @@ export class Library {
   }
 
   /**
-   * Takes back a file that nobody has been told of. One that the same bytes have been made into stays, for others know
-   * it. Never throws: what cannot be taken back expires.
+   * Takes back a file that was not announced to any caller. One that the same bytes have become stays, because others
+   * know it. Never throws: what cannot be taken back expires.
    */
   async #withdraw(record: FileRecord): Promise<void> {
     if (record.shared) return;
     const { state, log } = this.#deps;
     try {
-      // from this step on nobody can find it, and nobody has found it before
+      // after this step the file can no longer be found, and it was not found before
       if (!(await state.replace(`file:${record.id}`, JSON.stringify(record), WITHDRAWN, 1))) return;
     } catch (error) {
       log.warn({ id: record.id, err: error }, 'could not take back a file');
@@ -240,8 +246,8 @@ export class Library {
   }
 
   /**
-   * Lets the same bytes be found again. That only saves space, so it may fail: a caller told of it would remove the
-   * bytes, which the index may point to all the same.
+   * Lets the same bytes be found again. This only saves space, so a failure is ignored: a caller that saw it would
+   * remove the bytes, although the index may point to them.
    */
   async #index(digestKey: string, record: FileRecord): Promise<void> {
     const { id } = record;
@@ -255,7 +261,7 @@ export class Library {
     }
   }
 
-  /** A record of the same bytes under the same name and type, its life extended. */
+  /** A living record of the same bytes with the same name and type, extended. */
   async #livingTwin(
     digestKey: string,
     about: Pick<FileRecord, 'name' | 'mimeType' | 'resource'>,
@@ -266,14 +272,14 @@ export class Library {
     const twin = await this.find(id);
     if (!twin || twin.name !== about.name || twin.mimeType !== about.mimeType) return undefined;
     if (twin.resource !== about.resource) return undefined;
-    // the new object is there for certain, so a store that cannot tell of the old one does no harm
+    // the new object certainly exists, so a store that cannot check the old one does no harm
     if (!(await this.#isStored(twin).catch(() => false))) return undefined;
     const shared = await this.#share(twin);
     if (shared) await state.extend(digestKey, settings.retentionMs);
     return shared;
   }
 
-  /** Only a record that still exists, and that is not taken back, may be promised again: each step says so itself. */
+  /** Marks a record as shared and extends it, unless it has gone or been taken back; each step checks that itself. */
   async #share(record: FileRecord): Promise<FileRecord | undefined> {
     const { state, settings } = this.#deps;
     const { id } = record;
@@ -293,7 +299,7 @@ export class Library {
     return text === undefined || text === WITHDRAWN ? undefined : (JSON.parse(text) as FileRecord);
   }
 
-  /** Somebody uses the file: it lives for another `retention`. False when it is gone. */
+  /** Extends a file in use by another `retention`. False when it is gone. */
   async touch(id: string): Promise<boolean> {
     const [isAlive] = await Promise.all([
       this.#deps.state.extend(`file:${id}`, this.#deps.settings.retentionMs),
@@ -302,15 +308,15 @@ export class Library {
     return isAlive;
   }
 
-  /** The file as SEP-2631 writes it. */
-  describe(record: FileRecord): FileValue {
+  /** The public facts about a file. */
+  describe(record: FileRecord): DescribedFile {
     const { id, name, mimeType, size, digest } = record;
     const uri = handleOf(this.#deps.settings.gatewayId, id);
-    return { uri, name, mimeType, size, digest: { algorithm: 'sha-256', value: digest } };
+    return { uri, name, mimeType, size, digest };
   }
 
   /**
-   * The handle of the file that one of Wharf's own links leads to, whoever it belongs to.
+   * The handle of the file that one of Wharf's own links leads to, whatever its owner.
    * @returns undefined for any other address
    */
   handleOfLink(url: string): Promise<string | undefined> {
@@ -318,38 +324,38 @@ export class Library {
   }
 
   /**
-   * The pointer to a file that goes into a message, with a fresh link.
+   * The pointer to a file for a message, with a fresh link.
    * @param how `direct`: the link answers 200 by itself, whatever `links.style` says
-   * @param as what it is called and typed there, where that is not what its record says
+   * @param as name and type of the download, if they differ from the record's
    */
   refer(record: FileRecord, how: 'usual' | 'direct' = 'usual', as?: FileLabel): Promise<FileRef> {
     return this.#links.refer(record, how, as);
   }
 
-  /** Links of the kinds that `refer` gives, to no file. */
+  /** Links of the kinds that `refer` makes, to no file. */
   sampleLinks(): Promise<string[]> {
     return this.#links.samples();
   }
 
-  /** A URL of the store's own; only for stores that have `presign`. */
+  /** A URL of the store's own; only for stores with `presign`. */
   presign(record: FileRecord, ttlSeconds: number): Promise<string> {
     return this.#links.presign(record, ttlSeconds);
   }
 
-  /** Reads stored bytes back, before or after they have a record. */
+  /** Reads stored bytes back, with or without a record. */
   read(key: string, signal: AbortSignal, range?: ByteRange) {
     return this.#deps.objects.get(key, range ? { range, signal } : { signal });
   }
 
-  /** Removes an object that no record points to, while nobody waits for it. What stays is the sweeper's. */
+  /** Removes an object without a record in the background. If that fails, the sweeper removes it. */
   discard(key: string): void {
     this.#deps.cleanUps.run(key, () => this.#deps.objects.remove(key));
   }
 
-  /** The same for one that is still being stored. */
+  /** Removes, in the background, an object that is still being stored. */
   discardStored(storing: Promise<Stored>): void {
     const remove = async ({ key }: Stored) => this.discard(key);
-    // what failed has left nothing, or is being removed already
+    // a failed ingest has left nothing, or is being removed already
     storing.then(remove, () => undefined);
   }
 }
@@ -358,12 +364,12 @@ function isOf(lazy: LazyFile, record: FileRecord): boolean {
   return record.server === lazy.server && record.principal === lazy.principal;
 }
 
-/** Whose keys the state store keeps for a file. */
+/** The owner that the state store counts a file's keys for. */
 function ownerOf({ principal, server }: Pick<FileRecord, 'principal' | 'server'>) {
   return { principal, server };
 }
 
-/** What has failed is looked into for no longer than this: who waits has waited for a time-out already. */
+/** Longest look-up after a failure: the caller has already waited for one time-out. */
 const LAST_LOOK_MS = 500;
 
 /** Undefined when it takes too long. */
@@ -372,7 +378,7 @@ async function soon(reading: Promise<string | undefined>): Promise<string | unde
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), LAST_LOOK_MS);
   });
-  // its failure may come when nobody waits any more
+  // it may fail after the caller has stopped waiting
   reading.catch(() => undefined);
   return Promise.race([reading, late]).finally(() => clearTimeout(timer));
 }

@@ -13,17 +13,17 @@ export interface LinkDeps {
   clock: Clock;
   settings: {
     gatewayId: string;
-    /** How clients reach Wharf, without a slash at the end; known once the port is. */
+    /** How clients reach Wharf, without a trailing slash; known once the port is. */
     publicUrl: () => string;
-    /** `lastingMs`: Wharf's own links work as long as their files, which are kept for so long after each use. */
+    /** `lastingMs`: Wharf's own links work as long as their files, which are kept this long after each use. */
     links: { style: 'presigned' | 'gateway'; ttlMs: number; lastingMs?: number };
   };
 }
 
-/** As long as a ticket is, and none. */
+/** Has the length of a ticket, but is not one. */
 const SAMPLE_TICKET = 'A'.repeat(43);
 
-/** The links to files: Wharf's own, which are short, and the store's. */
+/** Makes links to files: Wharf's own, which are short, and the store's. */
 export class Links {
   readonly #deps: LinkDeps;
 
@@ -32,14 +32,14 @@ export class Links {
   }
 
   /**
-   * The pointer to a file that goes into a message, with a fresh link.
+   * The pointer to a file for a message, with a fresh link.
    * @param how `direct`: the link answers 200 by itself, whatever `links.style` says
-   * @param as what it is called and typed there, where that is not what its record says
+   * @param as name and type of the download, if they differ from the record's
    */
   async refer(record: FileRecord, how: 'usual' | 'direct' = 'usual', as?: FileLabel): Promise<FileRef> {
     const { clock, settings } = this.#deps;
     const presigned = this.#presigns(how) ? await this.#presignedLink({ ...record, ...as }) : undefined;
-    // nothing that a model reads goes with a direct one
+    // no text for a model uses a direct link
     const link = presigned && how === 'direct' ? presigned : await this.#shortLink(record, as, clock.now());
     const { url, expiresAt, ttlSeconds } = presigned ?? link;
     const { name, mimeType } = { ...record, ...as };
@@ -56,7 +56,7 @@ export class Links {
     };
   }
 
-  /** Links of the kinds that `refer` gives, to no file. */
+  /** Links of the kinds that `refer` makes, to no file. */
   async samples(): Promise<string[]> {
     const link = this.#linkOf(SAMPLE_TICKET);
     if (!this.#presigns('usual')) return [link];
@@ -64,7 +64,7 @@ export class Links {
     return [(await this.#presignedLink(about)).url, link];
   }
 
-  /** A URL of the store's own; only for stores that have `presign`. */
+  /** A URL of the store's own; only for stores with `presign`. */
   presign(record: Pick<FileRecord, 'key' | 'name' | 'mimeType'>, ttlSeconds: number): Promise<string> {
     const { objects } = this.#deps;
     if (!objects.presign) throw new Error(`${objects.name} cannot presign`);
@@ -76,7 +76,7 @@ export class Links {
   }
 
   /**
-   * The handle of the file that one of these links leads to, whoever it belongs to.
+   * The handle of the file that one of these links leads to, whatever its owner.
    * @returns undefined for any other address
    */
   async handleOf(url: string, find: (id: string) => Promise<FileRecord | undefined>): Promise<string | undefined> {
@@ -87,7 +87,7 @@ export class Links {
     return redeemed.kind === 'ok' ? handleOf(settings.gatewayId, redeemed.fileId) : undefined;
   }
 
-  /** A presigned URL is the store's own: it is ours when signing the same object again gives the same address. */
+  /** A presigned URL comes from the store: it is ours when signing the same object again gives the same address. */
   async #handleOfPresigned(
     text: string,
     find: (id: string) => Promise<FileRecord | undefined>,

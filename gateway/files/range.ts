@@ -5,12 +5,13 @@ export type RangeDecision = { kind: 'whole' } | { kind: 'part'; range: ByteRange
 const WHOLE: RangeDecision = { kind: 'whole' };
 const UNSATISFIABLE: RangeDecision = { kind: 'unsatisfiable' };
 
-/** A request for a single range fits easily; a longer header is a list that would be answered whole anyway. */
+/** A request for a single range fits easily; a longer header is a list, which gets the whole file anyway. */
 const MAX_HEADER = 256;
 
 /**
- * What a Range header asks of a file of `size` bytes. RFC 9110 §14.2: "A server MAY ignore the Range header field";
- * so several ranges (they multiply the work of one request), an unknown unit and invalid syntax get the whole file.
+ * Reads a Range header for a file of `size` bytes. RFC 9110 §14.2: "A server MAY ignore the Range header field". So
+ * several ranges (they multiply the work of one request), an unknown unit and invalid syntax get the whole file.
+ * @see https://www.rfc-editor.org/rfc/rfc9110#section-14.2
  */
 export function decideRange(header: string | undefined, size: number): RangeDecision {
   if (header === undefined || header.length > MAX_HEADER) return WHOLE;
@@ -33,7 +34,7 @@ export function decideRange(header: string | undefined, size: number): RangeDeci
 function suffix(length: string, size: number): RangeDecision {
   const count = Number(length);
   if (count === 0) return UNSATISFIABLE;
-  // A suffix of an empty file is satisfiable, but no Content-Range can say so: the (empty) whole is the answer.
+  // A suffix of an empty file is satisfiable, but Content-Range cannot express it: the answer is the (empty) whole.
   if (size === 0) return WHOLE;
   return { kind: 'part', range: { start: Math.max(0, size - count), end: size - 1 } };
 }

@@ -2,12 +2,12 @@ import type { HeldBudget } from '../budget/held.js';
 import type { Owner } from '../ports/owner.js';
 import { ByteStore } from '../wire/json/byte-store.js';
 
-/** Bytes read ahead of whoever takes them: a socket's worth. */
+/** Most bytes read ahead: as many as a socket delivers at once. */
 const MOST = 64 * 1024;
 
 /**
- * What has come of a body and has not been taken yet, at what it costs in whatever chunks it comes, and counted against
- * `limits.held`: it may have to wait for part memory.
+ * Bytes of a body that have arrived but are not yet taken, for example because part memory is full. Small chunks are
+ * joined, so that the memory used equals the size, and the bytes count against `limits.held`.
  */
 export class ReadAhead {
   readonly #held: HeldBudget;
@@ -24,7 +24,7 @@ export class ReadAhead {
     return this.#store.size === 0;
   }
 
-  /** No more should come before some of it is taken. */
+  /** True when some bytes must be taken before more may arrive. */
   get isFull(): boolean {
     return this.#store.size >= MOST;
   }
@@ -37,7 +37,7 @@ export class ReadAhead {
     this.#held.add(chunk.length, this.#owner);
   }
 
-  /** All there is. */
+  /** Takes all bytes. */
   take(): readonly Buffer[] {
     const pieces = this.#store.pieces();
     this.clear();

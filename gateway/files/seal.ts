@@ -11,12 +11,12 @@ interface Key {
 }
 
 /**
- * Texts of others that the state store keeps for Wharf and has no use for itself, such as an upstream's session id: a
- * dump of the store shows none, and write access to it puts none in the place of another. Keys are derived from the
- * operator's secrets; of several the first one seals and all open.
+ * Encrypts texts that the state store keeps but never uses itself, such as an upstream's session id. A dump of the
+ * store does not show them, and write access to the store cannot swap one for another. Keys are derived from the
+ * operator's secrets; the first one seals and all open.
  *
- * One text at one place always gives the same sealed text, as the store's compare-and-set needs it: the nonce is an HMAC
- * of both, so that no two texts ever share one.
+ * One text at one place always gives the same sealed text, which the store's compare-and-set requires: the nonce is an
+ * HMAC of both, so no two texts share one.
  */
 export class Seal {
   readonly #keys: readonly Key[];
@@ -25,7 +25,7 @@ export class Seal {
     this.#keys = secrets.map((secret) => ({ cipher: derived(secret, 'cipher'), nonce: derived(secret, 'nonce') }));
   }
 
-  /** @param place where it is kept: it opens nowhere else */
+  /** @param place its key in the store; it opens nowhere else */
   close(place: string, text: string): string {
     const { cipher: key, nonce: nonceKey } = this.#keys[0] as Key;
     const nonce = createHmac('sha256', nonceKey).update(`${place}\0${text}`).digest().subarray(0, NONCE_BYTES);
@@ -34,7 +34,7 @@ export class Seal {
     return Buffer.concat(sealed).toString('base64url');
   }
 
-  /** @returns undefined for what none of the secrets has sealed at that place */
+  /** @returns undefined when none of the secrets has sealed it for that place */
   open(place: string, sealed: string): string | undefined {
     const bytes = Buffer.from(sealed, 'base64url');
     if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
@@ -45,7 +45,7 @@ export class Seal {
         const text = cipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
         return Buffer.concat([text, cipher.final()]).toString('utf8');
       } catch {
-        // sealed with another secret, or by nobody
+        // sealed with another secret, or forged
       }
     }
     return undefined;

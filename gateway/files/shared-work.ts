@@ -1,21 +1,21 @@
 interface Running<Value> {
   result: Promise<Value>;
-  /** Gives the work up. */
+  /** Aborts the work. */
   stop: AbortController;
-  /** Callers that still wait. */
+  /** Number of callers that still wait. */
   waiting: number;
 }
 
 /**
- * Work that several callers want at one time, done once. It has a signal of its own: a caller that gives up fails alone,
- * and only when the last one has given up is the work given up as well.
+ * Does work once that several callers want at the same time. The work has its own signal: a caller that gives up fails
+ * alone, and the work is aborted only when the last caller has given up.
  */
 export class SharedWork<Value> {
   readonly #running = new Map<string, Running<Value>>();
 
   /**
-   * Joins what is under way for `key`, or begins it.
-   * @throws what the work throws, or the reason of `signal`
+   * Joins the running work for `key`, or begins it.
+   * @throws the work's error, or the reason of `signal`
    */
   async run(key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
     signal.throwIfAborted();
@@ -43,7 +43,7 @@ export class SharedWork<Value> {
     return running;
   }
 
-  /** Whoever comes from now on begins anew. False when that had been so. */
+  /** Makes the next caller begin anew. False when this work was forgotten already. */
   #forget(key: string, running: Running<Value>): boolean {
     return this.#running.get(key) === running && this.#running.delete(key);
   }

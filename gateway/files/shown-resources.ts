@@ -2,14 +2,16 @@ import { createHash } from 'node:crypto';
 import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
 
-/** A resource of a server's, as one caller was shown it. */
+/** A server's resource as one caller was shown it. */
 export interface ShownResource {
   principal: string;
   server: string;
   uri: string;
 }
 
-/** Which file has the content of a resource that stood in a result (its id, under `shown:<hash>`): the last one does. */
+/**
+ * Remembers which file has the content of a resource in a result (its id, under `shown:<hash>`). The latest one counts.
+ */
 export class ShownResources {
   readonly #state: StateStore;
   readonly #keptMs: number;
@@ -23,7 +25,7 @@ export class ShownResources {
     const key = keyOf(resource);
     if (await this.#state.create(key, file, this.#keptMs, ownerOf(resource))) return;
     const old = await this.#state.read(key);
-    // of two results at a time either may be the last
+    // of two concurrent results either may be the latest
     if (old !== undefined) await this.#state.replace(key, old, file, this.#keptMs);
   }
 
@@ -32,7 +34,7 @@ export class ShownResources {
   }
 }
 
-/** A URI is as long as its server likes, and says what a dump of the state should not. */
+/** Hashed: a URI may be of any length, and a dump of the state should not reveal it. */
 function keyOf({ principal, server, uri }: ShownResource): string {
   return `shown:${createHash('sha256')
     .update(JSON.stringify([principal, server, uri]))

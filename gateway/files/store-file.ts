@@ -16,22 +16,22 @@ export interface NewFile {
   bytes: AsyncIterable<Buffer>;
   claims: FileClaims;
   principal: string;
-  /** Config name of the server it came from; none for what a caller has put into a call. */
+  /** Config name of the server it came from; absent for a file in a caller's call. */
   server?: string;
   /** URI of the resource whose content it is. */
   resource?: string;
-  /** What a nameless file is called after. */
+  /** The base of the name of a nameless file. */
   subject: string;
-  /** The most bytes it may have, the name of what says so, and where it stands, for the error. */
+  /** The largest size, the setting behind it, and the file's place, for the error. */
   limit: { name: string; bytes: number; path: string };
-  /** What has been said of the bytes: others are no file. */
+  /** Size and digest that were announced; other bytes are refused. */
   expect?: { size?: number; digest?: string };
 }
 
 /**
- * Gives bytes a record, a name and a type.
- * @throws GatewayError `file_too_large`, `upload_size_differs`, `upload_digest_differs`, what the stores fail with, and
- *   what reading the bytes throws
+ * Stores bytes as a file with a record, a name and a type.
+ * @throws GatewayError `file_too_large`, `upload_size_differs`, `upload_digest_differs`, the stores' errors, and the
+ * error of reading the bytes
  */
 export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: AbortSignal): Promise<FileRecord> {
   const ingest = new Ingest(deps.ingest, file, file.limit, signal);

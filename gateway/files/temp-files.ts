@@ -13,7 +13,7 @@ import { cleanFileName } from './names/file-name.js';
 
 export interface TempFilesDeps {
   log: Log;
-  /** Folder for the private folders; the system's by default. */
+  /** Parent of the private folders; default: the system's. */
   root?: string;
 }
 
@@ -22,11 +22,11 @@ export interface TempFile {
   path: string;
   /** `file:///tmp/…` */
   uri: string;
-  /** Removes it and its folder. Never throws; the second time does nothing. */
+  /** Removes it and its folder. Never throws; a second call does nothing. */
   remove(): Promise<void>;
 }
 
-/** The size limit of a file, its config name, and where the file goes, for the error. */
+/** The size limit of a file, its config name and the file's place, for the error. */
 export interface TempFileLimit {
   name: string;
   bytes: number;
@@ -37,10 +37,12 @@ export interface TempFileLimit {
 const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
 const NAME = new RegExp(`^wharf-${HOST}-(\\d{1,10})-[A-Za-z0-9]{6}$`);
 
-/** Folders that this process has made and not removed: after a restart in a container its id is often the same. */
+/**
+ * Folders that this process has made and not removed. After a restart in a container the process id is often the same.
+ */
 const living = new Set<string>();
 
-/** A process that is told to end at once answers no call any more. */
+/** A process that must end at once can no longer await anything. */
 function removeLiving(): void {
   for (const folder of living) rmSync(folder, { recursive: true, force: true });
 }
@@ -51,10 +53,13 @@ function keep(folder: string): string {
   return folder;
 }
 
-/** Makes a folder that nobody else can enter. It goes with the process, or, when that is killed, at the next start. */
+/**
+ * Makes a folder that only this user can enter. It is removed with the process or, if that was killed, at the next
+ * start.
+ */
 export function makePrivateFolder(root?: string): string {
   if (root !== undefined) mkdirSync(root, { recursive: true, mode: 0o700 });
-  // mkdtemp gives mode 0700 and never a name that is taken, not even by a link
+  // mkdtemp uses mode 0700 and never an existing name, not even a link
   return keep(mkdtempSync(prefixIn(root ?? tmpdir())));
 }
 
@@ -62,7 +67,7 @@ function prefixIn(root: string): string {
   return join(root, `wharf-${HOST}-${process.pid}-`);
 }
 
-/** Stored files as files on the local disk, each in a folder of its own that nobody else can enter. */
+/** Copies stored files to the local disk, each into its own folder that only this user can enter. */
 export class TempFiles {
   readonly #log: Log;
   readonly #root: string;
@@ -74,7 +79,7 @@ export class TempFiles {
 
   /**
    * Copies a file to the disk, under its own name.
-   * @throws GatewayError `file_too_large`, `temp_full`, `temp_unavailable`, what reading the file throws, or the
+   * @throws GatewayError `file_too_large`, `temp_full`, `temp_unavailable`, the error of reading the file, or the
    * signal's reason. Nothing is left behind then.
    */
   async write(file: FileSource, limit: TempFileLimit, signal: AbortSignal): Promise<TempFile> {
@@ -99,12 +104,12 @@ export class TempFiles {
   }
 
   /**
-   * Removes what processes that no longer run have left. Never throws.
-   * @returns how many folders
+   * Removes the folders of processes that no longer run. Never throws.
+   * @returns the number of folders
    */
   async removeLeftOvers(): Promise<number> {
     const names = await readdir(this.#root).catch((error: unknown) => {
-      this.#log.warn({ err: error }, 'could not look for temporary files of an earlier process');
+      this.#log.warn({ err: error }, 'could not search for temporary files of an earlier process');
       return [];
     });
     let removed = 0;
@@ -150,7 +155,7 @@ async function copyTo(path: string, file: FileSource, signal: AbortSignal): Prom
     await handle.close().catch(() => undefined);
     throw error;
   }
-  // a network file system may only tell here that it is full
+  // a network file system may report only here that it is full
   await handle.close().catch(rethrow);
 }
 
@@ -160,14 +165,14 @@ function rethrow(error: unknown): never {
 
 async function writeAll(handle: FileHandle, chunk: Buffer): Promise<void> {
   try {
-    // A disk that fills up takes some of the bytes first and only refuses the rest.
+    // A full disk accepts some of the bytes before it refuses the rest.
     for (let at = 0; at < chunk.length; ) at += (await handle.write(chunk, at)).bytesWritten;
   } catch (error) {
     throw toTempError(error);
   }
 }
 
-/** A failed system call as an error of Wharf's. The path in it stays in the cause, which only the operator sees. */
+/** Turns a failed system call into an error of Wharf's. Its path stays in the cause, which only the operator sees. */
 function toTempError(error: unknown): GatewayError {
   const code = codeOf(error);
   const exhausted = descriptorsExhausted(error);
@@ -175,7 +180,7 @@ function toTempError(error: unknown): GatewayError {
   return new GatewayError(code === 'ENOSPC' || code === 'EDQUOT' ? 'temp_full' : 'temp_unavailable', {}, error);
 }
 
-/** In a folder that everybody can write to, a name proves nothing: the owner must be this user, the thing a folder. */
+/** In a world-writable folder a name proves nothing: it must be a folder, and this user must own it. */
 async function isLeftOver(name: string, folder: string): Promise<boolean> {
   const pid = NAME.exec(name)?.[1];
   if (pid === undefined || living.has(folder)) return false;

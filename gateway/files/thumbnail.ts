@@ -4,8 +4,8 @@ import type { Owner } from '../ports/owner.js';
 import type { OpenImage, PreviewLimits, Thumbnailer } from '../ports/thumbnailer.js';
 
 /**
- * What a preview may be. 1568 px is the longest edge that vision models use before they scale an image down
- * themselves; 100 KiB of base64 keeps a result with several previews well below what clients accept.
+ * Limits of a preview. 1568 px is the longest edge that vision models use before they scale an image down themselves;
+ * 100 KiB of base64 keeps a result with several previews well below what clients accept.
  */
 export const PREVIEW_LIMITS: Readonly<PreviewLimits> = {
   maxEdge: 1568,
@@ -13,7 +13,7 @@ export const PREVIEW_LIMITS: Readonly<PreviewLimits> = {
   maxPixels: 50_000_000,
 };
 
-/** Raster images only. SVG and PDF are programs: rendering them means running what a peer wrote. */
+/** Raster images only. SVG and PDF are programs: rendering them means running a peer's code. */
 const RASTER = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/tiff']);
 
 /** A rendered preview, ready for an image block. */
@@ -23,17 +23,17 @@ export interface PreviewImage {
   /** Pixels. */
   width: number;
   height: number;
-  /** Pixels of the image itself. */
+  /** Pixels of the original image. */
   source: { width: number; height: number };
 }
 
 export interface PreviewJob {
-  /** The type the file's first bytes show, never the declared one. */
+  /** The type shown by the file's first bytes, never the declared one. */
   sniffedMime: string | undefined;
   /** Opens the stored bytes; called only for a file that may get a preview. */
   open: OpenImage;
   thumbnailer: Thumbnailer;
-  /** Whose file it is. */
+  /** The file's owner. */
   owner?: Owner;
   signal: AbortSignal;
   log: Log;
@@ -41,14 +41,14 @@ export interface PreviewJob {
   limits?: Readonly<PreviewLimits>;
 }
 
-/** Whether a file of this sniffed type can have a preview at all. */
+/** True when a file of this sniffed type can have a preview. */
 export function canHavePreview(sniffedMime: string | undefined): boolean {
   return sniffedMime !== undefined && RASTER.has(sniffedMime);
 }
 
 /**
- * The preview of a stored file. A file without one is delivered all the same, so this never rejects.
- * @returns undefined when the file is no raster image or the thumbnailer refused it
+ * The preview of a stored file. A file without one is still delivered, so this never rejects.
+ * @returns undefined when the file is not a raster image or the thumbnailer refused it
  */
 export async function previewOf(job: PreviewJob): Promise<PreviewImage | undefined> {
   if (!canHavePreview(job.sniffedMime) || job.signal.aborted) return undefined;

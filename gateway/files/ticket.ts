@@ -7,21 +7,32 @@ import type { UploadIntent } from './upload-intent.js';
 
 /** 256 random bits: unguessable, and long enough that a prefix search in logs finds nothing by accident. */
 const TICKET_BYTES = 32;
-/** A lasting ticket is the random part of the file's id, what makes it another one each time, and a seal of 96 bits. */
+/**
+ * A lasting ticket consists of the random part of the file's id, a salt that makes each ticket different, and a seal of
+ * 96 bits.
+ */
 const ID_BYTES = 16;
 const SALT_BYTES = 4;
 const TICKET_FORM = /^[A-Za-z0-9_-]{43}$/;
 
-/** An expired ticket is remembered this long, so that its holder hears "expired" (410) and not "unknown" (404). */
+/** How long an expired ticket is remembered, so that its holder gets "expired" (410) and not "unknown" (404). */
 const REMEMBERED_MS = 60 * 60 * 1000;
 
 type TicketRecord = {
   fileId: string;
   /** Milliseconds since the Unix epoch. */
   expiresAt: number;
-} & ({ purpose: 'download'; as?: FileLabel } | { purpose: 'upload'; intent: UploadIntent });
+} & ({ purpose: 'download'; as?: FileLabel } | { purpose: 'upload'; intent: UploadIntent; isRevoked?: true });
 
-/** What a file is called and typed, where one link to it says something else than its record. */
+/** Longer than any ticket, but short enough to hash and log. */
+const TICKET = /^[\w-]{1,256}$/;
+
+/** True when a text is short and plain enough to be looked up as a ticket. */
+export function mayBeTicket(text: string): boolean {
+  return TICKET.test(text);
+}
+
+/** Name and type of a file, if a link to it uses others than its record. */
 export interface FileLabel {
   name: string;
   mimeType: string;
@@ -32,23 +43,28 @@ export type Redeemed =
   | { kind: 'unknown' }
   | { kind: 'expired' };
 
-/** The right to upload one file. What became of it is for the file's record to say, whether or not it has expired. */
+/**
+ * The right to upload one file. Whether the file was uploaded is in the file's record, also after the right has
+ * expired.
+ */
 export interface UploadTicket {
   fileId: string;
   intent: UploadIntent;
   /** Milliseconds since the Unix epoch. */
   expiresAt: number;
   isExpired: boolean;
+  /** The caller that asked for the file no longer wants it. */
+  isRevoked: boolean;
 }
 
-/** A ticket is a right of its own: its holder may use it until it expires. */
+/** A ticket is a bearer right: its holder may use it until it expires. */
 export class Tickets {
   readonly #state: StateStore;
   readonly #keys: StateKeys;
   readonly #clock: Clock;
   readonly #lastingMs: number | undefined;
 
-  /** @param lastingMs set where tickets may last as long as their files: how long those are kept after each use */
+  /** @param lastingMs set if tickets may last as long as their files: how long those are kept after each use */
   constructor(state: StateStore, keys: StateKeys, clock: Clock, lastingMs?: number) {
     this.#state = state;
     this.#keys = keys;
@@ -56,7 +72,7 @@ export class Tickets {
     this.#lastingMs = lastingMs;
   }
 
-  /** A new right to download one file as long as there is one. It is kept nowhere: it says itself what it is. */
+  /** A new right to download one file as long as it exists. It is not stored: it carries all that it means. */
   lasting(fileId: string): string {
     const head = Buffer.concat([idBytes(fileId), randomBytes(SALT_BYTES)]);
     const [seal] = this.#sealsOf(head);
@@ -66,7 +82,7 @@ export class Tickets {
   /**
    * A new right to download one file, any number of times, for `ttlMs`.
    * @param owner of the file
-   * @param as what it is called there
+   * @param as name and type of the download
    */
   async mintDownload(
     fileId: string,
@@ -89,7 +105,7 @@ export class Tickets {
     return { kind: 'ok', fileId, expiresAt, ...(as && { as }) };
   }
 
-  /** A new right to upload one file, for as long as `expiresAt` is ahead. */
+  /** A new right to upload one file until `expiresAt`. */
   mintUpload(fileId: string, intent: UploadIntent, expiresAt: number): Promise<string> {
     const { principal, purpose } = intent;
     const owner = { principal, server: purpose?.server };
@@ -114,8 +130,29 @@ export class Tickets {
   async findUpload(ticket: string): Promise<UploadTicket | undefined> {
     const record = await this.#find(ticket);
     if (record?.purpose !== 'upload') return undefined;
-    const { fileId, intent, expiresAt } = record;
-    return { fileId, intent, expiresAt, isExpired: expiresAt <= this.#clock.now() };
+    const { fileId, intent, expiresAt, isRevoked = false } = record;
+    return { fileId, intent, expiresAt, isExpired: expiresAt <= this.#clock.now(), isRevoked };
+  }
+
+  /** Ends a right to upload before its time. An upload that has begun is not stopped. */
+  async revokeUpload(ticket: string): Promise<void> {
+    if (!TICKET_FORM.test(ticket)) return;
+    for (const key of this.#keys.all('ticket', ticket)) {
+      const text = await this.#state.read(key);
+      if (text === undefined) continue;
+      const record = JSON.parse(text) as TicketRecord;
+      if (record.purpose !== 'upload' || record.isRevoked) return;
+      const revoked: TicketRecord = { ...record, isRevoked: true };
+      const ttlMs = Math.max(0, record.expiresAt - this.#clock.now()) + REMEMBERED_MS;
+      await this.#state.replace(key, text, JSON.stringify(revoked), ttlMs);
+      return;
+    }
+  }
+
+  /** Remembers a ticket at least until then, even if it has expired, because it is in use. */
+  async keep(ticket: string, until: number): Promise<void> {
+    const ttlMs = until - this.#clock.now() + REMEMBERED_MS;
+    await Promise.all(this.#keys.all('ticket', ticket).map((key) => this.#state.extend(key, ttlMs)));
   }
 
   async #mint(record: TicketRecord, ttlMs: number, owner: Owner): Promise<string> {

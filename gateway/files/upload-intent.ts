@@ -1,9 +1,9 @@
 import { GatewayError } from '../errors.js';
 import { parseMediaType } from './names/media-type.js';
 
-/** What is known of a file before it is uploaded. Whatever is named here, the bytes must keep to. */
+/** What is known about a file before it is uploaded. The bytes must match everything named here. */
 export interface UploadIntent {
-  /** Who the file will belong to. */
+  /** The future owner of the file. */
   principal: string;
   name?: string;
   mimeType?: string;
@@ -11,24 +11,34 @@ export interface UploadIntent {
   size?: number;
   /** SHA-256, base64url without padding. */
   digest?: string;
-  /** Bytes the caller takes at most, where that is less than `limits.file`. */
+  /** Largest size that the caller accepts, if that is less than `limits.file`. */
   maxSize?: number;
   /** `image/png`, `image/*`, `.pdf`; absent: anything. */
   accept?: readonly string[];
-  /** What the file is for, to be told to the person who uploads it. */
-  purpose?: { server: string; tool?: string; argument?: string };
+  /** Only the caller may upload the file, with its credentials. */
+  isCallers?: true;
+  /** The link is for a person, whose page asks for a code where callers are told apart. */
+  isForPerson?: true;
+  /** HMAC of that code; set by Wharf. */
+  codeSeal?: string;
+  /**
+   * The file's purpose, shown to the person who uploads it; `message` is the assistant's own text, `question` what the
+   * person was asked in the client's own window.
+   */
+  purpose?: { server: string; tool?: string; argument?: string; message?: string; question?: string };
 }
 
 /** SHA-256 in base64url without padding: 43 characters, of which the last carries four bits. */
 const DIGEST = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
 
-/** Bounds of what a ticket remembers: it is one value of the state store. */
+/** Bounds of what a ticket stores, because it is one value of the state store. */
 const MAX_NAME = 1024;
 const MAX_ACCEPT = 100;
+const MAX_MESSAGE = 1000;
 /** RFC 6838 §4.2: a type and a subtype have at most 127 characters each. */
 const MAX_TYPE = 255;
 
-/** The most bytes an upload may have, and the name of what says so. */
+/** Largest size of an upload, and the name of the setting behind it. */
 export function largestUpload(intent: UploadIntent, fileLimit: number): { limit: string; allowed: number } {
   return intent.maxSize !== undefined && intent.maxSize < fileLimit
     ? { limit: 'maxSize', allowed: intent.maxSize }
@@ -37,7 +47,7 @@ export function largestUpload(intent: UploadIntent, fileLimit: number): { limit:
 
 /** @throws GatewayError `upload_invalid`, `upload_too_large` */
 export function checkIntent(intent: UploadIntent, fileLimit: number): void {
-  const { name, mimeType, size, digest, accept } = intent;
+  const { name, mimeType, size, digest, accept, purpose } = intent;
   if (size !== undefined && (!Number.isSafeInteger(size) || size < 0))
     throw invalid('invalidSize', 'the size must be a whole number of bytes');
   if (mimeType !== undefined && parseMediaType(mimeType) === undefined)
@@ -50,6 +60,8 @@ export function checkIntent(intent: UploadIntent, fileLimit: number): void {
     throw invalid('invalidAccept', `more than ${MAX_ACCEPT} types are accepted`);
   if (accept?.some((type) => type.length > MAX_TYPE))
     throw invalid('invalidAccept', `a type has more than ${MAX_TYPE} characters`);
+  if (purpose?.message !== undefined && purpose.message.length > MAX_MESSAGE)
+    throw invalid('invalidMessage', `the message is longer than ${MAX_MESSAGE} characters`);
   const { limit, allowed } = largestUpload(intent, fileLimit);
   if (size !== undefined && size > allowed) throw tooLarge(limit, allowed, size);
 }

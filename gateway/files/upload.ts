@@ -6,35 +6,37 @@ import { newFileId, objectKey } from './handle.js';
 import { fill } from './ingest/fill.js';
 import { Ingest, type IngestDeps } from './ingest/ingest.js';
 import type { Library } from './library.js';
-import { fileNameFor } from './names/file-name.js';
-import { extensionOf, sniff } from './names/media-type.js';
-import { uploadedType } from './names/upload-type.js';
 import type { Tickets } from './ticket.js';
+import type { Proof, UploadCodes } from './upload-code.js';
 import { checkIntent, largestUpload, tooLarge, type UploadIntent } from './upload-intent.js';
+import { checkSum, describeUpload, sizeDiffers, type UploadClaims, uploadDone, uploadExpired } from './uploaded.js';
 
 export interface UploadsDeps {
   ingest: IngestDeps;
   library: Library;
   tickets: Tickets;
+  codes: UploadCodes;
   clock: Clock;
   settings: {
-    /** How clients reach Wharf, without a slash at the end; known once the port is. */
+    /** How clients reach Wharf, without a trailing slash; known once the port is. */
     publicUrl: () => string;
     ttlMs: number;
     /** `limits.file`. */
     fileLimit: number;
-    /** How long a file lives, and hence the longest that one try to upload it may take. */
+    /** How long a file lives, and therefore the longest that one attempt to upload it may take. */
     retentionMs: number;
+    /** Whether links for people are used together with a code. */
+    asksCodes: boolean;
   };
 }
 
 /**
- * Tries at one time for one ticket, in one process. One is enough for an honest client; a second one comes when its
- * first connection broke and only Wharf does not know yet.
+ * Concurrent attempts with one ticket in one process. An honest client needs one; a second one comes when its first
+ * connection broke and Wharf has not noticed yet.
  */
 const MOST_TRIES = 4;
 
-/** The right to one upload: the handle of the file to come, and where its bytes go. */
+/** The right to one upload: the handle of the future file, and the address for its bytes. */
 export interface Authorization {
   id: string;
   uri: string;
@@ -42,6 +44,8 @@ export interface Authorization {
   url: string;
   /** RFC 3339. */
   expiresAt: string;
+  /** The code that is needed besides the link. It is kept nowhere else. */
+  code?: string;
 }
 
 /** An upload that may begin. */
@@ -49,73 +53,127 @@ export interface Admission {
   fileId: string;
   intent: UploadIntent;
   expiresAt: number;
-  /** The most bytes that will be taken, and the name of what says so. */
+  /** Most bytes that are accepted, and the name of the setting behind it. */
   largest: { limit: string; allowed: number };
 }
 
-export type UploadState = ({ kind: 'open' } & Admission) | { kind: 'done' } | { kind: 'expired' } | { kind: 'unknown' };
+export type UploadState =
+  | ({ kind: 'open' } & Admission)
+  | { kind: 'done' }
+  | { kind: 'expired' }
+  | { kind: 'cancelled' }
+  /** A wrong code was given too often. */
+  | { kind: 'locked' }
+  | { kind: 'unknown' };
 
-/** Bytes on their way in. */
+/** Arriving bytes. */
 export interface UploadBody {
-  /** Ends only when the whole body has arrived and was in order; throws a GatewayError otherwise. */
+  /** Ends only when the whole body has arrived and is valid; throws a GatewayError otherwise. */
   bytes: AsyncIterable<Buffer>;
-  /** What the body says of the file; asked when its bytes have ended. `digests` are as in `UploadIntent`. */
-  claims(): { name?: string | undefined; mimeType?: string | undefined; digests?: readonly string[] };
+  /** What the body says about the file; called after its bytes have ended. */
+  claims(): UploadClaims;
 }
 
-/** Files from clients: a ticket is handed out, and stores at most one file over however many tries. */
+/** Files from clients: a ticket stores at most one file, over any number of attempts. */
 export class Uploads {
   readonly #deps: UploadsDeps;
-  /** Tries under way, by the id of the file to come. */
+  /** Running attempts, by the id of the future file. */
   readonly #tries = new Map<string, number>();
 
   constructor(deps: UploadsDeps) {
     this.#deps = deps;
   }
 
-  /** @throws GatewayError `upload_invalid`, `upload_too_large`, or what the state store failed with */
+  /** @throws GatewayError `upload_invalid`, `upload_too_large`, or the state store's error */
   async authorize(intent: UploadIntent): Promise<Authorization> {
-    const { library, tickets, clock, settings } = this.#deps;
+    const { library, tickets, codes, clock, settings } = this.#deps;
     checkIntent(intent, settings.fileLimit);
     const id = newFileId();
+    const made = settings.asksCodes && intent.isForPerson ? codes.make(id) : undefined;
     const expiresAt = clock.now() + settings.ttlMs;
     const uri = await library.expect(id, intent.principal, expiresAt);
-    const ticket = await tickets.mintUpload(id, intent, expiresAt);
+    const ticket = await tickets.mintUpload(id, { ...intent, ...(made && { codeSeal: made.seal }) }, expiresAt);
     const url = `${settings.publicUrl()}/u/${ticket}`;
-    return { id, uri, ticket, url, expiresAt: new Date(expiresAt).toISOString() };
+    return { id, uri, ticket, url, expiresAt: new Date(expiresAt).toISOString(), ...(made && { code: made.code }) };
   }
 
-  /** What a ticket is good for, without using it up. */
-  async inspect(ticket: string): Promise<UploadState> {
-    const { tickets, library, settings } = this.#deps;
+  /** Ends a ticket early, because the file is no longer wanted. */
+  revoke(ticket: string): Promise<void> {
+    return this.#deps.tickets.revokeUpload(ticket);
+  }
+
+  /** What a ticket refers to, in any state. */
+  async find(
+    ticket: string,
+  ): Promise<
+    (Admission & { isStored: boolean; isExpired: boolean; isRevoked: boolean; isLocked: boolean }) | undefined
+  > {
+    const { tickets, library, codes, settings } = this.#deps;
     const found = await tickets.findUpload(ticket);
-    if (!found) return { kind: 'unknown' };
-    const { fileId, intent, expiresAt, isExpired } = found;
-    if (await library.hasBeenStored(fileId)) return { kind: 'done' };
-    if (isExpired) return { kind: 'expired' };
-    return { kind: 'open', fileId, intent, expiresAt, largest: largestUpload(intent, settings.fileLimit) };
+    if (!found) return undefined;
+    const isStored = await library.hasBeenStored(found.fileId);
+    const isLocked = found.intent.codeSeal !== undefined && (await codes.isLocked(found.fileId));
+    return { ...found, isStored, isLocked, largest: largestUpload(found.intent, settings.fileLimit) };
   }
 
-  /** @throws GatewayError `link_unknown`, `link_expired`, `upload_done` */
+  /** The state of a ticket, without using it up. */
+  async inspect(ticket: string): Promise<UploadState> {
+    const found = await this.find(ticket);
+    if (!found) return { kind: 'unknown' };
+    const { isStored, isExpired, isRevoked, isLocked, ...admission } = found;
+    if (isStored) return { kind: 'done' };
+    if (isRevoked) return { kind: 'cancelled' };
+    if (isLocked) return { kind: 'locked' };
+    return isExpired ? { kind: 'expired' } : { kind: 'open', ...admission };
+  }
+
+  /** @throws GatewayError `link_unknown`, `link_expired`, `upload_done`, `upload_cancelled`, `upload_locked` */
   async admit(ticket: string): Promise<Admission> {
     const state = await this.inspect(ticket);
     switch (state.kind) {
       case 'open':
         return state;
       case 'done':
-        throw done();
+        throw uploadDone();
       case 'expired':
-        throw expired();
+        throw uploadExpired();
+      case 'cancelled':
+        throw new GatewayError('upload_cancelled');
+      case 'locked':
+        throw new GatewayError('upload_locked');
       case 'unknown':
         throw new GatewayError('link_unknown', { reason: 'fileNotFound' });
     }
   }
 
+  /** Whether a request must still give the link's code. */
+  needsCode({ fileId, intent }: Admission, { pass }: Proof): boolean {
+    if (intent.codeSeal === undefined) return false;
+    return pass === undefined || !this.#deps.codes.isPass(fileId, pass);
+  }
+
   /**
-   * Stores one file. Nothing is claimed while its bytes come in, so a try that fails leaves the ticket as it was; of
-   * tries that succeed at one time the first to make the record keeps its bytes, and the others' are removed.
+   * Lets a request go on that gives the link's code, if it has one, or has given it before.
+   * @returns what a browser is given, so that its person need not give the code again
+   * @throws GatewayError `upload_code_needed`, `upload_code_wrong`, `upload_locked`
+   */
+  async prove(admission: Admission, proof: Proof): Promise<string> {
+    const { fileId, intent, expiresAt } = admission;
+    const { codes } = this.#deps;
+    const { codeSeal, principal, purpose } = intent;
+    if (codeSeal !== undefined && this.needsCode(admission, proof)) {
+      if (proof.code === undefined) throw new GatewayError('upload_code_needed');
+      const owner = { principal, server: purpose?.server };
+      await codes.check({ fileId, codeSeal, expiresAt, owner }, proof.code);
+    }
+    return codes.pass(fileId);
+  }
+
+  /**
+   * Stores one file. Nothing is reserved while its bytes arrive, so a failed attempt leaves the ticket as it was. Of
+   * concurrent successful attempts the first to make the record keeps its bytes; the others' are removed.
    * @returns the record, once it and its bytes are stored
-   * @throws GatewayError `upload_busy`, what the body or the stores fail with, or what is wrong with the file
+   * @throws GatewayError `upload_busy`, the error of the body or the stores, or a fault of the file
    */
   async receive(admission: Admission, body: UploadBody, signal: AbortSignal): Promise<FileRecord> {
     const { fileId } = admission;
@@ -143,30 +201,30 @@ export class Uploads {
       await fill(ingest, body.bytes, sizeCheck(admission));
       const { size, digest } = checkBytes(ingest, intent, body.claims().digests ?? []);
       record = {
-        ...(await describe(ingest.head, body, intent)),
+        ...(await describeUpload(ingest.head, body.claims(), intent)),
         id: fileId,
         key,
         size,
         digest,
         createdAt: clock.now(),
       };
-      // A try that outlasts a file's whole life could no longer see that there was one.
-      if (clock.now() - startedAt >= settings.retentionMs) throw expired();
-      // Not what decides, but it spares the store most of the bytes that come second.
-      if (await library.hasBeenStored(fileId)) throw done();
+      // An attempt that outlasts a file's whole life could no longer see that the file existed.
+      if (clock.now() - startedAt >= settings.retentionMs) throw uploadExpired();
+      // This does not decide, but it spares the store most of the bytes that come second.
+      if (await library.hasBeenStored(fileId)) throw uploadDone();
       await ingest.commit();
     } catch (error) {
       ingest.abort();
       throw error;
     }
-    // If this throws, the record may have been made all the same: then the object is the sweeper's to judge.
+    // If this throws, the record may still have been made: the sweeper then judges the object.
     if (await library.admit(record, admission.expiresAt)) return record;
     library.discard(key);
-    throw done();
+    throw uploadDone();
   }
 }
 
-/** Refuses what is longer than it may be before it is stored. */
+/** Refuses a file that is too long before it is stored. */
 function sizeCheck({ intent, largest }: Admission): (size: number) => void {
   return (size) => {
     if (intent.size !== undefined && size > intent.size) throw sizeDiffers(intent.size, size);
@@ -181,32 +239,6 @@ function checkBytes(
 ): { size: number; digest: string } {
   const { size, digest } = ingest.seal();
   if (intent.size !== undefined && size !== intent.size) throw sizeDiffers(intent.size, size);
-  if ([...digests, intent.digest ?? digest].some((said) => said !== digest))
-    throw new GatewayError('upload_digest_differs', { reason: 'digestMismatch' });
+  checkSum(digest, intent, digests);
   return { size, digest };
-}
-
-async function describe(
-  head: Buffer,
-  body: UploadBody,
-  { principal, name: announcedName, mimeType: announced, accept }: UploadIntent,
-): Promise<Pick<FileRecord, 'principal' | 'name' | 'mimeType'>> {
-  const claims = body.claims();
-  const sniffed = await sniff(head);
-  const given = announcedName ?? claims.name;
-  const mimeType = uploadedType({ announced, declared: claims.mimeType, sniffed, name: given, accept });
-  const name = fileNameFor({ name: given, owner: 'upload', index: 1, ext: extensionOf(mimeType, sniffed) });
-  return { principal, name, mimeType };
-}
-
-function sizeDiffers(allowed: number, actual: number): GatewayError {
-  return new GatewayError('upload_size_differs', { reason: 'sizeMismatch', allowed, actual });
-}
-
-function done(): GatewayError {
-  return new GatewayError('upload_done', { reason: 'alreadyUploaded' });
-}
-
-function expired(): GatewayError {
-  return new GatewayError('link_expired', { reason: 'fileExpired' });
 }

@@ -4,10 +4,11 @@ import { type Context, Hono } from 'hono';
 import { GatewayError } from '../errors.js';
 import { errorAnswer } from '../mcp/error-response.js';
 import { type AdminDeps, admin } from './routes/admin.js';
+import { assets } from './routes/assets.js';
 import { type DownloadDeps, downloads } from './routes/downloads.js';
 import { type UploadDeps, uploads } from './routes/uploads.js';
 
-/** Told of a request for a path at which there is nothing. */
+/** Called for a request to an unknown path. */
 type Refused = (error: GatewayError, request: IncomingMessage) => void;
 
 export interface AppDeps {
@@ -16,16 +17,17 @@ export interface AppDeps {
   refused: Refused;
 }
 
-/** The public face but for the MCP endpoints, which are a `DirectRoute`. No socket, no environment, no clock. */
+/** The public app, except for the MCP endpoints, which are a `DirectRoute`. No socket, no environment, no clock. */
 export function createApp(deps: AppDeps): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.route('/', downloads(deps.downloads));
   app.route('/', uploads(deps.uploads));
+  app.route('/', assets());
   app.notFound(notFound(deps.refused));
   return app;
 }
 
-/** The operator's face. */
+/** The operator's app. */
 export function createAdminApp({
   refused,
   ...deps

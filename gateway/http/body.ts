@@ -12,23 +12,23 @@ import { refuseCodings } from './codings.js';
 export interface BodyLimits {
   limits: Limits;
   timeouts: Pick<Timeouts, 'idle' | 'grace'>;
-  /** `limits.held`; released by the caller, when the exchange ends. */
+  /** Counts against `limits.held`; the caller releases it when the exchange ends. */
   held: HeldRequest;
-  /** Told of the id of a request that is refused before it has come whole, as JSON text. */
+  /** Called with the id, as JSON text, of a request that is refused before all of it has arrived. */
   refused: (id: string | undefined) => void;
 }
 
 /** The whole body of a POST. */
 export interface ReceivedBody {
   bytes: Buffer;
-  /** An argument that was too long to be kept, and is empty in it. */
+  /** An argument that was too long to be kept; it is empty in `bytes`. */
   tooLong: TooLongArgument | undefined;
 }
 
 /**
- * The body of a POST when it has come.
+ * Reads the body of a POST.
  * @throws GatewayError `message_too_large`, `argument_too_large`, `too_deep`, `held_full`, `unsupported_media_type`,
- *   `unsupported_coding`, `idle_timeout`, `body_too_slow`
+ * `unsupported_coding`, `idle_timeout`, `body_too_slow`
  */
 export function readBody(
   request: IncomingMessage,
@@ -62,7 +62,7 @@ export function readBody(
         return refuse(error);
       }
       if (!isTurnOver()) return;
-      // a body in chunks of one byte is ten thousand of them in each read from the socket
+      // with chunks of one byte, each read from the socket delivers ten thousand of them
       request.pause();
       pace.rest();
       void nextTurn().then(() => {
@@ -89,7 +89,7 @@ export function readBody(
   });
 }
 
-/** Watches a client that sends a body. @param tooSlow told `idle_timeout` or `body_too_slow`, once */
+/** Watches a client that sends a body. @param tooSlow called once with `idle_timeout` or `body_too_slow` */
 export function bodyPace(
   { leastRate }: Pick<Limits, 'leastRate'>,
   { idle, grace }: Pick<Timeouts, 'idle' | 'grace'>,

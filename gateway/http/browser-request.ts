@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../errors.js';
 
 /**
- * Refuses what a browser sends to an MCP endpoint and no MCP client does: a page to open, or a part of one. Whatever
- * came back would be a server's own bytes under Wharf's address. Old browsers do not say what a request is for, but
- * none of them lists event streams where a page or a picture is wanted.
+ * Refuses requests that a browser sends to an MCP endpoint and an MCP client never does: for a page, or a part of one.
+ * The answer would be a server's own bytes under Wharf's address. Old browsers do not say what a request is for, but
+ * none of them accepts event streams for a page or a picture.
  * @throws GatewayError `navigation_refused`, `origin_forbidden`, `not_acceptable`
  */
 export function refusePages(method: string | undefined, headers: IncomingHttpHeaders): void {

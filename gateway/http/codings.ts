@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors.js';
 
 /**
- * Node undoes no coding but `chunked`, and hands the rest on as they are: what a server behind Wharf would read as
- * something else is refused by name.
+ * Refuses transfer and content codings by name. Node decodes only `chunked` and passes others on undecoded, and a
+ * server behind Wharf would read such bytes as something else.
  * @throws GatewayError `unsupported_coding`
  */
 export function refuseCodings({ headers }: IncomingMessage): void {

@@ -1,42 +1,42 @@
 import type { Socket } from 'node:net';
 import { Line, type Place } from '../budget/line.js';
 
-/** How often it is looked whether clients take what waits for them. */
+/** Interval between two checks of whether clients read their answers. */
 const LOOK_MS = 1000;
 
-/** Connections beyond the limit that are let in to be told so; what comes beside them is closed without a word. */
+/** Connections beyond the limit that are accepted for a refusal; further ones are closed without an answer. */
 export const TOLD = 64;
 
 /**
- * Requests of one connection whose answers are not over. A packet of 64 kB has room for 1500 requests, and Node serves all
- * of them in one turn of the event loop, in which nobody else is served: more than half a second. Clients of today send
- * one at a time.
+ * Most unfinished requests per connection. A packet of 64 kB holds up to 1500 requests, and Node serves all of them in
+ * one turn of the event loop: more than half a second in which no other client is served. Today's clients send one at a
+ * time.
  */
 export const MOST_PIPELINED = 32;
 
-/** Who has just connected may have a request on the way; so may whoever has just got an answer. */
+/** A connection that is new, or has just got an answer, may have a request on the way. */
 const SETTLED_MS = 500;
 
-/** What is left of a connection after its last answer was written: enough for the answer to arrive. */
+/** How long a connection stays after its last answer was written: enough for the answer to arrive. */
 const FAREWELL_MS = 1000;
 
 interface Connection {
   readonly socket: Socket;
-  /** Requests whose answer is not over. */
+  /** Requests with unfinished answers. */
   running: number;
-  /** While nothing runs on it: its place among those, of which the first has been idle longest. */
+  /** While nothing runs on it: its place in the order of idleness, longest first. */
   idle: Place<Connection> | undefined;
   idleSince: number;
-  /** Its first request is to be refused: there was no room for it. */
+  /** There was no room for it: its first request is refused. */
   readonly isBeyond: boolean;
-  /** Bytes that waited for the client at the last look, and since when they have been as many; 0 when there are none. */
+  /** Bytes that waited for the client at the last check, and since when the number has been the same; 0 for none. */
   waiting: number;
   waitingSince: number;
 }
 
 /**
- * The connections of one port. When there are as many as there may be, the one that has been idle longest makes room
- * for the next: whoever opens connections and sends nothing displaces itself, and costs nobody else an answer.
+ * The connections of one port. When the limit is reached, the one that has been idle longest makes room for the next: a
+ * client that opens connections and sends nothing displaces only itself.
  */
 export class Connections {
   readonly #most: number;
@@ -47,7 +47,7 @@ export class Connections {
 
   /**
    * @param most `limits.sockets`
-   * @param stallMs `timeouts.idle`: a client that takes nothing of what waits for it for that long is given up
+   * @param stallMs `timeouts.idle`: a client that reads nothing of its answer for this long is given up
    */
   constructor(most: number, stallMs: number) {
     this.#most = most;
@@ -61,7 +61,7 @@ export class Connections {
     return this.#open.size;
   }
 
-  /** A connection has been made. */
+  /** Takes in a new connection. */
   admit(socket: Socket): void {
     const isFull = this.#open.size >= this.#most;
     const longestIdle = isFull ? this.#settled() : undefined;
@@ -87,12 +87,12 @@ export class Connections {
     this.#rest(connection);
   }
 
-  /** Whether so many requests wait on it that none more may come. */
+  /** True when its unfinished requests have reached the limit. */
   isFlooded(socket: Socket): boolean {
     return (this.#open.get(socket)?.running ?? 0) >= MOST_PIPELINED;
   }
 
-  /** A request has come on it. @returns false when it is to be refused, since there is no room for the connection */
+  /** Begins a request. @returns false when it must be refused because there is no room for its connection */
   begin(socket: Socket): boolean {
     const connection = this.#open.get(socket);
     if (!connection) return true;
@@ -102,7 +102,7 @@ export class Connections {
     return !connection.isBeyond;
   }
 
-  /** The answer to it is over. */
+  /** Ends a request's answer. */
   end(socket: Socket): void {
     const connection = this.#open.get(socket);
     if (!connection) return;
@@ -110,12 +110,12 @@ export class Connections {
     this.#rest(connection);
   }
 
-  /** Looks after nothing any more. */
+  /** Stops the checks. */
   stop(): void {
     clearInterval(this.#look);
   }
 
-  /** The connection that has been idle longest, if it has been so for a while. */
+  /** The connection that has been idle longest, if it has been idle for a while. */
   #settled(): Connection | undefined {
     const { first } = this.#idle;
     return first && performance.now() - first.idleSince >= SETTLED_MS ? first : undefined;
@@ -133,7 +133,7 @@ export class Connections {
     connection.idle = undefined;
   }
 
-  /** Node's own time-out of a socket is put off by each byte that the client sends, be it one a minute. */
+  /** Node's own socket time-out restarts with each byte that the client sends, even one a minute. */
   #giveUpStalled(): void {
     const now = performance.now();
     for (const connection of this.#open.values()) {
@@ -146,13 +146,13 @@ export class Connections {
   }
 }
 
-/** Bytes that the kernel has not taken. Of a write under way Node's stream knows only that it is not over. */
+/** Bytes that the kernel has not taken. Of a running write, Node's stream knows only that it is unfinished. */
 function unsentOf(socket: Socket): number {
   const { _handle } = socket as Socket & { _handle?: { writeQueueSize?: number } | null };
   return socket.writableLength === 0 ? 0 : socket.writableLength + (_handle?.writeQueueSize ?? 0);
 }
 
-/** Closes a connection once what was written is out, and soon in any case: its peer may never read. */
+/** Closes a connection when its output has been sent, and soon in any case: its peer may never read. */
 export function closeSoon(socket: Socket): void {
   socket.destroySoon();
   if (socket.destroyed) return;

@@ -3,9 +3,8 @@ import { GatewayError } from '../errors.js';
 import type { Owner } from '../ports/owner.js';
 
 /**
- * Counts a request of a principal's, as soon as it is known whose it is: otherwise one caller could keep every
- * connection busy.
- * @returns what it is counted for, to be given back when it is over
+ * Counts a request for its principal as soon as that is known: otherwise one caller could keep every connection busy.
+ * @returns the owner it counts for, to be released when the request ends
  * @throws GatewayError `sockets_full`
  */
 export function countRequest(requests: Ledger, principal: string): Owner {

@@ -2,18 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import { closeSoon } from './connections.js';
 
 /**
- * What a refused client may still send while it reads its answer; then the connection goes. Without it a client that
- * sends first and reads afterwards would see a broken connection, and never why.
+ * How much, and how long, a refused client may still send while it reads its answer; then the connection is closed.
+ * Without this, a client that sends everything before it reads would see a broken connection and never the reason.
  */
 const REST_BYTES = 64 * 1024 * 1024;
 const REST_MS = 500;
 
-/** Requests whose rest is read away at one time. Beyond that it is refused callers that cost too much. */
+/** Requests whose rest is read at one time. Beyond that, refused callers cost too much. */
 const MOST_AT_ONCE = 256;
 
 let discarding = 0;
 
-/** Reads away what is left of a body that nobody wants, so that the connection can be used again. */
+/** Reads and drops the rest of a body, so that the connection can be reused. */
 export function discardRest(request: IncomingMessage): void {
   if (request.complete || request.destroyed) {
     request.resume();

@@ -3,13 +3,13 @@ import type { GatewayError } from '../errors.js';
 import { errorAnswer, errorAnswers } from '../mcp/error-response.js';
 import type { Answer } from '../mcp/responses.js';
 
-/** Seconds after which it may be worth trying again when Wharf itself lacks something. */
-const RETRY_AFTER_SECONDS = 5;
+/** Seconds after which a retry may help when Wharf itself lacks something. */
+export const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Answers with an error: its status, and a JSON-RPC error for MCP clients to read. When a head is out already the
- * connection is cut, which is the only thing left that says "this is not complete".
- * @param requests that failed: each of a batch has an error of its own
+ * Answers with an error: its status, and a JSON-RPC error for MCP clients. If a head was sent already, it cuts the
+ * connection: only that can still show that the answer is incomplete.
+ * @param requests the failed requests: each of a batch gets its own error
  */
 export function refuse(response: ServerResponse, error: GatewayError, requests: readonly Answer[] = []): void {
   if (response.headersSent) {

@@ -2,29 +2,29 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { GatewayError } from '../errors.js';
 
-/** Names of this machine for itself. A page from elsewhere cannot make a browser send them as Host. */
+/** Names of this machine for itself. A foreign page cannot make a browser send them as Host. */
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** Characters of a refused Host or Origin that its error repeats. */
 const MAX_SHOWN = 100;
 
 export interface GuardSettings {
-  /** `host` or `host:port`, lower case; they pass on the port they name, or on any. */
+  /** `host` or `host:port`, lower case; they pass on the port they name, or on any port. */
   allowedHosts: readonly string[];
   /** Serialized origins. */
   allowedOrigins: readonly string[];
-  /** Web pages that this machine serves at any port may call; otherwise only those of this port. */
+  /** Allows web pages that this machine serves at any port; otherwise only those of this port. */
   trustsLoopbackPages: boolean;
   /**
-   * Whether every IP address is a good Host, for a port that is reached by addresses that nobody knows beforehand. A
-   * page that rebinds a name has that name as Host.
+   * Accepts every IP address as Host, for a port whose addresses are not known beforehand. A page that rebinds a name
+   * sends that name as Host.
    */
   answersToAddresses: boolean;
 }
 
 /**
- * Refuses what must not reach any route: a foreign Host (DNS rebinding), a foreign Origin (a page in somebody's
- * browser), and targets that two parsers could read in two ways.
+ * Makes the function that refuses what must not reach a route: a foreign Host (DNS rebinding), a foreign Origin (a page
+ * in a user's browser), and targets that two parsers could read in two ways.
  * @throws GatewayError `host_forbidden`, `origin_forbidden`, `request_invalid`
  */
 export function createGuard(settings: GuardSettings): (request: IncomingMessage) => void {
@@ -50,7 +50,7 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
       throw new GatewayError('request_invalid', { reason: 'the request target must be a path' });
     }
     const { host, origin } = request.headers;
-    // Node keeps the first of several; the server in front of us may have looked at another one
+    // Node keeps the first of several; the proxy in front of us may have used another
     if (host === undefined || occurrences(request, 'host') > 1 || !isOwnHost(host.toLowerCase())) {
       throw new GatewayError('host_forbidden', { host: shown(host) });
     }
@@ -62,7 +62,8 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
   };
 }
 
-function occurrences(request: IncomingMessage, name: string): number {
+/** How often a request names a header: Node joins or drops what is there twice. */
+export function occurrences(request: IncomingMessage, name: string): number {
   let count = 0;
   for (let at = 0; at < request.rawHeaders.length; at += 2) {
     if (request.rawHeaders[at]?.toLowerCase() === name) count += 1;
@@ -74,7 +75,7 @@ function hostName(host: string): string {
   return host.replace(/:\d+$/, '');
 }
 
-/** A header as an error may repeat it. */
+/** A header in the form that an error may repeat. */
 function shown(value: string | undefined): string {
   if (value === undefined || value === '') return '(none)';
   const short = value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value;

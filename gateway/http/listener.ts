@@ -10,19 +10,21 @@ import { createGuard, type GuardSettings } from './guard.js';
 import type { RefusedRequest } from './refusals.js';
 import { SAFE_HEADERS, SafeResponse } from './response.js';
 
-/** Time for a request's head. Bodies have `timeouts.idle`: Node's own requestTimeout would end honest long uploads. */
+/**
+ * Time-out for a request's head. Bodies have `timeouts.idle`: Node's own requestTimeout would end honest long uploads.
+ */
 const HEAD_TIMEOUT_MS = 15_000;
 
-/** Node's error for a head that took longer. */
+/** Node's error for a head that took too long. */
 const LATE_HEAD = 'ERR_HTTP_REQUEST_TIMEOUT';
 
-/** How often Node looks for heads that take too long. */
+/** How often Node checks for such heads. */
 const HEAD_LOOK_MS = 5000;
 
-/** Longer than the keep-alive of common load balancers (60 s), so that it is they who close an idle connection. */
+/** Longer than the keep-alive of common load balancers (60 s), so that they close an idle connection first. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** What is no HTTP gets an answer that no route has a part in. */
+/** The answer to bytes that are not HTTP, without any route. */
 const BAD_REQUEST = [
   'HTTP/1.1 400 Bad Request',
   ...Object.entries(SAFE_HEADERS).map(([name, value]) => `${name}: ${value}`),
@@ -31,10 +33,10 @@ const BAD_REQUEST = [
   '\r\n',
 ].join('\r\n');
 
-/** Routes that answer `Expect: 100-continue` themselves, once they know that they want the body. */
+/** Routes that answer `Expect: 100-continue` themselves, after deciding whether they want the body. */
 const DECIDES_FIRST = /^\/u\//;
 
-/** Takes a request before the app sees it; false when it is for the app. */
+/** Handles a request before the app sees it; returns false to leave it to the app. */
 export type DirectRoute = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export interface ListenerOptions {
@@ -44,20 +46,20 @@ export interface ListenerOptions {
   direct?: DirectRoute;
   guard: GuardSettings;
   isDraining: () => boolean;
-  /** Most connections at one time, and what the config calls that. */
+  /** Most connections at one time, and the setting's name. */
   sockets: { limit: string; allowed: number };
-  /** `timeouts.idle`: a client that takes nothing of its answer for that long is given up. */
+  /** `timeouts.idle`: a client that reads nothing of its answer for this long is given up. */
   idleMs: number;
-  /** Told of what is refused before it reaches a route. */
+  /** Called for requests refused before they reach a route. */
   refused: (error: GatewayError, request: RefusedRequest) => void;
 }
 
 export interface Listener {
-  /** The port bound, where the config said 0. */
+  /** The actual port, also if the config said 0. */
   port: number;
   /** Open now. */
   readonly connections: number;
-  /** Takes no new connection; resolves when the last one is closed. */
+  /** Stops accepting connections; resolves when the last one is closed. */
   close(): Promise<void>;
   closeIdle(): void;
   closeAll(): void;
@@ -71,7 +73,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const handle = getRequestListener(app.fetch, { overrideGlobalObjects: false, autoCleanupIncoming: false });
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
-    // the rest of a packet is read to its end, wherever its connection has been closed
+    // Node parses the rest of a packet even after its connection was closed
     if (socket.destroyed) return;
     if (connections.isFlooded(socket)) {
       socket.destroy();
@@ -90,7 +92,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       return;
     }
     if (direct?.(request, response)) return;
-    // else Node would read whatever else comes, for as long as it comes
+    // otherwise Node would read everything that follows, without end
     response.once('finish', () => discardRest(request));
     void handle(request, response);
   };
@@ -105,7 +107,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     onRequest,
   );
   server.on('checkContinue', (request, response) => {
-    // A client that is refused may send its body all the same, or none: nothing after it on this connection is certain.
+    // A refused client may or may not still send its body: nothing after it on this connection is certain.
     response.shouldKeepAlive = false;
     if (!DECIDES_FIRST.test(request.url ?? '')) response.writeContinue();
     onRequest(request, response);
@@ -119,7 +121,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       refused(new GatewayError('http_malformed', { reason: code }), from);
     }
     if (socket.writable) socket.write(BAD_REQUEST);
-    // half closed it would stay open for as long as its peer likes
+    // half closed, it would stay open as long as its peer likes
     if (socket instanceof Socket) closeSoon(socket);
     else socket.destroy();
   });

@@ -19,6 +19,7 @@ const COUNTERS: Record<CounterName, { help: string; labels: string[] }> = {
   wharf_downloads_total: { help: 'Requests for download links, by outcome', labels: ['outcome'] },
   wharf_uploads_total: { help: 'Tries to upload a file, by outcome', labels: ['outcome'] },
   wharf_ended_sessions_total: { help: 'Sessions at rest that were ended to make room for others', labels: ['server'] },
+  wharf_questions_total: { help: 'Files that people were asked for, by what became of it', labels: ['outcome'] },
   wharf_swept_objects_total: { help: 'Objects removed by the sweeper, by reason', labels: ['reason'] },
 };
 
@@ -43,17 +44,18 @@ const GAUGES: Record<GaugeName, string> = {
   wharf_catalog_bytes: 'Memory that is kept of what servers declare of their tools',
   wharf_clean_ups: 'Removals under way of what failures have left',
   wharf_client_connections: 'Connections of clients on the public port',
+  wharf_waiting_calls: 'Calls that wait for a person to upload a file',
   wharf_open_exchanges: 'Exchanges under way',
   wharf_upstream_connections: 'Channels open to stdio and legacy SSE servers',
 };
 
-/** Gauges of several values, which only this port's own parts know. */
+/** Gauges with several values, known only to this port's own parts. */
 const SEVERAL = {
   wharf_server_up: { help: '1 if a server can be reached; if not 0, and the cause', labels: ['server', 'cause'] },
 };
 
 export interface SeveralGauges {
-  /** Several values of one kind that are read whenever the metrics are scraped. */
+  /** Several values of one kind, read whenever the metrics are scraped. */
   gauges(
     name: keyof typeof SEVERAL,
     read: () => Promise<readonly { labels: Record<string, string>; value: number }[]>,

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.js';
 
-/** What the head of one part says. */
+/** The head of one part. */
 export interface PartHead {
   name: string;
   /** Absent: a plain field. Browsers send an empty one when no file was chosen. */
@@ -8,18 +8,18 @@ export interface PartHead {
   mimeType?: string;
 }
 
-/** RFC 2046 §5.1.1: 1 to 70 of these characters, the last one no space. */
+/** RFC 2046 §5.1.1: 1 to 70 of these characters, the last one not a space. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/;
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-/** In a quoted string only a quote or a backslash is escaped: a backslash before anything else is one of a path. */
+/** In a quoted string a backslash escapes only a quote or a backslash; any other backslash belongs to a path. */
 const QUOTED = '"((?:\\\\["\\\\]|[^"\\\\]|\\\\(?!["\\\\]))*)"';
 const PARAMETER = new RegExp(`;[ \\t]*(${TOKEN})=(?:${QUOTED}|(${TOKEN}))[ \\t]*`, 'y');
 const HEADER = new RegExp(`^(${TOKEN}):(.*)$`, 's');
-/** A tab is the one control that does no harm. */
+/** A tab is the only harmless control. */
 const UNREADABLE = /(?!\t)\p{Cc}/u;
 
-/** Codings that leave the bytes as they are (RFC 2045 §6.2). Others are deprecated here (RFC 7578 §4.7). */
+/** Codings that do not change the bytes (RFC 2045 §6.2). Others are deprecated here (RFC 7578 §4.7). */
 const IDENTITY = new Set(['7bit', '8bit', 'binary']);
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -38,14 +38,14 @@ export function boundaryOf(contentType: string): string | undefined {
 }
 
 /**
- * Reads a part's head. Two parsers that read one head in two ways are how a file passes a check under one name and
- * arrives under another, so what could be read in two ways is refused.
+ * Reads a part's head. When two parsers read one head differently, a file can pass a check under one name and arrive
+ * under another, so ambiguous heads are refused.
  * @throws GatewayError `upload_malformed`
  */
 export function readPartHead(bytes: Buffer): PartHead {
   const headers = new Map<string, string>();
   for (const line of decode(bytes).split('\r\n')) {
-    // a line that begins with a blank would continue the one before it: obsolete, and no client does it
+    // a line that begins with a blank would continue the previous one: obsolete, and clients do not send it
     const [, name, value] = HEADER.exec(line) ?? [];
     if (name === undefined || value === undefined || UNREADABLE.test(value)) throw malformed('a part has a bad header');
     if (headers.has(name.toLowerCase())) throw malformed('a part has the same header twice');
@@ -65,7 +65,7 @@ function dispositionOf(value: string | undefined): { name: string; filename: str
   const parameters = parametersOf(value.slice(kind.length));
   const name = parameters.get('name');
   if (name === undefined) throw malformed('a part has no name');
-  // RFC 7578 §4.2 forbids it, and some clients know no other way to write a name outside of ASCII.
+  // RFC 7578 §4.2 forbids it, but some clients have no other way to write a name outside ASCII.
   const extended = parameters.get('filename*');
   return { name, filename: extended === undefined ? parameters.get('filename') : decodeExtended(extended) };
 }

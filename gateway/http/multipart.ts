@@ -1,15 +1,15 @@
 import type { UploadBody } from '../files/upload.js';
 import { malformed, type PartHead, readPartHead } from './multipart-head.js';
 
-/** The part that holds the file. */
+/** Name of the part with the file. */
 export const FILE_PART = 'file';
 
-/** Most bytes of one part's head, of one field's value, and most fields beside the file. */
+/** Limits: bytes of a part's head, bytes of a field's value, number of fields besides the file. */
 const MAX_HEAD = 8 * 1024;
 const MAX_FIELD = 64 * 1024;
 const MAX_FIELDS = 32;
 
-/** The most that a body can be longer than the file in it. */
+/** Most bytes by which a body can exceed the file in it. */
 export const MAX_MULTIPART_OVERHEAD = (MAX_FIELDS + 1) * (MAX_HEAD + MAX_FIELD + 256);
 
 const CRLF = Buffer.from('\r\n');
@@ -17,8 +17,9 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST = Buffer.from('--');
 
 /**
- * The one file in a multipart/form-data body, passed on as it comes in: at most a chunk of it is ever held. Whatever
- * other parsers skip, cut or mend in silence is an error here, up to the last byte of the body.
+ * Passes on the one file in a multipart/form-data body as it arrives, holding at most a chunk of it. Everything that
+ * other parsers silently skip, cut or repair is an error here, up to the last byte of the body.
+ * @see https://www.rfc-editor.org/rfc/rfc7578
  */
 export function readMultipart(boundary: string, body: AsyncIterable<Buffer>): UploadBody {
   const seen: { file?: PartHead } = {};
@@ -71,10 +72,10 @@ function tooManyFiles() {
   return malformed('it has more than one file', 'tooManyFiles');
 }
 
-/** Cuts a body at its delimiters. After `first` or `next` the part's `content` is read to its end. */
+/** Splits a body at its delimiters. After `first` or `next`, read the part's `content` to its end. */
 class Parts {
   readonly #body: AsyncIterator<Buffer>;
-  /** A line break belongs to the delimiter after it, not to the content before. */
+  /** A line break belongs to the delimiter after it, not to the content before it. */
   readonly #delimiter: Buffer;
   #window: Buffer = CRLF;
 
@@ -83,7 +84,7 @@ class Parts {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
   }
 
-  /** RFC 2046 allows text before the first delimiter. Nobody sends any, and what is not the file would be dropped. */
+  /** RFC 2046 allows text before the first delimiter. Clients send none, and it would be dropped silently. */
   async first(): Promise<PartHead | undefined> {
     const found = await this.#fill(this.#delimiter.length);
     if (!found || this.#window.indexOf(this.#delimiter) !== 0) throw malformed('it does not begin with its boundary');
@@ -91,7 +92,7 @@ class Parts {
     return this.next();
   }
 
-  /** The next part's head; undefined after the last one, when the body has ended too. */
+  /** The next part's head; undefined after the last part, when the body has ended too. */
   async next(): Promise<PartHead | undefined> {
     if (!(await this.#fill(2))) throw malformed('it ends in the middle of a delimiter');
     const mark = this.#window.subarray(0, 2);
@@ -104,7 +105,7 @@ class Parts {
         throw malformed(`the head of a part is longer than ${MAX_HEAD} bytes`);
       if (end >= 0) {
         const head = this.#window.subarray(0, end);
-        // what begins a line of a head like a delimiter is one to some parsers
+        // some parsers treat a head line that begins with the delimiter as a delimiter
         if (Buffer.concat([CRLF, head]).includes(this.#delimiter)) throw malformed('the boundary stands in a head');
         this.#drop(end + HEAD_END.length);
         return readPartHead(head);
@@ -113,9 +114,9 @@ class Parts {
     }
   }
 
-  /** The bytes up to the next delimiter, which is read too. */
+  /** The bytes up to the next delimiter, which is consumed too. */
   async *content(): AsyncGenerator<Buffer> {
-    // With the line break that ends the head it is a delimiter to some parsers, and content to others.
+    // Together with the line break that ends the head, some parsers read it as a delimiter and others as content.
     const dashed = this.#delimiter.subarray(CRLF.length);
     await this.#fill(dashed.length);
     if (this.#window.subarray(0, dashed.length).equals(dashed)) throw malformed('a part begins with the boundary');
@@ -135,12 +136,12 @@ class Parts {
     }
   }
 
-  /** Reads no further, wherever it is. */
+  /** Stops reading. */
   async close(): Promise<void> {
     await this.#body.return?.();
   }
 
-  /** After the last delimiter at most a line break may come. */
+  /** After the last delimiter at most a line break may follow. */
   async #end(): Promise<undefined> {
     this.#drop(2);
     while (this.#window.length <= CRLF.length && (await this.#more()));
@@ -148,7 +149,7 @@ class Parts {
     return undefined;
   }
 
-  /** Where the window's last bytes may be the beginning of a delimiter. */
+  /** Where the beginning of a delimiter may start at the end of the window. */
   #startOfDelimiter(): number {
     const { length } = this.#window;
     for (let at = Math.max(0, length - this.#delimiter.length + 1); at < length; at++) {

@@ -6,17 +6,17 @@ import type { SeveralGauges } from './metrics.js';
 /** A part that has not answered by then counts as down. */
 const CHECK_TIMEOUT_MS = 2000;
 
-/** What was found is believed for so long; probes and scrapes come from several sides. */
+/** How long a result is reused, because probes and scrapes come from several sides. */
 const FRESH_MS = 1000;
 
 export const WELL = 'ok';
 
-/** Before a part has answered for the first time. */
+/** The state before a part's first answer. */
 export const UNKNOWN = 'not known yet';
 
 /**
- * What is known of a part that this process can go on without: a server, the previews. It is asked when somebody wants
- * to know, one question at a time, and nobody needs to wait for its answer.
+ * The state of a part that this process can work without: a server, the previews. It is checked on request, one check
+ * at a time, and callers need not wait for the answer.
  */
 export class PartState {
   readonly #check: () => Promise<void>;
@@ -31,8 +31,8 @@ export class PartState {
   }
 
   /**
-   * `ok`, or in words what is wrong.
-   * @param patienceMs for an answer that is newer than the last one
+   * `ok`, or what is wrong in words.
+   * @param patienceMs how long to wait for an answer newer than the last one
    */
   async look(patienceMs: number): Promise<string> {
     if (!this.#asking && this.#now() - this.#answered >= FRESH_MS) this.#ask();
@@ -63,7 +63,7 @@ interface Checked {
   check(): Promise<void>;
 }
 
-/** What is told beside the readiness of this process. */
+/** Parts reported beside the readiness of this process. */
 export interface PartsBeside {
   thumbnails: PartState;
   servers: ReadonlyMap<string, PartState>;
@@ -77,7 +77,7 @@ export function partsBeside(thumbnailer: Checked, servers: ReadonlyMap<string, C
   };
 }
 
-/** Shows which servers can be reached; one of which nothing is known yet is left out. */
+/** Reports which servers can be reached; omits those whose state is not known yet. */
 export function gaugeServers(metrics: SeveralGauges, { servers }: PartsBeside): void {
   metrics.gauges('wharf_server_up', async () => {
     const found = await Promise.all(
@@ -91,7 +91,7 @@ export function gaugeServers(metrics: SeveralGauges, { servers }: PartsBeside): 
   });
 }
 
-/** Asks a part that this process cannot live without. */
+/** Checks a part that this process cannot work without. */
 export async function stateNow(check: () => Promise<void>): Promise<string> {
   let found = lateText();
   const asked = (async () => check())().then(
@@ -106,9 +106,9 @@ export async function stateNow(check: () => Promise<void>): Promise<string> {
   return found;
 }
 
-/** The public words for what is wrong: addresses and credentials are for the log. */
+/** The public words for a failure: addresses and credentials appear only in the log. */
 function causeOf(error: unknown): string {
-  // several tries of one thing fail together: the first says it
+  // several attempts at one thing fail for the same reason: use the first
   if (error instanceof AggregateError && error.errors.length > 0) return causeOf(error.errors[0]);
   if (error instanceof GatewayError && typeof error.facts.reason === 'string') return error.facts.reason;
   return error instanceof Error && error.message !== '' ? error.message : 'failed';

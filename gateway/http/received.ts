@@ -4,18 +4,18 @@ import { GatewayError } from '../errors.js';
 import type { ReadAhead } from '../files/read-ahead.js';
 
 export interface ReceivedOptions {
-  /** Where bytes wait for their reader. */
+  /** Holds bytes until they are read. */
   ahead: ReadAhead;
-  /** Watches the client. @param tooSlow told once, when it is given up */
+  /** Watches the client. @param tooSlow called once, when the client is given up */
   paceOf: (tooSlow: (error: GatewayError) => void) => Pace;
-  /** Ends it with the signal's reason. */
+  /** Ends the body with the signal's reason. */
   signal: AbortSignal;
 }
 
 /**
- * A request's body as it arrives, at the reader's pace. It is listened to from the beginning, so that what came with the
- * head is not left lying in as many pieces as the client liked. It never ends early in silence, and when its reader
- * stops reading, an answer can still be sent. `close` must be called in any case.
+ * A request's body as it arrives, at the reader's pace. It listens from the start, so that bytes that came with the
+ * head are joined instead of kept in as many pieces as the client sent. It never ends early without an error, and when
+ * its reader stops, an answer can still be sent. Always call `close`.
  */
 export class Received implements AsyncIterable<Buffer> {
   readonly #request: IncomingMessage;
@@ -50,7 +50,7 @@ export class Received implements AsyncIterable<Buffer> {
     }
   }
 
-  /** Listens no more. */
+  /** Stops listening. */
   close(): void {
     this.#pace.end();
     this.#request.off('data', this.#onData);
@@ -67,7 +67,7 @@ export class Received implements AsyncIterable<Buffer> {
     } catch (error) {
       this.#fail(error);
     }
-    // Not at once: of what has been read from the socket already, the rest would be kept chunk by chunk.
+    // Not at once: the rest of what was already read from the socket would be kept chunk by chunk.
     if (this.#ahead.isFull) queueMicrotask(this.#rest);
     this.#wake();
   };

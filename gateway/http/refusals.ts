@@ -4,14 +4,16 @@ import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 
-/** Lines of one kind in that time; the rest is counted, since anybody who reaches the port can cause them. */
+/**
+ * Most log lines of one kind per window; the rest is counted, because any client that reaches the port can cause them.
+ */
 const LINES = 10;
 const WINDOW_MS = 60_000;
 
 /** Characters of a path or a header that a line repeats. */
 const MAX_SHOWN = 200;
 
-/** As much as is known of a request that is refused: of what is not HTTP, where it came from. */
+/** The known facts of a refused request; for bytes that are not HTTP, only where they came from. */
 export interface RefusedRequest {
   method?: string | undefined;
   url?: string | undefined;
@@ -20,8 +22,8 @@ export interface RefusedRequest {
 }
 
 /**
- * What is refused before it reaches a route, so that an operator whose clients all get 403 or 404 finds out why. Such
- * requests belong to no server and are no exchanges.
+ * Logs requests that are refused before they reach a route, so that an operator whose clients all get 403 or 404 can
+ * find out why. Such requests have no server and are not exchanges.
  */
 export class Refusals {
   readonly #tellers: { log: Log; metrics: Metrics; clock: Clock };
@@ -40,7 +42,7 @@ export class Refusals {
     const fields = {
       code,
       verb: method,
-      // what follows a question mark may be a credential
+      // a query may contain a credential
       path: shown(url.replace(/\?.*$/s, '')),
       host: shown(headers.host),
       origin: shown(headers.origin),
@@ -50,7 +52,7 @@ export class Refusals {
     log.warn(leftOut > 0 ? { ...fields, leftOut } : fields, 'refused');
   }
 
-  /** @returns how many lines of that kind were left out before this one; undefined to leave it out too */
+  /** @returns how many lines of that kind were omitted before this one; undefined to omit this one too */
   #mayWrite(code: ErrorCode): number | undefined {
     const now = this.#tellers.clock.now();
     const window = this.#windows.get(code);

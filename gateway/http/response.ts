@@ -1,9 +1,9 @@
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
 /**
- * Headers of every answer: peers choose the bytes of most of them, and whatever those are, they must not run in a
- * browser with this origin's rights. No sniffing, no script, no frame, no cache that another user could read, and no
- * link in a Referer (the link is the right to the file).
+ * Headers of every answer. Peers choose the bytes of most answers, and these must never run in a browser with this
+ * origin's rights. No sniffing, no script, no frame, no cache that another user could read, and no link in a Referer
+ * (the link is the right to the file).
  */
 export const SAFE_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
@@ -16,7 +16,9 @@ export const SAFE_HEADERS: Readonly<Record<string, string>> = {
 
 const DEFAULTS = Object.entries(SAFE_HEADERS);
 
-/** An answer of either port, with these headers whatever its route and status. What a route says itself goes before. */
+/**
+ * An answer of either port with these headers, whatever its route and status. The route's own headers override them.
+ */
 export class SafeResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   override writeHead(status: number, reason?: string, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this;
   override writeHead(status: number, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this;
@@ -25,7 +27,7 @@ export class SafeResponse<Request extends IncomingMessage = IncomingMessage> ext
     reason?: string | OutgoingHttpHeaders | OutgoingHttpHeader[],
     headers?: OutgoingHttpHeaders | OutgoingHttpHeader[],
   ): this {
-    // set first, so that the head's own win in whichever of Node's three forms they come
+    // set first, so that the head's own headers win in any of Node's three forms
     for (const [name, value] of DEFAULTS) if (!this.hasHeader(name)) this.setHeader(name, value);
     return typeof reason === 'string' ? super.writeHead(status, reason, headers) : super.writeHead(status, reason);
   }

@@ -3,23 +3,24 @@ import { GatewayError } from '../errors.js';
 import type { Admission, UploadBody } from '../files/upload.js';
 import { tooLarge } from '../files/upload-intent.js';
 import { refuseCodings } from './codings.js';
+import { occurrences } from './guard.js';
 import { MAX_MULTIPART_OVERHEAD, readMultipart } from './multipart.js';
 import { boundaryOf, malformed } from './multipart-head.js';
 
-/** Checksums of what is sent. Each either is compared with the bytes, or the request is refused. */
+/** Headers with checksums. Each is compared with the bytes, or the request is refused. */
 const CHECKSUM = /^(?:content-md5|digest|content-digest|repr-digest|x-amz-checksum-.*|x-goog-hash)$/;
 
-/** RFC 9530 writes `sha-256=:BASE64:`, RFC 3230 before it `sha-256=BASE64`. */
+/** RFC 9530 writes `sha-256=:BASE64:`, the older RFC 3230 `sha-256=BASE64`. */
 const SHA_256 = /(?:^|,)\s*sha-256=:?([A-Za-z0-9+/]{43}=):?\s*(?:$|,)/i;
 
-/** What `curl --data-binary` says of anything. */
+/** What `curl --data-binary` sends for any content. */
 const FORM_DEFAULT = 'application/x-www-form-urlencoded';
 
 /**
- * How the body of an upload is to be read, judged by the request's head alone, so that a client that waits for
- * `100 Continue` need not send what would be refused.
+ * Decides how to read the body of an upload from the request's head alone, so that a client waiting for `100 Continue`
+ * need not send a body that would be refused.
  * @throws GatewayError `upload_malformed`, `upload_too_large`, `upload_size_differs`, `unsupported_coding`,
- *   `unsupported_media_type`
+ * `unsupported_media_type`
  */
 export function planUpload(
   request: IncomingMessage,
@@ -59,8 +60,4 @@ function sha256In(name: string, value: string): string {
 
 function unsupportedDigest(name: string): GatewayError {
   return malformed(`${name} cannot be checked here; use Content-Digest with sha-256`, 'unsupportedDigestAlgorithm');
-}
-
-function occurrences(request: IncomingMessage, name: string): number {
-  return request.rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === name).length;
 }

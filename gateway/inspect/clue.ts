@@ -3,10 +3,10 @@ import type { Argument } from './argument.js';
 
 export type Confidence = 'certain' | 'likely' | 'possible';
 
-/** What one rule makes of an argument. */
+/** One rule's opinion of an argument. */
 export type Clue =
   | { encoding: Encoding; confidence: Confidence; reason: string }
-  /** It is no file, whatever it is called. */
+  /** It is not a file, whatever its name. */
   | { encoding: 'none'; reason: string };
 
 /** A pure question about an argument. */

@@ -22,7 +22,9 @@ const NAMES: Record<CompanionKind, ReadonlySet<string>> = {
 
 const ENCODING_WORDS = /^(base64|b64|data|content|bytes|hex|uri|raw|string|encoded|in|as)$/;
 
-/** What an argument called `name` holds of the file in the one called `of`: `image_name` of `image_base64`. */
+/**
+ * The fact that an argument called `name` holds about the file in the one called `of`: `image_name` of `image_base64`.
+ */
 export function companionKind(name: string, of: string): CompanionKind | undefined {
   const words = joined(name);
   const stem = wordsOf(of)
@@ -37,7 +39,7 @@ export function companionKind(name: string, of: string): CompanionKind | undefin
 
 /**
  * The siblings that a file can fill.
- * @param isAlone whether it is the only file there; else only siblings that bear its own name are meant for it
+ * @param isAlone whether it is the only file there; otherwise only siblings with its own name count
  */
 export function companionsOf(argument: Argument, isAlone: boolean): Companions {
   const found: Companions = {};
@@ -52,7 +54,7 @@ export function companionsOf(argument: Argument, isAlone: boolean): Companions {
   return found;
 }
 
-/** The media types that a sibling lists, which are the ones the tool takes. */
+/** The media types that a sibling lists, which are those the tool accepts. */
 export function acceptedTypes(argument: Argument, companions: Companions): string[] | undefined {
   const { mimeType } = companions;
   const own = textOf(argument.schema.contentMediaType);
@@ -80,7 +82,7 @@ function holds(schema: JsonObject, kind: CompanionKind, inList: boolean): boolea
   return kind === 'size' ? types.includes('integer') || types.includes('number') : types.includes('string');
 }
 
-/** `name` alone may be anybody's, and a name may be that of what the tool makes. */
+/** `name` alone may name anything, and a file name may be that of the tool's output. */
 function speaksOfFile(name: string, schema: JsonObject, argument: Argument): boolean {
   const said = textOf(schema.description);
   if (/\b(?:output|result\w*|destination|save|saved|new)\b/i.test(said)) return false;

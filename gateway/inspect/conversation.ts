@@ -1,11 +1,11 @@
 import type { JsonObject } from '../ports/json.js';
 
-/** What a server said instead of a result. */
+/** A server's answer that is not a result. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
-  /** False where it did not even speak JSON-RPC. */
+  /** False when the answer was not even JSON-RPC. */
   readonly isMcp: boolean;
-  /** HTTP status, where there is one. */
+  /** HTTP status, if there is one. */
   readonly status: number | undefined;
 
   constructor(method: string, reason: string, facts: { isMcp: boolean; status?: number }) {
@@ -15,17 +15,17 @@ export class Refusal extends Error {
   }
 }
 
-/** One session with a server, of whatever transport. */
+/** One session with a server, over any transport. */
 export interface Conversation {
   /** @throws Refusal, GatewayError */
   request(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject>;
   notify(method: string, signal: AbortSignal): Promise<void>;
-  /** The version that the server chose, which requests over HTTP repeat. */
+  /** Records the version that the server chose, which requests over HTTP repeat. */
   agree(version: string): void;
   close(): Promise<void>;
 }
 
-/** The result of an answer, or what it refused. */
+/** The result of an answer. @throws Refusal for an error */
 export function resultOf(answer: JsonObject, method: string, status?: number): JsonObject {
   const { result, error } = answer;
   if (typeof result === 'object' && result !== null && !Array.isArray(result)) return result;

@@ -1,9 +1,9 @@
 import { likely, never, possible, type Rule } from './clue.js';
 
-/** What a thing in base64 may be besides a file. */
+/** What base64 may be besides a file. */
 const NO_FILE =
   /base-?64(?:url)?[- ]?(?:encoded )?(?:\w+ ){0,2}(?:cursor|credential|token|key|signature|nonce|hash|digest|checksum|salt|iv)s?\b/i;
-/** The server does the encoding: what it takes is plain. */
+/** The server does the encoding: the argument itself is plain. */
 const ENCODES =
   /\b(?:to|will|should) be (?:base-?64|hex)[- ]?encoded\b|\bto (?:base-?64|hex)[- ]?encode\b|\bencode\w*\b[^.]{0,30}\b(?:to|into|as|in) (?:base-?64|hex)|\b(?:convert\w*|turn\w*)\b[^.]{0,30}\b(?:to|into) (?:base-?64|hex)/i;
 const NOT_BASE64 = /\b(?:not|non|never|instead of|rather than)\b[- ](?:\w+ ){0,2}base-?64/i;
@@ -24,7 +24,10 @@ const OUTPUT = /\b(?:output|destination|target|save|saved|write|written|export|c
 const REMOTE =
   /\burls? (?:of|to|for|pointing to)\b[^.;]{0,30}\b(?:images?|photos?|pictures?|files?|pdfs?|documents?|audio|videos?)\b|\b(?:image|file|pdf|document|audio|video) urls?\b/i;
 
-/** What is said of an argument, in the words of those who write servers. The first that speaks decides the encoding. */
+/**
+ * Rules for an argument's description, in the wording that server authors use. The first rule that matches decides the
+ * encoding.
+ */
 export const DESCRIPTION_RULES: readonly Rule[] = [
   {
     source: 'description',

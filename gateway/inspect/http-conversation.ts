@@ -4,7 +4,7 @@ import type { ExchangeUpstream, UpstreamAnswer } from '../ports/upstream.js';
 import { type Conversation, Refusal, resultOf } from './conversation.js';
 import { messagesIn } from './messages.js';
 
-/** A session over Streamable HTTP: each request has an answer of its own. */
+/** A session over Streamable HTTP: each request has its own answer. */
 export class HttpConversation implements Conversation {
   readonly #upstream: ExchangeUpstream;
   readonly #limits: Readonly<Limits>;
@@ -50,7 +50,7 @@ export class HttpConversation implements Conversation {
 
   async close(): Promise<void> {
     if (this.#session === undefined) return;
-    // servers that keep no sessions refuse it, and nothing hangs on their answer
+    // servers without sessions refuse it, and the answer does not matter
     const answer = await this.#upstream.open(
       { method: 'DELETE', headers: this.#headers() },
       AbortSignal.timeout(CLOSE_MS),
@@ -73,5 +73,5 @@ export class HttpConversation implements Conversation {
   }
 }
 
-/** A server that does not answer the end of a session has lost it all the same. */
+/** Time-out for ending a session; if it passes, the session is abandoned. */
 const CLOSE_MS = 2000;

@@ -11,16 +11,19 @@ import { commentText } from './yaml.js';
 
 export interface InspectOptions {
   servers: readonly ServerConfig[];
-  /** Whether the servers come from the command line and not from a config. */
+  /** Whether the servers come from the command line instead of a config. */
   isWhole: boolean;
   adapters: AdapterList;
   deps: AdapterDeps;
-  /** What people read while it goes on. */
+  /** Progress messages for people. */
   progress(text: string): void;
   signal: AbortSignal;
 }
 
-/** Asks every server for its tools and says which of their arguments are files. One that fails does not stop the others. */
+/**
+ * Asks every server for its tools and reports which of their arguments are files. A failing server does not stop the
+ * others.
+ */
 export async function inspect(options: InspectOptions): Promise<{ report: string; hasFailed: boolean }> {
   const inspected: Inspected[] = [];
   for (const server of options.servers) {
@@ -60,14 +63,14 @@ function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
-/** What to do about a server that says nothing. */
+/** Advice for a server that does not answer. */
 function adviceOn(error: unknown, { transport }: ServerConfig): string {
   if (!(error instanceof GatewayError) || error.code !== 'upstream_timeout') return '';
   const look = transport === 'stdio' ? 'Run its command by itself' : 'Look whether an MCP server runs at its URL';
   return ` ${look}; if it only needs longer, raise ${error.facts.limit} in a config.`;
 }
 
-/** The error and what it came from, in one line. */
+/** The error and its causes, in one line. */
 function textOf(error: unknown): string {
   const texts: string[] = [];
   for (let cause = error; cause instanceof Error && texts.length < 4; cause = cause.cause) {

@@ -5,7 +5,7 @@ import { DESCRIPTION_RULES } from './description-rules.js';
 import { CONTEXT_RULES, NAME_RULES } from './name-rules.js';
 import { SCHEMA_RULES } from './schema-rules.js';
 
-/** In order of precedence: among clues of the same strength the first one's encoding is taken. */
+/** In order of precedence: among clues of equal strength the first one's encoding counts. */
 export const RULES: readonly Rule[] = [...SCHEMA_RULES, ...DESCRIPTION_RULES, ...NAME_RULES, ...CONTEXT_RULES];
 
 export interface Judgement {
@@ -16,7 +16,7 @@ export interface Judgement {
 
 const STRENGTH: Record<Confidence, number> = { certain: 3, likely: 2, possible: 1 };
 
-/** Whether an argument holds a file, and how it is written there; undefined when nothing speaks for it. */
+/** Whether an argument holds a file, and how it is encoded; undefined when no clue says so. */
 export function judge(argument: Argument): Judgement | undefined {
   const clues = RULES.flatMap((rule) => {
     const clue = rule.test(argument);
@@ -26,7 +26,7 @@ export function judge(argument: Argument): Judgement | undefined {
   const strongest = Math.max(0, ...speaking.map(({ confidence }) => STRENGTH[confidence]));
   const isDenied = clues.some(({ clue }) => !isFile(clue));
   const first = speaking.find(({ confidence }) => STRENGTH[confidence] === strongest);
-  // a schema's own word stands against whatever a name or a sentence makes one think
+  // a schema's own keyword overrules what a name or a sentence suggests
   if (first === undefined || (isDenied && strongest < STRENGTH.certain)) return undefined;
   const agreeing = speaking.filter(({ encoding }) => encoding === first.encoding);
   const sources = new Set(agreeing.filter(({ confidence }) => confidence !== 'possible').map(({ source }) => source));

@@ -1,16 +1,16 @@
 import type { Readable } from 'node:stream';
 import { GatewayError } from '../errors.js';
+import { isObject } from '../json/value.js';
 import type { Limits } from '../policy/limits.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 import type { BodyKind } from '../ports/upstream.js';
 import { WireError } from '../wire/errors.js';
 import { createReader } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
-import { isObject } from './argument.js';
 
 const NOTHING = compileWatchTree({});
 
-/** Every JSON-RPC message of a body, until it ends or the caller has enough. */
+/** Every JSON-RPC message of a body, until it ends or the caller stops. */
 export async function* messagesIn(
   body: Readable,
   kind: Extract<BodyKind, 'json' | 'sse' | 'lines'>,
@@ -21,9 +21,7 @@ export async function* messagesIn(
     tree: NOTHING,
     maxHeld: limits.response,
     maxDepth: limits.depth,
-    slotMin: Number.POSITIVE_INFINITY,
     handler: {
-      slot: () => ({ write: () => undefined, end: () => undefined }),
       message: (message) => {
         if (message.empty || message.malformed) return;
         const value = JSON.parse(message.skeleton().toString('utf8')) as JsonValue;

@@ -3,7 +3,7 @@ import { likely, never, possible, type Rule } from './clue.js';
 import { companionKind } from './companions.js';
 import { isHolder, isMedia, joined, wordsOf } from './words.js';
 
-/** The last word of names that speak of a file without being one: `image_id`, `file_format`, `photo_caption`. */
+/** Last words of names that are about a file without being one: `image_id`, `file_format`, `photo_caption`. */
 const ABOUT = new Set(
   'id ids type format mime name title caption prompt description desc alt label tag category size length width height count index number page quality style language lang mode encoding charset url uri link href path dir directory folder key query filter pattern extension ext status date time version text color colour position source'.split(
     ' ',
@@ -13,7 +13,7 @@ const ABOUT = new Set(
 const SECRET =
   /^(?:.*(?:token|password|passphrase|secret|credential|cursor|signature|nonce|checksum|digest|sha256|md5|apikey|privatekey|publickey))$/;
 
-/** What a name says, where the description says nothing. */
+/** Rules for names, for when the description says nothing. */
 export const NAME_RULES: readonly Rule[] = [
   {
     source: 'name',
@@ -86,7 +86,7 @@ export const NAME_RULES: readonly Rule[] = [
   },
 ];
 
-/** What stands around an argument whose own name says little: `data`, `content`, `file`. */
+/** Rules for the context of an argument whose own name says little: `data`, `content`, `file`. */
 export const CONTEXT_RULES: readonly Rule[] = [
   {
     source: 'context',
@@ -121,7 +121,7 @@ export const CONTEXT_RULES: readonly Rule[] = [
       const hit = /\bbase-?64/i.exec(argument.tool.description);
       if (!hit || !isContent(argument)) return undefined;
       const before = argument.tool.description.slice(Math.max(0, hit.index - 60), hit.index);
-      // what the tool answers with says nothing of what it takes
+      // the tool's output says nothing about its input
       if (/\b(?:return|output|result|respon|answer|produc|generat|convert|encode)\w*/i.test(before)) return undefined;
       return likely('base64', `the description of the tool says ${quoted(hit[0])}`);
     },
@@ -143,7 +143,7 @@ export const CONTEXT_RULES: readonly Rule[] = [
   },
 ];
 
-/** A name for content of any kind, by itself no sign of a file. */
+/** A name for content of any kind, which alone does not suggest a file. */
 function isContent({ name, shape, schema }: Argument): boolean {
   const words = wordsOf(name);
   if (shape !== 'text' || isAbout(words) || /^uri(-reference)?$|^iri$/.test(textOf(schema.format))) return false;

@@ -1,7 +1,7 @@
 import { type Argument, textOf } from './argument.js';
 import { joined } from './words.js';
 
-/** Data URIs and the alphabet for URLs are not addresses, and what is denied is not taken. */
+/** Data URIs and the url-safe alphabet are not addresses, and a negated word does not count. */
 const NO_ADDRESS = /\bdata:?[- ]?ur[il]s?\b|\bdata:\S*|\burl-?safe\b|\bbase-?64-?url\b/gi;
 const DENIED =
   /\b(?:not?|never|without|instead of|rather than|except|excluding)\b[^.;,]{0,40}|[^.;,]{0,40}\b(?:are|is) not\b[^.;,]{0,40}/gi;
@@ -11,8 +11,8 @@ const FILE_PATH =
   /\b(?:file|local|absolute|relative|full)[- ]?(?:system )?paths?\b|\bpaths? (?:to|of)\b|\bpath\b(?= or\b)|\bor (?:a |the )?(?:file ?)?path\b/i;
 
 /**
- * Why an argument that takes a file takes something else as well that a model can write by itself: an address, or a path
- * on the server. As a file argument it would take that no more.
+ * Why a file argument also takes something that a model can write by itself: an address, or a path on the server. As a
+ * configured file argument it would no longer accept that.
  */
 export function otherWays({ name, description, schema }: Argument): string | undefined {
   const said = description.replace(NO_ADDRESS, ' ').replace(DENIED, ' ');

@@ -1,44 +1,47 @@
-import type { Dialect } from '../ports/dialect.js';
+import { type Encoding, encodingFacts, placeholdersOf } from '../encodings.js';
+import type { DeclaredFile, Dialect } from '../ports/dialect.js';
 import type { FileArgument } from '../ports/file-slot.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
+import { EACH, joinPath } from '../schema/argument-path.js';
 import { type UnknownArgument, unknownArguments } from '../schema/unknown-argument.js';
-import { type Argument, type ArgumentMap, argumentsOf, isObject, textOf } from './argument.js';
+import { readTool } from '../tools/tool.js';
+import { type Argument, type ArgumentMap, argumentsOf, textOf } from './argument.js';
 import type { Confidence } from './clue.js';
 import { acceptedTypes, companionKind, companionsOf } from './companions.js';
 import { type Judgement, judge } from './judge.js';
 import { otherWays } from './other-ways.js';
 
-/** A file argument as the config would hold it, and why. */
+/** A file argument in the form of the config, with its reasons. */
 export interface Proposal {
   file: FileArgument;
   confidence: Confidence;
   reasons: string[];
-  /** Why it takes addresses or paths as well, which it would not as a file. */
+  /** Why it also takes addresses or paths, which a configured file argument would not. */
   otherWays?: string;
-  /** A name on its path reads as more than one name in a config. */
+  /** A name on its path reads as several names in a config. */
   isAmbiguous: boolean;
 }
 
 export interface ToolProposals {
   tool: string;
   proposals: Proposal[];
-  /** Arguments that their server declares as files: they need no config. */
+  /** Arguments that the server itself declares as files: they need no config. */
   declared: { path: string; by: string }[];
-  /** Configured, but not there. */
+  /** Configured, but missing in the tool. */
   unknown: UnknownArgument[];
 }
 
 /**
- * What `files:` of a tool would say. Pure: the same tool, the same proposals.
- * @param configured what it says already
+ * Proposes `files:` for a tool. Pure: the same tool always gives the same proposals.
+ * @param configured what the config already says
  */
 export function propose(
   tool: JsonObject,
   dialects: readonly Dialect[],
   configured: readonly FileArgument[] = [],
 ): ToolProposals {
-  const { values, maps, declared: byKeyword } = argumentsOf(tool);
-  const declared = declarations(tool, dialects, byKeyword);
+  const { values, maps } = argumentsOf(tool);
+  const declared = declarations(tool, dialects);
   const isDeclared = (path: readonly string[]) => declared.some((other) => isWithin(path, other.path));
   const judged = values
     .filter(({ path }) => !isDeclared(path))
@@ -50,13 +53,13 @@ export function propose(
     const isAlone = judged.every(
       (other) => other === one || parentOf(other.argument.path) !== parentOf(one.argument.path) || same(one, other),
     );
-    const map = maps.find(({ path }) => path.length > 0 && joined(path) === parentOf(one.argument.path));
+    const map = maps.find(({ path }) => path.length > 0 && joinPath(path) === parentOf(one.argument.path));
     return (map && isAlone && ofMap(map, one)) || ofValue(one, isAlone);
   });
   return {
     tool: textOf(tool.name),
     proposals: withoutOverlap(proposals),
-    declared: declared.map(({ path, by }) => ({ path: joined(path), by })),
+    declared: declared.map(({ path, by }) => ({ path: joinPath(path), by })),
     unknown: unknownArguments(tool, configured),
   };
 }
@@ -70,7 +73,7 @@ function ofValue({ argument, judgement }: Judged, isAlone: boolean): Proposal {
   const companions = companionsOf(argument, isAlone);
   const accept = acceptedTypes(argument, companions);
   const file = {
-    path: joined(argument.path),
+    path: joinPath(argument.path),
     encoding: judgement.encoding,
     ...(accept === undefined ? {} : { accept }),
     ...companions,
@@ -79,17 +82,17 @@ function ofValue({ argument, judgement }: Judged, isAlone: boolean): Proposal {
   return { file, confidence, reasons, ...also(argument), isAmbiguous: isAmbiguous(argument.path) };
 }
 
-const PLACEHOLDERS: Partial<Record<Judgement['encoding'], string>> = {
-  base64: '$base64',
-  base64url: '$base64url',
-  hex: '$hex',
-  dataUri: '$dataUri',
-};
+/** The placeholder of an encoding in a template; undefined for plain text, which alone is not a file. */
+function placeholderOf(encoding: Encoding): string | undefined {
+  if (encodingFacts(encoding).isPlainText) return undefined;
+  return placeholdersOf('content').some((name) => name === encoding) ? `$${encoding}` : undefined;
+}
+
 const COMPANION_PLACEHOLDERS = { name: '$name', mimeType: '$mime', size: '$size' };
 
-/** The whole map as one file, where it holds nothing but the file and what is known of it. */
+/** The whole map as one file, if it holds nothing but the file and facts about it. */
 function ofMap(map: ArgumentMap, { argument, judgement }: Judged): Proposal | undefined {
-  const placeholder = PLACEHOLDERS[judgement.encoding];
+  const placeholder = placeholderOf(judgement.encoding);
   if (placeholder === undefined || Object.keys(map.properties).length < 2) return undefined;
   const template: Record<string, JsonValue> = {};
   for (const [name, schema] of Object.entries(map.properties)) {
@@ -105,7 +108,7 @@ function ofMap(map: ArgumentMap, { argument, judgement }: Judged): Proposal | un
   }
   const accept = acceptedTypes(argument, companionsOf(argument, true));
   const file: FileArgument = {
-    path: joined(map.path),
+    path: joinPath(map.path),
     encoding: 'object',
     template,
     ...(accept === undefined ? {} : { accept }),
@@ -128,7 +131,7 @@ function isPlaceholder(value: JsonValue): boolean {
 
 const STRENGTH: Record<Confidence, number> = { certain: 3, likely: 2, possible: 1 };
 
-/** One proposal for a path, the strongest, and none inside another. */
+/** The strongest proposal for each path, and none inside another. */
 function withoutOverlap(proposals: readonly Proposal[]): Proposal[] {
   const kept = new Map<string, Proposal>();
   for (const proposal of proposals) {
@@ -145,26 +148,15 @@ function isBelow(path: string, other: string): boolean {
   return path.startsWith(`${other}.`) || path.startsWith(`${other}[]`);
 }
 
-/** Every way in which a server says itself that an argument is a file, whichever Wharf's dialects read of them. */
-function declarations(
-  tool: JsonObject,
-  dialects: readonly Dialect[],
-  byKeyword: readonly { path: readonly string[]; by: string }[],
-) {
-  const meta = isObject(tool._meta) ? tool._meta['openai/fileParams'] : undefined;
-  const listed = Array.isArray(meta) ? meta.filter((name) => typeof name === 'string') : [];
+/** Every declaration by which a server itself marks an argument as a file. */
+function declarations(tool: JsonObject, dialects: readonly Dialect[]): DeclaredFile[] {
   const found = [
-    ...byKeyword,
-    ...Object.keys(isObject(tool.inputFiles) ? tool.inputFiles : {}).map((name) => ({
-      path: [name],
-      by: 'inputFiles',
-    })),
-    ...listed.map((name) => ({ path: [name], by: 'openai/fileParams' })),
-    ...dialects.flatMap((dialect) =>
-      (dialect.slotsOf?.(tool) ?? []).map(({ path, declaredBy }) => ({ path, by: declaredBy })),
-    ),
+    ...dialects.flatMap((dialect) => dialect.declaredFiles?.(tool) ?? []),
+    ...readTool(tool, { settings: {}, dialects }).facts.slots.map(({ path, declaredBy }) => ({ path, by: declaredBy })),
   ];
-  return found.filter(({ path }, index) => found.findIndex((other) => joined(other.path) === joined(path)) === index);
+  return found.filter(
+    ({ path }, index) => found.findIndex((other) => joinPath(other.path) === joinPath(path)) === index,
+  );
 }
 
 function isWithin(path: readonly string[], outer: readonly string[]): boolean {
@@ -172,19 +164,15 @@ function isWithin(path: readonly string[], outer: readonly string[]): boolean {
 }
 
 function same(a: Judged, b: Judged): boolean {
-  return joined(a.argument.path) === joined(b.argument.path);
+  return joinPath(a.argument.path) === joinPath(b.argument.path);
 }
 
 function parentOf(path: readonly string[]): string {
-  const end = path.findLastIndex((segment) => segment !== '[]');
-  return joined(path.slice(0, end));
+  const end = path.findLastIndex((segment) => segment !== EACH);
+  return joinPath(path.slice(0, end));
 }
 
-/** In a config dots nest, and brackets stand for the items of a list. */
+/** In a config dots nest, and brackets mean the items of a list. */
 function isAmbiguous(path: readonly string[]): boolean {
-  return path.some((segment) => segment !== '[]' && (segment.includes('.') || segment.includes('[]')));
-}
-
-function joined(path: readonly string[]): string {
-  return path.join('.').replaceAll('.[]', '[]');
+  return path.some((segment) => segment !== EACH && (segment.includes('.') || segment.includes(EACH)));
 }

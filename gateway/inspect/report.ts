@@ -1,10 +1,11 @@
 import type { ServerConfig } from '../config/config.js';
 import { toolsSchema } from '../config/schema/tools.js';
 import { toolProblems } from '../config/tool-checks.js';
+import { encodingFacts } from '../encodings.js';
 import type { Proposal, ToolProposals } from './propose.js';
 import { commentText, type YamlNode, yamlFlow, yamlLines, yamlText } from './yaml.js';
 
-/** What became of one server: its tools' proposals, or why it could not be asked. */
+/** The outcome for one server: its tools' proposals, or why it could not be asked. */
 export interface Inspected {
   server: ServerConfig;
   tools: ToolProposals[];
@@ -17,12 +18,9 @@ const HEAD = [
   'comment.',
 ];
 
-/** An encoding that changes what a model has always been able to say is proposed, never just switched on. */
-const TAKES_AWAY = new Set(['localPath', 'httpsUrl']);
-
 /**
  * The report: YAML that can be pasted into a config, with everything else in comments.
- * @param isWhole whether the servers come from the command line, so that the report is to be a config by itself
+ * @param isWhole the servers come from the command line, so the report is a complete config
  */
 export function inspectReport(inspected: readonly Inspected[], isWhole: boolean): string {
   const servers = inspected.map((one) => serverNode(one, isWhole));
@@ -86,17 +84,19 @@ function toolNode(found: ToolProposals, server: ServerConfig): YamlNode | undefi
 }
 
 function fileNode({ file: { path, ...settings }, confidence, reasons, otherWays }: Proposal): YamlNode {
-  const takesAway = TAKES_AWAY.has(settings.encoding) ? undefined : otherWays;
+  // a change that stops a model from using what worked before is only proposed, as a comment
+  const isAddress = encodingFacts(settings.encoding).address !== undefined;
+  const takesAway = isAddress ? undefined : otherWays;
   const lost =
     takesAway === undefined ? [] : [`it takes addresses or paths too (${takesAway}), and would not as a file`];
   return {
     comments: [`${confidence}: ${reasons.join('; ')}`, ...lost],
     line: `${yamlText(path)}: ${yamlFlow(settings)}`,
-    isMeant: confidence !== 'possible' && takesAway === undefined && !TAKES_AWAY.has(settings.encoding),
+    isMeant: confidence !== 'possible' && takesAway === undefined && !isAddress,
   };
 }
 
-/** Why the config would not take an entry; it is asked, so that what is printed passes `wharf check`. */
+/** Why the config would refuse an entry. The config itself checks it, so that the output passes `wharf check`. */
 function refusalOf(tool: string, { file, isAmbiguous }: Proposal, server: ServerConfig): string | undefined {
   const { path, ...settings } = file;
   if (tool === '__proto__') return 'no config can name this tool';
@@ -110,7 +110,7 @@ function refusalOf(tool: string, { file, isAmbiguous }: Proposal, server: Server
   return problemText(written, server);
 }
 
-/** Why it cannot stand beside the entries before it. */
+/** Why an entry conflicts with the entries before it. */
 function clashOf(tool: string, proposals: readonly Proposal[], server: ServerConfig): string | undefined {
   const configured = server.tools[tool]?.files ?? [];
   const files = [...configured, ...proposals.map(({ file }) => file)].map(({ path, ...settings }) => [path, settings]);

@@ -3,10 +3,10 @@ import { textOf } from './argument.js';
 import { certain, likely, never, possible, type Rule } from './clue.js';
 import { isHolder, isMedia, wordsOf } from './words.js';
 
-/** JSON Schema 2020-12, contentEncoding: the names of RFC 4648 among others. */
+/** JSON Schema 2020-12, contentEncoding: includes the names of RFC 4648. */
 const CONTENT_ENCODINGS: Record<string, Encoding> = { base64: 'base64', base64url: 'base64url', base16: 'hex' };
 
-/** OpenAPI's `byte` is base64; the others are what people write. */
+/** OpenAPI's `byte` is base64; the others are in common use. */
 const FORMATS: Record<string, Encoding> = {
   byte: 'base64',
   base64: 'base64',
@@ -20,13 +20,13 @@ const FORMATS: Record<string, Encoding> = {
 const OTHER_FORMATS =
   /^(date|time|date-time|duration|email|idn-email|hostname|idn-hostname|ipv4|ipv6|uuid|regex|color|password|json-pointer|uri-template)$/;
 
-/** How PNG, JPEG, GIF, PDF, ZIP, RIFF and MP3 files begin in base64. */
+/** The first characters of PNG, JPEG, GIF, PDF, ZIP, RIFF and MP3 files in base64. */
 const MAGIC = /^(iVBORw0KGgo|\/9j\/|R0lGOD|JVBERi|UEsDB|UklGR|SUQz)/;
 
-/** Fewer characters hold no file that would be worth a link. */
+/** Shorter texts hold no file worth a link. */
 const SHORT = 128;
 
-/** What a tool's schema says in words that are made for it. */
+/** Rules for a schema's own keywords about encodings. */
 export const SCHEMA_RULES: readonly Rule[] = [
   {
     source: 'schema',

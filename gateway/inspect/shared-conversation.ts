@@ -28,7 +28,7 @@ export class SharedConversation implements Conversation {
       this.#waiting.set(id, { resolve, reject });
     });
     try {
-      // together, so that an answer that never comes does not leave a failed sending unnoticed
+      // together, so that a failed sending is noticed even if the answer never comes
       const both = Promise.all([answer, this.#send({ jsonrpc: '2.0', id, method, params })]);
       const [message] = await orAborted(both, signal);
       return resultOf(message, method);
@@ -42,7 +42,7 @@ export class SharedConversation implements Conversation {
   }
 
   agree(): void {
-    // nothing repeats the version on such a channel
+    // such a channel does not repeat the version
   }
 
   async close(): Promise<void> {
@@ -59,7 +59,7 @@ export class SharedConversation implements Conversation {
     throw new GatewayError('upstream_closed', { server: this.#server });
   }
 
-  /** A server may ask whether its client lives; everything else was not offered to it. */
+  /** A server may ping its client; Wharf declared nothing else, so it refuses other requests. */
   #answer({ id = null, method }: JsonObject): Promise<void> {
     const refused = { code: METHOD_NOT_FOUND, message: 'Method not found' };
     return this.#send({ jsonrpc: '2.0', id, ...(method === 'ping' ? { result: {} } : { error: refused }) });
@@ -75,7 +75,7 @@ export class SharedConversation implements Conversation {
   }
 }
 
-/** What comes of it, or the signal's reason when that comes first: a server may take as little as it answers. */
+/** The outcome of the work, or the signal's reason if that comes first: a server may also stop reading. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });

@@ -1,21 +1,20 @@
 import type { AdapterList, UpstreamDeps } from '../config/adapter-list.js';
 import type { ServerConfig } from '../config/config.js';
+import { transportsToTry } from '../config/transports.js';
 import { GatewayError } from '../errors.js';
+import { isObject } from '../json/value.js';
+import { NEWEST, NEWEST_WITH_SESSIONS } from '../mcp/era.js';
+import { META_CAPABILITIES, META_CLIENT, META_VERSION } from '../mcp/request.js';
 import type { JsonObject } from '../ports/json.js';
 import type { Upstream } from '../ports/upstream.js';
-import { isObject } from './argument.js';
 import { type Conversation, Refusal } from './conversation.js';
 import { HttpConversation } from './http-conversation.js';
 import { SharedConversation } from './shared-conversation.js';
 
-/** The last version with sessions, which every server of before 2026-07-28 can bring down to its own. */
-const SESSION_VERSION = '2025-11-25';
-const STATELESS_VERSION = '2026-07-28';
-
-/** An answer to `initialize` with one of these may come from a server that only knows HTTP+SSE (2024-11-05). */
+/** A server that answers `initialize` with one of these may know only HTTP+SSE (2024-11-05). */
 const LEGACY_STATUSES = new Set([400, 404, 405]);
 
-/** Pages of tools/list: a cursor that never ends must not be followed for ever. */
+/** Pages of tools/list: an endless cursor must not be followed for ever. */
 const MOST_PAGES = 1000;
 
 const CLIENT_INFO = { name: 'wharf-inspect', version: '1' };
@@ -27,13 +26,13 @@ interface Asking {
 }
 
 /**
- * Asks a server for its tools, page by page, in a session of its own that is over afterwards.
+ * Asks a server for its tools, page by page, in its own session.
  * @throws GatewayError, Refusal
  */
 export async function* toolsOf(server: ServerConfig, { adapters, deps, signal }: Asking): AsyncGenerator<JsonObject[]> {
-  const names =
-    server.transport === 'probed' ? (['streamable-http', 'legacy-sse'] as const) : ([server.transport] as const);
-  const upstreams = await Promise.all(names.map((name) => adapters.upstream[name].create(server.settings, deps)));
+  const upstreams = await Promise.all(
+    transportsToTry(server.transport).map((name) => adapters.upstream[name].create(server.settings, deps)),
+  );
   const withTimeout = <T>(ask: (bounded: AbortSignal) => Promise<T>) => bounded(ask, deps, signal);
   const capabilities: JsonObject = Object.assign({}, ...adapters.dialects.map(({ declares }) => declares ?? {}));
   try {
@@ -50,7 +49,7 @@ export async function* toolsOf(server: ServerConfig, { adapters, deps, signal }:
 
 type WithTimeout = <T>(ask: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
-/** @param refusal of `initialize`: told when the server refuses to do without it as well */
+/** @param refusal the refusal of `initialize`: reported if the server also refuses requests without a session */
 async function* pages(
   conversation: Conversation,
   meta: JsonObject,
@@ -75,19 +74,21 @@ async function* pages(
   } while (cursor !== undefined);
 }
 
-/** The first upstream that takes `initialize`, or, where it is refused as unknown, one that needs none. */
+/** The first upstream that accepts `initialize`, or one that needs none because it does not know the method. */
 async function begin(
   upstreams: readonly Upstream[],
   deps: UpstreamDeps,
   capabilities: JsonObject,
   withTimeout: WithTimeout,
 ) {
-  const hello = { protocolVersion: SESSION_VERSION, capabilities, clientInfo: CLIENT_INFO };
+  const hello = { protocolVersion: NEWEST_WITH_SESSIONS.version, capabilities, clientInfo: CLIENT_INFO };
   for (const [index, upstream] of upstreams.entries()) {
     const conversation = await open(upstream, deps, withTimeout);
     try {
       const result = await withTimeout((signal) => conversation.request('initialize', hello, signal));
-      conversation.agree(typeof result.protocolVersion === 'string' ? result.protocolVersion : SESSION_VERSION);
+      conversation.agree(
+        typeof result.protocolVersion === 'string' ? result.protocolVersion : NEWEST_WITH_SESSIONS.version,
+      );
       await withTimeout((signal) => conversation.notify('notifications/initialized', signal));
       return { conversation, meta: {}, refusal: undefined };
     } catch (error) {
@@ -107,22 +108,21 @@ async function open(upstream: Upstream, deps: UpstreamDeps, withTimeout: WithTim
   return new SharedConversation(connection, deps.name, deps.limits);
 }
 
-/** 2026-07-28: no session, and every request says who asks. */
+/** For a server without sessions: every request describes its client. */
 function statelessMeta(conversation: Conversation, capabilities: JsonObject): JsonObject {
-  conversation.agree(STATELESS_VERSION);
-  const prefix = 'io.modelcontextprotocol/';
+  conversation.agree(NEWEST.version);
   return {
     _meta: {
-      [`${prefix}protocolVersion`]: STATELESS_VERSION,
-      [`${prefix}clientCapabilities`]: capabilities,
-      [`${prefix}clientInfo`]: CLIENT_INFO,
+      [META_VERSION]: NEWEST.version,
+      [META_CAPABILITIES]: capabilities,
+      [META_CLIENT]: CLIENT_INFO,
     },
   };
 }
 
 /**
- * Ends what takes longer than somebody at a terminal waits, which is less than a tool may work (`timeouts.upstream`), or
- * when the caller gives up.
+ * Ends work that takes longer than a person at a terminal waits, which is less than a tool may work
+ * (`timeouts.upstream`), or when the caller gives up.
  */
 async function bounded<T>(
   ask: (signal: AbortSignal) => Promise<T>,

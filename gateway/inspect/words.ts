@@ -1,10 +1,10 @@
-/** `imageBase64`, `image_base64` and `image-b64` are words alike; a plural is its singular. */
+/** `imageBase64`, `image_base64` and `image-b64` give the same words; a plural becomes its singular. */
 export function wordsOf(name: string): string[] {
   const found = name.match(/[A-Z]?[a-z]+\d*|[A-Z]+(?![a-z])\d*|\d+/g) ?? [];
   return found.map((word) => singular(word.toLowerCase()));
 }
 
-/** The words in one, so that `filename`, `file_name` and `fileName` are the same. */
+/** The words joined, so that `filename`, `file_name` and `fileName` are equal. */
 export function joined(name: string): string {
   return wordsOf(name).join('');
 }
@@ -13,14 +13,14 @@ function singular(word: string): string {
   return /[^su]s$/.test(word) && word.length > 3 && !/^(alias|canvas|bytes)$/.test(word) ? word.slice(0, -1) : word;
 }
 
-/** What a file may be: never a text that a model would write by itself. */
+/** Words for files, but never for a text that a model would write by itself. */
 const MEDIA = new Set(
   'image img photo picture screenshot thumbnail avatar logo icon audio video voice recording wav mp3 mp4 png jpg jpeg gif webp tiff pdf docx xlsx pptx zip archive media scan attachment blob'.split(
     ' ',
   ),
 );
 
-/** Words for what holds content, of which a text is one kind. */
+/** Words for content, which may also be a text. */
 const HOLDER = new Set(
   'data content contents bytes byte buffer payload binary raw body string file document doc upload'.split(' '),
 );

@@ -1,18 +1,18 @@
-/** One line of YAML with what stands below it, and the comments above it. */
+/** One line of YAML, the lines below it, and the comments above it. */
 export interface YamlNode {
-  /** `key:` or `key: value`, or nothing but comments. */
+  /** `key:` or `key: value`; absent for a node of comments only. */
   line?: string;
   comments?: readonly string[];
-  /** False: it is only shown, as a comment, unless something below it is meant. */
+  /** False: shown only as a comment, unless something below it is active. */
   isMeant?: boolean;
   children?: readonly YamlNode[];
 }
 
 const INDENT = '  ';
-/** Columns that a comment fills. */
+/** Column at which a comment wraps. */
 const WIDTH = 100;
 
-/** Lines of a block map. What is not meant is a comment that becomes YAML when its `# ` is taken away. */
+/** Lines of a block map. An inactive node becomes a comment, which is YAML again without its `# `. */
 export function yamlLines(nodes: readonly YamlNode[], depth = 0): string[] {
   return nodes.flatMap((node) => {
     if (isMeant(node)) return nodeLines(node, depth, (children) => yamlLines(children, depth + 1));
@@ -21,7 +21,7 @@ export function yamlLines(nodes: readonly YamlNode[], depth = 0): string[] {
   });
 }
 
-/** The same with nothing hidden: the lines of what is a comment as a whole. */
+/** All lines of a node that is a comment as a whole. */
 function plainLines(nodes: readonly YamlNode[], depth: number): string[] {
   return nodes.flatMap((node) => nodeLines(node, depth, (children) => plainLines(children, depth + 1)));
 }
@@ -44,7 +44,7 @@ function isMeant({ isMeant: own, children = [] }: YamlNode): boolean {
   return own === true || children.some(isMeant);
 }
 
-/** A server's texts may hold line breaks and what terminals obey; a comment must not. */
+/** A server's texts may contain line breaks and terminal escapes; a comment must not. */
 export function commentText(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ');
 }
@@ -61,19 +61,19 @@ function wrapped(text: string, width: number): string[] {
   return [...lines, line];
 }
 
-/** What needs no quotes wherever it stands, and is no number, boolean or null of any YAML. */
+/** Needs no quotes anywhere, and is not a number, boolean or null in any YAML version. */
 const PLAIN = /^(?!(?:true|false|yes|no|on|off|y|n|null)$)[A-Za-z$][\w$./+-]*$/i;
 
-/** A key, or a value in which no variable is meant. */
+/** A key, or a value without variables. */
 export function yamlText(text: string): string {
   if (PLAIN.test(text)) return text;
-  // double quotes are JSON's, but for what YAML does not print
+  // JSON's double quotes, with escapes for what YAML does not consider printable
   return JSON.stringify(text).replace(/[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }
 
-/** A JSON value in one line; `${` is written so that it stays what it is. */
+/** A JSON value in one line; `${` is escaped so that it stays literal. */
 export function yamlFlow(value: unknown): string {
   if (typeof value === 'string') return yamlText(value.replaceAll('${', () => '$${'));
   if (Array.isArray(value)) return `[${value.map(yamlFlow).join(', ')}]`;

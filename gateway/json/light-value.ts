@@ -2,10 +2,10 @@ import type { Limits } from '../policy/limits.js';
 import type { JsonValue } from '../ports/json.js';
 import type { HeldMessage, WatchRange } from '../wire/json/reader.js';
 
-/** What stands at a range of a message; undefined where it is more than may be looked into. */
+/** The value at a range of a message; undefined when it has more values than Wharf may parse. */
 export function lightValue(
-  message: HeldMessage,
-  { start, end, values }: WatchRange,
+  message: Pick<HeldMessage, 'slice'>,
+  { start, end, values }: Pick<WatchRange, 'start' | 'end' | 'values'>,
   limits: Pick<Limits, 'values'>,
 ): JsonValue | undefined {
   if (values > limits.values) return undefined;

@@ -1,5 +1,3 @@
-import type { Edit } from './edits.js';
-
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -14,23 +12,23 @@ interface Member {
   end: number;
 }
 
-/** The members whose values stand at `values`, in the order of the text. */
+/** The members whose values are at `values`, in the order of the text. */
 export function membersAt(text: Buffer, values: readonly { start: number; end: number }[]): Member[] {
   return values.map(({ start, end }) => ({ start: keyBefore(text, start), end })).sort((a, b) => a.start - b.start);
 }
 
 /**
- * What takes members out of one object, and the commas that are too many then.
- * @returns also whether none is left
+ * Where members of one object stand, each with the comma that becomes superfluous without it.
+ * @returns also whether no member is left
  */
-export function without(members: readonly Member[], text: Buffer): { edits: Edit[]; isEmpty: boolean } {
-  const edits: Edit[] = [];
+export function without(members: readonly Member[], text: Buffer): { ranges: Member[]; isEmpty: boolean } {
+  const ranges: Member[] = [];
   let isEmpty = false;
   for (let index = 0; index < members.length; index++) {
     const { start } = members[index] as Member;
     let end = (members[index] as Member).end;
     let after = forward(text, end);
-    // members side by side are one piece
+    // adjacent members are one piece
     while (text[after] === COMMA && members[index + 1]?.start === forward(text, after + 1)) {
       index += 1;
       end = (members[index] as Member).end;
@@ -38,14 +36,13 @@ export function without(members: readonly Member[], text: Buffer): { edits: Edit
     }
     const before = backward(text, start);
     isEmpty ||= text[before] === OPEN_OBJECT && text[after] === CLOSE_OBJECT;
-    const bytes = Buffer.alloc(0);
-    if (text[after] === COMMA) edits.push({ start, end: after + 1, bytes });
-    else edits.push({ start: text[before] === COMMA ? before : start, end, bytes });
+    if (text[after] === COMMA) ranges.push({ start, end: after + 1 });
+    else ranges.push({ start: text[before] === COMMA ? before : start, end });
   }
-  return { edits, isEmpty };
+  return { ranges, isEmpty };
 }
 
-/** The first quote of the key of a value; quotes inside of it have an odd number of backslashes before them. */
+/** The first quote of a value's key; quotes inside the key have an odd number of backslashes before them. */
 function keyBefore(text: Buffer, value: number): number {
   const colon = backward(text, value);
   const last = backward(text, colon);
@@ -58,14 +55,14 @@ function keyBefore(text: Buffer, value: number): number {
   throw new Error('a key without a beginning');
 }
 
-/** Position of the next byte that is no whitespace. */
+/** Position of the next byte that is not whitespace. */
 function forward(text: Buffer, from: number): number {
   let at = from;
   while ((text[at] as number) <= SPACE) at += 1;
   return at;
 }
 
-/** The same before `from`. */
+/** Position of the last byte before `from` that is not whitespace. */
 function backward(text: Buffer, from: number): number {
   let at = from - 1;
   while ((text[at] as number) <= SPACE) at -= 1;

@@ -1,4 +1,4 @@
-/** Whether an Accept header lists a media type (RFC 9110 §12.5.1). Without the header everything is accepted. */
+/** True when an Accept header lists a media type (RFC 9110 §12.5.1). Without the header everything is accepted. */
 export function accepts(header: string | undefined, mediaType: string): boolean {
   if (header === undefined) return true;
   const [type] = essenceOf(mediaType).split('/');
@@ -9,7 +9,7 @@ export function accepts(header: string | undefined, mediaType: string): boolean 
   });
 }
 
-/** Types that MCP itself answers in: a body of one of them is a message to whoever reads it. */
+/** The media types of MCP's own answers: a client reads a body of one of them as a message. */
 export function isJsonOrEvents(mediaType: string): boolean {
   const essence = essenceOf(mediaType);
   return essence === 'application/json' || essence.endsWith('+json') || essence === 'text/event-stream';

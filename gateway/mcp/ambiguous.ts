@@ -4,12 +4,12 @@ import { type Asked, repeatedKey, type WrittenObject, writtenObjects } from '../
 
 const META = 'io.modelcontextprotocol/';
 
-/** Keys by which Wharf judges a message, in the object at hand and in those below it. */
+/** Keys by which Wharf judges a message, in this object and in those below it. */
 interface Judged {
   readonly keys: ReadonlySet<string>;
-  /** Another case of a key is as long as the key. */
+  /** A key in another case has the same length. */
   readonly lengths: ReadonlySet<number>;
-  /** Each key by what all its spellings in other letters have in common. */
+  /** Each key by the common form of its spellings in other cases. */
   readonly folded: ReadonlyMap<string, string>;
   readonly inner: Readonly<Record<string, Judged>>;
 }
@@ -30,19 +30,18 @@ const MESSAGE = judged(['jsonrpc', 'id', 'method', 'params', 'result', 'error'],
 });
 const ASKED = askedIn(MESSAGE);
 
-/** Of more keys than that, which of them is there twice is not looked for. */
+/** With more keys than this, the error does not name the repeated one. */
 const MAX_NAMED_AMONG = 10_000;
 
 /** Characters of a key that its error repeats. */
 const MAX_SHOWN = 64;
 
 /**
- * Refuses a client's message that its server may read in another way than Wharf. It goes on as it came, judged by
- * `JSON.parse`, which takes the last of two members with one name; other parsers take the first, and some (Go's
- * encoding/json) take a key in other letters for the same one. So a check by method, name or version could be passed by
- * with another message. What a server says is not refused: it is read as its client reads it, and decides nothing for
- * anybody else.
- * @param value what `JSON.parse` makes of `text`
+ * Refuses a client's message that its server may read differently from Wharf. The message is forwarded unchanged, but
+ * judged by `JSON.parse`, which takes the last of two members with one name. Other parsers take the first, and some
+ * (Go's encoding/json) ignore the case of keys. So another message could pass a check by method, name or version. A
+ * server's messages are not refused: the client reads them as Wharf does, and they decide nothing for other clients.
+ * @param value the result of `JSON.parse(text)`
  * @throws GatewayError `request_invalid`
  */
 export function refuseAmbiguous(text: Buffer, value: JsonValue): void {
@@ -54,7 +53,7 @@ export function refuseAmbiguous(text: Buffer, value: JsonValue): void {
   }
 }
 
-/** Keys of a message of a client's, of its `params`, and of `_meta` in those, by which Wharf judges it. */
+/** The keys by which Wharf judges a client's message: its own, those of its `params`, and those of their `_meta`. */
 export const JUDGED_KEYS = {
   message: [...MESSAGE.keys],
   params: [...(MESSAGE.inner.params?.keys ?? [])],
@@ -62,8 +61,8 @@ export const JUDGED_KEYS = {
 };
 
 /**
- * The same of one key where a message is so long that it is not read as a whole.
- * @param path of the object that has it: nothing, `params`, or `_meta` in those
+ * Checks one key of a message that is too long to be read as a whole.
+ * @param path of the object that has it: empty, `params`, or their `_meta`
  * @throws GatewayError `request_invalid`
  */
 export function refuseOtherLetters(key: string, path: readonly string[]): void {
@@ -95,7 +94,7 @@ function check(text: Buffer, written: WrittenObject, value: JsonObject, judged: 
   }
 }
 
-/** Up and down again: `ſ` and the Kelvin sign are letters of ASCII in another case. */
+/** Upper case first, then lower: `ſ` and the Kelvin sign are ASCII letters in another case. */
 function fold(key: string): string {
   return key.toUpperCase().toLowerCase();
 }

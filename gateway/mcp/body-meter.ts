@@ -5,23 +5,23 @@ import { WireError } from '../wire/errors.js';
 import { createReader, type MessageReader } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
 
-/** Any string of a call's arguments may be a file. */
+/** Every string in a call's arguments may be a file. */
 export const ARGUMENT_TREE = compileWatchTree({ keys: { params: { keys: { arguments: { deep: 'argument' } } } } });
 
-/** Shorter strings are counted as part of the message: a file that small needs no allowance. */
+/** Shorter strings count as part of the message: such a small file needs no allowance. */
 export const LONG_STRING = 64 * 1024;
 
-/** Base64 as data: URI, with a name and a few escapes. */
+/** Room for a data: URI's head with a name, and for a few escapes. */
 const SPELLING_ALLOWANCE = 16 * 1024;
 
-/** The longest string, as JSON spells it, of a file of so many bytes. */
+/** The longest JSON spelling of a file with this many bytes. */
 export function longestSpelling(bytes: number): number {
   return Math.ceil(bytes / 3) * 4 + SPELLING_ALLOWANCE;
 }
 
 /**
- * Tells message and files of a client's body apart while it arrives: `limits.message` holds for what is no file, and
- * `limits.inlineArgument` for each string that may be one, so that neither has to be read to its end to be refused.
+ * Separates message and files of a client's body as it arrives: `limits.message` applies to everything that cannot be a
+ * file, and `limits.inlineArgument` to each string that may be one. So neither must be read to its end to be refused.
  */
 export class BodyMeter {
   readonly #reader: MessageReader;
@@ -33,7 +33,6 @@ export class BodyMeter {
     const most = longestSpelling(limits.inlineArgument);
     this.#reader = createReader('json', {
       tree: ARGUMENT_TREE,
-      maxHeld: Number.POSITIVE_INFINITY,
       maxDepth: limits.depth,
       slotMin: LONG_STRING,
       handler: {
@@ -70,7 +69,7 @@ export class BodyMeter {
   }
 }
 
-/** What reading a body failed with, as its sender is told it. @param maxDepth `limits.depth` */
+/** The error of reading a body, for its sender. @param maxDepth `limits.depth` */
 export function readingError(error: unknown, maxDepth: number): GatewayError {
   if (error instanceof GatewayError) return error;
   if (error instanceof WireError && error.code === 'depth') {

@@ -3,24 +3,28 @@ import { isObject } from '../json/value.js';
 import type { ClientFacts } from '../ports/client.js';
 import type { ClientProfile } from '../ports/file-slot.js';
 import type { JsonObject } from '../ports/json.js';
-import { type ClientMessages, capabilitiesOf, DEFAULT_VERSION, knownVersion, META_CLIENT, metaOf } from './request.js';
+import { ASSUMED_ERA, eraOf } from './era.js';
+import { type ClientMessages, capabilitiesOf, META_CLIENT, metaOf } from './request.js';
 
-/** What is known of a client without its messages. */
+/** What is known about a client without its messages. */
 interface Caller {
   headers: IncomingHttpHeaders;
   principal: string;
-  /** It has no headers: those that repeat the body are made from it. */
+  /** True without HTTP headers: those that repeat the body are made from it. */
   headersFromBody?: boolean;
 }
 
-/** What a session remembers of its `initialize`. */
+/** What a session keeps of its `initialize`. */
 interface Opened {
   version: string;
   capabilities: JsonObject;
   clientName?: string | undefined;
 }
 
-/** Who the client is: its session's facts, or for a stateless request its own. What a request declares counts for it. */
+/**
+ * Facts about the client: its session's, or those of the stateless request itself. A request's own declarations take
+ * precedence.
+ */
 export function clientFacts(
   exchange: Caller,
   messages: ClientMessages | undefined,
@@ -36,7 +40,7 @@ export function clientFacts(
   const declared = capabilitiesOf(params) ?? session?.capabilities ?? opened ?? {};
   const name = nameOf(metaOf(params)[META_CLIENT]) ?? session?.clientName ?? nameOf(opening?.clientInfo);
   return {
-    protocolVersion: knownVersion(version ?? DEFAULT_VERSION),
+    protocolVersion: version === undefined ? ASSUMED_ERA.version : eraOf(version).version,
     capabilities: hoisted(declared),
     ...(name !== undefined && { name }),
     ...(exchange.headersFromBody && { isOverStdio: true as const }),
@@ -44,20 +48,20 @@ export function clientFacts(
   };
 }
 
-/** A name is kept with its session, and stands in the log. */
+/** A name is stored with its session, and appears in the log. */
 const MAX_NAME = 256;
 
-/** `clientInfo.name`; of a long one its beginning. */
+/** `clientInfo.name`, shortened if it is long. */
 export function nameOf(clientInfo: unknown): string | undefined {
   const name = isObject(clientInfo as JsonObject) ? (clientInfo as JsonObject).name : undefined;
   if (typeof name !== 'string') return undefined;
-  // copied, since a part of a string keeps all of it
+  // copied, because a slice of a string keeps all of it in memory
   return name.length <= MAX_NAME ? name : Buffer.from(name.slice(0, MAX_NAME)).toString();
 }
 
 /**
- * Typed SDKs drop capabilities they do not know, so that clients declare them under `experimental` or, by their full
- * name, under `extensions`: they count as if they stood at the top.
+ * Typed SDKs drop unknown capabilities, so clients declare them under `experimental` or, by their full name, under
+ * `extensions`: these count like top-level ones.
  */
 export function hoisted(capabilities: JsonObject): JsonObject {
   const { extensions, experimental } = capabilities;
@@ -76,7 +80,7 @@ function profileOf(profiles: readonly ClientProfile[], name: string | undefined,
   return found?.dialects ?? [];
 }
 
-/** `*` stands for anything. */
+/** `*` matches anything. */
 function fits(pattern: string, name: string): boolean {
   const parts = pattern.split('*');
   let at = 0;

@@ -1,13 +1,13 @@
 import type { GatewayError } from '../errors.js';
 import type { Answer } from './responses.js';
 
-/** The JSON-RPC error for one request. @param id the id as JSON text; without one the answer has none */
+/** The JSON-RPC error for one request. @param id the id as JSON text; omitted from the answer if undefined */
 export function errorAnswer(error: GatewayError, id: string | undefined): Buffer {
   const member = id === undefined ? '' : `"id":${id},`;
   return Buffer.from(`{"jsonrpc":"2.0",${member}"error":${JSON.stringify(error.toJsonRpc())}}`);
 }
 
-/** What stands in for a message that cannot be delivered: an error for each of its answers, one or a batch of them. */
+/** Replaces a message that cannot be delivered: an error for each of its answers, single or as a batch. */
 export function errorAnswers(answers: readonly Answer[], error: GatewayError): Buffer | undefined {
   const [first] = answers;
   if (!first) return undefined;

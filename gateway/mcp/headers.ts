@@ -2,26 +2,21 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../errors.js';
 import { isObject } from '../json/value.js';
 import type { UpstreamAnswer } from '../ports/upstream.js';
-import {
-  type ClientMessages,
-  type ClientRequest,
-  META_CAPABILITIES,
-  META_VERSION,
-  metaOf,
-  STATELESS_SINCE,
-  STATELESS_VERSIONS,
-} from './request.js';
+import { namesStateless, STATELESS_VERSIONS } from './era.js';
+import { type ClientMessages, type ClientRequest, META_CAPABILITIES, META_VERSION, metaOf } from './request.js';
 
-/** Request headers that reach an upstream as they came. Credentials, cookies and forwarded headers never do. */
+/**
+ * Request headers that are forwarded to an upstream unchanged. Credentials, cookies and forwarded headers never are.
+ */
 const PASSED_TO_UPSTREAM = ['accept', 'last-event-id', 'traceparent', 'tracestate', 'baggage'] as const;
 
 /**
- * Response headers that reach the client as they came. No cookie, no CORS, no challenge, no hop-by-hop header of an
- * upstream's does, and no Cache-Control: `public` on one caller's answer would let a shared cache give it to another.
+ * Response headers that are forwarded to the client unchanged. Cookies, CORS, challenges and hop-by-hop headers never
+ * are. Neither is Cache-Control: `public` on one caller's answer would let a shared cache give it to another.
  */
 const PASSED_TO_CLIENT = ['retry-after', 'allow', 'x-accel-buffering'] as const;
 
-/** What may be repeated of an upstream's Content-Type: a browser reads "application/json;x=,text/html" as HTML. */
+/** The allowed parts of an upstream's Content-Type: a browser reads "application/json;x=,text/html" as HTML. */
 const MESSAGE_TYPE =
   /^(?:application\/(?:json|x-ndjson|jsonl|[a-z0-9][a-z0-9.-]*\+json)|text\/event-stream)(?: *; *charset="?utf-8"?)?$/i;
 
@@ -38,17 +33,16 @@ const PARAM_PREFIX = 'mcp-param-';
 const NAMED_METHODS = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
 /**
- * 2026-07-28, SEP-2243: a server that processes the body MUST refuse a request whose headers do not agree with it
- * (400, -32020): otherwise a policy that reads headers could be passed by with another body. So it MUST a version that it
- * does not know (-32022), with those it does.
+ * SEP-2243: a server that processes the body MUST refuse a request whose headers do not match it (400, -32020);
+ * otherwise another body could pass a policy that reads headers. It MUST also refuse an unknown version (-32022), and
+ * name those it knows.
  * @throws GatewayError `version_unsupported`, `header_mismatch`, `meta_missing`
  */
 export function checkStatelessHeaders(headers: IncomingHttpHeaders, messages: ClientMessages): void {
   const version = headers['mcp-protocol-version'];
   const request = messages.requests[0];
-  if (messages.statelessVersion === undefined) {
-    const claimsStateless = typeof version === 'string' && version >= STATELESS_SINCE;
-    if (claimsStateless && request && request.method !== 'initialize') {
+  if (messages.era.hasSessions) {
+    if (namesStateless(version) && request && request.method !== 'initialize') {
       refuseUnknown(version.trim());
       throw new GatewayError('meta_missing', { key: META_VERSION });
     }
@@ -57,7 +51,7 @@ export function checkStatelessHeaders(headers: IncomingHttpHeaders, messages: Cl
   if (typeof version !== 'string') throw mismatch('MCP-Protocol-Version', 'it is missing');
   if (version.trim() !== messages.statelessVersion)
     throw mismatch('MCP-Protocol-Version', 'the body names another version');
-  refuseUnknown(messages.statelessVersion);
+  refuseUnknown(version.trim());
   if (request) checkMethodAndName(headers, request);
 }
 
@@ -80,8 +74,8 @@ function checkMethodAndName(headers: IncomingHttpHeaders, request: ClientRequest
 }
 
 /**
- * What a 2026-07-28 server over HTTP refuses itself, and Wharf must for one that has no HTTP: a request that does not say
- * what its client can do.
+ * Refuses a request that does not declare its client's capabilities. A server without sessions refuses it itself over
+ * HTTP, so Wharf must do it for one without HTTP.
  * @throws GatewayError `meta_missing`
  */
 export function checkStatelessRequest(messages: ClientMessages): void {
@@ -91,7 +85,7 @@ export function checkStatelessRequest(messages: ClientMessages): void {
   }
 }
 
-/** The headers of a request to an upstream. The MCP ones are made again from the body, so that they agree with it. */
+/** The headers of a request to an upstream. MCP's own are made from the body, so that they match it. */
 export function toUpstreamHeaders(
   client: IncomingHttpHeaders,
   messages: ClientMessages | undefined,
@@ -107,7 +101,7 @@ export function toUpstreamHeaders(
   if (upstreamSession !== undefined) headers['mcp-session-id'] = upstreamSession;
   const version = messages?.statelessVersion ?? single(client['mcp-protocol-version']);
   if (version !== undefined) headers['mcp-protocol-version'] = version;
-  if (messages?.statelessVersion !== undefined) addStateless(headers, client, messages);
+  if (messages?.era.repeatsInHeaders) addStateless(headers, client, messages);
   return headers;
 }
 
@@ -122,7 +116,7 @@ function addStateless(headers: Record<string, string>, client: IncomingHttpHeade
   }
 }
 
-/** The headers of an upstream's answer that its client gets. Of what is no MCP message only `typeOfOther` is the type. */
+/** The headers of an upstream's answer for the client. A body without MCP messages gets its type from `typeOfOther`. */
 export function toClientHeaders({
   headers: upstream,
   kind,
@@ -134,7 +128,7 @@ export function toClientHeaders({
   }
   if (kind === 'none') return headers;
   headers['content-type'] = kind === 'bytes' ? typeOfOther(upstream) : typeOfMessages(upstream, kind);
-  // a proxy that compresses or buffers a stream would hold its messages up
+  // a proxy that compresses or buffers a stream would delay its messages
   if (kind === 'sse') headers['cache-control'] = 'no-store, no-transform';
   return headers;
 }
@@ -144,15 +138,15 @@ function typeOfMessages(upstream: UpstreamAnswer['headers'], kind: keyof typeof 
   return MESSAGE_TYPE.test(type) ? type : TYPE_OF_KIND[kind];
 }
 
-/** Of a body that turns out not to hold messages, such as an error page: its words can be read, and nothing in it runs. */
+/** The type of a body without messages, such as an error page: its text is readable, and nothing in it runs. */
 function typeOfOther(upstream: UpstreamAnswer['headers']): string {
   return /^text\//i.test(single(upstream['content-type']) ?? 'text/') ? 'text/plain; charset=utf-8' : OCTET_STREAM;
 }
 
-/** `=?base64?…?=` holds what a header cannot: non-ASCII, control characters, blanks at the ends. */
+/** `=?base64?…?=` encodes what a header cannot contain: non-ASCII, control characters, blanks at the ends. */
 const ENCODED = /^=\?base64\?(.*)\?=$/;
 
-/** @returns undefined where the sentinel does not hold padded base64: two readers could see two values in it */
+/** @returns undefined when the sentinel does not contain padded base64, because two readers could decode two values */
 export function decodeHeaderValue(value: string): string | undefined {
   const encoded = ENCODED.exec(value)?.[1];
   if (encoded === undefined) return value;

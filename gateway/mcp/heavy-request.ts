@@ -11,14 +11,14 @@ import { compileWatchTree, type WatchNode } from '../wire/json/watch-tree.js';
 import { JUDGED_KEYS, refuseOtherLetters } from './ambiguous.js';
 import { invalid, type ReadMessage, refuseLongBatch, refuseOddId } from './read-message.js';
 
-/** Bytes read in one step: some milliseconds, whatever they are. */
+/** Bytes read in one step: some milliseconds, whatever their content. */
 const STEP = 64 * 1024;
 
 const QUOTE = 0x22;
 const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
-/** What Wharf reads of a request's parameters, whatever its method; only `arguments` may be much. */
+/** The parts of a request's parameters that Wharf reads, whatever its method; only `arguments` may be large. */
 const MEMBERS = [
   '_meta',
   'capabilities',
@@ -49,7 +49,7 @@ const OTHER: WatchNode = { watch: PART.other };
 const TREE = compileWatchTree({
   watch: PART.message,
   keys: {
-    // so that one that comes twice is noticed
+    // so that a repeated one is noticed
     ...emptied(JUDGED_KEYS.message),
     id: { watch: PART.id },
     method: { watch: PART.method },
@@ -70,8 +70,8 @@ function emptied(keys: readonly string[]): Record<string, WatchNode> {
 }
 
 /**
- * Reads a body of very many values in steps, and makes only those that Wharf needs: of four megabytes of `[],[],` V8
- * makes 60 MB, in more than a second in which nobody else is served.
+ * Reads a body with very many values in steps, and creates only those that Wharf needs. From four megabytes of `[],[],`
+ * V8 makes 60 MB, and serves no other client for more than a second.
  * @throws GatewayError `json_malformed`, `too_deep`, `batch_too_long`, `request_invalid`
  */
 export async function readHeavy(
@@ -81,11 +81,8 @@ export async function readHeavy(
   const parts = new Parts(bytes, limits);
   const reader = createReader('json', {
     tree: TREE,
-    maxHeld: Number.POSITIVE_INFINITY,
     maxDepth: limits.depth,
-    slotMin: Number.POSITIVE_INFINITY,
     handler: {
-      slot: () => ({ write: () => {}, end: () => {} }),
       closed: (range, message) => {
         parts.take(range);
         message.forgetRange();
@@ -112,16 +109,16 @@ export async function readHeavy(
   return parts;
 }
 
-/** What is put together of one body. */
+/** Collects the messages of one body. */
 class Parts {
   readonly messages: ReadMessage[] = [];
   readonly isBatch: boolean;
   readonly #bytes: Buffer;
   readonly #limits: Pick<Limits, 'values' | 'batch'>;
-  /** Bytes before the value, from whose first byte ranges are counted. */
+  /** Bytes before the value; ranges count from its first byte. */
   readonly #before: number;
   #current: ReadMessage = nothingYet();
-  /** First byte of the id at hand. */
+  /** First byte of the current id. */
   #idBegins = 0;
   #isOver = false;
 
@@ -132,14 +129,14 @@ class Parts {
     this.isBatch = bytes[this.#before] === OPEN_ARRAY;
   }
 
-  /** A part is complete; a message is after those in it. */
+  /** Takes a complete part; a message comes after its parts. */
   take(range: WatchRange): void {
     const text = this.#bytes.subarray(this.#before + range.start, this.#before + range.end);
     const current = this.#current;
     switch (range.name) {
       case PART.id:
         this.#idBegins = text[0] as number;
-        // what an array or an object answers is none of a request's
+        // an id that is an array or object is not that of a request
         current.id = plainText(text.toString('utf8', 0, isScalar(text) ? text.length : 1));
         return;
       case PART.method:
@@ -164,7 +161,7 @@ class Parts {
     }
   }
 
-  /** A value at the top is complete: there is one. */
+  /** The top-level value is complete; there must be exactly one. */
   endValue(isWhole: boolean): void {
     if (!isWhole || this.#isOver) throw malformed(this.#bytes);
     this.#isOver = true;

@@ -2,18 +2,16 @@ import type { RpcError } from '../ports/client.js';
 import type { JsonObject } from '../ports/dialect.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 
-/** Asks the server on a session of the client's; undefined when it refused. */
+/** Sends a request to the server in a session of the client's; undefined when the server refused. */
 export type Ask = (method: string, params: JsonObject) => Promise<JsonObject | undefined>;
 
-/**
- * What a server answered to a request of Wharf's own, and how long that was; undefined when it did not answer.
- */
+/** The server's answer to a request of Wharf's own, and its length; undefined without an answer. */
 export type OwnAnswer = { result: JsonObject; bytes?: number } | { error: RpcError } | undefined;
 
-/** Makes something of a result that is too much to be made whole: in steps, by where things stand in its message. */
+/** Reads a result that is too large to be parsed as a whole: in steps, by the places of its parts in the message. */
 export type ReadHeavy = (message: HeldMessage) => Promise<JsonObject>;
 
-/** Asks the server on a session of the client's; says also how it refused. */
+/** Like `Ask`, but returns the server's error too. */
 export type Inquire = (method: string, params: JsonObject, read?: ReadHeavy) => Promise<OwnAnswer>;
 
 export function asking(inquire: Inquire): Ask {

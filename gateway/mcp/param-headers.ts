@@ -1,40 +1,36 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../errors.js';
-import { isObject, valueAt } from '../json/value.js';
+import { valueAt } from '../json/value.js';
 import type { JsonObject, JsonValue } from '../ports/dialect.js';
+import { Budget } from '../schema/budget.js';
+import { type DescribedArgument, eachArgument } from '../schema/walk.js';
 import { decodeHeaderValue, encodeHeaderValue, single } from './headers.js';
 
 /** An argument that the client repeats in a header (SEP-2243, `x-mcp-header`). */
 export interface ParamHeader {
   /** Lower case, `mcp-param-region`. */
   header: string;
-  /** Where the argument stands. */
-  path: string[];
+  /** Path of the argument. */
+  path: readonly string[];
 }
 
-/** Schemas nest; a tool's arguments hardly do. */
-const MAX_DEPTH = 16;
-
-/** RFC 9110 §5.6.2: what else a server wrote cannot be the name of a header. */
+/** RFC 9110 §5.6.2: only a token can be the name of a header. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** The arguments of a tool that are declared with `x-mcp-header`, which are reachable through `properties` only. */
+/** The arguments of a tool declared with `x-mcp-header`, reachable only through `properties`. */
 export function paramHeadersOf(inputSchema: JsonValue | undefined): ParamHeader[] {
   const found: ParamHeader[] = [];
-  const walk = (node: JsonValue | undefined, path: string[]): void => {
-    if (!isObject(node) || path.length > MAX_DEPTH) return;
-    const name = node['x-mcp-header'];
-    if (typeof name === 'string' && TOKEN.test(name) && path.length > 0)
-      found.push({ header: `mcp-param-${name.toLowerCase()}`, path });
-    if (!isObject(node.properties)) return;
-    for (const [key, child] of Object.entries(node.properties)) walk(child, [...path, key]);
+  const visit = ({ schema, path }: DescribedArgument) => {
+    const name = schema['x-mcp-header'];
+    if (typeof name === 'string' && TOKEN.test(name)) found.push({ header: `mcp-param-${name.toLowerCase()}`, path });
+    return false;
   };
-  walk(inputSchema, []);
+  eachArgument(inputSchema, visit, { budget: new Budget(Number.POSITIVE_INFINITY), propertiesOnly: true });
   return found;
 }
 
 /**
- * A server that processes the body MUST refuse a request whose `Mcp-Param-*` headers do not agree with its arguments.
+ * A server that processes the body MUST refuse a request whose `Mcp-Param-*` headers do not match its arguments.
  * @throws GatewayError `header_mismatch`
  */
 export function checkParamHeaders(
@@ -66,7 +62,7 @@ export function paramHeadersFor(declared: readonly ParamHeader[], args: JsonObje
   return headers;
 }
 
-/** Integers are compared as numbers: `1` and `01` are the same one. */
+/** Compares integers as numbers: `1` and `01` are equal. */
 function isSame(argument: JsonValue, sent: string | undefined): boolean {
   if (sent === undefined) return false;
   if (typeof argument === 'number') return /^-?\d+(\.\d+)?$/.test(sent) && Number(sent) === argument;

@@ -5,22 +5,21 @@ import { compileWatchTree } from '../wire/json/watch-tree.js';
 const NEWLINE = Buffer.from('\n');
 const OPEN_OBJECT = 0x7b;
 
-/** An id is looked for in messages of any length, without holding them. */
+/** Finds an id in messages of any length, without holding them. */
 const HELD_BYTES = 64 * 1024;
 
 const TREE = compileWatchTree({ keys: { id: { capture: 'id' }, method: { capture: 'method' } } });
 
-/** Finds the id of a request that is not to be parsed; what has no method is an answer, and nobody waits for one to it. */
+/**
+ * Finds the id of a request that is not parsed. A message without a method is an answer, which is not answered itself.
+ */
 export class IdFinder {
   /** As JSON text. */
   id: string | undefined;
   readonly #reader: MessageReader = createReader('lines', {
     tree: TREE,
     maxHeld: HELD_BYTES,
-    maxDepth: Number.POSITIVE_INFINITY,
-    slotMin: Number.POSITIVE_INFINITY,
     handler: {
-      slot: () => ({ write: () => {}, end: () => {} }),
       limit: (_error, message) => message.discard(),
       message: (message) => {
         const isRequest = message.captured('method') !== undefined || message.malformed !== undefined;
@@ -33,21 +32,21 @@ export class IdFinder {
     this.#reader.feed(bytes);
   }
 
-  /** No more comes. */
+  /** Ends the input. */
   end(): void {
     this.#reader.feed(NEWLINE);
   }
 }
 
 /**
- * The id of the request in a text that is not to be parsed, as far as it can be read; a batch has none of its own.
+ * The id of a request in a text that is not parsed, if it can be read; a batch has none of its own.
  * @param pieces of the text, which may break off
  */
 export function idIn(pieces: readonly Buffer[]): string | undefined {
   const begins = pieces.find((piece) => !isBlank(piece));
   if (!begins || firstInk(begins) !== OPEN_OBJECT) return undefined;
   const finder = new IdFinder();
-  // line breaks of JSON stand between tokens: to the finder one would be the end
+  // JSON's line breaks are between tokens, but would end the line for the finder
   for (const piece of pieces) finder.feed(onOneLine(piece));
   finder.end();
   return finder.id;

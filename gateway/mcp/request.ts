@@ -1,36 +1,15 @@
 import { GatewayError } from '../errors.js';
+import { JsonDocument } from '../json/document.js';
 import { jsonFault } from '../json/fault.js';
-import { locate } from '../json/locate.js';
 import { isObject } from '../json/value.js';
 import { DEFAULT_LIMITS, type Limits } from '../policy/limits.js';
 import type { JsonObject, JsonValue } from '../ports/dialect.js';
 import { weigh } from '../wire/json/weigh.js';
 import { refuseAmbiguous } from './ambiguous.js';
+import { type Era, eraOfMessage, namesStateless } from './era.js';
 import { readHeavy } from './heavy-request.js';
 import { invalid, type ReadMessage, refuseLongBatch, refuseOddId } from './read-message.js';
 import type { TooLongArgument } from './shortened-body.js';
-
-/** From this version on a request carries its version, capabilities and client in `_meta`, and there are no sessions. */
-export const STATELESS_SINCE = '2026-07-28';
-
-/** Assumed for a client that names no version: the last one before `MCP-Protocol-Version` existed. */
-export const DEFAULT_VERSION = '2025-03-26';
-
-/** Stateless versions that Wharf knows. A client that names another one is refused, as MCP wants it. */
-export const STATELESS_VERSIONS = ['2026-07-28'];
-
-/** Versions with sessions, the oldest first. */
-const SESSION_VERSIONS = ['2024-10-07', '2024-11-05', DEFAULT_VERSION, '2025-06-18', '2025-11-25'];
-
-/**
- * The version whose rules hold for one that a peer names: each may name as many as it likes, and what Wharf keeps by
- * version must not grow with them. Of a session's that is not known, the latest before it.
- */
-export function knownVersion(named: string): string {
-  if (STATELESS_VERSIONS.includes(named)) return named;
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(named)) return DEFAULT_VERSION;
-  return SESSION_VERSIONS.findLast((version) => version <= named) ?? DEFAULT_VERSION;
-}
 
 const META = 'io.modelcontextprotocol/';
 export const META_VERSION = `${META}protocolVersion`;
@@ -38,12 +17,12 @@ export const META_CAPABILITIES = `${META}clientCapabilities`;
 export const META_CLIENT = `${META}clientInfo`;
 
 /**
- * Most bytes of an id or a progress token, as JSON text. SDKs count, or write UUIDs; what is longer could not be found
- * again in the server's answer, and would be kept for as long as the request is.
+ * Most bytes of an id or a progress token, as JSON text. SDKs count, or write UUIDs. A longer one could not be captured
+ * in the server's answer, and would be kept as long as the request.
  */
 export const MAX_NAME_BYTES = 1024;
 
-/** Until 2026-07-28 a client tells so that it gives up; after that it closes the stream. */
+/** How a client with a session gives up a request. Without a session it closes the stream. */
 export const CANCELLED = 'notifications/cancelled';
 
 /** A request among the messages of one POST. */
@@ -51,36 +30,48 @@ export interface ClientRequest {
   /** The id as JSON text, `1` or `"1"`: different ids never share it. */
   id: string;
   method: string;
-  /** The tool, the prompt or the URI it is about. */
+  /** The tool, the prompt or the URI it concerns. */
   subject: string | undefined;
   params: JsonObject;
-  /** The JSON text of its arguments, where they are too many to be made at once; `params` lacks them then. */
+  /** The JSON text of its arguments, if they are too many to be parsed at once; `params` then lacks them. */
   heavyArguments?: Buffer;
-  /** One of its arguments was too long to be kept, and is empty: the call cannot be made. */
+  /** An argument that was too long to be kept and is empty: the call cannot be made. */
   tooLong?: TooLongArgument;
-  /** Where it stands in the body: nothing, or its index in a batch. */
+  /** Its place in the body: empty, or its index in a batch. */
   base: readonly number[];
+}
+
+/** An answer to a request of the server's among the messages of one POST. */
+export interface ClientResponse {
+  /** The id as JSON text. */
+  id: string;
+  /** Undefined of an error, and of one that is too much to be made. */
+  result: JsonObject | undefined;
 }
 
 /** The body of one POST. */
 export interface ClientMessages {
   bytes: Buffer;
-  /** How many messages it holds; a batch (2025-03-26) is an array. */
+  /** It is an array of messages. */
   isBatch: boolean;
   requests: ClientRequest[];
-  /** Ids, as JSON text, of requests to which the client wants no answer any more. */
+  /** What it answers to the server's requests. */
+  responses: ClientResponse[];
+  /** Ids, as JSON text, of requests that the client no longer wants answered. */
   cancelled: string[];
   /** Method of the first message, or `response` for an answer to the server. */
   firstMethod: string;
-  /** The version its `_meta` names, for 2026-07-28 and later. */
+  /** The version in its `_meta`, if that is one without sessions. */
   statelessVersion: string | undefined;
+  /** The revision that applies, as far as the message itself shows it. */
+  era: Era;
   initialize: ClientRequest | undefined;
 }
 
 export type ReadingLimits = Pick<Limits, 'depth' | 'values' | 'batch'>;
 
 /**
- * The messages of a body; a promise where there is so much in it that it is read in steps.
+ * The messages of a body; a promise when the body is so large that it is read in steps.
  * @throws GatewayError `json_malformed`, `too_deep`, `batch_too_long`, `request_invalid`
  */
 export function readMessages(bytes: Buffer, limits: ReadingLimits): ClientMessages | Promise<ClientMessages> {
@@ -95,7 +86,7 @@ export function readMessages(bytes: Buffer, limits: ReadingLimits): ClientMessag
 }
 
 /**
- * The messages of a body that is light.
+ * The messages of a small body.
  * @throws GatewayError `json_malformed`, `batch_too_long`, `request_invalid`
  */
 export function parseMessages(bytes: Buffer, limits: Pick<Limits, 'batch'> = DEFAULT_LIMITS): ClientMessages {
@@ -116,7 +107,8 @@ export function parseMessages(bytes: Buffer, limits: Pick<Limits, 'batch'> = DEF
     const params = isObject(message.params) ? message.params : {};
     const method = typeof message.method === 'string' ? message.method : undefined;
     const text = id === undefined ? undefined : JSON.stringify(id);
-    const one = { id: text, method, params };
+    const one: ReadMessage = { id: text, method, params };
+    if (method === undefined && message.result !== undefined) one.result = message.result;
     if (method === undefined || text === undefined) return one;
     if (typeof id !== 'number') refuseOddId(text.charCodeAt(0));
     else if (!Number.isSafeInteger(id)) longIds.set(index, one);
@@ -126,25 +118,27 @@ export function parseMessages(bytes: Buffer, limits: Pick<Limits, 'batch'> = DEF
   return messagesOf(bytes, read, Array.isArray(value));
 }
 
-/** Of numbers too large to be one here (64-bit ids are legal JSON), the digits that their client wrote. */
+/** Restores the client's digits of numbers too large for a double (64-bit ids are legal JSON). */
 function spellOut(messages: ReadonlyMap<number, ReadMessage>, bytes: Buffer, isBatch: boolean): void {
   const pathOf = (index: number) => (isBatch ? [index, 'id'] : ['id']);
-  const { text, at } = locate(bytes, [...messages.keys()].map(pathOf), isBatch);
+  const document = JsonDocument.of(bytes, isBatch).find([...messages.keys()].map(pathOf));
   for (const [index, one] of messages) {
-    const range = at(pathOf(index));
-    if (range) one.id = text.slice(range.start, range.end).toString('latin1');
+    const range = document.at(pathOf(index));
+    if (range) one.id = document.slice(range.start, range.end).toString('latin1');
   }
 }
 
 function messagesOf(bytes: Buffer, messages: readonly ReadMessage[], isBatch: boolean): ClientMessages {
   if (messages.length === 0) throw invalid('the batch is empty');
   const requests: ClientRequest[] = [];
+  const responses: ClientResponse[] = [];
   const cancelled: string[] = [];
   let statelessVersion: string | undefined;
-  for (const [index, { id, method, params, heavyArguments }] of messages.entries()) {
+  for (const [index, { id, method, params, heavyArguments, result }] of messages.entries()) {
     const version = metaOf(params)[META_VERSION];
-    if (typeof version === 'string' && version >= STATELESS_SINCE) statelessVersion = version;
+    if (namesStateless(version)) statelessVersion = version;
     if (method === CANCELLED && params.requestId !== undefined) cancelled.push(JSON.stringify(params.requestId));
+    if (method === undefined && id !== undefined) responses.push({ id, result: isObject(result) ? result : undefined });
     if (method === undefined || id === undefined) continue;
     short('a progress token', JSON.stringify(metaOf(params).progressToken ?? null));
     const base = isBatch ? [index] : [];
@@ -155,9 +149,11 @@ function messagesOf(bytes: Buffer, messages: readonly ReadMessage[], isBatch: bo
     bytes,
     isBatch,
     requests,
+    responses,
     cancelled,
     firstMethod: messages[0]?.method ?? 'response',
     statelessVersion,
+    era: eraOfMessage(statelessVersion),
     initialize: requests.find((request) => request.method === 'initialize'),
   };
 }
@@ -169,7 +165,7 @@ function short(what: string, text: string): string {
   return text;
 }
 
-/** What a request itself says of its client. */
+/** The capabilities that a request itself declares. */
 export function capabilitiesOf(params: JsonObject): JsonObject | undefined {
   const declared = metaOf(params)[META_CAPABILITIES];
   return isObject(declared) ? declared : undefined;
@@ -179,7 +175,7 @@ export function metaOf(params: JsonObject): JsonObject {
   return isObject(params._meta) ? params._meta : {};
 }
 
-/** What `Mcp-Name` repeats (SEP-2243; tasks by SEP-2663), and what nameless files are called after. */
+/** The value that `Mcp-Name` repeats (SEP-2243; tasks by SEP-2663), and that nameless files are named after. */
 export function subjectOf(method: string, params: JsonObject): string | undefined {
   const value = subjectKey(method) && params[subjectKey(method) as string];
   return typeof value === 'string' ? value : undefined;
@@ -190,16 +186,13 @@ function subjectKey(method: string): string | undefined {
     case 'tools/call':
     case 'prompts/get':
       return 'name';
-    case 'resources/read':
-    case 'resources/stream':
-    case 'resources/subscribe':
-      return 'uri';
     case 'tasks/get':
     case 'tasks/update':
     case 'tasks/cancel':
     case 'tasks/result':
       return 'taskId';
     default:
-      return undefined;
+      // extensions have their own methods for resources
+      return method.startsWith('resources/') ? 'uri' : undefined;
   }
 }

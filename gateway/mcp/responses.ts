@@ -1,20 +1,20 @@
 import type { HeldMessage } from '../wire/json/reader.js';
 import { RANGE } from './ranges.js';
 
-/** One response among a message's: a batch has several, and other messages between them. */
+/** One response in a message: a batch may have several, with other messages between them. */
 export interface Answer {
-  /** Where it stands: nowhere deeper, or its index in a batch. */
+  /** Its place: empty, or its index in a batch. */
   base: readonly (string | number)[];
   /** The id as JSON text. */
   id: string;
 }
 
-/** An integer that is its own shortest spelling, so that its other one can be told. */
+/** An integer in its shortest spelling, so that its other spelling is known. */
 const INTEGER = /^-?(?:0|[1-9]\d{0,14})$/;
 
 /**
- * The responses in a message, in order. Of an id named twice the last counts, as for whoever parses it. A response has a
- * result or an error: what only repeats the id of a request, such as a line of a server's log, answers nothing.
+ * The responses in a message, in order. For a repeated id the last one counts, as for a parser. A response has a result
+ * or an error: anything else with the id of a request, such as a log line of a server, is not an answer.
  */
 export function answersIn(message: HeldMessage): Answer[] {
   const calls = new Set<string>();
@@ -25,20 +25,20 @@ export function answersIn(message: HeldMessage): Answer[] {
     if (name === RANGE.id && !calls.has(element)) answers.set(element, { base: path.slice(0, -1), id: text });
   }
   if (answers.size === 0) return [];
-  // of one that was given up, or that broke off, nothing more was noted: its sender is told what became of it
+  // of a discarded or malformed message nothing more was recorded; its requests get an error
   if (message.discarded || message.malformed) return [...answers.values()];
   const outcomes = outcomesIn(message);
   return [...answers].flatMap(([element, answer]) => (outcomes.has(element) ? [answer] : []));
 }
 
-/** The response that something at `path` is part of. */
+/** The response that contains `path`. */
 export function answerAt(answers: readonly Answer[], path: readonly (string | number)[]): Answer | undefined {
   return answers.find(({ base }) => base.every((key, index) => key === path[index]));
 }
 
 /**
- * The id under which a request is known that an answer names. Some servers answer 2 as "2", and the official SDKs take
- * that for the same.
+ * The id that a request is known under when an answer names it. Some servers answer 2 as "2", and the official SDKs
+ * accept that.
  * @param id as JSON text
  */
 export function knownId(known: { has(id: string): boolean }, id: string): string {
@@ -53,7 +53,7 @@ function otherSpelling(id: string): string | undefined {
   return id.startsWith('"') && INTEGER.test(inner) ? inner : undefined;
 }
 
-/** Where a message, or an element of a batch, has a result or an error. */
+/** Paths of the messages, single or in a batch, that have a result or an error. */
 function outcomesIn(message: HeldMessage): Set<string> {
   const outcomes = new Set<string>();
   for (const { name, path } of message.ranges) {

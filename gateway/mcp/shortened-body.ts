@@ -5,32 +5,32 @@ import type { JsonPath } from '../ports/json.js';
 import { createReader, type MessageReader } from '../wire/json/reader.js';
 import { ARGUMENT_TREE, argumentTooLarge, LONG_STRING, longestSpelling, readingError } from './body-meter.js';
 
-/** A string in a call's arguments that is longer than may stand there. */
+/** A string in a call's arguments that exceeds its limit. */
 export interface TooLongArgument {
   /** Below the arguments. */
   path: JsonPath;
-  /** Bytes of the file that it spells, if it is base64. */
+  /** Bytes of the file that it encodes, if it is base64. */
   size: number;
 }
 
-/** Where a data: URI tells its type: what comes before the base64 is shorter than this. */
+/** Where to look for a data: URI's type: the part before the base64 is shorter than this. */
 const HEAD = 1024;
 
 /**
- * A client's message with a file that is too long to stand in it, read on to its end without that: its sender is a
- * model that wants to hear what to do instead, as an answer to its call, whose id often comes last. Long strings of the
- * arguments are empty in what is left.
+ * Reads a client's message with a file that is too long for it to the end, without the file. Its sender is a model,
+ * which needs to be told what to do instead, in an answer to its call, whose id often comes last. Long strings in the
+ * arguments are left empty.
  */
 export class ShortenedBody {
-  /** The first string that is too long, once its end has come. */
+  /** The first string that is too long, set at its end. */
   tooLong: TooLongArgument | undefined;
   readonly #reader: MessageReader;
   readonly #limits: Limits;
   readonly #messages: Buffer[] = [];
 
   /**
-   * @param held counts what is left, and is released by the caller
-   * @param mostRead the most bytes of one string
+   * @param held counts the rest of the message; released by the caller
+   * @param mostRead most bytes of one string
    */
   constructor(limits: Limits, held: HeldRequest, mostRead: number) {
     this.#limits = limits;
@@ -39,7 +39,6 @@ export class ShortenedBody {
     let holding = 0;
     this.#reader = createReader('json', {
       tree: ARGUMENT_TREE,
-      maxHeld: Number.POSITIVE_INFINITY,
       maxDepth: limits.depth,
       slotMin: LONG_STRING,
       handler: {
@@ -85,7 +84,7 @@ export class ShortenedBody {
     }
   }
 
-  /** What is left, when the last byte has come. @throws GatewayError `json_malformed` */
+  /** The rest of the message, after the last byte. @throws GatewayError `json_malformed` */
   whole(): Buffer {
     try {
       this.#reader.end();
@@ -96,7 +95,7 @@ export class ShortenedBody {
   }
 }
 
-/** What a long string spells, as far as its first and its last characters tell. */
+/** The size of a long string's content, estimated from its first and last characters. */
 class Spelling {
   length = 0;
   #head = '';

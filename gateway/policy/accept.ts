@@ -1,6 +1,6 @@
 /**
- * Names of one and the same type, or of types that systems give to the same files: Windows calls CSV what it opens with
- * Excel. Each type stands in one group at most.
+ * Names of one type, or of types that systems give to the same files: Windows gives CSV the type of Excel's files. Each
+ * type is in at most one group.
  */
 const ALIKE: readonly (readonly string[])[] = [
   [
@@ -37,7 +37,7 @@ const ALIKE: readonly (readonly string[])[] = [
 
 const FIRST_OF = new Map(ALIKE.flatMap((names) => names.map((name) => [name, names[0] as string] as const)));
 
-/** What "some bytes" is called: in a list of what is accepted it stands for any file. */
+/** Types that mean "some bytes"; in a list of accepted types they mean any file. */
 const ANYTHING = new Set([
   '*',
   '*/*',
@@ -50,17 +50,17 @@ const ANYTHING = new Set([
 
 const TEXTUAL = /^text\/|^application\/(?:.*[+.-])?(?:json|xml|yaml|javascript|ndjson|sql|toml|graphql|csv)$/;
 
-/** Whether two names stand for the same type. */
+/** True when two names mean the same type. */
 export function isSameType(one: string, other: string): boolean {
   return (FIRST_OF.get(one) ?? one) === (FIRST_OF.get(other) ?? other);
 }
 
-/** Whether a list that holds this type says nothing of the files it takes. */
+/** True when an accept list with this type says nothing about the files. */
 export function isAnyType(type: string): boolean {
   return ANYTHING.has(essence(type));
 }
 
-/** Whether a file fits one media type, or `image/*`; the names of types are compared as people mix them up. */
+/** True when a file fits one media type, or `image/*`. Types that are commonly confused count as one. */
 export function fitsType(wanted: string, mimeType: string): boolean {
   const [entry, type] = [essence(wanted), essence(mimeType)];
   if (ANYTHING.has(entry) || isSameType(entry, type)) return true;
@@ -68,21 +68,21 @@ export function fitsType(wanted: string, mimeType: string): boolean {
   return entry === 'text/plain' && type.startsWith('text/');
 }
 
-/** Whether files of a type are texts whose first bytes seldom show more than that. */
+/** True for text types, which first bytes rarely tell apart. */
 export function isTextual(type: string): boolean {
   return TEXTUAL.test(essence(type));
 }
 
 /**
- * Whether a file fits `accept` (SEP-2356): media types are compared without parameters and case; `image/*` takes every
- * subtype; an extension is only a hint for file pickers, so a list of nothing but extensions takes anything.
+ * True when a file fits `accept` (SEP-2356). Media types are compared without parameters and case; `image/*` takes
+ * every subtype; an extension is only a hint for file pickers, so a list of only extensions takes anything.
  */
 export function isAccepted(accept: readonly string[] | undefined, mimeType: string): boolean {
   const types = accept?.filter((entry) => entry.includes('/')) ?? [];
   return types.length === 0 || types.some((entry) => fitsType(entry, mimeType));
 }
 
-/** `IMAGE/PNG; charset=x` as `image/png`. */
+/** Turns `IMAGE/PNG; charset=x` into `image/png`. */
 export function essence(mimeType: string): string {
   return (mimeType.split(';', 1)[0] as string).trim().toLowerCase();
 }

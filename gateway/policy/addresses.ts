@@ -1,60 +1,60 @@
 import ipaddr from 'ipaddr.js';
 
-/** Presigned URLs have one or two thousand characters; servers take heads of 8 to 16 KiB. */
+/** Presigned URLs have one or two thousand characters; servers take request heads of 8 to 16 KiB. */
 const MAX_URL_CHARACTERS = 8192;
 
 /** RFC 1035 §2.3.4. */
 const MAX_NAME_CHARACTERS = 253;
 
-/** What decides whether an address that a peer named may be asked. */
+/** Rules for the addresses that a peer names. */
 export interface AddressRules {
-  /** `host` (at https's own port), `host:port`, or the same with `*.` in front. Undefined means every public one. */
+  /** `host` (at https's own port) or `host:port`, either with `*.` in front. Undefined allows every public host. */
   readonly allowedHosts?: readonly string[] | undefined;
   /** Origin of the upstream that named the address. */
   readonly ownOrigin?: string | undefined;
   /** Further origins that the operator lets this upstream name. */
   readonly origins?: readonly string[] | undefined;
-  /** Ports of this machine at which Wharf itself listens: its health, its metrics and its links are for others. */
+  /** Ports of this machine where Wharf itself listens. Its health, metrics and links are not for upstreams. */
   readonly ownPorts?: readonly number[] | undefined;
 }
 
 /**
- * What a target's addresses may be:
+ * Which addresses a target may have:
  * - `public`: public ones;
- * - `own`: private ones too, since the MCP connection goes to this host and port, or the operator has named them;
+ * - `own`: private ones too, because the MCP connection goes to this host and port, or the operator has named them;
  * - `loopback`: loopback ones, for the same reason.
  */
 export type Standing = 'public' | 'own' | 'loopback';
 
-/** A URL that may be asked, taken apart. */
+/** An allowed URL, taken apart. */
 export interface Target {
   readonly secure: boolean;
-  /** A lower-case name without a dot at its end, or a literal address without brackets. */
+  /** A lower-case name without a trailing dot, or a literal address without brackets. */
   readonly host: string;
   readonly literal: boolean;
   readonly port: number;
-  /** As the Host header says it. */
+  /** The value of the Host header. */
   readonly authority: string;
-  /** Path and query, byte for byte as they were written wherever that is legal: they may be signed. */
+  /** Path and query, byte for byte as written wherever that is legal, because they may be signed. */
   readonly path: string;
   readonly standing: Standing;
-  /** Wharf itself listens at this port, so that the host must not be this machine. */
+  /** Wharf itself listens at this port, so the host must not be this machine. */
   readonly isOwnPort: boolean;
 }
 
 export interface Refusal {
   readonly kind: 'refused';
-  /** Public: nothing of the URL's path and query, and no address that a name stands for. */
+  /** Public: holds nothing of the URL's path and query, and no resolved address. */
   readonly reason: string;
   readonly host?: string;
   /** For the log. */
   readonly detail?: string;
 }
 
-/** Judges a URL before its name is resolved. Literal addresses are judged here, since nobody looks them up later. */
+/** Judges a URL before its name is resolved. Literal addresses are judged here, because they are never resolved. */
 export function judgeUrl(text: string, rules: AddressRules): { kind: 'allowed'; target: Target } | Refusal {
   if (text.length > MAX_URL_CHARACTERS) return refused(`it is longer than ${MAX_URL_CHARACTERS} characters`);
-  // URL parsers drop these or turn them into slashes, and not all of them do
+  // some URL parsers drop these, some turn them into slashes
   if (hasUnsafeCharacters(text)) return refused('it holds blanks, control characters or backslashes');
   if (!URL.canParse(text)) return refused('it is not a URL');
   const url = new URL(text);
@@ -68,7 +68,7 @@ export function judgeUrl(text: string, rules: AddressRules): { kind: 'allowed'; 
   if (host.length > MAX_NAME_CHARACTERS || !/^(?:[a-z0-9._-]+|[0-9a-f:.]+)$/.test(host)) {
     return refused('its host name is not valid');
   }
-  // the URL parser has brought every spelling of an IPv4 address (octal, short, full-width…) to four decimal numbers
+  // the URL parser has normalised every spelling of an IPv4 address (octal, short, full-width…) to four decimal numbers
   const literal = host.includes(':') || /^\d+\.\d+\.\d+\.\d+$/.test(host);
   const bracketed = host.includes(':') ? `[${host}]` : host;
   const named = url.port === '' ? bracketed : `${bracketed}:${url.port}`;
@@ -93,8 +93,8 @@ export function judgeUrl(text: string, rules: AddressRules): { kind: 'allowed'; 
 }
 
 /**
- * Judges where a redirect leads. Only the same host and port may be asked, and never less safely than before: at another
- * port another service answers, which on loopback may be anybody's.
+ * Judges a redirect. It must stay on the same host and port, and must not be less secure: another port is another
+ * service, and on loopback possibly another user's.
  */
 export function judgeRedirect(
   location: string,
@@ -110,7 +110,7 @@ export function judgeRedirect(
   if (isSameScheme && hostOf(next) === from.host && portOf(next) !== from.port) {
     return refused('it redirects to another port', from.authority);
   }
-  // A full URL is judged as it is written: its path may be signed too.
+  // A full URL is judged as written, because its path may be signed too.
   const judged = judgeUrl(/^https?:/i.test(location) ? location : next.href, rules);
   if (judged.kind === 'refused') return { ...judged, reason: `it redirects, and there ${judged.reason}` };
   if (judged.target.host !== from.host) return refused('it redirects to another host', from.authority);
@@ -119,7 +119,7 @@ export function judgeRedirect(
   return judged;
 }
 
-/** Judges what a name stands for. Every address counts, for which of them is used is not known beforehand. */
+/** Judges the addresses that a name resolves to. All of them count, because any of them may be used. */
 export function judgeAddresses(target: Target, addresses: readonly string[]): Refusal | undefined {
   const fits = { public: isPublic, own: isPublicOrInner, loopback: isLoopback }[target.standing];
   const wrong = addresses.find((address) => !fits(address) || (target.isOwnPort && isLoopback(address)));
@@ -131,7 +131,7 @@ export function judgeAddresses(target: Target, addresses: readonly string[]): Re
   return { ...refused(reason, target.authority), detail: `${target.host} is ${wrong} (${rangeOf(wrong)})` };
 }
 
-/** True for an address that anybody on the internet can have: no special range of IANA's, nothing that embeds IPv4. */
+/** True for an address in public use: outside IANA's special ranges, and without an embedded IPv4 address. */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address) || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
@@ -144,8 +144,8 @@ export function isPublic(address: string): boolean {
 }
 
 /**
- * What a server inside may have. Not link-local: a name that suddenly stands for 169.254.169.254 means a cloud's
- * metadata service, which gives credentials away.
+ * Ranges for servers on a private network. Not link-local: a name that suddenly resolves to 169.254.169.254 means a
+ * cloud's metadata service, which gives out credentials.
  */
 const INNER: readonly string[] = ['loopback', 'private', 'uniqueLocal', 'carrierGradeNat'];
 
@@ -157,12 +157,12 @@ function isLoopback(address: string): boolean {
   return rangeOf(address) === 'loopback';
 }
 
-/** The name of the range; an IPv4 address inside an IPv6 one is taken out. */
+/** Name of the address's range; an IPv4 address embedded in IPv6 is extracted first. */
 function rangeOf(address: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).range() : 'malformed';
 }
 
-/** Scheme, host and port must agree: at another port of the same machine another service answers, perhaps anybody's. */
+/** Scheme, host and port must agree: another port of the same machine is another service, possibly another user's. */
 function standingOf(url: URL, { ownOrigin, origins = [] }: AddressRules): Standing {
   const host = hostOf(url);
   const isNamed = [ownOrigin, ...origins].some((text) => {
@@ -178,7 +178,7 @@ function standingOf(url: URL, { ownOrigin, origins = [] }: AddressRules): Standi
   return isLoopbackHost(host) ? 'loopback' : 'own';
 }
 
-/** The usual names of this machine for itself are one: which of them a server writes is chance. */
+/** A machine's usual names for itself count as one: servers write any of them. */
 function machineOf(host: string): string {
   return host === '127.0.0.1' || host === '::1' ? 'localhost' : host;
 }
@@ -208,7 +208,7 @@ function isAllowed(allowed: readonly string[], asked: string, literal: boolean):
   });
 }
 
-/** Legal characters of RFC 3986 pass as they are; anything else as the URL standard encodes it. */
+/** Keeps the legal characters of RFC 3986 as written; encodes anything else by the URL standard. */
 function pathOf(text: string, url: URL): string {
   if (!/^[\w.~:/?#[\]@!$&'()*+,;=%-]+$/.test(text)) return url.pathname + url.search;
   const written = text.replace(/^[a-z]+:\/\/[^/?#]+/i, '').replace(/#.*$/, '');

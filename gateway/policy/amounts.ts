@@ -1,6 +1,6 @@
 /**
- * Sizes and times as people and models read them. Every text of Wharf's that is not about the config spells them here:
- * decimal units, which are what browsers, file managers and most models mean by MB.
+ * Spells sizes and times for people and models. Every text of Wharf that is not about the config uses these: decimal
+ * units, which browsers, file managers and most models mean by MB.
  */
 
 const SIZE_UNITS = [
@@ -20,12 +20,12 @@ export function sizeText(bytes: number): string {
   return spelled(bytes, Math.round);
 }
 
-/** The most that is taken. Never rounded up: a file of the size that is told here fits. */
+/** Spells an upper limit. Never rounds up, so a file of the size shown fits. */
 export function mostText(bytes: number): string {
   return spelled(bytes, Math.floor);
 }
 
-/** A bound and what passes it, in numbers that differ: in bytes where the units would spell both alike. */
+/** Spells a limit and the amount that passes it so that they differ: in bytes when the units would spell both alike. */
 export function contrast(allowed: number, actual: number): { allowed: string; actual: string } {
   const short = { allowed: mostText(allowed), actual: sizeText(actual) };
   return short.allowed === short.actual ? { allowed: plain(allowed), actual: plain(actual) } : short;

@@ -6,8 +6,8 @@ interface Rule {
 }
 
 /**
- * The rule that forbids a file of one server to be given to another, undefined when nothing does. The first rule that
- * matches decides; what no rule speaks of is allowed: both servers act for the same principal.
+ * The first rule that matches, if it forbids giving a file of one server to another; undefined when the handoff is
+ * allowed. Without a matching rule it is: both servers act for the same principal.
  * @param from the server the file came from; empty for an upload, which is the caller's own
  */
 export function forbiddenBy(rules: readonly Rule[], from: string, to: string): Rule | undefined {

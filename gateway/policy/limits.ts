@@ -1,6 +1,6 @@
 /**
- * Every number that bounds Wharf, with its unit. Sizes are bytes, times milliseconds. The names are the config's, and
- * an error that a limit causes names it as `limits.<name>` or `timeouts.<name>`.
+ * Every number that bounds Wharf, with its unit: sizes in bytes, times in milliseconds. The names are the config's; an
+ * error caused by a limit names it as `limits.<name>` or `timeouts.<name>`.
  */
 export interface Limits {
   /** A request's JSON-RPC message without its files. */
@@ -9,50 +9,55 @@ export interface Limits {
   response: number;
   /** Decoded size up to which an image stays inline in a tool result. */
   inlineImage: number;
-  /** The same for audio, embedded blobs and everything else. */
+  /** Decoded size up to which audio, an embedded blob or anything else stays inline in a tool result. */
   inlineOther: number;
   /** Decoded size up to which a `resources/read` blob passes unchanged. */
   inlineResource: number;
   /** Decoded size up to which a client may send a file inline in an argument. */
   inlineArgument: number;
-  /** Any one file. */
+  /** Size of a single file. */
   file: number;
   /** Files cut out of one message, or handed over with one. */
   files: number;
-  /** Files in one argument that is a list, where the tool itself names no number. */
+  /** Files in an argument that is a list, when the tool itself sets no number. */
   filesPerArgument: number;
-  /** All messages held at one time, whole process. */
+  /** All messages held at one time, in the whole process. */
   held: number;
-  /** All part buffers of the object store at one time, whole process. */
+  /** All part buffers of the object store at one time, in the whole process. */
   partMemory: number;
-  /** The part of `held`, `partMemory`, `processes`, `connections`, `sessions` and the state's keys that one may take. */
+  /**
+   * The part of `held`, `partMemory`, `processes`, `connections`, `sessions` and the state's keys that one owner may
+   * take.
+   */
   share: number;
-  /** Bytes per second that a peer in the middle of something must send, after `timeouts.grace`; 0 is none. */
+  /** Bytes per second that a peer must send while it owes bytes, after `timeouts.grace`; 0 sets no rate. */
   leastRate: number;
   /** Raw spelling kept of a provisional cut that is not canonical base64. */
   spool: number;
   /** How deep a message may nest. */
   depth: number;
-  /** Values (members, items and what they stand in) of which something in a message may be made to be looked into. */
+  /** Values (members, items and containers) in a part of a message that Wharf parses. */
   values: number;
   /** Messages of one JSON-RPC batch. */
   batch: number;
-  /** Calls that a server still works on although their client has gone: of one session over stdio or legacy SSE. */
+  /** Calls per session (stdio, legacy SSE) that a server still works on after their client has gone. */
   abandoned: number;
   /** Child processes of one stdio server. */
   processes: number;
   /** Requests under way to one HTTP server, streams included. */
   connections: number;
-  /** Connections of clients open at one time, whole process. */
+  /** Client connections open at one time, in the whole process. */
   sockets: number;
   /** What a client declares in `initialize`. */
   capabilities: number;
-  /** Downloads that Wharf itself streams at one time, whole process. */
+  /** Downloads that Wharf itself streams at one time, in the whole process. */
   downloads: number;
-  /** Memory that may be kept of what servers declare of their tools, whole process. */
+  /** Memory for what servers declare about their tools, in the whole process. */
   catalog: number;
-  /** Sessions at one time, of the whole process. */
+  /** Sessions at one time, in the whole process. */
   sessions: number;
+  /** Calls that wait for a person at one time, whole process. */
+  questions: number;
   /** How many times larger than its encoding a compressed answer may be. */
   codingRatio: number;
 }
@@ -60,11 +65,11 @@ export interface Limits {
 export interface Timeouts {
   /** Wait for a place in a bounded queue. */
   queue: number;
-  /** No bytes while some are due: inside a message, a file, a request body; or a client that takes none of its answer. */
+  /** No bytes while some are due: in a message, a file or a request body; or a client that does not read its answer. */
   idle: number;
-  /** By which a peer may fall behind `limits.leastRate`. */
+  /** How far a peer may fall behind `limits.leastRate`. */
   grace: number;
-  /** One try to upload a file, from its first byte to its last. */
+  /** One attempt to upload a file, from its first byte to its last. */
   upload: number;
   /** From the request to the head of the upstream's answer. */
   upstream: number;
@@ -74,8 +79,12 @@ export interface Timeouts {
   state: number;
   /** Running exchanges may finish this long after SIGTERM. */
   drain: number;
-  /** A session without any exchange ends after this; its stdio process ends with it. */
+  /** A session without an exchange ends after this time, and its stdio process with it. */
   session: number;
+  /** How long a call waits for the file that a person was asked for. */
+  elicitation: number;
+  /** How long one request of such a call waits, if the client repeats the call until the file is there. */
+  elicitationRound: number;
 }
 
 const KIB = 1024;
@@ -109,6 +118,7 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   downloads: 500,
   catalog: 64 * MIB,
   sessions: 10_000,
+  questions: 500,
   codingRatio: 100,
 };
 
@@ -122,4 +132,6 @@ export const DEFAULT_TIMEOUTS: Readonly<Timeouts> = {
   state: 500,
   drain: 30 * SECOND,
   session: 60 * MINUTE,
+  elicitation: 5 * MINUTE,
+  elicitationRound: 30 * SECOND,
 };

@@ -1,19 +1,19 @@
 import type { JsonObject, JsonValue } from './json.js';
 
-/** What a client has said of itself. */
+/** What a client has declared about itself. */
 export interface ClientFacts {
   /** The negotiated MCP version, such as `2025-06-18`. */
   protocolVersion: string;
   capabilities: JsonObject;
-  /** `clientInfo.name`, where it is known. */
+  /** `clientInfo.name`, if known. */
   name?: string;
-  /** It speaks MCP over stdio, where an answer can only be JSON. */
+  /** The client speaks MCP over stdio, where an answer can only be JSON. */
   isOverStdio?: true;
-  /** Dialects that the operator says it speaks (`clients:`), for clients that cannot declare it themselves. */
+  /** Dialects of a client that cannot declare them itself, configured by the operator (`clients:`). */
   dialects?: readonly string[];
 }
 
-/** The error of a JSON-RPC answer. */
+/** The error of a JSON-RPC response. */
 export interface RpcError {
   code: number;
   message: string;

@@ -1,6 +1,7 @@
 import type { Limits } from '../policy/limits.js';
 import type { ClientFacts } from './client.js';
 import type { FileClaims, FileRef } from './file.js';
+import type { FileAsking } from './file-question.js';
 import type { FileSlot } from './file-slot.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue } from './json.js';
 import type { ResourceStreaming } from './resource-streaming.js';
@@ -8,25 +9,23 @@ import type { ResourceStreaming } from './resource-streaming.js';
 export type { JsonObject, JsonPatch, JsonPath, JsonValue } from './json.js';
 
 /**
- * What kind of object a file stands in, which decides its limits and what may replace it:
- * - `content`: one block of a tool result's `content[]`; any number of blocks may take its place;
- * - `prompt`: the one content block of a prompt message; exactly one block takes its place;
- * - `resource`: one item of `resources/read`'s `contents[]`; exactly one item takes its place.
+ * The kind of object that holds a file. It decides the file's limits and what may replace the object:
+ * - `content`: one block of a tool result's `content[]`; any number of blocks may replace it;
+ * - `prompt`: the one content block of a prompt message; exactly one block replaces it;
+ * - `resource`: one item of `resources/read`'s `contents[]`; exactly one item replaces it.
  */
 export type HolderKind = 'content' | 'prompt' | 'resource';
 
-/** A place in an upstream's message where a file may stand. */
+/** A place in an upstream's message where a file may be. */
 export interface SlotPlace {
   /** Name of the place, unique among all dialects: `<dialect>/<place>`. */
   readonly name: string;
-  /**
-   * Where the string stands, below the `result` of an answer: `content[].data`. Dots nest, `[]` is every item.
-   */
+  /** Path of the string below the `result` of an answer: `content[].data`. Dots nest, `[]` is every item. */
   readonly path: string;
-  /** Where the object that is replaced stands, a beginning of `path`: `content[]`. */
+  /** Path of the object that is replaced, a prefix of `path`: `content[]`. */
   readonly holder: string;
   readonly kind: HolderKind;
-  /** `base64`: the whole string. `dataUri`: the string is a file only if it is wholly a base64 `data:` URI. */
+  /** `base64`: the whole string. `dataUri`: the string is a file only if all of it is a base64 `data:` URI. */
   readonly encoding: 'base64' | 'dataUri';
 }
 
@@ -36,43 +35,43 @@ export interface Preview {
   /** Pixels. */
   width: number;
   height: number;
-  /** Pixels of the image itself. */
+  /** Pixels of the original image. */
   source: { width: number; height: number };
 }
 
-/** A stored file about to be written into a message. */
+/** A stored file that is about to be written into a message. */
 export interface OutgoingFile {
   ref: FileRef;
   preview?: Preview;
-  /** What a model can do with its handle; absent: nothing that it has been shown. */
+  /** What a model can do with the file's handle; absent when it has been shown no tool for it. */
   uses?: HandleUses;
 }
 
-/** What takes a handle. */
+/** The tools that take a handle. */
 export interface HandleUses {
-  /** Some tool takes files. */
+  /** True when some tool takes files. */
   isTaken: boolean;
-  /** Name of the tool that gives new links. */
+  /** Name of the tool that issues new links. */
   linkTool?: string;
 }
 
-/** Mine, with what the holder says of the file, or not a file at all. */
+/** Either the dialect's own, with what the holder says about the file, or not a file. */
 export type SlotReading = { kind: 'mine'; claims: FileClaims; inlineLimit: 'image' | 'other' } | { kind: 'not-mine' };
 
 /** A value that a client put into a file slot. */
 export type ArgumentReading =
-  /** A handle of Wharf's, or what claims to be one. */
+  /** A handle of Wharf's, not yet checked. */
   | { kind: 'handle'; uri: string }
-  /** An address: a download link of Wharf's own, or nothing that will be followed. */
+  /** An address: a download link of Wharf's. Any other address is not followed. */
   | { kind: 'link'; url: string }
-  /** An address of somebody else's that the client's host vouches for, to be fetched under the rules for that. */
+  /** A foreign address that the client's host vouches for, fetched under the rules for that. */
   | { kind: 'remote'; url: string; claims: FileClaims }
   | { kind: 'dataUri'; text: string; claims: FileClaims }
   | { kind: 'base64'; text: string; claims: FileClaims }
   | { kind: 'text'; text: string; claims: FileClaims }
   | { kind: 'invalid'; reason: FileReason; text: string };
 
-/** Why a file is refused; SEP-2631's words, and in their style what it has none for. */
+/** Why a file is refused: SEP-2631's words, and further ones in their style. */
 export type FileReason =
   | 'maxSizeExceeded'
   | 'mimeTypeNotAccepted'
@@ -99,27 +98,36 @@ export type FileReason =
   | 'tooManyFiles'
   | 'tooFewFiles';
 
+/** An argument that a tool declares as a file. */
+export interface DeclaredFile {
+  path: readonly string[];
+  /** The word that does. */
+  by: string;
+}
+
 /** A slot in a tool that is shown to a client. */
 export interface ShownSlot {
   slot: FileSlot;
-  /** Of one among the tool's top-level arguments, by nature or because it was lifted there: the argument's name. */
+  /** Name of the argument, if it is a top-level argument of the tool, by nature or because it was lifted there. */
   name?: string;
-  /** Where its schema stands below the tool; local references on the way have been resolved. */
+  /** Path of its schema below the tool, with local references resolved. */
   at: JsonPath;
   schema: JsonObject;
-  /** The same as the server declared it, before any dialect. */
+  /** The slot's schema as the server declared it, before any dialect changed it. */
   declared: JsonObject;
-  /** Bytes: what can really be handed over, all limits considered. */
+  /** Bytes: largest file that can really be handed over, all limits considered. */
   maxSize: number;
-  /** Bytes: the same inside a call. */
+  /** Bytes: largest file that can be sent inside a call. */
   maxInline: number;
-  /** Of an array: the most files it takes. */
+  /** For an array: the most files it takes. */
   maxItems?: number;
-  /** Name of the tool that gives an upload link, where there is one. */
+  /** The tool's own schema does not say so. */
+  lacksMaxItems?: true;
+  /** Name of the tool that issues upload links, if there is one. */
   uploadTool?: string;
 }
 
-/** A file argument that cannot be used, told before the server is asked. */
+/** A file argument that cannot be used, refused before the server is asked. */
 export interface FileRefusal {
   reason: FileReason;
   /** Dotted, with indexes: `pages[2].data`. */
@@ -132,17 +140,17 @@ export interface FileRefusal {
   actualType?: string;
 }
 
-/** Bytes to be moved between Wharf and an address that an upstream named. */
+/** Bytes to move between Wharf and an address that an upstream named. */
 export interface TransferDescriptor {
   method: 'GET' | 'PUT' | 'POST';
   url: string;
   headers: Record<string, string>;
   multipart?: { fileField: string; fields: Record<string, string> };
-  /** When it is over, milliseconds since the Unix epoch by the upstream's clock; absent where that is not said. */
+  /** When it expires, milliseconds since the Unix epoch by the upstream's clock; absent if unknown. */
   expiresAt?: number;
 }
 
-/** What an upstream is told of a file before it is uploaded there. */
+/** Facts about a file that an upstream gets before the upload. */
 export interface FileFacts {
   name: string;
   mimeType: string;
@@ -151,7 +159,7 @@ export interface FileFacts {
   digest: string;
 }
 
-/** A request of Wharf's own to a peer. */
+/** A request that Wharf itself sends to a peer. */
 export interface OwnRequest {
   method: string;
   params: JsonObject;
@@ -159,9 +167,9 @@ export interface OwnRequest {
 
 /** A file that an upstream keeps and only names in a result. */
 export interface RemoteFile {
-  /** The object that names it, below the result. */
+  /** Path of the object that names it, below the result. */
   path: JsonPath;
-  /** `value`: it is an object in structuredContent, which keeps its shape. */
+  /** `value`: the object is in structuredContent and keeps its shape. */
   kind: HolderKind | 'value';
   /** The upstream's own URI. */
   uri: string;
@@ -169,7 +177,10 @@ export interface RemoteFile {
   size?: number;
   /** SHA-256, base64url without padding. */
   digest?: string;
-  /** An object in structuredContent that may be something else: what the server does not give out stays as it is. */
+  /**
+   * The object in structuredContent may be something else. If the server does not give out a file for it, it stays
+   * unchanged.
+   */
   isGuess?: boolean;
 }
 
@@ -180,11 +191,11 @@ export interface TransferRefusal {
   actualSize?: number;
 }
 
-/** How files are moved to and from an upstream that has a protocol of its own for it. */
+/** Moves files to and from an upstream that has a protocol of its own for it. */
 export interface RemoteTransfer {
-  /** Asked in turn, as long as the upstream does not know the method. */
+  /** Tried in turn until the upstream knows the method. */
   uploadRequests(file: FileFacts, revision: string): readonly OwnRequest[];
-  /** Where the bytes go, what stands in the argument afterwards, and what must be asked in between. */
+  /** Where the bytes go, the argument's value afterwards, and requests to make in between. */
   readUpload(
     request: OwnRequest,
     result: JsonObject,
@@ -197,26 +208,29 @@ export interface RemoteTransfer {
     request: OwnRequest,
     result: JsonObject,
   ): { descriptor: TransferDescriptor; size?: number; digest?: string } | undefined;
-  /** What the `data` of an error, or the body of an upload's answer, says of a refused file. */
+  /** Reads a refused file from the `data` of an error, or from the body of an upload's answer. */
   readRefusal(data: JsonValue | undefined): TransferRefusal | undefined;
-  /** Texts of which an answer to this method holds one wherever it names a file: a cheap look before it is parsed. */
+  /**
+   * Texts of which every answer to this method that names a file contains at least one: a cheap test before parsing.
+   */
   marks(method: string): readonly string[];
-  /** Files named in a result of the upstream's. */
+  /** Files named in a result of the upstream. */
   remoteFiles(result: JsonObject): readonly RemoteFile[];
   /**
-   * How an object of structuredContent names Wharf's file instead, below the object; an empty path is the whole.
-   * @param fixed the object must keep the members it has: its schema was declared
+   * Makes an object of structuredContent name Wharf's file instead. Paths are below the object; an empty path replaces
+   * it.
+   * @param fixed the object must keep its members, because its schema is declared
    */
   rename(value: JsonObject, file: OutgoingFile, client: ClientFacts, fixed: boolean): readonly JsonPatch[];
 }
 
-/** What a dialect's own JSON-RPC method asks of Wharf. */
+/** What a dialect's JSON-RPC method asks of Wharf. */
 export type FileOperation =
   | { kind: 'authorizeUpload'; name?: string; mimeType?: string; size?: number; digest?: string }
   | { kind: 'authorizeDownload'; uri: string }
   | { kind: 'stat'; uri: string };
 
-/** And what became of it. */
+/** The result of a file operation. */
 export type FileOutcome =
   | {
       kind: 'upload';
@@ -226,84 +240,101 @@ export type FileOutcome =
   | { kind: 'download'; uri: string; ref: FileRef }
   | { kind: 'stat'; uri: string; ref: FileRef };
 
-/** A JSON-RPC method of a dialect, which Wharf answers itself. */
+/** A JSON-RPC method of a dialect, which Wharf itself answers. */
 export interface DialectMethod {
   /** @throws GatewayError `params_invalid` */
   read(params: JsonObject): FileOperation;
   write(outcome: FileOutcome, client: ClientFacts): JsonObject;
-  /** The `data` of the error with which a file is refused; undefined: Wharf's own. */
+  /** The `data` of the error that refuses a file; undefined: Wharf's own. */
   refuse?(refusal: MethodRefusal): JsonObject | undefined;
 }
 
-/** Why a method of a dialect's was refused. */
+/** Why a method of a dialect was refused. */
 export interface MethodRefusal {
   reason: string;
   maxSize?: number;
   actualSize?: number;
 }
 
-/**
- * One way in which peers write files on the wire: pure functions around one neutral file model. No I/O, no clock.
- */
+/** One way in which peers write files on the wire: pure functions around one neutral file model. No I/O, no clock. */
 export interface Dialect {
   readonly name: string;
-  /** What speaking it means for a client, in one sentence that follows the name, for the reference of the config. */
+  /** What a client that speaks it gets, in one sentence that follows the name, for the config reference. */
   readonly about: string;
-  /** The `clientInfo.name` of a client that speaks it and cannot declare it, as `clients:` writes it. */
+  /** The `clientInfo.name`, in the syntax of `clients:`, of a client that speaks it but cannot declare it. */
   readonly undeclaredBy?: string;
-  /** Which text of the specification it follows. */
+  /** The revision of the specification that it follows. */
   readonly revision: string;
   /** Where upstreams that speak it put files. */
   readonly places: readonly SlotPlace[];
   /** True when a client with these facts understands what `write` makes. */
   spokenBy(client: ClientFacts): boolean;
-  /** Reads the holder of a file; the file's own string is empty in it. `mimeType` is a data URI's own, if it was one. */
+  /**
+   * Reads the holder of a file, in which the file's own string is empty. `mimeType` is that of a data URI, if it was
+   * one.
+   */
   read(place: SlotPlace, holder: JsonObject): SlotReading;
-  /** What takes the holder's place in a message to this client. */
+  /** What replaces the holder in a message to this client. */
   write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, client: ClientFacts): JsonObject[];
 
-  // client → upstream; a dialect leaves out what it has nothing to say to
+  // client → upstream; a dialect omits the members it does not need
 
   /**
-   * Names of the capabilities of clients that it reads, as they stand in `ClientFacts`: of a session nothing else of what
-   * its client declared is kept.
+   * Names of the client capabilities that it reads, as in `ClientFacts`. A session keeps only these of the client's
+   * declared capabilities.
    */
   readonly reads?: readonly string[];
-  /** Capabilities that Wharf declares to every upstream, since it has them whatever the client has. */
+  /** Capabilities that Wharf declares to every upstream, because it has them whatever the client has. */
   readonly declares?: JsonObject | ((limits: Limits) => JsonObject);
   /** File slots that a tool's own declaration names. */
   slotsOf?(tool: JsonObject): readonly FileSlot[];
   /**
-   * What a client sees of a tool with these slots. The dialects are asked in turn, the last one of the list first, and
-   * each sees the tool as the one before left it: paths are below the tool. A tool without slots is asked about too.
+   * Edits a tool with these slots for a client. Dialects run in reverse order of the list, and each sees the tool as
+   * the one before left it. Paths are below the tool. Also called for tools without slots.
    */
   showTool?(tool: JsonObject, slots: readonly ShownSlot[], client: ClientFacts): readonly JsonPatch[];
   /**
-   * True for a client that spells files as a server of this dialect takes them: then neither the slots it declares nor
-   * the addresses in them are touched.
+   * True for a client that spells files as a server of this dialect takes them: then neither the declared slots nor the
+   * addresses in them are changed.
    */
   passes?(client: ClientFacts): boolean;
-  /** True for a client that looks for files among a tool's top-level arguments only: nested ones are lifted for it. */
+  /** True for a client that looks for files only among a tool's top-level arguments: nested ones are lifted for it. */
   liftsArguments?(client: ClientFacts): boolean;
+  /**
+   * The arguments that a tool's own words make files in this dialect, also where those are words that Wharf makes no slot
+   * of: for `wharf inspect`, which proposes no setting for them.
+   */
+  declaredFiles?(tool: JsonObject): readonly DeclaredFile[];
+  /**
+   * A cheap look at a value that stands anywhere in a call: whether it may be a file as this dialect spells one. Where no
+   * dialect says so of any, a tool that has not been seen yet is not asked for.
+   */
+  mayHoldFile?(value: JsonValue): boolean;
   /** Reads a value in a slot; undefined when it is not written in this dialect. */
   readArgument?(value: JsonValue, slot: FileSlot): ArgumentReading | undefined;
-  /** The error with which a client that speaks this dialect wants a file refused; undefined: a tool error. */
+  /** The error that refuses a file to a client that speaks this dialect; undefined: a tool error. */
   refuse?(refusal: FileRefusal, client: ClientFacts): { code: number; message: string; data: JsonObject } | undefined;
-  /** What an upstream's own answer says of a file that it refused; undefined when it is no such answer. */
+  /** Reads a refused file from an upstream's own answer; undefined for any other answer. */
   readRefusal?(answer: { error: JsonObject } | { result: JsonObject }): FileRefusal | undefined;
   readonly methods?: Readonly<Record<string, DialectMethod>>;
-  /** What a client is told besides of the server's capabilities, below them: in `initialize` and `server/discover`. */
+  /**
+   * Edits the server's capabilities for a client, in `initialize` and `server/discover`. Paths are below the
+   * capabilities.
+   */
   showServer?(capabilities: JsonObject, client: ClientFacts): readonly JsonPatch[];
   /**
-   * A structuredContent for a tool's result with files that has none, of a tool that declares none; and what takes the
-   * place of an object in one that names a single file.
+   * A structuredContent for a result with files, if it has none and the tool declares none; and the replacement for an
+   * object in structuredContent that names a single file.
    */
   structure?(files: readonly OutgoingFile[], client: ClientFacts): JsonObject | undefined;
   readonly transfer?: RemoteTransfer;
 
+  /** How a client that speaks it is asked for a file that a call lacks. */
+  readonly asks?: FileAsking;
+
   // resources
 
-  /** Members that an entry of a resource or template list gets for this client; undefined: lists pass as they came. */
+  /** Changes an entry of a resource or template list for this client; undefined when lists pass unchanged. */
   showResources?(client: ClientFacts): ((entry: JsonObject) => JsonObject) | undefined;
   readonly streaming?: ResourceStreaming;
 }

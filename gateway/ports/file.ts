@@ -1,10 +1,10 @@
-/** The pointer to a file that goes into a message: its name, its link, and how long the link lives. */
+/** The pointer to a file that goes into a message: its name, its link, and the link's lifetime. */
 export interface FileRef {
   /** The handle, `mcp-file://<gatewayId>/<id>`. A name, not a credential. */
   uri: string;
   /** The download link, a bearer right. */
   url: string;
-  /** A link of Wharf's own, in at most some 100 characters, which a model can repeat. */
+  /** A link of Wharf's own of at most some 100 characters, which a model can repeat. */
   link: ShortLink;
   name: string;
   mimeType: string;
@@ -22,14 +22,14 @@ export interface ShortLink {
   /** When it stops working, RFC 3339. */
   expiresAt: string;
   ttlSeconds: number;
-  /** It works as long as the file is kept, which each use prolongs: then it expires at that time at the earliest. */
+  /** The link works as long as the file is kept. Each use prolongs that, so `expiresAt` is the earliest expiry. */
   lasts: boolean;
 }
 
-/** What a server said of the bytes, before anything is known about them. */
+/** What a server says about the bytes, before Wharf has read them. */
 export interface FileClaims {
   name?: string;
   mimeType?: string;
-  /** The URI under which the server itself knows it. */
+  /** The server's own URI of the file. */
   uri?: string;
 }

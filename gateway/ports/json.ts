@@ -1,9 +1,9 @@
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
 export type JsonObject = { [key: string]: JsonValue };
-/** Where a value stands: keys, and indexes of arrays. */
+/** Path of a value: keys, and indexes of arrays. */
 export type JsonPath = readonly (string | number)[];
 
-/** A member of a JSON document that is set, or removed where the value is undefined. Its parents are made. */
+/** Sets a member of a JSON document, or removes it when the value is undefined. Creates missing parents. */
 export interface JsonPatch {
   path: JsonPath;
   value: JsonValue | undefined;

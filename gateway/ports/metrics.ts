@@ -20,7 +20,8 @@ export type CounterName =
   | 'wharf_downloads_total'
   | 'wharf_uploads_total'
   | 'wharf_swept_objects_total'
-  | 'wharf_ended_sessions_total';
+  | 'wharf_ended_sessions_total'
+  | 'wharf_questions_total';
 
 export type HistogramName = 'wharf_exchange_seconds';
 
@@ -38,4 +39,5 @@ export type GaugeName =
   | 'wharf_requests_of_one_principal'
   | 'wharf_downloads'
   | 'wharf_catalog_bytes'
-  | 'wharf_client_connections';
+  | 'wharf_client_connections'
+  | 'wharf_waiting_calls';

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Clock } from './clock.js';
 import type { Log } from './log.js';
 
-/** What a store tells about one object. */
+/** Facts about one object. */
 export interface ObjectStat {
   key: string;
   /** Bytes. */
@@ -18,28 +18,77 @@ export interface ByteRange {
 }
 
 /**
- * One object being written. Nothing half-written is ever readable: an object appears whole, at `commit` or, where a
- * store takes one part in a single request, with its last `write`. Nothing stays behind after `abort` has resolved.
- * Calls are made one after the other.
+ * One object being written. A half-written object is never readable: it appears whole, at `commit` or, if a store takes
+ * one part in a single request, with its last `write`. After `abort` has resolved nothing is left. Calls are made one
+ * after the other.
  */
 export interface ObjectWriter {
   /**
-   * Stores the next part. The caller leaves `part` untouched until the promise resolves, so one buffer serves a whole
+   * Stores the next part. The caller does not change `part` until the promise resolves, so one buffer serves a whole
    * file. Every part but the last holds exactly `partSize` bytes.
-   * @param last true on the final part; a store may then send an object of one part in a single request
+   * @param last true for the final part; a store may then send an object of one part in a single request
    */
   write(part: Buffer, last: boolean): Promise<void>;
   /**
-   * Makes the object readable and durable. A file of no bytes is one `write` of an empty last part. A store whose
-   * answer was lost finds out what happened before it resolves or rejects.
+   * Makes the object readable and durable. An empty file is one `write` of an empty last part. A store whose answer was
+   * lost finds out what happened before this resolves or rejects.
    */
   commit(): Promise<void>;
   /**
-   * Removes whatever was stored so far. Safe to call at any time and again, also after a failed `commit`; after a
-   * successful one it does nothing (`remove` is for that). Rejects when the store cannot be reached: what is left
-   * then goes with the next sweep.
+   * Removes everything stored so far. Safe at any time and repeatedly, also after a failed `commit`; after a successful
+   * one it does nothing (`remove` is for that). Rejects when the store cannot be reached; the next sweep then removes
+   * the rest.
    */
   abort(): Promise<void>;
+}
+
+/**
+ * An object whose writing can stop and continue in another process. Like any other, it is not readable before it is
+ * complete. Calls are made one after the other; `close` or `abort` always comes last.
+ */
+export interface ResumableWriter {
+  /**
+   * Stores the next part, of exactly `partSize` bytes. As with `ObjectWriter`, the caller does not change it meanwhile.
+   */
+  write(part: Buffer): Promise<void>;
+  /**
+   * Makes what was written durable, followed by `rest`, at most a part. Called again only after the previous place has
+   * been recorded: no writer returns to a place before that one.
+   * @returns the place from which `resume` continues, at most 500 characters
+   */
+  save(rest: Buffer): Promise<string>;
+  /**
+   * Stores the last part, and makes the object readable and durable.
+   * @returns true when its bytes are certainly this writer's; otherwise another writer, from the same place, may have
+   * been first
+   */
+  finish(last: Buffer): Promise<boolean>;
+  /** Frees the writer's resources. Saved bytes stay. */
+  close(): Promise<void>;
+  /** Removes everything stored, including what was saved. */
+  abort(): Promise<void>;
+}
+
+/** A write that goes on. */
+export interface ResumedWrite {
+  writer: ResumableWriter;
+  /** The last saved bytes that are not in a part yet: the next part, `rest` or `last` begins with them. */
+  rest: AsyncIterable<Buffer>;
+  /** How many those are. */
+  restSize: number;
+}
+
+/** Writes that outlive their process. */
+export interface ResumableWrites {
+  /** Begins a write. `signal` aborts any running request. */
+  begin(key: string, signal: AbortSignal): Promise<ResumableWriter>;
+  /**
+   * Continues from the place saved last: everything written after it is dropped.
+   * @returns undefined when nothing is left of the write: it is finished, or was removed
+   */
+  resume(key: string, place: string, signal: AbortSignal): Promise<ResumedWrite | undefined>;
+  /** Removes an abandoned write. It is not an error when nothing of it is left. */
+  discard(key: string, place: string): Promise<void>;
 }
 
 export type ObjectRead =
@@ -47,7 +96,7 @@ export type ObjectRead =
   | { kind: 'missing' }
   | { kind: 'range-not-satisfiable'; size: number };
 
-/** How a presigned GET answers. Both are part of the signature. */
+/** Headers of the answer to a presigned GET. Both are part of the signature. */
 export interface PresignOptions {
   /** Seconds the URL lives, 1 … 604800 (the SigV4 maximum). */
   ttlSeconds: number;
@@ -56,37 +105,39 @@ export interface PresignOptions {
 }
 
 /**
- * Where the bytes of files are kept. Keys are made by Wharf (`[A-Za-z0-9_/-]`, at most 200 characters), never from
- * anything a peer sent. Failures of the store are `GatewayError`s `store_unavailable`, `store_full`, `store_timeout` or
- * `store_object_too_large`, also when they come out of a body half read; outcomes such as "missing" are values. A
- * signal that aborts rejects with its own reason.
+ * Keeps the bytes of files. Wharf makes the keys (`[A-Za-z0-9_/-]`, at most 200 characters), never from a peer's input.
+ * Failures of the store are `GatewayError`s `store_unavailable`, `store_full`, `store_timeout` or
+ * `store_object_too_large`, also when a body fails halfway; outcomes such as "missing" are values. An aborted signal
+ * rejects with its own reason.
  */
 export interface ObjectStore {
   readonly name: string;
-  /** Bytes of every part but the last. 5 MiB is the least that S3 takes. */
+  /** Bytes of every part but the last. S3 requires at least 5 MiB. */
   readonly partSize: number;
-  /** Begins an object. `signal` aborts any request under way; the caller still calls `abort()`. */
+  /** Begins an object. `signal` aborts any running request; the caller still calls `abort()`. */
   create(key: string, signal: AbortSignal): Promise<ObjectWriter>;
   /** Reads an object or a part of it. Destroying `body` frees the connection. */
   get(key: string, options: { range?: ByteRange; signal: AbortSignal }): Promise<ObjectRead>;
-  /** What is known of an object, `undefined` when there is none. */
+  /** Facts about an object; `undefined` when it does not exist. */
   head(key: string): Promise<ObjectStat | undefined>;
-  /** Removing what is not there is no error. */
+  /** Removing a missing object is not an error. */
   remove(key: string): Promise<void>;
   /** Every object below `prefix`, in any order. */
   list(prefix: string): AsyncIterable<ObjectStat>;
-  /** Present when clients can fetch from the store itself. Purely local, no request is made. */
+  /** Present when clients can fetch from the store itself. Purely local: makes no request. */
   presign?(key: string, options: PresignOptions): Promise<string>;
-  /** Removes unfinished writes begun before `olderThan` (ms since the epoch); returns how many. */
+  /** Present when a write can outlive the process that began it. */
+  readonly resumable?: ResumableWrites;
+  /** Removes unfinished writes begun before `olderThan` (ms since the epoch); returns the number removed. */
   removeUnfinished(olderThan: number): Promise<number>;
-  /** Creates what is missing (bucket, folder) or throws an error that says what to do. Called once at start. */
+  /** Creates what is missing (bucket, folder), or throws an error that says what to do. Called once at start. */
   prepare(): Promise<void>;
   /** Resolves when the store answers, for readiness. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What every object store is given besides its own settings. */
+/** What every object store gets besides its own settings. */
 export interface ObjectStoreDeps {
   /** Milliseconds. `store` bounds one step (a part, a commit, a look-up) with all its retries, and a body's silence. */
   timeouts: { store: number };

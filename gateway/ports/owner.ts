@@ -1,6 +1,6 @@
 /**
- * Who something is counted for, beside the whole process: the principal that caused it and the server it is about.
- * A side that is not known, or that has no part in it, is left out.
+ * The owner that something counts for: the principal that caused it and the server it concerns. A side that is unknown
+ * or not involved is absent.
  */
 export interface Owner {
   readonly principal?: string | undefined;
@@ -11,12 +11,12 @@ export interface Owner {
 /** The two sides of an owner. */
 export type OwnerSide = 'principal' | 'server';
 
-/** How a total is shared. A side of which there is only one has nobody to share with, and may take all of it. */
+/** How a total is shared. A side with only one member may take all of it. */
 export interface Sharing {
   /** `limits.share`: the part of a total that one principal, or one server, may take. */
   readonly ratio: number;
-  /** Whether there can be more than one principal. */
+  /** True when there can be several principals. */
   readonly principals: boolean;
-  /** Whether there is more than one server. */
+  /** True when there are several servers. */
   readonly servers: boolean;
 }

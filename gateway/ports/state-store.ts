@@ -4,34 +4,36 @@ import type { Owner, Sharing } from './owner.js';
 
 /**
  * Small facts that every replica shares: sessions, file records, tickets. The verbs are the atomic steps the product
- * needs; each touches exactly one key, so they are safe on a Redis Cluster. Every key has a time to live.
- * A store that cannot answer in time throws `GatewayError('state_unavailable')`; the step may then have been taken all
- * the same, so the caller treats its right as used up. One with no room left for a new key, in all or of its owner's,
- * throws `state_full`.
+ * needs; each uses exactly one key, so they are safe on a Redis Cluster. Every key has a time to live.
+ * A store that cannot answer in time throws `GatewayError('state_unavailable')`. The step may have happened, so the
+ * caller treats its right as used up. A store without room for a new key, in total or in its owner's share, throws
+ * `state_full`.
  */
 export interface StateStore {
   readonly name: string;
   /**
-   * Writes `value` unless the key exists. True when it was written.
-   * @param owner whose share of the store's keys it is, for as long as it exists
+   * Writes `value` unless the key exists. True when written.
+   * @param owner the owner whose share of the store's keys it counts against while it exists
    */
   create(key: string, value: string, ttlMs: number, owner?: Owner): Promise<boolean>;
-  /** The value, `undefined` when there is none or its time is over. */
+  /** The value; `undefined` when the key is missing or expired. */
   read(key: string): Promise<string | undefined>;
-  /** Sets the time to live of an existing key to at least `ttlMs`, never shortens it. False when there is no such key. */
+  /**
+   * Raises the time to live of an existing key to at least `ttlMs`, never shortens it. False when the key is missing.
+   */
   extend(key: string, ttlMs: number): Promise<boolean>;
-  /** Writes `value` if the key holds exactly `expected`. True when it was written. */
+  /** Writes `value` if the key holds exactly `expected`. True when written. */
   replace(key: string, expected: string, value: string, ttlMs: number): Promise<boolean>;
-  /** Reads and removes in one step: of any number of callers at most one gets the value. */
+  /** Reads and removes in one step: of several callers at most one gets the value. */
   take(key: string): Promise<string | undefined>;
-  /** Removing what is not there is no error. */
+  /** Removing a missing key is not an error. */
   remove(key: string): Promise<void>;
   /** Resolves when the store answers, for readiness. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What every state store is given besides its own settings. */
+/** What every state store gets besides its own settings. */
 export interface StateStoreDeps {
   /** Milliseconds one step may take. */
   timeouts: { state: number };

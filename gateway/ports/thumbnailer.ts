@@ -5,9 +5,9 @@ import type { Owner } from './owner.js';
 export interface PreviewLimits {
   /** Longest edge in pixels. An image is never enlarged. */
   maxEdge: number;
-  /** Most bytes of the rendered image once written as base64. */
+  /** Largest size of the rendered image as base64, in bytes. */
   maxEncodedBytes: number;
-  /** Most pixels of the source image, read from its header before anything is decoded. */
+  /** Largest source image in pixels, read from its header before anything is decoded. */
   maxPixels: number;
 }
 
@@ -17,24 +17,24 @@ export interface Preview {
   /** Pixels. */
   width: number;
   height: number;
-  /** Pixels of the image itself, turned as the preview is. */
+  /** Pixels of the original image, rotated like the preview. */
   source: { width: number; height: number };
 }
 
 /** Why there is no preview. A closed list, so that it can be a metric's label. */
 export type PreviewRefusal =
-  /** The adapter makes none. */
+  /** The adapter renders none. */
   | 'disabled'
-  /** Too many others are waiting, or the wait took too long. */
+  /** Too many others wait, or the wait took too long. */
   | 'busy'
-  /** Not one of the raster formats that are decoded. */
+  /** Not a supported raster format. */
   | 'unsupported'
-  /** The file has more bytes than the adapter takes. */
+  /** The file is larger than the adapter accepts. */
   | 'too-large'
   | 'too-many-pixels'
   /** Damaged or truncated. */
   | 'invalid'
-  /** No quality and size brings it under `maxEncodedBytes`. */
+  /** No quality and size fits into `maxEncodedBytes`. */
   | 'not-small-enough'
   | 'deadline'
   /** Decoding it takes more memory than the adapter allows. */
@@ -49,21 +49,21 @@ export type PreviewResult = { kind: 'rendered'; preview: Preview } | { kind: 're
 /** Opens the image's bytes. Called once a renderer is free, so that no connection to the store waits in a queue. */
 export type OpenImage = (signal: AbortSignal) => Promise<Readable>;
 
-/** Renders previews of images that nobody trusts. Never throws for what is in the image: it refuses. */
+/** Renders previews of untrusted images. Never throws because of an image's content: it refuses. */
 export interface Thumbnailer {
   readonly name: string;
   /**
-   * Reads what `open` gives to its end or destroys it. Never rejects.
-   * @param owner whose image it is: owners take turns
+   * Reads the stream from `open` to its end or destroys it. Never rejects.
+   * @param owner the image's owner: owners take turns
    */
   render(open: OpenImage, limits: PreviewLimits, signal: AbortSignal, owner?: Owner): Promise<PreviewResult>;
-  /** Resolves when previews can be rendered, rejects with what hinders it. */
+  /** Resolves when previews can be rendered; otherwise rejects with the reason. */
   check(): Promise<void>;
-  /** Ends every process. Renderings under way are refused. */
+  /** Ends every process. Refuses the renderings under way. */
   close(): Promise<void>;
 }
 
-/** What a thumbnailer is given. */
+/** What a thumbnailer gets besides its settings. */
 export interface ThumbnailerDeps {
   log: Log;
   /** The environment of its child process; adapters never read the environment themselves. */

@@ -1,10 +1,12 @@
+import type { AskingDeps } from './asking/deps.js';
 import type { ChannelDeps } from './channels/deps.js';
 import type { LocalMethods } from './local/local-methods.js';
 import type { LocalTools } from './local/local-tools.js';
 import type { OwnResources } from './local/own-resources.js';
 
-/** What every exchange with one server works with: all of it is seen here only, and where it is put together. */
+/** What every exchange with one server needs. Only this room, and the place that composes it, sees all of it. */
 export interface RelayDeps extends ChannelDeps {
+  asking: AskingDeps;
   methods: LocalMethods;
   resources: OwnResources;
   tools: LocalTools;

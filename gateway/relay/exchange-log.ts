@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import { asGatewayError, type GatewayError } from '../errors.js';
+import type { Stopwatch } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import { type Exchange, noteError } from './exchange.js';
 
 const TAG_LENGTH = 10;
 
-/** What the log calls an exchange whose client left before its answer. */
+/** The log's code for an exchange whose client left before its answer. */
 const CLIENT_GONE = 'client_gone';
 
-/** Characters of what a client says of itself. */
+/** Most characters of a client's own name. */
 const MAX_CLIENT = 100;
 const MAX_ID = 64;
 
@@ -18,21 +19,35 @@ interface Tellers {
   metrics: Metrics;
 }
 
+/** Logs an error that a client gets. */
+export function logError(log: Log, { code, facts, cause }: GatewayError, what: string, level?: 'warn'): void {
+  log[level ?? (code === 'internal' ? 'error' : 'warn')]({ code, facts, err: cause }, what);
+}
+
 /**
- * What an exchange failed with, for its client. Log and metrics hear of it as well, unless it failed because the client
+ * Logs and counts an error that a client gets in a message, after a head with a success status.
+ * @param level for a server's own error, which is not a fault of Wharf
+ */
+export function reportError({ log, metrics }: Tellers, error: GatewayError, what: string, level?: 'warn'): void {
+  logError(log, error, what, level);
+  metrics.count('wharf_errors_total', { code: error.code });
+}
+
+/**
+ * The error of an exchange for its client. It is also logged and counted, unless the exchange failed because the client
  * has gone.
  */
 export function noteFailure({ log, metrics }: Tellers, thrown: unknown, { facts, signal }: Exchange): GatewayError {
   const error = asGatewayError(thrown);
   if (signal.aborted) {
-    // whatever it failed with came of that; `internal` would be a fault of Wharf
+    // its failure is a consequence of that; `internal` would blame Wharf
     facts.error = CLIENT_GONE;
     return error;
   }
   noteError(facts, error);
   if (error.code === 'internal') log.error({ err: error.cause }, 'an exchange failed');
   else if (error.cause) {
-    // what a client did wrong its exchange's own line says: anybody can cause it as often as they like
+    // a client's mistake is in its exchange's own line, and clients can cause it as often as they like
     const level = error.httpStatus >= 500 ? 'warn' : 'debug';
     log[level]({ code: error.code, err: error.cause }, 'an exchange failed');
   }
@@ -40,24 +55,28 @@ export function noteFailure({ log, metrics }: Tellers, thrown: unknown, { facts,
   return error;
 }
 
-/**
- * What lines of one session have in common. The id itself is the right to the session, and nobody finds one of 122
- * random bits behind a hash.
- */
+/** Links the lines of one session. The id itself is a credential, but a hash does not reveal its 122 random bits. */
 function sessionTag(id: string): string {
   return createHash('sha256').update(id).digest('base64url').slice(0, TAG_LENGTH);
 }
 
-/** One line for each exchange: who asked what, how much went in and out, and how long it took. */
+/** How an exchange ended. */
+export interface ExchangeEnd {
+  server: string;
+  verb: string;
+  /** HTTP status of the answer. */
+  status: number;
+  /** On the stopwatch. */
+  startedAt: number;
+}
+
+/** One line per exchange: the caller, the request, bytes in and out, and the duration. */
 export function logExchange(
-  { log, metrics }: Tellers,
-  server: string,
-  verb: string,
-  status: number,
+  { log, metrics, clock }: Tellers & { clock: Stopwatch },
   { facts, body, principal, address }: Exchange,
-  startedAt: number,
+  { server, verb, status, startedAt }: ExchangeEnd,
 ): void {
-  const ms = Math.round((performance.now() - startedAt) * 10) / 10;
+  const ms = Math.round((clock.ticks() - startedAt) * 10) / 10;
   const outcome = facts.error ?? (status < 400 ? 'ok' : `http_${status}`);
   log.info(
     {
@@ -67,7 +86,7 @@ export function logExchange(
       client: facts.client?.slice(0, MAX_CLIENT),
       address,
       verb,
-      // of a batch the first
+      // the first one of a batch
       id: facts.requests[0]?.id.slice(0, MAX_ID),
       method: facts.method,
       name: facts.name,

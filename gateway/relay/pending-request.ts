@@ -1,4 +1,4 @@
-import type { Edit } from '../json/edits.js';
+import type { Edits } from '../json/edit.js';
 import type { Inquire } from '../mcp/inquire.js';
 import type { ClientRequest } from '../mcp/request.js';
 import type { ClientFacts } from '../ports/client.js';
@@ -7,41 +7,43 @@ import type { HeldMessage } from '../wire/json/reader.js';
 import type { MessageCuts } from './cut/message-cuts.js';
 import type { ExchangeFacts } from './exchange.js';
 
-/** A client's request until it is answered, with what is found out about it on the way. */
+/** A client's request until it is answered, with facts found on the way. */
 export interface PendingRequest extends ClientRequest {
-  /** Of what brings a task's result: the tool that the task runs, once that is known. */
+  /** For a request of a task's result: the tool that the task runs, once known. */
   tool?: string | undefined;
-  /** Set once files have been found in its arguments: what answers it may be about them. */
+  /** Set once files have been found in its arguments: the answer may concern them. */
   hasFiles?: true;
-  /** What becomes of the answer, beside what holds for every answer to its method. */
+  /** A special edit of the answer, besides those for every answer to its method. */
   edit?: AnswerEdit;
 }
 
-/** For whom a message is, and what it answers. */
+/** The recipient of a message, and the requests that it answers. */
 export interface Addressee {
   principal: string;
   client: ClientFacts;
-  /** The request that an answer with this id belongs to, where that is known. */
+  /** The request that an answer with this id belongs to, if known. */
   answered: (id: string) => PendingRequest | undefined;
-  /** The id of the only request that is open, for an answer that broke off before its own id came. */
+  /** The id of the only open request, for an answer that broke off before its own id. */
   onlyOpen?: () => string | undefined;
   inquire: Inquire;
   facts: ExchangeFacts;
   signal: AbortSignal;
-  /** True when the status has told the client already that there is no result. */
+  /** True when the status has already told the client that there is no result. */
   isFailure?: boolean;
-  /** Edits that the channel needs in every message, such as ids mapped back. */
-  remap?: (message: HeldMessage) => Edit[];
+  /** Edits that the channel needs in every message, such as restored ids. */
+  remap?: (message: HeldMessage, edits: Edits) => void;
 }
 
-/** One answer of a message on its way to the client, complete and with all that was cut out of it settled. */
+/** One complete answer in a message on its way to the client, with all its cuts finished. */
 export interface EditableAnswer {
   message: HeldMessage;
   cuts: MessageCuts;
-  /** Where it stands: nothing, or its index in a batch. */
+  /** Its path: empty, or its index in a batch. */
   base: JsonPath;
   to: Addressee;
+  /** What is to be changed in the message. */
+  edits: Edits;
 }
 
-/** Whatever is thrown becomes the answer's error. */
-export type AnswerEdit = (answer: EditableAnswer) => Edit[] | Promise<Edit[]>;
+/** An error that it throws becomes the answer's error. */
+export type AnswerEdit = (answer: EditableAnswer) => void | Promise<void>;

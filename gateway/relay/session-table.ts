@@ -1,21 +1,21 @@
 import type { Ledger } from '../budget/ledger.js';
 
-/** A session as a process remembers it. */
+/** A session in a process's memory. */
 export interface Remembered {
   id: string;
   principal: string;
-  /** What it counts for: one that keeps much counts several times. */
+  /** How much it counts: one with much stored data counts several times. */
   weight: number;
   /** When it was last used. Milliseconds since the epoch. */
   usedAt: number;
 }
 
-/** The sessions that a process remembers, with what each principal has of them in the order of their use. */
+/** The sessions that a process remembers, per principal in order of their use. */
 export class SessionTable<Entry extends Remembered> {
   readonly #ledger: Ledger;
   readonly #ttlMs: number;
   readonly #byId = new Map<string, Entry>();
-  /** Longest unused first. */
+  /** Unused longest first. */
   readonly #byPrincipal = new Map<string, Map<string, Entry>>();
 
   constructor(ledger: Ledger, ttlMs: number) {
@@ -27,7 +27,7 @@ export class SessionTable<Entry extends Remembered> {
     return this.#byId.size;
   }
 
-  /** One whose time is not over; it is used now. */
+  /** An unexpired session; marks it as used now. */
   use(id: string, now: number): Entry | undefined {
     const entry = this.#byId.get(id);
     if (!entry) return undefined;
@@ -42,7 +42,7 @@ export class SessionTable<Entry extends Remembered> {
     return entry;
   }
 
-  /** @returns those that had to make room for it, longest unused first, and of the principal who has most of them */
+  /** @returns the sessions removed to make room: unused longest, of the principal with the most */
   add(entry: Entry): Entry[] {
     const { principal, weight, usedAt } = entry;
     const evicted: Entry[] = [];
@@ -53,7 +53,7 @@ export class SessionTable<Entry extends Remembered> {
       this.delete(victim.id);
       if (!this.#isOver(victim, usedAt)) evicted.push(victim);
     }
-    // where nothing is left to make room it counts all the same: the smallest limits still let one in
+    // if nothing is left to remove, it is counted anyway: even the smallest limits admit one
     this.#ledger.add(weight, { principal });
     this.#byId.set(entry.id, entry);
     const own = this.#byPrincipal.get(principal) ?? new Map<string, Entry>();
@@ -79,7 +79,7 @@ export class SessionTable<Entry extends Remembered> {
     return longestUnused;
   }
 
-  /** Who has most; but first who has some that are over, since those are missed by nobody. */
+  /** The principal with the most sessions; one with expired sessions comes first, because they are not missed. */
   #mostOf(now: number): string | undefined {
     let most: { principal: string; used: number } | undefined;
     for (const [principal, own] of this.#byPrincipal) {

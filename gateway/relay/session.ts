@@ -8,43 +8,43 @@ import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
 import { type Remembered, SessionTable } from './session-table.js';
 
-/** What every replica must know of a session; JSON under a key made of its id. */
+/** What every replica must know about a session; JSON under a key made from its id. */
 export interface SessionRecord {
   principal: string;
   server: string;
-  /** The upstream's own session id; many legacy upstreams mint none. */
+  /** The upstream's own session id; many legacy upstreams issue none. */
   upstreamSession?: string;
-  /** How the upstream is spoken to. A `shared` channel lives in one process and cannot move. */
+  /** The kind of channel to the upstream. A `shared` channel lives in one process and cannot move. */
   channel: 'exchange' | 'shared';
   /** Negotiated MCP version. */
   version: string;
-  /** What dialects read of what the client declared in `initialize`. */
+  /** The capabilities from `initialize` that dialects read. */
   capabilities: JsonObject;
   /** `clientInfo.name` */
   clientName?: string;
-  /** Names of the dialects whose own methods the server has declared to answer. */
+  /** Names of the dialects whose methods the server has declared. */
   speaks?: string[];
 }
 
 export interface Session extends SessionRecord {
-  /** Wharf's own `Mcp-Session-Id`, known to this client only. */
+  /** Wharf's own `Mcp-Session-Id`, known only to this client. */
   id: string;
 }
 
 interface Cached extends Remembered {
   session: Session;
-  /** Where the state store keeps it. */
+  /** Its key in the state store. */
   key: string;
-  /** When the state store was last told that the session is alive. */
+  /** When the state store last extended the session. */
   extendedAt: number;
-  /** It was opened here, and not only looked up: nobody else ends it. */
+  /** It was opened here, not only looked up, so this process is the one that ends it. */
   isOurs: boolean;
 }
 
-/** Bytes of a record up to which a session counts for one; most have a few hundred. */
+/** Bytes of a record up to which a session counts once; most have a few hundred. */
 const USUAL_BYTES = 2048;
 
-/** What the largest may count for: all that is kept of one is bounded, and `limits.capabilities` is 16 KiB as a rule. */
+/** Most that a session counts: everything kept of one is bounded, and `limits.capabilities` is usually 16 KiB. */
 export const LARGEST_SESSION = 16;
 
 export interface SessionsDeps {
@@ -54,11 +54,11 @@ export interface SessionsDeps {
   log: Log;
   /** `timeouts.session` */
   ttlMs: number;
-  /** Of `limits.sessions`. */
+  /** Counts `limits.sessions`. */
   ledger: Ledger;
 }
 
-/** The sessions of all servers: kept in the state store for every replica, cached here so that its outage is survived. */
+/** The sessions of all servers: kept in the state store for every replica, and cached here to survive its outage. */
 export class Sessions {
   readonly #deps: SessionsDeps;
   readonly #table: SessionTable<Cached>;
@@ -74,13 +74,13 @@ export class Sessions {
     return this.#table.size;
   }
 
-  /** Tells one server's relay of sessions that were ended to make room for others, so that their upstreams hear of it. */
+  /** Registers a callback for sessions of a server that were ended to make room, so that their upstreams are told. */
   watch(server: string, ended: (session: Session) => void): void {
     this.#watchers.set(server, ended);
   }
 
   /**
-   * Where its principal, or the process, has as many as it may, the longest unused one ends for it.
+   * Opens a session. When its principal, or the process, has reached its limit, the session unused longest ends.
    * @throws GatewayError `state_unavailable`, `state_full`
    */
   async open(record: SessionRecord): Promise<Session> {
@@ -96,7 +96,7 @@ export class Sessions {
   }
 
   /**
-   * The session of that id, if it is this principal's with this server: for anybody else it does not exist.
+   * The session with that id, if it belongs to this principal and server: for any other caller it does not exist.
    * @throws GatewayError `state_unavailable` when it is not cached here
    */
   async find(id: string, principal: string, server: string): Promise<Session | undefined> {
@@ -106,7 +106,7 @@ export class Sessions {
     return cached.session;
   }
 
-  /** Ends the session everywhere but in other replicas' caches, where the upstream's own 404 ends it. */
+  /** Ends the session everywhere except in other replicas' caches, where the upstream's own 404 ends it. */
   async end(id: string): Promise<void> {
     const { state, keys } = this.#deps;
     this.#table.delete(id);
@@ -124,7 +124,7 @@ export class Sessions {
       const cached = { ...remembered(session, text, clock.now()), session, key, extendedAt: 0, isOurs: false };
       // another request may have looked it up meanwhile
       this.#table.delete(id);
-      // what falls out is only forgotten here: it is still in the store
+      // an evicted session is only forgotten here: it is still in the store
       this.#table.add(cached);
       return cached;
     }
@@ -134,12 +134,12 @@ export class Sessions {
   #endForRoom(session: Session): void {
     const { log } = this.#deps;
     const { principal, server } = session;
-    log.info({ principal, server }, 'a session was ended: there are as many as may be, and it was unused for longest');
+    log.info({ principal, server }, 'a session was ended: the limit is reached, and it was unused for longest');
     this.#watchers.get(server)?.(session);
     this.end(session.id).catch((error) => log.warn({ err: error }, 'could not end a session'));
   }
 
-  /** The upstream's session id is a right at the upstream. */
+  /** The upstream's session id is a credential at the upstream. */
   #text(key: string, { upstreamSession, ...record }: SessionRecord): string {
     const { seal } = this.#deps.keys;
     return JSON.stringify({
@@ -155,7 +155,7 @@ export class Sessions {
     return upstreamSession === undefined ? undefined : { ...record, upstreamSession };
   }
 
-  /** Tells the store now and then, not at every request. A store that is down is told later. */
+  /** Extends it in the store occasionally, not at every request. If the store is down, later. */
   #keepAlive(cached: Cached): void {
     const { state, clock, log, ttlMs } = this.#deps;
     const now = clock.now();

@@ -3,12 +3,41 @@ import type { JsonPath } from '../ports/json.js';
 /** Segment of a slot's path: every item of an array. */
 export const EACH = '[]';
 
+const NAME = String.raw`[^.\[\]]+(?:\[\])*`;
+
+/** `a.b[].c`. A leading `$` would be JSONPath, where `[]` has another meaning. */
+export const PATH = new RegExp(String.raw`^(?!\$(?:[.\[]|$))${NAME}(?:\.${NAME})*$`);
+
+/** The name of a file argument's sibling; with `[]` if the file's path ends with `[]`. */
+export const COMPANION = new RegExp(`^${NAME}$`);
+
 /** `pages[].data` as segments. */
 export function segmentsOf(path: string): string[] {
   return path.replaceAll(EACH, `.${EACH}`).split('.').filter(Boolean);
 }
 
-/** `pages[2].data`, as refusals name it. */
+/** Segments as `pages[].data`. */
+export function joinPath(segments: readonly string[]): string {
+  return segments.join('.').replaceAll(`.${EACH}`, EACH);
+}
+
+/** The path of a value as refusals write it: `pages[2].data`. */
 export function spell(path: JsonPath): string {
   return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? key : `.${key}`)).join('');
+}
+
+/** True when a slot's path leads to each item of a list of files. */
+export function isEach(path: readonly string[]): boolean {
+  return path.at(-1) === EACH;
+}
+
+/** The path of the argument itself: for a slot in each item of a list, the list. */
+export function argumentOf(path: readonly string[]): readonly string[] {
+  return isEach(path) ? path.slice(0, -1) : path;
+}
+
+/** The segments of a slot's sibling; for a list of files it may be a list too. */
+export function besidePath(path: readonly string[], companion: string): string[] {
+  const name = companion.endsWith(EACH) ? companion.slice(0, -EACH.length) : companion;
+  return [...argumentOf(path).slice(0, -1), name, ...(name === companion ? [] : [EACH])];
 }

@@ -1,11 +1,9 @@
 import type { JsonObject, JsonPath, JsonValue } from '../ports/json.js';
 import { Judge } from './judge.js';
 import { declaresBase64 } from './published.js';
+import { listOf, UNIONS } from './walk.js';
 
-/** Keywords whose schemas are about the value itself. */
-const IN_PLACE = ['anyOf', 'oneOf', 'allOf'] as const;
-
-/** True when a schema declares the string at `path` to be base64: `contentEncoding: base64`. */
+/** True when a schema declares the string at `path` as base64: `contentEncoding: base64`. */
 export function isDeclaredBase64(schema: JsonObject | undefined, path: JsonPath): boolean {
   return schema !== undefined && declares(new Judge(schema), schema, path, 0);
 }
@@ -16,7 +14,7 @@ function declares(judge: Judge, node: JsonValue | undefined, path: JsonPath, dep
   if (key === undefined && declaresBase64(node)) return true;
   const here = (one: JsonValue | undefined) => declares(judge, one, path, depth + 1);
   if (here(judge.target(node.$ref)) || here(node.then) || here(node.else)) return true;
-  if (IN_PLACE.some((keyword) => listOf(node[keyword]).some(here))) return true;
+  if (UNIONS.some((keyword) => listOf(node[keyword]).some(here))) return true;
   return key !== undefined && childrenOf(judge, node, key).some((child) => declares(judge, child, rest, depth + 1));
 }
 
@@ -25,8 +23,4 @@ function childrenOf(judge: Judge, node: JsonObject, key: string | number): (Json
   const { prefixItems, items, additionalItems } = node;
   const prefix = [listOf(prefixItems)[key], listOf(items)[key]].filter((item) => item !== undefined);
   return prefix.length > 0 ? prefix : [items, additionalItems];
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,7 +1,7 @@
 import type { JsonPath } from '../ports/json.js';
 import type { Truth } from './truth.js';
 
-/** A string that is not in memory: all that is known is how many characters it has. */
+/** A string that is not in memory: only bounds of its length are known. */
 export class LongText {
   readonly least: number;
   readonly most: number;
@@ -12,7 +12,7 @@ export class LongText {
   }
 }
 
-/** A JSON value in which long strings may be left out. */
+/** A JSON value in which long strings may be missing. */
 export type Instance = null | boolean | number | string | LongText | Instance[] | { [key: string]: Instance };
 
 export function isText(value: Instance): value is string | LongText {
@@ -23,18 +23,18 @@ export function isMap(value: Instance): value is { [key: string]: Instance } {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LongText);
 }
 
-/** Characters of a text; JSON Schema counts code points. */
+/** Length of a text in characters; JSON Schema counts code points. */
 export function lengthOf(text: string | LongText): { least: number; most: number } {
   if (text instanceof LongText) return text;
-  // surrogates are two units of one character
+  // a surrogate pair is two units of one character
   let length = text.length;
   if (/[\ud800-\udbff]/.test(text)) length = [...text].length;
   return { least: length, most: length };
 }
 
 /**
- * Whether two values are the same JSON.
- * @param look called for each value that is looked at; false: it has been enough
+ * True when two values are the same JSON.
+ * @param look called for each value read; returns false to stop
  */
 export function equal(one: Instance, other: Instance, look: () => boolean): Truth {
   if (!look()) return undefined;
@@ -67,7 +67,7 @@ function every(length: number, ask: (index: number) => Truth): Truth {
   return result;
 }
 
-/** What stands at a path; undefined where there is nothing. */
+/** The value at a path; undefined when the path does not exist. */
 export function at(value: Instance, path: JsonPath): Instance | undefined {
   let found: Instance | undefined = value;
   for (const key of path) found = found === undefined ? undefined : member(found, key);
@@ -79,7 +79,7 @@ export function member(value: Instance, key: string | number): Instance | undefi
   return typeof key === 'string' && isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** The value with another one at a path that is there; it shares the rest. */
+/** Copies the value with another one at an existing path; shares the rest. */
 export function withAt(value: Instance, path: JsonPath, inner: Instance): Instance {
   const [key, ...rest] = path;
   if (key === undefined) return inner;

@@ -1,24 +1,22 @@
 import { isObject } from '../json/value.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
+import { Budget } from './budget.js';
 import { equal, type Instance, isMap, isText, LongText } from './instance.js';
 import { Patterns } from './pattern.js';
-import { pointed } from './place.js';
+import { pointed } from './reference.js';
 import { hasContent, hasFormat, longEnough, shortEnough } from './text-rules.js';
 import { all, any, count, ifRead, not, type Truth } from './truth.js';
 
-/**
- * Schemas, members and values that are looked at for one result. Ten branches that each refer back to their union are
- * 10^16 ways to go: one hostile tool must not stop the process.
- */
+/** Schemas, members and values read for one result. */
 const MAX_STEPS = 50_000;
 
 /** Characters that a pattern tries in the time of one step. */
 const TRIES_PER_STEP = 100;
 
-/** How deep a schema is followed, references included. */
+/** How deep a schema is followed, including references. */
 const MAX_DEPTH = 200;
 
-/** Keywords that decide over a value and are not understood here. Whatever else is not known is a remark. */
+/** Keywords that restrict a value but are not understood here. Any other unknown keyword is an annotation. */
 const BEYOND = new Set([
   '$dynamicRef',
   '$recursiveRef',
@@ -31,37 +29,34 @@ const BEYOND = new Set([
   'formatExclusiveMaximum',
 ]);
 
-/** A question to one schema, with what may still be looked at. */
+/** Answers questions about one schema within a budget. */
 export class Judge {
   readonly root: JsonObject;
   readonly #patterns = new Patterns();
-  #steps = MAX_STEPS;
+  readonly #budget = new Budget(MAX_STEPS);
 
   constructor(root: JsonObject) {
     this.root = root;
   }
 
-  /** Takes steps. @returns false once it has been too much: then nothing can be told any more */
+  /** Takes steps. @returns false once the budget is used up: then no more can be decided */
   look(steps = 1): boolean {
-    this.#steps -= steps;
-    return this.#steps > 0;
+    return this.#budget.take(steps);
   }
 
-  /** Whether a schema can be read at all: below another `$id` its references lead elsewhere. */
+  /** False for a schema that cannot be read: below another `$id` its references lead elsewhere. */
   isReadable(schema: JsonValue | undefined, depth: number): schema is JsonObject {
     if (!isObject(schema) || depth > MAX_DEPTH || !this.look(Object.keys(schema).length)) return false;
     if (schema !== this.root && (schema.$id !== undefined || typeof schema.id === 'string')) return false;
     return !Object.keys(schema).some((key) => BEYOND.has(key));
   }
 
-  /** What a `$ref` leads to. */
+  /** The target of a `$ref`. */
   target(reference: JsonValue | undefined): JsonValue | undefined {
     return typeof reference === 'string' ? pointed(this.root, reference) : undefined;
   }
 
-  /**
-   * Whether a value is valid, to every reader: drafts of JSON Schema differ, and so do the validators in clients.
-   */
+  /** Whether a value is valid for every reader: drafts of JSON Schema differ, and so do clients' validators. */
   truth(schema: JsonValue | undefined, value: Instance, depth = 0): Truth {
     if (!this.look()) return undefined;
     if (typeof schema === 'boolean') return schema;
@@ -69,17 +64,17 @@ export class Judge {
     const isReference = schema.$ref !== undefined;
     const truths = Object.keys(schema).map((keyword) => {
       const one = this.keyword(keyword, schema, value, depth);
-      // until 2019 nothing beside a reference was read
+      // until 2019 keywords beside a reference were ignored
       return isReference && keyword !== '$ref' ? ifRead(one) : one;
     });
     return all(truths);
   }
 
-  /** What one keyword of a schema says of a value. */
+  /** Verdict of one keyword of a schema on a value. */
   keyword(keyword: string, schema: JsonObject, value: Instance, depth: number): Truth {
     const told = this.#keyword(keyword, schema, value, depth);
-    // what was left out for want of steps may have been anything
-    return this.#steps > 0 ? told : undefined;
+    // a check skipped for lack of steps could have had any result
+    return this.#budget.isSpent ? undefined : told;
   }
 
   #keyword(keyword: string, schema: JsonObject, value: Instance, depth: number): Truth {
@@ -159,7 +154,7 @@ export class Judge {
         const { minContains = 1, maxContains = Number.POSITIVE_INFINITY } = schema;
         if (typeof minContains !== 'number' || typeof maxContains !== 'number') return undefined;
         const { least, most } = count(from(0).map((i) => truth(said, i)));
-        // both bounds are of 2019: before it, one was enough and needed
+        // both bounds are from 2019: before, one match was required and enough
         if (least >= Math.max(minContains, 1) && most <= maxContains) return true;
         return most < Math.min(minContains, 1) ? false : undefined;
       }
@@ -221,7 +216,7 @@ export class Judge {
     }
   }
 
-  /** The schemas that `properties` and its kin have for a member, and whether they are sure to apply. */
+  /** The schemas that `properties` and related keywords have for a member, and whether they certainly apply. */
   childrenOf(schema: JsonObject, key: string): { by: string; schema: JsonValue | undefined; isSure: boolean }[] {
     const { properties, patternProperties, additionalProperties } = schema;
     const isNamed = isObject(properties) && Object.hasOwn(properties, key);
@@ -281,7 +276,7 @@ function hasType(value: Instance, said: JsonValue, isNullable: boolean): Truth {
         return false;
     }
   });
-  // OpenAPI's word, which one validator knows
+  // OpenAPI's keyword, which one validator knows
   return fits || (value === null && isNullable ? undefined : false);
 }
 

@@ -3,19 +3,19 @@ import type { Truth } from './truth.js';
 /** Longer patterns are not read. */
 const MAX_PATTERN = 1000;
 
-/** How often a pattern that is run at all may try a character: some milliseconds. */
+/** Limit on the character attempts of a pattern that is run: some milliseconds. */
 const MAX_TRIES = 400_000;
 
-/** Counted repetitions are unrolled by engines. */
+/** Engines unroll counted repetitions. */
 const MAX_REPEAT = 1000;
 
-/** What a part of a pattern says of itself. */
+/** Properties of a part of a pattern. */
 interface Part {
-  /** It matches where there is no character left. */
+  /** It matches the empty text. */
   empty: Truth;
-  /** It is made of characters, classes and their repetitions only. */
+  /** It consists only of characters, classes and their repetitions. */
   plain: boolean;
-  /** Repetitions whose number the text decides: each multiplies the tries by the text's length. */
+  /** Repetitions whose number depends on the text: each multiplies the attempts by the text's length. */
   loops: number;
 }
 
@@ -25,15 +25,15 @@ const BORDER: Part = { empty: true, plain: true, loops: 0 };
 const UNKNOWN: Part = { empty: undefined, plain: false, loops: 0 };
 
 /**
- * The patterns of one schema. They are their server's: one that a text could keep busy for long is never run, and then
- * it cannot be told whether the text has it.
+ * The patterns of one schema. Their server chose them, so a pattern that a text could keep busy for long is never run;
+ * its result is then unknown.
  */
 export class Patterns {
   readonly #known = new Map<string, { part: Part; expression: RegExp } | undefined>();
 
   /**
-   * Whether a pattern is found in a text.
-   * @param look told how many characters are tried; false: that would be too many
+   * True when a text contains a match of the pattern.
+   * @param look called with the number of attempts; returns false when that is too many
    */
   has(pattern: string, text: string, look: (tries: number) => boolean): Truth {
     if (!this.#known.has(pattern)) this.#known.set(pattern, look(pattern.length) ? read(pattern) : undefined);
@@ -50,14 +50,14 @@ function read(pattern: string): { part: Part; expression: RegExp } | undefined {
   const part = new PatternReader(pattern).read();
   if (!part) return undefined;
   try {
-    // made of what is not plain too, which only tells whether it is a pattern at all
+    // also for parts that are not plain, to check that it is a valid pattern
     return { part, expression: new RegExp(pattern, 'u') };
   } catch {
     return undefined;
   }
 }
 
-/** Reads a pattern (ECMA-262 with the u flag), as far as that is needed to tell what it does with no text at all. */
+/** Reads a pattern (ECMA-262 with the u flag), as far as needed to tell whether it matches the empty text. */
 class PatternReader {
   readonly #text: string;
   #at = 0;
@@ -66,7 +66,7 @@ class PatternReader {
     this.#text = text;
   }
 
-  /** @returns undefined for what is no such pattern, or is read in several ways */
+  /** @returns undefined for an invalid pattern, or one that engines read differently */
   read(): Part | undefined {
     if (this.#text.length > MAX_PATTERN) return undefined;
     try {
@@ -132,7 +132,7 @@ class PatternReader {
     const range = this.#quantifier();
     if (!range) return atom;
     this.#take('?');
-    // some engines read a second one as something else
+    // some engines give a second one another meaning
     if (this.#next === '+' || this.#next === '*' || this.#next === '?') throw new SyntaxError('quantifier');
     // a border cannot be repeated
     if (atom === BORDER) throw new SyntaxError('quantifier');
@@ -176,7 +176,7 @@ class PatternReader {
 
   #class(): Part {
     this.#take('^');
-    // to some the bracket is a member, to others the end
+    // for some engines the bracket is a member, for others the end
     if (this.#next === ']') throw new SyntaxError('[]');
     for (; this.#at < this.#text.length; this.#at++) {
       if (this.#next === ']') {
@@ -191,7 +191,7 @@ class PatternReader {
   #escape(): Part {
     const char = this.#text[this.#at++];
     if (char === undefined) throw new SyntaxError('\\');
-    // references, borders, and what is something else in each engine
+    // references, borders, and escapes whose meaning differs between engines
     if (/[1-9kbBAZzGKQEXR]/.test(char)) return UNKNOWN;
     if (/[pPu]/.test(char) && this.#next === '{') this.#skipPast('}');
     else if (char === 'u') this.#at += 4;

@@ -4,7 +4,10 @@ import { equal, type Instance, member } from './instance.js';
 import type { Judge } from './judge.js';
 import type { Truth } from './truth.js';
 
-/** What one change of a value does to its being valid: it stays valid if it was, and invalid if it was. */
+/**
+ * How a change of a value affects its validity. `keeps`: a valid value stays valid. `restores`: an invalid one stays
+ * invalid.
+ */
 export interface Effect {
   keeps: boolean;
   restores: boolean;
@@ -13,25 +16,25 @@ export interface Effect {
 const NONE: Effect = { keeps: true, restores: true };
 const ANY: Effect = { keeps: false, restores: false };
 
-/** A value before and after a change of what stands at one path in it; the rest is the same. */
+/** A value before and after a change at one path; the rest is the same. */
 export interface Change {
   before: Instance;
   after: Instance;
 }
 
 /**
- * What else counts beside a schema's verdict. `unevaluatedProperties` and `-Items` ask which members the schemas around
- * them have looked at, and branches that do not hold have looked at none.
+ * What else matters besides a schema's verdict. `unevaluatedProperties` and `-Items` depend on the members that the
+ * schemas around them have evaluated, and a branch that fails evaluates none.
  * - `free`: nothing else
- * - `noted`: it is part of such a schema, and holds whenever that does
- * - `strict`: it is a branch of one, and must hold before as after
+ * - `noted`: part of such a schema, holds whenever that one does
+ * - `strict`: a branch of one, must have the same verdict before and after
  */
 type Mode = 'free' | 'noted' | 'strict';
 
 /**
- * What a change does to a value's being valid under a schema. Whether the value is valid need not be known: other parts
- * of it may have patterns that only their server's clients run.
- * @param path where the change is, below the value
+ * How a change affects a value's validity under a schema. It need not be known whether the value is valid: other parts
+ * of it may have patterns that only the clients run.
+ * @param path place of the change, below the value
  */
 export function effectOf(
   judge: Judge,
@@ -63,11 +66,11 @@ export function effectOf(
   if (isSame(effect)) return effect;
   if (mode === 'strict') return ANY;
   const [was, is] = [before, after].map((value) => judge.truth(schema, value, depth));
-  // that it holds does not say what it has looked at
+  // the verdict alone does not show which members were evaluated
   return either(effect, mode === 'free' ? told(was, is) : { keeps: was === false, restores: is === false });
 }
 
-/** Keywords whose schemas are about the value itself. */
+/** Keywords whose schemas describe the value itself. */
 function inPlace(
   keyword: string,
   schema: JsonObject,
@@ -108,7 +111,7 @@ function inPlace(
   }
 }
 
-/** Keywords whose schemas are about the members or items of the value. */
+/** Keywords whose schemas describe the members or items of the value. */
 function inChild(
   keyword: string,
   schema: JsonObject,
@@ -139,14 +142,14 @@ function inChild(
     case 'contains': {
       if (typeof key === 'string') return NONE;
       const { keeps, restores } = below(said);
-      // at most so many: then one more is too many
+      // an upper limit: one more may be too many
       return schema.maxContains === undefined
         ? { keeps, restores }
         : { keeps: keeps && restores, restores: keeps && restores };
     }
     case 'const':
     case 'enum':
-      // only the values themselves can tell
+      // only the values themselves can show it
       return ANY;
     case 'uniqueItems':
       return said === true && Array.isArray(before) && Array.isArray(after)
@@ -157,7 +160,7 @@ function inChild(
   }
 }
 
-/** Others are as unique as they were; the changed one must be like none of them. */
+/** The other items stay as unique as they were; the changed one must differ from all of them. */
 function ofUnique(before: Instance[], after: Instance[], index: number, judge: Judge): Effect {
   const isLike = (list: Instance[]): Truth => {
     let result: Truth = false;
@@ -177,7 +180,7 @@ function childOf(before: Instance, after: Instance, key: string | number): Chang
   return old === undefined || fresh === undefined ? undefined : { before: old, after: fresh };
 }
 
-/** What follows from what is known of both values. */
+/** The effect that follows from the verdicts on both values. */
 function told(before: Truth, after: Truth): Effect {
   return { keeps: after === true || before === false, restores: after === false || before === true };
 }

@@ -1,14 +1,15 @@
 import { isObject } from '../json/value.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
-import { pointed } from './place.js';
+import { pointed } from './reference.js';
+import { listOf } from './walk.js';
 
-/** Said of what a text encodes: remarks, which no validator holds a text to. */
+/** Keywords about the content that a text encodes: annotations, which validators do not enforce. */
 const OF_THE_CONTENT: ReadonlySet<string> = new Set(['contentEncoding', 'contentMediaType', 'contentSchema']);
 
-/** Lengths, patterns and formats were those of the base64 text. */
+/** Lengths, patterns and formats applied to the base64 text. */
 const OF_THE_TEXT: ReadonlySet<string> = new Set(['pattern', 'format', 'minLength', 'maxLength']);
 
-/** Keywords with one schema, with a list of schemas, and with schemas by name, which hold wherever the whole holds. */
+/** Keywords with one schema, with a list of schemas, and with named schemas, which apply whenever the whole does. */
 const SCHEMAS = [
   'items',
   'additionalItems',
@@ -21,16 +22,16 @@ const SCHEMAS = [
 const LISTS = ['allOf', 'anyOf', 'prefixItems', 'items'] as const;
 const MAPS = ['properties', 'patternProperties', 'dependentSchemas', 'dependencies'] as const;
 
-/** Where a value that is valid may make the whole invalid: nothing may be allowed there that was not. */
+/** Keywords under which a valid value may make the whole invalid: their schemas must not be widened. */
 const FIXED = ['not', 'if', 'propertyNames'] as const;
 
-/** With one of these a reference may lead to any place: then every place is fixed. */
+/** With one of these a reference may lead anywhere, so no schema may be widened. */
 const ELSEWHERE = ['$id', 'id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef'] as const;
 
-/** Branches of a `oneOf` that are compared with each other. */
+/** Most branches of a `oneOf` that are compared with each other. */
 const MAX_BRANCHES = 20;
 
-/** A tool's schema is asked for with each of its results. */
+/** Cached, because a tool's schema is needed for each of its results. */
 const PUBLISHED = new WeakMap<JsonObject, JsonObject>();
 
 export function declaresBase64({ contentEncoding }: JsonObject): boolean {
@@ -38,8 +39,8 @@ export function declaresBase64({ contentEncoding }: JsonObject): boolean {
 }
 
 /**
- * An outputSchema as clients get it: where it declares base64 there will be a link, so the declaration goes, and with it
- * what it says of the base64 text. Whatever was valid stays valid.
+ * An outputSchema as clients get it. Where it declares base64 there will be a link, so it loses that declaration and
+ * the keywords about the base64 text. Every value that was valid stays valid.
  * @returns the schema itself when there is nothing to rewrite
  */
 export function publishedSchema(schema: JsonObject): JsonObject {
@@ -60,7 +61,7 @@ function rewritten(schema: JsonObject): JsonObject {
     const goes = (key: string) =>
       OF_THE_CONTENT.has(key) || (OF_THE_TEXT.has(key) && isFixed === false && !seen.leadsElsewhere);
     const declares = isFixed !== undefined && declaresBase64(value);
-    // fromEntries keeps a property called __proto__ one
+    // with fromEntries, a property named __proto__ stays a property
     return Object.fromEntries(
       Object.entries(value)
         .filter(([key]) => !declares || !goes(key))
@@ -71,12 +72,12 @@ function rewritten(schema: JsonObject): JsonObject {
 }
 
 interface Reachable {
-  /** Every schema that a value may be held to, and whether it is one that must not take more than it did. */
+  /** Every schema that may apply to a value, and whether it must not be widened. */
   nodes: Map<JsonObject, boolean>;
   leadsElsewhere: boolean;
 }
 
-/** Goes to each schema at most twice: as one that may be widened, and as one that may not. */
+/** Visits each schema at most twice: as one that may be widened, and as one that may not. */
 function reachable(root: JsonObject): Reachable {
   const found: Reachable = { nodes: new Map(), leadsElsewhere: false };
   const waiting: { node: JsonValue | undefined; isFixed: boolean }[] = [{ node: root, isFixed: false }];
@@ -108,32 +109,28 @@ function reachable(root: JsonObject): Reachable {
   return found;
 }
 
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** What tells the values of one branch of a union from those of the others. */
+/** What distinguishes the values of one branch of a union from those of the others. */
 interface Kind {
-  /** JSON types; undefined where every type may be. */
+  /** JSON types; undefined when every type is allowed. */
   types: readonly string[] | undefined;
-  /** Members that must be there, and the few texts that each may be. */
+  /** Required members, with the few texts that each allows. */
   tags: ReadonlyMap<string, ReadonlySet<JsonValue>>;
 }
 
-/** For each branch whether no value that it could ever take is one that another takes. */
+/** For each branch: whether no value that it could ever accept is accepted by another branch. */
 function apartIn(branches: readonly JsonValue[], root: JsonObject): boolean[] {
   const kinds = branches.map((branch) => kindOf(branch, root));
   return kinds.map((kind, index) => kinds.every((other, at) => at === index || differ(kind, other)));
 }
 
 function kindOf(branch: JsonValue, root: JsonObject): Kind {
-  // what stands beside a reference only narrows what it leads to
+  // keywords beside a reference only narrow its target
   const schema = isObject(branch) && typeof branch.$ref === 'string' ? pointed(root, branch.$ref) : branch;
   if (!isObject(schema)) return { types: undefined, tags: new Map() };
   const { type, required, properties } = schema;
   const types = type === undefined ? undefined : (Array.isArray(type) ? type : [type]).map(String);
   const tags = new Map<string, ReadonlySet<JsonValue>>();
-  // only of what is an object for certain is a member required
+  // only a certain object must have its required members
   for (const name of type === 'object' && isObject(properties) ? listOf(required) : []) {
     const member = Object.hasOwn(properties as JsonObject, String(name)) && (properties as JsonObject)[String(name)];
     if (!isObject(member)) continue;
@@ -146,7 +143,7 @@ function kindOf(branch: JsonValue, root: JsonObject): Kind {
 
 function differ(one: Kind, other: Kind): boolean {
   const { types } = one;
-  // a whole number is a number
+  // an integer is a number
   const isType = (type: string) => other.types?.some((their) => their === type || isNumber(their, type)) !== false;
   if (types && other.types && !types.some(isType)) return true;
   for (const [name, values] of one.tags) {

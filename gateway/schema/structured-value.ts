@@ -6,47 +6,48 @@ import { effectOf } from './preserve.js';
 /** Items of an array that are copied in the time of one step. */
 const ITEMS_PER_STEP = 8;
 
-/** One change of what is there. */
+/** A change of an existing value. */
 export interface ValueChange {
   path: JsonPath;
   value: JsonValue;
 }
 
 /**
- * The structuredContent of one result, and what may be changed in it. Clients hold it against the outputSchema that they
- * have been shown, and refuse the whole result if it does not fit: a change that might make them is not made.
+ * The structuredContent of one result, and which changes of it are allowed. Clients validate it against the
+ * outputSchema they were shown, and refuse the whole result if it does not match. So a change that might invalidate it
+ * is not made.
  */
 export class StructuredValue {
   readonly #judge: Judge;
-  /** Where strings were cut out, and whether that is one string's place only. */
+  /** Paths of strings that were cut out, and whether the path belongs to exactly one string. */
   readonly #cuts = new Map<string, boolean>();
   #value: Instance;
 
   /**
-   * @param published the schema as clients have been shown it
-   * @param value each string that was cut out of it is empty
+   * @param published the schema as shown to clients
+   * @param value with every cut string empty
    */
   constructor(published: JsonObject, value: JsonValue) {
     this.#judge = new Judge(published);
     this.#value = value;
   }
 
-  /** The string at this path was cut out; its length, in characters. */
+  /** Records that the string at this path was cut out, and its length in characters. */
   lacks(path: JsonPath, { least, most }: { least: number; most: number }): void {
     const place = JSON.stringify(path);
     const isFirst = !this.#cuts.has(place);
-    // of keys named twice readers take one or the other
+    // for a repeated key, readers use one value or the other
     this.#cuts.set(place, isFirst && at(this.#value, path) === '' && this.#mayCopy(path));
     if (this.#cuts.get(place)) this.#value = withAt(this.#value, path, new LongText(least, most));
   }
 
-  /** The first of these texts that may take the place of a string that was cut out; none: it has to stay. */
+  /** The first of these texts that may replace a cut string; undefined when the string has to stay. */
   fitting(path: JsonPath, texts: readonly string[]): string | undefined {
     if (this.#cuts.get(JSON.stringify(path)) !== true) return undefined;
     return texts.find((value) => this.#after([{ path, value }]) !== undefined);
   }
 
-  /** Makes changes, one after the other. @returns false when one of them may not be made: then none is */
+  /** Makes changes in order. @returns false when one of them is not allowed: then none is made */
   change(changes: readonly ValueChange[]): boolean {
     const after = this.#after(changes);
     if (after !== undefined) this.#value = after;
@@ -64,7 +65,10 @@ export class StructuredValue {
     return now;
   }
 
-  /** Some readers drop a member of that name. A change copies the objects and arrays around it. */
+  /**
+   * False for `__proto__`, which some readers drop, and for too many values: a change copies the objects and arrays
+   * around it.
+   */
   #mayCopy(path: JsonPath): boolean {
     if (path.includes('__proto__')) return false;
     return path.every((_, length) => {

@@ -2,19 +2,21 @@ import type { JsonValue } from '../ports/json.js';
 import { LongText, lengthOf } from './instance.js';
 import type { Truth } from './truth.js';
 
-/** Formats that say nothing of a text. */
+/** Formats that every text matches. */
 const ANY_TEXT = new Set(['binary', 'password']);
 
-/** Formats that the empty text has. */
+/** Formats that the empty text matches. */
 const MAY_BE_EMPTY = new Set(['uri-reference', 'iri-reference', 'uri-template', 'json-pointer', 'byte', 'regex']);
 
-/** Formats that every absolute URI has. */
+/** Formats that every absolute URI matches. */
 const OF_URIS = new Set(['uri', 'iri', 'uri-reference', 'iri-reference', 'uri-template']);
 
 /** RFC 3986, with an authority. */
 const URI = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[0-9a-f:.]+\])?(?:[\w.~:/?#@!$&'()*+,;=-]|%[0-9a-f]{2})+$/i;
 
-/** `url` is no standard format: validators take names with a dot, and few take addresses or ports of one digit. */
+/**
+ * `url` is not a standard format: validators accept names with a dot, and few accept addresses or ports of one digit.
+ */
 const NAMED_HOST = /^https?:\/\/(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?::\d{2,5})?\//i;
 
 export function longEnough(text: string | LongText, least: JsonValue): Truth {
@@ -29,7 +31,7 @@ export function shortEnough(text: string | LongText, most: JsonValue): Truth {
   return length.most <= most ? true : length.least > most ? false : undefined;
 }
 
-/** Never false: to many validators a format is only a remark. */
+/** Never false: many validators treat a format as an annotation. */
 export function hasFormat(text: string | LongText, format: JsonValue): Truth {
   if (typeof format !== 'string') return undefined;
   if (ANY_TEXT.has(format)) return true;
@@ -39,7 +41,7 @@ export function hasFormat(text: string | LongText, format: JsonValue): Truth {
   return OF_URIS.has(format) || (format === 'url' && NAMED_HOST.test(text)) ? true : undefined;
 }
 
-/** What is said of a content that the text encodes. */
+/** Verdict on keywords about the content that the text encodes. */
 export function hasContent(text: string | LongText): Truth {
   return text === '' ? true : undefined;
 }

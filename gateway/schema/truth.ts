@@ -1,4 +1,4 @@
-/** Whether something holds; undefined: it cannot be told here. */
+/** Whether something holds; undefined when that cannot be decided here. */
 export type Truth = boolean | undefined;
 
 export function not(one: Truth): Truth {
@@ -36,7 +36,7 @@ export function count(truths: Iterable<Truth>): { least: number; most: number } 
   return { least, most };
 }
 
-/** Of what some readers of a schema look at and others do not: it can fail for some only. */
+/** For a keyword that only some readers of a schema evaluate: failing it is failing for some only. */
 export function ifRead(one: Truth): Truth {
   return one === true ? true : undefined;
 }

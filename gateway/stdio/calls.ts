@@ -2,12 +2,13 @@ import { type HeldBudget, HeldRequest } from '../budget/held.js';
 import { GatewayError } from '../errors.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Timeouts } from '../policy/limits.js';
+import type { Stopwatch } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import { type Exchange, noFacts } from '../relay/exchange.js';
 import { logExchange, noteFailure } from '../relay/exchange-log.js';
 import type { Server } from '../relay/server.js';
-import { LineResponse } from './line-response.js';
+import { LineReply } from './line-reply.js';
 import type { LineOutput } from './output.js';
 
 const CLIENT_GONE = new GatewayError('internal', {}, 'the client wants no answer any more');
@@ -15,23 +16,24 @@ const CLIENT_GONE = new GatewayError('internal', {}, 'the client wants no answer
 export interface CallDeps {
   server: Server;
   output: LineOutput;
-  /** Who the files belong to. */
+  /** The owner of the files. */
   principal: string;
-  /** Counts the messages under way. */
+  /** Counts the running messages. */
   held: HeldBudget;
   timeouts: Timeouts;
+  clock: Stopwatch;
   log: Log;
   metrics: Metrics;
 }
 
-/** How an exchange ended: what it failed with, if it did, and the response it wrote to. */
+/** The end of an exchange: its failure, if any, and its reply. */
 export interface CallEnd {
-  response: LineResponse;
+  reply: LineReply;
   error: GatewayError | undefined;
 }
 
-/** A request was answered; `version` comes with the result of an `initialize`. */
-export type Answered = (id: string, version: string | undefined) => void;
+/** A request was answered. */
+export type Answered = (id: string) => void;
 
 type Verb = 'POST' | 'GET' | 'DELETE';
 
@@ -43,10 +45,10 @@ export interface CallRequest {
   answered?: Answered;
 }
 
-/** The exchanges under way. To the relay they are HTTP requests like any other, but for their response. */
+/** The running exchanges. For the relay they are ordinary exchanges with another kind of reply. */
 export class Calls {
   readonly #deps: CallDeps;
-  readonly #open = new Set<LineResponse>();
+  readonly #open = new Set<LineReply>();
 
   constructor(deps: CallDeps) {
     this.#deps = deps;
@@ -56,30 +58,30 @@ export class Calls {
     return this.#open.size;
   }
 
-  /** Begins an exchange. `response.destroy()` ends it as a client does that goes away. */
-  begin(verb: Verb, request: CallRequest): { response: LineResponse; end: Promise<CallEnd> } {
+  /** Begins an exchange. `reply.abort()` ends it, as when a client disconnects. */
+  begin(verb: Verb, request: CallRequest): { reply: LineReply; end: Promise<CallEnd> } {
     const { output } = this.#deps;
-    const response = new LineResponse({ output, answered: request.answered ?? (() => undefined) });
-    this.#open.add(response);
-    const end = this.#run(verb, request, response).finally(() => this.#open.delete(response));
-    return { response, end };
+    const reply = new LineReply({ output, answered: request.answered ?? (() => undefined) });
+    this.#open.add(reply);
+    const end = this.#run(verb, request, reply).finally(() => this.#open.delete(reply));
+    return { reply, end };
   }
 
   stop(): void {
-    for (const response of this.#open) response.destroy();
+    for (const reply of this.#open) reply.abort();
   }
 
-  async #run(verb: Verb, { headers, body, tooLong }: CallRequest, response: LineResponse): Promise<CallEnd> {
+  async #run(verb: Verb, { headers, body, tooLong }: CallRequest, reply: LineReply): Promise<CallEnd> {
     const { server, principal } = this.#deps;
     const held = new HeldRequest(this.#deps.held, server.limits, { principal, server: server.name });
-    const startedAt = performance.now();
+    const startedAt = this.#deps.clock.ticks();
     const gone = new AbortController();
-    response.once('close', () => gone.abort(CLIENT_GONE));
+    reply.onClose(() => gone.abort(CLIENT_GONE));
     const exchange: Exchange = {
       headers,
       body: body ?? Buffer.alloc(0),
       tooLong,
-      response,
+      reply,
       principal,
       headersFromBody: true,
       signal: gone.signal,
@@ -91,14 +93,14 @@ export class Calls {
       if (verb === 'POST') await server.post(exchange);
       else if (verb === 'GET') await server.get(exchange);
       else await server.remove(exchange);
-      response.end();
+      reply.end();
     } catch (thrown) {
       error = noteFailure(this.#deps, thrown, exchange);
-      response.destroy();
+      reply.abort();
     }
     held.release();
-    await response.closed;
-    logExchange(this.#deps, server.name, verb, response.status, exchange, startedAt);
-    return { response, error };
+    await reply.closed;
+    logExchange(this.#deps, exchange, { server: server.name, verb, status: reply.status, startedAt });
+    return { reply, error };
   }
 }

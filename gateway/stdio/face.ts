@@ -9,36 +9,36 @@ import { knownId } from '../mcp/responses.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
 import { type Answered, type CallDeps, type CallEnd, Calls } from './calls.js';
 import { inputLines, type MessageLine } from './input.js';
-import type { LineResponse } from './line-response.js';
+import type { LineReply } from './line-reply.js';
 import { unansweredLine } from './unanswered.js';
 
-/** What must arrive before the next message does (a notification, an answer) is waited for this long. */
+/** How long to wait for a message that must arrive before the next one (a notification, an answer). */
 const IN_ORDER_MS = 10_000;
 
-/** How often a stream that broke off is taken up again without anything new on it. */
+/** How often a broken stream is resumed without anything new on it. */
 const MAX_RESUMES = 5;
 const RESUME_MS = 1000;
 const LONGEST_RESUME_MS = 30_000;
 
-/** How long the server may take to hear that its session is over. */
+/** Time-out for telling the server that its session is over. */
 const FAREWELL_MS = 1000;
 
-/** Why the face is over: the client closed its end, or the server forgot the session, which a client cannot mend. */
+/** Why it ended: the client closed its end, or the server forgot the session, from which a client cannot recover. */
 export type FaceEnd = 'input ended' | 'session lost';
 
 export interface FaceOptions extends CallDeps {
   input: Readable;
 }
 
-/** A request of the client's that is not answered yet. */
+/** An unanswered request of the client's. */
 interface Open {
-  response: LineResponse | undefined;
+  reply: LineReply | undefined;
   cancelled: boolean;
 }
 
 /**
- * MCP over standard input and output in front of one server: each line is an exchange of its own, and the relay is the
- * one that HTTP clients have. There is one session, whose GET stream is a part of the output as well.
+ * MCP over standard input and output in front of one server: each line is an exchange, which the same relay handles as
+ * those of HTTP clients. There is one session, whose GET stream goes to the output too.
  */
 export class StdioFace {
   readonly #options: FaceOptions;
@@ -46,7 +46,7 @@ export class StdioFace {
   readonly #open = new Map<string, Open>();
   readonly #running = new Set<Promise<void>>();
   #sessionId: string | undefined;
-  /** Why there is none. */
+  /** Why there is no session. */
   #notOpened = new GatewayError('session_required', { face: 'stdio' });
   #version: string | undefined;
   #isListening = false;
@@ -62,7 +62,7 @@ export class StdioFace {
     });
   }
 
-  /** Resolves when everything is over and written. */
+  /** Resolves when everything is finished and written. */
   async run(): Promise<FaceEnd> {
     const { output, timeouts } = this.#options;
     const readAll = this.#readInput().then(() => 'input ended' as const);
@@ -74,7 +74,7 @@ export class StdioFace {
     return how === 'session lost' ? how : 'input ended';
   }
 
-  /** Ends all that is under way; `run` resolves soon. */
+  /** Ends everything that is running; `run` resolves soon. */
   stop(): void {
     this.#isStopped = true;
     this.#end('stopped');
@@ -96,7 +96,7 @@ export class StdioFace {
     }
   }
 
-  /** Resolves when the next line may be taken: messages must not overtake what they rely on. */
+  /** Resolves when the next line may be read: messages must not overtake those they depend on. */
   async #take({ bytes, tooLong }: MessageLine): Promise<void> {
     let messages: ClientMessages;
     try {
@@ -124,26 +124,24 @@ export class StdioFace {
 
   async #post(messages: ClientMessages, tooLong?: TooLongArgument): Promise<void> {
     const { server, output } = this.#options;
-    const call: Open = { response: undefined, cancelled: false };
+    const call: Open = { reply: undefined, cancelled: false };
     const pending = new Set(messages.requests.map(({ id }) => id));
     for (const id of pending) this.#open.set(id, call);
-    const answered = (id: string, version: string | undefined): void => {
-      const own = knownId(pending, id);
-      if (own === messages.initialize?.id) this.#version = version;
-      pending.delete(own);
-    };
+    const answered = (id: string): void => void pending.delete(knownId(pending, id));
     const headers = this.#headers(messages);
     const begun = this.#calls.begin('POST', { headers, body: messages.bytes, tooLong, answered });
-    call.response = begun.response;
+    call.reply = begun.reply;
     const hadSession = this.#sessionId !== undefined;
     let ended = await begun.end;
     if (messages.initialize) {
-      this.#sessionId = begun.response.sessionId;
+      const { session } = begun.reply;
+      this.#sessionId = session?.id;
+      this.#version = session?.version;
       if (ended.error) this.#notOpened = ended.error;
     }
-    // what a client can do about it is not what one over HTTP can
+    // a stdio client must do something else about it than one over HTTP
     if (ended.error?.code === 'session_required') ended = { ...ended, error: this.#notOpened };
-    if (!ended.error && ended.response.refusal === undefined && pending.size > 0) {
+    if (!ended.error && ended.reply.refusal === undefined && pending.size > 0) {
       ended = await this.#resume(ended, call, pending, answered);
     }
     if (!call.cancelled && !this.#isStopped) {
@@ -155,30 +153,30 @@ export class StdioFace {
     if (hadSession && isSessionLost(ended)) this.#end('session lost');
   }
 
-  /** MCP 2025-11-25: a stream may end before its answer; the client asks for the rest by the last event's id. */
+  /** MCP 2025-11-25: a stream may end before its answer; the client requests the rest by the last event's id. */
   async #resume(ended: CallEnd, call: Open, pending: ReadonlySet<string>, answered: Answered): Promise<CallEnd> {
     let last = ended;
     for (let tries = 0; tries < MAX_RESUMES && pending.size > 0; tries++) {
-      const { resumption } = last.response;
+      const { resumption } = last.reply;
       if (!resumption || call.cancelled || this.#isStopped) break;
       await Promise.race([sleep(Math.min(resumption.retryMs ?? RESUME_MS, LONGEST_RESUME_MS)), this.#over]);
       if (call.cancelled || this.#isStopped) break;
       const headers = { ...this.#streamHeaders(), 'last-event-id': resumption.lastEventId };
       const begun = this.#calls.begin('GET', {
         headers,
-        answered: (id, version) => {
-          answered(id, version);
-          if (pending.size === 0) setImmediate(() => begun.response.destroy());
+        answered: (id) => {
+          answered(id);
+          if (pending.size === 0) setImmediate(() => begun.reply.abort());
         },
       });
-      call.response = begun.response;
+      call.reply = begun.reply;
       last = await begun.end;
-      if (last.response.resumption && last.response.resumption.lastEventId !== resumption.lastEventId) tries = -1;
+      if (last.reply.resumption && last.reply.resumption.lastEventId !== resumption.lastEventId) tries = -1;
     }
     return last;
   }
 
-  /** The stream on which the server speaks on its own account, as long as there is one. */
+  /** Reads the server's own messages from their stream, while there is one. */
   #listen(): void {
     if (this.#isListening || this.#sessionId === undefined) return;
     this.#isListening = true;
@@ -195,28 +193,28 @@ export class StdioFace {
       if (this.#isStopped) return;
       if (isSessionLost(ended)) return this.#end('session lost');
       // 405: a server need not offer this stream
-      if (ended.response.refusal !== undefined || ended.error?.code === 'method_not_allowed') return;
-      const { resumption } = ended.response;
+      if (ended.reply.refusal !== undefined || ended.error?.code === 'method_not_allowed') return;
+      const { resumption } = ended.reply;
       lastEventId = resumption?.lastEventId ?? lastEventId;
       await Promise.race([sleep(Math.min(resumption?.retryMs ?? RESUME_MS, LONGEST_RESUME_MS)), this.#over]);
       if (this.#isStopped) return;
     }
   }
 
-  /** The server hears of it, unless closing the stream is what says so (2026-07-28); nobody waits for an answer. */
+  /** Tells the server, unless closing the stream does so (2026-07-28); no answer is awaited. */
   async #cancel(messages: ClientMessages): Promise<void> {
     const call = this.#open.get(messages.cancelled[0] ?? '');
+    // first: the call may end by what the relay does about it
+    if (call) call.cancelled = true;
     if (this.#sessionId !== undefined) await Promise.race([this.#post(messages), sleep(IN_ORDER_MS)]);
-    if (!call) return;
-    call.cancelled = true;
-    call.response?.destroy();
+    call?.reply?.abort();
   }
 
-  /** What an HTTP client would send besides: made from the message, so that they agree. */
+  /** Headers that an HTTP client would send, made from the message so that they match it. */
   #headers(messages: ClientMessages): Record<string, string> {
     const client = this.#version === undefined ? {} : { 'mcp-protocol-version': this.#version };
     const headers = toUpstreamHeaders(messages.initialize ? {} : client, messages, undefined);
-    if (this.#sessionId !== undefined && !messages.initialize && messages.statelessVersion === undefined) {
+    if (this.#sessionId !== undefined && !messages.initialize && messages.era.hasSessions) {
       headers['mcp-session-id'] = this.#sessionId;
     }
     return headers;

@@ -16,10 +16,10 @@ export interface MessageLine {
   tooLong: TooLongArgument | undefined;
 }
 
-/** One line of a client's: a message, or what is wrong with it and the id its sender waits for. */
+/** One line of a client: a message, or its error and the id that its sender waits for. */
 export type InputLine = MessageLine | { error: GatewayError; id: string | undefined };
 
-/** One line while it arrives. What passes a limit is let go, and read on only for its id. */
+/** One line as it arrives. A line past a limit is released, and read further only for its id. */
 class Line {
   readonly #held: HeldRequest;
   readonly #body: IncomingBody;
@@ -57,7 +57,7 @@ class Line {
     try {
       const whole = this.#body.whole();
       const { pieces, tooLong } = this.#body;
-      // copied: a short line must not keep the whole chunk it stands in
+      // copied: a short line must not keep the whole chunk in memory
       const bytes = pieces.length === 1 ? Buffer.from(whole) : whole;
       return isBlank(bytes) ? undefined : { bytes, tooLong };
     } catch (error) {
@@ -74,8 +74,9 @@ class Line {
 }
 
 /**
- * The lines of standard input, under the limits of any other client's message: `limits.message` for what is no file,
- * `limits.inlineArgument` for each long string of its arguments, `limits.held` for all that is held at one time.
+ * The lines of standard input, under the same limits as other clients' messages: `limits.message` for everything that
+ * is not a file, `limits.inlineArgument` for each long string of its arguments, `limits.held` for all bytes held at one
+ * time.
  */
 export async function* inputLines(
   input: Readable,
@@ -96,7 +97,7 @@ export async function* inputLines(
       }
       if (at < chunk.length) line.add(chunk.subarray(at));
     }
-    // a line that the end cuts short may still be a whole message
+    // a line cut short by the end may still be a whole message
     const last = line.end();
     if (last) yield last;
   } finally {

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 
 export const NEWLINE = Buffer.from('\n');
 
-/** Standard output, shared by everything that is under way: whole lines, one after the other, at the client's pace. */
+/** Standard output, shared by all exchanges: whole lines, one after the other, at the client's pace. */
 export class LineOutput {
   readonly #out: Writable;
   #tail: Promise<void> = Promise.resolve();
@@ -17,7 +17,7 @@ export class LineOutput {
     return this.#out.destroyed;
   }
 
-  /** Resolves when a line may be begun, with what must be called after its end. */
+  /** Resolves when a line may begin, with a function to call after its end. */
   turn(): Promise<() => void> {
     let release: () => void = () => undefined;
     const mine = new Promise<void>((resolve) => {
@@ -28,7 +28,7 @@ export class LineOutput {
     return turn;
   }
 
-  /** For whoever has the turn; `undefined` when more is taken at once. */
+  /** For the holder of the turn; `undefined` when more can be written at once. */
   write(bytes: Buffer): Promise<void> | undefined {
     if (this.gone || this.#out.write(bytes)) return undefined;
     return new Promise((resolve) => {
@@ -48,7 +48,7 @@ export class LineOutput {
     release();
   }
 
-  /** Everything that was written has left. */
+  /** Resolves when everything written has been sent. */
   async flushed(): Promise<void> {
     await this.#tail;
     if (!this.gone) await new Promise<void>((resolve) => this.#out.write('', () => resolve()));

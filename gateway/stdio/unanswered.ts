@@ -2,14 +2,14 @@ import { GatewayError } from '../errors.js';
 import { errorAnswer } from '../mcp/error-response.js';
 import type { CallEnd } from './calls.js';
 
-/** What a request is told whose exchange is over without an answer to it. */
-export function unansweredLine(id: string, server: string, { response, error }: CallEnd): Buffer {
+/** The error line for a request whose exchange ended without an answer. */
+export function unansweredLine(id: string, server: string, { reply, error }: CallEnd): Buffer {
   if (error) return errorAnswer(error, id);
-  const { refusal, status, hasNoMessages } = response;
+  const { refusal, status, hasNoMessages } = reply;
   if (hasNoMessages)
     return errorAnswer(new GatewayError('upstream_invalid', { server, reason: 'it is no MCP message' }), id);
   if (refusal === undefined) return errorAnswer(new GatewayError('upstream_closed', { server }), id);
-  // servers refuse with a JSON-RPC error whose id is null or missing: with a status of its own it needs none
+  // servers refuse with a JSON-RPC error whose id is null or missing, because the status identifies it
   const own = errorIn(refusal);
   if (own === undefined) return errorAnswer(new GatewayError('upstream_refused', { server, status }), id);
   return Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(own)}}`);

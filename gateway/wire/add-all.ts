@@ -1,6 +1,6 @@
 /**
- * Adds what a list holds to another. `push(...list)` puts every element on the stack, where some 120,000 of them are an
- * error, and lists may be as long as a peer likes.
+ * Appends every item of `items` to `target`. `push(...items)` puts each element on the stack, which overflows at some
+ * 120,000 of them, and a peer decides how long these lists are.
  */
 export function addAll<T>(target: T[], items: Iterable<T>): void {
   for (const item of items) target.push(item);

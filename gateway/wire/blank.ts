@@ -2,24 +2,30 @@ const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
 
-/** Position of the first byte of JSON that is no whitespace, or the length. A callback for each byte costs five times as much. */
+/**
+ * Position of the first byte of JSON that is not whitespace, or the length. A callback per byte costs five times as
+ * much.
+ */
 export function inkAt(bytes: Buffer): number {
   let at = 0;
   while (at < bytes.length && (bytes[at] as number) <= SPACE) at++;
   return at;
 }
 
-/** Whether bytes of JSON are only whitespace. */
+/** True when bytes of JSON are only whitespace. */
 export function isBlank(bytes: Buffer): boolean {
   return inkAt(bytes) === bytes.length;
 }
 
-/** The first byte of JSON that is no whitespace. */
+/** The first byte of JSON that is not whitespace. */
 export function firstInk(bytes: Buffer): number | undefined {
   return bytes[inkAt(bytes)];
 }
 
-/** The bytes with a blank for every line break. In JSON that is none in a string, where a blank is as good. */
+/**
+ * Replaces every line break by a blank. A JSON string cannot hold a raw line break, and elsewhere a blank is
+ * equivalent.
+ */
 export function onOneLine(bytes: Buffer): Buffer {
   if (!bytes.includes(LF) && !bytes.includes(CR)) return bytes;
   const line = Buffer.from(bytes);

@@ -1,17 +1,17 @@
-/** UTF-8's. RFC 8259 §8.1: a JSON text must not be sent with one, and who parses it may ignore one. */
+/** The UTF-8 mark. RFC 8259 §8.1: senders must not add one to a JSON text, parsers may ignore one. */
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const NOTHING = Buffer.alloc(0);
 
-/** A whole body without the byte order mark that some writers put before it. */
+/** Removes the byte order mark that some writers put before a body. */
 export function withoutMark(body: Buffer): Buffer {
   return body.length >= MARK.length && body.subarray(0, MARK.length).equals(MARK) ? body.subarray(MARK.length) : body;
 }
 
-/** The same for a body that comes in chunks, which may end anywhere inside of the mark. */
+/** Removes the byte order mark from a body that arrives in chunks, which may split the mark anywhere. */
 export class MarkFilter {
   /** Bytes of the mark seen so far. */
   #seen = 0;
-  /** Nothing that comes can be part of it any more. */
+  /** True when nothing that follows can be part of the mark. */
   isOver = false;
 
   /** @returns what is not part of the mark */
@@ -30,7 +30,7 @@ export class MarkFilter {
     return begun.length === 0 ? chunk : Buffer.concat([begun, chunk.subarray(at)]);
   }
 
-  /** Nothing more comes. @returns what looked like the beginning of a mark */
+  /** Ends the body. @returns bytes held back because they looked like the beginning of a mark */
   end(): Buffer {
     const begun = this.isOver ? NOTHING : MARK.subarray(0, this.#seen);
     this.isOver = true;

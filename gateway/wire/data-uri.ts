@@ -1,24 +1,24 @@
 import { decodeStrictBase64 } from './base64/decode-text.js';
 import { isHex } from './json/chars.js';
 
-/** The longest head of a `data:` URI that is looked for, in raw bytes. */
+/** The longest `data:` URI head that is looked for, in raw bytes. */
 export const MAX_DATA_URI_HEAD = 4096;
 
 export interface DataUriHead {
   /** Type and subtype, lower case; `text/plain` where none is given, as RFC 2397 says. */
   mimeType: string;
-  /** The `name` parameter, percent-decoded: not in the RFC, but what file inputs write. */
+  /** The `name` parameter, percent-decoded. It is not in the RFC, but file inputs write it. */
   name?: string;
   base64: boolean;
   /** Raw offset of the first byte of the data. */
   dataStart: number;
 }
 
-/** A whole data URI and what it says of its bytes. */
+/** A whole data URI, decoded. */
 export interface DataUri {
   /** Type and subtype, lower case; RFC 2397's `text/plain;charset=US-ASCII` where the URI names neither type nor charset. */
   mimeType: string;
-  /** The `name` parameter before `;base64`, percent-decoded: a hint, which may be anything, a path too. */
+  /** The `name` parameter before `;base64`, percent-decoded. It is an unchecked hint: it may be a path, for example. */
   name?: string;
   bytes: Buffer;
 }
@@ -30,9 +30,9 @@ const SCHEME = 'data:';
 const SIMPLE_ESCAPES: Readonly<Record<string, number>> = { '"': 0x22, '\\': 0x5c, '/': 0x2f };
 
 /**
- * Reads the head of a string that may be a `data:` URI, from its raw JSON bytes. Call it again with more of them while
- * it says `incomplete`.
- * @param nested the string stands in JSON that is itself a string of JSON
+ * Reads the head of a string that may be a `data:` URI, from its raw JSON bytes. While the result is `incomplete`, call
+ * again with more bytes.
+ * @param nested the string is part of JSON that is itself a JSON string
  */
 export function parseDataUriHead(bytes: Buffer, nested = false): DataUriHead | 'incomplete' | 'not-a-data-uri' {
   const plain: number[] = [];
@@ -56,14 +56,15 @@ function dataUriHead(head: string, dataStart: number): DataUriHead {
 const DATA_URI = /^data:/i;
 const MEDIA_TYPE = /^[a-z0-9][\w!#$&^.+-]{0,126}\/[a-z0-9][\w!#$&^.+-]{0,126}$/;
 /**
- * What no URI holds and two readers would read in two ways: blanks and controls (dropped by some), `#` (the data's end
- * for some), halves of surrogate pairs. `<`, `"` or `ü` stand for themselves everywhere.
+ * Characters that are illegal in a URI and that two readers would read in two ways: blanks and controls (some drop
+ * them), `#` (ends the data for some), halves of surrogate pairs. `<`, `"` and `ü` are literal for all of them.
  */
 const AMBIGUOUS = /[\p{Cc}\p{Cs} #]/u;
 
 /**
  * Reads a whole `data:` URI (RFC 2397) from a parsed string: base64, padded or not, or percent-encoded. Linear in its
  * length.
+ * @see https://www.rfc-editor.org/rfc/rfc2397
  */
 export function readDataUri(text: string): DataUri | 'malformedUri' | 'not-a-data-uri' {
   if (!DATA_URI.test(text)) return 'not-a-data-uri';
@@ -71,7 +72,7 @@ export function readDataUri(text: string): DataUri | 'malformedUri' | 'not-a-dat
   if (comma < 0) return 'malformedUri';
   const head = text.slice(SCHEME.length, comma);
   const { type, name, base64, hasCharset } = readHead(head);
-  // `data:base64,…` is a mistake, not text; and a comma inside a quoted name does not begin the data
+  // `data:base64,…` is a mistake, not text; a comma inside a quoted name does not begin the data
   if ((type !== '' && !MEDIA_TYPE.test(type)) || hasOpenQuote(head)) return 'malformedUri';
   const mimeType = type || (hasCharset ? 'text/plain' : 'text/plain;charset=US-ASCII');
   const data = text.slice(comma + 1);
@@ -79,7 +80,7 @@ export function readDataUri(text: string): DataUri | 'malformedUri' | 'not-a-dat
   return bytes === undefined ? 'malformedUri' : { mimeType, ...(name ? { name } : {}), bytes };
 }
 
-/** RFC 2397 allows percent-encoding here too, and `+`, `/` and `=` are often encoded. */
+/** RFC 2397 allows percent-encoding here too, and clients often encode `+`, `/` and `=`. */
 function base64Bytes(data: string): Buffer | undefined {
   if (!data.includes('%')) return decodeStrictBase64(data);
   const decoded = percentBytes(data);
@@ -107,7 +108,7 @@ function hexValue(digit: number): number {
   return digit <= 0x39 ? digit - 0x30 : (digit | 0x20) - 0x57;
 }
 
-/** One character of a JSON string that stands in JSON that is itself a string. */
+/** Reads one character of a JSON string that is part of JSON which is itself a JSON string. */
 function nestedCharAt(bytes: Buffer, at: number): ReturnType<typeof charAt> {
   const inner: number[] = [];
   let length = 0;
@@ -122,7 +123,7 @@ function nestedCharAt(bytes: Buffer, at: number): ReturnType<typeof charAt> {
   }
 }
 
-/** One character of the JSON string: a byte or an escape for an ASCII character that a head can have. */
+/** Reads one character of the JSON string: a byte, or an escape of an ASCII character that a head can contain. */
 function charAt(bytes: Buffer, at: number): { byte: number; length: number } | 'incomplete' | 'none' {
   const byte = bytes[at] as number;
   if (byte !== BACKSLASH) return { byte, length: 1 };
@@ -143,7 +144,7 @@ function mayBegin(index: number, byte: number): boolean {
   return index >= SCHEME.length || (byte | 0x20) === SCHEME.charCodeAt(index) || byte === SCHEME.charCodeAt(index);
 }
 
-/** @param head what stands between the scheme and the comma */
+/** @param head the text between the scheme and the comma */
 function readHead(head: string): { type: string; name: string; base64: boolean; hasCharset: boolean } {
   const [type = '', ...parameters] = head.split(';').map((part) => part.trim());
   const end = parameters.findIndex((parameter) => parameter.toLowerCase() === 'base64');
@@ -161,7 +162,7 @@ function hasOpenQuote(head: string): boolean {
   return head.split('"').length % 2 === 0;
 }
 
-/** The text as it is where it is not well-formed percent-encoding. */
+/** Percent-decodes the text; returns it unchanged when the encoding is malformed. */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,7 +1,7 @@
 /**
- * `syntax`: not the JSON or the head that was due. `depth`: nested deeper than `maxDepth`. `truncated`: the body ended
- * inside a value. `held`: a message passed `maxHeld`, or an SSE line other than `data:` is too long. `base64`: not
- * base64. `closed`: fed after a failure or after its end.
+ * `syntax`: not the expected JSON or head. `depth`: nested deeper than `maxDepth`. `truncated`: the body ended inside a
+ * value. `held`: a message passed `maxHeld`, or an SSE line other than `data:` is too long. `base64`: not base64.
+ * `closed`: fed after a failure or after its end.
  */
 export type WireErrorCode = 'syntax' | 'depth' | 'truncated' | 'held' | 'base64' | 'closed';
 

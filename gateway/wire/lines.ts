@@ -2,15 +2,15 @@ import { WireError } from './errors.js';
 import { isSpace, LF, OPEN_ARRAY, OPEN_OBJECT } from './json/chars.js';
 import { ReaderBase } from './json/reader-base.js';
 
-/** Bytes that are reported of a line that is no message: enough to recognise a print statement gone astray. */
+/** Bytes reported of a line that is not a message: enough to recognise a stray print statement. */
 export const MAX_NOISE = 8 * 1024;
 
 /**
- * One message per line, as stdio servers write them. Blank lines and whitespace before a value are dropped; a message's
- * bytes go up to the line feed. A value that its line cuts short is malformed.
+ * One message per line, as stdio servers write them. Drops blank lines and whitespace before a value; a message's bytes
+ * reach up to the line feed. A value cut short by the end of its line is malformed.
  */
 export class LineReader extends ReaderBase {
-  /** What is kept of a line that is no message. */
+  /** The beginning of a line that is not a message. */
   #noise: Buffer[] | undefined;
   #noiseBytes = 0;
 
@@ -59,7 +59,7 @@ export class LineReader extends ReaderBase {
   #keepNoise(chunk: Buffer, start: number, end: number): void {
     const until = Math.min(end, start + MAX_NOISE - this.#noiseBytes);
     if (until <= start) return;
-    // copied: the line may never end, and the chunk is not to be kept for it
+    // copied: the line may never end, and must not pin the chunk
     this.#noise?.push(Buffer.from(chunk.subarray(start, until)));
     this.#noiseBytes += until - start;
   }

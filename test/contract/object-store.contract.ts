@@ -1,7 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ByteRange, ObjectStore } from '../../gateway/ports/object-store.js';
+import { sha256 } from '../helpers/bytes.js';
 
 const NEVER = new AbortController().signal;
 const FAR_FUTURE = Date.now() + 365 * 24 * 3600 * 1000;
@@ -29,8 +30,6 @@ export async function keysOf(objects: ObjectStore, prefix: string): Promise<stri
   for await (const stat of objects.list(prefix)) keys.push(stat.key);
   return keys.sort();
 }
-
-const sha = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 /**
  * What every object store does. Time is never moved here: no promise of this port depends on the clock but
@@ -71,7 +70,7 @@ export function describeObjectStore(name: string, make: () => Promise<ObjectStor
         const key = `f/size-${size}`;
         const before = Date.now();
         await store(objects, key, bytes);
-        expect(sha(await fetchBytes(objects, key))).toBe(sha(bytes));
+        expect(sha256(await fetchBytes(objects, key))).toBe(sha256(bytes));
         const stat = await objects.head(key);
         expect(stat).toMatchObject({ key, size });
         // Stores tell seconds at least; their clock is this machine's.
@@ -85,7 +84,7 @@ export function describeObjectStore(name: string, make: () => Promise<ObjectStor
         await writer.write(bytes.subarray(objects.partSize), false);
         await writer.write(Buffer.alloc(0), true);
         await writer.commit();
-        expect(sha(await fetchBytes(objects, 'f/empty-tail'))).toBe(sha(bytes));
+        expect(sha256(await fetchBytes(objects, 'f/empty-tail'))).toBe(sha256(bytes));
       });
 
       it('needs the part only until write has resolved', async () => {
@@ -115,7 +114,7 @@ export function describeObjectStore(name: string, make: () => Promise<ObjectStor
       it('keeps objects apart that are written at the same time', async () => {
         const files = [1, 2, 3, 4].map((n) => ({ key: `f/parallel-${n}`, bytes: randomBytes(objects.partSize + n) }));
         await Promise.all(files.map(({ key, bytes }) => store(objects, key, bytes)));
-        for (const { key, bytes } of files) expect(sha(await fetchBytes(objects, key))).toBe(sha(bytes));
+        for (const { key, bytes } of files) expect(sha256(await fetchBytes(objects, key))).toBe(sha256(bytes));
       });
     });
 

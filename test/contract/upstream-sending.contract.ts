@@ -2,8 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../gateway/errors.js';
 import type { OutgoingMessage, Upstream } from '../../gateway/ports/upstream.js';
 import type { Pace, Taken } from '../helpers/taking-server.js';
+import { until } from '../helpers/wait.js';
 import { source } from './upstream/streamed.js';
-import { calm, failureOf, type Overrides, POST_HEADERS, request, until } from './upstream/subject.js';
+import { calm, failureOf, type Overrides, POST_HEADERS, request } from './upstream/subject.js';
 
 /** An upstream in front of a server that tells how messages reached it. */
 export interface Taking {

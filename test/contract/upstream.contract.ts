@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../gateway/errors.js';
 import type { Upstream } from '../../gateway/ports/upstream.js';
+import { sha256 } from '../helpers/bytes.js';
 import { blobDigest } from '../helpers/fake-upstream-blob.js';
-import { calm, failureOf, type Overrides, POST_HEADERS, request, until } from './upstream/subject.js';
+import { until } from '../helpers/wait.js';
+import { calm, failureOf, type Overrides, POST_HEADERS, request } from './upstream/subject.js';
 
 /** What the contract needs to know of one adapter. */
 export interface UpstreamSubject {
@@ -93,7 +94,7 @@ export function describeUpstream(name: string, makeSubject: () => UpstreamSubjec
       const answer = await readAnswer(await ask(upstream, blobCall(1, size)), 1, true);
       const { result } = JSON.parse(answer.toString()) as { result: { content: { data: string }[] } };
       const data = Buffer.from(result.content[0]?.data ?? '', 'base64');
-      expect(createHash('sha256').update(data).digest('hex')).toBe(blobDigest({ size, seed: 7 }));
+      expect(sha256(data)).toBe(blobDigest({ size, seed: 7 }));
     });
 
     it('holds the server back while nobody reads', async () => {

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sha256 } from '../helpers/bytes.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { ROOT, type Running, start } from './cli-process.js';
 
@@ -75,7 +75,3 @@ describe('npm start -- with a server named', () => {
     expect([code, err]).toEqual([1, '/nowhere.yaml: does not exist\n']);
   });
 });
-
-function sha256(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}

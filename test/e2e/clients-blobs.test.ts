@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { CallToolResult, ContentBlock, ReadResourceResult } from '@modelcontextprotocol/sdk/types.js';
+import { recordDigest } from '../helpers/bytes.js';
 import { type Gateway, startGateway } from '../helpers/gateway-process.js';
 import { type SdkServer, startBlobs, type Transport } from '../helpers/sdk-servers.js';
-import { noise, noisePng, sha256 } from '../helpers/sdk-servers-bytes.js';
+import { noise, noisePng } from '../helpers/sdk-servers-bytes.js';
 import { connect, directly, overHttp } from '../helpers/sdk-servers-transcript.js';
 
 const FILES = 'dev.wharf/files';
@@ -77,7 +78,7 @@ describe.each<Transport>(['stdio', 'sse', 'http'])('a server of blobs over %s', 
 
     const link = block(result, 3, 'resource_link');
     expect(link).toMatchObject({ name: 'picture-1.png', mimeType: 'image/png', size: original.length });
-    expect(sha256(await download(link.uri))).toBe(sha256(original));
+    expect(recordDigest(await download(link.uri))).toBe(recordDigest(original));
 
     const preview = block(result, 2, 'image');
     expect(preview.data.length).toBeLessThanOrEqual(PREVIEW_MAX);
@@ -102,7 +103,7 @@ describe.each<Transport>(['stdio', 'sse', 'http'])('a server of blobs over %s', 
     });
     expect(file?.uri).toMatch(/^mcp-file:\/\/[^/]+\/f_/);
     expect(file?.url).toBe(block(result, 3, 'resource_link').uri);
-    expect(file?.digest).toBe(sha256(original));
+    expect(file?.digest).toBe(recordDigest(original));
   });
 
   it('gives big audio as text and a link', async () => {
@@ -110,7 +111,7 @@ describe.each<Transport>(['stdio', 'sse', 'http'])('a server of blobs over %s', 
     expect(result.content.map(({ type }) => type)).toEqual(['text', 'resource_link']);
     const link = block(result, 1, 'resource_link');
     expect(link).toMatchObject({ size: 200_000 });
-    expect(sha256(await download(link.uri))).toBe(sha256(noise(200_000)));
+    expect(recordDigest(await download(link.uri))).toBe(recordDigest(noise(200_000)));
   });
 
   it('gives a big embedded resource as text and a link', async () => {
@@ -118,28 +119,28 @@ describe.each<Transport>(['stdio', 'sse', 'http'])('a server of blobs over %s', 
     expect(result.content.map(({ type }) => type)).toEqual(['text', 'resource_link']);
     const link = block(result, 1, 'resource_link');
     expect(link.name).toMatch(/report/);
-    expect(sha256(await download(link.uri))).toBe(sha256(noise(300_000)));
+    expect(recordDigest(await download(link.uri))).toBe(recordDigest(noise(300_000)));
   });
 
   it('cuts a text that is wholly a data: URI', async () => {
     const result = await call('data_uri', { bytes: 100_000 });
     expect(result.content.map(({ type }) => type)).toEqual(['text', 'resource_link']);
-    expect(sha256(await download(block(result, 1, 'resource_link').uri))).toBe(sha256(noise(100_000)));
+    expect(recordDigest(await download(block(result, 1, 'resource_link').uri))).toBe(recordDigest(noise(100_000)));
   });
 
   it('keeps many blobs of one result apart and in order', async () => {
     const result = await call('many', { count: 5, bytes: 150_000 });
     expect(result.content.map(({ type }) => type)).toEqual(Array(5).fill(['text', 'resource_link']).flat());
     expect(listed(result).map(({ contentIndex }) => contentIndex)).toEqual([0, 2, 4, 6, 8]);
-    const digests = await Promise.all(listed(result).map(async ({ url }) => sha256(await download(url))));
-    expect(digests).toEqual([1, 2, 3, 4, 5].map((seed) => sha256(noise(150_000, seed))));
+    const digests = await Promise.all(listed(result).map(async ({ url }) => recordDigest(await download(url))));
+    expect(digests).toEqual([1, 2, 3, 4, 5].map((seed) => recordDigest(noise(150_000, seed))));
   });
 
   it('moves 20 MB, which an SDK client cannot take from a stdio server itself', async () => {
     const result = await call('sound', { bytes: 20_000_000 });
     const [file] = listed(result);
     expect(file?.size).toBe(20_000_000);
-    expect(sha256(await download(file?.url ?? ''))).toBe(sha256(noise(20_000_000)));
+    expect(recordDigest(await download(file?.url ?? ''))).toBe(recordDigest(noise(20_000_000)));
   });
 
   it('leaves what is small as it came', async () => {
@@ -155,7 +156,7 @@ describe.each<Transport>(['stdio', 'sse', 'http'])('a server of blobs over %s', 
     expect(await client.listTools()).toEqual(await direct.listTools());
   });
 
-  it('Q5: reads a resource of up to 4 MiB byte for byte, and a bigger one as a link', async () => {
+  it('reads a resource of up to 4 MiB byte for byte, and a bigger one as a link (Q5)', async () => {
     const small = await client.readResource({ uri: 'noise:///3000000' });
     expect(small).toEqual({
       contents: [
@@ -170,7 +171,7 @@ describe.each<Transport>(['stdio', 'sse', 'http'])('a server of blobs over %s', 
     const [item] = big.contents;
     expect(item).toMatchObject({ uri: 'noise:///6000000', mimeType: 'text/uri-list' });
     const link = item !== undefined && 'text' in item ? item.text.trim() : '';
-    expect(sha256(await download(link))).toBe(sha256(noise(6_000_000)));
+    expect(recordDigest(await download(link))).toBe(recordDigest(noise(6_000_000)));
   });
 
   it('keeps one block in each prompt message: the preview of an image, else a link', async () => {
@@ -185,6 +186,6 @@ describe.each<Transport>(['stdio', 'sse', 'http'])('a server of blobs over %s', 
     const link = sound.messages[0]?.content;
     expect(link?.type).toBe('resource_link');
     const uri = link?.type === 'resource_link' ? link.uri : '';
-    expect(sha256(await download(uri))).toBe(sha256(noise(200_000)));
+    expect(recordDigest(await download(uri))).toBe(recordDigest(noise(200_000)));
   });
 });

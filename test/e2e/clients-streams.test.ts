@@ -79,7 +79,7 @@ describe.each<Transport>(['stdio', 'sse', 'http'])('the server "everything" over
     expect(seenByOther).toEqual([]);
   });
 
-  it('BIN-25: takes a call back when the client cancels it, and goes on', async () => {
+  it('takes a call back when the client cancels it, and goes on (BIN-25)', async () => {
     const url = await gatewayFor(await startEverything(transport));
     const client = await connected(overHttp(url));
     const cancel = new AbortController();

@@ -1,9 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client as Client2, StreamableHTTPClientTransport as Transport2 } from '@modelcontextprotocol/client';
+import { sha256 } from '../helpers/bytes.js';
 import { RecordingUpstream } from '../helpers/recording-upstream.js';
 import { connect, overHttp } from '../helpers/sdk-servers-transcript.js';
 import { shell } from '../helpers/shell.js';
@@ -84,7 +85,7 @@ describe.each(CLIENTS)('an official SDK client %s that knows no dialect', (_vers
   const call = async (name: string, args: Record<string, unknown>) =>
     (await client.callTool({ name, arguments: args })) as CallResult;
 
-  it('ST-01, ST-04: lists the tools, asks for an upload, runs the curl line, and passes the handle on', async () => {
+  it('lists the tools, asks for an upload, runs the curl line, and passes the handle on (ST-01, ST-04)', async () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(['ocr_image', 'request_file_upload', 'get_file_link']);
 
@@ -98,7 +99,7 @@ describe.each(CLIENTS)('an official SDK client %s that knows no dialect', (_vers
     expect((await call('ocr_image', { image_base64: offer.file.uri })).content?.[0]?.text).toBe('read');
     const { image_base64, filename } = upstream.lastArguments;
     expect(filename).toBe('scan.bin');
-    const digest = (data: Buffer) => createHash('sha256').update(data).digest('hex');
+    const digest = (data: Buffer) => sha256(data);
     expect(digest(Buffer.from(String(image_base64), 'base64'))).toBe(digest(bytes));
 
     const linked = await call('get_file_link', { handle: offer.file.uri });

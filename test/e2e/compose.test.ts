@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sha256 } from '../helpers/bytes.js';
 import { ROOT, shell } from './cli-process.js';
 
 /**
@@ -64,8 +65,6 @@ async function gzipped(content: Buffer): Promise<Answer> {
   // One answer, as JSON or as the only event with data.
   return JSON.parse(text.startsWith('{') ? text : String(/^data: (\{.*)$/m.exec(text)?.[1])) as Answer;
 }
-
-const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 describe('docker compose up', () => {
   it('gives a URL behind which a big file in a tool result becomes a link into the object store', async () => {

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { recordDigest } from '../helpers/bytes.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { filesystemServer } from '../helpers/sdk-servers.js';
-import { noisePng, sha256 } from '../helpers/sdk-servers-bytes.js';
+import { noisePng } from '../helpers/sdk-servers-bytes.js';
 import { copyOfTree, ROOT } from '../helpers/tree-copy.js';
 import { type Running, start } from './cli-process.js';
 
@@ -130,7 +131,7 @@ describe('the package that npm pack makes of a fresh clone', () => {
       (result?._meta as { 'dev.wharf/files': { url: string; size: number }[] } | undefined)?.['dev.wharf/files'] ?? [];
     expect(file?.size).toBe(picture.length);
     const bytes = Buffer.from(await (await fetch(String(file?.url))).arrayBuffer());
-    expect(sha256(bytes)).toBe(sha256(picture));
+    expect(recordDigest(bytes)).toBe(recordDigest(picture));
     expect(result?.content?.map(({ type }) => type)).toEqual(['text', 'image', 'resource_link']);
   });
 });

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sha256 } from '../helpers/bytes.js';
 import { ROOT, type Running, start } from './cli-process.js';
 
 /** The README's shell lines, recipe by recipe, as they would be pasted. */
@@ -52,10 +52,7 @@ async function run(step: number): Promise<string> {
   return stdout;
 }
 
-const digestOf = async (name: string) =>
-  createHash('sha256')
-    .update(await readFile(join(folder, name)))
-    .digest('hex');
+const digestOf = async (name: string) => sha256(await readFile(join(folder, name)));
 
 describe('the recipes of the README', () => {
   it('screenshots become links', async () => {

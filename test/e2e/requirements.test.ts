@@ -9,14 +9,22 @@ const TESTS = join(import.meta.dirname, '..', '..', '..', 'test');
 const ID = /(?:BASE|BIN|OAI|HO|FB|ST|BR|2532|2356o?|2631o?)-\d+|[KPQ]\d{1,2}|(?:X|TC|VER|1306)-\d+/;
 const NOT_COUNTED = /^(?:X|TC|VER|1306)-/;
 
-/** Ids at the beginning of a text: `2631-30, 2631-35: …`, `2532-11: BR-07: …`, or one that stands alone in a table. */
-const NAMED = new RegExp(`['"\`]((?:${ID.source})(?:(?:, |: )(?:${ID.source}))*)(?=[:\\s'"\`])`, 'g');
+/** Ids at the end of a text: `answers a form with 201 (2631-30, 2631-35)`. */
+const NAMED = new RegExp(`\\(((?:${ID.source})(?:, (?:${ID.source}))*)\\)['"\`]`, 'g');
+
+/** A test or a row of a table that begins with an id: its name is not a sentence. */
+const ID_FIRST = new RegExp(`^.*['"\`](?:${ID.source})[:, ].*$`, 'gm');
+
+function testFiles(): string[] {
+  return readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.test.ts') && !name.endsWith('requirements.test.ts') && !name.startsWith('corpus'),
+  );
+}
 
 /** A row by the tests that name it. */
 function testsByRow(): Map<string, string[]> {
   const found = new Map<string, string[]>();
-  for (const name of readdirSync(TESTS, { recursive: true, encoding: 'utf8' })) {
-    if (!name.endsWith('.test.ts') || name.endsWith('requirements.test.ts')) continue;
+  for (const name of testFiles()) {
     for (const [, ids] of readFileSync(join(TESTS, name), 'utf8').matchAll(NAMED)) {
       for (const id of ids?.match(new RegExp(ID, 'g')) ?? []) found.set(id, [...(found.get(id) ?? []), name]);
     }
@@ -35,5 +43,10 @@ describe('the rows that Wharf is held to', () => {
   it('no test names a row that there is not', () => {
     const unknown = [...tests].filter(([id]) => !Object.hasOwn(ROWS, id) && !NOT_COUNTED.test(id));
     expect(unknown).toEqual([]);
+  });
+
+  it('stand at the end of a name, which is a sentence', () => {
+    const found = testFiles().flatMap((name) => readFileSync(join(TESTS, name), 'utf8').match(ID_FIRST) ?? []);
+    expect(found).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { SEP_2356 } from './requirements/sep-2356.js';
 import { SEP_2532 } from './requirements/sep-2532.js';
 import { SEP_2631 } from './requirements/sep-2631.js';
 
-/** What Wharf is held to, row by row. The name of a test begins with the rows it proves: `it('BIN-22: …')`. */
+/** What Wharf is held to, row by row. The name of a test ends with the rows it proves: `it('… (BIN-22)')`. */
 export const ROWS: Rows = {
   ...BASE,
   ...BINARY,

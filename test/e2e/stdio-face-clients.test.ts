@@ -9,8 +9,9 @@ import {
   ListRootsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { startFixtureServer, stdioCommand } from '../conformance/fixture-server.js';
+import { recordDigest } from '../helpers/bytes.js';
 import { type SdkServer, startBlobs, startEverything, type Transport } from '../helpers/sdk-servers.js';
-import { noisePng, sha256 } from '../helpers/sdk-servers-bytes.js';
+import { noisePng } from '../helpers/sdk-servers-bytes.js';
 import { ROOT } from './cli-process.js';
 
 const MODERN = '2026-07-28';
@@ -91,7 +92,7 @@ describe.each(CLIENTS)('a desktop host on %s', (_name, connect) => {
       expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/d\//);
       const picture = await fetch(link);
       expect(picture.headers.get('content-type')).toBe('image/png');
-      expect(sha256(Buffer.from(await picture.arrayBuffer()))).toBe(sha256(noisePng(600)));
+      expect(recordDigest(Buffer.from(await picture.arrayBuffer()))).toBe(recordDigest(noisePng(600)));
     } finally {
       await client.close();
       server.stop();

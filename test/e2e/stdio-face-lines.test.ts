@@ -2,10 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { fixture, isRunning, stdioServer, until } from '../contract/upstream/subject.js';
+import { fixture, isRunning, stdioServer } from '../contract/upstream/subject.js';
+import { recordDigest } from '../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.js';
 import { blobDigest } from '../helpers/fake-upstream-blob.js';
-import { sha256 } from '../helpers/sdk-servers-bytes.js';
+import { until } from '../helpers/wait.js';
 import { FaceProcess } from './stdio-face-process.js';
 
 let face: FaceProcess;
@@ -70,7 +71,7 @@ describe('wharf stdio', () => {
     const file = await fetch(link);
     const bytes = Buffer.from(await file.arrayBuffer());
     const digest = Buffer.from(blobDigest({ size: 2_000_000, seed: 1, mimeType: 'audio/wav' }), 'hex');
-    expect(sha256(bytes)).toBe(`sha-256:${digest.toString('base64url')}`);
+    expect(recordDigest(bytes)).toBe(`sha-256:${digest.toString('base64url')}`);
 
     const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} };
     const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(initialize) };

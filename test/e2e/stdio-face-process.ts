@@ -64,9 +64,9 @@ export class FaceProcess {
     return this.message((message) => message.id === id && message.method === undefined);
   }
 
-  async initialize(version = '2025-06-18'): Promise<RawMessage> {
+  async initialize(version = '2025-06-18', capabilities: object = {}): Promise<RawMessage> {
     const clientInfo = { name: 'host', version: '1' };
-    this.request(0, 'initialize', { protocolVersion: version, capabilities: {}, clientInfo });
+    this.request(0, 'initialize', { protocolVersion: version, capabilities, clientInfo });
     const answer = await this.answer(0);
     this.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
     return answer;

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { TRANSPORTS } from '../helpers/cut-upstreams.js';
-import { BLOB, expectNothingLeft, expectWorking, gauge, until, untilStoring } from '../helpers/fault-checks.js';
+import { BLOB, expectNothingLeft, expectWorking, gauge, untilStoring } from '../helpers/fault-checks.js';
 import { type FaultStores, filesystemStores, s3Stores } from '../helpers/fault-stores.js';
 import { type FaultUpstream, startFaultUpstream, stdioServers } from '../helpers/fault-upstream.js';
 import { RawClient } from '../helpers/raw-client.js';
+import { until } from '../helpers/wait.js';
 import { STORES, startWharf, type Wharf } from '../helpers/wharf.js';
 
 /** A server on its own channel hears that the client has gone; on a shared one it finishes, for nobody. */

@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { TRANSPORTS, type TransportName } from '../helpers/cut-upstreams.js';
-import { expectNothingLeft, expectWorking, gauge, until } from '../helpers/fault-checks.js';
+import { expectNothingLeft, expectWorking, gauge } from '../helpers/fault-checks.js';
 import { type FaultStores, filesystemStores } from '../helpers/fault-stores.js';
 import { type FaultUpstream, startFaultUpstream } from '../helpers/fault-upstream.js';
 import { RawClient } from '../helpers/raw-client.js';
+import { until } from '../helpers/wait.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
 
 /** Far more than the kernel takes for both ends of a connection, so that the rest stays in the gateway. */

@@ -1,10 +1,11 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { expectWorking, gauge, until } from '../helpers/fault-checks.js';
+import { expectWorking, gauge } from '../helpers/fault-checks.js';
 import { type FaultUpstream, startFaultUpstream } from '../helpers/fault-upstream.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { RawSocket } from '../helpers/raw-socket.js';
+import { until } from '../helpers/wait.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
 
 const PART = 1024 * 1024;

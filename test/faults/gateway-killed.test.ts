@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { TRANSPORTS } from '../helpers/cut-upstreams.js';
-import { BLOB, expectNothingLeft, expectWorking, until, untilStoring } from '../helpers/fault-checks.js';
+import { BLOB, expectNothingLeft, expectWorking, untilStoring } from '../helpers/fault-checks.js';
 import { type FaultStores, filesystemStores, s3Stores } from '../helpers/fault-stores.js';
 import { sweep } from '../helpers/fault-sweep.js';
 import { type FaultUpstream, startFaultUpstream, stdioServers } from '../helpers/fault-upstream.js';
 import { type Gateway, startGateway } from '../helpers/gateway-process.js';
 import { RawClient } from '../helpers/raw-client.js';
+import { until } from '../helpers/wait.js';
 import { STORES } from '../helpers/wharf.js';
 
 const isRunning = (pid: number) => {

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.js';
-import { gauge, until } from '../helpers/fault-checks.js';
+import { gauge } from '../helpers/fault-checks.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { RawSocket } from '../helpers/raw-socket.js';
+import { until } from '../helpers/wait.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
 
 const JSON_POST = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { TRANSPORTS } from '../helpers/cut-upstreams.js';
-import { BLOB, expectNothingLeft, expectWorking, gauge, until } from '../helpers/fault-checks.js';
+import { BLOB, expectNothingLeft, expectWorking, gauge } from '../helpers/fault-checks.js';
 import { type FaultStores, s3Stores } from '../helpers/fault-stores.js';
 import { type FaultUpstream, startFaultUpstream } from '../helpers/fault-upstream.js';
 import { RawClient } from '../helpers/raw-client.js';
+import { until } from '../helpers/wait.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
 
 /** What the config's least `limits.partMemory` holds: one part of S3's size. */

@@ -23,7 +23,7 @@ const WAYS = [
 ] as const;
 
 /** A gibibyte takes its time on a machine that does other things as well. */
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 400_000;
 
 describe('resources/stream of huge resources', () => {
   const upstreams: ServedUpstream[] = [];
@@ -48,7 +48,7 @@ describe('resources/stream of huge resources', () => {
   });
 
   it.each(WAYS)(
-    '2532-22: 1 GiB from a server over %s (type first: %p) takes no more memory than 256 MiB',
+    '1 GiB from a server over %s (type first: %p) takes no more memory than 256 MiB (2532-22)',
     async (name, typeFirst) => {
       const client = await RawClient.connect(gateway.mcp(name), '2025-11-25', {
         capabilities: { resourceStreaming: {} },

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { BLOB, expectNothingLeft, expectWorking, gauge, until, untilStoring } from '../helpers/fault-checks.js';
+import { BLOB, expectNothingLeft, expectWorking, gauge, untilStoring } from '../helpers/fault-checks.js';
 import { FaultProxy } from '../helpers/fault-proxy.js';
 import { type FaultStores, s3Stores } from '../helpers/fault-stores.js';
 import { sweep } from '../helpers/fault-sweep.js';
 import { type FaultUpstream, startFaultUpstream } from '../helpers/fault-upstream.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { s3Config } from '../helpers/services.js';
+import { until } from '../helpers/wait.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
 
 const STORE_MS = 2000;

@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { keyHash } from '../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.js';
-import { gauge, until } from '../helpers/fault-checks.js';
+import { gauge } from '../helpers/fault-checks.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { RawSocket } from '../helpers/raw-socket.js';
+import { until } from '../helpers/wait.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
 
 const KEYS = { alice: 'alice-0123456789', mallory: 'mallory-0123456789' };
@@ -21,7 +22,7 @@ describe('one caller cannot take what another needs:', () => {
   const start = async (config: Record<string, unknown>) => {
     const keys = Object.entries(KEYS).map(([name, key]) => ({
       name,
-      hash: `sha256:${createHash('sha256').update(key).digest('hex')}`,
+      hash: keyHash(key),
     }));
     wharf = await startWharf({
       servers: { fake: { url: fake.url } },

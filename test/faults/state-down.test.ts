@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { BLOB, expectNothingLeft, expectWorking, sizeBehind, until, untilStoring } from '../helpers/fault-checks.js';
+import { BLOB, expectNothingLeft, expectWorking, sizeBehind, untilStoring } from '../helpers/fault-checks.js';
 import { FaultProxy } from '../helpers/fault-proxy.js';
 import { type FaultStores, filesystemStores, SECRET, s3Stores } from '../helpers/fault-stores.js';
 import { type FaultUpstream, startFaultUpstream } from '../helpers/fault-upstream.js';
 import { OwnRedis } from '../helpers/own-redis.js';
 import { RawClient } from '../helpers/raw-client.js';
+import { until } from '../helpers/wait.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
 
 const DOWN = { code: -32603, data: { code: 'state_unavailable' } };

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { TRANSPORTS } from '../helpers/cut-upstreams.js';
-import { BLOB, expectNothingLeft, expectWorking, until, untilStoring } from '../helpers/fault-checks.js';
+import { BLOB, expectNothingLeft, expectWorking, untilStoring } from '../helpers/fault-checks.js';
 import { type FaultStores, filesystemStores, s3Stores } from '../helpers/fault-stores.js';
 import { type FaultUpstream, startFaultUpstream, stdioServers } from '../helpers/fault-upstream.js';
 import { RawClient } from '../helpers/raw-client.js';
+import { until } from '../helpers/wait.js';
 import { STORES, startWharf, type Wharf } from '../helpers/wharf.js';
 
 /** Short enough to wait for; the test in which a server dies must not run into it. */

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../adapters/upstream/streamable-http.js';
 import type { ExchangeUpstream } from '../../gateway/ports/upstream.js';
-import { calm, POST_HEADERS, request, until, upstreamDeps } from '../contract/upstream/subject.js';
+import { calm, POST_HEADERS, request, upstreamDeps } from '../contract/upstream/subject.js';
 import { type FakeUpstream, type ScriptedAnswer, startFakeUpstream } from '../helpers/fake-upstream.js';
+import { until } from '../helpers/wait.js';
 
 /** With this shape a gateway built on fetch lost its whole process in 3 to 10 of 10 runs. */
 const ANSWERS = 200;

@@ -1,3 +1,5 @@
+import { chunkSize, cutStep } from './effort.js';
+
 /** Where every cut is tried up to this many bytes; longer inputs are cut near their borders and at primes. */
 const EVERY_CUT = 400;
 
@@ -22,9 +24,9 @@ export function cutAt(bytes: Uint8Array, positions: readonly number[]): Buffer[]
 /** Whole, byte by byte, in sevens, and cut in two at every position: a byte machine must not see the difference. */
 export function* chunkings(bytes: Uint8Array): Generator<{ name: string; chunks: Buffer[] }> {
   yield { name: 'whole', chunks: [own(bytes)] };
-  yield { name: 'byte by byte', chunks: chunked(bytes, 1) };
+  yield { name: 'byte by byte', chunks: chunked(bytes, chunkSize(1)) };
   yield { name: 'in sevens', chunks: chunked(bytes, 7) };
-  const step = bytes.length <= EVERY_CUT ? 1 : 97;
+  const step = cutStep(bytes.length <= EVERY_CUT ? 1 : 97);
   for (let at = 1; at < bytes.length; at += step) yield { name: `cut at ${at}`, chunks: cutAt(bytes, [at]) };
 }
 

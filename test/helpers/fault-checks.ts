@@ -3,6 +3,7 @@ import { expect } from '@jest/globals';
 import type { FaultStores } from './fault-stores.js';
 import type { RawMessage } from './raw-client.js';
 import { RawClient } from './raw-client.js';
+import { until } from './wait.js';
 
 /** More than one part of either store, so that a write is under way when the answer stops in its middle. */
 export const BLOB = { size: 9_000_000, stopAfter: 9_000_000 };
@@ -20,11 +21,6 @@ export async function gauge(adminUrl: string, name: string): Promise<number> {
   const text = await (await fetch(`${adminUrl}/metrics`)).text();
   const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `));
   return Number(line?.slice(name.length + 1) ?? Number.NaN);
-}
-
-/** Polls until the condition holds; the test's own time-out is the limit. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 /** A file is on its way into the store, and a part of it has been sent. */

@@ -16,7 +16,7 @@ export interface Fault {
 
 /** A TCP proxy on loopback that breaks connections the way networks do. */
 export class FaultProxy {
-  readonly #target: { host: string; port: number };
+  #target: { host: string; port: number };
   readonly #sockets = new Set<Socket>();
   #server: Server;
   #port = 0;
@@ -41,10 +41,22 @@ export class FaultProxy {
     return `http://127.0.0.1:${this.#port}`;
   }
 
+  /** New connections go to another target from now on. */
+  aim(target: string): void {
+    const { hostname, port } = new URL(target);
+    this.#target = { host: hostname, port: Number(port) };
+  }
+
   /** From now on, also on connections that are open. */
   set(fault: Fault): void {
     this.#fault = fault;
     this.lost = 0;
+  }
+
+  /** Where new connections go from now on. */
+  pointTo(target: string): void {
+    const { hostname, port } = new URL(target);
+    this.#target = { host: hostname, port: Number(port) };
   }
 
   /** Listens again, on the same port, after `refuse`. */
@@ -108,7 +120,7 @@ export class FaultProxy {
         }
         bytes += chunk.length;
         const pass = () => {
-          if (!to.destroyed && !to.write(chunk)) {
+          if (!to.destroyed && !to.write(chunk) && !from.isPaused()) {
             from.pause();
             to.once('drain', () => from.resume());
           }

@@ -10,10 +10,13 @@ import type { IngestDeps } from '../../gateway/files/ingest/ingest.js';
 import { PartBuffers } from '../../gateway/files/ingest/part-buffers.js';
 import { QuietWatch } from '../../gateway/files/ingest/quiet-watch.js';
 import { Library } from '../../gateway/files/library.js';
+import { ProgressNotes } from '../../gateway/files/resumable/progress.js';
+import { ResumableUploads } from '../../gateway/files/resumable/resumable-uploads.js';
 import { Seal } from '../../gateway/files/seal.js';
 import { StateKeys } from '../../gateway/files/state-keys.js';
 import { Tickets } from '../../gateway/files/ticket.js';
 import { Uploads } from '../../gateway/files/upload.js';
+import { UploadCodes } from '../../gateway/files/upload-code.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js';
 import type { Log } from '../../gateway/ports/log.js';
 import { heldBudget, partBudget } from './budgets.js';
@@ -100,14 +103,28 @@ export async function openFileParts(options: FilePartsOptions) {
     ingest,
     library,
     tickets,
+    codes: new UploadCodes(state, new StateKeys(['codes']), clock),
     clock,
-    settings: { publicUrl, ttlMs: 600_000, fileLimit, retentionMs: RETENTION_MS },
+    settings: { publicUrl, ttlMs: 600_000, fileLimit, retentionMs: RETENTION_MS, asksCodes: true },
+  });
+  if (!objects.resumable) throw new Error('each of these stores can go on with a write');
+  const resumable = new ResumableUploads({
+    uploads,
+    ingest,
+    writes: objects.resumable,
+    library,
+    notes: new ProgressNotes(state, clock),
+    tickets,
+    clock,
+    log,
+    settings: { retentionMs: RETENTION_MS, uploadMs: TIMEOUTS.upload },
   });
   return {
     objects,
     state,
     library,
     uploads,
+    resumable,
     budget,
     held,
     cleanUps,
@@ -136,8 +153,4 @@ export async function openFileParts(options: FilePartsOptions) {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-export function sha256(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('base64url');
 }

@@ -1,5 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { sha256Url } from './bytes.js';
 import { type Handler, RecordingUpstream, RpcError } from './recording-upstream.js';
 
 type Json = Record<string, unknown>;
@@ -61,7 +62,7 @@ export class FileServer {
   }
 
   digestOf(bytes: Buffer): Json {
-    return { algorithm: 'sha-256', value: createHash('sha256').update(bytes).digest('base64url') };
+    return { algorithm: 'sha-256', value: sha256Url(bytes) };
   }
 
   authorizeUpload({ name, mimeType, size, digest }: Json): Json {

@@ -66,6 +66,13 @@ export class RawClient {
     return client;
   }
 
+  /** One that goes on with a session that it has, at another address. */
+  static of(url: string, version: string, headers: Record<string, string>): RawClient {
+    const client = new RawClient(url, version);
+    client.#headers = headers;
+    return client;
+  }
+
   get session(): string | undefined {
     return this.#session;
   }

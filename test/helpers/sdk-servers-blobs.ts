@@ -5,7 +5,8 @@
  *
  * The HTTP modes print their URL as the first line of stdout.
  */
-import { createHash, randomUUID } from 'node:crypto';
+
+import { randomUUID } from 'node:crypto';
 import { createServer, type Server as HttpServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -14,6 +15,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { z } from 'zod';
+import { sha256 } from './bytes.js';
 import { noise, noisePng } from './sdk-servers-bytes.js';
 
 const number = z.coerce.number().int().nonnegative();
@@ -50,7 +52,7 @@ function blobServer(): McpServer {
     }),
   }));
   server.registerTool('digest', { inputSchema: { data: z.string() } }, ({ data }) => ({
-    content: [text(createHash('sha256').update(Buffer.from(data, 'base64')).digest('hex'))],
+    content: [text(sha256(Buffer.from(data, 'base64')))],
   }));
   server.registerTool('data_uri', { inputSchema: { bytes: number } }, ({ bytes }) => ({
     content: [text(`data:application/zip;base64,${noise(bytes).toString('base64')}`)],

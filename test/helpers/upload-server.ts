@@ -4,6 +4,7 @@ import { Ledger, UNSHARED } from '../../gateway/budget/ledger.js';
 import type { UploadIntent } from '../../gateway/files/upload-intent.js';
 import { listen } from '../../gateway/http/listener.js';
 import { createMetrics } from '../../gateway/http/metrics.js';
+import { assets } from '../../gateway/http/routes/assets.js';
 import { uploads } from '../../gateway/http/routes/uploads.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js';
 import { type FilePartsOptions, openFileParts, PRINCIPAL } from './file-parts.js';
@@ -18,25 +19,30 @@ export async function startUploadServer(options: Omit<FilePartsOptions, 'publicU
   const open = { count: 0 };
   const metrics = createMetrics();
   const app = new Hono<{ Bindings: HttpBindings }>();
-  const { uploads: service, library, held } = parts;
+  const { uploads: service, resumable, library, held } = parts;
   const requests = new Ledger({ limit: 'limits.sockets', total: 1000, sharing: UNSHARED });
   const timeouts = { ...DEFAULT_TIMEOUTS, idle: options.idleMs ?? 5000 };
   const log = options.log ?? silentLog;
   app.route(
     '/',
     uploads({
+      authenticate: () => 'anonymous',
       uploads: service,
+      isSecure: () => false,
+      resumable,
       library,
       held,
       requests,
       limits: DEFAULT_LIMITS,
       timeouts,
       open,
+      clock: { now: () => Date.now() },
       log,
       metrics,
       refused: () => {},
     }),
   );
+  app.route('/', assets());
   const guard = { allowedHosts: [], allowedOrigins: [], trustsLoopbackPages: true, answersToAddresses: false };
   const face = await listen({
     host: '127.0.0.1',

@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { adapters as shipped } from '../../adapters/index.js';
 import type { AdapterList } from '../../gateway/config/adapter-list.js';
+import { ERAS, eraOf } from '../../gateway/mcp/era.js';
+import { sha256Url } from '../helpers/bytes.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
-import { CLIENTS, type ClientClass, type Sample, sha256, withHostedFiles } from './clients.js';
+import { CLIENTS, type ClientClass, type Sample, withHostedFiles } from './clients.js';
 import { GIVING, type RunningServer, type ServerKind, TAKING } from './servers.js';
 
-export const VERSIONS = ['2025-06-18', '2025-11-25', '2026-07-28'] as const;
-export type Version = (typeof VERSIONS)[number];
+/** The revisions on which a result may contain a link. */
+export const VERSIONS = ERAS.filter(({ hasResourceLinks }) => hasResourceLinks).map(({ version }) => version);
+export type Version = string;
 
 /** One client class in front of one kind of server, in one direction. */
 export interface Cell {
@@ -43,10 +46,9 @@ export interface Lab {
   stop(): Promise<void>;
 }
 
-/** @param without a dialect that is left out of the list */
-export async function openLab(without?: string): Promise<Lab> {
-  const dialects = shipped.dialects.filter(({ name }) => name !== without);
-  const kinds = new Set(cellsWith(dialects).map(({ server }) => server));
+export async function openLab(): Promise<Lab> {
+  const { dialects } = shipped;
+  const kinds = new Set(CELLS.map(({ server }) => server));
   const servers = new Map<ServerKind, { name: string; file: Sample; running: RunningServer }>();
   for (const [index, kind] of [...kinds].entries()) {
     const file = sample();
@@ -64,7 +66,7 @@ export async function openLab(without?: string): Promise<Lab> {
   const wharf = await startWharf({
     servers: Object.fromEntries(settings),
     config: { clients },
-    adapters: { ...withFakeInternet(shipped), dialects },
+    adapters: withFakeInternet(shipped),
   });
   const stop = async () => {
     await wharf.stop();
@@ -82,13 +84,12 @@ export async function run({ client: kind, server, direction }: Cell, version: Ve
   if (!known) throw new Error(`${server.name} is not running`);
   const { name, file, running } = known;
   const url = `${lab.wharf.url}/${name}/mcp`;
-  const client =
-    version >= '2026'
-      ? RawClient.stateless(url, version, kind.about)
-      : await RawClient.connect(url, version, kind.about);
+  const client = eraOf(version).hasSessions
+    ? await RawClient.connect(url, version, kind.about)
+    : RawClient.stateless(url, version, kind.about);
   await client.request('tools/list');
   const far = direction === 'to the server' ? await hand(kind, client, file, running) : await take(kind, client);
-  if (sha256(far) !== sha256(file.bytes)) throw new Error(`${far.length} other bytes arrived`);
+  if (sha256Url(far) !== sha256Url(file.bytes)) throw new Error(`${far.length} other bytes arrived`);
 }
 
 async function hand(

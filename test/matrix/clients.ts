@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { Transfer } from '../../gateway/ports/transfer.js';
+import { sha256Url } from '../helpers/bytes.js';
 import type { About, RawClient, RawMessage } from '../helpers/raw-client.js';
 
 export interface Sample {
@@ -7,8 +7,6 @@ export interface Sample {
   mimeType: string;
   bytes: Buffer;
 }
-
-export const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('base64url');
 
 /** A kind of client: how it says what it is, hands a file over, and fetches one that a result names. */
 export interface ClientClass {
@@ -62,7 +60,7 @@ const sep2631: ClientClass = {
   needs: 'sep-2631',
   about: { capabilities: { files: { upload: true, download: true, transports: ['https'] } } },
   async give(client, { name, mimeType, bytes }) {
-    const digest = { algorithm: 'sha-256', value: sha256(bytes) };
+    const digest = { algorithm: 'sha-256', value: sha256Url(bytes) };
     const params = { name, mimeType, size: bytes.length, digest };
     const { file, upload } = (await resultOf(client.request('files/authorizeUpload', params))) as unknown as {
       file: { uri: string };

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { sha256Url } from '../helpers/bytes.js';
 import { RecordingUpstream, RpcError } from '../helpers/recording-upstream.js';
-import { type Sample, sha256 } from './clients.js';
+import type { Sample } from './clients.js';
 
 type Json = Record<string, unknown>;
 
@@ -163,7 +164,7 @@ const fileValue = (file: Sample, digest: boolean): Json => ({
   name: file.name,
   mimeType: file.mimeType,
   size: file.bytes.length,
-  ...(digest && { digest: { algorithm: 'sha-256', value: sha256(file.bytes) } }),
+  ...(digest && { digest: { algorithm: 'sha-256', value: sha256Url(file.bytes) } }),
 });
 
 function downloads(method: string, bare: boolean) {

@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
 import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
+import { sha256Url } from '../helpers/bytes.js';
 import { cutAt } from '../helpers/chunked.js';
+import { runs } from '../helpers/effort.js';
 import { NO_LEAKS, type Relayed, RelayLab, request } from '../unit/relay/relay-lab.js';
 import { FILES, LIMITS, type Spec, specs, type Written, write } from './cut-oracle.js';
 import { cuts, expectSame, positions } from './wire-oracle.js';
@@ -45,7 +46,7 @@ async function check(spec: Spec, written: Written, text: string, lab: RelayLab):
   const blocks: unknown[][] = [];
   for (const [position, { bytes, at }] of written.due.entries()) {
     const file = list[position] as Sent;
-    const digest = `sha-256:${createHash('sha256').update(bytes).digest('base64url')}`;
+    const digest = `sha-256:${sha256Url(bytes)}`;
     expectSame([file.size, file.digest, await lab.at(file.url)], [bytes.length, digest, bytes]);
     if ('pointer' in at) expectSame(file.pointer, at.pointer);
     else {
@@ -87,7 +88,7 @@ describe('any results in any spelling and any chunks', () => {
           expectSame(keys.sort(), [...new Set(urls.map((url) => url.slice(url.indexOf('f/'))))].sort());
           expectSame(await lab.leaks(), NO_LEAKS);
         }),
-        { numRuns: RUNS, seed: SEED },
+        { numRuns: runs(RUNS), seed: SEED },
       );
     },
     TIMEOUT,
@@ -182,7 +183,7 @@ describe('damaged results', () => {
             expectSame(alike(inPieces, whole), alike(whole, inPieces));
           },
         ),
-        { numRuns: RUNS, seed: SEED },
+        { numRuns: runs(RUNS), seed: SEED },
       );
     },
     TIMEOUT,

@@ -5,6 +5,7 @@ import { encodeFile, roomFor } from '../../gateway/files/encode/index.js';
 import type { Encoding } from '../../gateway/ports/file-slot.js';
 import { readDataUri } from '../../gateway/wire/data-uri.js';
 import { cutAt } from '../helpers/chunked.js';
+import { runs } from '../helpers/effort.js';
 import { joined, sourceOf } from '../unit/files/encode/lab.js';
 
 /** Per encoding, about two seconds in all. 20,000 each were run when this was written. */
@@ -72,7 +73,7 @@ describe('whatever a file holds and however it is read', () => {
           read(JSON.parse(json.toString()))?.equals(bytes) === true
         );
       }),
-      { numRuns: RUNS },
+      { numRuns: runs(RUNS) },
     );
   });
 });

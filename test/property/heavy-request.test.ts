@@ -4,6 +4,7 @@ import { type ClientMessages, readMessages } from '../../gateway/mcp/request.js'
 import type { JsonObject, JsonValue } from '../../gateway/ports/json.js';
 import { readArguments } from '../../gateway/relay/arguments/heavy-arguments.js';
 import { EACH } from '../../gateway/schema/argument-path.js';
+import { runs } from '../helpers/effort.js';
 
 const RUNS = 2000;
 const LIGHT = { depth: 1000, values: 1_000_000, batch: 1000 };
@@ -45,7 +46,7 @@ describe("a client's message that is read in steps", () => {
         // a value of none is one all the same
         expect(about(await readMessages(bytes, { ...HEAVY, values: 1 }))).toEqual(parsed);
       }),
-      { numRuns: RUNS },
+      { numRuns: runs(RUNS) },
     );
   });
 
@@ -106,6 +107,6 @@ it('arguments of which only some are made have those where they stand in all of 
       const made = await readArguments(Buffer.from(JSON.stringify(value)), paths, { values: 1000 });
       for (const path of paths) expect(at(made, path)).toEqual(at(value, path));
     }),
-    { numRuns: RUNS },
+    { numRuns: runs(RUNS) },
   );
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { patchText, patchValue } from '../../gateway/json/patch.js';
 import type { JsonObject, JsonPatch, JsonValue } from '../../gateway/ports/json.js';
+import { runs } from '../helpers/effort.js';
 
 /** Keys that meet each other, and such as are hard to find from their end. */
 const key = fc.constantFrom('a', 'b', 'c', '"', '\\', 'a\\"', ' ', 'ü');
@@ -55,7 +56,7 @@ describe('patches of a JSON text', () => {
         const patched = JSON.parse(patchText(text, patches).toString()) as JsonObject;
         expect(withoutEmpty(patched)).toEqual(withoutEmpty(expected(value, patches)));
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 

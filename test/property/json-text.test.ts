@@ -2,6 +2,7 @@ import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { ToolSettings } from '../../gateway/ports/file-slot.js';
 import { cutAt } from '../helpers/chunked.js';
+import { runs } from '../helpers/effort.js';
 import { call, NO_LEAKS, RelayLab } from '../unit/relay/relay-lab.js';
 import { cuts, expectSame, positions } from './wire-oracle.js';
 
@@ -104,7 +105,7 @@ describe('a text that is JSON', () => {
             expectSame(await lab.leaks(), NO_LEAKS);
           },
         ),
-        { numRuns: RUNS, seed: SEED },
+        { numRuns: runs(RUNS), seed: SEED },
       );
     },
     TIMEOUT,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { GatewayError } from '../../gateway/errors.js';
+import { runs } from '../helpers/effort.js';
 import { BOUNDARY, bodyOf, field, file, part, read } from '../unit/http/multipart-bodies.js';
 
 /** Mutated forms per run of the suite: about five seconds. 100,000 were run when this was written. */
@@ -95,7 +96,7 @@ describe('mutated forms', () => {
           expect(whole.bytes).toEqual(fileByOracle(body));
         },
       ),
-      { numRuns: Number(process.env.WHARF_TEST_RUNS ?? RUNS) },
+      { numRuns: runs(RUNS, 2600) },
     );
     expect(accepted).toBeGreaterThan(100);
   }, 600_000);

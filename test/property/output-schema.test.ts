@@ -7,6 +7,7 @@ import type { JsonObject, JsonPath, JsonValue } from '../../gateway/ports/json.j
 import { Patterns } from '../../gateway/schema/pattern.js';
 import { publishedSchema } from '../../gateway/schema/published.js';
 import { StructuredValue } from '../../gateway/schema/structured-value.js';
+import { runs } from '../helpers/effort.js';
 
 /** As the SDKs set them up: 1.x for draft 7, 2.x for 2020-12. */
 const OPTIONS = {
@@ -177,7 +178,7 @@ it('whatever the outputSchema, what was valid stays valid to the validators of c
         expect([shown(json), shown(result)]).toEqual([true, true]);
       }
     }),
-    { numRuns: 700 },
+    { numRuns: runs(700, 200) },
   );
   // it is no proof if nothing is ever done
   expect(valid).toBeGreaterThan(100);
@@ -207,6 +208,6 @@ it('what a pattern does with an empty text, or a short one, is told as engines d
       }
       expect(told === undefined || told === found).toBe(true);
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000, 2000) },
   );
 });

@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonValue } from '../../gateway/ports/json.js';
 import { blankOwnWords, maySpeakForWharf } from '../../gateway/relay/upstream/own-words.js';
+import { runs } from '../helpers/effort.js';
 
 const HOLDERS = ['_meta', 'extensions', 'experimental'];
 const key = fc.oneof(
@@ -63,7 +64,7 @@ it('whatever a server says in Wharf’s name is blanked, all else stays, and it 
       // the cheap look misses nothing
       expect(mayBe || blanked.length === 0).toBe(true);
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 

@@ -8,6 +8,7 @@ import { createSweep } from '../../gateway/files/sweep.js';
 import type { Metrics } from '../../gateway/ports/metrics.js';
 import type { ObjectStore } from '../../gateway/ports/object-store.js';
 import type { StateStore } from '../../gateway/ports/state-store.js';
+import { runs } from '../helpers/effort.js';
 
 /** Interleavings per run of the suite: about five seconds. 20,000 were run when this was written. */
 const RUNS = 1500;
@@ -152,7 +153,7 @@ const property = (confirmMs: number) =>
 
 describe('sweeping while files are written, recorded, extended and forgotten', () => {
   it('never removes a living file, and leaves no orphan', async () => {
-    await fc.assert(property(CONFIRM), { numRuns: RUNS });
+    await fc.assert(property(CONFIRM), { numRuns: runs(RUNS) });
   }, 120_000);
 
   it('would remove living files if it did not wait', async () => {

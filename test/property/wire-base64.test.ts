@@ -4,6 +4,7 @@ import { Base64Decoder } from '../../gateway/wire/base64/decode.js';
 import { Base64Encoder } from '../../gateway/wire/base64/encode.js';
 import { WireError } from '../../gateway/wire/errors.js';
 import { cutAt } from '../helpers/chunked.js';
+import { runs } from '../helpers/effort.js';
 import { cuts, expectSame, positions } from './wire-oracle.js';
 
 const RUNS = 12_000;
@@ -100,7 +101,7 @@ describe('base64 in any chunks', () => {
         const decoded = decode(cutAt(encoded, positions(decodeCuts, encoded.length)));
         expectSame(decoded, { bytes: Buffer.from(bytes), canonical: true, canonicalChars: encoded.length });
       }),
-      { numRuns: RUNS },
+      { numRuns: runs(RUNS) },
     );
   });
 
@@ -117,7 +118,7 @@ describe('base64 in any chunks', () => {
         );
         expectSame(decode(cutAt(raw, positions(fractions, raw.length))), whole);
       }),
-      { numRuns: 2 * RUNS },
+      { numRuns: runs(2 * RUNS) },
     );
   });
 
@@ -134,7 +135,7 @@ describe('base64 in any chunks', () => {
           expectSame(again, text.slice(0, canonicalChars));
         }
       }),
-      { numRuns: RUNS },
+      { numRuns: runs(RUNS) },
     );
   });
 });

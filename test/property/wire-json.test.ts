@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { cutAt } from '../helpers/chunked.js';
+import { runs } from '../helpers/effort.js';
 import { type Kind, readChunks } from '../unit/wire/record.js';
 import { cuts, expectSame, jsonValues, messages, oracleSlots, positions, TREE } from './wire-oracle.js';
 
@@ -37,7 +38,7 @@ describe('any JSON in any chunks', () => {
           [undefined, 1, undefined, latin1(json)],
         );
       }),
-      { numRuns: RUNS },
+      { numRuns: runs(RUNS) },
     );
   });
 
@@ -60,7 +61,7 @@ describe('any JSON in any chunks', () => {
         );
         expect(() => JSON.parse(Buffer.from(seen[0]?.skeleton ?? '', 'latin1').toString())).not.toThrow();
       }),
-      { numRuns: RUNS },
+      { numRuns: runs(RUNS) },
     );
   });
 
@@ -71,7 +72,7 @@ describe('any JSON in any chunks', () => {
         const whole = readChunks(kind, TREE, [bytes], { slotMin });
         expectSame(readChunks(kind, TREE, cutAt(bytes, positions(fractions, bytes.length)), { slotMin }), whole);
       }),
-      { numRuns: RUNS },
+      { numRuns: runs(RUNS) },
     );
   });
 });
@@ -128,7 +129,7 @@ describe('damaged bytes', () => {
         const cut = readChunks(kind, TREE, cutAt(bytes, positions(fractions, bytes.length)), options);
         expectSame(cut, whole);
       }),
-      { numRuns: 2 * RUNS },
+      { numRuns: runs(2 * RUNS) },
     );
   });
 
@@ -144,7 +145,7 @@ describe('damaged bytes', () => {
         expectSame(message?.malformed === undefined && !message?.empty, parses(bytes));
         expectSame(message?.whole, bytes.toString('latin1'));
       }),
-      { numRuns: RUNS },
+      { numRuns: runs(RUNS) },
     );
   });
 });

@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Child, freePort, startChild } from '../bench/lib/children.js';
 import { GATEWAY_SCRIPT } from '../bench/lib/paths.js';
+import { keyHash } from '../helpers/bytes.js';
 import provideServices from '../helpers/global-setup.js';
 import stopServices from '../helpers/global-teardown.js';
 import { type SdkServer, startBlobs, startEverything } from '../helpers/sdk-servers.js';
@@ -16,7 +16,6 @@ import { soakStores } from './stores.js';
 /** Two callers; the hostile peers are one of them. */
 export const KEYS = { honest: 'honest-0123456789abcdef', hostile: 'hostile-0123456789abcdef' } as const;
 
-const hash = (key: string) => `sha256:${createHash('sha256').update(key).digest('hex')}`;
 const script = (name: string) => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 
 /** Long enough for a caller to use what it got, short enough that the memory of the tests' S3 is not filled. */
@@ -82,7 +81,7 @@ export async function openLab(isWide: boolean): Promise<SoakLab> {
   const url = `http://127.0.0.1:${port}`;
   const config = {
     ...{ listen: `127.0.0.1:${port}`, adminListen: `127.0.0.1:${adminPort}`, publicUrl: url, logLevel: 'info' },
-    auth: { use: 'apiKeys', keys: Object.entries(KEYS).map(([name, key]) => ({ name, hash: hash(key) })) },
+    auth: { use: 'apiKeys', keys: Object.entries(KEYS).map(([name, key]) => ({ name, hash: keyHash(key) })) },
     servers: {
       everything: { url: everything.url },
       http: { url: http.url, ...FILES },

@@ -1,7 +1,10 @@
 import { sizeText } from '../../../gateway/policy/amounts.js';
 import type { OutgoingFile, Preview } from '../../../gateway/ports/dialect.js';
 
-/** What a model reads of a file, one fact a line; addresses stand alone, so that they can be copied whole. */
+/**
+ * What a model reads about a file, one fact per line. Addresses have a line of their own, so that they can be copied
+ * whole.
+ */
 export function fileLine({ ref }: OutgoingFile): string {
   return `File: ${ref.name} (${ref.mimeType}, ${sizeText(ref.size)})`;
 }
@@ -13,7 +16,7 @@ export function linkLines({ ref: { link } }: OutgoingFile): string[] {
   return [`Download: ${link.url}`, life];
 }
 
-/** None where the model has been shown nothing that takes a handle. */
+/** Empty when the model has been shown no tool that takes a handle. */
 export function handleLines({ ref, uses }: OutgoingFile): string[] {
   if (!uses) return [];
   const what = [
@@ -23,7 +26,7 @@ export function handleLines({ ref, uses }: OutgoingFile): string[] {
   return [`Handle: ${ref.uri} (${what.join('; ')})`];
 }
 
-/** A model that measures or reads what it is shown must know that it is not the picture itself. */
+/** A model that measures or reads a preview must know that it is not the original image. */
 export function previewLines(preview: Preview | undefined): string[] {
   if (!preview) return [];
   const { width, height, source } = preview;

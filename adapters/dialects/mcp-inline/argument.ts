@@ -1,18 +1,16 @@
+import { encodingFacts } from '../../../gateway/encodings.js';
+import { isObject, textIn } from '../../../gateway/json/value.js';
 import type { ArgumentReading, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
-import type { Encoding, FileSlot } from '../../../gateway/ports/file-slot.js';
-import { isObject, textIn } from '../common/json.js';
-
-/** Encodings whose arguments the tool's own callers fill with strings that are no file: those go as they came. */
-const PLAIN_STRINGS = new Set<Encoding>(['text', 'localPath', 'fileUri', 'httpsUrl']);
+import type { FileSlot } from '../../../gateway/ports/file-slot.js';
 
 const HANDLE = /^mcp-file:/i;
 const DATA_URI = /^data:/i;
 const WEB = /^https?:/i;
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
-/** What a model writes when it means a file on its own machine. */
+/** A path on the model's own machine. */
 const LOCAL_PATH =
   /^(?:\.{0,2}\/|~\/|[a-z]:\\)(?:[\w .@+-]+[/\\])*[\w .@+-]*\.[a-z0-9]{1,8}$|^\/(?:tmp|etc|home|usr|var|mnt|root|opt|data|users|private|proc|dev)\//i;
-/** What is looked at to tell a list of files from any other. */
+/** How many items are checked to decide whether a list contains files. */
 const MAX_LISTED = 100;
 /** `[name](mcp-file://…)` */
 const MARKDOWN_LINK = /^\[[^\]]*\]\(\s*(\S+?)\s*\)$/;
@@ -21,14 +19,27 @@ const MAX_WRAPPED = 4096;
 /** Shorter than this, unpadded or url-safe base64 cannot be told from a word. */
 const MIN_LOOSE_BASE64 = 64;
 
-/** Reads what any client may write: a handle, a link of Wharf's, a data: URI, base64, or a block copied from a result. */
+/** The beginning of a handle, of an address of a refused kind, or of a data: URI. */
+const MAY_BE_FILE = /mcp-file:|^\s*["'<(]?(?:data|file|javascript):/i;
+/** The two parts of a Wharf link; as one pattern, `http:http:http:…` would take quadratic time. */
+const IN_LINK = [/https?:/i, /\/(?:d\/|f_)/i] as const;
+
+export function mayHoldFile(value: JsonValue): boolean {
+  if (typeof value !== 'string') return false;
+  const head = value.slice(0, MAX_WRAPPED);
+  return MAY_BE_FILE.test(head) || IN_LINK.every((part) => part.test(head));
+}
+
+/**
+ * Reads what any client may write: a handle, a link of Wharf's, a data: URI, base64, or a block copied from a result.
+ */
 export function readArgument(value: JsonValue, slot: FileSlot): ArgumentReading | undefined {
   if (typeof value === 'string') return readString(unwrapped(value), slot);
   if (Array.isArray(value)) return readList(value, slot);
   return isObject(value) ? (readBlock(value) ?? readContent(value, slot)) : undefined;
 }
 
-/** Files in a list where there is to be one: the server would get their handles. Any other list is the tool's own. */
+/** Files in a list where one file is expected: the server would get their handles. Any other list is the tool's own. */
 function readList(list: readonly JsonValue[], slot: FileSlot): ArgumentReading | undefined {
   const files = list.slice(0, MAX_LISTED).map((item) => (Array.isArray(item) ? undefined : readArgument(item, slot)));
   if (!files.some((file) => file?.kind === 'handle' || file?.kind === 'dataUri' || file?.kind === 'link')) {
@@ -42,8 +53,8 @@ function readString(text: string, slot: FileSlot): ArgumentReading | undefined {
   if (HANDLE.test(text)) return { kind: 'handle', uri: text };
   if (DATA_URI.test(text)) return { kind: 'dataUri', text, claims: {} };
   const encodings = slot.deliveries.map((delivery) => (delivery.kind === 'encoded' ? delivery.encoding : undefined));
-  if (text === '' || encodings.some((encoding) => encoding && PLAIN_STRINGS.has(encoding))) {
-    // a link of Wharf's own is a file; any other address is the caller's own business with the tool
+  if (text === '' || encodings.some((encoding) => encoding && encodingFacts(encoding).isPlainText)) {
+    // a link of Wharf's is a file; any other address is between the caller and the tool
     return WEB.test(text) && /\/(?:d\/|f_)/.test(text) ? { kind: 'link', url: text } : undefined;
   }
   if (WEB.test(text)) return { kind: 'link', url: text };
@@ -62,7 +73,7 @@ function readString(text: string, slot: FileSlot): ArgumentReading | undefined {
   return { kind: 'base64', text, claims: {} };
 }
 
-/** A `resource_link` or a list entry of a result, copied whole. */
+/** A `resource_link`, or a resource list's entry, copied whole. */
 function readBlock(block: JsonObject): ArgumentReading | undefined {
   const { uri } = block;
   if (typeof uri !== 'string') return undefined;
@@ -70,7 +81,7 @@ function readBlock(block: JsonObject): ArgumentReading | undefined {
   return block.type === 'resource_link' && WEB.test(uri) ? { kind: 'link', url: uri } : undefined;
 }
 
-/** A small image or resource of a result, copied whole: it has no handle. Tools that take objects take these as well. */
+/** A small image or resource of a result, copied whole: it has no handle. Tools that take objects accept these too. */
 function readContent(block: JsonObject, slot: FileSlot): ArgumentReading | undefined {
   if (slot.deliveries.some((delivery) => delivery.kind === 'encoded' && delivery.encoding === 'object'))
     return undefined;
@@ -95,7 +106,7 @@ function handleIn(json: string): string | undefined {
   }
 }
 
-/** Models quote, bracket and link what they copy, and write objects as text where a text is due. */
+/** Models put quotes, brackets or links around what they copy, and write objects as text where text is expected. */
 function unwrapped(text: string): string {
   if (text.length > MAX_WRAPPED) return text;
   const trimmed = text.trim();

@@ -1,10 +1,10 @@
 import { isAnyType } from '../../../gateway/policy/accept.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { FileSlot } from '../../../gateway/ports/file-slot.js';
-import { eachArgument } from '../common/schema.js';
+import { eachArgument } from '../../../gateway/schema/walk.js';
 
 /**
- * Arguments that say by themselves what they hold: JSON Schema's `contentEncoding: base64` is certain, so it needs no
+ * Arguments that declare their content themselves: JSON Schema's `contentEncoding: base64` is certain, so it needs no
  * configuration.
  */
 export function slotsOf({ inputSchema }: JsonObject): FileSlot[] {
@@ -28,7 +28,7 @@ function slot(path: readonly string[], mediaType: JsonValue | undefined): FileSl
     declaredBy: 'mcp-inline',
     deliveries: [{ kind: 'encoded', encoding: 'base64' }],
     companions: {},
-    // a remark of JSON Schema's: where it only says "some bytes" it says nothing
+    // an annotation of JSON Schema; a type that means "some bytes" restricts nothing
     ...(typeof mediaType === 'string' && !isAnyType(mediaType) && { accept: [mediaType] }),
   };
 }

@@ -1,24 +1,25 @@
 import type { Dialect } from '../../../gateway/ports/dialect.js';
-import { readArgument } from './argument.js';
+import { mayHoldFile, readArgument } from './argument.js';
 import { slotsOf } from './declared.js';
 import { PLACES } from './places.js';
 import { read } from './read.js';
 import { showTool } from './show-tool.js';
 import { write } from './write.js';
 
-/** Plain MCP: what servers have always sent, and what a client that declared nothing understands. */
+/** Plain MCP: what servers have always sent, and what every client understands. */
 export function create(): Dialect {
   return {
     name: 'mcp-inline',
     about: 'plain MCP, which every client speaks: blocks in results; handles, links, data URIs or base64 in arguments.',
-    revision: '2024-11-05 … 2026-07-28',
+    revision: 'every revision of MCP',
     places: PLACES,
-    // The base case: every client reads it, so it stands last in the list of dialects.
+    // The base case: every client reads it, so it is last in the list of dialects.
     spokenBy: () => true,
     read,
     write,
     slotsOf,
     showTool,
+    mayHoldFile,
     readArgument,
   };
 }

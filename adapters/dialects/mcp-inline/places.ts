@@ -1,6 +1,6 @@
 import type { SlotPlace } from '../../../gateway/ports/dialect.js';
 
-/** Every place in which plain MCP answers carry base64 (schema 2024-11-05 … 2026-07-28, `@format byte`). */
+/** Every place where plain MCP results carry base64 (schema 2024-11-05 … 2026-07-28, `@format byte`). */
 export const PLACES = [
   { name: 'mcp-inline/data', path: 'content[].data', holder: 'content[]', kind: 'content', encoding: 'base64' },
   {

@@ -1,13 +1,10 @@
+import { isObject } from '../../../gateway/json/value.js';
 import type { JsonObject, SlotPlace, SlotReading } from '../../../gateway/ports/dialect.js';
 import type { FileClaims } from '../../../gateway/ports/file.js';
-import { isObject } from '../common/json.js';
 
 const NOT_MINE: SlotReading = { kind: 'not-mine' };
 
-/**
- * Decides by the block's own `type` whether the string in it is a file. A block of an unknown type is nobody's: its
- * bytes go through as they came.
- */
+/** Decides by the block's own `type` whether its string is a file. A block of an unknown type passes unchanged. */
 export function read(place: SlotPlace, holder: JsonObject): SlotReading {
   if (place.kind === 'resource') return mine(resourceClaims(holder));
   const { type } = holder;

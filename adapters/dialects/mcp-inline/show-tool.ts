@@ -1,8 +1,8 @@
+import { isObject, valueAt } from '../../../gateway/json/value.js';
 import { mostText } from '../../../gateway/policy/amounts.js';
 import type { JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
-import { isObject, valueAt } from '../common/json.js';
 
-/** What said something of the base64 and would refuse a handle. `x-mcp-header` would put megabytes into a header. */
+/** Keywords about the base64 that would refuse a handle. `x-mcp-header` would put megabytes into a header. */
 const OF_THE_ENCODING = [
   'contentEncoding',
   'contentMediaType',
@@ -19,7 +19,10 @@ const OF_THE_ENCODING = [
   'x-mcp-header',
 ];
 
-/** Every file argument is a string, and its description says what to put there: the one thing all clients show. */
+/**
+ * Shows every file argument as a string whose description says what to put there: descriptions are what all clients
+ * show.
+ */
 export function showTool(tool: JsonObject, slots: readonly ShownSlot[]): JsonPatch[] {
   return slots.flatMap((shown) => {
     const { slot, at, schema, maxSize, uploadTool } = shown;
@@ -28,7 +31,7 @@ export function showTool(tool: JsonObject, slots: readonly ShownSlot[]): JsonPat
     const isString = type === 'string' || (Array.isArray(type) && type.includes('string'));
     if (!isString) patches.push({ path: [...at, 'type'], value: 'string' });
     for (const key of OF_THE_ENCODING) {
-      // without an encoding it speaks of the file itself
+      // without an encoding, it describes the file itself
       if (key === 'contentMediaType' && schema.contentEncoding === undefined) continue;
       if (schema[key] !== undefined) patches.push({ path: [...at, key], value: undefined });
     }
@@ -41,7 +44,9 @@ export function showTool(tool: JsonObject, slots: readonly ShownSlot[]): JsonPat
 
 const COMPANIONS = { name: 'name', mimeType: 'media type', size: 'size in bytes' } as const;
 
-/** What the operator has filled from a file needs no guess of the model's. A lifted argument has none beside it. */
+/**
+ * Tells the model that it need not guess arguments that are filled from a file. A lifted argument has no such siblings.
+ */
 function showCompanions(tool: JsonObject, { slot, at }: ShownSlot): JsonPatch[] {
   const key = slot.path.findLast((segment) => segment !== '[]');
   const index = at.findLastIndex((step, position) => step === 'properties' && at[position + 1] === key);

@@ -1,11 +1,9 @@
+import { eraOf } from '../../../gateway/mcp/era.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonValue, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
 import { fileLine, handleLines, linkLines, previewLines } from '../common/words.js';
 
-/** `resource_link` exists from this version on; older clients reject a whole result that holds one. */
-const RESOURCE_LINK_SINCE = '2025-06-18';
-
-/** What a client that declared no dialect gets in the place of a file. */
+/** What replaces a file for a client that declared no dialect. */
 export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, client: ClientFacts): JsonObject[] {
   switch (place.kind) {
     case 'content':
@@ -17,7 +15,7 @@ export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, 
   }
 }
 
-/** Text first, then the picture, then the link: models read in order, and some hosts drop all but text. */
+/** Text first, then the image, then the link: models read in order, and some hosts drop everything but text. */
 function contentBlocks(file: OutgoingFile, client: ClientFacts): JsonObject[] {
   const blocks: JsonObject[] = [textBlock(file)];
   if (file.preview) blocks.push(imageBlock(file.preview));
@@ -51,7 +49,7 @@ function linkBlock({ ref }: OutgoingFile): JsonObject {
   return { type: 'resource_link', uri: ref.url, name: ref.name, mimeType: ref.mimeType, size: ref.size };
 }
 
-/** The original block's `annotations` and `_meta` live on, on the first block that replaces it. */
+/** Keeps the original block's `annotations` and `_meta` on the first block that replaces it. */
 function withExtras(blocks: JsonObject[], holder: JsonObject): JsonObject[] {
   const [first] = blocks;
   if (!first) return blocks;
@@ -63,6 +61,6 @@ function withExtras(blocks: JsonObject[], holder: JsonObject): JsonObject[] {
 }
 
 function hasResourceLink(client: ClientFacts): boolean {
-  // MCP versions are dates: comparing them as text orders them
-  return client.protocolVersion >= RESOURCE_LINK_SINCE;
+  // MCP versions are dates, so comparing them as text orders them
+  return eraOf(client.protocolVersion).hasResourceLinks;
 }

@@ -1,11 +1,15 @@
+import { isObject } from '../../../gateway/json/value.js';
 import type { ArgumentReading, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { FileClaims } from '../../../gateway/ports/file.js';
-import { isObject } from '../common/json.js';
 
 const HANDLE = /^mcp-file:/i;
 const WEB = /^https?:/i;
 
-/** Reads `{download_url, file_id, …}`, whoever sends it; hosts add members of their own to it. */
+export function mayHoldFile(value: JsonValue): boolean {
+  return isObject(value) && typeof value.download_url === 'string';
+}
+
+/** Reads `{download_url, file_id, …}` from any client; hosts add members of their own. */
 export function readArgument(value: JsonValue): ArgumentReading | undefined {
   if (!isObject(value)) return undefined;
   const { download_url: url, file_id: id, uri } = value;
@@ -13,7 +17,7 @@ export function readArgument(value: JsonValue): ArgumentReading | undefined {
     return typeof id === 'string' && uri === undefined ? invalid('malformedUri', 'has no download_url') : undefined;
   }
   if (typeof url !== 'string') return invalid('malformedUri', 'has a download_url that is not a string');
-  // a model that has only seen a handle puts it where the address belongs
+  // a model that has seen only a handle puts it in place of the address
   if (HANDLE.test(url)) return { kind: 'handle', uri: url };
   if (WEB.test(url)) return { kind: 'remote', url, claims: claimsOf(value) };
   return invalid('schemeNotAllowed', 'has a download_url that is not an https address; attach the file again');

@@ -1,10 +1,11 @@
+import { isObject, own } from '../../../gateway/json/value.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { FileSlot } from '../../../gateway/ports/file-slot.js';
-import { isObject, own } from '../common/json.js';
-import { branchesOf, mayLook, newBudget, pointed } from '../common/schema.js';
+import { budgetOfTool } from '../../../gateway/schema/budget.js';
+import { alternatives } from '../../../gateway/schema/walk.js';
 import { META_KEY, NAME } from './file-param.js';
 
-/** What stands in each member: a link that the server fetches, and what is known of the file. */
+/** The value of each member: a link that the server fetches, and facts about the file. */
 const MEMBERS: readonly (readonly [string, string])[] = [
   ['download_url', '$url'],
   ['file_id', '$handle'],
@@ -12,7 +13,7 @@ const MEMBERS: readonly (readonly [string, string])[] = [
   ['file_name', '$name'],
 ];
 
-/** The arguments that a server says take such objects. Names that fit no object property are none. */
+/** The arguments that a server declares to take such objects. Names without an object property are ignored. */
 export function slotsOf(tool: JsonObject): FileSlot[] {
   return fileParamsOf(tool).flatMap((name) => {
     const { inputSchema } = tool;
@@ -27,7 +28,7 @@ export function slotsOf(tool: JsonObject): FileSlot[] {
   });
 }
 
-/** What a tool lists in `_meta["openai/fileParams"]`. */
+/** The names in a tool's `_meta["openai/fileParams"]`. */
 export function fileParamsOf({ _meta: meta }: JsonObject): string[] {
   const listed = isObject(meta) ? meta[META_KEY] : undefined;
   return Array.isArray(listed) ? listed.filter((name) => typeof name === 'string') : [];
@@ -45,20 +46,12 @@ function slot(path: string[], schema: JsonObject): FileSlot {
   };
 }
 
-/** The object or array that a property is, through local references and unions with null. */
-function shapeOf(
-  schema: JsonValue | undefined,
-  root: JsonObject,
-  budget = newBudget(),
-  depth = 0,
-): JsonObject | undefined {
-  if (!mayLook(budget, depth) || !isObject(schema)) return undefined;
-  if (typeof schema.$ref === 'string') return shapeOf(pointed(root, schema.$ref), root, budget, depth + 1);
-  for (const branch of branchesOf(schema)) {
-    const found = shapeOf(branch, root, budget, depth + 1);
-    if (found) return found;
+/** The object or array schema of a property, through local references and unions with null. */
+function shapeOf(schema: JsonValue | undefined, root: JsonObject): JsonObject | undefined {
+  for (const one of alternatives(schema, root, budgetOfTool())) {
+    const types = Array.isArray(one?.type) ? one.type : [one?.type];
+    const type = types.find((each) => each === 'object' || each === 'array');
+    if (type !== undefined) return { ...one, type };
   }
-  const types = Array.isArray(schema.type) ? schema.type : [schema.type];
-  const type = types.find((one) => one === 'object' || one === 'array');
-  return type === undefined ? undefined : { ...schema, type };
+  return undefined;
 }

@@ -6,7 +6,7 @@ export const NAME = 'openai-file-params';
 /** Key of a tool's `_meta`: names of the top-level arguments that are files. */
 export const META_KEY = 'openai/fileParams';
 
-/** The object that an argument is, or each item of an array: the host's validation knows these members and no others. */
+/** The object of an argument, or of each item of an array: the host's validation accepts only these members. */
 export const FILE_PARAM = {
   type: 'object',
   properties: {
@@ -18,7 +18,7 @@ export const FILE_PARAM = {
   required: ['download_url', 'file_id'],
 } as const satisfies JsonObject;
 
-/** No client declares it: the operator says who speaks it. */
+/** Clients cannot declare it: the operator configures which clients speak it. */
 export function isSpokenBy(client: ClientFacts): boolean {
   return client.dialects?.includes(NAME) ?? false;
 }

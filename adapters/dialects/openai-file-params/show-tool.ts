@@ -1,13 +1,13 @@
+import { isObject } from '../../../gateway/json/value.js';
 import { mostText } from '../../../gateway/policy/amounts.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
-import { isObject } from '../common/json.js';
 import { fileParamsOf } from './declared.js';
 import { FILE_PARAM, isSpokenBy, META_KEY, NAME } from './file-param.js';
 
 /**
- * Clients of OpenAI's see file arguments as the objects that their hosts fill; all others no longer see a server's own
- * list of such arguments, which have become texts for them.
+ * Shows OpenAI's clients file arguments as the objects that their hosts fill. For other clients it removes a server's
+ * own list of such arguments, which are texts for them.
  */
 export function showTool(tool: JsonObject, slots: readonly ShownSlot[], client: ClientFacts): JsonPatch[] {
   if (!isSpokenBy(client)) return withoutDeclaration(tool, slots);

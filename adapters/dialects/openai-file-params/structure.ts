@@ -2,7 +2,7 @@ import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, OutgoingFile } from '../../../gateway/ports/dialect.js';
 import { isSpokenBy } from './file-param.js';
 
-/** What hosts fetch files from: one file is the structuredContent itself, several are a list in it. */
+/** What hosts fetch files from: a single file is the structuredContent itself, several are a list in it. */
 export function structure(files: readonly OutgoingFile[], client: ClientFacts): JsonObject | undefined {
   if (!isSpokenBy(client)) return undefined;
   const objects = files.map(fileObject);

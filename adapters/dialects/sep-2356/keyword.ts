@@ -1,28 +1,28 @@
+import { isObject } from '../../../gateway/json/value.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
-import { isObject } from '../common/json.js';
 
-/** The keyword as it is called today; everything that Wharf writes. */
+/** The keyword's present name, which is the one Wharf writes. */
 export const KEYWORD = 'x-mcp-file';
 
-/** As it was called from 2026-03-26 to 2026-04-28. */
+/** Its name from 2026-03-26 to 2026-04-28. */
 export const OLD_KEYWORD = 'mcpFile';
 
 export const KEYWORDS = [KEYWORD, OLD_KEYWORD] as const;
 
-/** What a declaration says of a file; the same in the keyword and in `inputFiles`. */
+/** A file's declaration; the same in the keyword and in `inputFiles`. */
 export interface Descriptor {
   accept?: readonly string[];
   maxSize?: number;
-  /** SEP-2631's. */
+  /** From SEP-2631. */
   transferModes?: readonly JsonValue[];
   /** Sibling that takes the file's name (2026-04-22). */
   filenameProperty?: string;
 }
 
-/** A media type, all of a kind, or an extension. */
+/** A media type, a wildcard such as `image/*`, or an extension. */
 const ENTRY = /^(?:[a-z0-9][\w!#$&^.+-]*\/(?:\*|[a-z0-9][\w!#$&^.+-]*)|\.[^\s/*]+)$/i;
 
-/** @returns undefined when it is malformed: then the argument is like any other */
+/** @returns undefined when it is malformed: then the argument is an ordinary one */
 export function readDescriptor(value: JsonValue | undefined): Descriptor | undefined {
   if (!isObject(value)) return undefined;
   const { accept, maxSize, transferModes, filenameProperty } = value;
@@ -36,7 +36,7 @@ export function readDescriptor(value: JsonValue | undefined): Descriptor | undef
   };
 }
 
-/** A declaration for clients: only what the draft has, and nothing that says as much as no member at all. */
+/** A declaration for clients: only members of the draft, and none that would say nothing. */
 export function descriptorOf(accept: readonly string[] | undefined, maxSize: number): JsonObject {
   const kinds = accept?.map((entry) => (entry.split(';', 1)[0] as string).trim()) ?? [];
   const known = kinds.includes('*/*') ? [] : kinds.filter((entry) => ENTRY.test(entry));

@@ -1,6 +1,6 @@
 import type { FileReason } from '../../../gateway/ports/dialect.js';
 
-/** The reasons that the early revisions name; the last two since 2026-03-26. */
+/** The reasons that the early revisions define; the last two since 2026-03-26. */
 const NAMES: readonly (readonly [FileReason, string])[] = [
   ['maxSizeExceeded', 'file_too_large'],
   ['mimeTypeNotAccepted', 'file_type_rejected'],

@@ -1,16 +1,16 @@
+import { isObject } from '../../../gateway/json/value.js';
 import { sizeText } from '../../../gateway/policy/amounts.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { FileRefusal, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
-import { isObject } from '../common/json.js';
 import { NAME_OF_REASON, REASON_OF_NAME } from './reasons.js';
 import { knowsSidecar } from './sidecar.js';
 
 const INVALID_PARAMS = -32602;
 
-/** What is repeated of a server's own words. */
+/** How much of a server's own text is repeated. */
 const MAX_WORDS = 500;
 
-/** Clients of the early revisions get a JSON-RPC error; what those have no name for stays a tool error. */
+/** Clients of the early revisions get a JSON-RPC error; a reason that these do not define stays a tool error. */
 export function refuse(
   { reason, argument, text, maxSize, actualSize, accept, actualType }: FileRefusal,
   client: ClientFacts,
@@ -28,7 +28,7 @@ export function refuse(
   return { code: INVALID_PARAMS, message: text, data };
 }
 
-/** A server's own refusal: a JSON-RPC error, or (2026-04-22) a tool error that says why in structuredContent. */
+/** A server's own refusal: a JSON-RPC error, or (2026-04-22) a tool error with the reason in structuredContent. */
 export function readRefusal(answer: { error: JsonObject } | { result: JsonObject }): FileRefusal | undefined {
   if ('error' in answer) {
     const { code, message, data } = answer.error;

@@ -1,23 +1,29 @@
-import type { JsonValue } from '../../../gateway/ports/dialect.js';
-import { isObject } from '../common/json.js';
-import { type Budget, branchesOf, mayLook, pointed } from '../common/schema.js';
+import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
+import type { Budget } from '../../../gateway/schema/budget.js';
+import { alternatives } from '../../../gateway/schema/walk.js';
 
-/** What a file argument is: one file, or a list of them. */
+/** Shape of a file argument: one file, or a list of them. */
 export type Shape = 'string' | 'strings';
 
-/** The shape of a schema that may hold data: URIs; through local references and the branches of a union. */
+/** The shape of a schema that accepts data: URIs, through local references and the branches of a union. */
 export function shapeOf(schema: JsonValue | undefined, root: JsonValue | undefined, budget: Budget): Shape | undefined {
-  const look = (node: JsonValue | undefined, depth: number): Shape | undefined => {
-    if (!mayLook(budget, depth) || !isObject(node)) return undefined;
-    const types = Array.isArray(node.type) ? node.type : [node.type];
-    if (types.includes('string') || (node.type === undefined && node.format === 'uri')) return 'string';
-    if (types.includes('array')) return look(node.items, depth + 1) === 'string' ? 'strings' : undefined;
-    if (typeof node.$ref === 'string') return look(pointed(root, node.$ref), depth + 1);
-    for (const branch of branchesOf(node)) {
-      const shape = look(branch, depth + 1);
-      if (shape) return shape;
-    }
-    return undefined;
-  };
-  return look(schema, 0);
+  for (const one of alternatives(schema, root, budget)) {
+    if (!one) continue;
+    if (isText(one)) return 'string';
+    if (typesOf(one).includes('array') && holdsText(one.items, root, budget)) return 'strings';
+  }
+  return undefined;
+}
+
+function holdsText(items: JsonValue | undefined, root: JsonValue | undefined, budget: Budget): boolean {
+  for (const one of alternatives(items, root, budget)) if (one && isText(one)) return true;
+  return false;
+}
+
+function isText(schema: JsonObject): boolean {
+  return typesOf(schema).includes('string') || (schema.type === undefined && schema.format === 'uri');
+}
+
+function typesOf({ type }: JsonObject): (JsonValue | undefined)[] {
+  return Array.isArray(type) ? type : [type];
 }

@@ -1,18 +1,18 @@
+import { isObject, valueAt } from '../../../gateway/json/value.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue, ShownSlot } from '../../../gateway/ports/dialect.js';
-import { isObject, valueAt } from '../common/json.js';
 import { descriptorOf, KEYWORD, KEYWORDS, OLD_KEYWORD, readDescriptor } from './keyword.js';
 import { showSidecar } from './sidecar.js';
 
 /** Malformed keywords that are looked for in one tool. */
 const MAX_MALFORMED = 100;
 
-/** Schemas nest; what stands deeper nobody fills. */
+/** Schemas nest; deeper arguments are not filled in practice. */
 const MAX_DEPTH = 64;
 
 /**
- * Every file argument is a URI with the keyword, for every client: one that does not know it ignores it. Keywords that
- * nobody can read, or that stand where none is allowed, go.
+ * Shows every file argument to every client as a URI with the keyword, which other clients ignore. Removes keywords
+ * that are malformed or in a place where none is allowed.
  */
 export function showTool(tool: JsonObject, slots: readonly ShownSlot[], client: ClientFacts): JsonPatch[] {
   const shown = slots.map((slot) => ({ slot, patches: showSlot(tool, slot) }));
@@ -23,7 +23,7 @@ export function showTool(tool: JsonObject, slots: readonly ShownSlot[], client: 
   return [...withoutMalformed(tool), ...shown.flatMap(({ patches }) => patches), ...showSidecar(tool, typed, client)];
 }
 
-function showSlot(tool: JsonObject, { slot, at, schema, maxSize, maxInline, maxItems }: ShownSlot): JsonPatch[] {
+function showSlot(tool: JsonObject, { slot, at, schema, maxSize, maxInline, ...shown }: ShownSlot): JsonPatch[] {
   const patches: JsonPatch[] = [];
   const set = (path: JsonPath, key: string, value: JsonValue | undefined) => {
     const before = valueAt(tool, [...path, key]);
@@ -35,7 +35,7 @@ function showSlot(tool: JsonObject, { slot, at, schema, maxSize, maxInline, maxI
   const isInline = slot.transferModes === undefined || slot.transferModes.includes('inline');
   const before = schema[KEYWORD];
   const hadModes = isObject(before) && before.transferModes !== undefined;
-  // a server that names its modes takes no upload that Wharf knows how to make, unless a dialect says so
+  // Wharf cannot upload to a server that names its own modes, unless a dialect says how
   const modes = slot.transferModes ?? (hadModes ? ['inline'] : undefined);
   const descriptor = descriptorOf(slot.accept, isInline ? maxInline : maxSize);
   set(at, KEYWORD, { ...descriptor, ...(modes && { transferModes: [...modes] }) });
@@ -43,12 +43,11 @@ function showSlot(tool: JsonObject, { slot, at, schema, maxSize, maxInline, maxI
   const property = places.findLastIndex(({ by }) => by === 'properties');
   for (const { path } of places.slice(property, -1)) for (const name of KEYWORDS) set(path, name, undefined);
   const items = places.findLast(({ by }) => by === 'items');
-  if (items && maxItems !== undefined && slot.maxItems === undefined)
-    set(items.path.slice(0, -1), 'maxItems', maxItems);
+  if (items && shown.lacksMaxItems) set(items.path.slice(0, -1), 'maxItems', shown.maxItems);
   return patches;
 }
 
-/** Only a string may have the keyword; an argument that must be there and may be null stays as it is. */
+/** Only a string may have the keyword; a required argument that may be null stays as it is. */
 function mustTakeNull(tool: JsonObject, at: JsonPath, { type }: JsonObject): boolean {
   if (!Array.isArray(type) || !type.includes('string') || !type.includes('null') || at.at(-2) !== 'properties') {
     return false;
@@ -62,7 +61,7 @@ function schemasOn(at: JsonPath): { path: JsonPath; by: string }[] {
   const places: { path: JsonPath; by: string }[] = [];
   for (let index = 1; index < at.length; ) {
     const by = String(at[index]);
-    // `properties` and unions are followed by which of them
+    // `properties` and unions are followed by a name or an index
     index += by === 'items' ? 1 : 2;
     places.push({ path: at.slice(0, index), by });
   }

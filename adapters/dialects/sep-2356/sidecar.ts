@@ -1,12 +1,12 @@
+import { isObject, own } from '../../../gateway/json/value.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonPatch, JsonValue, ShownSlot } from '../../../gateway/ports/dialect.js';
-import { isObject, own } from '../common/json.js';
-import { newBudget } from '../common/schema.js';
+import { budgetOfTool } from '../../../gateway/schema/budget.js';
 import { type Descriptor, descriptorOf, readDescriptor } from './keyword.js';
 import { type Shape, shapeOf } from './schema.js';
 
 /** Member of a tool that names its file arguments (2026-03-04 to 2026-03-26). */
-const SIDECAR = 'inputFiles';
+export const SIDECAR = 'inputFiles';
 
 interface Entry {
   name: string;
@@ -14,11 +14,11 @@ interface Entry {
   descriptor: Descriptor;
 }
 
-/** The arguments that `inputFiles` names. What names no argument, or one of another shape, counts for nothing. */
+/** The arguments that `inputFiles` names. An entry for a missing argument, or one of another shape, is ignored. */
 export function sidecarEntries(tool: JsonObject): Entry[] {
   const { [SIDECAR]: sidecar, inputSchema } = tool;
   if (!isObject(sidecar)) return [];
-  const budget = newBudget();
+  const budget = budgetOfTool();
   return Object.entries(sidecar).flatMap(([name, value]) => {
     const descriptor = isForeign(value) ? undefined : readDescriptor(value);
     const shape = shapeOf(propertyOf(inputSchema, name), inputSchema, budget);
@@ -26,13 +26,13 @@ export function sidecarEntries(tool: JsonObject): Entry[] {
   });
 }
 
-/** True for clients that know `inputFiles`, and the errors of its time. */
+/** True for clients that know `inputFiles` and the errors of that revision. */
 export function knowsSidecar({ capabilities, dialects }: ClientFacts): boolean {
   const { fileInputs } = capabilities;
   return isObject(fileInputs) || fileInputs === true || dialects?.includes('sep-2356') === true;
 }
 
-/** `inputFiles` as a client may see it: Wharf's own for those that declared to know it, none for others. */
+/** `inputFiles` as a client may see it: Wharf's own for clients that declared it, none for others. */
 export function showSidecar(tool: JsonObject, slots: readonly ShownSlot[], client: ClientFacts): JsonPatch[] {
   const before = tool[SIDECAR];
   const shown: JsonObject = isObject(before) ? foreignEntries(before, tool.inputSchema) : {};
@@ -44,7 +44,7 @@ export function showSidecar(tool: JsonObject, slots: readonly ShownSlot[], clien
   return JSON.stringify(after) === JSON.stringify(before) ? [] : [{ path: [SIDECAR], value: after }];
 }
 
-/** Name of an argument that is a string, or a list of them, and nothing around it. */
+/** Name of a top-level argument that is a string or a list of strings. */
 function topLevelName({ name, slot, at, schema }: ShownSlot): string | undefined {
   const expected = ['inputSchema', 'properties', name, ...(slot.path.at(-1) === '[]' ? ['items'] : [])];
   const isPlain = schema.type === 'string' && at.length === expected.length;

@@ -1,16 +1,16 @@
+import { isObject } from '../../../gateway/json/value.js';
 import type { Limits } from '../../../gateway/policy/limits.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
-import { isObject } from '../common/json.js';
 
 export const NAME = 'sep-2532';
 
-/** What Wharf takes of servers. */
+/** What Wharf declares to servers. */
 export function declares({ file }: Limits): JsonObject {
   return { resourceStreaming: { maxStreamSize: file } };
 }
 
-/** What a client declares, or its operator's profile says of it. */
+/** What a client declares, or the operator's profile declares for it. */
 export function takenBy({ capabilities, dialects }: ClientFacts): { maxBytes?: number } | undefined {
   const { resourceStreaming: declared } = capabilities;
   if (declared !== true && !isObject(declared)) return dialects?.includes(NAME) ? {} : undefined;
@@ -18,7 +18,7 @@ export function takenBy({ capabilities, dialects }: ClientFacts): { maxBytes?: n
   return typeof most === 'number' && most >= 0 ? { maxBytes: most } : {};
 }
 
-/** The SEP writes `true`, and other capabilities are objects: both say it. */
+/** The SEP writes `true`, while other capabilities are objects: both are accepted. */
 export function isDeclared(stream: JsonValue | undefined): boolean {
   return stream === true || isObject(stream);
 }

@@ -1,22 +1,22 @@
+import { isObject } from '../../../gateway/json/value.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonPatch, JsonValue } from '../../../gateway/ports/dialect.js';
-import { isObject } from '../common/json.js';
 import { takenBy } from './capability.js';
 
-/** Bytes from which on even a text is better streamed. */
+/** From this size on, in bytes, even a text is better streamed. */
 const LARGE = 4 * 1024 * 1024;
 
-/** Types outside `text/` that are texts all the same. */
+/** Text types outside `text/`. */
 const TEXTS = /^text\/|[/+](?:json|xml|yaml|javascript|ecmascript|sql|toml|graphql)\b/i;
 
-/** Wharf streams whatever a server with resources has; over stdio that is not to be declared. The SEP's word is `true`. */
+/** Wharf streams for any server with resources, but must not declare it over stdio. The SEP's value is `true`. */
 export function showServer({ resources }: JsonObject, client: ClientFacts): readonly JsonPatch[] {
   if (client.isOverStdio) return [];
   if (!isObject(resources) || resources.stream === true) return [];
   return [{ path: ['resources', 'stream'], value: true }];
 }
 
-/** `streamable` on what is better streamed; a server's own word stands. */
+/** Adds `streamable` to resources that are better streamed, unless the server sets it itself. */
 export function showResources(client: ClientFacts): ((entry: JsonObject) => JsonObject) | undefined {
   return takenBy(client) ? mark : undefined;
 }

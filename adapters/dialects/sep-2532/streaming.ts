@@ -1,12 +1,10 @@
 import { GatewayError } from '../../../gateway/errors.js';
+import { isObject } from '../../../gateway/json/value.js';
+import { eraOf } from '../../../gateway/mcp/era.js';
 import type { ClientFacts, RpcError } from '../../../gateway/ports/client.js';
 import type { JsonObject } from '../../../gateway/ports/dialect.js';
 import type { ResourceStreaming, StreamRefusal } from '../../../gateway/ports/resource-streaming.js';
-import { isObject } from '../common/json.js';
 import { isDeclared, takenBy } from './capability.js';
-
-/** From this version on the SEP's codes are not to be sent: -32000…-32019 mean nothing any more. */
-const CORE_CODES_SINCE = '2026-07-28';
 
 const INVALID_PARAMS = -32602;
 const UNKNOWN_METHOD = -32601;
@@ -39,11 +37,11 @@ export const streaming: ResourceStreaming = {
 };
 
 function refuse({ reason, text, uri, size, maxSize }: StreamRefusal, client: ClientFacts): RpcError {
-  const isCore = client.protocolVersion >= CORE_CODES_SINCE;
+  const { hasExtensionCodes } = eraOf(client.protocolVersion);
   if (reason === 'undeclared') {
-    return isCore
-      ? { code: MISSING_CAPABILITY, message: text, data: { requiredCapabilities: { resourceStreaming: {} } } }
-      : { code: UNKNOWN_METHOD, message: 'Method not found' };
+    return hasExtensionCodes
+      ? { code: UNKNOWN_METHOD, message: 'Method not found' }
+      : { code: MISSING_CAPABILITY, message: text, data: { requiredCapabilities: { resourceStreaming: {} } } };
   }
   const data: JsonObject = { reason };
   if (uri !== undefined) data.uri = uri;
@@ -51,12 +49,12 @@ function refuse({ reason, text, uri, size, maxSize }: StreamRefusal, client: Cli
   if (maxSize !== undefined) data.maxStreamSize = maxSize;
   if (reason === 'streamNotSupported') data.suggestion = 'Use resources/read instead';
   const sepCode = SEP_CODES[reason];
-  return isCore
-    ? { code: INVALID_PARAMS, message: text, data: { ...data, sepCode } }
-    : { code: sepCode, message: text, data };
+  return hasExtensionCodes
+    ? { code: sepCode, message: text, data }
+    : { code: INVALID_PARAMS, message: text, data: { ...data, sepCode } };
 }
 
-/** What older and newer servers, the official SDKs among them, say of a resource that is not there. */
+/** Recognises how older and newer servers, including the official SDKs, report a missing resource. */
 function readError({ code, message, data }: RpcError): StreamRefusal['reason'] | undefined {
   const said = isObject(data) ? data.reason : undefined;
   for (const [reason, sepCode] of Object.entries(SEP_CODES)) {

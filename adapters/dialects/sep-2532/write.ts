@@ -1,18 +1,16 @@
+import { eraOf } from '../../../gateway/mcp/era.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonValue, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
 import { fileLine, linkLines, previewLines } from '../common/words.js';
 
-/** `resource_link` exists from this version on; older clients reject a whole result that holds one. */
-const RESOURCE_LINK_SINCE = '2025-06-18';
-
 /**
- * A file for a client that streams: text that says what it is, a preview, and a `resource_link` to its handle, which
+ * A file for a client that streams: text with its facts, a preview, and a `resource_link` to its handle, which
  * `resources/stream` answers with the bytes. A resource becomes what every client understands: its address.
  */
 export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, client: ClientFacts): JsonObject[] {
   const { ref, preview } = file;
   const image = preview && { type: 'image', data: preview.base64, mimeType: preview.mimeType };
-  const link = client.protocolVersion >= RESOURCE_LINK_SINCE ? linkBlock(file) : undefined;
+  const link = eraOf(client.protocolVersion).hasResourceLinks ? linkBlock(file) : undefined;
   switch (place.kind) {
     case 'content':
       return withExtras([textBlock(file), ...(image ? [image] : []), ...(link ? [link] : [])], holder);
@@ -36,7 +34,7 @@ function linkBlock({ ref }: OutgoingFile): JsonObject {
   return { type: 'resource_link', uri, name, mimeType, size, streamable: true };
 }
 
-/** What the block said besides lives on, on the first block that replaces it. */
+/** Keeps the block's other members on the first block that replaces it. */
 function withExtras(blocks: JsonObject[], holder: JsonObject): JsonObject[] {
   const [first] = blocks;
   for (const key of ['annotations', '_meta'] as const) {

@@ -1,13 +1,17 @@
+import { isObject, textIn } from '../../../gateway/json/value.js';
 import type { ArgumentReading, JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { FileClaims } from '../../../gateway/ports/file.js';
-import { isObject, textIn } from '../common/json.js';
 
-/** Where a file of an older revision may have come from. */
+/** Origins of a file in older revisions. */
 const SOURCES = ['upload', 'generated'];
+
+export function mayHoldFile(value: JsonValue): boolean {
+  return isObject(value) && value.type === 'file';
+}
 
 /**
  * Reads objects: a FileValue, a `type: "file"` block copied from a result, and the object inputs of the oldest
- * revisions. Inputs of the current one are URI strings, which are every client's.
+ * revisions. The current revision's inputs are URI strings, which every client may write.
  */
 export function readArgument(value: JsonValue): ArgumentReading | undefined {
   if (!isObject(value)) return undefined;

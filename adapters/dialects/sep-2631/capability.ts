@@ -1,16 +1,16 @@
+import { isObject } from '../../../gateway/json/value.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject } from '../../../gateway/ports/dialect.js';
-import { isObject } from '../common/json.js';
 
 export const NAME = 'sep-2631';
 
-/** What Wharf can do, whatever the client behind it can. */
+/** What Wharf can do, whatever the client behind it can do. */
 export const FILES: JsonObject = { upload: true, download: true, transports: ['https'] };
 
-/** Name of what a client is told that Wharf answers: the SEP defines no capability of servers. */
+/** The name under which Wharf announces these methods to clients: the SEP defines no server capability. */
 export const EXTENSION = 'dev.wharf/file-transfer';
 
-/** How the revisions called it. */
+/** The names in the revisions. */
 const DOWNLOAD = ['download', 'output'] as const;
 const UPLOAD = ['upload', 'input', 'inputTransfer'] as const;
 
@@ -22,13 +22,13 @@ export function downloads({ capabilities }: ClientFacts): boolean {
   return !Array.isArray(transports) || transports.includes('https');
 }
 
-/** True when the client declared that it uploads files, or the operator says so. */
+/** True when the client declared that it uploads files, or the operator configured it. */
 export function uploads({ capabilities, dialects }: ClientFacts): boolean {
   const { files } = capabilities;
   return (isObject(files) && UPLOAD.some((word) => files[word] === true)) || dialects?.includes(NAME) === true;
 }
 
-/** True when it declared that it fetches them, or the operator says so. */
+/** True when the client declared that it fetches files, or the operator configured it. */
 export function readsFileValues(client: ClientFacts): boolean {
   return downloads(client) || client.dialects?.includes(NAME) === true;
 }

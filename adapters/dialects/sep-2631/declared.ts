@@ -1,13 +1,13 @@
+import { isObject, textIn } from '../../../gateway/json/value.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { Delivery, FileSlot, TransferMode } from '../../../gateway/ports/file-slot.js';
-import { isObject, textIn } from '../common/json.js';
-import { eachArgument } from '../common/schema.js';
+import { eachArgument } from '../../../gateway/schema/walk.js';
 import { NAME } from './capability.js';
 
 /** Where the first revision declared its file arguments. */
 export const SIDECAR_META = 'modelcontextprotocol.io/fileInputs';
 
-/** The revisions differ in what stands in an argument whose file was uploaded. */
+/** The revisions differ in the value of an argument whose file was uploaded. */
 export type Revision = 'uri' | 'object-with-uri' | 'object-with-file';
 
 const UPLOADED = (revision: Revision): Delivery => ({ kind: 'uploaded', dialect: NAME, revision });
@@ -20,8 +20,8 @@ const INLINE_OBJECT: Delivery = {
 };
 
 /**
- * The file arguments of a tool that says how their files are to come. The keyword alone, without `transferModes`, is
- * SEP-2356's.
+ * The file arguments of a tool that declares their transfer. The keyword alone, without `transferModes`, belongs to
+ * SEP-2356.
  */
 export function slotsOf(tool: JsonObject): FileSlot[] {
   return [...byKeyword(tool.inputSchema), ...bySidecar(tool)];
@@ -32,7 +32,7 @@ function byKeyword(inputSchema: JsonValue | undefined): FileSlot[] {
   eachArgument(inputSchema, ({ schema, path }) => {
     const keyword = schema['x-mcp-file'];
     if (!isObject(keyword) || !Array.isArray(keyword.transferModes)) return false;
-    // two drafts had the keyword on the array itself
+    // two drafts put the keyword on the array itself
     const isArray = schema.type === 'array' && path.at(-1) !== '[]';
     slots.push(keywordSlot(isArray ? [...path, '[]'] : path, keyword, keyword.transferModes));
     return true;
@@ -41,7 +41,7 @@ function byKeyword(inputSchema: JsonValue | undefined): FileSlot[] {
 }
 
 function keywordSlot(path: readonly string[], keyword: JsonObject, listed: readonly JsonValue[]): FileSlot {
-  // modes of the future are ignored
+  // unknown future modes are ignored
   const known = listed.filter((mode): mode is TransferMode => mode === 'inline' || mode === 'upload');
   const modes = known.length > 0 ? known : (['inline', 'upload'] as const);
   const takesInline = modes.includes('inline');
@@ -51,14 +51,14 @@ function keywordSlot(path: readonly string[], keyword: JsonObject, listed: reado
     path,
     declaredBy: NAME,
     ...constraints(keyword, 'maxSize'),
-    // what may stand inside the call may as well be uploaded to Wharf, which puts it there
+    // a file for inside the call may also be uploaded to Wharf, which then puts it there
     ...(!takesInline && { transferModes: ['upload'] as const }),
     companions: filename === undefined ? {} : { name: filename },
     deliveries,
   };
 }
 
-/** Drafts a, b and c: a list of arguments beside the schema, whose values were objects in the first two. */
+/** Drafts a, b and c: a list of arguments beside the schema; their values were objects in the first two. */
 function bySidecar({ inputSchema, inputFiles, _meta }: JsonObject): FileSlot[] {
   const properties = isObject(inputSchema) && isObject(inputSchema.properties) ? inputSchema.properties : {};
   const meta = isObject(_meta) ? _meta[SIDECAR_META] : undefined;
@@ -71,7 +71,7 @@ function bySidecar({ inputSchema, inputFiles, _meta }: JsonObject): FileSlot[] {
     let deliveries: Delivery[];
     if (isObject(meta)) deliveries = [UPLOADED('object-with-file'), INLINE_OBJECT];
     else if (value.type === 'object') deliveries = [UPLOADED('object-with-uri'), INLINE_OBJECT];
-    // without the word that only this SEP had, a string in `inputFiles` is SEP-2356's
+    // without the member that only this SEP had, a string in `inputFiles` belongs to SEP-2356
     else if (value.type === 'string' && isSized) deliveries = [NAMED_DATA_URI, UPLOADED('uri')];
     else return [];
     const purpose = textIn(entry, 'purpose');

@@ -1,13 +1,13 @@
+import { isObject, textIn } from '../../../gateway/json/value.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 import type { FileClaims, FileRef } from '../../../gateway/ports/file.js';
-import { isObject, textIn } from '../common/json.js';
 
 export const ALGORITHM = 'sha-256';
 
 /** SHA-256 in base64url without padding. */
 const DIGEST = /^[A-Za-z0-9_-]{43}$/;
 
-/** Addresses of the web, of this machine and in themselves: never a file handle. */
+/** Addresses of the web, of this machine, and data: URIs: never a file handle. */
 const NO_HANDLE = /^(?:data|file|https?):/i;
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
@@ -20,7 +20,7 @@ export function digestValue(value: string): JsonObject {
   return { algorithm: ALGORITHM, value };
 }
 
-/** The value of a digest that can be checked. */
+/** The value of a digest, if it can be verified. */
 export function sha256Of(digest: JsonValue | undefined): string | undefined {
   if (!isObject(digest) || digest.algorithm !== ALGORITHM) return undefined;
   const value = textIn(digest, 'value');
@@ -31,10 +31,10 @@ export function isHandle(uri: string | undefined): uri is string {
   return uri !== undefined && SCHEME.test(uri) && !NO_HANDLE.test(uri);
 }
 
-/** What an object says of a file, of whatever revision: its members stand in it, and its URI there or in `content`. */
+/** What an object of any revision says about a file. Its facts are members; its URI is a member or inside `content`. */
 export interface ReadFile {
   uri: string;
-  /** Where the URI stands in the object. */
+  /** Path of the URI in the object. */
   at: readonly string[];
   claims: FileClaims;
   size?: number;

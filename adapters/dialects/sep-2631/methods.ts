@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../gateway/errors.js';
+import { isObject } from '../../../gateway/json/value.js';
 import type {
   DialectMethod,
   FileOperation,
@@ -6,17 +7,16 @@ import type {
   JsonObject,
   MethodRefusal,
 } from '../../../gateway/ports/dialect.js';
-import { isObject } from '../common/json.js';
 import { ALGORITHM, digestValue, fileValue, sha256Of } from './file-value.js';
 
 const URI = /^[a-z][a-z0-9+.-]*:\S+$/i;
 
 const upload: Pick<DialectMethod, 'read' | 'refuse'> = { read: readUpload, refuse };
-/** Before the SEP spoke of `maxSize`. */
+/** For revisions before `maxSize`. */
 const oldUpload: typeof upload = { read: readUpload, refuse: refuseAsBefore };
 const download: typeof upload = { read: (params) => ({ kind: 'authorizeDownload', uri: uriIn(params) }), refuse };
 
-/** The methods of the current revision, and under their older names with what those answered. */
+/** The methods of the current revision; older names get the answers of their revision. */
 export const methods: Readonly<Record<string, DialectMethod>> = {
   'files/authorizeUpload': { ...upload, write: authorizedUpload },
   'files/authorizeDownload': { ...download, write: authorizedDownload },
@@ -97,13 +97,13 @@ function authorizedDownload(outcome: FileOutcome): JsonObject {
   return { file: fileOf(outcome), download: { transport: transportOf(url), method: 'GET', url, expiresAt } };
 }
 
-/** Under the very URI that was asked for: clients compare. */
+/** With exactly the URI of the request: clients compare. */
 function fileOf(outcome: FileOutcome): JsonObject {
   if (outcome.kind === 'upload') throw new Error('nothing is stored yet');
   return { ...fileValue(outcome.ref), uri: outcome.uri };
 }
 
-/** `http` only where an operator runs Wharf on one machine. */
+/** `http` only if an operator runs Wharf on one machine. */
 function transportOf(url: string): string {
   return url.startsWith('http:') ? 'http' : 'https';
 }

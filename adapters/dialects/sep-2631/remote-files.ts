@@ -1,3 +1,4 @@
+import { isObject } from '../../../gateway/json/value.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type {
   JsonObject,
@@ -7,30 +8,29 @@ import type {
   OutgoingFile,
   RemoteFile,
 } from '../../../gateway/ports/dialect.js';
-import { isObject } from '../common/json.js';
 import { readsFileValues } from './capability.js';
 import { fileValue, type ReadFile, readFileValue, sha256Of } from './file-value.js';
 
-/** A gateway that cannot write file-backed contents puts them here, beside ordinary ones. */
+/** Where a gateway that cannot write file-backed contents puts them, beside ordinary ones. */
 const CONTENTS_META = 'io.modelcontextprotocol/fileResourceContents';
 
 const MAX_DEPTH = 32;
 
-/** What a FileValue tells of its file. */
+/** Members of a FileValue about its file. */
 const MEMBERS = ['name', 'mimeType', 'size', 'digest'] as const;
 
 const MARKS: Readonly<Record<string, readonly string[]>> = {
   'prompts/get': ['"file"'],
   'resources/read': ['"content"', CONTENTS_META],
 };
-/** Whatever names a file has its URI. */
+/** Every object that names a file has a URI. */
 const MARKS_OF_RESULTS = ['"uri"'];
 
 export function marks(method: string): readonly string[] {
   return MARKS[method] ?? MARKS_OF_RESULTS;
 }
 
-/** The files that a result names: blocks, prompt messages and contents of their own, and FileValues anywhere below. */
+/** The files that a result names: in blocks, prompt messages and contents, and FileValues anywhere below. */
 export function remoteFiles({ content, messages, contents, structuredContent }: JsonObject): RemoteFile[] {
   const files: RemoteFile[] = [];
   const add = (path: JsonPath, kind: RemoteFile['kind'], read: ReadFile | undefined, isGuess = false): void => {
@@ -52,7 +52,7 @@ export function remoteFiles({ content, messages, contents, structuredContent }: 
     }
     const before = files.length;
     for (const [key, child] of children(value)) walk(child, [...path, key]);
-    // an object around files is no file itself
+    // an object around files is not a file itself
     if (files.length === before) add(path, 'value', asLikelyFileValue(value), true);
   };
   walk(structuredContent, ['structuredContent']);
@@ -60,8 +60,8 @@ export function remoteFiles({ content, messages, contents, structuredContent }: 
 }
 
 /**
- * An object of structuredContent with Wharf's file in it. A client that knows no handles gets the link where the
- * handle stood.
+ * Puts Wharf's file into an object of structuredContent. A client that does not know handles gets the link instead of
+ * the handle.
  */
 export function rename(value: JsonObject, { ref }: OutgoingFile, client: ClientFacts, fixed: boolean): JsonPatch[] {
   const knows = readsFileValues(client);
@@ -91,7 +91,7 @@ function inContents(item: JsonValue | undefined): ReadFile | undefined {
   return readFileValue(about);
 }
 
-/** One with a handle's scheme, a digest, or an older shape is a file for certain. */
+/** An object with a handle's scheme, a digest, or an older shape is certainly a file. */
 function asFileValue(value: JsonValue): ReadFile | undefined {
   if (!isObject(value) || value.type === 'resource_link') return undefined;
   const read = readFileValue(value);
@@ -101,7 +101,7 @@ function asFileValue(value: JsonValue): ReadFile | undefined {
   return read && (/^mcp-file:/i.test(read.uri) || sha256Of(value.digest) !== undefined) ? read : undefined;
 }
 
-/** Any other object with a URI may be a file without a digest, or one of a thousand things: the server is asked. */
+/** Any other object with a URI may be a file without a digest, or anything else: the server must be asked. */
 function asLikelyFileValue(value: JsonValue): ReadFile | undefined {
   if (!isObject(value) || value.type === 'resource_link' || 'text' in value || 'blob' in value) return undefined;
   const read = readFileValue(value);

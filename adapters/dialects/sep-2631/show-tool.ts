@@ -1,13 +1,13 @@
+import { isObject } from '../../../gateway/json/value.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonPatch, ShownSlot } from '../../../gateway/ports/dialect.js';
-import { isObject } from '../common/json.js';
 import { NAME, uploads } from './capability.js';
 import { SIDECAR_META } from './declared.js';
 
 /**
- * Every file argument is a URI string with the keyword, and says how its file may come: Wharf can turn an upload into
- * whatever the server takes, but what a server wants uploaded is not sent inside a call. A client that does not upload is
- * told what may stand inside a call: it reads the keyword as SEP-2356 has it.
+ * Shows every file argument as a URI string with the keyword and its transfer modes. Wharf can turn an upload into
+ * anything that the server takes, but does not inline what a server wants uploaded. A client that does not upload sees
+ * the modes for inside a call: it reads the keyword as SEP-2356 defines it.
  */
 export function showTool(tool: JsonObject, slots: readonly ShownSlot[], client: ClientFacts): JsonPatch[] {
   const patches = slots.flatMap(({ slot, at, schema, maxSize, maxInline }): JsonPatch[] => {
@@ -24,7 +24,7 @@ export function showTool(tool: JsonObject, slots: readonly ShownSlot[], client: 
     return [...format, { path: [...at, 'x-mcp-file'], value: keyword }];
   });
   if (!slots.some(({ slot }) => slot.declaredBy === NAME)) return patches;
-  // what declared objects, which the client is not to send
+  // the old declaration was for objects, which the client must not send
   const meta = isObject(tool._meta) ? tool._meta : {};
   if (meta[SIDECAR_META] !== undefined) patches.push({ path: ['_meta', SIDECAR_META], value: undefined });
   if (tool.inputFiles !== undefined && client.capabilities.fileInputs === undefined) {

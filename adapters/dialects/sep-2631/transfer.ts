@@ -1,3 +1,4 @@
+import { isObject, textIn } from '../../../gateway/json/value.js';
 import type {
   FileFacts,
   FileReason,
@@ -7,12 +8,11 @@ import type {
   RemoteTransfer,
   TransferDescriptor,
 } from '../../../gateway/ports/dialect.js';
-import { isObject, textIn } from '../common/json.js';
 import { FILES } from './capability.js';
 import { digestValue, readFileValue } from './file-value.js';
 import { marks, remoteFiles, rename } from './remote-files.js';
 
-/** Servers of 2026-07-28 look at what each request declares, and some do that in every version. */
+/** Servers of 2026-07-28 read what each request declares, and some do that in every version. */
 const META: JsonObject = { 'io.modelcontextprotocol/clientCapabilities': { files: FILES } };
 
 const REASONS: ReadonlySet<string> = new Set<FileReason>([
@@ -33,7 +33,7 @@ const REASONS: ReadonlySet<string> = new Set<FileReason>([
   'rejectedByPolicy',
 ]);
 
-/** RFC 3339 §5.6. Anything else that a date parser takes for a time is read in a time zone of the parser's choice. */
+/** RFC 3339 §5.6. Other texts that a date parser accepts are read in a time zone of its choice. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
 
 export const transfer: RemoteTransfer = {
@@ -42,7 +42,7 @@ export const transfer: RemoteTransfer = {
       method: 'files/authorizeUpload',
       params: { name, mimeType, size, digest: digestValue(digest), _meta: META },
     },
-    // strict servers refuse members they do not know, and this method had no digest
+    // strict servers refuse unknown members, and this method had no digest
     { method: 'files/prepareUpload', params: { name, mimeType, size, _meta: META } },
   ],
 
@@ -56,7 +56,7 @@ export const transfer: RemoteTransfer = {
       argument: argumentFor(read.uri, params, revision),
       ...(read.size !== undefined && { size: read.size }),
       ...(read.digest !== undefined && { digest: read.digest }),
-      // an early client's servers want to be told when the bytes are there; the others do not know the method
+      // early servers expect this notice when the bytes are there; the others do not know the method
       ...(method === 'files/prepareUpload' && {
         complete: { method: 'files/completeUpload', params: { uri: read.uri, _meta: META } },
       }),
@@ -98,7 +98,7 @@ export const transfer: RemoteTransfer = {
   rename,
 };
 
-/** What an argument holds once the file is uploaded. */
+/** The argument's value once the file is uploaded. */
 function argumentFor(uri: string, { name, mimeType, size }: JsonObject, revision: string): JsonValue {
   const about = { type: 'file', name: name ?? null, mimeType: mimeType ?? null, size: size ?? null };
   switch (revision) {
@@ -132,7 +132,7 @@ function readDescriptor(value: JsonValue | undefined): TransferDescriptor | unde
   return { ...about, headers: withoutFormType(headers), multipart: { fileField, fields } };
 }
 
-/** A time that cannot be read is none: the address itself will tell whether it is over. */
+/** An unreadable time counts as absent: the address itself shows whether it has expired. */
 function timeIn(value: JsonObject): number | undefined {
   const text = textIn(value, 'expiresAt');
   if (text === undefined || !DATE_TIME.test(text)) return undefined;
@@ -140,12 +140,12 @@ function timeIn(value: JsonObject): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** The SEP's own example has a multipart type without a boundary: whoever writes the form knows its boundary. */
+/** The SEP's own example has a multipart type without a boundary, which only the writer of the form knows. */
 function withoutFormType(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'content-type'));
 }
 
-/** Strings by name, none where there is nothing; undefined where there is something else. */
+/** Strings by name; empty if absent; undefined for anything else. */
 function texts(value: JsonValue | undefined): Record<string, string> | undefined {
   if (value === undefined || value === null) return {};
   if (!isObject(value)) return undefined;

@@ -4,13 +4,13 @@ import { fileLine, previewLines } from '../common/words.js';
 import { downloads, readsFileValues } from './capability.js';
 import { fileValue } from './file-value.js';
 
-/** What a client that fetches files by their handles gets in the place of a file. */
+/** What replaces a file for a client that fetches files by their handles. */
 export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject): JsonObject[] {
   switch (place.kind) {
     case 'content':
       return withExtras([textBlock(file), ...preview(file), fileBlock(file)], holder);
     case 'prompt':
-      // there is room for one block, and what is to be seen is seen
+      // there is room for one block only: the preview, if there is one
       return withExtras([preview(file)[0] ?? fileBlock(file)], holder);
     case 'resource':
       return [resourceItem(file, holder)];
@@ -18,7 +18,7 @@ export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject):
 }
 
 /**
- * Clients whose MCP library refuses blocks it does not know cannot declare what they speak, and find the handles in
+ * Some clients cannot declare their dialect because their MCP library refuses unknown blocks. They find the handles in
  * structuredContent.
  */
 export function structure(files: readonly OutgoingFile[], client: ClientFacts): JsonObject | undefined {
@@ -26,7 +26,10 @@ export function structure(files: readonly OutgoingFile[], client: ClientFacts): 
   return { files: files.map(({ ref }) => fileValue(ref)) };
 }
 
-/** The model's own reference: its host shows it what it makes of the file. No link, which is a right in itself. */
+/**
+ * The model's own reference to the file, since the host decides how it shows the file. It has no link, because a link
+ * is a credential.
+ */
 function textBlock(file: OutgoingFile): JsonObject {
   const lines = [fileLine(file), `Handle: ${file.ref.uri}`, ...previewLines(file.preview)];
   return { type: 'text', text: lines.join('\n') };
@@ -50,7 +53,7 @@ function resourceItem({ ref }: OutgoingFile, holder: JsonObject): JsonObject {
   };
 }
 
-/** The original block's `annotations` and `_meta` live on, on the first block that replaces it. */
+/** Keeps the original block's `annotations` and `_meta` on the first block that replaces it. */
 function withExtras([first = {}, ...others]: JsonObject[], { annotations, _meta }: JsonObject): JsonObject[] {
   return [
     { ...first, ...(annotations !== undefined && { annotations }), ...(_meta !== undefined && { _meta }) },

@@ -8,11 +8,11 @@ import type { Run } from './run.js';
 
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
-/** Where an answer sends the asker on, or undefined when it is no redirect. */
+/** The target of a redirect; undefined when the answer is not one. */
 export function redirectOf(answer: IncomingMessage): string | undefined {
   const { location } = answer.headers;
   if (location === undefined || !REDIRECTS.includes(answer.statusCode ?? 0)) return undefined;
-  // node reads heads as latin1; whoever does not percent-encode means UTF-8
+  // node reads heads as latin1, but a server that does not percent-encode means UTF-8
   return Buffer.from(location, 'latin1').toString('utf8');
 }
 
@@ -23,7 +23,7 @@ export function isCoded(answer: IncomingMessage): boolean {
   return (coding !== '' && coding !== 'identity') || transfer !== 'chunked';
 }
 
-/** The announced length, or undefined; chunked bodies have none. */
+/** The announced length; undefined for chunked bodies. */
 export function lengthOf(answer: IncomingMessage): number | undefined {
   const header = answer.headers['content-length'];
   return header === undefined || answer.headers['transfer-encoding'] !== undefined ? undefined : Number(header);
@@ -35,8 +35,8 @@ export function tooLarge(host: string, rules: TransferRules, actual: number): Ga
 }
 
 /**
- * What a download's body goes through: counts it, and gives every error its public form. node:http itself reports a
- * body that is shorter than announced.
+ * Counts a download's body and turns every error into its public form. node:http itself reports a body shorter than
+ * announced.
  */
 export class DownloadBody extends Transform {
   readonly #run: Run;

@@ -9,26 +9,26 @@ import type { Run } from './run.js';
 /** Most bytes of an answer's head. */
 const HEAD_BYTES = 32 * 1024;
 
-/** One of several addresses is given this long before the next one is tried; node's 250 ms give up on far ones. */
+/** How long one address is tried before the next; node's 250 ms are too short for far ones. */
 const ATTEMPT_MS = 1000;
 
 export interface Call {
   target: Target;
-  /** The judged ones. No other is connected to. */
+  /** The judged addresses. Only these are connected to. */
   addresses: readonly string[];
   method: 'GET' | 'PUT' | 'POST';
-  /** Names and values in turn, without Host. */
+  /** Names and values alternating, without Host. */
   headers: string[];
   run: Run;
-  /** True while it is not the peer that keeps everybody waiting. */
+  /** True while the delay is not the peer's. */
   isWaiting(): boolean;
-  /** Called when the connection stands: writes the body and ends the request. */
+  /** Called once connected: writes the body and ends the request. */
   write(request: ClientRequest): void;
 }
 
 /**
- * Requests over node:http, each on a connection of its own: none that was pinned for one transfer is ever used by
- * another. Redirects are handed back like any other answer.
+ * Requests over node:http, each on a connection of its own: a connection pinned for one transfer is never used for
+ * another. Redirects are returned like any other answer.
  */
 export class Connections {
   readonly #ca: string | undefined;
@@ -46,7 +46,7 @@ export class Connections {
     this.#secure.destroy();
   }
 
-  /** Resolves with the head of the answer. Its body errs like this promise: with what `connectionFailure` makes of it. */
+  /** Resolves with the head of the answer. Its body fails like this promise: with the error of `connectionFailure`. */
   send(call: Call): Promise<IncomingMessage> {
     const { target, run } = call;
     return new Promise((resolve, reject) => {
@@ -66,12 +66,12 @@ export class Connections {
       });
       request.on('response', (response) => {
         answer = response;
-        // whoever reads it hears of its errors; one that comes before must not end the process
+        // its reader gets the errors; one that comes before there is a reader must not end the process
         response.on('error', () => undefined);
         resolve(response);
       });
       request.on('error', (error) => {
-        // Before node tells its parser that the connection is over, which for a body without a length would make a
+        // Before node tells its parser that the connection has closed: for a body without a length, that would make a
         // reset look like the end.
         if (answer !== undefined && !answer.complete) answer.destroy(error);
         reject(connectionFailure(target.authority, error, run.signal));
@@ -97,12 +97,12 @@ export class Connections {
     };
     if (!target.secure) return httpRequest({ ...options, agent: this.#plain });
     const trust = this.#ca === undefined ? {} : { ca: this.#ca };
-    // said outright, so that NODE_TLS_REJECT_UNAUTHORIZED=0 changes nothing where a peer names the host
+    // explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect on hosts that a peer names
     return httpsRequest({ ...options, ...trust, agent: this.#secure, rejectUnauthorized: true });
   }
 }
 
-/** Bytes in either direction begin the time anew; so does a wait that is not the peer's fault. */
+/** Bytes in either direction restart the time-out, and so does a wait that is not the peer's fault. */
 function watchSilence(socket: Socket, run: Run, isWaiting: () => boolean): void {
   socket.setTimeout(run.idleMs);
   socket.on('timeout', () => {
@@ -111,7 +111,7 @@ function watchSilence(socket: Socket, run: Run, isWaiting: () => boolean): void 
   });
 }
 
-/** A signal may be aborted with anything; a stream can be broken only with an error. */
+/** A signal may abort with any value; a stream can only be destroyed with an Error. */
 export function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error('the transfer was given up', { cause: reason });
 }

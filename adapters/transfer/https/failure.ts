@@ -7,7 +7,7 @@ export function forbidden({ reason, host, detail }: Omit<Refusal, 'kind'>): Gate
   return new GatewayError('fetch_forbidden', facts, detail === undefined ? undefined : new Error(detail));
 }
 
-/** A failure in words. Node's own errors name hosts and addresses, never a path, so they may go to the log. */
+/** A failure in words. Node's own errors name hosts and addresses but never a path, so they may be logged. */
 export function failed(host: string, reason: string, cause?: unknown): GatewayError {
   return new GatewayError('fetch_failed', { host, reason }, cause);
 }
@@ -27,12 +27,12 @@ export function timedOut(host: string, which: keyof typeof WAITED_FOR, allowed: 
   return new GatewayError('fetch_timeout', { host, reason: WAITED_FOR[which], limit, allowed });
 }
 
-/** Errors of a connection that stood: the peer, or what lies between, ended it. */
+/** Errors of an open connection: the peer, or something on the way, closed it. */
 const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE']);
 
 const CERTIFICATE = /^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA)/;
 
-/** What broke a request or an answer. A GatewayError, and what the aborter gave as its reason, stay what they are. */
+/** The error of a broken request or answer. A GatewayError and the abort's reason stay unchanged. */
 export function connectionFailure(host: string, error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof GatewayError) return error;

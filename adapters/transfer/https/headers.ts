@@ -9,8 +9,8 @@ const MAX_HEADERS = 64;
 const MAX_HEADER_BYTES = 8192;
 
 /**
- * Framing, what the connection itself decides, who is asked, and what speaks for somebody: with one of these a peer
- * could make one request look like two, reach another host behind the same address, or be taken for a proxy.
+ * Headers for framing, for the connection, for the target and with credentials. With one of these a peer could make one
+ * request look like two, reach another host behind the same address, or pose as a proxy.
  */
 const DANGEROUS: ReadonlySet<string> = new Set([
   'connection',
@@ -30,7 +30,7 @@ const DANGEROUS: ReadonlySet<string> = new Set([
 ]);
 const DANGEROUS_PREFIX = /^(?:proxy-|x-forwarded-|sec-)/;
 
-/** Why these headers of a peer's are not sent, or undefined when they may be. */
+/** Why these headers of a peer must not be sent; undefined when they may. */
 export function headerProblem(headers: Readonly<Record<string, string>>): string | undefined {
   const entries = Object.entries(headers);
   if (entries.length > MAX_HEADERS) return `it wants more than ${MAX_HEADERS} headers`;
@@ -50,9 +50,9 @@ export function headerProblem(headers: Readonly<Record<string, string>>): string
 }
 
 /**
- * What is sent: the peer's headers, ours where it has none of that name, and some that are ours alone. Names and values
- * in turn, as node:http takes them.
- * @param ours win over the peer's
+ * The headers to send: the peer's, ours if the peer has none of that name, and some that only we set. Names and values
+ * alternate, as node:http takes them.
+ * @param ours override the peer's
  */
 export function headLines(
   theirs: Readonly<Record<string, string>>,
@@ -68,7 +68,7 @@ export function headLines(
   ].flat();
 }
 
-/** A media type that a peer gave, as a header can carry it. */
+/** A media type from a peer, in a form that a header allows. */
 export function contentType(mimeType: string): string {
   return mimeType !== '' && /^[\x20-\x7e]{1,255}$/.test(mimeType) ? mimeType : 'application/octet-stream';
 }

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { contentType } from './headers.js';
 
-/** More than any form for an upload has (S3's have about ten), and room for a policy in one of them. */
+/** More than any upload form needs (S3's have about ten), with room for a policy in one field. */
 const MAX_FIELDS = 100;
 const MAX_FIELD_BYTES = 256 * 1024;
 
 export interface Form {
   boundary: string;
-  /** The fields in their order, and the head of the file's part. */
+  /** The fields in order, and the head of the file's part. */
   before: Buffer;
   after: Buffer;
 }
@@ -17,7 +17,10 @@ interface FormFile {
   mimeType: string;
 }
 
-/** A multipart/form-data body (RFC 7578) around a file. The boundary has 192 random bits, so that no content holds it. */
+/**
+ * A multipart/form-data body (RFC 7578) around a file. The boundary has 192 random bits, so the content cannot contain
+ * it.
+ */
 export function form(fileField: string, fields: Readonly<Record<string, string>>, file: FormFile): Form {
   const boundary = `wharf-${randomBytes(24).toString('hex')}`;
   const texts = Object.entries(fields).map(
@@ -32,7 +35,7 @@ export function form(fileField: string, fields: Readonly<Record<string, string>>
   };
 }
 
-/** Why such a form is not sent, or undefined when it may be. */
+/** Why such a form must not be sent; undefined when it may. */
 export function formProblem(fields: Readonly<Record<string, string>>): string | undefined {
   const entries = Object.entries(fields);
   if (entries.length > MAX_FIELDS) return `it wants more than ${MAX_FIELDS} form fields`;
@@ -41,7 +44,9 @@ export function formProblem(fields: Readonly<Record<string, string>>): string | 
   return bytes > MAX_FIELD_BYTES ? `it wants more than ${MAX_FIELD_BYTES} bytes of form fields` : undefined;
 }
 
-/** As browsers do (WHATWG HTML, multipart/form-data): these three are percent-encoded, the rest is UTF-8 as it is. */
+/**
+ * As in browsers (WHATWG HTML, multipart/form-data): these three are percent-encoded, everything else is literal UTF-8.
+ */
 function quoted(text: string): string {
   return text.replace(/\r/g, '%0D').replace(/\n/g, '%0A').replace(/"/g, '%22');
 }

@@ -3,19 +3,19 @@ import type { LookupFunction } from 'node:net';
 import { judgeAddresses, type Target } from '../../../gateway/policy/addresses.js';
 import { failed, forbidden } from './failure.js';
 
-/** Finds the addresses of a name; rejects, or gives none, when it has none. */
+/** Finds the addresses of a name; rejects, or returns an empty list, when it has none. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** One question to one name server, and how many times it is asked. */
+/** Time-out of one query to one name server, and the number of attempts. */
 const DNS_MS = 3000;
 const DNS_TRIES = 2;
 
-/** Connections are tried in turn; a name with more addresses than this is not reached by its later ones. */
+/** Connections are tried in turn; later addresses of a name are ignored. */
 const MAX_ADDRESSES = 8;
 
 /**
- * Asks the name servers. Not getaddrinfo, which a hostile name server could keep busy in all the four threads that
- * file access needs too.
+ * Queries the name servers. Not getaddrinfo: a hostile name server could occupy all four threads, which file access
+ * needs too.
  * @param servers instead of the system's, for tests
  */
 export const askNameServers = async (host: string, signal: AbortSignal, servers?: string[]): Promise<string[]> => {
@@ -35,8 +35,8 @@ export const askNameServers = async (host: string, signal: AbortSignal, servers?
 };
 
 /**
- * Asks the system, hosts file and search domains included, as the MCP connection does: the operator named this host,
- * or it is localhost.
+ * Uses the system's resolver, including hosts file and search domains, like the MCP connection: the operator named this
+ * host, or it is localhost.
  */
 export const askSystem: Resolve = async (host) => {
   const answers = await lookup(host, { all: true });
@@ -44,8 +44,8 @@ export const askSystem: Resolve = async (host) => {
 };
 
 /**
- * The addresses of a target, each of them judged. The connection is pinned to them: whatever the name stands for a
- * moment later is not asked again.
+ * The addresses of a target, all of them judged. The connection is pinned to them, so a name that changes afterwards
+ * has no effect.
  * @throws GatewayError `fetch_forbidden`, `fetch_failed`
  */
 export async function resolveTarget(target: Target, resolve: Resolve, signal: AbortSignal): Promise<string[]> {
@@ -62,7 +62,7 @@ export async function resolveTarget(target: Target, resolve: Resolve, signal: Ab
   return addresses.slice(0, MAX_ADDRESSES);
 }
 
-/** A `lookup` for node:net that knows one answer. */
+/** A `lookup` for node:net with a fixed answer. */
 export function pinnedLookup(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   return (_host, options, callback) => {

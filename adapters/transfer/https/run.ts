@@ -2,8 +2,8 @@ import type { TransferRules } from '../../../gateway/ports/transfer.js';
 import { timedOut } from './failure.js';
 
 /**
- * One transfer from its beginning to its end. Whatever ends it early (the caller, a time-out, a source that failed,
- * the gateway's own end) does so through `signal`, whose reason is what the caller then gets.
+ * One transfer from beginning to end. Everything that ends it early (the caller, a time-out, a failing source, the
+ * gateway's shutdown) aborts `signal`, whose reason becomes the caller's error.
  */
 export class Run {
   readonly host: string;
@@ -15,7 +15,7 @@ export class Run {
   readonly #abort = (): void => this.stop(this.#outer.reason);
   #connect: NodeJS.Timeout | undefined;
 
-  /** @param all every transfer under way; this one is in it until `done` */
+  /** @param all every running transfer; contains this one until `done` */
   constructor(host: string, timeouts: TransferRules['timeouts'], outer: AbortSignal, all: Set<Run>) {
     this.host = host;
     this.#timeouts = timeouts;
@@ -42,7 +42,7 @@ export class Run {
     this.stop(timedOut(this.host, 'idle', this.#timeouts.idle));
   }
 
-  /** From here to `connected` the time-out for connecting counts, the looking up of the name included. */
+  /** From here to `connected` the connect time-out runs, including the name look-up. */
   connecting(): void {
     const { connect } = this.#timeouts;
     clearTimeout(this.#connect);
@@ -53,7 +53,7 @@ export class Run {
     clearTimeout(this.#connect);
   }
 
-  /** Waits for something that does not listen to the signal itself. */
+  /** Awaits a promise that does not listen to the signal itself. */
   async until<Value>(promise: Promise<Value>): Promise<Value> {
     const { signal } = this;
     signal.throwIfAborted();
@@ -69,7 +69,7 @@ export class Run {
     }
   }
 
-  /** Nothing ends it any more. */
+  /** Ends the transfer: time-outs and signals no longer matter. */
   done(): void {
     clearTimeout(this.#connect);
     clearTimeout(this.#total);

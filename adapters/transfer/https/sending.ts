@@ -4,7 +4,7 @@ import type { UploadRequest } from '../../../gateway/ports/transfer.js';
 import type { Form } from './multipart.js';
 import type { Run } from './run.js';
 
-/** A file on its way into a request, one piece at a time, as fast as the peer takes it. */
+/** Sends a file in a request, one piece at a time, at the peer's pace. */
 export class Sending {
   readonly #file: UploadRequest['file'];
   readonly #form: Form | undefined;
@@ -24,20 +24,20 @@ export class Sending {
     return this.#file.size + around;
   }
 
-  /** True while the next piece is waited for, which is not the peer's fault. */
+  /** True while the next piece is being read, which is not the peer's fault. */
   get isReading(): boolean {
     return this.#isReading;
   }
 
   /**
-   * True when everything has been given to the connection. The peer's answer can arrive before the connection says
-   * that the last piece has left.
+   * True when everything has been handed to the connection. The peer's answer can arrive before the connection reports
+   * the last piece as sent.
    */
   get complete(): boolean {
     return this.#written === this.length;
   }
 
-  /** Writes and ends the request. A source that fails ends the whole transfer with its own error. */
+  /** Writes and ends the request. A failing source ends the whole transfer with its own error. */
   start(request: ClientRequest): void {
     this.#send(request).catch((error: unknown) => this.#run.stop(error));
   }
@@ -47,10 +47,10 @@ export class Sending {
     const { size } = this.#file;
     let sent = 0;
     for await (const piece of this.#pieces()) {
-      // the peer has said no, or is gone: the rest stays here
+      // the peer has refused, or is gone: do not send the rest
       if (request.destroyed) return;
       sent += piece.length;
-      // what follows the announced length would be read as another request
+      // bytes after the announced length would be read as another request
       if (sent > size) break;
       await this.#write(request, piece);
     }
@@ -71,7 +71,7 @@ export class Sending {
     this.#isReading = false;
   }
 
-  /** Resolves when the peer has room for more, and also when it is gone. */
+  /** Resolves when the peer has room for more, or is gone. */
   async #write(request: ClientRequest, piece: Buffer): Promise<void> {
     this.#written += piece.length;
     if (request.destroyed || request.write(piece)) return;

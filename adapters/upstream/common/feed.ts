@@ -2,22 +2,22 @@ import type { Writable } from 'node:stream';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { StreamedMessage } from '../../../gateway/ports/upstream.js';
 
-/** Most bytes written at once: a reader that takes this many has moved, however long a piece of the source is. */
+/** Most bytes written at once, so that progress shows within a long piece of the source. */
 const SLICE_BYTES = 64 * 1024;
 
-/** What the upstream's end of a connection looks like from here: node's Writable, or its request. */
+/** The sending end of a connection to an upstream: node's Writable, or its request. */
 export type Sink = Pick<Writable, 'write' | 'on' | 'off' | 'destroyed' | 'closed'>;
 
 export interface FeedOptions {
   /** Longest time in which the sink takes nothing, in milliseconds. */
   stallMs: number;
-  /** True when nobody wants the rest any more. */
+  /** True when the rest is no longer wanted. */
   isOver: () => boolean;
   /** Changes a slice before it is written. */
   prepare?: (slice: Buffer) => Buffer;
 }
 
-/** How a feeding ended; `written` counts the bytes that went into the sink. */
+/** How the feeding ended; `written` counts the bytes that went into the sink. */
 export type Fed =
   | { end: 'complete'; written: number }
   | { end: 'over'; written: number }
@@ -25,8 +25,8 @@ export type Fed =
   | { end: 'source failed'; written: number; error: unknown };
 
 /**
- * Resolves true when one of the events comes and false when none does in time. A sink that closes says so with any of
- * them, so that nobody waits for it in vain.
+ * Resolves true when one of the events occurs and false when none does in time. A sink that closes causes one of them,
+ * so the wait always ends.
  */
 export function happens(sink: Sink, event: 'drain' | 'finish', ms: number): Promise<boolean> {
   return new Promise((resolve) => {
@@ -45,8 +45,9 @@ export function happens(sink: Sink, event: 'drain' | 'finish', ms: number): Prom
 }
 
 /**
- * Writes a streamed message into a sink at the sink's own pace. Never more than a piece of the source is held. The last
- * byte waits until the source has ended well: a receiver that counts must not have a message that then turns out bad.
+ * Writes a streamed message into a sink at the sink's pace. Holds at most one piece of the source. The last byte waits
+ * until the source has ended without an error: a receiver that counts must not accept a message that then turns out to
+ * be bad.
  */
 export async function feed(message: StreamedMessage, sink: Sink, options: FeedOptions): Promise<Fed> {
   const { stallMs, isOver, prepare } = options;
@@ -57,7 +58,7 @@ export async function feed(message: StreamedMessage, sink: Sink, options: FeedOp
     const cause = new Error(`a streamed message that says it has ${length} bytes has another length`);
     return { end: 'source failed', written, error: new GatewayError('internal', {}, cause) };
   };
-  /** Undefined when all of it was taken. */
+  /** Undefined when all bytes were taken. */
   const write = async (bytes: Buffer): Promise<Fed | undefined> => {
     for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
       if (isOver()) return { end: 'over', written };

@@ -2,8 +2,8 @@ import { GatewayError } from '../../../gateway/errors.js';
 import { descriptorsExhausted } from '../../../gateway/errors-of-system.js';
 
 /**
- * The kind of failure, by the system's or the TLS library's code. Told to clients: it names no address, no command and
- * nothing of the machine, which stand in the cause, for the log.
+ * The kind of failure, by the system's or the TLS library's code. Clients see it, so it names no address, no command
+ * and nothing of the machine; these are in the cause, for the log.
  */
 const KINDS: readonly [RegExp, string][] = [
   [/^ECONNREFUSED$/, 'connection refused'],
@@ -18,7 +18,7 @@ const KINDS: readonly [RegExp, string][] = [
   [/^(?:EPROTO|ERR_SSL_|ERR_TLS_)/, 'no TLS connection could be made'],
 ];
 
-/** A server that no connection could be made to, unless it is Wharf that can make none. */
+/** The error for a server that could not be connected to, unless Wharf itself is out of connections. */
 export function unreachable(server: string, cause: unknown): GatewayError {
   const exhausted = descriptorsExhausted(cause);
   if (exhausted) return exhausted;
@@ -27,7 +27,7 @@ export function unreachable(server: string, cause: unknown): GatewayError {
   return new GatewayError('upstream_unreachable', reason === undefined ? { server } : { server, reason }, cause);
 }
 
-/** Of an error that stands for several tries, one for each address, the code of the first. */
+/** An error's code; for an error that combines several attempts, one per address, the code of the first. */
 function codeOf(error: unknown): string {
   const { code, errors } = (typeof error === 'object' && error !== null ? error : {}) as AggregateError & {
     code?: unknown;

@@ -3,24 +3,24 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
 
 /**
- * Node and uvicorn, which most MCP servers run on, close a connection that has been idle for 5 s, and uvicorn does not
- * announce it. A request written at that very moment is lost, so an idle connection is given up before.
+ * Node and uvicorn, on which most MCP servers run, close a connection after 5 s idle, and uvicorn does not announce it.
+ * A request written at that very moment is lost, so Wharf closes an idle connection earlier.
  */
 const IDLE_MS = 4000;
 
-/** A server that announces its own time (`Keep-Alive: timeout=`) is believed up to this. */
+/** Limit on the idle time that a server announces itself (`Keep-Alive: timeout=`). */
 const LONGEST_IDLE_MS = 60_000;
 
-/** How long before the announced time the connection is given up: more than a round trip and a timer's slack. */
+/** How long before the announced time the connection is closed: more than a round trip and a timer's slack. */
 const IDLE_MARGIN_MS = 1000;
 
-/** TCP and TLS. The kernel alone would try for two minutes. */
+/** For TCP and TLS. The kernel alone would try for two minutes. */
 const CONNECT_MS = 10_000;
 
-/** Idle connections kept; more are closed when their request ends. */
+/** Most idle connections kept; further ones are closed when their request ends. */
 const FREE_SOCKETS = 256;
 
-/** What node:http's Agent has beside its declared type: its documented hooks for subclasses. */
+/** The Agent's documented hooks for subclasses, which node:http's types do not declare. */
 interface AgentHooks {
   createConnection(options: object, callback?: (error: Error | null, socket: Socket) => void): Socket | undefined;
   keepSocketAlive(socket: Socket): boolean;
@@ -37,8 +37,8 @@ export interface UpstreamAgent {
   /** Closes the idle connections. */
   dropIdle(): void;
   /**
-   * Resolves when it is known of the idle connections which of them the server has closed; undefined when that is
-   * clear. A busy event loop reads of it late, and a request written meanwhile would be lost.
+   * Resolves when it is known which idle connections the server has closed; undefined when that is known already. A
+   * busy event loop learns it late, and a request written meanwhile would be lost.
    */
   settleIdle(): Promise<void> | undefined;
 }
@@ -48,13 +48,13 @@ const IDLE_SINCE = Symbol('when it became idle');
 
 type PooledSocket = Socket & { [BYTES_BEFORE]?: number; [IDLE_SINCE]?: number };
 
-/** A connection that became idle this long ago is not taken before the sockets have been read once more. */
+/** A connection idle for this long is not reused before the sockets have been read once more. */
 const SURE_MS = 1000;
 
-/** The one pool there is: the name node builds from a dozen options for every request is always the same. */
+/** The only pool: the name that node builds from a dozen options for every request would always be the same. */
 const ORIGIN = 'upstream';
 
-/** Bytes on an idle connection answer nobody: the next request must not take them for its answer. */
+/** Bytes on an idle connection answer no request; the next request must not read them as its answer. */
 function dropDirty(this: Socket): void {
   this.destroy();
 }
@@ -70,7 +70,7 @@ function boundConnect(socket: Socket, event: 'connect' | 'secureConnect'): void 
 export function createAgent(secure: boolean, connections: number): UpstreamAgent {
   const options = {
     keepAlive: true,
-    // TCP probes begin after this idle time and find a peer that went away without a word
+    // TCP probes begin after this idle time and detect a peer that vanished
     keepAliveMsecs: 1000,
     noDelay: true,
     maxSockets: connections,
@@ -115,7 +115,7 @@ export function createAgent(secure: boolean, connections: number): UpstreamAgent
     settleIdle() {
       const next: PooledSocket | undefined = agent.freeSockets[ORIGIN]?.at(-1);
       if (!next || performance.now() - (next[IDLE_SINCE] ?? 0) < SURE_MS) return undefined;
-      // the first turn may have begun before the server closed it
+      // the first turn may have begun before the server closed the connection
       return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     },
     dropIdle() {

@@ -10,9 +10,9 @@ import { sendBody } from './send-body.js';
 import { Slots } from './slots.js';
 
 /**
- * A POST is sent a second time only when it went out on a reused connection that broke within this time and had not
- * answered one byte: then the server had closed it as idle before the request arrived (RFC 9112 §9.3.1 allows the
- * retry). A server that dies later may have acted on the message, so its failure is reported and not repeated.
+ * A POST is sent again only if it went out on a reused connection that broke within this time without one byte of an
+ * answer: then the server had closed the connection as idle before the request arrived (RFC 9112 §9.3.1 allows the
+ * retry). A server that fails later may have acted on the message, so that failure is reported instead.
  */
 const STALE_SOCKET_MS = 250;
 
@@ -23,12 +23,12 @@ export interface HttpCall {
   method: 'POST' | 'GET' | 'DELETE';
   /** Path and query. */
   path: string;
-  /** Names and values in turn. Host and Content-Length are added. */
+  /** Names and values alternating. Host and Content-Length are added. */
   headers: string[];
   body?: OutgoingMessage;
-  /** Whose share of the connections it takes. */
+  /** The principal whose share of the connections it takes. */
   principal?: string | undefined;
-  /** The server keeps it open on its own account. */
+  /** True for a stream that the server keeps open on its own account. */
   isStream?: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface HttpClientOptions {
   origin: URL;
   /** `limits.connections` */
   connections: number;
-  /** Most requests that wait for one of them. Default: as many as there are. */
+  /** Most requests that wait for a connection. Default: the number of connections. */
   queue?: number;
   sharing: Sharing;
   /** In milliseconds. */
@@ -46,11 +46,11 @@ export interface HttpClientOptions {
 }
 
 /**
- * Requests to one origin over node:http and its own keep-alive Agent. Redirects are handed back like any other answer,
- * nothing is decoded, and an answer's body is node's own message: no stream stands between the socket and the reader,
- * so backpressure reaches the upstream.
+ * Requests to one origin over node:http and a keep-alive Agent. Redirects are returned like any other answer. Nothing
+ * is decoded. An answer's body is node's own message: no stream lies between the socket and the reader, so backpressure
+ * reaches the upstream.
  *
- * Not fetch and not undici below 8: with a slow reader and `Connection: close` they end the whole process.
+ * Not fetch, and not undici below 8: with a slow reader and `Connection: close` they end the whole process.
  */
 export class HttpClient {
   readonly #name: string;
@@ -61,7 +61,7 @@ export class HttpClient {
   readonly #slots: Slots;
   readonly #pool: UpstreamAgent;
   readonly #open = new Set<ClientRequest>();
-  /** Replaces an answer's `destroy`, through which node reports what breaks a body: so no stream has to wrap it. */
+  /** Replaces an answer's `destroy`, through which node reports a broken body, so that no stream has to wrap it. */
   readonly #destroyBody: (this: IncomingMessage, error?: Error) => IncomingMessage;
   #closed = false;
 
@@ -81,10 +81,10 @@ export class HttpClient {
   }
 
   /**
-   * Resolves with the head of the answer. Its body must be read to the end or destroyed; it errs with a GatewayError
-   * (`upstream_closed`, or the signal's reason when that is one).
+   * Resolves with the head of the answer. Read its body to the end or destroy it; it fails with a GatewayError
+   * (`upstream_closed`, or the signal's reason if that is one).
    * @throws GatewayError `connection_limit`, `upstream_unreachable`, `upstream_timeout`, `upstream_closed`,
-   *   `upstream_invalid`, or the signal's reason
+   * `upstream_invalid`, or the signal's reason
    */
   async send(call: HttpCall, signal: AbortSignal): Promise<IncomingMessage> {
     if (signal.aborted) throw abortFailure(this.#name, signal);
@@ -101,7 +101,7 @@ export class HttpClient {
     return new Promise((resolve, reject) => this.#attempt(call, signal, true, resolve, reject));
   }
 
-  /** Breaks every request under way and closes every connection. */
+  /** Aborts every running request and closes every connection. */
   close(): void {
     this.#closed = true;
     const failure = new GatewayError('upstream_closed', { server: this.#name });
@@ -112,7 +112,7 @@ export class HttpClient {
     this.#pool.agent.destroy();
   }
 
-  /** One sending. The slot is given back when the connection is free or gone, unless a second attempt takes it over. */
+  /** One attempt. The slot is released when the connection is free or gone, unless a second attempt takes it over. */
   #attempt(
     call: HttpCall,
     signal: AbortSignal,
@@ -147,20 +147,20 @@ export class HttpClient {
       clearTimeout(timer);
       answer = response;
       response.destroy = this.#destroyBody;
-      // node reports what breaks a body in the same turn as its head, before its reader can listen; without a listener
-      // it would keep the error to itself
+      // node reports a broken body in the same turn as its head, before its reader can listen, and would drop the error
+      // if there were no listener
       response.on('error', () => undefined);
       this.#pool.learnIdle(response.headers['keep-alive']);
       resolve(response);
     });
     request.on('error', (error) => {
       if (answer !== undefined) {
-        // Before node tells its parser that the connection is over, which for a body without a length would make a
-        // reset look like the end. What follows a complete answer only costs the connection.
+        // Before node tells its parser that the connection has closed: for a body without a length, that would make a
+        // reset look like the end. Bytes after a complete answer only cost the connection.
         if (!answer.complete) answer.destroy(error);
       } else if (mayRepeat && !signal.aborted && this.#isStale(request, call, sentAt, error)) {
         repeated = true;
-        // what stands beside it in the pool is as old
+        // the other idle connections are as old
         this.#pool.dropIdle();
         this.#attempt(call, signal, false, resolve, reject);
       } else reject(headFailure(this.#name, error));
@@ -178,7 +178,7 @@ export class HttpClient {
       request.end(call.body);
       return;
     }
-    // whether the connection was closed as idle shows while the source is still getting ready
+    // a connection that was closed as idle shows this while the source is still preparing
     request.flushHeaders();
     void sendBody(request, call.body, {
       stallMs: this.#options.timeouts.idle,

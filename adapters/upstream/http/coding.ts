@@ -3,7 +3,7 @@ import { pipeline, type Readable, Transform, type TransformCallback } from 'node
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { GatewayError } from '../../../gateway/errors.js';
 
-/** Up to this many decoded bytes any ratio passes: short JSON of blanks is no attack and costs nothing. */
+/** Up to this many decoded bytes any ratio passes: short JSON full of blanks is harmless. */
 const FREE_BYTES = 1024 * 1024;
 
 const DECODERS = {
@@ -19,12 +19,12 @@ function isKnown(coding: string): coding is keyof typeof DECODERS {
   return Object.hasOwn(DECODERS, coding);
 }
 
-/** zlib's words for "the input ended too soon", from inflate and from brotli. */
+/** zlib's codes for input that ended too soon, from inflate and from brotli. */
 function isCutShort(error: Error): boolean {
   return (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR' || error.message === 'unexpected end of file';
 }
 
-/** Counts what comes out of a decoder against what went in, and gives the decoder's errors their public form. */
+/** Compares the size of a decoder's output with its input, and turns the decoder's errors into their public form. */
 class RatioGuard extends Transform {
   readonly #server: string;
   readonly #decoder: Decoder;
@@ -59,7 +59,7 @@ class RatioGuard extends Transform {
   }
 }
 
-/** The one content coding of an answer, lower-case, or undefined for none. */
+/** The only content coding of an answer, lower-case; undefined for none. */
 export function codingOf(answer: IncomingMessage): string | undefined {
   const header = answer.headers['content-encoding'];
   if (header === undefined) return undefined;
@@ -68,11 +68,11 @@ export function codingOf(answer: IncomingMessage): string | undefined {
 }
 
 /**
- * The decoded body. Wharf asks for `identity`; an upstream that compresses all the same is put up with as long as it
- * uses one known coding: a chain of codings multiplies what a few bytes can become.
+ * The decoded body. Wharf requests `identity`, but accepts an upstream that compresses anyway with one known coding. A
+ * chain of codings would multiply what a few bytes can become.
  * @param ratio `limits.codingRatio`: decoded bytes per encoded byte, checked after the first 1 MiB
- * @throws GatewayError `upstream_coding`; the stream errs with `upstream_coding_limit`, `upstream_closed`,
- *   `upstream_invalid`
+ * @throws GatewayError `upstream_coding`; the stream fails with `upstream_coding_limit`, `upstream_closed`,
+ * `upstream_invalid`
  */
 export function decodeBody(server: string, answer: IncomingMessage, coding: string, ratio: number): Readable {
   if (!isKnown(coding)) {
@@ -81,7 +81,7 @@ export function decodeBody(server: string, answer: IncomingMessage, coding: stri
   }
   const decoder = DECODERS[coding]();
   const guard = new RatioGuard(server, decoder, ratio);
-  // the guard is the last of the three and carries every error to its reader
+  // the guard is the last of the three and passes every error to its reader
   pipeline(answer, decoder, guard, () => undefined);
   return guard;
 }

@@ -1,9 +1,9 @@
 import { GatewayError } from '../../../gateway/errors.js';
 
 /**
- * What a server that answers 401 or 403 refuses: the operator's credentials, or that there are none. Its challenge is
- * for Wharf and not for the client, whose own Authorization never gets there: sent on, it would begin a login that
- * cannot end.
+ * The error for a server that answers 401 or 403: it refuses the operator's credentials, or their absence. Its
+ * challenge is for Wharf, not for the client, whose own Authorization never reaches the server: forwarded, it would
+ * begin a login that cannot succeed.
  * @param configured the names of the operator's headers
  */
 export function refusedCredentials(

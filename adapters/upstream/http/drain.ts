@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Most bytes read to keep the connection when an answer that has no body brings one all the same. */
+/** Most bytes read to keep the connection when an answer that should have no body has one. */
 const DRAIN_BYTES = 64 * 1024;
 
-/** Milliseconds for that. */
+/** Milliseconds for reading them. */
 const DRAIN_MS = 1000;
 
-/** Reads away what must not matter. A body that is too long, or never ends, costs its connection. */
+/** Reads and drops a body. If it is too long, or never ends, the connection is closed. */
 export function drain(answer: IncomingMessage): void {
   let seen = 0;
   const timer = setTimeout(() => answer.destroy(), DRAIN_MS);

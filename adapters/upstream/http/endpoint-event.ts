@@ -2,24 +2,24 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../../gateway/errors.js';
 import { bodyFailure } from './failure.js';
 
-/** The endpoint comes first, and it is a URI: whoever has not named it by then is not an HTTP+SSE server. */
+/** The endpoint event comes first, and its data is a URI: without one by then, the server does not speak HTTP+SSE. */
 const HEAD_BYTES = 16 * 1024;
 
 const BOM = '\ufeff';
 
 interface Found {
   data: string;
-  /** Where the event begins and where the byte after its blank line stands. */
+  /** Where the event begins, and the position after its blank line. */
   start: number;
   end: number;
 }
 
-/** Undefined as long as the head holds no complete `endpoint` event. One character per byte. */
+/** Undefined while the head contains no complete `endpoint` event. One character per byte. */
 function findEndpoint(head: string): Found | undefined {
   let start = 0;
   let event = '';
   let data: string[] = [];
-  // A line ends with CRLF, LF or CR (WHATWG). A CR at the end of what has arrived may still be half a CRLF.
+  // A line ends with CRLF, LF or CR (WHATWG). A CR at the end of the bytes so far may be half of a CRLF.
   const line = /([^\r\n]*)(\r\n|\n|\r(?!$))/gy;
   for (let match = line.exec(head); match !== null; match = line.exec(head)) {
     const text = match[1] ?? '';
@@ -35,14 +35,14 @@ function findEndpoint(head: string): Found | undefined {
 }
 
 /**
- * Reads up to the `endpoint` event and gives its data. The event is taken out; all other bytes that have arrived,
- * before and after it, are put back, so that the next reader of the body begins with them.
- * @throws GatewayError `upstream_invalid` when there is none within 16 KiB, or the body's own failure
+ * Reads up to the `endpoint` event and returns its data. The event is removed; all other bytes so far, before and after
+ * it, are put back for the next reader of the body.
+ * @throws GatewayError `upstream_invalid` when there is no such event within 16 KiB, or the body's own failure
  */
 export function readEndpoint(server: string, body: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     let head: Buffer = Buffer.alloc(0);
-    // 'readable', not 'data': a stream that once flowed has to be paused, and then its next reader would have to know
+    // 'readable', not 'data': a stream that has once flowed must be paused, and its next reader would have to know that
     const stop = (): void => {
       body.off('readable', read);
       body.off('error', fail);
@@ -51,7 +51,7 @@ export function readEndpoint(server: string, body: IncomingMessage): Promise<str
     };
     const fail = (error: Error): void => {
       stop();
-      // a failure that arrives later has no other listener yet, and must not end the process
+      // a later failure has no other listener yet, and must not end the process
       body.on('error', () => undefined);
       body.destroy();
       reject(bodyFailure(server, error));
@@ -74,7 +74,7 @@ export function readEndpoint(server: string, body: IncomingMessage): Promise<str
       if (rest.length > 0) body.unshift(rest);
       resolve(Buffer.from(found.data, 'latin1').toString('utf8').replace(BOM, ''));
     };
-    // what ended before anybody listened says so never again
+    // a stream that ended before there was a listener does not report it again
     if (body.destroyed) {
       fail(body.errored ?? new GatewayError('upstream_closed', { server }));
       return;

@@ -6,12 +6,12 @@ function codeOf(error: object): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** Errors of a connection that stood: the peer, or what lies between, ended it. */
+/** Errors of an open connection: the peer, or something on the way, closed it. */
 const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE']);
 
 /**
- * Why no head arrived. llhttp's codes say the answer was not HTTP; a broken connection that once stood is
- * `upstream_closed`; all the rest (DNS, refused, certificate) means that it cannot be reached.
+ * Why no head arrived. llhttp's codes mean that the answer was not HTTP. A broken connection that had been open is
+ * `upstream_closed`. Everything else (DNS, refused, certificate) means that the server is unreachable.
  */
 export function headFailure(server: string, error: Error): GatewayError {
   if (error instanceof GatewayError) return error;
@@ -24,12 +24,12 @@ export function headFailure(server: string, error: Error): GatewayError {
   return stood ? new GatewayError('upstream_closed', { server }, error) : unreachable(server, error);
 }
 
-/** Why a body ended before its end. */
+/** Why a body broke off. */
 export function bodyFailure(server: string, error: unknown): GatewayError {
   return error instanceof GatewayError ? error : new GatewayError('upstream_closed', { server }, error);
 }
 
-/** What an aborted exchange ends with: the aborter's own GatewayError, or else `upstream_closed`. */
+/** The error of an aborted exchange: the abort's own GatewayError, otherwise `upstream_closed`. */
 export function abortFailure(server: string, signal: AbortSignal): GatewayError {
   return bodyFailure(server, signal.reason);
 }

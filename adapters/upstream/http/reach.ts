@@ -2,11 +2,11 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { unreachable } from '../common/unreachable.js';
 
-/** Readiness is asked every few seconds: an answer that takes longer is a no. */
+/** Readiness is checked every few seconds: a slower answer counts as a failure. */
 const REACH_MS = 5000;
 
 /**
- * Resolves when a connection to the origin can be made; no request is sent, since any could have an effect.
+ * Resolves when a connection to the origin can be made. Sends no request, because any request could have an effect.
  * @throws GatewayError `upstream_unreachable`
  */
 export function reach(server: string, origin: URL): Promise<void> {
@@ -22,7 +22,7 @@ export function reach(server: string, origin: URL): Promise<void> {
       socket.destroy();
       reject(unreachable(server, cause));
     };
-    // An SNI name must not be an address (RFC 6066 §3); tls.connect leaves it out when it is given none.
+    // An SNI name must not be an address (RFC 6066 §3); tls.connect omits it without `servername`.
     const socket: Socket = secure ? connectTls({ host, port }, done) : connectTcp({ host, port }, done);
     socket.on('error', fail);
     socket.setTimeout(REACH_MS, () =>

@@ -3,28 +3,30 @@ import { GatewayError } from '../../../gateway/errors.js';
 import type { HttpCall, HttpClient } from './client.js';
 import { drain } from './drain.js';
 
-/** These keep method and body (RFC 9110 §15.4.8 and .9); after the others a POST would become a GET, and lose its message. */
+/**
+ * These keep method and body (RFC 9110 §15.4.8 and .9); the others would turn a POST into a GET and lose its message.
+ */
 const KEEPING = new Set([307, 308]);
-/** A GET stays one after these as well. */
+/** These also leave a GET a GET. */
 const GETTING = new Set([301, 302, 307, 308]);
 
-/** Most characters told of where a redirect led. */
+/** Most characters of a redirect's target in an error. */
 const MAX_TOLD = 200;
 
 export function isRedirection({ statusCode = 0 }: IncomingMessage): boolean {
   return statusCode >= 300 && statusCode < 400;
 }
 
-/** An answer, and the path that gave it: where a redirect has led, if one was followed. */
+/** An answer and the path that gave it: the target of a redirect, if one was followed. */
 export interface Followed {
   answer: IncomingMessage;
   path: string;
 }
 
 /**
- * Sends a call, and once more where its server redirects it within its own origin, as frameworks do that want a slash at
- * the end of a path. Elsewhere it would choose where the operator's headers and the client's message go.
- * @throws what `HttpClient.send` throws
+ * Sends a call, and once more if its server redirects it within its own origin, as frameworks do that want a slash at
+ * the end of a path. Any other target would receive the operator's headers and the client's message.
+ * @throws the errors of `HttpClient.send`
  */
 export async function sendFollowing(
   client: HttpClient,
@@ -43,8 +45,8 @@ export async function sendFollowing(
 }
 
 /**
- * Why a redirect was not followed, and where it led. An address elsewhere is told to the log alone: it may be one of the
- * operator's own network. No query is: it may hold a secret.
+ * The error for a redirect that was not followed, with its target. A foreign address goes to the log only, because it
+ * may be in the operator's own network. A query is never shown: it may hold a secret.
  */
 export function redirected(
   server: string,

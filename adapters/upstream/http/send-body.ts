@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import type { StreamedMessage } from '../../../gateway/ports/upstream.js';
 import { feed, happens } from '../common/feed.js';
 
-/** After a write failed, how long what the server said before is waited for, in milliseconds. */
+/** After a failed write, how long to wait for what the server sent before, in milliseconds. */
 const LAST_WORDS_MS = 2000;
 
 type Callback = (error?: Error | null) => void;
 
-/** The two methods through which node's stream writes; setting them on one socket leaves all others alone. */
+/** The two methods through which node's stream writes. Setting them on one socket does not affect others. */
 interface Writes {
   _write: (chunk: unknown, encoding: BufferEncoding, callback: Callback) => void;
   _writev: (chunks: unknown, callback: Callback) => void;
@@ -19,7 +19,7 @@ export interface SendOptions {
   stallMs: number;
   /** True when the rest need not be sent: the request is over, or has been refused. */
   isOver: () => boolean;
-  /** True when the head of an answer is here. */
+  /** True when the head of an answer has arrived. */
   isAnswered: () => boolean;
   sent: () => void;
   stalled: () => void;
@@ -27,13 +27,13 @@ export interface SendOptions {
 }
 
 /**
- * Sends a streamed message as the body of a request whose head announces its length. One of `sent`, `stalled` and
- * `sourceFailed` is called, unless the request is over before.
+ * Sends a streamed message as the body of a request whose head announces its length. Calls one of `sent`, `stalled` and
+ * `sourceFailed`, unless the request ends before.
  */
 export async function sendBody(request: ClientRequest, message: StreamedMessage, options: SendOptions): Promise<void> {
   const { stallMs, isOver } = options;
   readBeforeFailing(request, options.isAnswered);
-  // an answer that is complete before the message was sent leaves a connection that nothing can follow on
+  // when the answer is complete before the message was sent, the connection cannot be reused
   request.once('response', (answer) => answer.once('end', () => request.writableFinished || request.destroy()));
   const fed = await feed(message, request, { stallMs, isOver });
   if (fed.end === 'source failed') return options.sourceFailed(fed.error);
@@ -49,9 +49,9 @@ export async function sendBody(request: ClientRequest, message: StreamedMessage,
 }
 
 /**
- * A server that refuses early answers and closes at once. The next write then fails, and node throws the connection
- * away, although the answer lies in the kernel (RFC 9112 §9.5 asks clients to watch for it). So a failed write is
- * reported only after the reading side had its time: it ends the connection by itself when it comes to the end.
+ * Some servers refuse early: they answer and close at once. The next write then fails, and node destroys the connection
+ * although the answer is waiting in the kernel (RFC 9112 §9.5 asks clients to monitor for it). So a failed write is
+ * reported only after the reading side has had time: it ends the connection by itself at the end of the input.
  */
 function readBeforeFailing(request: ClientRequest, isAnswered: () => boolean): void {
   request.once('socket', (socket: Socket) => {
@@ -60,7 +60,7 @@ function readBeforeFailing(request: ClientRequest, isAnswered: () => boolean): v
     const late =
       (callback: Callback): Callback =>
       (error) => {
-        // of a connection that was given up here there are no last words
+        // after Wharf itself closed the connection there is nothing left to read
         if (!error || socket.destroyed) return callback(error);
         const timer = setTimeout(() => {
           if (!isAnswered()) callback(error);

@@ -6,7 +6,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** RFC 9110 §5.5 without line breaks and NUL, which would let a value end the head. */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Framing, and what the connection itself decides. A value from the config would break or lie about the message. */
+/** Framing, and headers of the connection itself. A configured value would break the message or lie about it. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -34,12 +34,12 @@ function checkUrl(value: string, report: (message: string) => void): void {
   if (url.hash !== '') report('must not have a fragment');
 }
 
-/** Both HTTP transports take the same settings, so that a probed server needs no decision by its operator. */
+/** Both HTTP transports have the same settings, so that the operator need not decide for a probed server. */
 export const httpSettings = z.strictObject({
   url: z
     .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
     .superRefine((value, context) => checkUrl(value, (message) => context.addIssue({ code: 'custom', message })))
-    .describe('Address of the MCP endpoint: the one a client would be given.'),
+    .describe('URL of the MCP endpoint, as for a client.'),
   headers: z
     .record(
       z
@@ -49,7 +49,9 @@ export const httpSettings = z.strictObject({
       z.string().regex(FIELD_VALUE, 'must not hold control characters'),
     )
     .default({})
-    .describe("Headers sent with every request, such as the server's own credentials. Nobody else's are forwarded."),
+    .describe(
+      "Headers sent with every request, such as the server's own credentials. Credentials of callers are never forwarded.",
+    ),
 });
 
 export type HttpSettings = z.output<typeof httpSettings>;

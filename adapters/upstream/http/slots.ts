@@ -11,21 +11,21 @@ export interface SlotsOptions {
   limit: number;
   /** Longest wait while nothing moves, `timeouts.queue`. */
   waitMs: number;
-  /** Most that wait. Default: as many as may run. */
+  /** Most waiting requests. Default: the number of slots. */
   queue?: number | undefined;
   sharing: Sharing;
 }
 
 /**
- * The part of the slots that streams may take which the server keeps open on its own account. Each session has one and
- * keeps it for hours: without a bound of their own they would leave no slot for requests.
+ * The part of the slots for streams that the server keeps open on its own account. Each session has one for hours:
+ * without this bound they would leave no slot for requests.
  */
 const STREAMS = 0.75;
 
 /**
- * The requests that may be under way at one time. The Agent's own queue would let them wait for ever, so a request
- * takes a slot first. At most as many wait as may run: a longer queue could not be served in time anyway. A caller whose
- * share is taken waits without holding up others.
+ * Bounds the concurrent requests. The Agent's own queue would let them wait for ever, so a request takes a slot first.
+ * At most as many wait as there are slots: a longer queue could not be served in time. A caller whose share is full
+ * waits without holding up others.
  */
 export class Slots {
   readonly #server: string;
@@ -46,14 +46,14 @@ export class Slots {
   }
 
   /**
-   * Undefined when a slot was free at once, which is the usual case and costs no turn of the event loop.
-   * @param isStream it is the server's own stream to a session, and not a request
+   * Undefined when a slot was free: the usual case, which costs no turn of the event loop.
+   * @param isStream true for the server's own stream to a session, false for a request
    * @throws GatewayError `connection_limit`, or the signal's reason
    */
   take(owner: Owner, isStream: boolean, signal: AbortSignal): Promise<void> | undefined {
     const refusal = isStream ? this.#streams.take(1, owner) : undefined;
     if (refusal) {
-      // it will not end soon: nothing is gained by waiting
+      // streams do not end soon, so waiting is pointless
       const facts = { ...refusalFacts(refusal), server: this.#server };
       return Promise.reject(new GatewayError('connection_limit', facts));
     }
@@ -63,7 +63,7 @@ export class Slots {
     });
   }
 
-  /** Hands the slot to the request that has waited longest and may have it. */
+  /** Passes the slot to the request that has waited longest and may have it. */
   give(owner: Owner, isStream: boolean): void {
     if (isStream) this.#streams.give(1, owner);
     this.#requests.give(1, owner);

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 
-/** After the process is gone, how long its pipe may stay silent before it is given up, in milliseconds. */
+/** After the process has ended, how long its pipe may stay silent before it is given up, in milliseconds. */
 const LAST_BYTES_MS = 2000;
 
 /**
- * A child's stdout that does not end when the pipe does. Only the process knows whether that was the end of a session
- * or a crash in the middle of a line, so its owner says how the stream ends.
+ * A child's stdout that does not end with the pipe. Only the process's exit shows whether that was the end of a session
+ * or a crash inside a line, so its owner decides how the stream ends.
  */
 export class ChildOutput extends Readable {
   readonly #pipe: Readable;
@@ -18,7 +18,7 @@ export class ChildOutput extends Readable {
   constructor(pipe: Readable, pipeEnded: () => void) {
     super({ highWaterMark: 64 * 1024 });
     this.#pipe = pipe;
-    // a process may die while nobody reads, and that must not be an unhandled error
+    // a process may end before there is a reader, and that must not be an unhandled error
     this.on('error', () => undefined);
     pipe.on('data', (chunk: Buffer) => {
       this.#timer?.refresh();
@@ -32,13 +32,13 @@ export class ChildOutput extends Readable {
       this.#failWhenRead();
     };
     pipe.on('end', ended);
-    // a broken pipe says no more than an end: the process tells the rest
+    // a broken pipe means the same as an end: the process's exit says the rest
     pipe.on('error', ended);
   }
 
   /**
-   * The process ended by itself. The stream errs once everything the process wrote has been read. What left the group
-   * can hold the pipe open, so a silent one is given up after a while.
+   * Reports that the process ended by itself. The stream fails once all its output has been read. A process that left
+   * the group can keep the pipe open, so a silent pipe is given up after a while.
    */
   fail(failure: () => Error): void {
     if (this.#failure !== undefined || this.#stopped) return;
@@ -47,7 +47,7 @@ export class ChildOutput extends Readable {
     else this.#timer = setTimeout(() => this.#pipeSilent(), LAST_BYTES_MS).unref();
   }
 
-  /** The session was closed. The stream ends after what it already holds. */
+  /** Ends the stream after what it already holds, because the session was closed. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#pipe.destroy();
@@ -72,7 +72,7 @@ export class ChildOutput extends Readable {
   }
 
   #pipeSilent(): void {
-    // a reader that is slow is not a pipe that is silent
+    // a slow reader does not make the pipe silent
     if (this.#pipe.isPaused()) this.#timer?.refresh();
     else {
       this.#pipeEnded = true;

@@ -15,14 +15,14 @@ const AFTER_SIGTERM_MS = 2000;
 /** A killed process may still hang in the kernel, for instance on a dead network file system. */
 const AFTER_SIGKILL_MS = 5000;
 
-/** What was written to stderr just before the end often arrives just after it. */
+/** Text written to stderr just before the exit often arrives just after it. */
 const LAST_STDERR_MS = 100;
 
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
 const NEWLINE = Buffer.from('\n');
-/** CAN ("the data before it is in error"): JSON has no place for it, so no parser takes such a line for a message. */
+/** CAN ("the data before it is in error"): JSON does not allow it, so no parser accepts such a line as a message. */
 const CANCEL = Buffer.from('\x18');
 
 export interface ChildOptions {
@@ -33,14 +33,14 @@ export interface ChildOptions {
   /** The child's whole environment. */
   env: Record<string, string>;
   cwd: string | undefined;
-  /** `timeouts.upstream`: how long a message may wait until the child takes it, in milliseconds. */
+  /** `timeouts.upstream`: how long a message may wait for the child to take it, in milliseconds. */
   takeMs: number;
   log: Log;
 }
 
 /**
- * The message on one line. A line break in JSON is white space between tokens (in a string it must be escaped), so a
- * blank in its place changes nothing else.
+ * The message on one line. A line break in JSON is white space between tokens (a string must escape it), so a blank is
+ * equivalent.
  */
 function onOneLine(message: Buffer): Buffer {
   if (!message.includes(LF) && !message.includes(CR)) return message;
@@ -49,7 +49,7 @@ function onOneLine(message: Buffer): Buffer {
   return line;
 }
 
-/** One child process, the leader of a process group of its own, as the channel of one session. */
+/** One child process, the leader of its own process group, as the channel of one session. */
 export class Child implements SharedConnection {
   readonly kind = 'lines';
   readonly body: ChildOutput;
@@ -58,9 +58,9 @@ export class Child implements SharedConnection {
   readonly #process: ChildProcessWithoutNullStreams;
   readonly #group: number;
   readonly #stderr: StderrLog;
-  /** Set by close(), so that the end which then follows is no failure. */
+  /** Set by close(), so that the exit that follows is not a failure. */
   #closing = false;
-  /** The way the process ended, in words, once it has. */
+  /** How the process ended, in words, once it has. */
   #exit: string | undefined;
   #end: Promise<void> | undefined;
   /** Resolves when the ending begins. */
@@ -82,7 +82,7 @@ export class Child implements SharedConnection {
     groupsToKillAtExit.add(group);
     this.#stderr = new StderrLog(child.stderr, options.log.child({ pid: group }));
     this.body = new ChildOutput(child.stdout, () => this.#outputEnded());
-    // EPIPE after the child closed its stdin; the callback of the write that met it reports it
+    // EPIPE after the child closed its stdin; the failing write's callback reports it
     child.stdin.on('error', () => undefined);
     child.on('error', () => undefined);
     child.once('exit', (code, signal) => this.#exited(code, signal));
@@ -93,7 +93,10 @@ export class Child implements SharedConnection {
     return this.#turns.long(() => this.#sendLong(message));
   }
 
-  /** A line that is never held whole. When its source fails it is spoiled, and the next one begins cleanly. */
+  /**
+   * Sends a line without ever holding all of it. When its source fails, the line is made invalid, and the next one
+   * begins cleanly.
+   */
   async #sendLong(message: StreamedMessage): Promise<void> {
     if (!this.#takes) throw this.#failure();
     const options = { stallMs: this.#takeMs, isOver: () => !this.#takes, prepare: onOneLine };
@@ -105,7 +108,7 @@ export class Child implements SharedConnection {
     throw fed.error;
   }
 
-  /** Writes the rest of a line and its end; resolves when the child took them. */
+  /** Writes the rest of a line and its end; resolves when the child has taken them. */
   #endLine(rest?: Buffer): Promise<void> {
     if (!this.#takes) return Promise.reject(this.#failure());
     const { stdin } = this.#process;
@@ -127,7 +130,7 @@ export class Child implements SharedConnection {
     return !this.#closing && this.#exit === undefined && this.#process.stdin.writable;
   }
 
-  /** Half a message may be in the pipe, and nothing sensible can follow it. */
+  /** Half a message may be in the pipe, and nothing valid can follow it. */
   #stalled(): GatewayError {
     void this.#endGroup(0);
     const facts = { server: this.#name, limit: 'timeouts.upstream', allowed: this.#takeMs };
@@ -149,7 +152,7 @@ export class Child implements SharedConnection {
     if (!this.#closing) setTimeout(() => this.body.fail(() => this.#failure()), LAST_STDERR_MS);
   }
 
-  /** Without its stdout the session is over, whatever the process still does. */
+  /** Without its stdout the session is over, even if the process still runs. */
   #outputEnded(): void {
     if (this.#exit === undefined) void this.#endGroup(AFTER_STDIN_MS);
   }
@@ -185,7 +188,7 @@ export class Child implements SharedConnection {
 
 /**
  * Starts a child and resolves when it runs.
- * @param gone called once, when no process of the group runs any more, also when none ever did
+ * @param gone called once, when no process of the group runs any more, even if none ever did
  * @throws GatewayError `upstream_unreachable` when the program cannot be started
  */
 export function startChild(options: ChildOptions, gone: () => void): Promise<Child> {
@@ -197,8 +200,8 @@ export function startChild(options: ChildOptions, gone: () => void): Promise<Chi
     const [program = '', ...args] = options.command;
     try {
       const child = spawn(program, args, {
-        // its own session and process group: so that what it starts can be ended with it, and a terminal's Ctrl-C
-        // reaches only Wharf, which then ends it in order
+        // its own session and process group, so that its children can be ended with it, and a terminal's Ctrl-C reaches
+        // only Wharf, which then ends it in order
         detached: true,
         env: options.env,
         cwd: options.cwd,

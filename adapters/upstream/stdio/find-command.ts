@@ -19,7 +19,7 @@ export async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Whether execvp(3) would find the command: as a path when it has a slash, otherwise along PATH. */
+/** True when execvp(3) would find the command: as a path if it contains a slash, otherwise along PATH. */
 export async function findsCommand(command: string, path: string, cwd: string): Promise<boolean> {
   if (command.includes('/')) return isExecutable(resolve(cwd, command));
   for (const folder of path.split(delimiter)) {

@@ -11,15 +11,15 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A server whose program could not be started. The kind of failure is told to clients; the command and the folder stand
- * in the cause, for the log.
+ * The error for a server whose program could not be started. Clients see the kind of failure; the command and the
+ * folder are in the cause, for the log.
  */
 export function notStarted(server: string, cwd: string | undefined, cause: unknown): GatewayError {
   const exhausted = descriptorsExhausted(cause);
   if (exhausted) return exhausted;
   const { code } = (typeof cause === 'object' && cause !== null ? cause : {}) as { code?: unknown };
   const reason = typeof code === 'string' ? KINDS[code] : undefined;
-  // the system says ENOENT of either
+  // the system reports ENOENT for either
   const noFolder = code === 'ENOENT' && cwd !== undefined && !existsSync(cwd);
   const told = noFolder ? 'its working directory does not exist' : reason;
   return new GatewayError('upstream_unreachable', told === undefined ? { server } : { server, reason: told }, cause);

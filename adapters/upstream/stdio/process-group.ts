@@ -1,17 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Sends a signal to every process of a group; false when there is none left. */
+/** Sends a signal to every process of a group; false when none is left. */
 export function signalGroup(group: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(-group, signal);
     return true;
   } catch {
-    // ESRCH: no such group. EPERM: what is left changed its user, and signals cannot reach it.
+    // ESRCH: the group does not exist. EPERM: its last processes changed their user, and signals cannot reach them.
     return false;
   }
 }
 
-/** State and process group from /proc/<pid>/stat, where the name between brackets may hold anything. */
+/** State and process group from /proc/<pid>/stat, where the name in brackets may contain anything. */
 async function livesIn(group: number, pid: string): Promise<boolean> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
@@ -23,8 +23,8 @@ async function livesIn(group: number, pid: string): Promise<boolean> {
 }
 
 /**
- * Whether a process of the group still runs. A zombie counts for kill(2) but not here: where Wharf is a container's
- * first process nobody reaps its orphaned grandchildren, and they would seem to live for ever.
+ * True while a process of the group runs. A zombie counts for kill(2) but not here: if Wharf is a container's first
+ * process, its orphaned grandchildren are never reaped, and would seem to live for ever.
  */
 export async function groupRuns(group: number): Promise<boolean> {
   try {
@@ -46,10 +46,10 @@ export async function groupRuns(group: number): Promise<boolean> {
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Longest pause between two looks, in milliseconds; the first are shorter. */
+/** Longest pause between two checks, in milliseconds; the first ones are shorter. */
 const LONGEST_PAUSE_MS = 100;
 
-/** True as soon as nothing of the group runs any more, false after `ms`. */
+/** True as soon as no process of the group runs, false after `ms`. */
 export async function groupGone(group: number, ms: number): Promise<boolean> {
   const until = performance.now() + ms;
   for (let pause = 5; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
@@ -66,8 +66,8 @@ function killRunning(): void {
 }
 
 /**
- * Groups that must not outlive this process: they are killed when it exits, whatever the way, except by SIGKILL. Then
- * the end of their stdin tells them, as MCP wants it (2025-11-25, stdio, shutdown).
+ * Groups that must not outlive this process: they are killed however it exits, except by SIGKILL. Then they notice the
+ * end of their stdin, as MCP requires (2025-11-25, stdio, shutdown).
  */
 export const groupsToKillAtExit = {
   add(group: number): void {

@@ -1,21 +1,21 @@
 import type { Readable } from 'node:stream';
 import type { Log } from '../../../gateway/ports/log.js';
 
-/** Bytes of one line that are kept; what follows up to the line's end is dropped. */
+/** Bytes kept of one line; the rest of the line is dropped. */
 const LINE_BYTES = 8 * 1024;
 
-/** Lines logged per second; more are counted. */
+/** Lines logged per second; further ones are counted. */
 const LINES_PER_SECOND = 50;
 
-/** The last lines, which usually say why a process ended, and how much of each is told. */
+/** The last lines, which usually say why a process ended, and how much of each is shown. */
 const TAIL_LINES = 10;
 const TAIL_LINE_CHARS = 500;
 
 const NEWLINE = 0x0a;
 
 /**
- * What a child writes to stderr, as log lines: MCP leaves it free for logging (2025-11-25, stdio). It is always read,
- * since a full pipe would stop the child, and bounded in every direction, since the child is not trusted.
+ * Logs a child's stderr lines: MCP leaves stderr free for logging (2025-11-25, stdio). It is always read, because a
+ * full pipe would block the child, and bounded in every way, because the child is not trusted.
  */
 export class StderrLog {
   readonly #log: Log;

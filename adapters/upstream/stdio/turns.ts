@@ -1,16 +1,16 @@
 type Write = () => Promise<void>;
 
 /**
- * Who writes to a pipe next. Nothing may come into the middle of a long line. Short lines that waited for its end go
- * before the next long one, so that a short line never waits for more than one, however many files are on their way;
- * they are written at once, so that a long line never waits for more than those that came before its turn.
+ * Decides which line is written to a pipe next. Nothing may come inside a long line. Short lines that waited for its
+ * end go before the next long one, so a short line waits for at most one long line, however many files are under way.
+ * They are written at once, so a long line waits only for lines that came before its turn.
  */
 export class Turns {
   readonly #short: (() => void)[] = [];
   readonly #long: (() => void)[] = [];
   #isLong = false;
 
-  /** Writes a short line, now or at the end of the long one under way. */
+  /** Writes a short line, now or at the end of the current long one. */
   short(write: Write): Promise<void> {
     return this.#isLong ? waiting(this.#short, write) : write();
   }

@@ -1,6 +1,6 @@
 /**
- * One example for each section of the config, as a file would hold it. They stand in CONFIG.md and, as `examples`, in the
- * JSON Schema; a test loads each. Those of adapters are the `examples` of their own settings.
+ * One example per section of the config, as a file would hold it. CONFIG.md shows them, and so does the JSON Schema as
+ * `examples`; a test loads each. Adapters have theirs in the `examples` of their own settings.
  */
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   servers: {
@@ -30,11 +30,12 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     keys: [{ name: 'ci', hash: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' }],
   },
   uploadTool: { request: 'ask_for_upload', link: 'fresh_link' },
+  elicitation: { order: ['url'], rounds: 1, identity: 'code' },
   handoff: [{ from: 'docs', to: '*', allow: false }],
   fetch: { allowedHosts: ['files.example.com', '*.example.org', 'intranet.example.com:8443'] },
 };
 
-/** Keys of the top level that are one value. */
+/** Top-level keys with a single value. */
 export const TOP_LEVEL_EXAMPLE = {
   listen: '0.0.0.0:8080',
   publicUrl: 'https://mcp.example.com',

@@ -4,7 +4,10 @@ import { HEAD } from './head.js';
 import type { SchemaNode } from './reference.js';
 import { branchesOf, cell, defaultOf, isMapOfMaps, typeOf } from './words.js';
 
-/** CONFIG.md: one table of the top level, then one per section, adapter and kind of server, each with an example. */
+/**
+ * Writes CONFIG.md: one table for the top level, then one per section, adapter and kind of server, each with an
+ * example.
+ */
 export function configMarkdown(schema: SchemaNode): string {
   const properties = Object.entries(schema.properties ?? {});
   const sections = properties.filter(([, node]) => branchesOf(node).length > 0);
@@ -32,7 +35,7 @@ function section(name: string, node: SchemaNode): string[] {
       ...limitsOf(branch),
     ];
   });
-  // Branches that share a map say the same of it.
+  // Branches that share a map describe it identically.
   const inner = new Map(branches.flatMap((branch) => innerMaps(`${name}${isMapOfMaps(node) ? '.*' : ''}`, branch)));
   const examples = (node.examples ?? []).flatMap((example) => yamlBlock({ [name]: example }));
   return [`## \`${name}\``, '', ...intro, ...parts, ...[...inner.values()].flat(), ...examples];
@@ -42,7 +45,7 @@ function yamlBlock(value: unknown): string[] {
   return ['```yaml', stringify(value, { lineWidth: 0 }).trimEnd(), '```', ''];
 }
 
-/** Ways to write one thing that have the same keys stand in one table: a server is reached by HTTP or by HTTP+SSE. */
+/** Puts variants with the same keys into one table: a server is reached by HTTP or by HTTP+SSE. */
 function merged(branches: readonly SchemaNode[]): SchemaNode[] {
   const byKeys = new Map<string, SchemaNode>();
   for (const branch of branches) {
@@ -77,13 +80,13 @@ function innerMaps(path: string, node: SchemaNode): [string, string[]][] {
   });
 }
 
-/** A server's own limits are told by their names alone, since the section of that name explains them. */
+/** Lists a server's own limits by name only; the section of that name explains them. */
 function limitsOf(branch: SchemaNode): string[] {
   const names = Object.keys(branch.properties?.limits?.properties ?? {});
   return names.length === 0 ? [] : [`Keys of \`limits\`: ${names.map((name) => `\`${name}\``).join(', ')}.`, ''];
 }
 
-/** The keys of a map, and below each the keys of the map, or of the list of maps, that it holds: `keys[].name`. */
+/** The keys of a map, and below each the keys of the map, or of the list of maps, that it contains: `keys[].name`. */
 function rowsOf(node: SchemaNode): [string, SchemaNode][] {
   return Object.entries(node.properties ?? {}).flatMap(([key, property]): [string, SchemaNode][] => {
     if (isMapOfMaps(property) || key === 'limits') return [[key, property]];
@@ -117,7 +120,7 @@ function table(
   return ['| key | value | default | |', '| --- | --- | --- | --- |', ...lines].join('\n');
 }
 
-// What is written first in a file stands first in its table.
+// Puts `use` first in its table, as in a file.
 function useFirst(properties: readonly [string, SchemaNode][]): [string, SchemaNode][] {
   return properties.toSorted(([a], [b]) => Number(b === 'use') - Number(a === 'use'));
 }

@@ -22,9 +22,9 @@ export interface SchemaNode {
   anyOf?: SchemaNode[];
   oneOf?: SchemaNode[];
   additionalProperties?: boolean | SchemaNode;
-  /** Set for the reference alone, on keys of a map inside a table. */
+  /** Only for the reference: set on keys of a map inside a table. */
   isRequired?: boolean;
-  /** Values that a file may hold there. */
+  /** Example values for a file. */
   examples?: unknown[];
 }
 
@@ -42,7 +42,7 @@ export function configJsonSchema(adapters: AdapterList): SchemaNode {
   return schema;
 }
 
-/** The examples of a section; of one that picks an adapter, those that the adapters give of their settings. */
+/** The examples of a section; for one that picks an adapter, the examples of the adapters' settings. */
 function examplesOf(section: string, adapters: AdapterList): unknown[] {
   if (Object.hasOwn(EXAMPLES, section)) return [EXAMPLES[section]];
   if (section === 'clients') {
@@ -80,7 +80,7 @@ function child(node: SchemaNode, step: string | number): SchemaNode[] {
   return typeof node.additionalProperties === 'object' ? [node.additionalProperties] : [];
 }
 
-/** The branches of a union that a value can mean: those whose constants it has, and `command` or `url` alike. */
+/** The branches of a union that a value can mean: those whose constants it has; `command` and `url` decide as well. */
 function matching(node: SchemaNode, value: unknown): SchemaNode[] {
   const branches = node.anyOf ?? node.oneOf;
   if (branches === undefined) return [node];

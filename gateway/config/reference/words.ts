@@ -1,6 +1,6 @@
 import type { SchemaNode } from './reference.js';
 
-/** How the reference spells types and defaults. */
+/** Spells types and defaults for the reference. */
 
 /** The maps that a node, an item of its list or a value of its map can be. */
 export function branchesOf(node: SchemaNode): SchemaNode[] {

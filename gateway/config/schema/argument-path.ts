@@ -1,14 +1,9 @@
 import { z } from 'zod';
-
-const NAME = String.raw`[^.\[\]]+(?:\[\])*`;
-
-/** `a.b[].c`. A first `$` would be JSONPath, in which `[]` means something else. */
-const PATH = new RegExp(String.raw`^(?!\$(?:[.\[]|$))${NAME}(?:\.${NAME})*$`);
-const COMPANION = new RegExp(`^${NAME}$`);
+import { COMPANION, PATH, segmentsOf } from '../../schema/argument-path.js';
 
 const LONGEST_PATH = 200;
 
-/** Where a value stands in the arguments of a tool, or in structuredContent. */
+/** Path of a value in the arguments of a tool, or in structuredContent. */
 export function argumentPath() {
   return z
     .string()
@@ -20,7 +15,7 @@ export function argumentPath() {
     .refine(isHarmless, { error: HARMFUL });
 }
 
-/** The name of a sibling; `[]` where the path that it belongs to ends with it. */
+/** The name of a sibling; with `[]` if the path that it belongs to ends with `[]`. */
 export function companionName() {
   return z
     .string()
@@ -29,19 +24,14 @@ export function companionName() {
     .refine(isHarmless, { error: HARMFUL });
 }
 
-/** `pages[].data` is `['pages', '[]', 'data']`; undefined for what is no path. */
+/** Splits `pages[].data` into `['pages', '[]', 'data']`; undefined for an invalid path. */
 export function splitPath(path: string): string[] | undefined {
-  return PATH.test(path) ? path.replaceAll('[]', '.[]').split('.') : undefined;
-}
-
-/** What `splitPath` has split, in one text again. */
-export function joinPath(segments: readonly string[]): string {
-  return segments.join('.').replaceAll('.[]', '[]');
+  return PATH.test(path) ? segmentsOf(path) : undefined;
 }
 
 const HARMFUL = 'must not hold control characters, nor the name __proto__';
 
-// Who sets `__proto__` on a plain object gets a prototype in its place.
+// Setting `__proto__` on a plain object changes its prototype.
 function isHarmless(path: string): boolean {
   return !/\p{Cc}/u.test(path) && !path.split(/[.[\]]+/).includes('__proto__');
 }

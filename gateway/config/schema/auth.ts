@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
-/** SHA-256 of a key, as `sha256sum` or as base64url writes it. */
+/** SHA-256 of a key, in the spelling of `sha256sum` or in base64url. */
 const HASH = /^sha256:(?:[0-9A-Fa-f]{64}|[A-Za-z0-9_-]{43})$/;
 
-/** What comes out when the variable that should hold the key is not set. */
+/** The hash of an empty key: the variable that should hold the key was not set. */
 const OF_NOTHING = createHash('sha256').digest('hex');
 
-/** `auth`: who may call. */
+/** `auth`: the callers that are allowed. */
 export function authSchema() {
   const none = z.strictObject({
     use: z.literal('none'),
     allowPublic: z
       .boolean()
       .default(false)
-      .describe('Allow to listen beyond loopback, where every caller who reaches the port is let in.'),
+      .describe('Allow `listen` beyond loopback, where every caller that reaches the port is let in.'),
   });
   const key = z.strictObject({
     name: z
       .string()
       .regex(/^[A-Za-z0-9._-]{1,64}$/, { error: 'must be 1 to 64 of A-Z, a-z, 0-9, ".", "_" and "-"' })
-      .describe('Whom the key makes its caller: files, links and sessions belong to this name.'),
+      .describe("The name of the key's caller: files, links and sessions belong to this name."),
     hash: z
       .string()
       .regex(HASH, { error: 'must be sha256: and 64 hex digits; make it with: printf %s "$KEY" | sha256sum' })
@@ -28,8 +28,8 @@ export function authSchema() {
         error: 'is the hash of an empty key; was $KEY set when it was made?',
       })
       .describe(
-        '`sha256:` and the SHA-256 of the key in hex, as `printf %s "$KEY" | sha256sum` prints it. A good key is what ' +
-          '`openssl rand -hex 32` prints.',
+        '`sha256:` and the SHA-256 of the key in hex, as `printf %s "$KEY" | sha256sum` prints it. `openssl rand ' +
+          '-hex 32` makes a good key.',
       ),
   });
   const apiKeys = z.strictObject({
@@ -41,7 +41,7 @@ export function authSchema() {
       .superRefine((keys, context) => {
         const names = new Map<string, string>();
         for (const [index, { name, hash }] of keys.entries()) {
-          // what is no hash has been told already
+          // an invalid hash has been reported already
           const digest = HASH.test(hash) ? digestOf(hash).toString('hex') : String(index);
           const other = names.get(digest) ?? name;
           names.set(digest, other);
@@ -51,7 +51,7 @@ export function authSchema() {
         }
       })
       .transform((keys) => keys.map(({ name, hash }) => ({ name, digest: digestOf(hash) })))
-      .describe('The keys. Two with one name are one caller, so that a key can be replaced without a gap.'),
+      .describe('The keys. Two keys with one name belong to one caller, so a key can be replaced without a gap.'),
   });
   return z.discriminatedUnion('use', [none, apiKeys], { error: 'must be none or apiKeys' });
 }

@@ -21,7 +21,10 @@ export function size(range: Range) {
     );
 }
 
-/** Milliseconds, spelled `500ms`, `15m`, `24h`; `range` is in milliseconds. A bare number is refused: of what? */
+/**
+ * Milliseconds, spelled `500ms`, `15m`, `24h`; `range` is in milliseconds. A bare number is refused because its unit is
+ * unclear.
+ */
 export function time(range: Range) {
   const allowed = `a time from ${formatTime(range.min)} to ${formatTime(range.max)}, such as 500ms, 30s, 15m or 24h`;
   return z
@@ -42,18 +45,18 @@ export function ratio() {
   return z.number({ error }).positive({ error }).max(1, { error });
 }
 
-/** `host:port`; an IPv6 address stands in brackets. Returns undefined for anything else. */
+/** `host:port`; an IPv6 address needs brackets. Returns undefined for anything else. */
 export function parseAddress(text: string): Address | undefined {
   const [, bracketed, plain, digits] = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
   if (digits === undefined || port > 65_535) return undefined;
   if (bracketed !== undefined) return isIP(bracketed) === 6 ? { host: bracketed, port } : undefined;
-  // Something like 300.1.1.1 or 127.1 is a mistyped address; a resolver could still take it for a name.
+  // 300.1.1.1 or 127.1 is a mistyped address, but a resolver could accept it as a name.
   if (plain === undefined || (/^[\d.]+$/.test(plain) && isIP(plain) !== 4)) return undefined;
   return { host: plain.toLowerCase(), port };
 }
 
-/** The address as it stands in a URL. */
+/** The address in the spelling of a URL. */
 export function formatAddress(address: Address): string {
   return address.host.includes(':') ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
 }
@@ -75,7 +78,7 @@ export function address(byDefault: string) {
     .prefault(byDefault);
 }
 
-/** An http(s) URL that is only scheme, host, port and perhaps a path. Returned without a trailing slash. */
+/** An http(s) URL with only scheme, host, port and perhaps a path. Returned without a trailing slash. */
 export function baseUrl() {
   const error = 'must be an http:// or https:// URL without user, query and fragment, such as https://mcp.example.com';
   return z.string({ error }).transform((text, context) => {

@@ -19,7 +19,7 @@ const SECOND = 1000;
 const HOUR = 3600 * SECOND;
 const DAY = 24 * HOUR;
 
-/** Held messages are parsed as one string, and V8's longest string has 2^29 - 24 characters. */
+/** A held message is parsed as one string, and V8's longest string has 2^29 - 24 characters. */
 const MOST_HELD = 256 * MIB;
 /** S3 takes 10,000 parts, and Wharf's parts are 5 MiB. */
 export const MOST_FILE = 10_000 * 5 * MIB;
@@ -37,7 +37,7 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     kind: 'size',
     min: 0,
     max: MOST_HELD,
-    text: 'The same for audio, embedded blobs and everything else.',
+    text: 'Decoded size up to which audio, an embedded blob or anything else stays inline in a tool result.',
   },
   inlineResource: {
     kind: 'size',
@@ -51,105 +51,117 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     max: MOST_HELD,
     text: 'Decoded size up to which a client may send a file inside an argument. A larger one must be uploaded.',
   },
-  file: { kind: 'size', min: 1, max: MOST_FILE, text: 'Any one file.' },
+  file: { kind: 'size', min: 1, max: MOST_FILE, text: 'Largest file.' },
   files: {
     kind: 'count',
     min: 1,
     max: 10_000,
-    text: 'Files cut out of one message, or handed over with one. Of links to resources, and of files that a server only names, so many are dealt with, whether they lead to the same place or not; the rest passes as it came.',
+    text: 'Files cut out of one message, or handed over with one. Also the number of resource links, and of files that a server only names, that Wharf handles per message, repeated ones included; the rest passes unchanged.',
   },
   filesPerArgument: {
     kind: 'count',
     min: 1,
     max: 10_000,
-    text: 'Files in one argument that is a list, where the tool itself names no number.',
+    text: 'Files in an argument that is a list, if the tool itself sets no number.',
   },
   held: {
     kind: 'size',
     min: MIB,
     max: 64 * GIB,
-    text: 'All messages held in memory at one time, whole process. A request larger than `limits.message` counts four times: so many copies of it there may be.',
+    text: 'All messages held in memory at one time, in the whole process. A request larger than `limits.message` counts four times, because up to four copies of it exist.',
     processWide: true,
   },
   partMemory: {
     kind: 'size',
     min: 5 * MIB,
     max: 64 * GIB,
-    text: 'All part buffers of the object store at one time, whole process. A file under way takes one part: 5 MiB with S3.',
+    text: 'All part buffers of the object store at one time, in the whole process. Each file being stored takes one part: 5 MiB with S3.',
     processWide: true,
   },
   share: {
     kind: 'ratio',
     min: 0,
     max: 1,
-    text: "The part of `held`, `partMemory`, `processes`, `connections`, `sessions` and the state store's keys that one caller, or one server, may take; of a server's share one caller may take half. Where there is one of them it may take all; a share always has room for one message, one file, one process.",
+    text: "The part of `held`, `partMemory`, `processes`, `connections`, `sessions` and the state store's keys that one caller, or one server, may take; one caller may take half of a server's share. A single caller or server may take all of it. A share always has room for one message, one file, one process.",
     processWide: true,
   },
   leastRate: {
     kind: 'size',
     min: 0,
     max: GIB,
-    text: 'Bytes per second that a client in the middle of a body, or a server in the middle of a message, must send; `timeouts.grace` is how far it may fall behind. 0 is none.',
+    text: 'Bytes per second that a client must send inside a body, or a server inside a message; `timeouts.grace` is how far it may fall behind. 0 accepts any rate.',
   },
   spool: {
     kind: 'size',
     min: 0,
     max: MOST_HELD,
-    text: 'Raw spelling kept of a string that looks like a file until it turns out not to be canonical base64.',
+    text: 'Most raw text kept of a string that looks like a file, for putting it back unchanged if it is not canonical base64.',
   },
-  depth: { kind: 'count', min: 8, max: 1000, text: 'How deep a message may nest.' },
+  depth: { kind: 'count', min: 8, max: 1000, text: 'Deepest nesting of a message.' },
   values: {
     kind: 'count',
     min: 100,
     max: 100_000,
-    text: 'Values (members and items, at any depth) of what Wharf looks into as a whole: a tool in a list, the content and structuredContent of the results in one message, the objects around its files, what a server answers to `initialize` or to a request of Wharf’s own, the `_meta` of a request. With more of them it passes as it came: nothing in it is a file or a link, and no tool in it shows a file argument; only an `initialize` is refused. A call may have more arguments than that: then only those that may be files are read. While one is looked into nobody else is served, some 10 µs a value.',
+    text: "Values (members and items, at any depth) in each part of a message that Wharf parses: a tool in a list, the content and structuredContent of the results in one message, the objects around its files, a server's answer to `initialize` or to a request of Wharf’s own, the `_meta` of a request. A part with more values passes unchanged: Wharf finds no file, link or file argument in it; only an `initialize` is refused. A call may have more arguments: then Wharf reads only those that may be files. Parsing blocks the process for some 10 µs per value.",
   },
   batch: { kind: 'count', min: 1, max: 10_000, text: 'Messages of one JSON-RPC batch, in either direction.' },
   abandoned: {
     kind: 'count',
     min: 1,
     max: 10_000,
-    text: 'Calls of one session over stdio or legacy SSE whose client has gone and that the server still works on. The oldest is cancelled beyond it, and after `timeouts.upstream`.',
+    text: 'Calls of one session over stdio or legacy SSE that the server still works on after their client has gone. Past this number, or after `timeouts.upstream`, Wharf cancels the oldest.',
   },
   processes: {
     kind: 'count',
     min: 1,
     max: 10_000,
-    text: 'Child processes of one stdio server: one for each session. Where all are taken, the session that has rested longest is ended for a new one.',
+    text: 'Child processes of one stdio server: one per session. When all are taken, a new session ends the one that has been idle longest.',
   },
   connections: {
     kind: 'count',
     min: 1,
     max: 65_535,
-    text: 'Requests under way to one HTTP server. The streams that servers keep open for their sessions take at most three quarters of it.',
+    text: 'Requests under way to one HTTP server. Streams that servers keep open for their sessions take at most three quarters of them.',
   },
   sockets: {
     kind: 'count',
     min: 8,
     max: 1_000_000,
-    text: 'Connections of clients open at one time, whole process; fewer where the system allows fewer open files. When they are all taken, the one that has been idle longest makes room.',
+    text: 'Client connections open at one time, in the whole process; fewer if the system allows fewer open files. When all are taken, a new one closes the one that has been idle longest.',
     processWide: true,
   },
-  capabilities: { kind: 'size', min: KIB, max: MIB, text: 'What a client declares in `initialize`.' },
+  capabilities: {
+    kind: 'size',
+    min: KIB,
+    max: MIB,
+    text: 'Size of the capabilities that a client declares in `initialize`.',
+  },
   downloads: {
     kind: 'count',
     min: 1,
     max: 100_000,
-    text: 'Downloads that Wharf streams at one time, whole process; one to a client that reads slowly holds up to 512 KiB. Those that are sent on to the store do not count.',
+    text: 'Downloads that Wharf streams at one time, in the whole process; one to a slow client holds up to 512 KiB. Downloads redirected to the store do not count.',
     processWide: true,
   },
   catalog: {
     kind: 'size',
     min: MIB,
     max: 16 * GIB,
-    text: "Memory that may be kept of what servers declare of their tools, whole process. Of one server's list, all pages together, as much is read as `limits.response`; what is not kept is asked for again.",
+    text: "Memory for what servers declare about their tools, in the whole process. From one server's list, all pages together, Wharf reads at most `limits.response`; it asks again for what it has not kept.",
     processWide: true,
   },
   sessions: {
     kind: 'count',
     min: 1,
     max: 1_000_000,
-    text: 'Sessions at one time, whole process; one of which much is kept counts several times. Where there are as many, the longest unused one ends for a new one.',
+    text: 'Sessions at one time, in the whole process; one with much stored data counts several times. When all are taken, a new one ends the one unused longest.',
+    processWide: true,
+  },
+  questions: {
+    kind: 'count',
+    min: 1,
+    max: 100_000,
+    text: 'Calls that wait for a person to upload a file, at one time, whole process. The next call is answered at once with a link, and nobody is asked.',
     processWide: true,
   },
   codingRatio: {
@@ -175,19 +187,33 @@ const TIMEOUT_ROWS: Record<keyof Timeouts, TimeRow> = {
   idle: {
     min: 100,
     max: HOUR,
-    text: 'No bytes while some are due: inside a message, a file or a request body; or a client takes none of its answer.',
+    text: 'No bytes while some are due: inside a message, a file or a request body; or a client does not read its answer.',
   },
   grace: {
     min: 100,
     max: HOUR,
-    text: 'Time by which a sender may fall behind `limits.leastRate`, counted while Wharf waits for it.',
+    text: 'How far, in time, a sender may fall behind `limits.leastRate`; only the time that Wharf waits for it counts.',
   },
-  upload: { min: 100, max: 20 * DAY, text: 'One try to upload a file, from its first byte to its last.' },
+  upload: {
+    min: 100,
+    max: 20 * DAY,
+    text: 'One attempt to upload a file, from its first byte to its last; of an upload that goes on, one request.',
+  },
   upstream: { min: 100, max: DAY, text: "From a request to the head of the server's answer." },
   store: { min: 10, max: HOUR, text: 'One request to the object store.' },
   state: { min: 10, max: 60 * SECOND, text: 'One command to the state store.' },
   drain: { min: 1, max: HOUR, text: 'Running exchanges may finish this long after SIGTERM.' },
-  session: { min: SECOND, max: 20 * DAY, text: 'A session without any exchange ends after this.' },
+  session: { min: SECOND, max: 20 * DAY, text: 'A session ends after this time without an exchange.' },
+  elicitation: {
+    min: SECOND,
+    max: DAY,
+    text: 'How long a call waits for the file that a person was asked for. After that it is answered with the link, which lives as long as `links.ttl` says.',
+  },
+  elicitationRound: {
+    min: 0,
+    max: HOUR,
+    text: 'The same for one request of a client that is asked by a result and calls again (MCP 2026-07-28). It must be shorter than the time that the client gives a request.',
+  },
 };
 
 type Names = [keyof Limits, Row][];
@@ -201,7 +227,7 @@ export function limitsSchema() {
   return z.strictObject(Object.fromEntries(entries));
 }
 
-/** `servers.X.limits:`: no defaults, and nothing that belongs to the whole process. */
+/** `servers.X.limits:`: without defaults, and without the limits of the whole process. */
 export function serverLimitsSchema() {
   const entries = (Object.entries(LIMIT_ROWS) as Names)
     .filter(([, row]) => row.processWide === undefined)
@@ -223,7 +249,7 @@ function field(row: Row) {
   return row.kind === 'size' ? size(row) : count(row);
 }
 
-// A prefault is written as the file would write it, so that the reference shows `4MiB`, not 4194304.
+// A prefault has the file's spelling, so that the reference shows `4MiB`, not 4194304.
 function withDefault(row: Row, value: number) {
   if (row.kind === 'ratio') return ratio().default(value).describe(row.text);
   const schema = row.kind === 'size' ? size(row).prefault(formatSize(value)) : count(row).default(value);

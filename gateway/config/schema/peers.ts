@@ -2,7 +2,9 @@ import { z } from 'zod';
 import type { UploadTool } from '../../ports/file-slot.js';
 import type { AdapterList } from '../adapter-list.js';
 
-/** What every host lets a model call: some take no dots and slashes, and none takes more than 64 characters. */
+/**
+ * A tool name that every host lets a model call: some refuse dots and slashes, and none allows more than 64 characters.
+ */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 const toolName = () => z.string().regex(TOOL_NAME, { error: 'must be 1 to 64 of A-Z, a-z, 0-9, "_" and "-"' });
@@ -11,8 +13,8 @@ const DEFAULT_NAMES: Readonly<UploadTool> = { request: 'request_file_upload', li
 
 const off = z.literal('off');
 const EITHER = { error: 'must be off, or a map with "request" and "link"' };
-const REQUEST = 'Name of the tool that asks for an upload: it answers with a URL, a curl line and a handle.';
-const LINK = "Name of the tool that gives a fresh link to a file's handle.";
+const REQUEST = 'Name of the tool that starts an upload: it returns a URL, a curl command and a handle.';
+const LINK = "Name of the tool that issues a fresh link for a file's handle.";
 
 /** `uploadTool` */
 export function uploadToolSchema() {
@@ -23,7 +25,7 @@ export function uploadToolSchema() {
   return z.union([off, names], EITHER);
 }
 
-/** `servers.X.uploadTool`: what is left out is the top level's. */
+/** `servers.X.uploadTool`: omitted names come from the top level. */
 export function serverUploadToolSchema() {
   const names = z.strictObject({
     request: toolName().optional().describe(REQUEST),
@@ -32,7 +34,7 @@ export function serverUploadToolSchema() {
   return z.union([off, names], EITHER);
 }
 
-/** What a server's tools are called: its own names, where it gives any, else the top level's. */
+/** The names of Wharf's tools on a server: its own setting, otherwise that of the top level. */
 export function uploadToolOf(
   own: Partial<UploadTool> | 'off' | undefined,
   global: UploadTool | 'off',
@@ -46,9 +48,9 @@ export function uploadToolOf(
 export function handoffSchema() {
   const server = z.string().min(1);
   const rule = z.strictObject({
-    from: server.describe('Name of the server whose tool gave the file, or `"*"` for any.'),
-    to: server.describe('Name of the server whose tool is given it, or `"*"` for any.'),
-    allow: z.boolean().describe('Whether it may be.'),
+    from: server.describe('Name of the server whose tool returned the file, or `"*"` for any.'),
+    to: server.describe('Name of the server whose tool would receive it, or `"*"` for any.'),
+    allow: z.boolean().describe('Whether this is allowed.'),
   });
   return z.array(rule).max(1000);
 }
@@ -62,19 +64,16 @@ export function clientsSchema(dialects: AdapterList['dialects']) {
         .min(1)
         .max(256)
         .optional()
-        .describe('The `clientInfo.name` that a client sends, in which `*` stands for anything: `codex-*`.'),
-      principal: z
-        .string()
-        .min(1)
-        .max(256)
-        .optional()
-        .describe('The name of the caller, which is the name of its key in `auth.keys`.'),
+        .describe("The client's `clientInfo.name`; `*` matches any text: `codex-*`."),
+      principal: z.string().min(1).max(256).optional().describe('The name of the caller, as in `auth.keys`.'),
     })
     .refine((by) => by.name !== undefined || by.principal !== undefined, {
       error: 'must hold "name" or "principal", or both',
     });
   const profile = z.strictObject({
-    match: match.describe('Whom the entry is about. One of the two, or both; then both must fit.'),
+    match: match.describe(
+      'The clients of the entry. At least one of the two is required; if both are given, both must match.',
+    ),
     dialects: z
       .array(z.enum(dialects.map(({ name }) => name) as [string, ...string[]]))
       .min(1, { error: 'must name at least one dialect' })

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import type { AdapterList } from '../adapter-list.js';
-import type { ServerTransport } from '../config.js';
+import {
+  isTransportWord,
+  type ServerTransport,
+  TRANSPORT_NAMES,
+  type TransportName,
+  transportFacts,
+} from '../transports.js';
 import { origin, size } from './fields.js';
 import { serverLimitsSchema } from './limits.js';
 import { serverUploadToolSchema } from './peers.js';
@@ -13,7 +19,7 @@ const NAME_PATTERN = /^[a-z0-9-]{1,64}$/;
 const limits = () =>
   serverLimitsSchema().optional().describe('Limits of this server alone. They can only be lower than the global ones.');
 
-/** What every server may say beside how it is reached. */
+/** What every server may set besides how to reach it. */
 const common = () => ({
   limits: limits(),
   tools: toolsSchema(),
@@ -24,64 +30,64 @@ const common = () => ({
         .max(100)
         .default([])
         .describe(
-          'Origins (`http://minio:9000`) that addresses named by this server may have although they are private or plain ' +
-            "http. The server's own `url` needs no entry, public https addresses neither, and Wharf's own ports are refused " +
-            'in any case.',
+          'Origins (`http://minio:9000`) that this server may name in addresses although they are private or plain ' +
+            "http. The server's own `url` and public https addresses need no entry; Wharf's own ports are always " +
+            'refused.',
         ),
     })
     .optional()
-    .describe('Where this server may keep the files that it only names.'),
+    .describe('Where this server may keep files that its results only name.'),
   uploadTool: serverUploadToolSchema().optional().describe("This server's own `uploadTool`."),
 });
 
 const MIB = 1024 * 1024;
 
-/** The largest request an SDK server survives: over HTTP it answers 413, over stdio its process exits. */
-const accepts = (byDefault: '4MiB' | '10MiB') =>
-  size({ min: 1024, max: 2048 * MIB })
-    .prefault(byDefault)
-    .describe('Largest message this server takes. A longer one is refused before its first byte.');
+/** What a server's other keys are read as when no word names a transport: problems refer to it. */
+const DEFAULT = 'streamable-http';
 
-/** The three ways to write a server. Which one is meant shows in its keys, so that problems are told for that one. */
-export function serverSchemas(upstream: AdapterList['upstream']) {
-  const transport = (name: 'streamable-http' | 'legacy-sse') =>
-    z
-      .literal(name)
-      .describe('How the server speaks HTTP. Left out, Wharf asks it: Streamable HTTP first, then HTTP+SSE.');
-  return {
-    stdio: upstream.stdio.settings.safeExtend({ accepts: accepts('10MiB'), ...common() }),
-    'streamable-http': upstream['streamable-http'].settings.safeExtend({
-      transport: transport('streamable-http').optional(),
-      accepts: accepts('4MiB'),
-      ...common(),
-    }),
-    'legacy-sse': upstream['legacy-sse'].settings.safeExtend({
-      transport: transport('legacy-sse'),
-      accepts: accepts('4MiB'),
-      ...common(),
-    }),
-  };
+const accepts = (name: TransportName) =>
+  size({ min: 1024, max: 2048 * MIB })
+    .prefault(transportFacts(name).accepts)
+    .describe('Largest message that this server accepts. Wharf refuses a longer one before sending its first byte.');
+
+/** The member `transport` of a server; absent where a command shows the transport. */
+function transport(name: TransportName): { transport?: z.ZodType } {
+  if (!isTransportWord(name)) return {};
+  const word = z
+    .literal(name)
+    .describe("The server's transport. Default: Wharf tries Streamable HTTP first, then HTTP+SSE.");
+  return { transport: name === DEFAULT ? word.optional() : word };
 }
 
-export type ServerSchemas = ReturnType<typeof serverSchemas>;
+/** One way to write a server for each transport. */
+export type ServerSchemas = Readonly<Record<TransportName, z.ZodObject>>;
 
-/** The schema that a server as written is to be judged by. */
-export function schemaFor(server: unknown): { name: keyof ServerSchemas; transport: ServerTransport } {
+/** The ways to write a server. Its keys show which one is meant, so that problems refer to that one. */
+export function serverSchemas(upstream: AdapterList['upstream']): ServerSchemas {
+  const schemas = TRANSPORT_NAMES.map((name) => [
+    name,
+    upstream[name].settings.safeExtend({ ...transport(name), accepts: accepts(name), ...common() }),
+  ]);
+  return Object.fromEntries(schemas) as ServerSchemas;
+}
+
+/** The schema that applies to a server as written. */
+export function schemaFor(server: unknown): { name: TransportName; transport: ServerTransport } {
   const written: Record<string, unknown> = typeof server === 'object' && server !== null ? { ...server } : {};
   if (Object.hasOwn(written, 'command')) return { name: 'stdio', transport: 'stdio' };
-  if (written.transport === 'legacy-sse') return { name: 'legacy-sse', transport: 'legacy-sse' };
-  return { name: 'streamable-http', transport: written.transport === undefined ? 'probed' : 'streamable-http' };
+  if (written.transport === undefined) return { name: DEFAULT, transport: 'probed' };
+  const name = isTransportWord(written.transport) ? written.transport : DEFAULT;
+  return { name, transport: name };
 }
 
-/** Why a server cannot have this name, or undefined when it can. */
+/** Why a server cannot have this name; undefined when it can. */
 export function nameProblem(name: string): string | undefined {
   if (!NAME_PATTERN.test(name)) return 'is not a server name: 1 to 64 of a-z, 0-9 and "-"';
   if (RESERVED_NAMES.includes(name)) return `is a path of Wharf's own; choose another name`;
   return undefined;
 }
 
-/** `servers:` as one schema, for the reference. Parsing goes server by server. */
+/** `servers:` as one schema, for the reference. Parsing handles each server separately. */
 export function serversSchema(schemas: ServerSchemas) {
-  const union = z.union([schemas['streamable-http'], schemas['legacy-sse'], schemas.stdio]);
-  return z.record(z.string().regex(NAME_PATTERN), union);
+  return z.record(z.string().regex(NAME_PATTERN), z.union(TRANSPORT_NAMES.map((name) => schemas[name])));
 }

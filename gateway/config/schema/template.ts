@@ -1,9 +1,9 @@
+import { PLACEHOLDERS, placeholdersOf } from '../../encodings.js';
 import { nearest } from '../problems.js';
 
-/** What brings the file into an object; without one of them the server would never see it. */
-const CONTENT = ['base64', 'base64url', 'hex', 'dataUri', 'text', 'url', 'handle'];
-/** What `files/encode` replaces. */
-export const PLACEHOLDERS = [...CONTENT, 'mime', 'name', 'size', 'sha256'];
+/** Placeholders that bring the file into an object; without one of them the server would never see it. */
+const CONTENT: readonly string[] = [...placeholdersOf('content'), ...placeholdersOf('link')];
+const NAMES = Object.keys(PLACEHOLDERS);
 
 /** Why a value cannot be the template of an `object` argument; undefined when it can. */
 export function templateProblem(template: unknown): string | undefined {
@@ -18,17 +18,17 @@ export function templateProblem(template: unknown): string | undefined {
   return `must hold the file: one of ${listed(CONTENT)}`;
 }
 
-/** Only a whole text is replaced, so that a text with a mistyped one, or with one inside, would reach the server. */
+/** Only a whole text is replaced, so a mistyped placeholder, or one inside a text, would reach the server. */
 function textProblem(text: string): string | undefined {
   if (text.startsWith('$$')) return undefined;
   const word = /^\$(\w+)$/.exec(text)?.[1];
   if (word === undefined) {
-    const inner = PLACEHOLDERS.find((name) => new RegExp(`\\$${name}\\b`).test(text));
+    const inner = NAMES.find((name) => new RegExp(`\\$${name}\\b`).test(text));
     return inner && `holds $${inner} inside another string, where it stands for nothing; it must be a string by itself`;
   }
-  if (PLACEHOLDERS.includes(word)) return undefined;
-  const near = nearest(word, PLACEHOLDERS);
-  const hint = near === undefined ? `known are ${listed(PLACEHOLDERS)}` : `did you mean $${near}?`;
+  if (NAMES.includes(word)) return undefined;
+  const near = nearest(word, NAMES);
+  const hint = near === undefined ? `known are ${listed(NAMES)}` : `did you mean $${near}?`;
   return `holds ${text}, which stands for nothing; ${hint} ($${text} is the string itself)`;
 }
 
@@ -36,7 +36,7 @@ function listed(names: readonly string[]): string {
   return names.map((name) => `$${name}`).join(', ');
 }
 
-/** Gathers the texts of a JSON value; YAML can also spell numbers that JSON has not. */
+/** Gathers the texts of a JSON value. YAML can also spell numbers that JSON cannot. */
 function collect(value: unknown, texts: string[]): string | undefined {
   if (typeof value === 'string') texts.push(value);
   if (typeof value === 'number' && !Number.isFinite(value)) return 'must be JSON, which has no such number';

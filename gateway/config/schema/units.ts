@@ -1,18 +1,18 @@
-/** How sizes and times are spelled in the config: `32KiB`, `100MB`, `1.5GiB`, plain bytes; `500ms`, `15m`, `24h`. */
+/** The config's spelling of sizes and times: `32KiB`, `100MB`, `1.5GiB`, plain bytes; `500ms`, `15m`, `24h`. */
 
 const SIZE_UNITS = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 } as const;
 const TIME_UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Units are case-sensitive: `mb` could be meant as megabit or as MB, and `KB` as 1000 or 1024. */
+/** Units are case-sensitive: `mb` could mean megabit or MB, and `KB` 1000 or 1024. */
 export const SIZE_PATTERN = /^(\d{1,16}(?:\.\d{1,6})?) ?(B|kB|MB|GB|KiB|MiB|GiB)?$/;
 export const TIME_PATTERN = /^(\d{1,16}(?:\.\d{1,6})?) ?(ms|s|m|h|d)$/;
 
-/** Bytes, or undefined for what is not a size or not a whole number of bytes. */
+/** Bytes; undefined for an invalid size or a fraction of a byte. */
 export function parseSize(text: string): number | undefined {
   return parse(text, SIZE_PATTERN, SIZE_UNITS, 'B');
 }
 
-/** Milliseconds, or undefined for what is not a time or not a whole number of milliseconds. */
+/** Milliseconds; undefined for an invalid time or a fraction of a millisecond. */
 export function parseTime(text: string): number | undefined {
   return parse(text, TIME_PATTERN, TIME_UNITS, 'ms');
 }

@@ -11,7 +11,7 @@ const ZERO = 0x30;
 /** Characters of `,255`. */
 const LENGTHS = Uint8Array.from({ length: 256 }, (_, byte) => `,${byte}`.length);
 
-/** `[0,1,2,253,254,255]`. The first reading measures it. */
+/** `[0,1,2,253,254,255]`. Reads the file once beforehand, to measure it. */
 export const bytes: Encoder = {
   room: (size) => BRACKETS + Math.max(0, LONGEST * size - 1),
   async encode(file) {
@@ -38,7 +38,7 @@ function numbersLength(chunk: Buffer): number {
   return length;
 }
 
-/** Indexed loops and digits by division: with an iterator and a table of texts this takes four times as long. */
+/** Indexed loops and digits by division: an iterator and a table of texts take four times as long. */
 function write(chunk: Buffer): Buffer {
   const out = Buffer.allocUnsafe(numbersLength(chunk));
   let at = 0;

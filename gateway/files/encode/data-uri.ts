@@ -12,7 +12,7 @@ export const dataUri: Encoder = {
 
 /** `"data:application/octet-stream;name=x.bin;base64,AAEC/f7/"` */
 export const dataUriNamed: Encoder = {
-  // a byte of a name becomes three characters at most
+  // a byte of a name becomes at most three characters
   room: (size) => frame('', `;${nameParameter('')}`).length + MAX_MEDIA_TYPE + 3 * MAX_NAME_BYTES + encodedLength(size),
   encode(file) {
     const name = file.hasName === false ? '' : nameOfSource(file);
@@ -28,12 +28,12 @@ function encode(file: FileSource, parameters: string): EncodedValue {
   };
 }
 
-/** All but the data. Every character is printable ASCII that JSON leaves alone. */
+/** The text around the data. Every character is printable ASCII that JSON does not escape. */
 function frame(mimeType: string, parameters: string): string {
   return `"data:${mimeType}${parameters};base64,"`;
 }
 
-/** `encodeURIComponent` leaves `!'()*`, which RFC 3986 reserves: a parser may end the name there. */
+/** `encodeURIComponent` does not escape `!'()*`, which RFC 3986 reserves: a parser may end the name there. */
 export function nameParameter(name: string): string {
   const encoded = encodeURIComponent(name).replaceAll(
     /[!'()*]/g,

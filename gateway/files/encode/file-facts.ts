@@ -11,7 +11,9 @@ export const SHA256_HEX = 64;
 
 export { MAX_NAME_BYTES };
 
-/** Type and subtype: parameters, or whatever else a peer wrote there, would be read as part of what follows. */
+/**
+ * Type and subtype only: parameters, or anything else that a peer wrote there, would be read as part of what follows.
+ */
 export function mediaTypeOfSource(file: FileSource): string {
   return parseMediaType(file.mimeType)?.essence ?? OCTET_STREAM;
 }
@@ -21,7 +23,7 @@ export function nameOfSource(file: FileSource): string {
   return cleanFileName(file.name, '');
 }
 
-/** SHA-256 in hexadecimal, as `sha256sum` prints it. */
+/** SHA-256 in hexadecimal, in the spelling of `sha256sum`. */
 export async function sha256Of(file: FileSource): Promise<string> {
   if (file.digest !== undefined) return Buffer.from(file.digest, 'base64url').toString('hex');
   const hash = createHash('sha256');

@@ -2,7 +2,7 @@ import type { Encoder, FileSource } from './encoder.js';
 import { QUOTE, QUOTES } from './json-text.js';
 import { wholeFile } from './whole-file.js';
 
-/** Bytes turned in one go: a string of 128 KiB or more goes to V8's large-object space and is slower. */
+/** Bytes encoded in one go: a string of 128 KiB or more goes to V8's large-object space and is slower. */
 const SLICE = 48 * 1024;
 
 const lengthOf = (size: number) => 2 * size + QUOTES;

@@ -1,4 +1,4 @@
-/** A string, or any other value, as the bytes of its JSON. */
+/** The JSON bytes of a scalar. */
 export function jsonBytes(value: string | number | boolean | null): Buffer {
   return Buffer.from(JSON.stringify(value));
 }

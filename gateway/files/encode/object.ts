@@ -1,3 +1,4 @@
+import type { Placeholder } from '../../encodings.js';
 import type { JsonValue } from '../../ports/json.js';
 import { base64, base64url } from './base64.js';
 import { dataUri } from './data-uri.js';
@@ -8,11 +9,11 @@ import { jsonBytes, QUOTES } from './json-text.js';
 import { ready } from './ready.js';
 import { text } from './text.js';
 
-/** `$size` of the largest file there can be. */
+/** Digits of `$size` for the largest possible file. */
 const MAX_SIZE_DIGITS = String(Number.MAX_SAFE_INTEGER).length;
 
-/** What a string of a template stands for. */
-const PLACEHOLDERS: Readonly<Record<string, Encoder>> = {
+/** The encoder of each placeholder. */
+const PLACEHOLDERS: Readonly<Record<`$${Placeholder}`, Encoder>> = {
   $base64: base64,
   $base64url: base64url,
   $hex: hex,
@@ -27,8 +28,8 @@ const PLACEHOLDERS: Readonly<Record<string, Encoder>> = {
 };
 
 /**
- * The template's JSON, where each string that is exactly a placeholder becomes what it stands for; `$size` is a number.
- * A string that begins with `$$` loses one `$`. Every other string, and every key, is as it stands there.
+ * The template's JSON. A string that is exactly a placeholder is replaced; `$size` becomes a number. A string that
+ * begins with `$$` loses one `$`. Every other string, and every key, stays.
  */
 export const object: Encoder = {
   room: (size, parts) => encodersOf(templateOf(parts)).reduce((sum, part) => sum + part.room(size, parts), 0),
@@ -47,10 +48,10 @@ function templateOf({ template }: EncodingParts): JsonValue {
   return template;
 }
 
-/** The template in document order: text that stays, and placeholders. */
+/** The template in document order: constant text and placeholders. */
 function encodersOf(template: JsonValue): Encoder[] {
   if (typeof template === 'string') {
-    if (Object.hasOwn(PLACEHOLDERS, template)) return [PLACEHOLDERS[template] as Encoder];
+    if (Object.hasOwn(PLACEHOLDERS, template)) return [PLACEHOLDERS[template as `$${Placeholder}`]];
     return [literal(JSON.stringify(template.startsWith('$$') ? template.slice(1) : template))];
   }
   if (Array.isArray(template)) {
@@ -77,7 +78,7 @@ function literal(json: string): Encoder {
   return { room: () => piece.length, encode: () => ({ length: piece.length, pieces: [piece] }) };
 }
 
-/** Something known of the file. @param most bytes of its JSON */
+/** A fact about the file. @param most largest length of its JSON, in bytes */
 function fact(get: (file: FileSource) => string | number | Promise<string>, most: number): Encoder {
   return {
     room: () => most,

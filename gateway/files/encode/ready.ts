@@ -1,10 +1,10 @@
 import type { Encoder } from './encoder.js';
 import { jsonBytes } from './json-text.js';
 
-/** Allowed for an address or path that is not known yet: presigned URLs have up to 2 KiB, paths up to 4 KiB. */
+/** Room for an address or path that is not known yet: presigned URLs have up to 2 KiB, paths up to 4 KiB. */
 export const LONGEST_READY = 8 * 1024;
 
-/** A string that somebody else made: `httpsUrl`, `localPath`, `fileUri`. */
+/** A string that was made elsewhere: `httpsUrl`, `localPath`, `fileUri`. */
 export const ready: Encoder = {
   room: (_size, { value }) => (value === undefined ? LONGEST_READY : jsonBytes(value).length),
   encode(_file, { value, path }) {

@@ -15,7 +15,7 @@ const SHORT: Readonly<Record<string, string>> = {
   '\\': '\\',
 };
 
-/** What follows the backslash, for the bytes that JSON wants escaped. */
+/** The characters after the backslash, for the bytes that JSON escapes. */
 const ESCAPES: (Buffer | undefined)[] = Array.from({ length: 256 }, (_, byte) => {
   const short = SHORT[String.fromCharCode(byte)];
   if (short !== undefined) return Buffer.from(short);
@@ -23,9 +23,9 @@ const ESCAPES: (Buffer | undefined)[] = Array.from({ length: 256 }, (_, byte) =>
 });
 const LENGTHS = Uint8Array.from(ESCAPES, (rest) => (rest === undefined ? 1 : 1 + rest.length));
 
-/** The file as a JSON string, a byte order mark and all. The first reading checks and measures it. */
+/** The file as a JSON string, including a byte order mark. A first reading checks and measures it. */
 export const text: Encoder = {
-  // at worst six times as many, of control characters; what it really takes is known before the first byte is sent
+  // control characters may take six times as much; the exact length is known before the first byte is sent
   room: (size) => size + QUOTES,
   async encode(file, { path }) {
     const check = new Utf8Check();
@@ -53,7 +53,7 @@ function escapedLength(chunk: Buffer): number {
   return length;
 }
 
-/** Bytes above ASCII stand for themselves, so a character may be cut in two. */
+/** Bytes above ASCII are literal, so a chunk may end inside a character. */
 function escapeBytes(chunk: Buffer): Buffer {
   const length = escapedLength(chunk);
   if (length === chunk.length) return chunk;
@@ -71,7 +71,7 @@ function escapeBytes(chunk: Buffer): Buffer {
   return out;
 }
 
-/** UTF-8 in any pieces. */
+/** Checks UTF-8 in pieces of any size. */
 class Utf8Check {
   /** The beginning of a character that the last piece cut in two. */
   #rest: Buffer = Buffer.alloc(0);
@@ -84,13 +84,13 @@ class Utf8Check {
   push(chunk: Buffer): boolean {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const end = bytes.length - unfinished(bytes);
-    // a copy: the chunk may be its owner's again
+    // a copy: the caller may reuse the chunk
     this.#rest = Buffer.from(bytes.subarray(end));
     return isUtf8(bytes.subarray(0, end));
   }
 }
 
-/** Bytes at the end that begin a character and do not complete it: 0 to 3. */
+/** Length of the incomplete character at the end, in bytes: 0 to 3. */
 function unfinished(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] as number;

@@ -1,13 +1,13 @@
 import { GatewayError } from '../../errors.js';
 import type { FileSource } from './encoder.js';
 
-/** Most bytes handled in one go, so that no piece of JSON grows with what a store hands over at once. */
+/** Most bytes handled in one go, so that the pieces of JSON do not grow with the store's chunks. */
 const MAX_CHUNK = 288 * 1024;
 
 /**
  * Every byte of a file, in chunks that are not empty.
- * @throws GatewayError `file_gone` when they are not as many as its record says, before one too many is given: a length
- * has been promised
+ * @throws GatewayError `file_gone` when their number differs from the record's; before it yields one byte too many,
+ * because a length has been promised
  */
 export async function* wholeFile(file: FileSource): AsyncGenerator<Buffer, void, undefined> {
   let size = 0;

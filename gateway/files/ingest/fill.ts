@@ -2,12 +2,14 @@ import { type Ingest, MAX_PIECE } from './ingest.js';
 
 /**
  * Moves bytes into the store, at the store's pace.
- * @param check told of the size that the file has with each chunk, before it is taken; may refuse it
+ * @param check called with the file's new size before each chunk is taken; may throw to refuse it
+ * @param stored waited for whenever a part has been sent
  */
 export async function fill(
   ingest: Ingest,
   bytes: AsyncIterable<Buffer>,
   check: (size: number) => void = () => undefined,
+  stored: () => Promise<void> | undefined = () => undefined,
 ): Promise<void> {
   for await (const chunk of bytes) {
     check(ingest.size + chunk.length);
@@ -17,7 +19,9 @@ export async function fill(
       const piece = chunk.subarray(at, at + MAX_PIECE);
       piece.copy(ingest.buffer, ingest.offset);
       ingest.take(piece.length);
-      if (ingest.pressure) await ingest.pressure;
+      if (!ingest.pressure) continue;
+      await ingest.pressure;
+      await stored();
     }
   }
 }

@@ -6,17 +6,18 @@ import type { ObjectStore, ObjectWriter } from '../../ports/object-store.js';
 import type { Owner } from '../../ports/owner.js';
 import type { CleanUps } from '../clean-ups.js';
 import { newFileId, objectKey } from '../handle.js';
+import { SNIFF_BYTES } from '../names/media-type.js';
 import type { PartBuffers } from './part-buffers.js';
 import { PartLease } from './part-lease.js';
 import type { Quieting, QuietWatch } from './quiet-watch.js';
 
-/** How much of a file's beginning is kept for media type sniffing. */
-const HEAD_BYTES = 4100;
-
 /** Most bytes that one `take` call may add, so that they fit behind a full part. */
 export const MAX_PIECE = 48 * 1024;
 
-/** Bytes of a part that are kept beside part memory while no more come. A part that is fuller keeps its place. */
+/**
+ * Most bytes of an unfinished part that are set aside outside part memory while no more arrive. A fuller part keeps its
+ * buffer.
+ */
 const MOST_ASIDE = 64 * 1024;
 
 const NO_BYTES = Buffer.alloc(0);
@@ -25,13 +26,13 @@ export interface IngestDeps {
   objects: ObjectStore;
   budget: PartBudget;
   buffers: PartBuffers;
-  /** Counts what is put aside. */
+  /** Counts the bytes set aside. */
   held: HeldBudget;
   quiet: QuietWatch;
   cleanUps: CleanUps;
 }
 
-/** What is known of a file once all its bytes are stored. */
+/** Facts about a file once all its bytes are stored. */
 export interface Stored {
   id: string;
   key: string;
@@ -43,11 +44,11 @@ export interface Stored {
 }
 
 /**
- * One file on its way into the object store, part by part, with one part in memory. Whoever feeds it:
- * 1. waits for `begin()` whenever bytes have come: it reserves the part's memory, which goes back while none come;
- * 2. puts bytes into `buffer` at `offset` and says how many through `take`;
- * 3. waits for `pressure` whenever it is set, which stops the source while a part is being sent;
- * 4. calls `seal()` for size and digest, then `commit()` to keep the file or `abort()` to leave no trace of it.
+ * One file on its way into the object store, part by part, with one part in memory. Its caller:
+ * 1. awaits `begin()` when bytes have arrived: this reserves the part's memory, which is released while none arrive;
+ * 2. writes bytes into `buffer` at `offset` and reports their number through `take`;
+ * 3. awaits `pressure` while it is set, which stops the source while a part is being sent;
+ * 4. calls `seal()` for size and digest, then `commit()` to keep the file or `abort()` to remove every trace of it.
  */
 export class Ingest implements Quieting {
   readonly #deps: IngestDeps;
@@ -55,11 +56,11 @@ export class Ingest implements Quieting {
   readonly #signal: AbortSignal;
   readonly #limit: { name: string; bytes: number; path: string };
   readonly #hash: Hash = createHash('sha256');
-  /** Undefined while the part's memory is given back. */
+  /** Undefined while the part's memory is released. */
   #lease: PartLease | undefined;
-  /** The lease is granted, and the buffer holds what has come of the part. */
+  /** True when the lease is granted and the buffer holds the part's bytes. */
   #isReady = false;
-  /** What has come of the part, while it has no buffer. */
+  /** The part's bytes while it has no buffer. */
   #aside: Buffer = NO_BYTES;
   #hasMoved = false;
   #filled = 0;
@@ -75,10 +76,10 @@ export class Ingest implements Quieting {
   readonly key: string;
 
   /**
-   * @param owner whose share of `limits.partMemory` the part is
-   * @param limit the file size limit, its config name, and where the file stands, for the error
-   * @param place id and object key, where the id exists before the bytes do
-   * @param lease the part's memory, where it has been reserved already
+   * @param owner the owner whose share of `limits.partMemory` the part takes
+   * @param limit the file size limit, its config name and the file's place, for the error
+   * @param place id and object key, if the id exists before the bytes
+   * @param lease the part's memory, if it has been reserved already
    */
   constructor(
     deps: IngestDeps,
@@ -94,7 +95,7 @@ export class Ingest implements Quieting {
     this.#limit = limit;
     this.#signal = signal;
     this.id = place?.id ?? newFileId();
-    // nothing a peer sent is ever part of a key
+    // a key never contains anything that a peer sent
     this.key = place?.key ?? objectKey(this.id);
   }
 
@@ -113,7 +114,7 @@ export class Ingest implements Quieting {
     return this.#pressure;
   }
 
-  /** Where the next bytes go: `buffer[offset…]` has room for at least MAX_PIECE + 3 bytes. */
+  /** The next bytes go to `buffer[offset…]`, which has room for at least MAX_PIECE + 3 bytes. */
   get buffer(): Buffer {
     if (!this.#lease || !this.#isReady) throw new Error('a part buffer used before it was granted, or after its end');
     return this.#lease.buffer;
@@ -124,7 +125,7 @@ export class Ingest implements Quieting {
   }
 
   /**
-   * Reserves the part's memory unless it has it; `undefined` when that needs no waiting.
+   * Reserves the part's memory unless it has it; `undefined` when there is nothing to wait for.
    * @throws GatewayError `part_memory_full`
    */
   begin(): Promise<void> | undefined {
@@ -143,7 +144,7 @@ export class Ingest implements Quieting {
     return moved;
   }
 
-  /** Puts the little that has come of the part aside, and lets others have its memory. */
+  /** Sets a small unfinished part aside and releases its buffer for others. */
   rest(): void {
     if (!this.#isReady || this.#pressure || this.#filled > MOST_ASIDE) return;
     try {
@@ -178,16 +179,16 @@ export class Ingest implements Quieting {
   }
 
   /**
-   * `bytes` more have been put at `offset`.
-   * @throws GatewayError `file_too_large`, or whatever the store failed with on an earlier part
+   * Counts `bytes` that were written at `offset`.
+   * @throws GatewayError `file_too_large`, or the store's error on an earlier part
    */
   take(bytes: number): void {
     if (this.#failure) throw this.#failure;
     if (bytes === 0) return;
     const part = this.buffer;
     const fresh = part.subarray(this.#filled, this.#filled + bytes);
-    if (this.#head.length < HEAD_BYTES)
-      this.#head = Buffer.concat([this.#head, fresh.subarray(0, HEAD_BYTES - this.#head.length)]);
+    if (this.#head.length < SNIFF_BYTES)
+      this.#head = Buffer.concat([this.#head, fresh.subarray(0, SNIFF_BYTES - this.#head.length)]);
     this.#hash.update(fresh);
     this.#filled += bytes;
     this.#size += bytes;
@@ -200,7 +201,7 @@ export class Ingest implements Quieting {
         actual: this.#size,
       });
     }
-    // A part is sent only when a byte beyond it exists, so that a file of exactly one part is one PutObject.
+    // A part is sent only once a byte beyond it exists, so that a file of exactly one part is one PutObject.
     if (this.#filled > this.#deps.buffers.partSize) this.#pressure ??= this.#sendPart();
   }
 
@@ -218,15 +219,15 @@ export class Ingest implements Quieting {
     this.#pressure = undefined;
   }
 
-  /** Ends the bytes and gives the digest; the last part is still to be sent by `commit`. */
+  /** Ends the bytes and returns the digest; `commit` sends the last part. */
   seal(): { size: number; digest: string } {
     this.#digest ??= this.#hash.digest('base64url');
     return { size: this.#size, digest: this.#digest };
   }
 
   /**
-   * Sends the last part and makes the object readable. Frees the part's memory whatever happens.
-   * @throws what the store failed with; what is left in it then is removed meanwhile
+   * Sends the last part and makes the object readable. Releases the part's memory in every case.
+   * @throws the store's error; what is left in the store is then removed in the background
    */
   async commit(): Promise<Stored> {
     const { digest } = this.seal();
@@ -247,7 +248,7 @@ export class Ingest implements Quieting {
     }
   }
 
-  /** Leaves nothing of the file in the store: what there is of it is removed from now on. */
+  /** Removes the file from the store, in the background. */
   abort(): void {
     if (this.#isOver) return;
     if (!this.#pressure) {
@@ -255,7 +256,7 @@ export class Ingest implements Quieting {
       this.#end();
       return;
     }
-    // the part that is being sent is the buffer: it is others' only when that is over
+    // the buffer is being sent: release it only afterwards
     const sent = this.#pressure.then(() => this.#end());
     this.#removeTraces(sent);
   }

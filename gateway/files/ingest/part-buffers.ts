@@ -4,13 +4,13 @@ const SLACK = 64 * 1024;
 /** Buffers kept for reuse while nothing is stored; more would only raise the idle memory. */
 const KEPT = 2;
 
-/** Milliseconds after which the buffers of a busy time are let go. */
+/** Milliseconds after which the buffers of a busy time are released. */
 const IDLE_MS = 10_000;
 
 /**
- * Hands out part buffers and takes them back: allocating 5 MiB for each file would cost a page fault per 4 KiB. And as
- * long as files are being stored none is let go, for the collector takes its time: meanwhile the bytes would be both in
- * `limits.partMemory` and beyond it.
+ * Hands out part buffers and takes them back. Allocating 5 MiB for each file would cost a page fault per 4 KiB. While
+ * files are being stored, no buffer is released: until the garbage collector runs, its bytes would count in
+ * `limits.partMemory` for the next buffer and still use memory beyond it.
  */
 export class PartBuffers {
   readonly partSize: number;

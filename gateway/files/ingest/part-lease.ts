@@ -2,7 +2,7 @@ import type { PartBudget } from '../../budget/parts.js';
 import type { Owner } from '../../ports/owner.js';
 import type { PartBuffers } from './part-buffers.js';
 
-/** The right to one part buffer: reserved in `limits.partMemory`, then used or not, then given back. */
+/** The right to one part buffer: reserved in `limits.partMemory`, perhaps used, then released. */
 export class PartLease {
   readonly #budget: PartBudget;
   readonly #buffers: PartBuffers;
@@ -20,7 +20,7 @@ export class PartLease {
   }
 
   /**
-   * `undefined` when it is granted, now or earlier; asked again while it waits, it gives the same promise.
+   * `undefined` when granted, now or earlier; while waiting, each call returns the same promise.
    * @throws GatewayError `part_memory_full`
    */
   reserve(): Promise<void> | undefined {
@@ -31,14 +31,14 @@ export class PartLease {
     return this.#wait;
   }
 
-  /** The part's memory, which is taken when it is first asked for. */
+  /** The part's memory, allocated on first use. */
   get buffer(): Buffer {
     if (this.#state !== 'granted') throw new Error('a part buffer used before it was granted, or after its end');
     this.#buffer ??= this.#buffers.take();
     return this.#buffer;
   }
 
-  /** Gives back what it has; what it still waits for it gives back as soon as it comes. */
+  /** Releases the buffer now, or on arrival if the lease is still queued. */
   free(): void {
     const { partSize } = this.#buffers;
     if (this.#buffer) this.#buffers.giveBack(this.#buffer);

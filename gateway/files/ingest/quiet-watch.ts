@@ -1,15 +1,15 @@
-/** How often it is looked whether bytes still come. */
+/** Interval between two checks for silence. */
 const LOOK_MS = 1000;
 
-/** Whatever holds memory while bytes come, and can give it back when none do. */
+/** Holds memory while bytes arrive, and can release it when they do not. */
 export interface Quieting {
-  /** Bytes have come since this was last asked. */
+  /** True when bytes have arrived since the last call. */
   hasMoved(): boolean;
-  /** Gives back what it can. */
+  /** Releases what it can. */
   rest(): void;
 }
 
-/** Looks after all files under way with one timer: a part's memory is not for whoever sends nothing. */
+/** Watches all files under way with one timer: a peer that sends nothing must not keep a part's memory. */
 export class QuietWatch {
   readonly #watched = new Set<Quieting>();
   #timer: NodeJS.Timeout | undefined;

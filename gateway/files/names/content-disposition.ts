@@ -3,14 +3,14 @@ import { cleanFileName } from './file-name.js';
 
 /**
  * The Content-Disposition that makes a browser save a file under `name` instead of showing it: ASCII only, with
- * `filename*` of RFC 8187 where the name needs it. Never throws: the name is cleaned once more, so a record of any
- * age or origin gives a valid header.
+ * `filename*` of RFC 8187 if the name needs it. Never throws: it cleans the name again, so a record of any age or
+ * origin gives a valid header.
  */
 export function attachment(name: string): string {
   return create(cleanFileName(name), { type: 'attachment' });
 }
 
-/** The file name in such a header, as a peer wrote it: not clean. */
+/** The file name in a Content-Disposition header as the peer wrote it: not clean. */
 export function nameIn(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   try {

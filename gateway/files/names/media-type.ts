@@ -4,13 +4,13 @@ import { textHint } from './text-hint.js';
 
 export const OCTET_STREAM = 'application/octet-stream';
 
-/** How many of a file's first bytes `sniff` looks at; more are ignored. file-type asks for 4100. */
+/** How many of a file's first bytes `sniff` reads; more are ignored. file-type asks for 4100. */
 export const SNIFF_BYTES = 4100;
 
 /**
- * Guesses a file's type from its first bytes. A hint for names, previews and for catching a wrong declaration; it
+ * Guesses a file's type from its first bytes. This is a hint for names, previews and catching a wrong declaration. It
  * proves nothing, because one file can be valid in several types.
- * @returns undefined for bytes of no known type. Never rejects.
+ * @returns undefined for bytes of an unknown type. Never rejects.
  */
 export async function sniff(first: Buffer): Promise<Sniffed | undefined> {
   const head = first.subarray(0, SNIFF_BYTES);
@@ -18,9 +18,9 @@ export async function sniff(first: Buffer): Promise<Sniffed | undefined> {
   try {
     found = await fileTypeFromBuffer(head);
   } catch {
-    // A damaged container must not cost the file: the bytes are delivered whatever they are.
+    // A damaged container must not lose the file: its bytes are delivered whatever they are.
   }
-  // file-type calls every XML document application/xml; whether it is SVG or XHTML matters for what may be served.
+  // file-type calls every XML document application/xml, but serving safely requires telling SVG and XHTML apart.
   if (found === undefined || found.mime === 'application/xml')
     return textHint(head, first.length <= SNIFF_BYTES) ?? found;
   return { mime: found.mime.toLowerCase().split(';', 1)[0] ?? OCTET_STREAM, ext: found.ext };
@@ -31,12 +31,12 @@ const ESSENCE = /^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}\/[A-Za-z0-9][A-Za-z0-9!
 /** RFC 9110 §5.6.6: a token, `=`, and a token or a quoted string. */
 const PARAMETER =
   /[ \t]*;[ \t]*([\w!#$%&'*+.^`|~-]{1,127})=([\w!#$%&'*+.^`|~-]{1,127}|"(?:[ !#-[\]-~]|\\[ -~]){0,255}")/y;
-/** Parameters beyond this are no description of a file any more. */
+/** A longer list of parameters does not describe a file. */
 const MAX_LENGTH = 512;
 
 /**
  * The essence (`type/subtype`, lower case) and charset of a declared media type.
- * @returns undefined for what RFC 6838 and RFC 9110 do not allow, so that nothing else of it is ever repeated
+ * @returns undefined for anything that RFC 6838 and RFC 9110 do not allow, which must not be repeated
  */
 export function parseMediaType(declared: string): { essence: string; charset?: string } | undefined {
   if (declared.length > MAX_LENGTH) return undefined;
@@ -70,8 +70,8 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The type a file is recorded and announced under (essence only). What was declared stands unless the bytes plainly
- * contradict it: an image, audio, video or PDF signature under another declaration, or text declared as media.
+ * The type that a file is recorded and announced under (essence only): the declared one, unless the bytes plainly
+ * contradict it, as an image, audio, video or PDF signature under another declaration does, or text declared as media.
  */
 export function mediaTypeOf(declared: string | undefined, sniffed: Sniffed | undefined): string {
   const parsed = declared === undefined ? undefined : parseMediaType(declared)?.essence;
@@ -80,7 +80,7 @@ export function mediaTypeOf(declared: string | undefined, sniffed: Sniffed | und
   if (sniffed === undefined || sniffed.mime === said) return said;
   const saidKind = kindOf(said);
   const seenKind = kindOf(sniffed.mime);
-  // audio/mp4 and video/mp4 (ogg, webm) share one signature, so there the declaration knows better.
+  // audio/mp4 and video/mp4 (ogg, webm) share one signature, so the declaration decides.
   if (seenKind === 'image' || seenKind === 'pdf') return sniffed.mime;
   if (seenKind === 'time-based') return saidKind === 'time-based' ? said : sniffed.mime;
   if (seenKind === 'text' && (saidKind === 'image' || saidKind === 'time-based' || saidKind === 'pdf'))
@@ -88,7 +88,7 @@ export function mediaTypeOf(declared: string | undefined, sniffed: Sniffed | und
   return said;
 }
 
-/** Types whose first bytes nobody mistakes: a file without them is none. */
+/** True for types with unmistakable first bytes: a file without those is of another type. */
 export function showsInBytes(mime: string): boolean {
   const kind = kindOf(mime);
   return kind === 'image' || kind === 'time-based' || kind === 'pdf';
@@ -104,7 +104,7 @@ function kindOf(mime: string): Kind {
   return top === 'image' || top === 'text' ? top : 'other';
 }
 
-/** Text types a browser shows as they are. Any other text type could be one it runs or applies. */
+/** Text types that a browser only displays. Any other text type could be one it runs or applies. */
 const PLAIN_TEXT = new Set([
   'text/plain',
   'text/csv',
@@ -113,10 +113,10 @@ const PLAIN_TEXT = new Set([
   'text/calendar',
   'text/vcard',
 ]);
-/** Types outside `text/` in which a browser runs script, or which carry other parts with types of their own. */
+/** Types outside `text/` in which a browser runs script, or that contain parts with types of their own. */
 const ACTIVE =
   /^(?:multipart|message|x-[^/]*)\/|[/+](?:xml|html|xhtml|mhtml)\b|script|\bwasm\b|shockwave|mathml|svg|x-mimearchive|java|hta$/;
-/** Charsets in which ASCII bytes are ASCII. UTF-7 is not: there `+ADw-` is `<`. */
+/** Charsets in which ASCII bytes are ASCII. UTF-7 is not one: there `+ADw-` is `<`. */
 const CHARSETS = new Set([
   'utf-8',
   'us-ascii',
@@ -130,10 +130,10 @@ const CHARSETS = new Set([
 ]);
 
 /**
- * The Content-Type a file may be served with: never a type in which a browser runs script (HTML, SVG, XML,
+ * The Content-Type that a file may be served with: never a type in which a browser runs script (HTML, SVG, XML,
  * JavaScript), whatever was declared and whatever the bytes are. Text becomes `text/plain`, the rest
  * `application/octet-stream`.
- * @param sniffed leave it out for a type that a record already holds
+ * @param sniffed omit it for a type from a record
  */
 export function safeMediaType(declared: string | undefined, sniffed?: Sniffed): string {
   const mime = mediaTypeOf(declared, sniffed);
@@ -196,7 +196,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'video/webm': 'webm',
 };
 
-/** The usual extension of a media type, without the dot; `bin` for one it does not know. */
+/** The usual extension of a media type, without the dot; `bin` for an unknown one. */
 export function extensionFor(mime: string): string {
   const essence = parseMediaType(mime)?.essence ?? OCTET_STREAM;
   const known = EXTENSIONS[ALIASES[essence] ?? essence];
@@ -207,12 +207,12 @@ export function extensionFor(mime: string): string {
   return essence.startsWith('text/') ? 'txt' : 'bin';
 }
 
-/** The media type that an extension (without the dot, lower case) usually has, where it is a known one. */
+/** The usual media type of an extension (without the dot, lower case), if known. */
 export function typeForExtension(extension: string): string | undefined {
   return Object.entries(EXTENSIONS).find(([, known]) => known === extension)?.[0];
 }
 
-/** The extension for a file without a name: of its type as `mediaTypeOf` sees it, else what the bytes suggest. */
+/** The extension for a file without a name: that of its type by `mediaTypeOf`, else the one the bytes suggest. */
 export function extensionOf(declared: string | undefined, sniffed: Sniffed | undefined): string {
   const mime = mediaTypeOf(declared, sniffed);
   if (sniffed?.mime === mime) return sniffed.ext;

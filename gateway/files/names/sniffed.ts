@@ -1,4 +1,4 @@
-/** What the first bytes of a file say it is. */
+/** A file's type by its first bytes. */
 export interface Sniffed {
   /** Lower case, without parameters. */
   mime: string;

@@ -1,11 +1,11 @@
 import type { Sniffed } from './sniffed.js';
 
-/** Controls that text never holds. White space does occur, and so does escape (terminal colours). */
+/** Controls that text never contains. White space is allowed, and so is escape (terminal colours). */
 const BINARY = /(?!\s)\p{Cc}/u;
 const ESCAPE = '\u001b';
 
 /**
- * What file-type leaves open: SVG, HTML, JSON and plain text. Conservative on purpose: it answers only for valid
+ * Recognises what file-type does not: SVG, HTML, JSON and plain text. Conservative on purpose: it accepts only valid
  * UTF-8 without control characters, and names a format only by its unmistakable beginning.
  * @param complete whether `head` is the whole file; otherwise its last character may be cut in two
  */
@@ -13,7 +13,7 @@ export function textHint(head: Buffer, complete: boolean): Sniffed | undefined {
   if (head.length === 0) return undefined;
   let text: string;
   try {
-    // `stream` keeps a character that is cut off at the end of `head` from being an error; a BOM is dropped.
+    // `stream` accepts a character that is cut off at the end of `head`; a BOM is dropped.
     text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: !complete });
   } catch {
     return undefined;
@@ -26,7 +26,7 @@ export function textHint(head: Buffer, complete: boolean): Sniffed | undefined {
   return { mime: 'text/plain', ext: 'txt' };
 }
 
-/** XML declarations, comments and doctypes that may stand before the root element. */
+/** XML declarations, comments and doctypes before the root element. */
 const PROLOG =
   /^(?:<\?[^>]{0,1000}\?>|<!--[\s\S]{0,3000}?-->|<!doctype\s+(?!html)[^>[]{0,1000}(?:\[[^\]]{0,2000}\])?\s*>|\s+)/i;
 const HTML = /^<(?:!doctype\s+html|html|head|body|script|iframe|title|style|table|div|h1|p|br|a|img)[\s/>]/i;

@@ -2,7 +2,7 @@ import { isSameType } from '../../policy/accept.js';
 import { cleanFileName } from './file-name.js';
 import { OCTET_STREAM, typeForExtension } from './media-type.js';
 
-/** What a name ends in: a dot and what file systems and people use behind one. */
+/** The ending of a file name: a dot and the characters common behind one. */
 const ENDING = /^(.*[^.])\.([A-Za-z0-9]{1,8})$/su;
 
 /** Other endings of types that have one in Wharf's table. */
@@ -19,19 +19,19 @@ const ENDINGS: Readonly<Record<string, string>> = {
 /** Endings of texts that have no type of their own. */
 const PLAIN = new Set(['txt', 'text', 'log']);
 
-/** What is known of a file's bytes. */
+/** What is known about a file's bytes. */
 export interface NamedType {
   mimeType: string;
   /** Without the dot. */
   ext: string;
 }
 
-/** Whether a text ends as file names do. */
+/** True when a text ends like a file name. */
 export function hasEnding(text: string): boolean {
   return ENDING.test(text);
 }
 
-/** Whether a name ends as files of this type do. */
+/** True when a name ends like files of this type. */
 export function endsAs(name: string, { mimeType, ext }: NamedType): boolean {
   const written = ENDING.exec(name)?.[2]?.toLowerCase();
   if (written === undefined) return false;
@@ -42,9 +42,9 @@ export function endsAs(name: string, { mimeType, ext }: NamedType): boolean {
 }
 
 /**
- * A name that was told for something near a file, made one of the file: `report.docx` of a PDF is `report.pdf`. Where
- * the bytes show no type, the name knows better.
- * @returns empty for what is no name of a file: `v1.2`, `div.button`
+ * Turns a name found near a file into one for the file: `report.docx` for a PDF becomes `report.pdf`. If the bytes show
+ * no type, the name's ending stays.
+ * @returns empty for a text that is not a file name: `v1.2`, `div.button`
  */
 export function nameAs(told: string, type: NamedType): string {
   const name = cleanFileName(told, '');
@@ -59,7 +59,7 @@ function isEnding(text: string): boolean {
   return PLAIN.has(text) || typeForExtension(ENDINGS[text] ?? text) !== undefined;
 }
 
-/** The name of the second file, the third, … that one name was told for. */
+/** The name of the second, third, … file that share one name. */
 export function numbered(name: string, index: number): string {
   if (index < 2) return name;
   const [, base = name, ending] = ENDING.exec(name) ?? [];

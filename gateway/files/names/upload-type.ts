@@ -3,11 +3,11 @@ import { fitsType, isAnyType, isSameType } from '../../policy/accept.js';
 import { extensionFor, mediaTypeOf, typeForExtension } from './media-type.js';
 import type { Sniffed } from './sniffed.js';
 
-/** What was said of a file's type, and what its bytes look like. */
+/** Declarations of a file's type, and the type of its bytes. */
 export interface TypeFacts {
-  /** By whoever authorized the upload: the bytes must not contradict it. */
+  /** Set by the authorization of the upload: the bytes must not contradict it. */
   announced: string | undefined;
-  /** By whoever uploads: a hint, as browsers guess it from the name. */
+  /** Set by the uploader: a hint, as browsers guess it from the name. */
   declared: string | undefined;
   sniffed: Sniffed | undefined;
   name: string | undefined;
@@ -16,8 +16,8 @@ export interface TypeFacts {
 
 /**
  * The media type of an uploaded file.
- * @throws GatewayError `upload_type_refused` when the bytes are plainly of another type than announced, or of none
- *   that is accepted
+ * @throws GatewayError `upload_type_refused` when the bytes are plainly of another type than announced, or of none that
+ * is accepted
  */
 export function uploadedType({ announced, declared, sniffed, name, accept }: TypeFacts): string {
   const mimeType = mediaTypeOf(announced ?? declared, sniffed);
@@ -33,12 +33,12 @@ export function uploadedType({ announced, declared, sniffed, name, accept }: Typ
   return accepted;
 }
 
-/** The file's type if it is one that `entry` (a type, `image/*` or `.pdf`) stands for. */
+/** The file's type, if `entry` (a type, `image/*` or `.pdf`) includes it. */
 function typeUnder(
   entry: string,
   { mimeType, sniffed, extension }: { mimeType: string; sniffed: Sniffed | undefined; extension: string },
 ): string | undefined {
-  // A name proves nothing against bytes that are known to be something else, but few text formats can be known by them.
+  // A name proves nothing against bytes of another known type, but few text formats can be recognised by their bytes.
   const fitsByName = (type: string) => mediaTypeOf(type, sniffed) === type;
   if (entry.startsWith('.')) {
     const wanted = entry.slice(1);

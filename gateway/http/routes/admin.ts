@@ -2,18 +2,18 @@ import { Hono } from 'hono';
 import { type PartsBeside, stateNow, WELL } from '../part-state.js';
 
 export interface AdminDeps {
-  /** Every part that this process cannot live without, by name. */
+  /** Every part that this process cannot work without, by name. */
   checks: ReadonlyMap<string, () => Promise<void>>;
-  /** Parts whose state is told beside it. */
+  /** Parts whose state is reported as well. */
   beside: PartsBeside;
   isDraining: () => boolean;
   metrics: { text: () => Promise<string>; contentType: string };
 }
 
-/** Readiness waits so long for what it does not depend on: a probe gives up after a second. */
+/** How long readiness waits for parts it does not depend on: a probe gives up after a second. */
 const PATIENCE_MS = 200;
 
-/** Liveness, readiness and metrics, on a port of their own that is never public by default. */
+/** Liveness, readiness and metrics, on a separate port that is not public by default. */
 export function admin({ checks, beside, isDraining, metrics }: AdminDeps): Hono {
   const app = new Hono();
   app.get('/healthz', (c) => c.json({ status: 'ok' }));

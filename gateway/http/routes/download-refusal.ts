@@ -1,9 +1,7 @@
 import type { GatewayError } from '../../errors.js';
+import { RETRY_AFTER_SECONDS } from '../error-response.js';
 
-/** Seconds after which a failure of a store is worth another try. */
-const RETRY_SECONDS = '5';
-
-/** An error as the answer to a link: JSON for programs, one plain sentence for a person who opened it in a browser. */
+/** Answers a link with an error: JSON for programs, one plain sentence for a person in a browser. */
 export function refuse(error: GatewayError, accept: string | undefined, headers: Record<string, string>): Response {
   const wantsText = accept?.includes('text/html') === true;
   const body = wantsText
@@ -13,7 +11,7 @@ export function refuse(error: GatewayError, accept: string | undefined, headers:
     status: error.httpStatus,
     headers: {
       'content-type': wantsText ? 'text/plain; charset=utf-8' : 'application/json',
-      ...(error.httpStatus === 503 ? { 'retry-after': RETRY_SECONDS } : {}),
+      ...(error.httpStatus === 503 ? { 'retry-after': String(RETRY_AFTER_SECONDS) } : {}),
       ...headers,
     },
   });

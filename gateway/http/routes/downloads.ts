@@ -7,6 +7,7 @@ import { type Ledger, refusalFacts } from '../../budget/ledger.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import { decideDownload, openDownload, servedAs } from '../../files/download.js';
 import type { FileRecord } from '../../files/file.js';
+import { mayBeTicket } from '../../files/ticket.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
@@ -15,23 +16,23 @@ import { callerOf } from '../caller.js';
 import { refuse } from './download-refusal.js';
 
 export type TicketAnswer =
-  /** `expiresAt`: when the ticket ends, milliseconds since the epoch. */
+  /** `expiresAt`: when the ticket expires, milliseconds since the epoch. */
   { kind: 'ok'; record: FileRecord; expiresAt: number } | { kind: 'unknown' } | { kind: 'expired' } | { kind: 'gone' };
 
 export interface DownloadDeps {
   /** May throw a GatewayError, as when the state store is down. */
   resolveTicket(ticket: string): Promise<TicketAnswer>;
   objects: Pick<ObjectStore, 'get' | 'presign'>;
-  /** Counts the downloads that are streamed from here. */
+  /** Counts the downloads that Wharf streams itself. */
   streams: Ledger;
-  /** Send GETs on to the store's own presigned URL where it has one. */
+  /** Redirect GETs to the store's own presigned URL, if it has one. */
   redirect: boolean;
-  /** Milliseconds a response may stand still, waiting for the store or for the client. */
+  /** Milliseconds that a response may stall, waiting for the store or for the client. */
   idleMs: number;
   clock: Clock;
   log: Log;
   metrics: Metrics;
-  /** Told of a link that leads to nothing. */
+  /** Called for a link that does not work. */
   refused: (error: GatewayError, request: IncomingMessage) => void;
 }
 
@@ -39,8 +40,6 @@ type Env = { Bindings: HttpBindings };
 type Outcome = 'served' | 'redirected' | 'head' | 'not_modified' | 'refused' | 'aborted' | 'failed';
 
 const ALLOW = 'GET, HEAD';
-/** Longer than any ticket, shorter than anything worth hashing or logging. */
-const TICKET = /^[\w-]{1,256}$/;
 /** A presigned URL cannot be revoked, so it lives no longer than this, and never longer than its ticket. */
 const MAX_PRESIGNED_SECONDS = 15 * 60;
 
@@ -103,7 +102,7 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
 }
 
 async function resolve(deps: DownloadDeps, ticket: string): Promise<{ record: FileRecord; expiresAt: number }> {
-  if (!TICKET.test(ticket)) throw new GatewayError('link_unknown');
+  if (!mayBeTicket(ticket)) throw new GatewayError('link_unknown');
   const answer = await deps.resolveTicket(ticket);
   switch (answer.kind) {
     case 'ok':
@@ -146,8 +145,8 @@ async function respond(
 }
 
 /**
- * Sends the bytes straight from the store to the raw response, at the client's pace. Once the head is out a failure
- * can only be told by cutting the connection: Content-Length then says to the client that bytes are missing.
+ * Streams the bytes from the store to the raw response, at the client's pace. After the head, a failure can only be
+ * shown by cutting the connection: Content-Length then tells the client that bytes are missing.
  */
 async function stream(
   outgoing: HttpBindings['outgoing'],
@@ -166,11 +165,11 @@ async function stream(
   let storeFailed = false;
   try {
     const source = await openDownload(deps.objects, record, body, gone.signal);
-    // Whose fault it is must be seen as it happens: afterwards both streams are closed either way.
+    // Record which side failed as it happens: afterwards both streams are closed.
     source.once('error', () => {
       storeFailed = !gone.signal.aborted;
     });
-    // The socket counts as active when bytes move in either direction, so this catches a store and a client that stall.
+    // Moving bytes in either direction keep the socket active, so this catches a stalled store and a stalled client.
     outgoing.setTimeout(deps.idleMs, () => outgoing.destroy());
     outgoing.writeHead(status, headers);
     await pipeline(source, outgoing);

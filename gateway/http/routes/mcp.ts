@@ -3,14 +3,17 @@ import { type HeldBudget, HeldRequest } from '../../budget/held.js';
 import type { Ledger } from '../../budget/ledger.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import type { Timeouts } from '../../policy/limits.js';
+import type { Stopwatch } from '../../ports/clock.js';
 import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { Owner } from '../../ports/owner.js';
+import { HttpReply } from '../../relay/client/http-reply.js';
 import { type Exchange, noFacts } from '../../relay/exchange.js';
 import { logExchange, noteFailure } from '../../relay/exchange-log.js';
 import type { Server } from '../../relay/server.js';
 import { readBody } from '../body.js';
 import { refusePages } from '../browser-request.js';
+import { CLIENT_GONE } from '../client-gone.js';
 import { countRequest } from '../count-request.js';
 import { discardRest } from '../discard.js';
 import { refuse } from '../error-response.js';
@@ -18,39 +21,38 @@ import type { DirectRoute } from '../listener.js';
 
 export interface McpDeps {
   servers: ReadonlyMap<string, Server>;
-  /** Tells the principal of a request, or throws. */
+  /** Returns the principal of a request, or throws. */
   authenticate: (headers: IncomingHttpHeaders) => string;
   held: HeldBudget;
-  /** Counts the requests under way of each principal. */
+  /** Counts the running requests of each principal. */
   requests: Ledger;
   timeouts: Timeouts;
+  clock: Stopwatch;
   log: Log;
   metrics: Metrics;
   open: OpenExchanges;
-  /** Told of requests for no server there is. */
+  /** Called for requests to an unknown server. */
   refused: (error: GatewayError, request: IncomingMessage) => void;
 }
 
-/** What is under way. The drain waits for it, but for GET streams, which would never end by themselves. */
+/** Running exchanges. The drain waits for them, except for GET streams, which would never end by themselves. */
 export interface OpenExchanges {
   count: number;
   readonly getStreams: Set<{ end(): void }>;
 }
 
-const CLIENT_GONE = new GatewayError('internal', {}, 'the client has gone');
-
 const ALLOW = 'POST, GET, DELETE';
 
-/** Servers whose paths an error names. */
+/** Most servers whose paths an error lists. */
 const MAX_TOLD = 10;
 
-/** A path of two segments, without its query. */
+/** Matches a path of two segments, ignoring its query. */
 const SERVER_PATH = /^\/([^/?]+)\/mcp(?:\?|$)/;
 const ONLY_PATH = /^\/mcp(?:\?|$)/;
 
 /**
- * `POST/GET/DELETE /{server}/mcp`, and `/mcp` when there is exactly one server. It stands beside the router: a
- * router and its Request and Response objects took a twentieth of the time under many small messages.
+ * `POST/GET/DELETE /{server}/mcp`, and `/mcp` when there is exactly one server. It bypasses the router: with many small
+ * messages the router and its Request and Response objects took a twentieth of the time.
  */
 export function mcp(deps: McpDeps): DirectRoute {
   const [only, ...others] = deps.servers.values();
@@ -66,7 +68,7 @@ export function mcp(deps: McpDeps): DirectRoute {
   };
 }
 
-/** A path without a server: who may call at all is told which there are. */
+/** A path without a server: an authenticated caller is told which servers there are. */
 function misdirected(
   { servers, authenticate, refused }: McpDeps,
   name: string | undefined,
@@ -94,12 +96,12 @@ async function handle(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<void> {
-  const startedAt = performance.now();
+  const startedAt = deps.clock.ticks();
   const gone = new AbortController();
   const exchange: Exchange = {
     headers: incoming.headers,
     body: Buffer.alloc(0),
-    response: outgoing,
+    reply: new HttpReply(outgoing, deps.timeouts.idle),
     principal: '',
     address: incoming.socket.remoteAddress,
     signal: gone.signal,
@@ -121,13 +123,14 @@ async function handle(
     refuse(outgoing, noteFailure(deps, thrown, exchange), exchange.facts.requests);
     discardRest(incoming);
   } finally {
-    // whatever is over has nobody left to tell
+    // after the end there is nothing left to abort
     outgoing.off('close', onClose);
     held?.release();
     if (counted) deps.requests.give(1, counted);
     deps.open.count -= 1;
     deps.open.getStreams.delete(outgoing);
-    logExchange(deps, server.name, incoming.method ?? '', outgoing.statusCode, exchange, startedAt);
+    const { method: verb = '' } = incoming;
+    logExchange(deps, exchange, { server: server.name, verb, status: outgoing.statusCode, startedAt });
   }
 }
 

@@ -1,41 +1,102 @@
 import type { ErrorCode, GatewayError } from '../../errors.js';
-import type { FileValue } from '../../files/file.js';
+import type { DescribedFile } from '../../files/file.js';
 import type { UploadState } from '../../files/upload.js';
+import type { Begun, TicketState } from '../browser/page-data.js';
+import type { Closed } from '../browser/texts.js';
+import { UPLOAD_MODULES } from '../browser-files.js';
+import { RETRY_AFTER_SECONDS } from '../error-response.js';
+import { CodeForm } from '../pages/code-form.js';
 import { PAGE_POLICY } from '../pages/layout.js';
-import { UploadedPage, UploadForm, UploadRefusedPage } from '../pages/upload-pages.js';
+import { UploadForm } from '../pages/upload-form.js';
+import { ClosedPage, UploadedPage, UploadRefusedPage } from '../pages/upload-pages.js';
 
-/** Seconds after which a failure of a store is worth another try. */
-const RETRY_SECONDS = '5';
+/** HTTP status for each state of a link at which nothing can be uploaded. */
+const STATUS: Readonly<Record<Exclude<UploadState['kind'], 'open'>, number>> = {
+  done: 200,
+  expired: 410,
+  cancelled: 410,
+  locked: 403,
+  unknown: 404,
+};
 
-/** What a person reads first. */
-const TITLES: Partial<Record<ErrorCode, string>> = {
-  link_unknown: 'Unknown link',
-  link_expired: 'This link has expired',
-  upload_done: 'Already uploaded',
+/** Errors that only say that the link is closed. */
+const CLOSED_BY: Partial<Record<ErrorCode, Closed>> = {
+  link_unknown: 'unknown',
+  link_expired: 'expired',
+  upload_done: 'done',
+  upload_cancelled: 'cancelled',
+  upload_locked: 'locked',
 };
 
 export function wantsPage(accept: string | undefined): boolean {
   return accept?.includes('text/html') === true;
 }
 
-/** 201: the file, and its record, are stored. */
-export function stored(file: FileValue, accept: string | undefined): Response {
-  if (wantsPage(accept)) return page(<UploadedPage file={file} />, 201);
-  return json({ status: 'completed', file }, 201);
+/** True when a GET comes from a program that wants facts. */
+function wantsState(accept: string | undefined): boolean {
+  return accept?.includes('application/json') === true && !wantsPage(accept);
 }
 
-/** What a ticket is good for, in words. */
-export function shown(state: UploadState): Response {
-  switch (state.kind) {
-    case 'open':
-      return page(<UploadForm upload={state} />, 200);
-    case 'done':
-      return refusedPage('Already uploaded', 'A file has been uploaded here. This link takes only one.', 200);
-    case 'expired':
-      return refusedPage('This link has expired', 'Nothing can be uploaded here any more. Ask for a new link.', 410);
-    case 'unknown':
-      return refusedPage('Unknown link', 'There is no such link, or it expired long ago.', 404);
-  }
+/** 201: the file, and its record, are stored. */
+export function stored(file: DescribedFile, accept: string | undefined): Response {
+  if (wantsPage(accept)) return page(<UploadedPage file={file} />, 201);
+  const digest = { algorithm: 'sha-256', value: file.digest };
+  return json({ status: 'completed', file: { ...file, digest } }, 201);
+}
+
+/** Facts that a page shows besides its ticket. */
+interface ShownWith {
+  /** Milliseconds since the Unix epoch. */
+  now: number;
+  /** True when an upload can be interrupted and continued. */
+  isResumable: boolean;
+  /** The part of a file that has already arrived. */
+  begun?: Begun | undefined;
+}
+
+/** True when the answer is a page, and one that takes a file. */
+export function showsForm(state: UploadState, accept: string | undefined): boolean {
+  return state.kind === 'open' && !wantsState(accept);
+}
+
+/** The page that asks for a link's code; for programs, that one is needed. */
+export function codeAsked(
+  state: Extract<UploadState, { kind: 'open' }>,
+  accept: string | undefined,
+  wrong?: GatewayError,
+): Response {
+  if (wantsState(accept)) return json({ ...stateOf(state), needsCode: true }, 200);
+  return page(<CodeForm purpose={state.intent.purpose} problem={wrong?.message} />, wrong?.httpStatus ?? 200);
+}
+
+/** The state of a ticket: as a page, or as brief JSON for programs. */
+export function shown(state: UploadState, accept: string | undefined, { now, ...about }: ShownWith): Response {
+  const status = state.kind === 'open' ? 200 : STATUS[state.kind];
+  if (wantsState(accept)) return json(stateOf(state), status);
+  if (state.kind !== 'open') return closedPage(state.kind, status);
+  return page(<UploadForm upload={state} now={now} modules={UPLOAD_MODULES} {...about} />, status);
+}
+
+/** A page that says why nothing can be uploaded. */
+export function closedPage(closed: Closed, status: number, headers: Record<string, string> = {}): Response {
+  return page(<ClosedPage closed={closed} />, status, headers);
+}
+
+/** Contains no more than the page: nothing about a file that was stored. */
+function stateOf(state: UploadState): TicketState & Record<string, unknown> {
+  if (state.kind === 'done') return { status: 'completed' };
+  if (state.kind !== 'open') return { status: state.kind };
+  const { intent, largest, expiresAt } = state;
+  const { name, mimeType, size, accept } = intent;
+  return {
+    status: 'open',
+    expiresAt: new Date(expiresAt).toISOString(),
+    maxSize: largest.allowed,
+    ...(accept && { accept }),
+    ...(name !== undefined && { name }),
+    ...(mimeType !== undefined && { mimeType }),
+    ...(size !== undefined && { size }),
+  };
 }
 
 export function refused(
@@ -43,10 +104,15 @@ export function refused(
   accept: string | undefined,
   headers: Record<string, string> = {},
 ): Response {
-  const all = error.httpStatus === 503 ? { ...headers, 'retry-after': RETRY_SECONDS } : headers;
+  const all = {
+    ...headers,
+    ...(error.httpStatus === 503 && { 'retry-after': String(RETRY_AFTER_SECONDS) }),
+    ...(error.httpStatus === 401 && { 'www-authenticate': 'Bearer' }),
+  };
   if (wantsPage(accept)) {
-    const title = TITLES[error.code];
-    return refusedPage(title ?? 'The file was not stored', error.message, error.httpStatus, title === undefined, all);
+    const closed = CLOSED_BY[error.code];
+    if (closed) return closedPage(closed, error.httpStatus, all);
+    return page(<UploadRefusedPage text={error.message} />, error.httpStatus, all);
   }
   return json(
     { error: { reason: reasonOf(error), code: error.code, message: error.message, ...numbersOf(error) } },
@@ -55,7 +121,7 @@ export function refused(
   );
 }
 
-/** SEP-2631's word where it has one, else the error's own name in its style. */
+/** SEP-2631's name for the error if it has one, otherwise the error's own name in the same style. */
 function reasonOf({ code, facts }: GatewayError): string {
   const { reason } = facts;
   return typeof reason === 'string' && /^[a-z]+[A-Z]\w*$/.test(reason)
@@ -66,10 +132,6 @@ function reasonOf({ code, facts }: GatewayError): string {
 function numbersOf({ code, facts }: GatewayError): Record<string, unknown> {
   const { reason: _reason, detail: _detail, ...numbers } = facts;
   return code === 'upload_too_large' ? { ...numbers, maxSize: facts.allowed, actualSize: facts.actual } : numbers;
-}
-
-function refusedPage(title: string, text: string, status: number, isOpen = false, headers = {}): Response {
-  return page(<UploadRefusedPage title={title} text={text} isOpen={isOpen} />, status, headers);
 }
 
 function page(content: { toString(): string }, status: number, headers: Record<string, string> = {}): Response {

@@ -1,61 +1,59 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
-import type { HeldBudget } from '../../budget/held.js';
-import type { Ledger } from '../../budget/ledger.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
 import type { Library } from '../../files/library.js';
-import { ReadAhead } from '../../files/read-ahead.js';
-import type { Admission, UploadBody, Uploads } from '../../files/upload.js';
-import type { Limits, Timeouts } from '../../policy/limits.js';
-import type { Log, LogFields } from '../../ports/log.js';
-import type { Metrics } from '../../ports/metrics.js';
-import type { Owner } from '../../ports/owner.js';
-import { bodyPace } from '../body.js';
+import { mayBeTicket } from '../../files/ticket.js';
+import type { Uploads } from '../../files/upload.js';
+import type { Clock } from '../../ports/clock.js';
 import { callerOf } from '../caller.js';
-import { countRequest } from '../count-request.js';
-import { Received } from '../received.js';
+import { answerTus, type TusDeps } from '../tus/answer.js';
+import { begunOn } from '../tus/begun.js';
+import { speaksTus } from '../tus/request.js';
+import { codeInForm, passCookie, proofIn, UNLOCK } from '../upload-code.js';
+import { exchangeUpload, receivedUpload, type UploadExchangeDeps } from '../upload-exchange.js';
 import { planUpload } from '../upload-request.js';
-import { refused, shown, stored } from './upload-answers.js';
+import { codeAsked, refused, shown, showsForm, stored } from './upload-answers.js';
 
-export interface UploadDeps {
-  uploads: Pick<Uploads, 'inspect' | 'admit' | 'receive'>;
+export interface UploadDeps extends UploadExchangeDeps {
+  uploads: Pick<Uploads, 'inspect' | 'find' | 'admit' | 'needsCode' | 'prove' | 'receive'>;
+  /** Whether people reach the pages by https. */
+  isSecure: () => boolean;
   library: Pick<Library, 'describe'>;
-  held: HeldBudget;
-  /** Counts the requests under way of each principal. */
-  requests: Ledger;
-  limits: Pick<Limits, 'leastRate'>;
-  timeouts: Pick<Timeouts, 'idle' | 'grace' | 'upload'>;
-  /** Exchanges under way, for which a drain waits. */
-  open: { count: number };
-  log: Log;
-  metrics: Metrics;
-  /** Told of a link that leads to nothing. */
-  refused: (error: GatewayError, request: IncomingMessage) => void;
+  clock: Clock;
+  /** Present when the object store supports it. */
+  resumable?: TusDeps['resumable'] | undefined;
 }
 
 type Env = { Bindings: HttpBindings };
 
 const ALLOW = 'GET, HEAD, POST, PUT';
-/** Longer than any ticket, shorter than anything worth hashing or logging. */
-const TICKET = /^[\w-]{1,256}$/;
-const CLIENT_GONE = new Error('the client has gone');
 
-/** `POST|PUT /u/:ticket` stores a file, `GET` shows a form for it. */
+/**
+ * `POST|PUT /u/:ticket` stores a file; `GET` shows a page for it, or the ticket's state as JSON. The protocol for
+ * uploads in several requests is recognised by its headers.
+ */
 export function uploads(deps: UploadDeps): Hono<Env> {
   const app = new Hono<Env>();
   app.all('/u/:ticket', async (c) => {
-    const ticket = TICKET.test(c.req.param('ticket')) ? c.req.param('ticket') : '';
+    const ticket = mayBeTicket(c.req.param('ticket')) ? c.req.param('ticket') : '';
     const accept = c.req.header('accept');
     const incoming = c.env.incoming as IncomingMessage;
+    const { resumable } = deps;
+    if (resumable && speaksTus(incoming)) {
+      const upload = new URL(c.req.url).searchParams.get('upload') ?? undefined;
+      return answerTus({ ...deps, resumable }, { ticket, upload }, incoming, c.env.outgoing as ServerResponse);
+    }
     try {
       switch (incoming.method) {
         case 'GET':
         case 'HEAD':
-          return shown(await deps.uploads.inspect(ticket));
+          return await show(deps, ticket, incoming);
         case 'POST':
         case 'PUT':
+          if (incoming.method === 'POST' && new URL(c.req.url).searchParams.has(UNLOCK))
+            return await unlock(deps, ticket, incoming);
           return stored(
             deps.library.describe(await receive(deps, ticket, incoming, c.env.outgoing as ServerResponse)),
             accept,
@@ -71,81 +69,54 @@ export function uploads(deps: UploadDeps): Hono<Env> {
   return app;
 }
 
+async function show(deps: UploadDeps, ticket: string, incoming: IncomingMessage): Promise<Response> {
+  const { uploads, resumable, clock } = deps;
+  const { accept } = incoming.headers;
+  const state = await uploads.inspect(ticket);
+  if (state.kind === 'open' && uploads.needsCode(state, proofIn(incoming, state.fileId)))
+    return codeAsked(state, accept);
+  const begun = resumable && showsForm(state, accept) ? await begunOn(resumable, ticket) : undefined;
+  return shown(state, accept, { now: clock.now(), isResumable: resumable !== undefined, begun });
+}
+
+/** Takes the code from the page's form: the browser that has sent it need not give it again. */
+async function unlock(deps: UploadDeps, ticket: string, incoming: IncomingMessage): Promise<Response> {
+  const { uploads, clock, log, isSecure } = deps;
+  const admission = await uploads.admit(ticket);
+  const { fileId, intent, expiresAt } = admission;
+  const { principal, purpose } = intent;
+  const tell = (outcome: string) =>
+    log.info({ file: fileId, principal, server: purpose?.server, ...callerOf(incoming), outcome }, 'upload code');
+  const { signal } = new AbortController();
+  const code = await receivedUpload(deps, admission, incoming, signal, (bytes) => codeInForm(bytes));
+  try {
+    const pass = await uploads.prove(admission, { code });
+    tell('right');
+    const cookie = passCookie(fileId, pass, (expiresAt - clock.now()) / 1000, isSecure());
+    return new Response(null, { status: 303, headers: { location: ticket, 'set-cookie': cookie } });
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    tell(error.code);
+    if (error.code !== 'upload_code_wrong') throw error;
+    return codeAsked({ kind: 'open', ...admission }, incoming.headers.accept, error);
+  }
+}
+
 async function receive(
   deps: UploadDeps,
   ticket: string,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<FileRecord> {
-  const startedAt = performance.now();
-  const gone = new AbortController();
-  const onClose = () => gone.abort(CLIENT_GONE);
-  outgoing.once('close', onClose);
-  deps.open.count += 1;
-  let admission: Admission | undefined;
-  let counted: Owner | undefined;
-  const tell = (outcome: string, about: LogFields) => {
-    if (!admission) return;
-    const { fileId: file, intent } = admission;
-    const { principal, purpose } = intent;
-    const ms = Math.round(performance.now() - startedAt);
-    deps.log.info({ file, principal, server: purpose?.server, ...callerOf(incoming), outcome, ...about, ms }, 'upload');
-  };
-  try {
-    admission = await deps.uploads.admit(ticket);
-    counted = countRequest(deps.requests, admission.intent.principal);
-    const read = planUpload(incoming, admission);
-    if (incoming.headers.expect !== undefined) outgoing.writeContinue();
-    const record = await store(deps, admission, incoming, read, gone);
-    tell('stored', { size: record.size, mimeType: record.mimeType });
-    deps.metrics.count('wharf_uploads_total', { outcome: 'stored' });
-    return record;
-  } catch (thrown) {
-    const error = asGatewayError(thrown);
-    const outcome =
-      gone.signal.reason === CLIENT_GONE || error.code === 'upload_incomplete'
-        ? 'aborted'
-        : error.httpStatus < 500
-          ? 'refused'
-          : 'failed';
-    if (outcome === 'failed') deps.log.warn({ code: error.code, err: error.cause ?? error }, 'an upload failed');
-    tell(outcome, { error: error.code });
-    if (!admission) deps.refused(error, incoming);
-    deps.metrics.count('wharf_uploads_total', { outcome });
-    const { limit } = error.facts;
-    if (limit !== undefined) deps.metrics.count('wharf_limits_total', { limit: String(limit) });
-    throw error;
-  } finally {
-    outgoing.off('close', onClose);
-    if (counted) deps.requests.give(1, counted);
-    const end = () => {
-      deps.open.count -= 1;
-    };
-    // a drain waits for the answer too: what was stored must be told
-    if (outgoing.destroyed) end();
-    else outgoing.once('close', end);
-  }
-}
-
-async function store(
-  { uploads, held, limits, timeouts }: UploadDeps,
-  admission: Admission,
-  incoming: IncomingMessage,
-  read: (bytes: AsyncIterable<Buffer>) => UploadBody,
-  gone: AbortController,
-): Promise<FileRecord> {
-  const late = () =>
-    gone.abort(new GatewayError('upload_timeout', { limit: 'timeouts.upload', allowed: timeouts.upload }));
-  const timer = setTimeout(late, timeouts.upload);
-  const bytes = new Received(incoming, {
-    ahead: new ReadAhead(held, { principal: admission.intent.principal }),
-    paceOf: (tooSlow) => bodyPace(limits, timeouts, tooSlow),
-    signal: gone.signal,
+  return exchangeUpload(deps, incoming, outgoing, {
+    admit: () => deps.uploads.admit(ticket),
+    async run(admission, gone) {
+      const read = planUpload(incoming, admission);
+      if (incoming.headers.expect !== undefined) outgoing.writeContinue();
+      return receivedUpload(deps, admission, incoming, gone, (bytes, signal) =>
+        deps.uploads.receive(admission, read(bytes), signal),
+      );
+    },
+    recordOf: (record) => record,
   });
-  try {
-    return await uploads.receive(admission, read(bytes), gone.signal);
-  } finally {
-    clearTimeout(timer);
-    bytes.close();
-  }
 }

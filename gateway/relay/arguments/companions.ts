@@ -1,5 +1,3 @@
-import { insertMember } from '../../json/edits.js';
-import type { Located } from '../../json/locate.js';
 import { valueAt } from '../../json/value.js';
 import { encodeHeaderValue } from '../../mcp/headers.js';
 import type { ParamHeader } from '../../mcp/param-headers.js';
@@ -7,7 +5,6 @@ import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import { EACH } from '../../schema/argument-path.js';
 import type { SlotUse } from '../tools/file-slots.js';
 import type { IncomingFile } from './incoming-files.js';
-import { type OutgoingEdit, textEdit } from './outgoing-message.js';
 
 /** A companion called `names[]` is an array beside the array of files. */
 export function companionPath(companion: string, path: JsonPath): JsonPath {
@@ -15,10 +12,16 @@ export function companionPath(companion: string, path: JsonPath): JsonPath {
   return [...path.slice(0, typeof path.at(-1) === 'number' ? -2 : -1), key];
 }
 
-/** Sibling arguments that are told a file's name, type and size, unless the caller did that. */
+interface Companion {
+  /** Below the arguments. */
+  path: JsonPath;
+  value: JsonValue;
+}
+
+/** Sibling arguments that take a file's name, type and size, unless the caller set them. */
 export class Companions {
   readonly #args: JsonObject;
-  readonly #values = new Map<string, { path: JsonPath; value: JsonValue }>();
+  readonly #values = new Map<string, Companion>();
 
   constructor(args: JsonObject) {
     this.#args = args;
@@ -31,20 +34,11 @@ export class Companions {
     if (size !== undefined) this.#set(size, path, slot.sizeIsText ? String(file.size) : file.size);
   }
 
-  *edits(located: Located, base: JsonPath): Generator<OutgoingEdit> {
-    for (const { path, value } of this.#values.values()) {
-      const text = JSON.stringify(value);
-      const there = located.at([...base, ...path]);
-      const parent = located.at([...base, ...path.slice(0, -1)]);
-      if (there) yield textEdit(there.start, there.end, text);
-      else if (parent) {
-        const { start, bytes } = insertMember(located.text, parent, `${JSON.stringify(path.at(-1))}:${text}`);
-        yield textEdit(start, start, bytes.toString('utf8'));
-      }
-    }
+  values(): Iterable<Companion> {
+    return this.#values.values();
   }
 
-  /** What a server wants repeated in headers of that which has been filled in (SEP-2243). */
+  /** Headers that must repeat arguments which have been filled in (SEP-2243). */
   headers(declared: readonly ParamHeader[]): Record<string, string> {
     const headers: Record<string, string> = {};
     for (const { path, value } of this.#values.values()) {

@@ -1,12 +1,26 @@
 import type { FileRecord } from '../../files/file.js';
 import type { Uploads } from '../../files/upload.js';
+import type { Inquire } from '../../mcp/inquire.js';
+import type { ClientFacts } from '../../ports/client.js';
+import type { JsonObject } from '../../ports/json.js';
 import type { ToolDeps } from '../tools/deps.js';
 import type { IncomingFile, IncomingFileDeps } from './incoming-files.js';
 
-/** What files in a call are read and written with. */
+/** The dependencies for reading and writing files in a call. */
 export interface CallDeps extends ToolDeps {
   incoming: IncomingFileDeps;
   uploads: Uploads;
-  /** Makes a file that came inside a call one with a handle and a link. */
+  /** The `elicitation` that is declared for this client, where that is more than its own. */
+  elicitation: (client: ClientFacts) => JsonObject | undefined;
+  /** Stores a file from inside a call, with a handle and a link. */
   storeInline: (file: IncomingFile, principal: string, signal: AbortSignal) => Promise<FileRecord>;
+}
+
+/** The caller, and the route of the calls. */
+export interface CallContext {
+  deps: CallDeps;
+  principal: string;
+  /** Asks the server in the session of the current exchange. */
+  inquire: Inquire;
+  signal: AbortSignal;
 }

@@ -3,14 +3,14 @@ import { isObject } from '../../json/value.js';
 import type { ParamHeader } from '../../mcp/param-headers.js';
 import { invalid } from '../../mcp/read-message.js';
 import type { Limits } from '../../policy/limits.js';
-import type { FileSlot } from '../../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
-import { EACH } from '../../schema/argument-path.js';
+import { besidePath, EACH, isEach } from '../../schema/argument-path.js';
+import type { ToolSlot } from '../../tools/tool.js';
 import { createReader, type WatchRange } from '../../wire/json/reader.js';
 import { compileWatchTree, type WatchNode } from '../../wire/json/watch-tree.js';
 import type { PendingRequest } from '../pending-request.js';
 
-/** Bytes read in one step: some milliseconds, whatever they are. */
+/** Bytes read in one step: some milliseconds, whatever their content. */
 const STEP = 64 * 1024;
 
 const WANTED = 'wanted';
@@ -19,13 +19,13 @@ const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
 /**
- * The arguments of a call; of very many only those that are said to hold files, or what goes with them.
- * @returns undefined where they are no object
+ * The arguments of a call; of very many, only those declared as files, or accompanying them.
+ * @returns undefined when they are not an object
  * @throws GatewayError `request_invalid`
  */
 export async function argumentsOf(
   { params, heavyArguments }: Pick<PendingRequest, 'params' | 'heavyArguments'>,
-  slots: readonly FileSlot[],
+  slots: readonly ToolSlot[],
   paramHeaders: readonly ParamHeader[],
   limits: Pick<Limits, 'values'>,
 ): Promise<JsonObject | undefined> {
@@ -34,25 +34,23 @@ export async function argumentsOf(
   return readArguments(heavyArguments, [...slots.flatMap(pathsOf), ...paramHeaders.map(({ path }) => path)], limits);
 }
 
-function pathsOf({ path, lifted, companions }: FileSlot): (readonly string[])[] {
-  const beside = path.slice(0, path.at(-1) === EACH ? -2 : -1);
+function pathsOf({ path, lifted, companions }: ToolSlot): (readonly string[])[] {
   const { name, mimeType, size } = companions;
   const siblings = [name, mimeType, size].filter((companion) => companion !== undefined);
   return [
     path,
-    ...(lifted === undefined ? [] : [[lifted], ...(path.at(-1) === EACH ? [[lifted, EACH]] : [])]),
-    ...siblings.map((companion) =>
-      companion.endsWith(EACH) ? [...beside, companion.slice(0, -EACH.length), EACH] : [...beside, companion],
-    ),
+    ...(lifted === undefined ? [] : [[lifted], ...(isEach(path) ? [[lifted, EACH]] : [])]),
+    ...siblings.map((companion) => besidePath(path, companion)),
   ];
 }
 
 /**
- * Of arguments that are too many to be made what stands at some paths, where it would stand in all of them; everything
- * else is left out. A value that is itself too much is an empty one of its kind: it is no file.
- * @param text of the arguments, an object that parses
- * @param paths as slots have them
- * @throws GatewayError `request_invalid` where too many values stand at them
+ * Reads the values at some paths from arguments that are too many to be parsed, at the places they have there;
+ * everything else is left out. A value that is itself too large becomes an empty one of its kind, because it is not a
+ * file.
+ * @param text of the arguments, a valid object
+ * @param paths in the form of slots
+ * @throws GatewayError `request_invalid` when too many values are at those paths
  */
 export async function readArguments(
   text: Buffer,
@@ -60,10 +58,10 @@ export async function readArguments(
   { values: most }: Pick<Limits, 'values'>,
 ): Promise<JsonObject> {
   const args: JsonObject = {};
-  /** Paths at which a value that is no list takes the place of one. */
+  /** Paths where a value that is not a list takes the place of one. */
   const lists = new Set<string>();
   const root: WatchNode = {};
-  /** What is only on the way to one of them. */
+  /** Paths that only lead to one of them. */
   const above = new Set<string>();
   for (const path of paths) {
     const end = path.at(-1) === EACH ? path.length - 1 : path.length;
@@ -92,12 +90,8 @@ export async function readArguments(
   };
   const reader = createReader('json', {
     tree: compileWatchTree(root),
-    maxHeld: Number.POSITIVE_INFINITY,
-    maxDepth: Number.POSITIVE_INFINITY,
-    slotMin: Number.POSITIVE_INFINITY,
     holds: false,
     handler: {
-      slot: () => ({ write: () => {}, end: () => {} }),
       closed: (range, message) => {
         take(range);
         message.forgetRange();
@@ -132,7 +126,7 @@ function keyOf(path: JsonPath): string {
   return JSON.stringify(path.map((key) => (typeof key === 'number' ? EACH : key)));
 }
 
-/** Puts a value in its place. @param isWhole all of it; else what stands there already is a part of it, and stays */
+/** Puts a value in its place. @param isWhole replaces; otherwise an existing value is a part of it, and stays */
 function place(args: JsonObject, path: JsonPath, value: JsonValue, isWhole = false): void {
   let at: JsonObject | JsonValue[] = args;
   for (const [index, key] of path.entries()) {
@@ -153,7 +147,7 @@ function memberOf(at: JsonObject | JsonValue[], key: string | number): JsonValue
 
 function set(at: JsonObject | JsonValue[], key: string | number, value: JsonValue): void {
   if (Array.isArray(at)) {
-    // null is no file either, and V8 walks through holes twenty times slower
+    // null is not a file either, and V8 walks through holes twenty times slower
     while (at.length < Number(key)) at.push(null);
     at[Number(key)] = value;
   } else Object.defineProperty(at, key, { value, writable: true, enumerable: true, configurable: true });

@@ -2,33 +2,31 @@ import type { PaceLimits } from '../../budget/pace.js';
 import type { FileRecord } from '../../files/file.js';
 import { type StoreFileDeps, storeFile } from '../../files/store-file.js';
 import type { Timeouts } from '../../policy/limits.js';
-import type { FileClaims } from '../../ports/file.js';
 import type { Transfer } from '../../ports/transfer.js';
 import { paced } from '../upstream/paced.js';
+import type { RemoteAddress } from './incoming-files.js';
 
 export interface IncomingFetchDeps extends StoreFileDeps {
   transfer: Transfer;
   timeouts: Timeouts;
-  /** How slowly it may come. */
+  /** The slowest accepted rate. */
   pace: PaceLimits;
   /** `fetch.allowedHosts` */
   allowedHosts: readonly string[] | undefined;
   fileLimit: number;
 }
 
-/** Redirects on the same host and port that an address of a client's may lead through. */
+/** Most redirects of a client's address, on the same host and port. */
 const MAX_REDIRECTS = 3;
 
 /**
- * Fetches a file from an address that a client named, at once: such addresses live for minutes. The type is what the
- * client says, else what the address's host says, else what the bytes say.
+ * Fetches a file from an address that a client named, at once, because such addresses live for minutes. Its type is the
+ * client's, otherwise the host's, otherwise that of the bytes.
  */
 export function incomingFetch(deps: IncomingFetchDeps) {
   return async (
-    url: string,
-    claims: FileClaims,
+    { url, claims, maxSize }: RemoteAddress,
     { principal }: { principal: string },
-    maxSize: { bytes: number; limit: string },
     signal: AbortSignal,
   ): Promise<FileRecord> => {
     const { transfer, timeouts, pace, allowedHosts, fileLimit } = deps;

@@ -4,7 +4,14 @@ import type { FileSource } from '../../files/encode/index.js';
 import type { FileRecord } from '../../files/file.js';
 import type { Library, Resolved } from '../../files/library.js';
 import { cleanFileName } from '../../files/names/file-name.js';
-import { mediaTypeOf, OCTET_STREAM, showsInBytes, sniff, typeForExtension } from '../../files/names/media-type.js';
+import {
+  mediaTypeOf,
+  OCTET_STREAM,
+  SNIFF_BYTES,
+  showsInBytes,
+  sniff,
+  typeForExtension,
+} from '../../files/names/media-type.js';
 import { isAccepted, isTextual } from '../../policy/accept.js';
 import { contrast } from '../../policy/amounts.js';
 import { forbiddenBy } from '../../policy/handoff.js';
@@ -16,26 +23,28 @@ import { readDataUri } from '../../wire/data-uri.js';
 
 /** A file on its way to a server. */
 export interface IncomingFile extends FileSource {
-  /** Its own name; without one nothing is invented. */
+  /** True when it has a name of its own; otherwise none is invented. */
   hasName: boolean;
   via: TransferMode;
   readonly digest: string;
-  /** Where it came from, as far as that is known: what a client puts into a call may be anybody's. */
+  /** Its origin, as far as known: a file inside a call may come from anywhere. */
   origin: 'uploaded' | 'handoff' | 'unknown';
   /** Present once it is stored. */
   record?: FileRecord;
 }
 
+/** An address from which a file may be fetched. */
+export interface RemoteAddress {
+  url: string;
+  claims: FileClaims;
+  /** The most bytes, and the name of what limits them. */
+  maxSize: { bytes: number; limit: string };
+}
+
 export interface IncomingFileDeps {
   library: Library;
-  /** Fetches an address that a client's host vouched for, and stores what it gives. */
-  fetch: (
-    url: string,
-    claims: FileClaims,
-    owner: Owner,
-    maxSize: SlotRules['maxSize'],
-    signal: AbortSignal,
-  ) => Promise<FileRecord>;
+  /** Fetches an address that a client's host vouched for, and stores the file. */
+  fetch: (remote: RemoteAddress, owner: Owner, signal: AbortSignal) => Promise<FileRecord>;
   handoff: readonly HandoffRule[];
 }
 
@@ -47,9 +56,9 @@ interface Owner {
 export interface SlotRules {
   slot: FileSlot;
   tool: string;
-  /** As refusals name the argument. */
+  /** The argument, as refusals name it. */
   argument: string;
-  /** The most bytes, and the name of what limits them. */
+  /** Most bytes, and the setting that limits them. */
   maxSize: { bytes: number; limit: string };
   /** `limits.inlineArgument` */
   maxInline: number;
@@ -58,19 +67,19 @@ export interface SlotRules {
 interface RefusalFacts {
   maxSize?: number;
   actualSize?: number;
-  /** What limits the size, by its name in the config, for the log. */
+  /** Config name of the size limit, for the log. */
   limit?: string;
   allowed?: number;
   actual?: number;
   accept?: readonly string[];
   actualType?: string;
-  /** With the two below: the file may be uploaded instead. */
+  /** Together with the next two: the file may be uploaded instead. */
   tool?: string;
   uploadLimit?: number;
   uploadAccept?: readonly string[];
 }
 
-/** Turns what clients put into file slots into files, and refuses what may not stand there. */
+/** Turns the values that clients put into file slots into files, and refuses invalid ones. */
 export class IncomingFiles {
   readonly #deps: IncomingFileDeps;
   readonly #owner: Owner;
@@ -82,7 +91,7 @@ export class IncomingFiles {
     this.#signal = signal;
   }
 
-  /** @throws GatewayError `file_refused`, and what store and state fail with */
+  /** @throws GatewayError `file_refused`, and the stores' errors */
   async open(reading: ArgumentReading, rules: SlotRules): Promise<IncomingFile> {
     const file = await this.#read(reading, rules);
     const { slot, maxSize } = rules;
@@ -165,7 +174,7 @@ export class IncomingFiles {
     }
   }
 
-  /** A server has only named it: if it cannot be read there now, the call cannot be made. */
+  /** A file that a server has only named: if it cannot be read now, the call cannot be made. */
   async #readLazy({ server, read }: Resolved & { kind: 'lazy' }, rules: SlotRules): Promise<FileRecord> {
     try {
       return await read(this.#signal);
@@ -173,7 +182,7 @@ export class IncomingFiles {
       this.#signal.throwIfAborted();
       if (!(thrown instanceof GatewayError)) throw thrown;
       const text = `could not be read from the server "${server}": ${thrown.message} Run the tool that gave it again`;
-      throw refused(rules, 'unreachable', text, {}, thrown);
+      throw refused(rules, 'unreachable', text, { cause: thrown });
     }
   }
 
@@ -190,7 +199,7 @@ export class IncomingFiles {
   async #linked(url: string, rules: SlotRules): Promise<IncomingFile> {
     const { library } = this.#deps;
     const uri = await library.handleOfLink(url);
-    // somebody else's link is told nothing else than an address that is nobody's
+    // Same error for a foreign link and an unknown address: existence must not leak.
     const isKnown = uri !== undefined && (await library.resolve(uri, this.#owner.principal)).kind !== 'unknown';
     if (!isKnown) {
       const text =
@@ -201,11 +210,11 @@ export class IncomingFiles {
   }
 
   async #remote({ url, claims }: ArgumentReading & { kind: 'remote' }, rules: SlotRules): Promise<IncomingFile> {
-    // what was given out as a link comes back as an address
+    // a link that was given out comes back as an address
     const uri = await this.#deps.library.handleOfLink(url);
     if (uri !== undefined) return this.#stored(await this.#resolve(uri, rules), rules);
     try {
-      const record = await this.#deps.fetch(url, claims, this.#owner, rules.maxSize, this.#signal);
+      const record = await this.#deps.fetch({ url, claims, maxSize: rules.maxSize }, this.#owner, this.#signal);
       return await this.#stored(record, rules);
     } catch (thrown) {
       this.#signal.throwIfAborted();
@@ -215,7 +224,7 @@ export class IncomingFiles {
         throw tooLarge(rules, Number(facts.actual), thrown);
       }
       if (!code.startsWith('fetch_')) throw thrown;
-      throw refused(rules, 'unreachable', `could not be fetched: ${message} Attach the file again`, {}, thrown);
+      throw refused(rules, 'unreachable', `could not be fetched: ${message} Attach the file again`, { cause: thrown });
     }
   }
 
@@ -247,7 +256,7 @@ export class IncomingFiles {
 
   async #inline(bytes: Buffer, claims: FileClaims, rules: SlotRules): Promise<IncomingFile> {
     if (bytes.length > rules.maxInline) throw tooLargeInside(rules, bytes.length);
-    const mimeType = mediaTypeOf(claims.mimeType, await sniff(bytes.subarray(0, 4100)));
+    const mimeType = mediaTypeOf(claims.mimeType, await sniff(bytes.subarray(0, SNIFF_BYTES)));
     const name = claims.name === undefined ? undefined : cleanFileName(claims.name);
     return {
       name: name ?? 'file',
@@ -267,8 +276,8 @@ export class IncomingFiles {
 }
 
 /**
- * Bytes that show no type, or only that they are a text, have the one of their name. Nobody can tell more of a text
- * without one.
+ * Bytes without a recognisable type, or only recognisable as text, get the type of their name. A text without a name
+ * cannot be judged further.
  */
 function mayBeAccepted(accept: readonly string[] | undefined, { mimeType, name, hasName }: IncomingFile): boolean {
   if (mimeType !== OCTET_STREAM && mimeType !== 'text/plain') return false;
@@ -279,7 +288,7 @@ function mayBeAccepted(accept: readonly string[] | undefined, { mimeType, name, 
 }
 
 /**
- * A file inside a call that is longer than may stand there: it may be uploaded, unless the tool takes none of that size.
+ * The error for a file too long for a call: it may be uploaded, unless the tool takes no file of that size.
  * @param size bytes
  */
 export function tooLargeInside(rules: SlotRules, size: number): GatewayError {
@@ -291,8 +300,8 @@ export function tooLargeInside(rules: SlotRules, size: number): GatewayError {
 }
 
 /**
- * What was meant to be a file and can be none here: a path or an address of the caller's own machine, a handle of nobody,
- * of a file that is not there. An upload is the way to what was meant.
+ * Values that were meant as a file but cannot be one here: a path or an address of the caller's own machine, an unknown
+ * handle, a handle of a missing file. An upload provides what was meant.
  */
 const MENDED_BY_UPLOAD: ReadonlySet<FileReason> = new Set([
   'schemeNotAllowed',
@@ -302,29 +311,29 @@ const MENDED_BY_UPLOAD: ReadonlySet<FileReason> = new Set([
   'uploadIncomplete',
 ]);
 
-/** What an offer needs to know, for a file that may come by a handle. */
+/** Facts for offering an upload instead of inline content. */
 function uploadInstead({ slot, tool, maxSize }: SlotRules): RefusalFacts {
   const { accept, transferModes } = slot;
   if (transferModes && !transferModes.includes('upload')) return {};
   return { tool, uploadLimit: maxSize.bytes, ...(accept && { uploadAccept: accept }) };
 }
 
-/** Nobody can tell where the bytes of a call came from: not even that a person chose them. */
+/** The origin of bytes inside a call is unknown: it is not even certain that a person chose them. */
 function originOf({ server, fromCall }: FileRecord): IncomingFile['origin'] {
   if (server !== undefined) return 'handoff';
   return fromCall ? 'unknown' : 'uploaded';
 }
 
-/** @param actual of a file that was not read to its end, what has arrived of it */
+/** @param actual for a file that was not read to its end, the bytes so far */
 function tooLarge(rules: SlotRules, actual: number, cause?: unknown): GatewayError {
   const { bytes, limit } = rules.maxSize;
   const sizes = contrast(bytes, actual);
   const atLeast = cause === undefined ? '' : ' or more';
   const text = `is a file of ${sizes.actual}${atLeast}, and this tool takes files of at most ${sizes.allowed} there`;
-  return refused(rules, 'maxSizeExceeded', text, sizeFacts(limit, bytes, actual), cause);
+  return refused(rules, 'maxSizeExceeded', text, { ...sizeFacts(limit, bytes, actual), cause });
 }
 
-/** The sizes as programs are told them, and as the log names them. */
+/** The sizes for programs and for the log. */
 function sizeFacts(limit: string, allowed: number, actual: number): RefusalFacts {
   return { maxSize: allowed, actualSize: actual, limit, allowed, actual };
 }
@@ -333,8 +342,7 @@ function refused(
   rules: SlotRules,
   reason: FileReason,
   text: string,
-  facts: RefusalFacts = {},
-  cause?: unknown,
+  { cause, ...facts }: RefusalFacts & { cause?: unknown } = {},
 ): GatewayError {
   const { argument } = rules;
   const told = { reason, argument, text: `Argument '${argument}' ${text}.`, ...facts };

@@ -1,33 +1,30 @@
+import { encodingFacts } from '../../encodings.js';
 import { GatewayError } from '../../errors.js';
 import { isObject } from '../../json/value.js';
-import type { Encoding, FileSlot } from '../../ports/file-slot.js';
+import type { FileSlot } from '../../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
+import { argumentOf } from '../../schema/argument-path.js';
 import { valuesIn } from '../tools/file-slots.js';
-import { calledAs } from '../tools/lifted-arguments.js';
-import { pathOf, type RequiredSlot } from '../tools/required.js';
+import { calledAs, writtenAt } from '../tools/lifted-arguments.js';
+import { type Call, lifts, mostIn, type Post, type PostContext } from './post.js';
 
-/** What a client may write where it means "the file that is to be attached". */
+/** What a client may write in place of "the file that is to be attached". */
 export const SENTINEL = '@attach';
 
-/** Encodings in which a file may be the empty string. */
-const MAY_BE_EMPTY = new Set<Encoding>(['text', 'localPath', 'fileUri', 'httpsUrl']);
-
 /**
- * Refuses a call that lacks a file: asking the server would only give an error that does not say how to hand one over.
- * @param about `maxSize`: the most bytes a file in a slot may have; `lifts`: the client calls nested ones by other names
+ * Refuses a call that lacks a file: the server's own error would not say how to hand one over.
  * @throws GatewayError `file_missing`
  */
-export function refuseMissing(
-  tool: string,
-  args: JsonObject,
-  slots: readonly FileSlot[],
-  required: readonly RequiredSlot[],
-  { maxSize, lifts }: { maxSize: (slot: FileSlot) => { bytes: number }; lifts: boolean },
-): void {
+export function refuseMissing(post: Post): Post {
+  for (const call of post.calls) refuseLacking(call, post.context);
+  return post;
+}
+
+function refuseLacking({ name: tool, args, slots }: Call, context: PostContext): void {
   for (const slot of slots) {
-    const path = pathOf(slot);
+    const path = argumentOf(slot.path);
     const { parent, value } = valueAt(args, path);
-    const due = required.find((one) => one.slot === slot);
+    const due = slot.required;
     const isNone = value === undefined || (value === '' && !mayBeEmpty(slot)) || (value === null && !due?.takesNull);
     const isMissing = due !== undefined && (parent !== undefined || due.always) && isNone;
     const attached = attachedIn(args, slot);
@@ -35,15 +32,16 @@ export function refuseMissing(
     const { accept, transferModes } = slot;
     throw new GatewayError('file_missing', {
       tool,
-      argument: calledAs(slot, attached ?? path, lifts),
-      maxSize: maxSize(slot).bytes,
+      argument: calledAs(slot, attached ?? path, lifts(context)),
+      at: writtenAt(slot, attached ?? path, lifts(context)),
+      maxSize: mostIn(slot, context).bytes,
       ...(accept && { accept }),
       ...(transferModes && { transferModes }),
     });
   }
 }
 
-/** Where the client says that a file is to be attached: the slot itself, or an item of a list. */
+/** Where the client marks a file to be attached: the slot itself, or an item of a list. */
 function attachedIn(args: JsonObject, slot: FileSlot): JsonPath | undefined {
   for (const { path, value } of valuesIn(args, slot)) if (value === SENTINEL) return path;
   return undefined;
@@ -58,5 +56,5 @@ function valueAt(args: JsonObject, path: JsonPath): { parent: JsonObject | undef
 }
 
 function mayBeEmpty({ deliveries }: FileSlot): boolean {
-  return deliveries.some((delivery) => delivery.kind === 'encoded' && MAY_BE_EMPTY.has(delivery.encoding));
+  return deliveries.some((delivery) => delivery.kind === 'encoded' && encodingFacts(delivery.encoding).isPlainText);
 }

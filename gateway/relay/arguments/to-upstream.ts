@@ -1,133 +1,113 @@
 import { GatewayError } from '../../errors.js';
-import { patchMessage, patchValue } from '../../json/patch.js';
-import type { Inquire } from '../../mcp/inquire.js';
-import { type ClientMessages, capabilitiesOf, META_CAPABILITIES } from '../../mcp/request.js';
-import type { ClientFacts } from '../../ports/client.js';
-import type { JsonPatch } from '../../ports/dialect.js';
+import { JsonDocument } from '../../json/document.js';
+import { Edits } from '../../json/edit.js';
+import type { ClientMessages } from '../../mcp/request.js';
+import { contrast } from '../../policy/amounts.js';
 import type { OutgoingMessage } from '../../ports/upstream.js';
-import { addAll } from '../../wire/add-all.js';
+import { plainText } from '../../wire/json/plain-text.js';
 import type { PendingRequest } from '../pending-request.js';
-import type { ToolFacts } from '../tools/catalog.js';
-import { liftsArguments, putBack } from '../tools/lifted-arguments.js';
-import { declaredBy } from '../upstream/declared.js';
-import { viewOf } from '../upstream/view.js';
-import type { CallDeps } from './deps.js';
-import { type HandedOver, prepareArguments } from './file-arguments.js';
-import { argumentsOf } from './heavy-arguments.js';
-import { uploadToServer } from './upload-to-server.js';
+import { calledAs } from '../tools/lifted-arguments.js';
+import { declareAbilities, PROGRESS_TOKEN, putBackLifted, renameRequest } from './around-calls.js';
+import { countFiles } from './count-files.js';
+import { Deliveries } from './deliveries.js';
+import { findCalls, findFiles } from './find-files.js';
+import { findPlaces } from './find-places.js';
+import { refuseMissing } from './missing-files.js';
+import { outgoing } from './outgoing-message.js';
+import { type HandedOver, lifts, type Post, type PostContext, type Stage } from './post.js';
+import { writeFiles } from './write-files.js';
 
-/** Requests whose answers depend on what the client can do with files. */
-const FILE_METHODS = new Set([
-  'server/discover',
-  'tools/list',
-  'tools/call',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-  'resources/stream',
-  'prompts/get',
-]);
+/**
+ * The stages of a client's messages, in order: each adds edits, or throws the error that answers them. The list in
+ * `results/to-client.ts` is the counterpart.
+ */
+const STAGES = [
+  renameRequest,
+  declareAbilities,
+  putBackLifted,
+  findCalls,
+  refuseMissing,
+  findFiles,
+  countFiles,
+  findPlaces,
+  writeFiles,
+] as const satisfies readonly Stage[];
 
-export interface ToUpstreamContext {
-  deps: CallDeps;
-  principal: string;
-  client: ClientFacts;
-  /** Asks the server on the session of the exchange under way. */
-  inquire: Inquire;
-  signal: AbortSignal;
-  /** The server takes arguments in headers as well: over HTTP, since 2026-07-28. */
-  hasParamHeaders: boolean;
-}
-
-/** A POST as the server gets it. */
+/** A POST in the form for the server. */
 export interface ToUpstream {
   message: OutgoingMessage;
+  /** Its requests, with what has been found in them. */
+  requests: readonly PendingRequest[];
   /** Headers that go with it. */
-  headers: Record<string, string>;
-  /** Removes what existed for it only. To be called when it is answered, or could not be sent. */
+  headers: Readonly<Record<string, string>>;
+  /** For a renamed request: its client's progress token, as JSON text. */
+  progressToken: string | undefined;
+  /** Removes what existed only for it. Call it when the POST is answered, or could not be sent. */
   done: () => Promise<void>;
 }
 
 /**
- * What a client's messages go through on their way to the server: what Wharf can do for the client is declared, and
- * file arguments take the form in which the server knows them. Where there is neither they go as they came.
- * @param text the body; not `messages.bytes` where ids have been renamed
- * @throws GatewayError `file_refused` before the server has been asked
+ * Prepares a client's messages for the server: declares what Wharf can do for the client, and writes file arguments in
+ * the form that the server takes. Messages without either pass unchanged.
+ * @throws GatewayError `file_refused` before the server has been asked, and the errors of stores and upstream
  */
-export async function toUpstream(
-  text: Buffer,
-  messages: ClientMessages,
-  { deps, principal, client, inquire, signal, hasParamHeaders }: ToUpstreamContext,
-): Promise<ToUpstream> {
-  const declared = await declare(text, messages, deps);
-  const view = viewOf(client.protocolVersion, principal);
-  const lifts = liftsArguments(client, deps.dialects);
-  const tool = (name: string) => deps.catalog.tool(view, name, inquire);
-  const placed = lifts ? await putBackLifted(declared, messages, tool, deps.limits) : declared;
-  const prepared = await prepareArguments(placed, messages.requests, {
-    dialects: deps.dialects,
-    client,
-    lifts,
-    hasParamHeaders,
-    tool,
-    known: (name) => deps.catalog.known(view, name),
-    isSettled: () => deps.catalog.isSettled(view),
-    handedOver: (handed) => deps.log.info({ principal, to: deps.server, ...factsOf(handed) }, 'a file was handed over'),
-    owner: { principal, server: deps.server },
-    limits: deps.limits,
-    accepts: deps.accepts,
-    settings: deps.settings,
-    incoming: deps.incoming,
-    tempFiles: deps.tempFiles,
-    store: (file, inner) => deps.storeInline(file, principal, inner),
-    upload: (file, delivery, argument) =>
-      uploadToServer(file, delivery, argument, { deps, principal, inquire, signal }),
-    signal,
-  });
-  if (prepared) return prepared;
-  const actual = placed.length;
-  const { accepts, limits, server } = deps;
-  // over stdio a line too long ends the server's process, and with it everybody's work there
+export async function toUpstream(messages: ClientMessages, context: PostContext): Promise<ToUpstream> {
+  const deliveries = new Deliveries(context);
+  const document = JsonDocument.of(messages.bytes, messages.isBatch);
+  const { requests } = messages;
+  const base = { context, messages, document, edits: new Edits(document), deliveries };
+  let post: Post = { ...base, requests, calls: [], handed: [], headers: {} };
+  try {
+    for (const stage of STAGES) {
+      post.edits.nextStage();
+      post = await stage(post);
+    }
+    return sent(post);
+  } catch (error) {
+    await deliveries.done();
+    throw error;
+  }
+}
+
+function sent({ context, messages, document, edits, requests, calls, handed, headers, deliveries }: Post): ToUpstream {
+  const message = edits.isEmpty ? messages.bytes : outgoing(edits.applied());
+  if (calls.length > 0) refuseLongCall(message.length, calls, context);
+  else refuseLongMessage(message.length, messages.bytes.length, context);
+  const { deps, principal } = context;
+  for (const one of handed) deps.log.info({ principal, to: deps.server, ...factsOf(one) }, 'a file was handed over');
+  const token = context.id === undefined ? undefined : document.at(PROGRESS_TOKEN);
+  const progressToken = token && plainText(document.slice(token.start, token.end).toString('utf8'));
+  return { message, requests, headers, progressToken, done: deliveries.done };
+}
+
+/** Over stdio a line that is too long ends the server's process, and with it all its other calls. */
+function refuseLongCall(actual: number, calls: Post['calls'], context: PostContext): void {
+  const { accepts: allowed, server } = context.deps;
+  if (actual <= allowed) return;
+  const called = calls.flatMap(({ uses }) => uses.map(({ slot, path }) => calledAs(slot, path, lifts(context))));
+  const argument = called.join(', ');
+  const sizes = contrast(allowed, actual);
+  const text =
+    `The server "${server}" takes messages of at most ${sizes.allowed}; with the files in ${argument} this one ` +
+    `has ${sizes.actual}. Pass fewer or smaller files.`;
+  const reason = 'maxSizeExceeded';
+  const limit = `servers.${server}.accepts`;
+  const told = { reason, argument, text, maxSize: allowed, actualSize: actual };
+  throw new GatewayError('file_refused', { ...told, limit, allowed, actual });
+}
+
+/** @param came length of the message as the client sent it */
+function refuseLongMessage(actual: number, came: number, { deps: { accepts, limits, server } }: PostContext): void {
   if (actual > accepts) {
     throw new GatewayError('message_too_large', { limit: `servers.${server}.accepts`, allowed: accepts, actual });
   }
-  // what may have been files was none
-  if (text.length > limits.message) {
-    const facts = { limit: 'limits.message', allowed: limits.message, actual: text.length };
-    throw new GatewayError('message_too_large', facts);
+  // the strings that could have been files were not
+  if (came > limits.message) {
+    throw new GatewayError('message_too_large', { limit: 'limits.message', allowed: limits.message, actual: came });
   }
-  return { message: placed, headers: {}, done: nothingToRemove };
 }
 
-/** A call on a channel keeps this until it is answered: it must keep nothing of the call alive, as a closure in there would. */
-async function nothingToRemove(): Promise<void> {}
-
-/** Arguments that the client was shown at a tool's top level go where the server takes them. @throws GatewayError */
-async function putBackLifted(
-  text: Buffer,
-  { requests, isBatch }: ClientMessages,
-  tool: (name: string) => Promise<ToolFacts | undefined>,
-  limits: CallDeps['limits'],
-): Promise<Buffer> {
-  const patches: JsonPatch[] = [];
-  for (const request of requests) {
-    const { method, subject, params, base } = request;
-    if (method !== 'tools/call' || subject === undefined) continue;
-    const { slots = [], paramHeaders = [] } = (await tool(subject)) ?? {};
-    const args = await argumentsOf(request, slots, paramHeaders, limits);
-    const own = args ? putBack(args, slots) : [];
-    if (!args || own.length === 0) continue;
-    request.params = { ...params, arguments: patchValue(args, own) };
-    delete request.heavyArguments;
-    addAll(
-      patches,
-      own.map(({ path, value }) => ({ path: [...base, 'params', 'arguments', ...path], value })),
-    );
-  }
-  return patches.length === 0 ? text : patchMessage(text, patches, isBatch);
-}
-
-/** What the log says of a file: nothing of what is in it, and of where it came from only what is known. */
+/** The log's facts about a file: nothing of its content, and of its origin only what is known. */
 function factsOf({ argument, file: { origin, size, record } }: HandedOver) {
   const { id, server, digest } = record ?? {};
   return {
@@ -137,24 +117,4 @@ function factsOf({ argument, file: { origin, size, record } }: HandedOver) {
     ...(record && { file: id, digest }),
     ...(server !== undefined && { from: server }),
   };
-}
-
-async function declare(
-  text: Buffer,
-  messages: ClientMessages,
-  deps: Pick<CallDeps, 'dialects' | 'limits'>,
-): Promise<Buffer> {
-  const [request] = messages.requests;
-  if (!request || messages.isBatch) return text;
-  const at = placeOfCapabilities(request, messages);
-  if (!at) return text;
-  const patches: JsonPatch[] = Object.entries(declaredBy(deps)).map(([key, value]) => ({ path: [...at, key], value }));
-  return patches.length === 0 ? text : patchMessage(text, patches);
-}
-
-function placeOfCapabilities(request: PendingRequest, messages: ClientMessages): string[] | undefined {
-  if (request === messages.initialize) return ['params', 'capabilities'];
-  const isStateless = messages.statelessVersion !== undefined && FILE_METHODS.has(request.method);
-  // a request that lacks them is the server's to refuse
-  return isStateless && capabilitiesOf(request.params) ? ['params', '_meta', META_CAPABILITIES] : undefined;
 }

@@ -1,25 +1,17 @@
 import { asGatewayError, GatewayError } from '../../errors.js';
-import type { Inquire } from '../../mcp/inquire.js';
 import { sizeText } from '../../policy/amounts.js';
 import type { RemoteTransfer, TransferDescriptor, TransferRefusal } from '../../ports/dialect.js';
 import type { Delivery } from '../../ports/file-slot.js';
 import type { JsonValue } from '../../ports/json.js';
 import type { Transfer } from '../../ports/transfer.js';
 import { brief, rulesFor, trimmed } from '../upstream/transfer-rules.js';
-import type { CallDeps } from './deps.js';
+import type { CallContext, CallDeps } from './deps.js';
 import type { IncomingFile } from './incoming-files.js';
 
-export interface RemoteContext {
-  deps: CallDeps;
-  principal: string;
-  inquire: Inquire;
-  signal: AbortSignal;
-}
-
 /**
- * How far a server's clock may be behind ours before what it says of time is held against it. Clocks set over the network
- * differ by milliseconds, those of machines that have just woken up by seconds; the addresses live for minutes. One that
- * has been over for less is asked, and says so itself.
+ * How far a server's clock may differ from ours before its times are used against it. Clocks set over the network
+ * differ by milliseconds, those of machines that have just woken up by seconds; the addresses live for minutes. An
+ * address that expired more recently is tried, and reports that itself.
  */
 const CLOCK_SKEW_MS = 30_000;
 
@@ -27,14 +19,14 @@ type Authorized = NonNullable<ReturnType<RemoteTransfer['readUpload']>>;
 
 /**
  * Uploads a file to a server that has a protocol of its own for it.
- * @returns what stands in the argument then; undefined when the server turns out not to know the protocol
+ * @returns the argument's value afterwards; undefined when the server turns out not to know the protocol
  * @throws GatewayError `file_refused`
  */
 export async function uploadToServer(
   file: IncomingFile,
   { dialect: name, revision }: Delivery & { kind: 'uploaded' },
   argument: string,
-  { deps, principal, inquire, signal }: RemoteContext,
+  { deps, principal, inquire, signal }: CallContext,
 ): Promise<JsonValue | undefined> {
   const transfer = deps.dialects.find((dialect) => dialect.name === name)?.transfer;
   if (!transfer) throw new Error(`the dialect ${name} has no transfer`);
@@ -59,7 +51,7 @@ export async function uploadToServer(
     }
     const authorized = transfer.readUpload(answer.request, answer.result, revision);
     if (!authorized) throw refused(`${server} answered ${answer.request.method} with something else`);
-    // the URI stands for the bytes of that digest: with another one it is another file's
+    // the URI means the bytes of that digest: with another digest it is another file's
     if (authorized.digest !== undefined && authorized.digest !== file.digest) {
       throw refused(`${server} takes it for another file, of another digest`, { reason: 'digestMismatch' });
     }
@@ -71,7 +63,7 @@ export async function uploadToServer(
     return authorized;
   };
   let upload = await authorize();
-  // some give out an address that they made earlier
+  // some servers return an address that they made earlier
   if (upload && expiryOf(upload, deps) !== undefined) upload = await authorize();
   if (!upload) return undefined;
   const expired = expiryOf(upload, deps);
@@ -88,13 +80,13 @@ export async function uploadToServer(
     const { method } = upload.complete;
     const completed = await methods.first([upload.complete], inquire);
     const why = completed.kind === 'refused' ? transfer.readRefusal(completed.error.data) : undefined;
-    // one that gives no reason may just not know the method: if the file is not there, the call will tell
+    // without a reason it may just not know the method: if the file is missing, the call will show it
     if (completed.kind === 'silent' || why) throw refused(`${server} did not complete it by ${method}`, why);
   }
   return upload.argument;
 }
 
-/** When an address for an upload was over, and what our clock says, in words; undefined while it may be used. */
+/** When an upload address expired, and our clock's time, in words; undefined while it is usable. */
 function expiryOf({ descriptor: { expiresAt } }: Authorized, { clock }: Pick<CallDeps, 'clock'>): string | undefined {
   const now = clock.now();
   if (expiresAt === undefined || expiresAt > now - CLOCK_SKEW_MS) return undefined;
@@ -116,7 +108,7 @@ function send(file: IncomingFile, descriptor: TransferDescriptor, deps: CallDeps
   return deps.transfer.upload(request, signal);
 }
 
-/** `{"error":{"reason":…}}`, as the answer to an upload may say it. */
+/** Reads `{"error":{"reason":…}}` from the answer to an upload. */
 function refusalIn(body: Buffer, transfer: RemoteTransfer): TransferRefusal | undefined {
   try {
     const answer = JSON.parse(body.toString('utf8')) as { error?: JsonValue };

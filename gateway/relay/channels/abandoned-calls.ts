@@ -1,10 +1,12 @@
-/** What is kept of a call whose client has gone and on which the server still works. */
+import type { Clock } from '../../ports/clock.js';
+
+/** What is kept of a call that the server still works on after its client has gone. */
 export interface AbandonedCall {
-  /** Ids on the channel of its requests that are not answered, as JSON text. */
+  /** Channel ids of its unanswered requests, as JSON text. */
   ids: ReadonlySet<string>;
   /** Their progress tokens, as JSON text. */
   tokens: readonly string[];
-  /** Removes what existed for the call only. */
+  /** Removes what existed only for the call. */
   release: () => Promise<void>;
 }
 
@@ -20,18 +22,19 @@ export interface AbandonedOptions {
   most: number;
   /** `timeouts.upstream` */
   ms: number;
-  /** A call is not waited for any more; to be told to the server. */
+  /** Called when a call is given up, to tell the server. */
   givenUp: (ids: readonly string[]) => void;
+  clock: Clock;
 }
 
 /**
- * The calls of one channel whose clients have gone without cancelling them. A server may well finish such a call, so it
- * is left alone until there are too many of them or it takes too long. Nothing of its messages is kept: a server that
- * never answers would otherwise make Wharf hold whatever it was sent.
+ * The calls of one channel whose clients have gone without cancelling them. A server may still finish such a call, so
+ * it is left alone until there are too many or it takes too long. Nothing of its messages is kept: otherwise a server
+ * that never answers would make Wharf hold everything it was sent.
  */
 export class AbandonedCalls {
   readonly #options: AbandonedOptions;
-  /** In order of their leaving. */
+  /** In the order in which their clients left. */
   readonly #calls = new Set<Kept>();
   readonly #byId = new Map<string, Kept>();
   readonly #tokens = new Map<string, Kept>();
@@ -45,13 +48,13 @@ export class AbandonedCalls {
     return this.#byId.has(id);
   }
 
-  /** Whether progress with this token is about one of them. */
+  /** True when progress with this token belongs to one of them. */
   hasToken(token: string): boolean {
     return this.#tokens.has(token);
   }
 
   add({ ids, tokens, release }: AbandonedCall): void {
-    const kept: Kept = { ids: new Set(ids), tokens, release, since: Date.now() };
+    const kept: Kept = { ids: new Set(ids), tokens, release, since: this.#options.clock.now() };
     this.#calls.add(kept);
     for (const id of ids) this.#byId.set(id, kept);
     for (const token of tokens) this.#tokens.set(token, kept);
@@ -100,11 +103,11 @@ export class AbandonedCalls {
     if (this.#timer) return;
     const [oldest] = this.#calls;
     if (!oldest) return;
-    const wait = Math.max(0, oldest.since + this.#options.ms - Date.now());
+    const wait = Math.max(0, oldest.since + this.#options.ms - this.#options.clock.now());
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       for (const call of [...this.#calls]) {
-        if (call.since + this.#options.ms > Date.now()) break;
+        if (call.since + this.#options.ms > this.#options.clock.now()) break;
         this.#giveUpOldest();
       }
       this.#schedule();

@@ -11,13 +11,13 @@ import { isRequest, pingIn } from './channel-message.js';
 /** How long a server's request waits for a stream on which it can reach the client. */
 export const STREAM_WAIT_MS = 5000;
 
-/** Messages that may wait for the session. Their bytes count against `limits.held`; this bounds what each costs besides. */
+/** Most messages that wait for the session. Their bytes count against `limits.held`; this bounds their other costs. */
 const MAX_EARLY = 1000;
 
 interface Waiting {
   message: HeldMessage;
   cuts: MessageCuts;
-  /** Of a request: refuses it. */
+  /** For a request: refuses it. */
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -27,8 +27,8 @@ export interface BeforeSessionOptions {
 }
 
 /**
- * What a server says before the answer to `initialize`. MCP allows pings and logging there (2025-11-25, lifecycle), and
- * servers write more. It waits, since the answer's head carries the session's id and goes out with the first message.
+ * A server's messages before its answer to `initialize`. MCP allows pings and logging then (2025-11-25, lifecycle), and
+ * servers send more. They wait, because the answer's head carries the session's id and is sent with the first message.
  */
 export class BeforeSession {
   readonly #options: BeforeSessionOptions;
@@ -38,7 +38,7 @@ export class BeforeSession {
     this.#options = options;
   }
 
-  /** Takes a message that answers nothing. */
+  /** Takes a message that is not an answer. */
   async take(message: HeldMessage, cuts: MessageCuts): Promise<void> {
     const ping = pingIn(message);
     if (ping !== undefined) {
@@ -55,8 +55,8 @@ export class BeforeSession {
   }
 
   /**
-   * The session is open, or will not be: what has waited goes to the client in its order.
-   * @param isOpen whether the client can answer: else requests are not for it
+   * The session is open, or has failed: the waiting messages go to the client in order.
+   * @param isOpen the client can answer: otherwise requests are not sent to it
    */
   async release(isOpen: boolean, forward: (message: HeldMessage, cuts: MessageCuts) => Promise<void>): Promise<void> {
     for (const waiting of [...this.#waiting]) {
@@ -89,7 +89,7 @@ export class BeforeSession {
     if (id !== undefined) await this.#send(errorAnswer(new GatewayError('no_stream'), id));
   }
 
-  /** A server that takes nothing is noticed by what is sent to it next. */
+  /** A server that reads nothing is noticed at the next message to it. */
   async #send(bytes: Buffer): Promise<void> {
     await this.#options.connection.send(bytes).catch(() => {});
   }

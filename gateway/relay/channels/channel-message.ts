@@ -5,23 +5,23 @@ import type { HeldMessage } from '../../wire/json/reader.js';
 import type { WatchTree } from '../../wire/json/watch-tree.js';
 import { toClientTree } from '../cut/places.js';
 
-/** Name of the capture that tells JSON-RPC from any other JSON. */
+/** Name of the capture that distinguishes JSON-RPC from other JSON. */
 const MARK = 'jsonrpc';
 
-/** What matters in a message of a channel on which a server may write anything at all. */
+/** The places that matter in a message on a channel where a server may write anything. */
 export function channelTree(places: readonly SlotPlace[]): WatchTree {
   return toClientTree(places, { [MARK]: { capture: MARK } });
 }
 
-/** A frame of legacy SSE that carries none: a keep-alive, or another `endpoint` event, which clients ignore as well. */
+/** A legacy SSE frame without a message: a keep-alive, or another `endpoint` event, which clients ignore too. */
 export function isNoMessage({ empty, frame }: HeldMessage): boolean {
   return empty || (frame?.event !== undefined && frame.event.toString('latin1') !== 'message');
 }
 
 /**
- * True for JSON-RPC. Loggers write JSON, too, and their lines may well have an `id` or a `method`; SDK clients pass over
- * whatever does not say `"jsonrpc":"2.0"`, and so does Wharf. Of what is no JSON only an answer that broke off counts,
- * since somebody waits for it.
+ * True for JSON-RPC. Loggers write JSON too, often with an `id` or a `method`. SDK clients ignore everything without
+ * `"jsonrpc":"2.0"`, and so does Wharf. Of malformed JSON only a truncated answer counts, because a request waits for
+ * it.
  */
 export function isRpc(message: HeldMessage): boolean {
   const marked = new Set<string>();
@@ -36,12 +36,12 @@ export function isRpc(message: HeldMessage): boolean {
   );
 }
 
-/** Whether it wants an answer: a batch is for whoever reads it. */
+/** True when it needs an answer; false for a batch. */
 export function isRequest(message: HeldMessage): boolean {
   return message.captured(RANGE.id) !== undefined && message.captured('method') !== undefined;
 }
 
-/** The id of a `ping` as JSON text, if the message is one. */
+/** The id of a `ping` as JSON text; undefined for any other message. */
 export function pingIn(message: HeldMessage): string | undefined {
   const isPing = message.captures.some(
     ({ name, path, text }) => name === 'method' && path.length === 1 && text === '"ping"',

@@ -1,5 +1,5 @@
 import type { CallDeps } from '../arguments/deps.js';
 import type { ResultDeps } from '../results/deps.js';
 
-/** What a message goes through between client and server, in both directions. */
+/** The dependencies of messages between client and server, in both directions. */
 export interface ChannelDeps extends CallDeps, ResultDeps {}

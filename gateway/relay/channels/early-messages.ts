@@ -1,19 +1,19 @@
 import { GatewayError } from '../../errors.js';
 
-/** Something that came before the result of an `initialize`. */
+/** A message that came before the result of an `initialize`. */
 export interface Early {
   forward: () => Promise<void>;
-  /** Instead of `forward`, when there is nobody any more to forward it to. */
+  /** Replaces `forward` when the client has gone. */
   drop: () => Promise<void>;
 }
 
-/** Each is in memory until the session is open, however short it is; servers say two or three things before that. */
+/** Each stays in memory until the session is open, however short it is; servers send two or three before that. */
 const MAX_EARLY = 1000;
 
-/** What waits for the session before the head of an answer may go out. */
+/** What waits for the session before the head of an answer may be sent. */
 export class EarlyMessages {
   #waiting: Early[] = [];
-  /** The last thing in it is a blank: more of them say no more. */
+  /** True when the last entry is a blank: further ones are redundant. */
   #isSpaced = false;
 
   /** @throws GatewayError `upstream_invalid` when there are too many */
@@ -29,7 +29,7 @@ export class EarlyMessages {
     this.#push({ forward, drop: async () => {} });
   }
 
-  /** All of it, in order; none is left. */
+  /** Removes and returns all of them, in order. */
   take(): Early[] {
     const taken = this.#waiting;
     this.#waiting = [];

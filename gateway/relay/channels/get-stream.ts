@@ -1,45 +1,47 @@
-import { Outlet } from '../client/outlet.js';
+import type { Caller } from '../caller.js';
 import type { Piece } from '../cut/splice.js';
-import type { Exchange } from '../exchange.js';
+import type { Reply } from '../reply.js';
 
-/** A session's GET stream: what the server says on its own account. */
+/** A session's GET stream: the messages that a server sends on its own account. */
 export class GetStream {
-  readonly exchange: Exchange;
+  /** Whose it is. */
+  readonly caller: Caller;
   /** Resolves when the client has gone or the stream was ended. */
   readonly done: Promise<void>;
-  readonly #outlet: Outlet;
+  readonly #reply: Reply;
 
-  constructor(exchange: Exchange, idleMs: number) {
-    this.exchange = exchange;
-    this.#outlet = new Outlet(exchange.response, 'sse', idleMs);
+  constructor(caller: Caller) {
+    const { exchange } = caller;
+    this.caller = caller;
+    this.#reply = exchange.reply;
     this.done = new Promise((resolve) => {
       const over = (): void => {
-        exchange.facts.bytesOut = this.#outlet.bytes;
-        this.#outlet.end();
+        exchange.facts.bytesOut = this.#reply.written;
+        this.#reply.end();
         resolve();
       };
-      exchange.response.once('close', over);
-      // a client that left while its session was looked up closes nothing any more
+      this.#reply.onClose(over);
+      // if the client left while its session was looked up, there is no close event to come
       if (this.gone) over();
     });
     if (this.gone) return;
-    exchange.response.writeHead(200, {
-      'content-type': 'text/event-stream',
-      'cache-control': 'no-cache',
-      'x-accel-buffering': 'no',
+    this.#reply.head({
+      status: 200,
+      body: 'events',
+      headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
+      isEarly: true,
     });
-    exchange.response.flushHeaders();
   }
 
   get gone(): boolean {
-    return this.#outlet.gone;
+    return this.#reply.gone;
   }
 
   async send(pieces: readonly Piece[]): Promise<void> {
-    await this.#outlet.send(pieces, undefined);
+    await this.#reply.message(pieces);
   }
 
   end(): void {
-    this.#outlet.end();
+    this.#reply.end();
   }
 }

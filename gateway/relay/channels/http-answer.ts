@@ -7,44 +7,52 @@ import type { Owner } from '../../ports/owner.js';
 import type { BodyKind, UpstreamAnswer } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { FrameFields } from '../../wire/sse/frame.js';
-import { Outlet } from '../client/outlet.js';
+import type { Caller } from '../caller.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import { CutReader } from '../cut/reader.js';
 import { type Exchange, noteError } from '../exchange.js';
+import { logError, reportError } from '../exchange-log.js';
 import type { Addressee, PendingRequest } from '../pending-request.js';
+import type { OpenedSession, Reply, ReplyHead } from '../reply.js';
 import { dismiss, toClient, untouched } from '../results/to-client.js';
 import { pump } from '../upstream/pump.js';
 import { pingIn } from './channel-message.js';
 import type { ChannelDeps } from './deps.js';
 import { EarlyMessages } from './early-messages.js';
 
-/** What an `initialize` leads to: a session of Wharf's own, whose id goes into the head of the answer. */
-export type OpenSession = (result: HeldMessage) => Promise<string | undefined>;
+/** Opens a session of Wharf's own for the result of an `initialize`; it goes into the head of the answer. */
+export type OpenSession = (result: HeldMessage) => Promise<OpenedSession | undefined>;
 
 export interface AnswerContext {
   deps: ChannelDeps;
-  exchange: Exchange;
-  to: Omit<Addressee, 'answered'>;
-  requests: readonly PendingRequest[];
-  /** Present on `initialize`: then the head waits for the result, since it carries the session's id. */
+  caller: Caller;
+  /** Present on `initialize`: the head then waits for the result, because it carries the session's id. */
   openSession?: OpenSession;
-  /** Answers a `ping` of the server's that comes before it: the client cannot, since it has no session yet. */
+  /** Answers a server's `ping` before that: the client cannot, because it has no session yet. */
   answerPing?: (id: string) => Promise<void>;
 }
 
-/** Stands between values that waited, whatever stood there. */
+/** How the answer to a client begins, by what its server says. */
+export function headOf(answer: UpstreamAnswer): ReplyHead {
+  return { status: answer.status, body: BODY_OF_KIND[answer.kind], headers: toClientHeaders(answer) };
+}
+
+const BODY_OF_KIND = { sse: 'events', json: 'values', lines: 'values', bytes: 'other', none: 'other' } as const;
+
+/** Separates values that waited, whatever whitespace they had. */
 const SEPARATOR = Buffer.from('\n');
 
-/** Brings one upstream answer to the client: head, messages in their order, and a clean end or a clean error. */
+/** Brings one upstream answer to the client: head, messages in order, and a clean end or a clean error. */
 export class AnswerRelay {
   readonly #context: AnswerContext;
+  readonly #exchange: Exchange;
   readonly #answer: UpstreamAnswer;
   readonly #pending: Map<string, PendingRequest>;
-  readonly #outlet: Outlet;
+  readonly #reply: Reply;
   readonly #reader: CutReader;
   readonly #to: Addressee;
-  readonly #headers: Record<string, string | string[]>;
-  /** The upstream does not say that these are messages: the first bytes decide, and the head waits for them. */
+  readonly #head: ReplyHead;
+  /** The upstream does not declare these as messages: the first bytes decide, and the head waits for them. */
   #isUntyped: boolean;
   /** Set until the session is open. */
   #early: EarlyMessages | undefined;
@@ -52,27 +60,33 @@ export class AnswerRelay {
   readonly #owner: Owner;
   #hasEventIds = false;
   #forwarded = 0;
-  /** Bytes of the chunk at hand that have gone to the client and are of no message, so that nobody counts them. */
+  /** Bytes of the current chunk that went to the client outside messages, which no other count includes. */
   #besides = 0;
 
   constructor(answer: UpstreamAnswer, kind: Exclude<BodyKind, 'none'>, context: AnswerContext) {
-    const { deps, exchange } = context;
+    const { deps } = context;
+    const { exchange, messages, client, inquire } = context.caller;
     this.#context = context;
+    this.#exchange = exchange;
     this.#answer = answer;
-    this.#pending = new Map(context.requests.map((request) => [request.id, request]));
+    this.#pending = new Map(messages?.requests.map((request) => [request.id, request]));
     this.#to = {
-      ...context.to,
+      principal: exchange.principal,
+      client,
+      inquire,
+      facts: exchange.facts,
+      signal: exchange.signal,
       isFailure: answer.status >= 300,
       answered: (id) => this.#pending.get(knownId(this.#pending, id)),
       onlyOpen: () => (this.#pending.size === 1 ? [...this.#pending.keys()][0] : undefined),
     };
-    this.#headers = toClientHeaders(answer);
-    this.#outlet = new Outlet(exchange.response, kind === 'sse' ? 'sse' : 'json', deps.timeouts.idle);
+    this.#reply = exchange.reply;
+    this.#head = { ...headOf(answer), isEarly: true };
     this.#isUntyped = kind === 'bytes';
     if (context.openSession) this.#early = new EarlyMessages();
     this.#owner = { principal: exchange.principal, server: deps.server };
     this.#reader = new CutReader(
-      // a message is cut and counted whatever its type says: no type is a way round the limits
+      // a message is cut and counted whatever its type, so that no type circumvents the limits
       kind === 'bytes' ? 'json' : kind,
       deps.cut,
       this.#owner,
@@ -82,7 +96,7 @@ export class AnswerRelay {
         comment: (bytes) => {
           if (this.#early) return;
           this.#besides += bytes.length;
-          this.#outlet.comment(bytes);
+          this.#reply.comment(bytes);
         },
       },
       exchange.signal,
@@ -90,7 +104,8 @@ export class AnswerRelay {
   }
 
   async run(): Promise<void> {
-    const { deps, exchange } = this.#context;
+    const { deps } = this.#context;
+    const exchange = this.#exchange;
     if (!this.#early && !this.#isUntyped) this.#writeHead();
     const timer = this.#early && this.#limitOpening();
     try {
@@ -107,11 +122,11 @@ export class AnswerRelay {
       await this.#fail(thrown);
     } finally {
       clearTimeout(timer);
-      exchange.facts.bytesOut = this.#outlet.bytes;
+      exchange.facts.bytesOut = this.#reply.written;
     }
   }
 
-  /** A stream may talk for ever without the one answer that its client waits for. */
+  /** A stream may go on for ever without the one answer that its client waits for. */
   #limitOpening(): NodeJS.Timeout {
     const { server, timeouts } = this.#context.deps;
     const facts = { server, limit: 'timeouts.upstream', allowed: timeouts.upstream };
@@ -122,7 +137,7 @@ export class AnswerRelay {
 
   #take(chunk: Buffer): Promise<unknown> | undefined {
     const fed = this.#reader.feed(chunk);
-    // nobody waits for anything else on this stream: no need to read on what cannot be delivered
+    // only this answer is wanted on this stream: do not read further what cannot be delivered
     const isOne = this.#answer.kind === 'json' || this.#answer.kind === 'bytes';
     const failure = isOne ? this.#reader.failure : this.#reader.failedAnswer;
     if (failure && this.#pending.size === 1) throw failure;
@@ -132,11 +147,11 @@ export class AnswerRelay {
     return Promise.all([fed, settle, untaken, this.#tail]).then(() => this.#tail);
   }
 
-  /** Set while a client does not take what it was sent: that is held as well, be it only blanks and comments. */
+  /** Set while a client does not read: what it was sent is held too, even blanks and comments. */
   #untaken(): Promise<void> | undefined {
     const bytes = this.#besides;
     this.#besides = 0;
-    const { pressure } = this.#outlet;
+    const { pressure } = this.#reply;
     if (!pressure || bytes === 0) return pressure;
     const { held } = this.#context.deps.cut;
     const release = () => held.add(-bytes, this.#owner);
@@ -151,13 +166,13 @@ export class AnswerRelay {
 
   /** Blanks between values: an NDJSON client waits for the line feed. */
   #space(bytes: Buffer): void {
-    // without a head there is nothing yet that they could stand in
+    // before the head there is no body for them
     if (this.#isUntyped) return;
-    if (this.#early) this.#early.space(async () => this.#outlet.space(SEPARATOR));
-    else if (this.#tail) this.#queue(async () => this.#outlet.space(bytes));
+    if (this.#early) this.#early.space(async () => this.#reply.space(SEPARATOR));
+    else if (this.#tail) this.#queue(async () => this.#reply.space(bytes));
     else {
       this.#besides += bytes.length;
-      this.#outlet.space(bytes);
+      this.#reply.space(bytes);
     }
   }
 
@@ -177,33 +192,37 @@ export class AnswerRelay {
       );
       return;
     }
-    const slow = this.#outlet.send(pieces, message.frame);
-    this.#answered(answersIn(message).map(({ id }) => id));
-    // what a slow client has not taken yet is still held
+    const answers = answersIn(message).map(({ id }) => id);
+    const slow = this.#reply.message(pieces, { answers: message.malformed ? [] : answers, frame: message.frame });
+    this.#answered(answers);
+    // what a slow client has not read is still held
     if (slow) this.#queue(() => slow.finally(() => cuts.release()));
     else cuts.release();
   }
 
-  /** By the first message, before any of it goes out; in the place of one that failed comes an error. */
+  /** Decides the type by the first message, before any of it is sent; a failed message is replaced by an error. */
   #tellType(message: HeldMessage, cuts: MessageCuts): void {
     this.#isUntyped = false;
     const looksLikeJson = /^[{[]/.test(message.slice(0, 1).toString('latin1'));
-    if (looksLikeJson || cuts.failure) this.#headers['content-type'] = 'application/json';
+    if (looksLikeJson || cuts.failure) {
+      this.#head.body = 'values';
+      this.#head.headers = { ...this.#head.headers, 'content-type': 'application/json' };
+    }
     if (!this.#early) this.#writeHead();
   }
 
   /** A priming event or a `retry`: clients resume by it, so it keeps its place. */
   #sendEmpty(frame: FrameFields): void {
-    const send = async () => this.#outlet.sendEmpty(frame);
+    const send = async () => this.#reply.event(frame);
     if (this.#early) this.#early.add({ forward: send, drop: async () => {} });
     else if (this.#tail) this.#queue(send);
     else {
-      const slow = this.#outlet.sendEmpty(frame);
+      const slow = this.#reply.event(frame);
       if (slow) this.#queue(() => slow);
     }
   }
 
-  /** @param drop runs instead of the task when one before it has failed */
+  /** @param drop runs instead of the task when an earlier one has failed */
   #queue(task: () => Promise<void>, drop: () => Promise<void> = async () => {}): void {
     const giveUp = async (error: unknown) => {
       await drop();
@@ -213,7 +232,7 @@ export class AnswerRelay {
     const tail: Promise<void> = run.then(() => {
       if (this.#tail === tail) this.#tail = undefined;
     });
-    // the failure is seen by whoever waits for the tail
+    // the failure is reported to the caller that awaits the tail
     tail.catch(() => {});
     this.#tail = tail;
   }
@@ -235,12 +254,13 @@ export class AnswerRelay {
       await dismiss(cuts);
       throw error;
     }
-    // a file without a client to tell of it would be kept for nobody
-    if (this.#outlet.gone) return dismiss(cuts);
+    // without a client the file would be kept for nothing
+    if (this.#reply.gone) return dismiss(cuts);
     const outgoing = await toClient(message, cuts, this.#context.deps, this.#to);
     if (!outgoing) return;
     try {
-      await this.#outlet.send(outgoing.pieces, message.frame);
+      const answers = outgoing.isBroken ? [] : outgoing.answered;
+      await this.#reply.message(outgoing.pieces, { answers, frame: message.frame });
     } finally {
       await outgoing.sent();
     }
@@ -252,8 +272,7 @@ export class AnswerRelay {
   }
 
   async #openSession(message: HeldMessage): Promise<void> {
-    const id = await this.#context.openSession?.(message);
-    if (id !== undefined) this.#headers['mcp-session-id'] = id;
+    this.#head.session = await this.#context.openSession?.(message);
     await this.#releaseEarly();
   }
 
@@ -270,20 +289,22 @@ export class AnswerRelay {
   }
 
   #writeHead(): void {
-    const { response } = this.#context.exchange;
-    response.writeHead(this.#answer.status, this.#headers);
-    // the client learns at once that its answer is coming: 76 ms instead of 389 for 100 MB
-    response.flushHeaders();
+    // early: tells the client at once that its answer is coming: 76 ms instead of 389 for 100 MB
+    this.#reply.head(this.#head);
   }
 
   /** The upstream's body is complete. A stream that ends without an answer and cannot be resumed owes an error. */
   async #finish(): Promise<void> {
-    const closed = new GatewayError('upstream_closed', { server: this.#context.deps.server });
     if (this.#early) await this.#releaseEarly();
-    else if (this.#isUntyped && this.#owes) throw closed;
+    else if (this.#isUntyped && this.#owes) throw this.#closed();
     else if (this.#isUntyped) this.#writeHead();
-    if (this.#owes) await this.#answerPending(closed);
-    this.#outlet.end();
+    if (this.#owes) await this.#answerPending(this.#closed());
+    this.#reply.end();
+  }
+
+  /** Made when it is needed: an error costs as much as all else that is done for a short answer here. */
+  #closed(): GatewayError {
+    return new GatewayError('upstream_closed', { server: this.#context.deps.server });
   }
 
   get #owes(): boolean {
@@ -292,28 +313,31 @@ export class AnswerRelay {
   }
 
   async #fail(thrown: unknown): Promise<void> {
-    const { exchange, deps } = this.#context;
+    const { deps } = this.#context;
+    const exchange = this.#exchange;
     this.#answer.body.destroy();
     this.#reader.abandon();
     await this.#tail?.catch(() => {});
     for (const { drop } of this.#early?.take() ?? []) await drop();
-    if (this.#outlet.gone || exchange.signal.aborted) return this.#outlet.abort();
+    if (this.#reply.gone || exchange.signal.aborted) return this.#reply.abort();
     const error = asGatewayError(thrown);
+    if (!this.#reply.begun) {
+      // the status line can report it, and its writer counts it
+      logError(deps.log, error, 'an answer broke off');
+      throw error;
+    }
     noteError(exchange.facts, error);
-    deps.log.warn({ code: error.code, facts: error.facts, err: error.cause ?? thrown }, 'an answer broke off');
-    deps.metrics.count('wharf_errors_total', { code: error.code });
-    // Before any head is out, the status line can say it.
-    if (!exchange.response.headersSent) throw error;
+    reportError(deps, error, 'an answer broke off');
     const isResumable = error.code === 'upstream_closed' && this.#hasEventIds;
-    if (isResumable || this.#pending.size === 0) return this.#outlet.abort();
+    if (isResumable || this.#pending.size === 0) return this.#reply.abort();
     await this.#answerPending(error);
-    this.#outlet.end();
+    this.#reply.end();
   }
 
   async #answerPending(error: GatewayError): Promise<void> {
     for (const id of this.#pending.keys()) {
-      noteError(this.#context.exchange.facts, error);
-      await this.#outlet.send([errorAnswer(error, id)], undefined);
+      noteError(this.#exchange.facts, error);
+      await this.#reply.message([errorAnswer(error, id)], { answers: [id] });
     }
     this.#pending.clear();
   }

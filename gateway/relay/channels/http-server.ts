@@ -1,30 +1,35 @@
 import { Readable } from 'node:stream';
-import { clientFacts } from '../../mcp/client-facts.js';
-import { single, toClientHeaders, toUpstreamHeaders } from '../../mcp/headers.js';
+import { single, toUpstreamHeaders } from '../../mcp/headers.js';
+import type { Inquire } from '../../mcp/inquire.js';
 import { paramHeadersFor } from '../../mcp/param-headers.js';
-import { type ClientMessages, parseMessages } from '../../mcp/request.js';
+import { parseMessages } from '../../mcp/request.js';
 import type { ExchangeUpstream, UpstreamAnswer } from '../../ports/upstream.js';
 import { type HeldMessage, withoutMark } from '../../wire/json/reader.js';
 import { argumentsOf } from '../arguments/heavy-arguments.js';
 import { toUpstream } from '../arguments/to-upstream.js';
+import type { Asked, Caller, Sender } from '../caller.js';
 import { GatheredBytes } from '../cut/gathered-bytes.js';
 import type { Exchange } from '../exchange.js';
-import type { Addressee, PendingRequest } from '../pending-request.js';
+import type { PendingRequest } from '../pending-request.js';
 import { mayAnswerWithFiles, mayTellOfChange, needsLook } from '../results/to-client.js';
 import type { Session } from '../session.js';
 import { declaredBy } from '../upstream/declared.js';
-import { askOverHttp, type OwnHttpRequest, openOverHttp } from '../upstream/own-request.js';
+import { askOverHttp, type OpenedAnswer, type OwnHttpRequest, openOverHttp } from '../upstream/own-request.js';
 import { maySpeakForWharf } from '../upstream/own-words.js';
 import { pump } from '../upstream/pump.js';
 import { viewOf } from '../upstream/view.js';
 import type { ChannelDeps } from './deps.js';
-import { AnswerRelay, type OpenSession } from './http-answer.js';
-import { sessionOf } from './open-session.js';
+import { AnswerRelay, headOf } from './http-answer.js';
+import { openSession } from './open-session.js';
+import { shortAnswer } from './short-answer.js';
 
-/** How long a server may take to hear that a session is over. */
+/** Time-out for telling a server that a session is over. */
 const FAREWELL_MS = 10_000;
 
-/** One server behind Streamable HTTP: every exchange has a channel of its own. */
+/** Sees the answer to a POST first; true when it took the exchange over. */
+export type Probe = (answer: UpstreamAnswer) => Promise<boolean>;
+
+/** One server behind Streamable HTTP: every exchange has its own channel. */
 export class HttpServer {
   readonly #deps: ChannelDeps;
   readonly #upstream: ExchangeUpstream;
@@ -34,72 +39,59 @@ export class HttpServer {
     this.#upstream = upstream;
   }
 
+  /** Asks the server in the session of an exchange. */
+  inquire(sender: Sender): Inquire {
+    return askOverHttp(this.#upstream, this.#deps, sender);
+  }
+
+  /** Sends a request of Wharf's own in the session of an exchange. */
+  open(sender: Sender, request: OwnHttpRequest): Promise<OpenedAnswer> {
+    return openOverHttp(this.#upstream, sender, { ...request, declares: declaredBy(this.#deps) });
+  }
+
   /**
-   * Sends the messages of a POST and brings back what answers them.
-   * @param probe looks at the answer to an `initialize` first; true when it took the exchange over
+   * Sends the messages of a POST and returns their answers.
+   * @param probe sees the answer first; returns true when it has taken over the exchange
    */
-  async post(
-    exchange: Exchange,
-    messages: ClientMessages,
-    session: Session | undefined,
-    probe?: (answer: UpstreamAnswer) => Promise<boolean>,
-  ): Promise<void> {
-    const outgoing = await toUpstream(messages.bytes, messages, {
-      deps: this.#deps,
-      principal: exchange.principal,
-      client: clientFacts(exchange, messages, session, this.#deps.profiles),
-      inquire: askOverHttp(this.#upstream, this.#deps, exchange, messages, session),
-      signal: exchange.signal,
-      hasParamHeaders: messages.statelessVersion !== undefined,
-    });
+  async post(asked: Asked, probe?: Probe): Promise<void> {
+    const { exchange, messages, session, client, inquire } = asked;
+    const { principal, signal } = exchange;
+    const hasParamHeaders = messages.era.repeatsInHeaders;
+    const context = { deps: this.#deps, principal, client, inquire, signal, hasParamHeaders };
+    const outgoing = await toUpstream(messages, context);
     try {
-      const headers = toUpstreamHeaders(exchange.headers, messages, session?.upstreamSession);
-      if (exchange.headersFromBody) Object.assign(headers, await this.#paramHeaders(exchange, messages));
+      const sent = { ...asked, messages: { ...messages, requests: [...outgoing.requests] } };
+      const headers = toUpstreamHeaders(exchange.headers, sent.messages, session?.upstreamSession);
+      if (exchange.headersFromBody) Object.assign(headers, await this.#paramHeaders(sent));
       Object.assign(headers, outgoing.headers);
-      const request = { method: 'POST', headers, body: outgoing.message, principal: exchange.principal } as const;
-      const answer = await this.#upstream.open(request, exchange.signal);
+      const request = { method: 'POST', headers, body: outgoing.message, principal } as const;
+      const answer = await this.#upstream.open(request, signal);
       if (probe && (await probe(answer))) return;
       const { initialize } = messages;
-      const opens = initialize && answer.status === 200 ? this.#opener(exchange, initialize, answer) : undefined;
-      await this.#relay(exchange, answer, messages, session, opens);
+      await this.#relay(sent, answer, initialize && answer.status === 200 ? initialize : undefined);
     } finally {
       await outgoing.done();
     }
   }
 
-  /** `Mcp-Param-*` for a client that cannot send them: 2026-07-28 servers refuse a call without those they declared. */
-  async #paramHeaders(exchange: Exchange, messages: ClientMessages): Promise<Record<string, string>> {
+  /** `Mcp-Param-*` for a client that cannot send them: servers refuse a call without the headers they declared. */
+  async #paramHeaders({ exchange, messages, inquire }: Asked): Promise<Record<string, string>> {
     const [request] = messages.requests;
-    const { statelessVersion } = messages;
-    if (statelessVersion === undefined || request?.method !== 'tools/call' || request.subject === undefined) return {};
+    const { era } = messages;
+    if (!era.repeatsInHeaders || request?.method !== 'tools/call' || request.subject === undefined) return {};
     const { catalog } = this.#deps;
-    const inquire = askOverHttp(this.#upstream, this.#deps, exchange, messages, undefined);
-    const tool = await catalog.tool(viewOf(statelessVersion, exchange.principal), request.subject, inquire);
+    const tool = await catalog.tool(viewOf(era.version, exchange.principal), request.subject, inquire);
     if (!tool) return {};
     const args = await argumentsOf(request, tool.slots, tool.paramHeaders, this.#deps.limits);
     return paramHeadersFor(tool.paramHeaders, args ?? {});
   }
 
-  /** Requests of Wharf's own on the session of an exchange. */
-  own(exchange: Exchange, messages: ClientMessages, session: Session | undefined) {
-    return {
-      open: (request: OwnHttpRequest) =>
-        openOverHttp(this.#upstream, exchange, messages, session, { ...request, declares: declaredBy(this.#deps) }),
-      inquire: askOverHttp(this.#upstream, this.#deps, exchange, messages, session),
-    };
-  }
-
   /** The client's GET stream. */
-  async get(exchange: Exchange, session: Session | undefined): Promise<void> {
-    const headers = toUpstreamHeaders(exchange.headers, undefined, session?.upstreamSession);
-    const answer = await this.#upstream.open(
-      { method: 'GET', headers, principal: exchange.principal },
-      exchange.signal,
-    );
-    await this.#relay(exchange, answer, undefined, session, undefined);
+  async get(caller: Caller): Promise<void> {
+    await this.#relay(caller, await this.#send('GET', caller));
   }
 
-  /** A session was ended here to make room for another: its server need not keep it either. */
+  /** A session was ended here to make room for another, so its server need not keep it either. */
   async forget({ upstreamSession, version, principal }: Session): Promise<void> {
     if (upstreamSession === undefined) return;
     const headers = toUpstreamHeaders({ 'mcp-protocol-version': version }, undefined, upstreamSession);
@@ -112,55 +104,55 @@ export class HttpServer {
     }
   }
 
-  /** Ends the session upstream and, unless the upstream refuses, here. */
-  async remove(exchange: Exchange, session: Session): Promise<void> {
-    if (session.upstreamSession === undefined) {
-      await this.#deps.sessions.end(session.id);
-      exchange.response.writeHead(204);
-      exchange.response.end();
+  /** Ends the session at the upstream and, unless the upstream refuses, here. */
+  async remove(caller: Caller, { id, upstreamSession }: Session): Promise<void> {
+    if (upstreamSession === undefined) {
+      await this.#deps.sessions.end(id);
+      caller.exchange.reply.all({ status: 204, body: 'other' });
       return;
     }
-    const headers = toUpstreamHeaders(exchange.headers, undefined, session.upstreamSession);
-    const answer = await this.#upstream.open(
-      { method: 'DELETE', headers, principal: exchange.principal },
-      exchange.signal,
-    );
-    if (answer.status < 300 || answer.status === 404) await this.#deps.sessions.end(session.id);
-    await this.#relay(exchange, answer, undefined, session, undefined);
+    const answer = await this.#send('DELETE', caller);
+    if (answer.status < 300 || answer.status === 404) await this.#deps.sessions.end(id);
+    await this.#relay(caller, answer);
   }
 
-  async #relay(
-    exchange: Exchange,
-    answer: UpstreamAnswer,
-    messages: ClientMessages | undefined,
-    session: Session | undefined,
-    openSession: OpenSession | undefined,
-  ): Promise<void> {
-    // the upstream has forgotten its session: so do we, and the client initializes again
+  #send(method: 'GET' | 'DELETE', { exchange, session }: Caller): Promise<UpstreamAnswer> {
+    const { principal, signal } = exchange;
+    const headers = toUpstreamHeaders(exchange.headers, undefined, session?.upstreamSession);
+    return this.#upstream.open({ method, headers, principal }, signal);
+  }
+
+  /** @param initialize set where the answer to it may open a session */
+  async #relay(caller: Caller, answer: UpstreamAnswer, initialize?: PendingRequest): Promise<void> {
+    const { exchange, messages, session } = caller;
+    // the upstream has forgotten its session: so does Wharf, and the client initializes again
     if (answer.status === 404 && session?.upstreamSession !== undefined) await this.#deps.sessions.end(session.id);
     const requests = messages?.requests ?? [];
-    if (answer.kind === 'none') {
+    const { kind } = answer;
+    if (kind === 'none') {
       answer.body.resume();
-      exchange.response.writeHead(answer.status, toClientHeaders(answer));
-      exchange.response.end();
+      exchange.reply.all(headOf(answer));
       return;
     }
-    const { kind } = answer;
-    const relay = (whole: UpstreamAnswer) => {
-      const to = this.#addressee(exchange, messages, session);
-      const context = { deps: this.#deps, exchange, to, requests };
-      const answerPing = (id: string) => this.#pong(id, exchange, answer);
-      return new AnswerRelay(whole, kind, openSession ? { ...context, openSession, answerPing } : context).run();
-    };
-    // what does not say that it is a message has to be looked at before its type can be told
+    // an answer that is not declared as a message must be read before its type is known
     const isSimple = isSmall(answer, this.#deps) && kind !== 'bytes';
-    if (isSimple && !openSession && !requests.some(needsLook)) {
-      return this.#passSmall(exchange, answer, requests, relay);
-    }
-    await relay(answer);
+    const small = isSimple && !initialize && !requests.some(needsLook) && (await this.#passSmall(caller, answer));
+    if (small === true) return;
+    const context = {
+      deps: this.#deps,
+      caller,
+      ...(initialize && {
+        openSession: (message: HeldMessage) => {
+          const upstreamSession = single(answer.headers['mcp-session-id']);
+          return openSession(message, { exchange, initialize, channel: 'exchange', upstreamSession }, this.#deps);
+        },
+        answerPing: (id: string) => this.#pong(id, exchange, answer),
+      }),
+    };
+    await new AnswerRelay(small || answer, kind, context).run();
   }
 
-  /** Answers a ping on the session that an answer opens. One that does not arrive is missed by its server alone. */
+  /** Answers a ping in the session that an answer opens. If it is lost, only its server notices. */
   async #pong(
     id: string,
     { headers, signal, principal }: Exchange,
@@ -176,29 +168,28 @@ export class HttpServer {
     }
   }
 
-  /** A body that is announced to be shorter than any file: nothing in it can be cut, so it goes in one piece. */
-  async #passSmall(
-    exchange: Exchange,
-    answer: UpstreamAnswer,
-    requests: readonly PendingRequest[],
-    relay: (answer: UpstreamAnswer) => Promise<void>,
-  ): Promise<void> {
+  /**
+   * A body whose announced length is shorter than any file: nothing in it can be cut, so it is sent in one piece.
+   * @returns true, or the answer again where something in it needs work
+   */
+  async #passSmall({ exchange, messages }: Caller, answer: UpstreamAnswer): Promise<true | UpstreamAnswer> {
+    const requests = messages?.requests ?? [];
     const body = withoutMark(await this.#whole(exchange, answer));
     const methods = requests.map(({ method }) => method);
     const read = (start: number, end: number) => body.subarray(start, end);
     const mayHaveFiles = mayAnswerWithFiles(methods, read, body.length, this.#deps);
-    if (mayHaveFiles || mayTellOfChange(body) || maySpeakForWharf(read, body.length)) {
-      return relay({ ...answer, body: Readable.from([body]) });
+    const { reply } = exchange;
+    const short = reply.takesBodies ? undefined : shortAnswer(body, answer.kind, requests);
+    const isPassable = reply.takesBodies || short !== undefined;
+    if (!isPassable || mayHaveFiles || mayTellOfChange(body) || maySpeakForWharf(read, body.length)) {
+      return { ...answer, body: Readable.from([body]) };
     }
     if (requests.length > 0) exchange.facts.bytesOut = body.length;
-    exchange.response.writeHead(answer.status, {
-      ...toClientHeaders(answer),
-      'content-length': String(body.length),
-    });
-    exchange.response.end(body);
+    reply.all(headOf(answer), short?.message ?? body, short && [short.id]);
+    return true;
   }
 
-  /** All of a short body; it counts against `limits.held` until it has come. */
+  /** Reads a short body; it counts against `limits.held` until it is complete. */
   async #whole(exchange: Exchange, answer: UpstreamAnswer): Promise<Buffer> {
     const { cut, server } = this.#deps;
     const owner = { principal: exchange.principal, server };
@@ -218,33 +209,6 @@ export class HttpServer {
   #read(exchange: Exchange, answer: UpstreamAnswer, take: (chunk: Buffer) => Promise<void> | undefined): Promise<void> {
     const { server, pace } = this.#deps;
     return pump(answer.body, take, { server, pace, due: () => true, signal: exchange.signal });
-  }
-
-  #addressee(
-    exchange: Exchange,
-    messages: ClientMessages | undefined,
-    session: Session | undefined,
-  ): Omit<Addressee, 'answered'> {
-    const { principal, facts, signal } = exchange;
-    const client = clientFacts(exchange, messages, session, this.#deps.profiles);
-    const inquire = askOverHttp(this.#upstream, this.#deps, exchange, messages, session);
-    return { principal, client, inquire, facts, signal };
-  }
-
-  #opener(exchange: Exchange, initialize: PendingRequest, answer: UpstreamAnswer): OpenSession {
-    return async (message: HeldMessage) => {
-      const { principal } = exchange;
-      const upstreamSession = single(answer.headers['mcp-session-id']);
-      const about = {
-        principal,
-        channel: 'exchange' as const,
-        ...(upstreamSession !== undefined && { upstreamSession }),
-      };
-      const record = sessionOf(message, initialize, about, this.#deps);
-      const session = record && (await this.#deps.sessions.open(record));
-      exchange.facts.session = session?.id;
-      return session?.id;
-    };
   }
 }
 

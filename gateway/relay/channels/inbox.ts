@@ -1,13 +1,10 @@
 import { breathe } from '../../budget/turn.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
-import type { Edit } from '../../json/edits.js';
+import type { Edits } from '../../json/edit.js';
 import { clientFacts } from '../../mcp/client-facts.js';
 import { errorAnswer } from '../../mcp/error-response.js';
-import type { OwnAnswer, ReadHeavy } from '../../mcp/inquire.js';
 import { RANGE } from '../../mcp/ranges.js';
-import type { ClientMessages } from '../../mcp/request.js';
 import { answersIn } from '../../mcp/responses.js';
-import type { JsonObject } from '../../ports/dialect.js';
 import type { SharedConnection } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { WatchTree } from '../../wire/json/watch-tree.js';
@@ -27,40 +24,38 @@ import { namesBack } from './rename-ids.js';
 import type { ChannelStreams } from './streams.js';
 import type { Target } from './target.js';
 
-/** Takes the result of an `initialize`; gives the id of the session it opens, none when it is an error. */
-export type OpenShared = (result: HeldMessage) => Promise<string | undefined>;
+/** Takes the result of an `initialize`; returns the session it opens, undefined for an error. */
+export type OpenShared = (result: HeldMessage) => Promise<Session | undefined>;
 
 export interface InboxOptions {
   deps: ChannelDeps;
   connection: SharedConnection;
   principal: string;
-  /** What matters in its messages, from `channelTree`. */
+  /** The places that matter in its messages, from `channelTree`. */
   tree: WatchTree;
-  /** True when several clients use the channel, so that ids and tokens need names of their own. */
+  /** True when several clients use the channel, so that ids and tokens must be renamed. */
   isShared: boolean;
 }
 
-/** What it works with, and others change. */
+/** State that it uses and others change. */
 export interface InboxParts {
   streams: ChannelStreams;
   names: ChannelNames;
   own: OwnRequests;
   /** The POSTs whose answers open the session. */
   opened: ReadonlyMap<PostStream, OpenShared>;
-  session: () => Session | undefined;
-  inquire: (method: string, params: JsonObject, client?: ClientMessages, read?: ReadHeavy) => Promise<OwnAnswer>;
   signal: AbortSignal;
 }
 
-/** What a server says on a channel, message by message, brought to the clients that it is for. */
+/** Reads a server's messages on a channel and brings them to the right clients. */
 export class ChannelInbox {
   readonly #options: InboxOptions;
   readonly #parts: InboxParts;
   readonly #reader: CutReader;
-  /** Until the session is open: what the server says besides the answer that opens it. */
+  /** Until the session is open: the server's messages besides the answer that opens it. */
   #early: BeforeSession | undefined;
   #tail: Promise<void> | undefined;
-  /** When a message of the server's last reached its client's stream. Milliseconds since the epoch. */
+  /** When a message of the server last reached its client's stream. Milliseconds since the epoch. */
   lastHeard = 0;
   #asking = 0;
   #resumeReading: () => void = () => {};
@@ -82,7 +77,7 @@ export class ChannelInbox {
     );
   }
 
-  /** Reads the channel to its end. @throws what ended it otherwise */
+  /** Reads the channel to its end. @throws the error that ended it otherwise */
   async read(): Promise<void> {
     const { connection, deps } = this.#options;
     await pump(connection.body, (chunk) => this.#take(chunk), {
@@ -93,18 +88,18 @@ export class ChannelInbox {
     });
   }
 
-  /** Resolves when what came whole has been delivered. */
+  /** Resolves when every complete message has been delivered. */
   async delivered(): Promise<void> {
     await this.#tail;
   }
 
-  /** The channel is gone: nothing of an unfinished message stays behind. */
+  /** The channel is gone: drops an unfinished message. */
   abandon(): void {
     this.#reader.abandon();
     this.#early?.end();
   }
 
-  /** While the task waits for something that only the server can say, its messages are read on. */
+  /** Keeps reading messages while the task waits for an answer of the server. */
   async meanwhile<Value>(task: () => Promise<Value>): Promise<Value> {
     this.#asking += 1;
     this.#resumeReading();
@@ -122,7 +117,7 @@ export class ChannelInbox {
     return Promise.all([fed, settle]).then(() => this.#backlog());
   }
 
-  /** While a message is being finished nothing more is read, unless it waits for an answer on this same channel. */
+  /** Reading stops while a message is being finished, unless that waits for an answer on this same channel. */
   #backlog(): Promise<unknown> | undefined {
     if (!this.#tail || this.#asking > 0) return undefined;
     const asked = new Promise<void>((resolve) => {
@@ -141,11 +136,11 @@ export class ChannelInbox {
     }
   }
 
-  /** What servers print, or log as JSON. Nothing is said of what it is. */
+  /** Output that is not JSON-RPC, such as prints or JSON logs. Its content is not logged. */
   #noise(bytes: number): void {
     const { deps } = this.#options;
     deps.metrics.count('wharf_dropped_messages_total', { reason: 'no_message' });
-    deps.log.debug({ bytes }, 'the server wrote what is no message');
+    deps.log.debug({ bytes }, 'the server wrote something that is not a message');
   }
 
   #queue(task: () => Promise<void>): void {
@@ -161,10 +156,10 @@ export class ChannelInbox {
   async #deliver(message: HeldMessage, cuts: MessageCuts): Promise<void> {
     await breathe();
     if (this.#early && answersIn(message).length === 0) return this.#early.take(message, cuts);
-    // of what is no JSON nothing can be passed on, but that somebody waits for it is known
+    // malformed JSON cannot be passed on, but the request that waits for it is known
     if (message.malformed) cuts.fail(new GatewayError('upstream_invalid', { reason: message.malformed.reason }));
     const target = await this.#targetOf(message);
-    if (!target || target.stream.gone) {
+    if (!target || target.gone) {
       await dismiss(cuts);
       await this.#undelivered(message, target);
       return;
@@ -173,8 +168,8 @@ export class ChannelInbox {
       await this.#open(message, target);
     } catch (error) {
       await dismiss(cuts);
-      if (target.stream instanceof PostStream)
-        await target.stream.fail(asGatewayError(error), (id) => this.#parts.names.original(id));
+      if (target instanceof PostStream)
+        await target.fail(asGatewayError(error), (id) => this.#parts.names.original(id));
       return;
     }
     await this.#forward(message, cuts, target);
@@ -185,10 +180,10 @@ export class ChannelInbox {
     if (!outgoing) return;
     const answered = outgoing.answered.map((id) => this.#parts.streams.idOf(id));
     try {
-      if (target.stream instanceof PostStream) await target.stream.send(outgoing.pieces, answered);
+      if (target instanceof PostStream) await target.send(outgoing.pieces, answered);
       else {
-        this.lastHeard = Date.now();
-        await target.stream.send(outgoing.pieces);
+        this.lastHeard = this.#options.deps.clock.now();
+        await target.send(outgoing.pieces);
       }
     } finally {
       await outgoing.sent();
@@ -196,54 +191,54 @@ export class ChannelInbox {
     }
   }
 
-  /** The result of an `initialize` opens the session, whose id goes out with it; then goes what came before it. */
+  /** Opens the session for the result of an `initialize`, and sends its id with it; earlier messages follow. */
   async #open(message: HeldMessage, target: Target): Promise<void> {
-    const { stream } = target;
     const early = this.#early;
-    if (!(stream instanceof PostStream) || !early) return;
-    const id = await this.#parts.opened.get(stream)?.(message);
-    if (id !== undefined) {
-      stream.setSession(id);
+    if (!(target instanceof PostStream) || !early) return;
+    const session = await this.#parts.opened.get(target)?.(message);
+    if (session) {
+      const { exchange, messages } = target.caller;
+      target.opened(session, clientFacts(exchange, messages, session, this.#options.deps.profiles));
       this.#early = undefined;
     }
-    await early.release(id !== undefined, (waiting, cuts) => this.#forward(waiting, cuts, target));
+    await early.release(session !== undefined, (waiting, cuts) => this.#forward(waiting, cuts, target));
   }
 
-  #addressee({ stream, exchange, facts }: Target): Addressee {
-    const { principal } = this.#options;
-    const messages = stream instanceof PostStream ? stream.messages : undefined;
+  #addressee({ caller: { exchange, client, inquire } }: Target): Addressee {
     return {
-      principal,
-      client: clientFacts(exchange, messages, this.#parts.session(), this.#options.deps.profiles),
+      principal: this.#options.principal,
+      client,
+      inquire,
       answered: (id) => {
         const known = this.#parts.streams.idOf(id);
         return this.#parts.streams.of(known)?.pending.get(known);
       },
-      inquire: (method, params, read) => this.#parts.inquire(method, params, messages, read),
-      facts,
+      facts: exchange.facts,
       signal: this.#parts.signal,
-      remap: (message) => this.#namesBack(message),
+      remap: (message, edits) => this.#namesBack(message, edits),
     };
   }
 
-  /** Clients get their own names back, and an id in the spelling in which they gave it. */
-  #namesBack(message: HeldMessage): Edit[] {
-    if (this.#options.isShared) return this.#parts.names.back(message);
-    return namesBack(message, (id) => {
-      const known = this.#parts.streams.idOf(id);
-      return known === id ? undefined : { id: known, progressToken: undefined };
-    });
+  /** Restores the clients' own names, and an id in the client's spelling. */
+  #namesBack(message: HeldMessage, edits: Edits): void {
+    if (this.#options.isShared) this.#parts.names.back(message, edits);
+    else {
+      namesBack(message, edits, (id) => {
+        const known = this.#parts.streams.idOf(id);
+        return known === id ? undefined : { id: known, progressToken: undefined };
+      });
+    }
   }
 
   async #targetOf(message: HeldMessage): Promise<Target | undefined> {
     const target = this.#parts.streams.targetOf(message);
     if (target || !isRequest(message)) return target;
-    // the answer to other messages may be what opens a stream, so reading goes on
+    // the answer to other messages may open a stream, so reading continues
     await this.meanwhile(() => this.#parts.streams.arrival(STREAM_WAIT_MS));
     return this.#parts.streams.targetOf(message);
   }
 
-  /** A message without a stream: a request must not hang, a notification is only counted. */
+  /** Handles a message without a stream: a request must not hang, a notification is only counted. */
   async #undelivered(message: HeldMessage, target: Target | undefined): Promise<void> {
     const { deps, connection } = this.#options;
     for (const { id } of answersIn(message)) await this.#settle(this.#parts.streams.idOf(id));
@@ -252,7 +247,7 @@ export class ChannelInbox {
     await connection.send(errorAnswer(new GatewayError('no_stream'), message.captured(RANGE.id))).catch(() => {});
   }
 
-  /** A request is answered, or nobody waits for its answer. */
+  /** A request is answered, or its answer is no longer wanted. */
   async #settle(id: string): Promise<void> {
     this.#parts.names.forget(id);
     await this.#parts.streams.settle(id);

@@ -1,34 +1,29 @@
 import { GatewayError } from '../../errors.js';
-import type { Edit } from '../../json/edits.js';
+import type { Edits } from '../../json/edit.js';
 import type { ClientMessages } from '../../mcp/request.js';
 import { knownId } from '../../mcp/responses.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import type { PendingRequest } from '../pending-request.js';
-import { type Mapping, namesBack, renameRequest } from './rename-ids.js';
+import { type Mapping, namesBack } from './rename-ids.js';
 
-/** A request under the name that it has on a channel of several clients. */
+/** A request with its name on a channel of several clients. */
 export interface Renamed {
   id: string;
   mapping: Mapping;
-  request: PendingRequest;
-  bytes: Buffer;
 }
 
-/** What the requests of several clients are called on a channel that they share. */
+/** Names for the requests of several clients on a shared channel. */
 export class ChannelNames {
   readonly #mappings = new Map<string, Mapping>();
   #nextId = 1;
 
-  /** Nothing is kept of it before `keep`: it may still turn out that it cannot be sent. @throws GatewayError `request_invalid` */
-  async rename(messages: ClientMessages): Promise<Renamed> {
-    const [request] = messages.requests;
-    if (!request || messages.isBatch) throw new GatewayError('request_invalid', { reason: 'a batch needs a session' });
-    const id = String(this.#nextId++);
-    const { bytes, progressToken } = await renameRequest(messages.bytes, id);
-    return { id, bytes, request, mapping: { id: request.id, progressToken } };
+  /** A name for the only request of a POST. @throws GatewayError `request_invalid` */
+  next(messages: ClientMessages): number {
+    if (messages.requests.length === 0 || messages.isBatch)
+      throw new GatewayError('request_invalid', { reason: 'a batch needs a session' });
+    return this.#nextId++;
   }
 
-  /** Until `forget`, the names in the server's messages are given back. */
+  /** Until `forget`, the original names are restored in the server's messages. */
   keep({ id, mapping }: Renamed): void {
     this.#mappings.set(id, mapping);
   }
@@ -37,12 +32,12 @@ export class ChannelNames {
     this.#mappings.delete(id);
   }
 
-  /** What its client calls a request. */
+  /** The client's own name of a request. */
   original(id: string): string {
     return this.#mappings.get(id)?.id ?? id;
   }
 
-  back(message: HeldMessage): Edit[] {
-    return namesBack(message, (id) => this.#mappings.get(knownId(this.#mappings, id)));
+  back(message: HeldMessage, edits: Edits): void {
+    namesBack(message, edits, (id) => this.#mappings.get(knownId(this.#mappings, id)));
   }
 }

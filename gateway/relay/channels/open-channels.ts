@@ -1,9 +1,9 @@
 import type { SharedSession } from './shared-session.js';
 
-/** A client that keeps a stream open may only be thinking: for so long nothing was said on its session. */
+/** A client with an open stream may only be thinking: its session counts as idle after this time. */
 const STREAM_REST_MS = 5 * 60_000;
 
-/** The channels open to one server, and which of them can be spared when there is no room for another. */
+/** The open channels of one server, and which of them can be closed when there is no room for another. */
 export class OpenChannels {
   readonly #channels = new Set<SharedSession>();
 
@@ -24,11 +24,12 @@ export class OpenChannels {
   }
 
   /**
-   * The channel whose client will miss it least: of the principal who has most of them the one that has rested longest,
-   * first of those that nobody listens to. Nobody who has fewer than the one that asks loses any.
-   * @param isOwn only the asking principal's own are to be spared: it is its share that is full
+   * The channel that can best be spared: of the principal with the most channels the one idle longest, preferring those
+   * without a listener. A principal with fewer than the one that asks loses none.
+   * @param isOwn spare only a channel of the asking principal, whose share is full
+   * @param now milliseconds since the epoch
    */
-  spare(principal: string, isOwn: boolean, now = Date.now()): SharedSession | undefined {
+  spare(principal: string, isOwn: boolean, now: number): SharedSession | undefined {
     const counts = new Map<string, number>();
     for (const channel of this.#channels) counts.set(channel.principal, (counts.get(channel.principal) ?? 0) + 1);
     const least = isOwn ? 0 : (counts.get(principal) ?? 0);

@@ -1,23 +1,25 @@
 import { GatewayError } from '../../errors.js';
 import { isObject } from '../../json/value.js';
 import { hoisted, nameOf } from '../../mcp/client-facts.js';
-import { DEFAULT_VERSION } from '../../mcp/request.js';
+import { ASSUMED_ERA } from '../../mcp/era.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
+import { ELICITATION } from '../asking/means.js';
+import type { Exchange } from '../exchange.js';
 import type { PendingRequest } from '../pending-request.js';
-import type { SessionRecord } from '../session.js';
+import type { Session, SessionRecord } from '../session.js';
 import { spokenBy } from '../upstream/server-dialects.js';
 import type { ChannelDeps } from './deps.js';
 
-/** What a client sends back with every request has room for no more, beside all else in a head. */
+/** A client repeats it with every request, where longer ones do not fit into a head. */
 const MAX_SESSION_ID = 4096;
 
 /** A version is a date, or `draft`. */
 const VERSION = /^[\w.-]{1,32}$/;
 
 /**
- * A client declares a handful of things, and each session keeps some of them for as long as it lives.
+ * Clients declare few things, and each session keeps some of them as long as it lives.
  * @throws GatewayError `capabilities_too_large`
  */
 export function checkOpening({ params }: PendingRequest, limit: number): void {
@@ -26,38 +28,59 @@ export function checkOpening({ params }: PendingRequest, limit: number): void {
     throw new GatewayError('capabilities_too_large', { limit: 'limits.capabilities', allowed: limit, actual });
 }
 
+/** The `initialize` that may open a session, and how its server is spoken to. */
+export interface Opening {
+  exchange: Exchange;
+  initialize: PendingRequest;
+  channel: SessionRecord['channel'];
+  /** The server's own id for it. */
+  upstreamSession?: string | undefined;
+}
+
 /**
- * What is kept of a session that an `initialize` opens; undefined where it was answered with an error. Nothing of it is
- * as long as a peer likes.
- * @throws GatewayError `upstream_invalid`
+ * Opens the session that a server has agreed to; undefined when it has answered with an error.
+ * @throws GatewayError `upstream_invalid`, and what the store of sessions fails with
  */
-export function sessionOf(
+export async function openSession(
   message: HeldMessage,
-  { params }: PendingRequest,
-  about: { principal: string; channel: SessionRecord['channel']; upstreamSession?: string },
-  { server, dialects, limits }: Pick<ChannelDeps, 'server' | 'dialects' | 'limits'>,
-): SessionRecord | undefined {
-  const result = resultOf(message, limits);
-  if (!result) return undefined;
-  if ((about.upstreamSession?.length ?? 0) > MAX_SESSION_ID) {
+  opening: Opening,
+  deps: Pick<ChannelDeps, 'server' | 'dialects' | 'limits' | 'sessions'>,
+): Promise<Session | undefined> {
+  const result = resultOf(message, deps.limits);
+  const session = result && (await deps.sessions.open(recordOf(result, opening, deps)));
+  opening.exchange.facts.session = session?.id;
+  return session;
+}
+
+/** What is kept of a session. Every part has a length limit. @throws GatewayError `upstream_invalid` */
+function recordOf(
+  result: JsonObject,
+  { exchange: { principal }, initialize: { params }, channel, upstreamSession }: Opening,
+  { server, dialects }: Pick<ChannelDeps, 'server' | 'dialects'>,
+): SessionRecord {
+  if ((upstreamSession?.length ?? 0) > MAX_SESSION_ID) {
     throw new GatewayError('upstream_invalid', { reason: `its session id has more than ${MAX_SESSION_ID} characters` });
   }
   const { capabilities, clientInfo } = params;
   const { protocolVersion } = result;
   const declared = isObject(capabilities) ? hoisted(capabilities) : {};
-  const read = dialects.flatMap(({ reads = [] }) => reads).filter((name) => Object.hasOwn(declared, name));
+  const known = [ELICITATION, ...dialects.flatMap(({ reads = [] }) => reads)];
+  const read = known.filter((name) => Object.hasOwn(declared, name));
   const clientName = nameOf(clientInfo);
   return {
-    ...about,
+    principal,
+    channel,
+    ...(upstreamSession !== undefined && { upstreamSession }),
     server,
-    version: typeof protocolVersion === 'string' && VERSION.test(protocolVersion) ? protocolVersion : DEFAULT_VERSION,
+    version:
+      typeof protocolVersion === 'string' && VERSION.test(protocolVersion) ? protocolVersion : ASSUMED_ERA.version,
     capabilities: Object.fromEntries(read.map((name) => [name, declared[name] as JsonValue])),
     ...(clientName === undefined ? {} : { clientName }),
     ...spokenBy(result, dialects),
   };
 }
 
-/** The `result` of a small answer, if it is one. */
+/** The `result` of a small answer; undefined for anything else. */
 function resultOf(message: HeldMessage, { values }: Pick<Limits, 'values'>): JsonObject | undefined {
   if (message.malformed) return undefined;
   if (message.values > values) {
@@ -69,7 +92,7 @@ function resultOf(message: HeldMessage, { values }: Pick<Limits, 'values'>): Jso
   return isObject(result) ? result : undefined;
 }
 
-/** Characters of a value's JSON, counted no further than the first one beyond `limit`. */
+/** Length of a value's JSON, counted at most to one beyond `limit`. */
 function sizeUpTo(value: JsonValue | undefined, limit: number): number {
   let size = 0;
   const open: Iterator<JsonValue>[] = [];

@@ -1,7 +1,7 @@
 import type { ClientMessages } from '../../mcp/request.js';
 import type { OutgoingMessage, SharedConnection } from '../../ports/upstream.js';
 
-/** What a client sends on a channel for all messages, where a short message may go before a long one. */
+/** A client's messages to a channel for all messages, where a short message may overtake a long one. */
 export class Sending {
   readonly #connection: SharedConnection;
   /** Requests that the upstream has not taken yet. */
@@ -11,7 +11,7 @@ export class Sending {
     this.#connection = connection;
   }
 
-  /** Requests; resolves when the upstream took them. */
+  /** Sends requests; resolves when the upstream has taken them. */
   async requests(message: OutgoingMessage): Promise<void> {
     const sent = this.#connection.send(message);
     this.#requests.add(sent);
@@ -22,7 +22,7 @@ export class Sending {
     }
   }
 
-  /** Messages that nothing answers. A cancellation must not overtake the call that it is about. */
+  /** Sends messages that need no answer. A cancellation must not overtake its call. */
   async others({ cancelled, bytes }: ClientMessages): Promise<void> {
     if (cancelled.length > 0) await Promise.allSettled(this.#requests);
     await this.#connection.send(bytes);

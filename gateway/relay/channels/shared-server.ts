@@ -1,27 +1,28 @@
 import { GatewayError } from '../../errors.js';
 import { checkStatelessRequest } from '../../mcp/headers.js';
 import type { Inquire } from '../../mcp/inquire.js';
-import type { ClientMessages } from '../../mcp/request.js';
 import type { SharedConnection, SharedUpstream } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { WatchTree } from '../../wire/json/watch-tree.js';
+import type { Asked, Caller, Sender } from '../caller.js';
 import type { Exchange } from '../exchange.js';
+import type { PendingRequest } from '../pending-request.js';
 import type { Session } from '../session.js';
 import { channelTree } from './channel-message.js';
 import type { ChannelDeps } from './deps.js';
 import { OpenChannels } from './open-channels.js';
-import { sessionOf } from './open-session.js';
+import { openSession } from './open-session.js';
 import { SharedSession } from './shared-session.js';
 
-/** There is no room for another channel. */
+/** Errors that mean there is no room for another channel. */
 const FULL = new Set(['process_limit', 'connection_limit']);
 
-/** How often idle channels are looked for. */
+/** Interval between two checks for idle channels. */
 const IDLE_CHECK_MS = 30_000;
 
 /**
- * One server behind a channel that all messages of a session share. A legacy session has a channel of its own; the
- * stateless clients of one principal share another, on which their ids are renamed.
+ * One server behind a channel that all messages of a session share. A session has its own channel; the stateless
+ * clients of one principal share another, on which their ids are renamed.
  */
 export class SharedServer {
   readonly #deps: ChannelDeps;
@@ -45,38 +46,39 @@ export class SharedServer {
     return this.#channels.size;
   }
 
-  async post(exchange: Exchange, messages: ClientMessages, session: Session | undefined): Promise<void> {
-    if (messages.statelessVersion !== undefined) {
+  async post(asked: Asked): Promise<void> {
+    const { exchange, messages, session } = asked;
+    if (!messages.era.hasSessions) {
       checkStatelessRequest(messages);
       const channel = await this.#statelessChannel(exchange);
-      return channel.post(exchange, messages);
+      return channel.post(asked);
     }
-    if (messages.initialize) return this.#initialize(exchange, messages);
+    if (messages.initialize) return this.#initialize(asked, messages.initialize);
     if (!session) throw new GatewayError('session_required');
-    return this.#channelOf(session).post(exchange, messages);
+    return this.#channelOf(session).post(asked);
   }
 
   /** Asks the server on the client's own channel. */
-  inquire(exchange: Exchange, messages: ClientMessages, session: Session | undefined): Inquire {
+  inquire({ exchange, messages, session }: Sender): Inquire {
     return async (method, params, read) => {
-      const isStateless = messages.statelessVersion !== undefined;
-      if (!isStateless && !session) return undefined;
-      const channel = isStateless ? await this.#statelessChannel(exchange) : this.#channelOf(session as Session);
+      const hasSessions = messages?.era.hasSessions ?? true;
+      if (hasSessions && !session) return undefined;
+      const channel = hasSessions ? this.#channelOf(session as Session) : await this.#statelessChannel(exchange);
       return channel.inquire(method, params, messages, read);
     };
   }
 
-  async get(exchange: Exchange, session: Session | undefined): Promise<void> {
+  async get(caller: Caller): Promise<void> {
+    const { session } = caller;
     if (!session) throw new GatewayError('method_not_allowed', { method: 'GET without a session', allow: 'POST' });
-    return this.#channelOf(session).openGet(exchange);
+    return this.#channelOf(session).openGet(caller);
   }
 
-  async remove(exchange: Exchange, session: Session): Promise<void> {
+  async remove({ exchange }: Caller, session: Session): Promise<void> {
     const channel = this.#channelOf(session);
     await this.#deps.sessions.end(session.id);
     await channel.close();
-    exchange.response.writeHead(204);
-    exchange.response.end();
+    exchange.reply.all({ status: 204, body: 'other' });
   }
 
   /** A session was ended to make room for another. */
@@ -97,7 +99,8 @@ export class SharedServer {
     return channel;
   }
 
-  async #initialize(exchange: Exchange, messages: ClientMessages): Promise<void> {
+  async #initialize(asked: Asked, initialize: PendingRequest): Promise<void> {
+    const { exchange } = asked;
     const connection = await this.#connect(exchange.signal, exchange.principal);
     let id: string | undefined;
     const channel: SharedSession = new SharedSession({
@@ -114,26 +117,21 @@ export class SharedServer {
     });
     this.#channels.add(channel);
     const opened = async (message: HeldMessage) => {
-      const { initialize } = messages;
-      const about = { principal: exchange.principal, channel: 'shared' as const };
-      const record = initialize && sessionOf(message, initialize, about, this.#deps);
-      if (!record) return undefined;
-      const session = await this.#deps.sessions.open(record);
-      // the client left while the session was written down: nobody will ever learn its id
+      const session = await openSession(message, { exchange, initialize, channel: 'shared' }, this.#deps);
+      if (!session) return undefined;
+      // the client left while the session was being stored, and will never learn its id
       if (channel.isOver) {
         await this.#deps.sessions.end(session.id);
         return undefined;
       }
       id = session.id;
-      exchange.facts.session = id;
-      channel.session = session;
       this.#sessions.set(id, channel);
-      return id;
+      return session;
     };
     try {
-      await channel.post(exchange, messages, opened);
+      await channel.post(asked, opened);
     } finally {
-      // a process may take seconds to go, and nobody waits for that
+      // a process may take seconds to end, and the caller need not wait
       if (id === undefined)
         channel.close().catch((error) => this.#deps.log.warn({ err: error }, 'could not end a channel'));
     }
@@ -169,16 +167,16 @@ export class SharedServer {
     return channel;
   }
 
-  /** Where there is no room, a session that rests makes it: its client initializes again when it comes back. */
+  /** Without room, an idle session makes it: its client initializes again when it comes back. */
   async #connect(signal: AbortSignal, principal: string): Promise<SharedConnection> {
     for (;;) {
       try {
         return await this.#upstream.connect(signal, principal);
       } catch (error) {
         if (!(error instanceof GatewayError) || !FULL.has(error.code) || signal.aborted) throw error;
-        const spared = this.#channels.spare(principal, error.facts.full === 'principal');
+        const spared = this.#channels.spare(principal, error.facts.full === 'principal', this.#deps.clock.now());
         if (!spared) throw error;
-        this.#deps.log.info({ principal: spared.principal }, 'a session at rest was ended to make room for another');
+        this.#deps.log.info({ principal: spared.principal }, 'an idle session was ended to make room for another');
         this.#deps.metrics.count('wharf_ended_sessions_total', { server: this.#deps.server });
         await spared.close();
       }
@@ -186,7 +184,8 @@ export class SharedServer {
   }
 
   async #closeIdle(): Promise<void> {
-    const latest = Date.now() - this.#deps.timeouts.session;
-    for (const channel of this.#channels) if ((channel.idleSince ?? Date.now()) < latest) await channel.close();
+    const now = this.#deps.clock.now();
+    const latest = now - this.#deps.timeouts.session;
+    for (const channel of this.#channels) if ((channel.idleSince ?? now) < latest) await channel.close();
   }
 }

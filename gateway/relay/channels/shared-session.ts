@@ -1,16 +1,14 @@
 import { asGatewayError, GatewayError } from '../../errors.js';
-import { clientFacts } from '../../mcp/client-facts.js';
-import type { Inquire, OwnAnswer, ReadHeavy } from '../../mcp/inquire.js';
+import type { OwnAnswer, ReadHeavy } from '../../mcp/inquire.js';
 import { checkParamHeaders } from '../../mcp/param-headers.js';
 import type { ClientMessages } from '../../mcp/request.js';
 import type { JsonObject } from '../../ports/dialect.js';
 import { argumentsOf } from '../arguments/heavy-arguments.js';
 import { type ToUpstream, toUpstream } from '../arguments/to-upstream.js';
+import type { Asked, Caller } from '../caller.js';
 import { localMessage, onlyRequest } from '../client/local-answer.js';
-import { type Exchange, noteError } from '../exchange.js';
-import { fileAnswer } from '../local/offers.js';
+import { answerRefusedFile } from '../local/offers.js';
 import type { PendingRequest } from '../pending-request.js';
-import type { Session } from '../session.js';
 import { declaredBy } from '../upstream/declared.js';
 import { OwnRequests } from '../upstream/own-channel.js';
 import { viewOf } from '../upstream/view.js';
@@ -22,13 +20,20 @@ import { Sending } from './send-queue.js';
 import { ChannelStreams } from './streams.js';
 
 export interface SharedSessionOptions extends InboxOptions {
-  /** The channel is gone, or about to be. May be called again. */
+  /** The channel is gone, or about to be. May be called repeatedly. */
   closed: () => void;
 }
 
-/**
- * One channel to an upstream on which all messages travel (stdio, legacy SSE), and the clients that use it.
- */
+/** What a POST says to the server, and what comes of it. */
+interface Conversation {
+  outgoing: ToUpstream;
+  /** Where several clients use the channel: the request under its name there. */
+  renamed: Renamed | undefined;
+  /** Of an `initialize`. */
+  opened: OpenShared | undefined;
+}
+
+/** One channel to an upstream that carries all messages (stdio, legacy SSE), and the clients that use it. */
 export class SharedSession {
   readonly #options: SharedSessionOptions;
   readonly #streams: ChannelStreams;
@@ -38,17 +43,17 @@ export class SharedSession {
   readonly #opened = new Map<PostStream, OpenShared>();
   readonly #abort = new AbortController();
   readonly #inbox: ChannelInbox;
-  #lastUse = Date.now();
+  #lastUse: number;
   #isOver = false;
-  /** What the client that opened the session said of itself; a stateless client's facts come with each request. */
-  session: Session | undefined;
 
   constructor(options: SharedSessionOptions) {
     this.#options = options;
     const { connection, deps } = options;
+    this.#lastUse = deps.clock.now();
     this.#streams = new ChannelStreams(options.isShared, {
       most: deps.limits.abandoned,
       ms: deps.timeouts.upstream,
+      clock: deps.clock,
       givenUp: (ids) => {
         for (const id of ids) void this.#tellCancelled(id, 'nobody waits for it any more');
       },
@@ -60,8 +65,6 @@ export class SharedSession {
       names: this.#names,
       own: this.#own,
       opened: this.#opened,
-      session: () => this.session,
-      inquire: (...parameters) => this.inquire(...parameters),
       signal: this.#abort.signal,
     });
     void this.#read();
@@ -76,67 +79,61 @@ export class SharedSession {
     return this.#options.principal;
   }
 
-  /** Whether its client listens to what the server says on its own account. */
+  /** True when its client listens to messages that the server sends on its own account. */
   get hasStream(): boolean {
     return this.#streams.get !== undefined;
   }
 
-  /** Since when nothing was said on it; undefined while a call is under way. Milliseconds since the epoch. */
+  /** Time of the last message; undefined while a call is running. Milliseconds since the epoch. */
   get restingSince(): number | undefined {
     return this.#streams.posts.length > 0 ? undefined : Math.max(this.#lastUse, this.#inbox.lastHeard);
   }
 
-  /** Since when nobody has used the session, or undefined while somebody does. Milliseconds since the epoch. */
+  /** Time since when the session is unused; undefined while it is in use. Milliseconds since the epoch. */
   get idleSince(): number | undefined {
     return this.#streams.posts.length > 0 || this.#streams.get ? undefined : this.#lastUse;
   }
 
   /**
-   * Sends the messages of a POST and streams back what answers them.
-   * @param opened called with the result of an `initialize`; gives the id of the session it opens
+   * Sends the messages of a POST and streams their answers back.
+   * @param opened called with the result of an `initialize`; returns the session it opens
    */
-  async post(exchange: Exchange, messages: ClientMessages, opened?: OpenShared): Promise<void> {
-    const { deps, isShared } = this.#options;
-    this.#lastUse = Date.now();
+  async post(given: Asked, opened?: OpenShared): Promise<void> {
+    const { exchange, messages } = given;
+    const { isShared } = this.#options;
+    this.#used();
     if (messages.requests.length === 0) {
       await this.#sending.others(messages);
       await this.#cancel(messages.cancelled);
-      exchange.response.writeHead(202);
-      exchange.response.end();
+      exchange.reply.all({ status: 202, body: 'other' });
       return;
     }
-    if (isShared) await this.#checkParams(exchange, messages);
-    const renamed = isShared ? await this.#names.rename(messages) : undefined;
-    const pending = renamed
-      ? new Map([[renamed.id, renamed.request]])
-      : new Map(messages.requests.map((request) => [request.id, request]));
-    this.#refuseTaken(pending);
-    const outgoing = await this.#translated(exchange, messages, renamed?.bytes ?? messages.bytes);
+    const asked = this.#here(given);
+    if (isShared) await this.#checkParams(asked);
+    const name = isShared ? this.#names.next(messages) : undefined;
+    const called = ({ id }: PendingRequest) => (name === undefined ? id : String(name));
+    this.#refuseTaken(messages.requests.map(called));
+    const outgoing = await this.#translated(asked, name);
+    const pending = new Map(outgoing.requests.map((request) => [called(request), request]));
+    const [request] = outgoing.requests;
+    const renamed =
+      request && name !== undefined
+        ? { id: String(name), mapping: { id: request.id, progressToken: outgoing.progressToken } }
+        : undefined;
     try {
-      // another POST may have taken an id meanwhile
-      this.#refuseTaken(pending);
+      // another POST may have used an id meanwhile
+      this.#refuseTaken(pending.keys());
     } catch (error) {
       await outgoing.done();
       throw error;
     }
-    const stream = new PostStream(
-      exchange,
-      messages,
-      pending,
-      opened || isShared ? 'later' : 'now',
-      deps.timeouts.idle,
-    );
-    await this.#converse(stream, outgoing, pending, renamed, opened);
+    const stream = new PostStream(asked, pending, opened || isShared ? 'later' : 'now');
+    await this.#converse(stream, { outgoing, renamed, opened });
   }
 
   /** From the sending of a POST's requests to their answers. */
-  async #converse(
-    stream: PostStream,
-    outgoing: ToUpstream,
-    pending: ReadonlyMap<string, PendingRequest>,
-    renamed: Renamed | undefined,
-    opened: OpenShared | undefined,
-  ): Promise<void> {
+  async #converse(stream: PostStream, { outgoing, renamed, opened }: Conversation): Promise<void> {
+    const pending = new Map(stream.pending);
     stream.release = outgoing.done;
     if (renamed) this.#names.keep(renamed);
     if (opened) this.#opened.set(stream, opened);
@@ -148,24 +145,28 @@ export class SharedSession {
       await stream.done;
       if (stream.pending.size > 0) runsOn = await this.#clientLeft(stream);
     } catch (error) {
-      if (!stream.exchange.response.headersSent) throw error;
+      if (!stream.exchange.reply.begun) throw error;
       await this.#failSending(stream, asGatewayError(error));
     } finally {
       clearTimeout(timer);
       this.#opened.delete(stream);
-      this.#lastUse = Date.now();
+      this.#used();
       runsOn &&= !this.#isOver;
-      // a tool that is still at work needs what it was given: that goes with its answer, or with the channel
+      // a tool that is still working needs its files: they are removed with its answer, or with the channel
       this.#streams.remove(stream, runsOn ? outgoing.done : undefined);
-      // nobody answers what was not sent, or cancelled; and should somebody, it is for nobody
+      // Requests that were never sent or were cancelled get no answer. One that arrives anyway is dropped.
       for (const id of pending.keys()) this.#names.forget(id);
       if (!runsOn) await outgoing.done();
     }
   }
 
+  #used(): void {
+    this.#lastUse = this.#options.deps.clock.now();
+  }
+
   /** @throws GatewayError `request_invalid` */
-  #refuseTaken(pending: ReadonlyMap<string, PendingRequest>): void {
-    for (const id of pending.keys()) {
+  #refuseTaken(ids: Iterable<string>): void {
+    for (const id of ids) {
       if (this.#streams.has(id))
         throw new GatewayError('request_invalid', { reason: `the id ${id} is in use already` });
     }
@@ -180,66 +181,60 @@ export class SharedSession {
     return setTimeout(fail, allowed).unref();
   }
 
-  /** A file that is gone shows when the message is sent; it is refused as it would have been before. */
+  /** A missing file is noticed when the message is sent; the call is then refused as it would have been before. */
   async #failSending(stream: PostStream, error: GatewayError): Promise<void> {
-    const { exchange, messages } = stream;
-    const { deps, principal } = this.#options;
+    const { messages } = stream.caller;
     const [id] = stream.pending.keys();
     if (error.code !== 'file_refused' || id === undefined || !onlyRequest(messages)) {
       return stream.fail(error, (renamed) => this.#names.original(renamed));
     }
-    noteError(exchange.facts, error);
-    const { reason, argument } = error.facts;
-    deps.log.info({ principal, reason, argument, err: error.cause }, 'a file was refused');
-    const client = clientFacts(exchange, messages, this.session, deps.profiles);
-    const { server, uploads, dialects } = deps;
     try {
-      const answer = await fileAnswer(error, client, { server, principal, uploads, dialects });
+      const answer = await answerRefusedFile(error, stream.caller, this.#options.deps);
       await stream.send([localMessage(messages, answer)], [id]);
     } catch (thrown) {
       await stream.fail(asGatewayError(thrown), (renamed) => this.#names.original(renamed));
     }
   }
 
-  #translated(exchange: Exchange, messages: ClientMessages, bytes: Buffer): Promise<ToUpstream> {
+  /** @param id of its only request on a channel of several clients */
+  #translated({ exchange, messages, client, inquire }: Asked, id: number | undefined): Promise<ToUpstream> {
     const { deps, principal } = this.#options;
-    return toUpstream(bytes, messages, {
-      deps,
-      principal,
-      client: clientFacts(exchange, messages, this.session, deps.profiles),
-      inquire: (method, params, read) => this.inquire(method, params, messages, read),
-      signal: exchange.signal,
-      hasParamHeaders: false,
-    });
+    const { signal } = exchange;
+    const context = { deps, principal, client, inquire, signal, hasParamHeaders: false };
+    return toUpstream(messages, id === undefined ? context : { ...context, id });
   }
 
-  /** A server on stdio has no headers to check: Wharf is the one that MUST compare them with the arguments. */
-  async #checkParams(exchange: Exchange, messages: ClientMessages): Promise<void> {
+  /** The caller asks on this channel from now on: while a session is being opened there is no other way. */
+  #here<One extends Caller>(caller: One): One {
+    return { ...caller, inquire: (method, params, read) => this.inquire(method, params, caller.messages, read) };
+  }
+
+  /** A stdio server has no headers to check: Wharf MUST compare them with the arguments itself. */
+  async #checkParams({ exchange, messages, inquire }: Asked): Promise<void> {
     const [request] = messages.requests;
     if (exchange.headersFromBody || request?.method !== 'tools/call' || request.subject === undefined) return;
     const { deps, principal } = this.#options;
     const view = viewOf(messages.statelessVersion ?? '', principal);
-    const inquire: Inquire = (method, params, read) => this.inquire(method, params, messages, read);
     const tool = await deps.catalog.tool(view, request.subject, inquire);
     if (!tool) return;
     const args = await argumentsOf(request, tool.slots, tool.paramHeaders, deps.limits);
     checkParamHeaders(tool.paramHeaders, args ?? {}, exchange.headers);
   }
 
-  /** The client's GET stream, until one of the two sides ends it. */
-  async openGet(exchange: Exchange): Promise<void> {
+  /** The client's GET stream, until either side ends it. */
+  async openGet(caller: Caller): Promise<void> {
     if (this.#streams.get) throw new GatewayError('stream_taken');
-    this.#lastUse = Date.now();
-    const stream = new GetStream(exchange, this.#options.deps.timeouts.idle);
+    this.#used();
+    const stream = new GetStream(this.#here(caller));
     this.#streams.get = stream;
     await stream.done;
     this.#streams.get = undefined;
-    this.#lastUse = Date.now();
+    this.#used();
   }
 
   /** Ends the channel; the process behind it is gone when this resolves. */
   async close(): Promise<void> {
-    // from now on nobody may begin anything on it
+    // from now on nothing new may begin on it
     this.#options.closed();
     this.#streams.get?.end();
     await this.#options.connection.close();
@@ -247,9 +242,9 @@ export class SharedSession {
   }
 
   /**
-   * 2026-07-28: closing the stream is the cancellation. Before that, a request that the client has not cancelled runs on,
-   * and its answer is dropped.
-   * @returns whether it runs on
+   * 2026-07-28: closing the stream is the cancellation. Before that, a request that the client has not cancelled
+   * continues, and its answer is dropped.
+   * @returns true when it continues
    */
   async #clientLeft(stream: PostStream): Promise<boolean> {
     if (!this.#options.isShared) return !stream.isCancelled;
@@ -263,7 +258,10 @@ export class SharedSession {
     await this.#options.connection.send(Buffer.from(message)).catch(() => {});
   }
 
-  /** Until 2026-07-28. Later clients close their streams, and the ids of several are not those of the channel. */
+  /**
+   * For versions before 2026-07-28. Later clients close their streams, and the ids of several clients are not those of
+   * the channel.
+   */
   async #cancel(ids: readonly string[]): Promise<void> {
     if (this.#options.isShared) return;
     for (const id of ids) {
@@ -281,7 +279,7 @@ export class SharedSession {
     } catch (error) {
       reason = error;
     }
-    // a message that came whole before the end is delivered; what only it could answer is not waited for
+    // a message completed before the end is delivered; requests only it could answer are not awaited
     this.#own.giveUp();
     await this.#inbox.delivered();
     await this.#over(reason ?? new GatewayError('upstream_closed', { server: deps.server }));

@@ -6,15 +6,15 @@ import type { PendingRequest } from '../pending-request.js';
 import { AbandonedCalls, type AbandonedOptions } from './abandoned-calls.js';
 import type { GetStream } from './get-stream.js';
 import type { PostStream } from './post-stream.js';
-import { asTarget, type Target } from './target.js';
+import type { Target } from './target.js';
 
-/** What a POST is known by on the channel, as JSON text. */
+/** A POST's names on the channel, as JSON text. */
 interface Names {
   ids: readonly string[];
   tokens: readonly string[];
 }
 
-/** The streams on which a channel's messages reach its clients, and which of them a message is for. */
+/** The streams on which a channel's messages reach its clients, and the choice of a message's stream. */
 export class ChannelStreams {
   readonly #isShared: boolean;
   readonly #posts = new Map<PostStream, Names>();
@@ -24,7 +24,7 @@ export class ChannelStreams {
   #get: GetStream | undefined;
   readonly #arrived = new Set<() => void>();
 
-  /** @param isShared several clients use the channel, so that a request's id is its progress token too */
+  /** @param isShared several clients use the channel, so a request's id is its progress token too */
   constructor(isShared: boolean, abandoned: AbandonedOptions) {
     this.#isShared = isShared;
     this.#abandoned = new AbandonedCalls(abandoned);
@@ -45,7 +45,7 @@ export class ChannelStreams {
     if (stream) this.#tellArrival();
   }
 
-  /** @param pending its requests, by the ids they have on the channel */
+  /** @param pending its requests, by their channel ids */
   add(stream: PostStream, pending: ReadonlyMap<string, PendingRequest>): void {
     const tokens = [...pending].flatMap(([id, { params }]) => {
       const token = this.#isShared ? id : JSON.stringify(metaOf(params).progressToken);
@@ -59,7 +59,7 @@ export class ChannelStreams {
 
   /**
    * Its exchange is over.
-   * @param release where the server still works on what is not answered: removes what that needs. It is called in the end.
+   * @param release removes what unanswered requests need that the server still works on; called at their end
    */
   remove(stream: PostStream, release?: () => Promise<void>): void {
     const { ids, tokens } = this.#posts.get(stream) ?? { ids: [], tokens: [] };
@@ -69,22 +69,22 @@ export class ChannelStreams {
     if (release) this.#abandoned.add({ ids: new Set(stream.awaited), tokens, release });
   }
 
-  /** Whether a request of this id is not answered yet. */
+  /** True when a request with this id is unanswered. */
   has(id: string): boolean {
     return this.#byId.has(id) || this.#abandoned.has(id);
   }
 
-  /** The id of a request, as it was sent, that an answer names. */
+  /** The id, as sent, of the request that an answer names. */
   idOf(id: string): string {
     return knownId(this, id);
   }
 
-  /** The stream of a request that is not answered yet, while its exchange goes on. */
+  /** The stream of an unanswered request, while its exchange continues. */
   of(id: string): PostStream | undefined {
     return this.#byId.get(id);
   }
 
-  /** The request is answered, or its client wants no answer. */
+  /** The request is answered, or its answer is no longer wanted. */
   async settle(id: string): Promise<void> {
     const stream = this.#byId.get(id);
     this.#byId.delete(id);
@@ -93,29 +93,28 @@ export class ChannelStreams {
     await this.#abandoned.settle(id);
   }
 
-  /** The channel is gone, and nothing will be answered any more. */
+  /** The channel is gone, and there will be no further answers. */
   end(): Promise<void> {
     return this.#abandoned.end();
   }
 
-  /** An answer goes to the POST that asked, progress by its token, everything else to the GET, else the only open POST. */
+  /** An answer goes to its POST, progress by its token, everything else to the GET, otherwise to the only open POST. */
   targetOf(message: HeldMessage): Target | undefined {
     const id = answersIn(message)[0]?.id;
-    if (id !== undefined) return asTarget(this.#byId.get(this.idOf(id)));
+    if (id !== undefined) return this.#byId.get(this.idOf(id));
     const token = message.captured(RANGE.progressToken);
     if (message.captured('method') === '"notifications/progress"' && token !== undefined) {
       const owner = this.#byProgress.get(knownId(this.#byProgress, token));
-      if (owner) return asTarget(owner);
-      // on a channel of several clients what nobody here asked for is nobody's
+      if (owner) return owner;
+      // on a channel of several clients, a message that none of them requested has no recipient
       if (this.#isShared || this.#abandoned.hasToken(token)) return undefined;
     }
     const subscription = message.captured(RANGE.subscriptionId);
-    if (this.#isShared && subscription !== undefined) return asTarget(this.#byId.get(this.idOf(subscription)));
-    if (this.#get) return asTarget(this.#get);
-    return asTarget(this.#onlyPost());
+    if (this.#isShared && subscription !== undefined) return this.#byId.get(this.idOf(subscription));
+    return this.#get ?? this.#onlyPost();
   }
 
-  /** Resolves when a stream arrives that takes what is for nobody in particular, or after `ms`. */
+  /** Resolves when a stream arrives that takes general messages, or after `ms`. */
   arrival(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const arrived = () => {
@@ -128,7 +127,7 @@ export class ChannelStreams {
     });
   }
 
-  /** The only POST on which more than its answers can be said. */
+  /** The only POST that can carry more than its answers. */
   #onlyPost(): PostStream | undefined {
     let only: PostStream | undefined;
     for (const post of this.#posts.keys()) {

@@ -1,38 +1,38 @@
 import { GatewayError } from '../../errors.js';
 import type { Exchange } from '../exchange.js';
-import { Outlet } from './outlet.js';
+import type { Reply } from '../reply.js';
 
 export interface ByteHead {
   headers: Record<string, string>;
-  /** Bytes, where they are known. */
+  /** Bytes, if known. */
   size?: number;
 }
 
 /**
- * An answer that is bytes instead of JSON. Its head goes out with the first of them, so that whatever fails before can
- * still be said as an error; afterwards only a broken connection tells the client that it did not get all.
+ * An answer that consists of bytes instead of JSON. Its head is sent with the first bytes, so that a failure before
+ * them can still be an error; afterwards only a broken connection shows the client that bytes are missing.
  */
 export class ByteAnswer {
   readonly #exchange: Exchange;
   readonly #head: ByteHead;
-  readonly #outlet: Outlet;
+  readonly #reply: Reply;
   readonly #check: (bytes: number) => void;
   #bytes = 0;
 
-  /** @param check throws when more has come than may be sent */
-  constructor(exchange: Exchange, head: ByteHead, idleMs: number, check: (bytes: number) => void) {
+  /** @param check throws when more has arrived than may be sent */
+  constructor(exchange: Exchange, head: ByteHead, check: (bytes: number) => void) {
     this.#exchange = exchange;
     this.#head = head;
-    this.#outlet = new Outlet(exchange.response, 'json', idleMs);
+    this.#reply = exchange.reply;
     this.#check = check;
   }
 
-  /** True once something of it may have reached the client. */
+  /** True once some of it may have reached the client. */
   get begun(): boolean {
     return this.#bytes > 0;
   }
 
-  /** @returns set while the client takes no more @throws GatewayError when they are too many */
+  /** @returns set while the client does not read @throws GatewayError when there are too many */
   write(bytes: Buffer): Promise<void> | undefined {
     if (bytes.length === 0) return undefined;
     const total = this.#bytes + bytes.length;
@@ -40,7 +40,7 @@ export class ByteAnswer {
     if (this.#head.size !== undefined && total > this.#head.size) throw differs(this.#head.size, total);
     if (!this.begun) this.#writeHead();
     this.#bytes = total;
-    return this.#outlet.send([bytes], undefined);
+    return this.#reply.message([bytes]);
   }
 
   /** @throws GatewayError when bytes are missing */
@@ -49,19 +49,19 @@ export class ByteAnswer {
     if (size !== undefined && this.#bytes !== size) throw differs(size, this.#bytes);
     if (!this.begun) this.#writeHead();
     this.#account();
-    this.#outlet.end();
+    this.#reply.end();
   }
 
   abort(): void {
     this.#account();
-    this.#outlet.abort();
+    this.#reply.abort();
   }
 
   #writeHead(): void {
     const { size, headers } = this.#head;
-    const { response } = this.#exchange;
-    if (this.#outlet.gone) return;
-    response.writeHead(200, { ...headers, ...(size !== undefined && { 'content-length': String(size) }) });
+    if (this.#reply.gone) return;
+    const length = size !== undefined && { 'content-length': String(size) };
+    this.#reply.head({ status: 200, body: 'other', headers: { ...headers, ...length } });
   }
 
   #account(): void {

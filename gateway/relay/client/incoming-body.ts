@@ -5,10 +5,7 @@ import { ShortenedBody, type TooLongArgument } from '../../mcp/shortened-body.js
 import type { Limits } from '../../policy/limits.js';
 import { GatheredBytes } from '../cut/gathered-bytes.js';
 
-/**
- * A client's message while it arrives: its bytes, at what they cost in whatever chunks they come, and the limits that
- * they have to keep. The same for both faces.
- */
+/** A client's message as it arrives: joins its chunks and applies its limits. HTTP and stdio both use it. */
 export class IncomingBody {
   readonly #limits: Limits;
   readonly #held: HeldRequest;
@@ -19,8 +16,8 @@ export class IncomingBody {
 
   /**
    * @param held released by the caller
-   * @param mostRead the most bytes of one argument that are read though they are not kept. By default what a file may
-   *   have: a larger one could not be uploaded either
+   * @param mostRead most bytes of one argument that are read without being kept; default: the size of the largest file,
+   * since a larger one could not be uploaded either
    */
   constructor(limits: Limits, held: HeldRequest, mostRead = longestSpelling(limits.file)) {
     this.#limits = limits;
@@ -28,20 +25,20 @@ export class IncomingBody {
     this.#held = held;
   }
 
-  /** What has come so far; nothing of what is being shortened. */
+  /** What has arrived so far; empty while the message is being shortened. */
   get pieces(): readonly Buffer[] {
     return this.#bytes.pieces;
   }
 
-  /** The argument that was too long to be kept: it is empty in the message. */
+  /** The argument that was too long to be kept; it is empty in the message. */
   get tooLong(): TooLongArgument | undefined {
     return this.#shortened?.tooLong;
   }
 
   /**
-   * The limits count what was received, whatever was announced: `limits.message` for what is no file,
-   * `limits.inlineArgument` for each long string of its arguments, `limits.held` for all that is held at one time.
-   * What passes the second is read on without being kept, for the call to be answered: `tooLong` tells.
+   * The limits count the received bytes, whatever was announced: `limits.message` for everything that is not a file,
+   * `limits.inlineArgument` for each long string of its arguments, `limits.held` for all bytes held at one time. A
+   * message past the second limit is read further without being kept, so that the call can be answered: see `tooLong`.
    * @throws GatewayError `message_too_large`, `argument_too_large`, `too_deep`, `json_malformed`, `held_full`
    */
   take(chunk: Buffer): void {
@@ -67,7 +64,7 @@ export class IncomingBody {
     }
   }
 
-  /** From now on nothing of long arguments is kept: what is left is enough to answer the call. */
+  /** From now on long arguments are not kept: the rest suffices to answer the call. */
   #shorten(): void {
     const earlier = [...this.pieces];
     this.#held.release();
@@ -77,12 +74,12 @@ export class IncomingBody {
     this.#bytes.clear();
   }
 
-  /** The whole message, when its last byte has come. @throws GatewayError `json_malformed` of one that was shortened */
+  /** The whole message, after its last byte. @throws GatewayError `json_malformed` for a shortened one */
   whole(): Buffer {
     return this.#shortened?.whole() ?? this.#bytes.whole();
   }
 
-  /** Lets go of its bytes; what they count is the caller's to release. */
+  /** Releases its bytes; the caller releases their count. */
   clear(): void {
     this.#bytes.clear();
     this.#meter = undefined;

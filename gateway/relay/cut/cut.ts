@@ -8,35 +8,35 @@ import { GatheredString, pieces, RAW_PIECE, type SpelledIn, wireErrorOrThrow } f
 import { Spelling } from './spelling.js';
 
 /**
- * Raw bytes from which on a string waits for a part's memory before it goes on. It may yet stay inline, but a hundred of
- * them that waited with `inlineLimit` bytes each in their hands would take more than all parts.
+ * From this many raw bytes on, a string waits for a part's memory before it continues. It may still stay inline, but a
+ * hundred strings that waited with `inlineLimit` bytes each would take more than all parts.
  */
 const LEASED_FROM = 32 * 1024;
 
 const PADDING = 0x3d;
 
 export interface CutOptions extends SpelledIn {
-  /** True where only a file may stand; a string anywhere else may just look like one. */
+  /** True where only a file may be; a string anywhere else may merely look like one. */
   definite: boolean;
-  /** Decoded bytes up to which the string stays in memory whatever it turns out to be. */
+  /** Decoded bytes up to which the string stays in memory, whatever it turns out to be. */
   inlineLimit: number;
   /** `limits.spool`. */
   spoolLimit: number;
-  /** Where the string stands, for errors. */
+  /** Path of the string, for errors. */
   path: string;
-  /** A part's memory, asked for before it is known whether the string becomes a file. */
+  /** A part's memory, requested before it is known whether the string becomes a file. */
   lease: () => PartLease;
   /** Opens the file; called once, when the string has outgrown `inlineLimit`. */
   openFile: (lease: PartLease | undefined) => Ingest;
-  /** Keeps the sealed file, or gives the one of the same bytes that this message has already. */
+  /** Keeps the sealed file, or returns the file with the same bytes that this message has already. */
   keepFile: (ingest: Ingest) => Promise<Stored>;
-  /** Raw bytes taken into memory, or given back. Too many of them fail the message. */
+  /** Accounts for raw bytes taken into memory (+) or released (-). Too many of them fail the message. */
   account: (delta: number) => void;
-  /** The message cannot be forwarded any more. */
+  /** Called when the message can no longer be forwarded. */
   fail: (error: unknown) => void;
 }
 
-/** What encoding the file again gives, and what follows it: together the string as it came. */
+/** The canonical beginning, from encoding the file again, and the spelling after it: together the original string. */
 export interface PutBack {
   head: Buffer;
   /** How many of the file's first bytes are spelled canonically. */
@@ -45,10 +45,11 @@ export interface PutBack {
 }
 
 /**
- * One string on its way out of a message. A short one stays in memory as it came (`inline`). A longer one is decoded
- * into a file piece by piece (`storing`, then `stored`). As long as nobody has claimed it the cut is provisional: what
- * encoding the file again would not give is kept in a `Spelling`, so that the string can be put back unchanged. A
- * string that stops being base64 on the way is `broken`: its canonical beginning is stored, the rest is spelling.
+ * One string on its way out of a message. A short one stays in memory unchanged (`inline`). A longer one is decoded
+ * into a file piece by piece (`storing`, then `stored`). Until a dialect claims it, the cut is provisional: everything
+ * that encoding the file again would not reproduce is kept in a `Spelling`, so that the string can be put back
+ * unchanged. A string that stops being base64 halfway is `broken`: its canonical beginning is stored, the rest is
+ * spelling.
  */
 export class Cut implements SlotSink {
   readonly value: SlotValue;
@@ -60,15 +61,15 @@ export class Cut implements SlotSink {
   #state: 'gathering' | 'inline' | 'storing' | 'stored' | 'broken' | 'gone' = 'gathering';
   readonly #gathered: GatheredString;
   #ingest: Ingest | undefined;
-  /** Raw bytes that came while the source could not be stopped yet. */
+  /** Raw bytes that arrived before the source could be stopped. */
   #backlog: Buffer[] = [];
   #ended = false;
   #fault: WireError | undefined;
-  /** Of a string that broke off inside a piece: its file's first bytes that are spelled canonically. */
+  /** For a string that broke off inside a piece: how many of its file's first bytes are spelled canonically. */
   #canonicalBytes: number | undefined;
   #pressure: Promise<void> | undefined;
   #lease: PartLease | undefined;
-  /** Set while a string waits for memory that may yet stay inline. */
+  /** Set while a string that may still stay inline waits for memory. */
   #gate: Promise<void> | undefined;
   #stored: Stored | undefined;
 
@@ -96,7 +97,7 @@ export class Cut implements SlotSink {
     return this.#gathered.dataUri;
   }
 
-  /** The string, where it is still in memory; all of it that there is, when the message broke off inside. */
+  /** The string, while it is still in memory; if the message broke off inside it, the part that arrived. */
   get inline(): readonly Buffer[] | undefined {
     return this.#state === 'inline' || this.#state === 'gathering' ? this.#gathered.pieces() : undefined;
   }
@@ -106,12 +107,12 @@ export class Cut implements SlotSink {
     return this.inline && this.#gathered.body();
   }
 
-  /** The file, where the string was base64 to its end. */
+  /** The file, if the string was base64 to its end. */
   get stored(): Stored | undefined {
     return this.#state === 'stored' ? this.#stored : undefined;
   }
 
-  /** It has left memory and cannot be written again as it came. */
+  /** True when it has left memory and can no longer be put back unchanged. */
   get lost(): boolean {
     return this.#stored !== undefined && this.#spelling.lost;
   }
@@ -119,7 +120,7 @@ export class Cut implements SlotSink {
   write(chunk: Buffer, from: number, end: number): void {
     let start = from;
     while (this.#state === 'gathering' && start < end) {
-      // looked at after so many bytes, however they were cut on the way: else the outcome depended on that
+      // check after a fixed number of bytes, so that the outcome does not depend on how chunks were split
       const until = Math.min(end, start + this.#gathered.room);
       this.#gathered.hold(chunk, start, until);
       start = until;
@@ -147,17 +148,19 @@ export class Cut implements SlotSink {
     else if (!this.#pressure && (this.#state === 'storing' || this.#state === 'broken')) this.#work(this.#finish());
   }
 
-  /** Size and digest of an inline string's bytes; undefined when it is not base64, or no data URI where one is due. */
+  /**
+   * Size and digest of an inline string's bytes; undefined when it is not base64, or not the data URI that is required.
+   */
   inspect(): { size: number; digest: string } | undefined {
     return this.#state === 'inline' ? this.#gathered.inspect() : undefined;
   }
 
-  /** Moves an inline string that is over its limit after all into a file. */
+  /** Moves an inline string into a file after all, because it is over its limit. */
   storeLate(): void {
     if (this.#state === 'inline' && this.#gathered.findHead()) this.#store();
   }
 
-  /** How to write the string again as it came, where it has left memory. @throws GatewayError `spool_full` */
+  /** How to write a string that has left memory as it came. @throws GatewayError `spool_full` */
   putBack(): { stored: Stored; how: PutBack } | undefined {
     if (!this.#stored) return undefined;
     if (this.#spelling.lost) throw this.#spoolFull();
@@ -169,7 +172,7 @@ export class Cut implements SlotSink {
     };
   }
 
-  /** Forgets the string; what there is of an unfinished file is removed from now on. */
+  /** Drops the string; an unfinished file is removed in the background. */
   drop(): void {
     this.#state = 'gone';
     this.#giveUpLease();
@@ -180,7 +183,7 @@ export class Cut implements SlotSink {
     this.#ingest = undefined;
   }
 
-  /** The string has grown: what is it so far? */
+  /** Decides what the string is so far, after it has grown. */
   #look(): void {
     const found = this.#gathered.look();
     if (found === 'text') this.#stayInline();
@@ -192,7 +195,7 @@ export class Cut implements SlotSink {
     if (this.#lease) return;
     const lease = this.#options.lease();
     const settled = (error?: unknown) => {
-      // given up meanwhile, or the file's now
+      // dropped meanwhile, or the lease belongs to the file now
       if (this.#lease !== lease) return;
       this.#gate = undefined;
       if (error !== undefined) this.#options.fail(error);
@@ -223,7 +226,7 @@ export class Cut implements SlotSink {
       return;
     }
     this.#state = 'storing';
-    // the file's from now on
+    // from now on the lease belongs to the file
     this.#lease = undefined;
     this.#gate = undefined;
     this.#backlog = this.#gathered.body();
@@ -231,7 +234,7 @@ export class Cut implements SlotSink {
     this.#work(this.#drain(wait));
   }
 
-  /** Runs what must be waited for; a failure is the message's. */
+  /** Runs work that must be awaited; its failure fails the message. */
   #work(task: Promise<void>): void {
     this.#pressure = task
       .catch((error) => this.#options.fail(error))
@@ -240,7 +243,7 @@ export class Cut implements SlotSink {
       });
   }
 
-  /** Works off what came in while memory was awaited or a part was being sent. */
+  /** Processes what arrived while it waited for memory or sent a part. */
   async #drain(wait: Promise<void> | undefined): Promise<void> {
     await wait;
     for (let next = this.#backlog.shift(); next; next = this.#backlog.shift()) {
@@ -299,8 +302,8 @@ export class Cut implements SlotSink {
   }
 
   /**
-   * The string stops being base64 at `bad` of this piece. What stands before that still goes into the file, so that
-   * what has to be kept of the string does not depend on how it was cut on the way.
+   * The string stops being base64 at `bad` of this piece. What precedes it still goes into the file, so that the kept
+   * part of the string does not depend on how chunks were split.
    * @param begun the unfinished quad before the piece
    */
   #breakOff(ingest: Ingest, begun: Buffer, piece: Buffer, bad: number): void {

@@ -1,8 +1,8 @@
 import { ByteStore } from '../../wire/json/byte-store.js';
 
 /**
- * Bytes that come in chunks and are wanted as a whole. A single chunk, the usual case, is used as it is. Several are
- * copied together: a chunk of one byte kept as it is costs 390, and HTTP can bring anything in chunks of one byte.
+ * Joins bytes that arrive in chunks. A single chunk, the usual case, is not copied. Several are copied together: a
+ * chunk of one byte costs 390 bytes when kept separately, and HTTP can split anything into chunks of one byte.
  */
 export class GatheredBytes {
   #only: Buffer | undefined;
@@ -12,7 +12,7 @@ export class GatheredBytes {
     return this.#only?.length ?? this.#store.size;
   }
 
-  /** What has come so far. */
+  /** What has arrived so far. */
   get pieces(): readonly Buffer[] {
     return this.#only ? [this.#only] : this.#store.pieces();
   }
@@ -27,7 +27,7 @@ export class GatheredBytes {
     this.#copy(chunk);
   }
 
-  /** All of it. */
+  /** All bytes as one buffer. */
   whole(): Buffer {
     const { pieces } = this;
     return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);

@@ -1,31 +1,28 @@
 import { createHash } from 'node:crypto';
 import { MAX_PIECE } from '../../files/ingest/ingest.js';
 import { Base64Decoder } from '../../wire/base64/decode.js';
-import { parseDataUriHead } from '../../wire/data-uri.js';
+import { MAX_DATA_URI_HEAD, parseDataUriHead } from '../../wire/data-uri.js';
 import { WireError } from '../../wire/errors.js';
 import { ByteStore } from '../../wire/json/byte-store.js';
 
-/** Raw bytes decoded in one step: a piece never outgrows the slack of a part buffer. */
+/** Raw bytes decoded in one step: a piece never exceeds the slack of a part buffer. */
 export const RAW_PIECE = Math.floor(MAX_PIECE / 3) * 4;
 
-/** Raw bytes from one look at an unusual spelling to the next. */
+/** Raw bytes between two checks of an unusual spelling. */
 const LOOK_STEP = 64 * 1024;
-
-/** A data URI's head is at most this long; what has none by then is ordinary text. */
-const MAX_HEAD = 4096;
 
 const SCHEME = 'data:';
 
-/** In what a string that may be a file is written. */
+/** The encoding of a string that may be a file. */
 export interface SpelledIn {
   encoding: 'base64' | 'dataUri';
-  /** The string stands in JSON that is itself a string of JSON. Default false. */
+  /** The string is part of JSON that is itself a JSON string. Default false. */
   nested?: boolean;
 }
 
 /**
- * A string in memory as it came, as long as it may be too short to be cut. Every so many bytes it is looked at: it has
- * either turned out to be no file, or grown past its limit, or may go on.
+ * A string kept in memory unchanged while it may be too short to be cut. It is checked at intervals: it is not a file,
+ * it has passed its limit, or it may continue.
  */
 export class GatheredString {
   /** Media type and name in a `data:` URI's head. */
@@ -40,16 +37,16 @@ export class GatheredString {
   readonly #limit: number;
   readonly #account: (delta: number) => void;
   readonly #raw = new ByteStore();
-  /** Decodes what is in memory, each byte once, to know how long it is. */
+  /** Decodes the string in memory, each byte once, to know its length. */
   readonly #probe: Base64Decoder;
-  /** Raw bytes that have been looked at. */
+  /** Raw bytes checked so far. */
   #looked = 0;
   #nextLook: number;
 
   /**
    * @param limit decoded bytes up to which it stays in memory
    * @param firstLook raw bytes
-   * @param account told of raw bytes taken into memory, or given back
+   * @param account called with raw bytes taken into memory (+) or released (-)
    */
   constructor(spelled: SpelledIn, limit: number, firstLook: number, account: (delta: number) => void) {
     this.#encoding = spelled.encoding;
@@ -60,7 +57,7 @@ export class GatheredString {
     this.#account = account;
   }
 
-  /** Raw bytes that may still be held before the next look is due. */
+  /** Raw bytes that fit before the next check. */
   get room(): number {
     return this.#nextLook + 1 - this.#raw.size;
   }
@@ -80,7 +77,7 @@ export class GatheredString {
     if (size > 0) this.#account(-size);
   }
 
-  /** Is it a file, and is it past the limit as bytes? */
+  /** Whether it may be a file, and whether its bytes pass the limit. */
   look(): 'text' | 'short' | 'long' {
     if (!this.findHead()) return 'text';
     const fresh = this.#raw.slice(Math.max(this.#looked, this.head.length), this.#raw.size);
@@ -93,7 +90,9 @@ export class GatheredString {
     return 'short';
   }
 
-  /** Size and digest of an inline string's bytes; undefined when it is not base64, or no data URI where one is due. */
+  /**
+   * Size and digest of an inline string's bytes; undefined when it is not base64, or not the data URI that is required.
+   */
   inspect(): { size: number; digest: string } | undefined {
     if (!this.findHead()) return undefined;
     const hash = createHash('sha256');
@@ -109,12 +108,12 @@ export class GatheredString {
     return { size: decoder.bytes, digest: hash.digest('base64url') };
   }
 
-  /** False where a data URI is due and there is none. Some servers write one where MCP has bare base64. */
+  /** False when a data URI is required and this is not one. Some servers write one where MCP has bare base64. */
   findHead(): boolean {
     if (this.dataUri) return true;
     const isBare = this.#encoding === 'base64';
     if (isBare && this.#raw.slice(0, SCHEME.length).toString('latin1').toLowerCase() !== SCHEME) return true;
-    const start = this.#raw.slice(0, Math.min(MAX_HEAD, this.#raw.size));
+    const start = this.#raw.slice(0, Math.min(MAX_DATA_URI_HEAD, this.#raw.size));
     const head = parseDataUriHead(start, this.#nested);
     if (typeof head === 'string' || !head.base64) return isBare;
     this.dataUri = { mimeType: head.mimeType, ...(head.name === undefined ? {} : { name: head.name }) };
@@ -122,7 +121,7 @@ export class GatheredString {
     return true;
   }
 
-  /** The base64 of what is in memory. */
+  /** The base64 of the string in memory. */
   body(): Buffer[] {
     let skip = this.head.length;
     const body: Buffer[] = [];
@@ -137,7 +136,7 @@ export class GatheredString {
     return new Base64Decoder({ nested: this.#nested });
   }
 
-  /** Decodes without keeping. False, and a `fault`, where it is not base64. */
+  /** Decodes without keeping the bytes. Returns false and sets `fault` when it is not base64. */
   #tryDecode(decoder: Base64Decoder, body: readonly Buffer[], sink?: (bytes: Buffer) => void): boolean {
     const out = Buffer.allocUnsafe(MAX_PIECE + 8);
     try {
@@ -158,12 +157,12 @@ export function wireErrorOrThrow(error: unknown): WireError {
   throw error;
 }
 
-/** Characters that base64 of more than `bytes` bytes has, less one. */
+/** Length of base64 for more than `bytes` bytes, less one. */
 function lengthPast(bytes: number): number {
   return Math.ceil(bytes / 3) * 4 + 3;
 }
 
-/** The same bytes in pieces of at most `RAW_PIECE`. */
+/** Splits buffers into pieces of at most `RAW_PIECE`. */
 export function* pieces(buffers: readonly Buffer[]): Generator<Buffer> {
   for (const buffer of buffers) {
     for (let at = 0; at < buffer.length; at += RAW_PIECE) yield buffer.subarray(at, at + RAW_PIECE);

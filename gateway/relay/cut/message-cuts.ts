@@ -18,13 +18,13 @@ export interface CutDeps {
   library: Library;
   limits: Limits;
   held: HeldBudget;
-  /** Slot name → its place and whose place it is. */
+  /** Slot name → its place and that place's dialect. */
   places: ReadonlyMap<string, { place: SlotPlace; dialect: Dialect }>;
-  /** Texts of this server may be JSON with files in them. */
+  /** Texts of this server may be JSON with files in it. */
   jsonTexts: boolean;
 }
 
-/** A cut in an object that is complete: what the object says of the file. */
+/** A cut in a complete object, with what the object says about the file. */
 export interface ClaimedCut {
   cut: Cut;
   place: SlotPlace;
@@ -34,16 +34,16 @@ export interface ClaimedCut {
   reading: SlotReading;
 }
 
-/** Characters of a place in an error; a key can have millions, and errors go to the log. */
+/** Characters of a path in an error; a key can have millions, and errors are logged. */
 const MAX_SHOWN_PATH = 200;
 
 /** How files are written in a text that is itself JSON. */
 const NESTED: SpelledIn = { encoding: 'base64', nested: true };
 
-/** Takes a string that nobody wants any more. */
+/** Discards a string. */
 const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
 
-/** All that is cut out of one message, and whether the message can still be forwarded. */
+/** Everything cut out of one message, and whether the message can still be forwarded. */
 export class MessageCuts {
   readonly #deps: CutDeps;
   readonly #owner: Owner;
@@ -51,22 +51,22 @@ export class MessageCuts {
   readonly #message: HeldMessage;
   readonly #kept = new Map<string, Promise<Stored>>();
   #bytes = 0;
-  /** Values of the objects around files, as far as they have been looked into. */
+  /** Values of the objects around files that have been parsed so far. */
   #looked = 0;
-  /** Files opened, whatever has become of them. */
+  /** Files opened, whatever became of them. */
   #opened = 0;
   #released = false;
-  /** Resolves when the message fails while its files are waited for. */
+  /** Resolves when the message fails while its files are awaited. */
   #failing: Promise<void> | undefined;
   #tellFailure: (() => void) | undefined;
 
   readonly cuts: Cut[] = [];
   readonly claimed: ClaimedCut[] = [];
-  /** Texts with cuts of their own in them. */
+  /** Texts that contain cuts of their own. */
   readonly texts: { value: SlotValue; nested: NestedCuts }[] = [];
   failure: GatewayError | undefined;
 
-  /** @param owner whose shares of `limits.held` and `limits.partMemory` it takes */
+  /** @param owner the owner whose shares of `limits.held` and `limits.partMemory` it takes */
   constructor(deps: CutDeps, owner: Owner, message: HeldMessage, signal: AbortSignal) {
     this.#deps = deps;
     this.#owner = owner;
@@ -74,19 +74,22 @@ export class MessageCuts {
     this.#signal = signal;
   }
 
-  /** Bytes of this message in memory, cut strings that stayed inline included. */
+  /** Bytes of this message in memory, including cut strings that stayed inline. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** True once the message is known to answer a request, whatever its key order. */
+  /** True once the message is known to answer a request, whatever the order of its keys. */
   get isAnswer(): boolean {
     const [cut] = this.cuts;
     if (cut?.value.path[0] === 'result') return true;
     return this.#message.captured(RANGE.id) !== undefined && this.#message.captured('method') === undefined;
   }
 
-  /** Bytes held (+) or let go (-). Passing `limits.response` or `limits.held` fails the message, never the stream. */
+  /**
+   * Accounts for bytes held (+) or released (-). Passing `limits.response` or `limits.held` fails the message, never
+   * the stream.
+   */
   account(delta: number): void {
     if (this.#released) return;
     this.#bytes += delta;
@@ -103,7 +106,7 @@ export class MessageCuts {
     }
   }
 
-  /** Gives back whatever is still accounted for; nothing is accounted for any more. */
+  /** Releases everything that was accounted for, and stops accounting. */
   release(): void {
     this.#released = true;
     this.#deps.held.add(-this.#bytes, this.#owner);
@@ -155,19 +158,19 @@ export class MessageCuts {
 
   /**
    * An object that can hold a file is complete: now its type is known, and with it the limit that applies.
-   * @returns whether there is a cut string in it
+   * @returns true when it contains a cut string
    */
   closed(range: WatchRange): boolean {
     if (this.failure) return false;
     const here: Cut[] = [];
-    // the cuts of an object that has just ended are the last ones
+    // the cuts of the object that has just ended are the last ones
     for (let at = this.cuts.length - 1; at >= 0; at--) {
       const cut = this.cuts[at] as Cut;
       if (cut.value.offset <= range.start) break;
       here.unshift(cut);
     }
     if (here.length === 0) return false;
-    // nobody claims what is too much to be looked into: it is put back as it came
+    // an object too large to parse stays unclaimed: its string is put back unchanged
     if (this.#looked + range.values > this.#deps.limits.values) return true;
     this.#looked += range.values;
     const holder = parseHolder(this.#message.slice(range.start, range.end));
@@ -182,7 +185,7 @@ export class MessageCuts {
     return true;
   }
 
-  /** The message has changed: what was read of the objects around its files is read again. */
+  /** The message has changed: reads the objects around its files again. */
   reread(): void {
     for (const claimed of this.claimed) {
       const { start, end } = claimed.range;
@@ -195,7 +198,10 @@ export class MessageCuts {
     return size !== undefined && size > inlineLimitOf(cut, place, reading, this.#deps.limits);
   }
 
-  /** Set while the source must wait for the store or for memory. Never rejects, and waits for nothing once it has failed. */
+  /**
+   * Set while the source must wait for the store or for memory. Never rejects, and ends its wait when the message
+   * fails.
+   */
   settle(): Promise<unknown> | undefined {
     if (this.failure) return undefined;
     const waits: Promise<unknown>[] = [];
@@ -207,7 +213,7 @@ export class MessageCuts {
     return Promise.race([Promise.all(waits), this.#failing]);
   }
 
-  /** Nothing of this message is forwarded: memory is freed and what was stored for it is removed. */
+  /** Fails the message: nothing of it is forwarded, its memory is released and its stored files are removed. */
   fail(error: unknown): void {
     if (this.failure) return;
     this.failure = asGatewayError(error);
@@ -217,8 +223,8 @@ export class MessageCuts {
   }
 
   /**
-   * Every file stored for this message that has no record is removed from now on: all of them, or those put back into
-   * the message.
+   * Removes, in the background, every file stored for this message that has no record: all of them, or those put back
+   * into the message.
    */
   discardFiles(): void {
     for (const cut of this.cuts) cut.drop();
@@ -226,7 +232,7 @@ export class MessageCuts {
     this.#kept.clear();
   }
 
-  /** A stored file has a record now and is no longer this message's to remove. */
+  /** A stored file has got a record, so this message must no longer remove it. */
   settled(stored: Stored): void {
     this.#kept.delete(stored.digest);
   }
@@ -241,7 +247,7 @@ export class MessageCuts {
     return new Ingest(this.#deps.ingest, this.#owner, limit, this.#signal, undefined, lease);
   }
 
-  /** The same bytes twice in one message are stored once. */
+  /** Equal bytes in one message are stored once. */
   async #keepFile(ingest: Ingest): Promise<Stored> {
     const { digest } = ingest.seal();
     const twin = this.#kept.get(digest);
@@ -255,7 +261,7 @@ export class MessageCuts {
   }
 }
 
-/** Decoded bytes up to which a file stays where it is. */
+/** Decoded bytes up to which a file stays inline. */
 export function inlineLimitOf(
   cut: Cut,
   place: SlotPlace,
@@ -267,7 +273,7 @@ export function inlineLimitOf(
   return isImage ? limits.inlineImage : limits.inlineOther;
 }
 
-/** RFC 6901. */
+/** RFC 6901 pointer. */
 export function pointer(path: readonly (string | number)[]): string {
   return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }

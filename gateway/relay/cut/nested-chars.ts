@@ -9,7 +9,7 @@ const U = 0x75;
 const CONTROLS: Readonly<Record<number, number>> = { 98: 0x08, 102: 0x0c, 110: 0x0a, 114: 0x0d, 116: 0x09 };
 const UNICODE_LENGTH = 6;
 
-/** The escapes of one level of JSON, a byte at a time. What is no JSON gives some character or other. */
+/** The escapes of one level of JSON, one byte at a time. Invalid escapes give an arbitrary character. */
 class Escapes {
   /** Characters of an escape seen so far; 0 outside. */
   #seen = 0;
@@ -19,7 +19,7 @@ class Escapes {
     return this.#seen > 0;
   }
 
-  /** Takes what comes after the backslash that `begin` stands for. */
+  /** Continues after a backslash. */
   begin(): void {
     this.#seen = 1;
   }
@@ -39,12 +39,12 @@ class Escapes {
   }
 }
 
-/** Reads the raw bytes of a JSON string whose text is JSON as well: through the escapes of both. */
+/** Reads the raw bytes of a JSON string whose text is JSON too: through the escapes of both levels. */
 export class NestedChars {
   readonly #outer = new Escapes();
   readonly #inner = new Escapes();
 
-  /** The bytes so far end inside a character. */
+  /** True when the bytes so far end inside a character. */
   get open(): boolean {
     return this.#outer.open || this.#inner.open;
   }

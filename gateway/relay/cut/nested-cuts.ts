@@ -12,63 +12,63 @@ const COLON = 0x3a;
 const BLANKS: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
 const BREAKS: readonly number[] = [0x0a, 0x0d];
 
-/** Bytes behind a string that are looked at for a colon. */
+/** Bytes after a string that are searched for a colon. */
 const LOOK = 256;
 
-/** Characters that base64 has, in either alphabet. */
+/** The characters of base64, in either alphabet. */
 const BASE64 = new Uint8Array(256);
 for (const byte of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=-_')) BASE64[byte] = 1;
 
-/** What stands before the first colon of a `data:` URI. */
+/** The text before the first colon of a `data:` URI. */
 const DATA = 'data';
 
-/** Takes what nobody wants any more. */
+/** Discards a string. */
 const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
 
-/** The end of a string, and what makes it the key of a member. */
+/** The end of a string that is the key of a member. */
 const KEY = /^"\s*:/;
 
 /** A string inside the text that may be a file. */
 export interface NestedCut {
   cut: Cut;
-  /** It stands between two quotes of the JSON in the text, and nothing else does. */
+  /** It fills the whole string in the text's JSON, from quote to quote. */
   whole: boolean;
-  /** What takes its place, as the text spells it. */
+  /** What replaces it, in the spelling of the text. */
   replacement?: Buffer;
 }
 
 export interface NestedCutOptions {
-  /** What a text may be so that it can be held to be JSON. */
+  /** Limits within which a text counts as JSON. */
   weight: WeightLimits;
-  /** Bytes up to which a file stays where it is. */
+  /** Bytes up to which a file stays inline. */
   limit: number;
   /** Undefined when the message has failed. */
   open: () => Cut | undefined;
-  /** What the string is instead when it cannot be JSON. */
+  /** The sink for a string that cannot be JSON. */
   otherwise: () => SlotSink;
-  /** Raw bytes taken into memory, or given back. */
+  /** Accounts for raw bytes taken into memory (+) or released (-). */
   account: (delta: number) => void;
 }
 
 /**
- * A text that may itself be JSON with files in it: strings of base64, or `data:` URIs, leave it while it streams, the
- * rest is held as it came. What it really is can be told when it is complete. Writers of JSON differ in what they
- * escape, and here each character may be escaped twice, so that bytes are read through both levels.
+ * A text that may itself be JSON with files in it. Strings of base64, or `data:` URIs, leave it while it streams; the
+ * rest is held unchanged. What the text is can be decided only when it is complete. Writers of JSON differ in what they
+ * escape, and here each character may be escaped twice, so bytes are read through both levels.
  */
 export class NestedCuts implements SlotSink {
   readonly parts: (ByteStore | NestedCut)[] = [];
   readonly #options: NestedCutOptions;
-  /** Raw bytes from which on a run may be more than that. */
+  /** Raw length from which a run may exceed the limit. */
   readonly #min: number;
   readonly #chars = new NestedChars();
   #other: SlotSink | undefined;
   #state: 'blank' | 'plain' | 'run' | 'cut' = 'blank';
   #plain = new ByteStore();
-  /** Of a run that may become a cut: its beginning, from earlier chunks. */
+  /** The beginning, from earlier chunks, of a run that may become a cut. */
   readonly #run = new ByteStore();
-  /** The run is still in what comes before the data of a `data:` URI. */
+  /** The run is still before the data of a `data:` URI. */
   #inHead = false;
-  /** An escape inside a run, begun in an earlier chunk: whether it belongs to the run is not known yet. */
+  /** An escape inside a run, begun in an earlier chunk; it is not known yet whether it belongs to the run. */
   #escape: Buffer[] = [];
   #nested: NestedCut | undefined;
 
@@ -78,7 +78,7 @@ export class NestedCuts implements SlotSink {
     this.parts.push(this.#plain);
   }
 
-  /** The strings in it that are files: base64 to their ends, and the text is JSON. */
+  /** The strings in it that are files: base64 to their ends, in a text that is JSON. */
   files(): readonly NestedCut[] {
     const whole = this.parts.filter((part, index): part is NestedCut => {
       const next = this.parts[index + 1];
@@ -108,7 +108,7 @@ export class NestedCuts implements SlotSink {
     }
   }
 
-  /** Whether the text, its cut strings left out, is JSON. */
+  /** True when the text without its cut strings is JSON. */
   #isJson(): boolean {
     const raw = this.parts.flatMap((part) => (part instanceof ByteStore ? part.pieces() : []));
     try {
@@ -121,7 +121,7 @@ export class NestedCuts implements SlotSink {
     }
   }
 
-  /** Up to the first character that says whether this may be JSON. */
+  /** Reads up to the first character that shows whether this may be JSON. */
   #blank(chunk: Buffer, start: number, end: number): number {
     for (let at = start; at < end; at += 1) {
       const char = this.#chars.push(chunk[at] as number);
@@ -138,7 +138,7 @@ export class NestedCuts implements SlotSink {
     return end;
   }
 
-  /** It is no JSON: what is kept of it so far is the other's. */
+  /** The text is not JSON: passes what was kept of it to the other sink. */
   #giveUp(): void {
     const { size } = this.#plain;
     this.#other = this.#options.otherwise();
@@ -147,7 +147,7 @@ export class NestedCuts implements SlotSink {
     if (size > 0) this.#options.account(-size);
   }
 
-  /** Up to the next quote that opens a string in the text. */
+  /** Reads up to the next quote that opens a string in the text. */
   #text(chunk: Buffer, start: number, end: number): number {
     let at = start;
     while (at < end && this.#state === 'plain') {
@@ -168,7 +168,7 @@ export class NestedCuts implements SlotSink {
 
   #base64(chunk: Buffer, start: number, end: number): number {
     let at = start;
-    // where the escape at hand begins in this chunk
+    // where the current escape begins in this chunk
     let opened = start;
     while (at < end) {
       const byte = chunk[at] as number;
@@ -203,7 +203,7 @@ export class NestedCuts implements SlotSink {
     return end;
   }
 
-  /** Whether a character that base64 does not have is of a `data:` URI's head. */
+  /** True while a non-base64 character still belongs to the `data:` head. */
   #isHead(byte: number, chunk: Buffer, from: number, at: number): boolean {
     if (this.#inHead) {
       this.#inHead = byte !== COMMA;
@@ -215,14 +215,14 @@ export class NestedCuts implements SlotSink {
     return this.#inHead;
   }
 
-  /** Whether an escaped character may be part of a file: lines of base64 are often broken. */
+  /** True when an escaped character may be part of a file: base64 is often broken into lines. */
   #belongs(char: number): boolean {
     if (!this.#inHead) return BASE64[char] === 1 || BREAKS.includes(char);
     this.#inHead = char !== COMMA;
     return true;
   }
 
-  /** @param isLast nothing of the run follows */
+  /** @param isLast this is the end of the run */
   #take(chunk: Buffer, start: number, end: number, isLast: boolean): void {
     if (start === end) return;
     if (this.#state === 'run' && this.#run.size + end - start >= this.#min) this.#openCut();
@@ -252,7 +252,7 @@ export class NestedCuts implements SlotSink {
       const { cut } = this.#nested;
       this.#nested.whole = whole;
       cut.end();
-      // escapes and line breaks make a string look longer than it is, so that it is not looked at all the time
+      // escapes and line breaks make a string look longer than it is, so it is not checked continually
       if (whole && (cut.inspect()?.size ?? 0) > this.#options.limit) cut.storeLate();
       this.#plain = new ByteStore();
       this.parts.push(this.#plain);
@@ -282,7 +282,7 @@ export class NestedCuts implements SlotSink {
   }
 }
 
-/** The first characters of a text, without the escapes of the JSON string that it stands in. */
+/** The first characters of a text, without the escapes of the JSON string around it. */
 function begin(raw: ByteStore): string {
   return raw
     .slice(0, Math.min(raw.size, LOOK))

@@ -3,28 +3,28 @@ import type { Limits } from '../../policy/limits.js';
 import type { Dialect, SlotPlace } from '../../ports/dialect.js';
 import { compileWatchTree, type WatchNode, type WatchTree } from '../../wire/json/watch-tree.js';
 
-/** Name of the slot that every string of structuredContent is: only a provisional file. */
+/** Slot name of every string in structuredContent: only a provisional file. */
 export const STRUCTURED_SLOT = 'structuredContent';
 
 /** Key of the list of files in a result's `_meta`, for programs. */
 export const FILES_META_KEY = 'dev.wharf/files';
 
-/** Where a tool error says in its `_meta` what file it is about, for programs. */
+/** Key in a tool error's `_meta` with the file it concerns, for programs. */
 export const FILE_ERROR_META_KEY = 'dev.wharf/fileError';
 
 /**
- * What a tool of Wharf's own says of itself, for another Wharf in front of this one: that shows its own instead, whose
- * handles are the ones it knows.
+ * Marks Wharf's own tools for another Wharf in front of this one, which replaces them with its own because it knows
+ * only its own handles.
  */
 export const OWN_TOOL_META_KEY = 'dev.wharf/tool';
 
 export const SUBSCRIPTION_ID_KEY = 'io.modelcontextprotocol/subscriptionId';
 
 /**
- * The places that matter in an upstream's message: the envelope, the slots of all dialects, and what an edit may
- * touch. A result can also stand inside another message: `tasks/get` of the tasks extension answers with
- * `result.result`, and `notifications/tasks` carries `params.result`.
- * @param envelope places beside them at the top of a message
+ * The places that matter in an upstream's message: the envelope, the slots of all dialects, and the places of edits. A
+ * result can also be inside another message: `tasks/get` of the tasks extension answers with `result.result`, and
+ * `notifications/tasks` carries `params.result`.
+ * @param envelope further places at the top of a message
  */
 export function toClientTree(
   places: readonly SlotPlace[],
@@ -52,10 +52,10 @@ export function toClientTree(
   });
 }
 
-/** Names under which a resource's own address and type are kept while its content streams by. */
+/** Names under which a resource's address and type are kept while its content streams. */
 export const CONTENT = { uri: 'contentUri', mimeType: 'contentType' } as const;
 
-/** The places that matter in the answer to a `resources/read` whose content is passed on while it arrives. */
+/** The places that matter in the answer to a `resources/read` whose content is passed on as it arrives. */
 export function contentsTree(places: readonly SlotPlace[]): WatchTree {
   const result: WatchNode = { watch: RANGE.result };
   for (const place of places.filter(({ kind }) => kind === 'resource')) {
@@ -98,7 +98,7 @@ function resultNode(places: readonly SlotPlace[]): WatchNode {
     at(node, place.holder).watch = RANGE.holder;
     at(node, place.path).slot = place.name;
   }
-  // A duplicate of the key that tells what a block is would make its file ambiguous as well.
+  // A duplicate of the key with a block's type would make its file ambiguous too.
   for (const place of places) {
     const holder = at(node, place.holder);
     for (const key of ['type', 'mimeType', 'resource']) holder.keys = { [key]: {}, ...holder.keys };
@@ -106,19 +106,19 @@ function resultNode(places: readonly SlotPlace[]): WatchNode {
   return node;
 }
 
-/** Slot name → its place and whose place it is. */
+/** Slot name → its place and that place's dialect. */
 export function places(dialects: readonly Dialect[]): ReadonlyMap<string, { place: SlotPlace; dialect: Dialect }> {
   return new Map(
     dialects.flatMap((dialect) => dialect.places.map((place) => [place.name, { place, dialect }] as const)),
   );
 }
 
-/** A string of fewer raw bytes decodes to less than every inline limit, so nobody needs to look at it. */
+/** A string of fewer raw bytes decodes to less than every inline limit, so it need not be checked. */
 export function slotMin(limits: Limits): number {
   return Math.ceil(Math.min(limits.inlineImage, limits.inlineOther, limits.inlineResource) / 3) * 4;
 }
 
-/** The node at a path such as `content[].resource.blob`, made on the way down. */
+/** The node at a path such as `content[].resource.blob`; missing nodes are created. */
 function at(root: WatchNode, path: string): WatchNode {
   let node = root;
   for (const segment of path.replaceAll('[]', '.[]').split('.')) {

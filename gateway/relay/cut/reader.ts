@@ -14,35 +14,35 @@ import {
 import type { WatchTree } from '../../wire/json/watch-tree.js';
 import { type CutDeps, MessageCuts } from './message-cuts.js';
 
-/** Bytes handed to the reader in one go: what a part buffer's slack can take while its part is being sent. */
+/** Bytes handed to the reader in one go: the most that a part buffer's slack can take while its part is being sent. */
 const MAX_FEED = 64 * 1024;
 
-/** A failed message is read on to its end, so that the channel lives on, unless it is longer than that many files. */
+/** A failed message is read to its end, so that the channel can continue, unless it is longer than this many files. */
 const SKIPPED_FILES = 16;
 
 export interface CutReaderHandler {
-  /** One message is complete; its files may still be on their way: wait for `settle` first. */
+  /** A message is complete. Its files may still be on their way: await `settle` first. */
   message(message: HeldMessage, cuts: MessageCuts): void;
   /** Whitespace between JSON values, to be forwarded at once. */
   space?(bytes: Buffer): void;
   /** An SSE comment. */
   comment?(bytes: Buffer): void;
-  /** A line that is no message. */
+  /** A line that is not a message. */
   noise?(line: Buffer): void;
-  /** Takes a long string over while it arrives; nothing of it is kept or stored then. */
+  /** Takes over a long string as it arrives; nothing of it is then kept or stored. */
   tap?(value: SlotValue, message: HeldMessage): SlotSink | undefined;
 }
 
-/** Reads one upstream body message by message, with the long strings of file slots cut out into files. */
+/** Reads an upstream body message by message, and cuts the long strings of file slots out into files. */
 export class CutReader {
   readonly #reader: MessageReader;
   readonly #deps: CutDeps;
   readonly #owner: Owner;
   readonly #signal: AbortSignal;
   readonly #skipLimit: number;
-  /** A message is still accounted for after its last byte: what it held is given back when it fails late. */
+  /** A message stays accounted for after its last byte: what it held is released when it fails later. */
   readonly #known = new WeakMap<HeldMessage, MessageCuts>();
-  /** Of the message being read now. */
+  /** The cuts of the current message. */
   #current: MessageCuts | undefined;
   #skipped = 0;
 
@@ -67,7 +67,7 @@ export class CutReader {
         slot: (value, message) => handler.tap?.(value, message) ?? this.#cuts(message).open(value),
         closed: (range, message) => {
           if (range.name !== RANGE.holder) return;
-          // a result may well have a million small blocks: without a cut in them nobody asks where they stand
+          // a result may have a million small blocks; the range of one without a cut is not needed
           if (message.slots.length === 0 || !this.#cuts(message).closed(range)) message.forgetRange();
         },
         held: (delta, message) => {
@@ -87,24 +87,27 @@ export class CutReader {
     });
   }
 
-  /** True when the body stands inside a message, so that its end now would cut the message short. */
+  /** True inside a message: an end of the body would now cut it short. */
   get inMessage(): boolean {
     return this.#reader.inMessage;
   }
 
-  /** The failure of the message being read, if it has failed already. */
+  /** The failure of the current message, if it has failed. */
   get failure(): GatewayError | undefined {
     return this.#current?.failure;
   }
 
-  /** The same where the message is known to be an answer: a notification that fails takes nobody's answer away. */
+  /**
+   * The failure of the current message, if it is known to be an answer: a failed notification leaves no request
+   * unanswered.
+   */
   get failedAnswer(): GatewayError | undefined {
     return this.#current?.isAnswer ? this.#current.failure : undefined;
   }
 
   /**
    * Reads a chunk; afterwards `settle` says whether the source must wait.
-   * @throws GatewayError when the body cannot be read on: too deep, or endless after its message has failed
+   * @throws GatewayError when the body cannot be read further: too deep, or endless after its message has failed
    */
   feed(chunk: Buffer): Promise<void> | undefined {
     if (chunk.length <= MAX_FEED) {
@@ -134,14 +137,14 @@ export class CutReader {
     }
   }
 
-  /** The body is over. @throws GatewayError `upstream_closed` facts are the caller's: here `upstream_invalid` */
+  /** Ends the body. @throws GatewayError `upstream_invalid` when it ends inside a message */
   async end(): Promise<void> {
     try {
       this.#reader.end();
     } catch (error) {
       throw this.#translate(error);
     }
-    // an event stream may end inside a frame, which then counts for nothing
+    // an event stream may end inside a frame, which is then ignored
     this.abandon();
   }
 
@@ -150,7 +153,7 @@ export class CutReader {
     return this.#current?.settle();
   }
 
-  /** The body is given up: nothing of an unfinished message stays behind. */
+  /** Gives the body up and removes everything of an unfinished message. */
   abandon(): void {
     const current = this.#current;
     this.#current = undefined;

@@ -1,14 +1,15 @@
 import type { Base64Decoder } from '../../wire/base64/decode.js';
 import { ByteStore } from '../../wire/json/byte-store.js';
 
-/** A quad that turns out not to be canonical can have begun at most three characters before the piece at hand. */
+/** A quad that is not canonical can begin at most three characters before the current piece. */
 const QUAD_TAIL = 4;
 
 const NOTHING = Buffer.alloc(0);
 
 /**
- * The spelling of a string that has left memory, from the first byte on that encoding its file again would not give:
- * escapes, line breaks, the url-safe alphabet, missing padding, or no base64 at all. Bounded by `limits.spool`.
+ * The spelling of a string that has left memory, from the first byte on that encoding its file again would not
+ * reproduce: escapes, line breaks, the url-safe alphabet, missing padding, or no base64 at all. Bounded by
+ * `limits.spool`.
  */
 export class Spelling {
   readonly #limit: number;
@@ -22,12 +23,12 @@ export class Spelling {
     this.#account = account;
   }
 
-  /** Raw bytes seen since the canonical beginning ended, kept or not. */
+  /** Raw bytes since the canonical beginning ended, kept or not. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** True when more was seen than may be kept: the string cannot be written again as it came. */
+  /** True when it is longer than allowed: the string can no longer be written as it came. */
   get lost(): boolean {
     return this.#bytes > this.#limit;
   }
@@ -36,7 +37,7 @@ export class Spelling {
     return this.#kept.pieces();
   }
 
-  /** Takes note of a piece the decoder has just read. @param before `decoder.chars` before that */
+  /** Records a piece that the decoder has just read. @param before `decoder.chars` before that */
   follow(decoder: Base64Decoder, piece: Buffer, before: number): void {
     if (decoder.canonical) {
       this.#tail = Buffer.concat([this.#tail, piece.subarray(-QUAD_TAIL)]).subarray(-QUAD_TAIL);
@@ -51,7 +52,7 @@ export class Spelling {
     return length === 0 ? NOTHING : this.#tail.subarray(-length);
   }
 
-  /** The canonical beginning is over; its last, incomplete quad belongs to the spelling. */
+  /** Ends the canonical beginning; its last, incomplete quad belongs to the spelling. */
   leaveCanonical(decoder: Base64Decoder, before: number): void {
     const missing = before - decoder.canonicalChars;
     if (this.#bytes === 0 && missing > 0) this.push(this.tail(missing));

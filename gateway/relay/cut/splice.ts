@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.js';
 import type { Library } from '../../files/library.js';
-import type { Edit } from '../../json/edits.js';
+import type { Span } from '../../json/edit.js';
+import type { Piece } from '../../json/written.js';
 import { addAll } from '../../wire/add-all.js';
 import { Base64Encoder } from '../../wire/base64/encode.js';
 import { ByteStore } from '../../wire/json/byte-store.js';
@@ -8,23 +9,23 @@ import type { HeldMessage } from '../../wire/json/reader.js';
 import { Cut, type PutBack } from './cut.js';
 import { NestedCuts } from './nested-cuts.js';
 
-/** A stretch of an outgoing message: bytes, or a file written back as base64 while it is read. */
-export type Piece = Buffer | (() => AsyncIterable<Buffer>);
+export type { Piece } from '../../json/written.js';
 
 /**
- * The message with its edits: every byte outside them as it came. Strings that stayed inline are in their places
- * again, and so are those that left memory but turned out to be nobody's file.
- * @param keyOf where bytes of this digest are kept since they have become a file; their first object may be gone
+ * The message with its edits, in order; every other byte is unchanged. Strings that stayed inline are back in their places, and
+ * so are strings that left memory but turned out not to be files.
+ * @param keyOf key of the object with these bytes, by digest, if they have become a file; their first object may be
+ * gone
  * @throws GatewayError `spool_full` when a string's own spelling is lost
  */
 export function splice(
   message: HeldMessage,
-  edits: readonly Edit[],
+  spans: readonly Span[],
   library: Library,
   keyOf: (digest: string) => string | undefined,
   signal: AbortSignal,
 ): Piece[] {
-  const pieces: Piece[] = [];
+  const out: Piece[] = [];
   const whole = (cut: Cut): readonly Piece[] => {
     if (cut.inline) return cut.inline;
     const back = cut.putBack();
@@ -32,22 +33,24 @@ export function splice(
     const key = keyOf(back.stored.digest) ?? back.stored.key;
     return [() => encodeAgain(library, key, back.how, signal)];
   };
-  for (const part of message.render([...edits])) {
+  // whatever is written into a message on its way to the client is in memory
+  const held = ({ start, end, pieces }: Span) => ({ start, end, bytes: Buffer.concat(pieces as readonly Buffer[]) });
+  for (const part of message.render(spans.map(held))) {
     if (Buffer.isBuffer(part)) {
-      pieces.push(part);
+      out.push(part);
       continue;
     }
     const { attachment } = part;
-    if (attachment instanceof Cut) addAll(pieces, whole(attachment));
+    if (attachment instanceof Cut) addAll(out, whole(attachment));
     else if (attachment instanceof NestedCuts) {
       for (const inner of attachment.parts) {
-        if (inner instanceof ByteStore) addAll(pieces, inner.pieces());
-        else if (inner.replacement) pieces.push(inner.replacement);
-        else addAll(pieces, whole(inner.cut));
+        if (inner instanceof ByteStore) addAll(out, inner.pieces());
+        else if (inner.replacement) out.push(inner.replacement);
+        else addAll(out, whole(inner.cut));
       }
     } else throw lost(part.path);
   }
-  return pieces;
+  return out;
 }
 
 function lost(path: readonly (string | number)[]): Error {

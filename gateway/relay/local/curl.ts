@@ -1,28 +1,36 @@
-/** Characters that neither a shell nor curl gives a meaning, wherever they stand but in front. */
+/** Characters without a meaning for a shell or curl, except at the beginning. */
 const PLAIN = /^[A-Za-z0-9_+=:@%^/][A-Za-z0-9._+=:@%^/-]*$/;
 const PLAIN_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/;
 
-/** Says what went wrong but shows no progress; `-g`, for curl takes brackets and braces in names for patterns. */
+/** Prints errors but no progress; `-g`, because curl treats brackets and braces in names as patterns. */
 const CURL = 'curl -sSg';
 
-/** One word of a POSIX shell, whatever the text is. */
+type Headers = Readonly<Record<string, string>>;
+
+/** Quotes any text as one word of a POSIX shell. */
 export function shellWord(text: string): string {
   return PLAIN.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Uploads a file of the current folder as a form. @param name clean: one path segment without control characters */
-export function curlForm(name: string, url: string): string {
+export function curlForm(name: string, url: string, headers: Headers = {}): string {
   // unquoted, curl ends a file name at "," and ";"
   const file = PLAIN_NAME.test(name) ? name : `"${local(name).replace(/[\\"]/g, '\\$&')}"`;
-  return `${CURL} -F ${shellWord(`file=@${file}`)} ${shellWord(url)}`;
+  return `${CURL}${optionsOf(headers)} -F ${shellWord(`file=@${file}`)} ${shellWord(url)}`;
 }
 
-/** The same as the bare bytes. */
-export function curlPut(name: string, url: string): string {
-  return `${CURL} -T ${shellWord(local(name))} ${shellWord(url)}`;
+/** Uploads a file of the current folder as the raw body. */
+export function curlPut(name: string, url: string, headers: Headers = {}): string {
+  return `${CURL}${optionsOf(headers)} -T ${shellWord(local(name))} ${shellWord(url)}`;
 }
 
-/** "-" and "." would mean standard input, and a dash in front an option. */
+function optionsOf(headers: Headers): string {
+  return Object.entries(headers)
+    .map(([name, value]) => ` -H ${shellWord(`${name}: ${value}`)}`)
+    .join('');
+}
+
+/** "-" and "." would mean standard input, and a leading dash an option. */
 function local(name: string): string {
   return PLAIN_NAME.test(name) ? name : `./${name}`;
 }

@@ -16,7 +16,7 @@ const INPUT: JsonObject = {
   required: ['handle'],
 };
 
-/** Without a word more than clients need: every host pays for it with each list of tools. */
+/** As short as clients allow: every host pays for it with each list of tools. */
 const OUTPUT: JsonObject = {
   type: 'object',
   properties: { uri: { type: 'string' }, url: { type: 'string' }, expiresAt: { type: 'string' } },
@@ -27,7 +27,7 @@ const DESCRIPTION =
   'Get a new download link for a file whose handle (mcp-file://…) you have, when an earlier link has expired. A tool that ' +
   'takes a file takes the handle itself, not a link.';
 
-/** In whatever a model copies: `Handle: mcp-file://…`, a Markdown link, quotes. */
+/** Finds a handle in text that a model copies: `Handle: mcp-file://…`, a Markdown link, quotes. */
 const HANDLE = /mcp-file:\/\/[^\s"'`<>()[\]]+/i;
 
 const REFUSALS: Record<Exclude<Opened['kind'], 'ready'>, [reason: string, text: string]> = {
@@ -36,7 +36,7 @@ const REFUSALS: Record<Exclude<Opened['kind'], 'ready'>, [reason: string, text: 
   unknown: ['fileNotFound', 'there is no file of yours with this handle. Copy the handle whole, as it was given.'],
 };
 
-/** Links die; handles live on, and give new ones. */
+/** Links expire; handles stay valid, and this tool issues new links for them. */
 export function linkTool(name: string, { library }: LinkToolDeps): LocalTool {
   return {
     name,

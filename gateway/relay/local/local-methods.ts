@@ -13,19 +13,19 @@ export interface LocalMethodDeps extends ResourceFileDeps {
   uploads: Uploads;
 }
 
-/** Who asks, and how the server is asked for them. */
+/** The caller, and how to ask the server in its session. */
 export interface MethodCaller {
   client: ClientFacts;
   principal: string;
-  /** None where there is no channel to the server yet. */
+  /** Undefined when there is no channel to the server yet. */
   inquire: Inquire | undefined;
   signal: AbortSignal;
 }
 
-/** Handles of files are nobody's resources. */
+/** Handles of files are not resources of a server. */
 const HANDLE = /^mcp-file:/i;
 
-/** The JSON-RPC methods that dialects add: Wharf answers them, whatever the server is. */
+/** The JSON-RPC methods that dialects add: Wharf answers them for every server. */
 export class LocalMethods {
   readonly #deps: LocalMethodDeps;
   readonly #methods: ReadonlyMap<string, DialectMethod>;
@@ -39,7 +39,7 @@ export class LocalMethods {
     return this.#methods.has(method);
   }
 
-  /** @throws GatewayError `params_invalid`, and what stores fail with */
+  /** @throws GatewayError `params_invalid`, and the stores' errors */
   async answer(method: string, params: JsonObject, caller: MethodCaller): Promise<LocalAnswer> {
     const handler = this.#methods.get(method);
     if (!handler) throw new Error(`no dialect has ${method}`);
@@ -69,16 +69,16 @@ export class LocalMethods {
       throw new GatewayError('params_invalid', { reason, text });
     }
     await library.touch(found.record.id);
-    // descriptors answer 200: their readers do not follow redirects
+    // descriptors need a link that answers 200: their readers do not follow redirects
     const ref = await library.refer(found.record, 'direct');
     return { kind: kind === 'stat' ? 'stat' : 'download', uri, ref };
   }
 
-  /** Some clients take every URI in a result for a file to be had here, the server's resources too. */
+  /** Some clients expect to fetch every URI in a result here, including the server's resources. */
   async #resource(uri: string, { principal, inquire, signal }: MethodCaller): Promise<Opened> {
     const { library, server } = this.#deps;
     const read = inquire && (await resourceAsFile(uri, principal, inquire, this.#deps, signal));
-    // what a result embeds need not be there to be read
+    // an embedded resource need not be readable from the server
     const record = read ?? (await library.shown({ principal, server, uri }));
     return record ? { kind: 'ready', record } : { kind: 'unknown' };
   }
@@ -90,7 +90,7 @@ const WHY = {
   unknown: ['fileNotFound', 'there is no such file of yours'],
 } as const;
 
-/** The error in the dialect's own words, where it has some for it. */
+/** The error in the dialect's own form, if it has one. */
 function refusalOf(error: GatewayError, handler: DialectMethod): LocalAnswer | undefined {
   const { reason, allowed, actual } = error.facts;
   if (typeof reason !== 'string') return undefined;

@@ -1,3 +1,4 @@
+import { type Era, eraOf } from '../../mcp/era.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { JsonObject } from '../../ports/dialect.js';
 import type { UploadTool } from '../../ports/file-slot.js';
@@ -7,31 +8,28 @@ import type { Beside } from '../tools/catalog.js';
 /** A tool of Wharf's own, shown among a server's. */
 export interface LocalTool {
   name: string;
-  /** As tools/list has it, without its name. */
+  /** As in tools/list, without its name. */
   definition: JsonObject;
-  /** The result of a call. A failure that the model can mend is a result with `isError`. */
+  /** The result of a call. A failure that the model can correct is a result with `isError`. */
   call(args: JsonObject, principal: string, client: ClientFacts): Promise<JsonObject>;
 }
 
-/** Put before a name that the server has given to a tool of its own: Wharf never hides one. */
+/** Prefix when the server has a tool of the same name: Wharf never hides a server's tool. */
 const PREFIX = 'wharf_';
 
-/** Since when tools and their results have these members: clients of older versions are not sent them. */
-const MEMBERS_SINCE = {
-  definition: { annotations: '2025-03-26', title: '2025-06-18', outputSchema: '2025-06-18' },
-  result: { structuredContent: '2025-06-18' },
+/** What a client's revision must support for these members; other clients do not get them. */
+const NEEDED = {
+  definition: { annotations: 'hasToolAnnotations', title: 'hasTitles', outputSchema: 'hasStructuredContent' },
+  result: { structuredContent: 'hasStructuredContent' },
 } as const;
 
-/** The version since which tools have a `_meta`. */
-const META_SINCE = '2025-06-18';
-
-/** The tools that Wharf adds to a server whose tools take files, or give some whose links die before they do. */
+/** The tools that Wharf adds to a server whose tools take files, or return files whose links expire before they do. */
 export class LocalTools {
   readonly #tools: readonly LocalTool[];
   readonly #names: UploadTool | undefined;
   readonly #linksDie: boolean;
 
-  /** @param linksDie links do not last as long as their files */
+  /** @param linksDie links expire before their files */
   constructor(tools: readonly LocalTool[], names: UploadTool | 'off', linksDie = true) {
     this.#tools = tools;
     this.#names = names === 'off' ? undefined : names;
@@ -42,12 +40,12 @@ export class LocalTools {
     return this.#tools.length > 0;
   }
 
-  /** Name of the tool that gives upload links. */
+  /** Name of the tool that issues upload links. */
   requestName(beside: Beside): string | undefined {
     return this.#shown(beside).find(({ tool }) => tool.name === this.#names?.request)?.name;
   }
 
-  /** Name of the tool that gives new links. */
+  /** Name of the tool that issues new links. */
   linkName(beside: Beside): string | undefined {
     return this.#shown(beside).find(({ tool }) => tool.name === this.#names?.link)?.name;
   }
@@ -63,16 +61,17 @@ export class LocalTools {
   }
 
   definitions(beside: Beside, { protocolVersion, capabilities }: ClientFacts): JsonObject[] {
-    // older clients do not know it; a Wharf that speaks for one has declared what it can do with files
-    const isMarked = protocolVersion >= META_SINCE || Object.keys(capabilities).length > 0;
+    const era = eraOf(protocolVersion);
+    // older clients do not know it; a Wharf in front for such a client declares its file capabilities
+    const isMarked = era.hasToolMeta || Object.keys(capabilities).length > 0;
     return this.#shown(beside).map(({ name, tool }) => ({
       name,
-      ...known(tool.definition, MEMBERS_SINCE.definition, protocolVersion),
+      ...known(tool.definition, NEEDED.definition, era),
       ...(isMarked && { _meta: { [OWN_TOOL_META_KEY]: true } }),
     }));
   }
 
-  /** Each under its own name, or another that nobody has. */
+  /** Each with its own name, or with an unused one. */
   #shown({ names, takesFiles }: Beside): { name: string; tool: LocalTool }[] {
     const taken = new Set(names);
     const isDue = ({ name }: LocalTool) => takesFiles || (this.#linksDie && name === this.#names?.link);
@@ -85,17 +84,22 @@ export class LocalTools {
   }
 }
 
-/** Runs a tool for a client that may be older than what the result holds. */
+/** Runs a tool and adapts its result to the client's revision. */
 export async function callLocally(
   tool: LocalTool,
   args: JsonObject,
   principal: string,
   client: ClientFacts,
 ): Promise<JsonObject> {
-  return known(await tool.call(args, principal, client), MEMBERS_SINCE.result, client.protocolVersion);
+  return known(await tool.call(args, principal, client), NEEDED.result, eraOf(client.protocolVersion));
 }
 
-function known(object: JsonObject, since: Readonly<Record<string, string>>, version: string): JsonObject {
-  // MCP versions are dates: comparing them as text orders them
-  return Object.fromEntries(Object.entries(object).filter(([key]) => (since[key] ?? '') <= version));
+type Ability = 'hasToolAnnotations' | 'hasTitles' | 'hasStructuredContent';
+
+function known(object: JsonObject, needed: Readonly<Record<string, Ability>>, era: Era): JsonObject {
+  const isKnown = (key: string): boolean => {
+    const ability = needed[key];
+    return ability === undefined || era[ability];
+  };
+  return Object.fromEntries(Object.entries(object).filter(([key]) => isKnown(key)));
 }

@@ -4,10 +4,13 @@ import { isObject } from '../../json/value.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect } from '../../ports/dialect.js';
 import type { JsonObject } from '../../ports/json.js';
+import type { Log } from '../../ports/log.js';
+import type { Asked } from '../caller.js';
 import { type LocalAnswer, refusalAnswer } from '../client/local-answer.js';
+import { noteError } from '../exchange.js';
 import { atMost, offerOf } from './upload-steps.js';
 
-/** Where a tool result says for programs how the file that it lacks, or would not take, can be uploaded. */
+/** Key in a tool result's `_meta` with the offer to upload a missing or refused file, for programs. */
 const UPLOAD_REQUIRED_META_KEY = 'dev.wharf/uploadRequired';
 
 export interface OfferDeps {
@@ -16,11 +19,29 @@ export interface OfferDeps {
   uploads: Pick<Uploads, 'authorize'>;
 }
 
+export interface RefusalDeps extends Omit<OfferDeps, 'principal'> {
+  dialects: readonly Dialect[];
+  log: Log;
+}
+
+/** Notes a call that lacks a file, or has one that is refused, and answers it: the model can mend that. */
+export async function answerRefusedFile(
+  error: GatewayError,
+  { exchange: { facts, principal }, client }: Pick<Asked, 'exchange' | 'client'>,
+  { server, uploads, dialects, log }: RefusalDeps,
+): Promise<LocalAnswer> {
+  noteError(facts, error);
+  const { reason, argument } = error.facts;
+  const { limit, allowed, actual } = facts;
+  log.info({ principal, reason, argument, limit, allowed, actual, err: error.cause }, 'a file was refused');
+  return fileAnswer(error, client, { server, principal, uploads, dialects });
+}
+
 /**
- * What a client is told of a call that lacks a file, or has one that is refused: what is wrong, and where a file may come by
- * a handle how to upload it.
+ * The answer to a call with a missing or refused file: what is wrong and, if the argument takes a handle, how to upload
+ * the file.
  */
-export async function fileAnswer(
+async function fileAnswer(
   error: GatewayError,
   client: ClientFacts,
   deps: OfferDeps & { dialects: readonly Dialect[] },
@@ -29,7 +50,7 @@ export async function fileAnswer(
   return withOffer(refusalAnswer(error, client, deps.dialects), error, deps);
 }
 
-/** What a model is told of a call that lacks a file: what is missing, and how to come by it, link included. */
+/** Tells a model which file a call lacks, and how to provide it, with a link. */
 async function missingAnswer({ facts, message }: GatewayError, deps: OfferDeps): Promise<LocalAnswer> {
   const modes = Array.isArray(facts.transferModes) ? (facts.transferModes as string[]) : ['upload'];
   if (!modes.includes('upload')) {
@@ -40,7 +61,10 @@ async function missingAnswer({ facts, message }: GatewayError, deps: OfferDeps):
   return { result: { content: [{ type: 'text', text: `${message}\n${steps}` }], isError: true, _meta: meta } };
 }
 
-/** A refusal of a file that may come by a handle, with the way to it; whatever is no tool result stays as it is. */
+/**
+ * Adds the upload offer to a refusal of a file that may be given by its handle; an answer that is not a tool result
+ * stays unchanged.
+ */
 async function withOffer(answer: LocalAnswer, { facts, message }: GatewayError, deps: OfferDeps): Promise<LocalAnswer> {
   if (facts.uploadLimit === undefined || !('result' in answer)) return answer;
   const { steps, meta } = await offer(facts, facts.uploadLimit, facts.uploadAccept, deps);
@@ -50,7 +74,7 @@ async function withOffer(answer: LocalAnswer, { facts, message }: GatewayError, 
   return { result: { ...rest, content, _meta: { ...(isObject(_meta) && _meta), ...meta } } };
 }
 
-/** The right to one upload for an argument: steps for a model, and the same for programs. */
+/** The right to one upload for an argument: steps for a model, and the same facts for programs. */
 async function offer(
   facts: ErrorFacts,
   largest: unknown,
@@ -64,12 +88,21 @@ async function offer(
     principal,
     maxSize,
     ...accept,
+    isForPerson: true,
     purpose: { server, tool: String(facts.tool), argument },
   });
   const then = `call the tool again with this handle as '${argument}'`;
-  const { steps, upload, curl, page } = offerOf(authorization, undefined, then);
-  const agent = { method: 'POST', url: page, headers: {}, example: curl };
+  const { steps, upload, curl, page, code } = offerOf(authorization, undefined, then);
+  const agent = { method: 'POST', url: page, headers: upload.headers ?? {}, example: curl };
   const file = { uri: authorization.uri };
-  const wanted = { argument, file, maxSize, ...accept, upload, human: { url: page }, agent };
+  const wanted = {
+    argument,
+    file,
+    maxSize,
+    ...accept,
+    upload,
+    human: { url: page, ...(code !== undefined && { code }) },
+    agent,
+  };
   return { steps, meta: { [UPLOAD_REQUIRED_META_KEY]: wanted } };
 }

@@ -2,20 +2,20 @@ import type { HeldBudget } from '../../budget/held.js';
 import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
 import { isObject } from '../../json/value.js';
-import { META_CAPABILITIES, META_CLIENT, META_VERSION, STATELESS_VERSIONS } from '../../mcp/request.js';
+import { NEWEST, OWN_VERSION } from '../../mcp/era.js';
+import { META_CAPABILITIES, META_CLIENT, META_VERSION } from '../../mcp/request.js';
 import type { Limits, Timeouts } from '../../policy/limits.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
+import { CollectedReply } from '../client/collected-reply.js';
 import { type Exchange, noFacts } from '../exchange.js';
 import { deadline } from '../upstream/deadline.js';
-import { OwnResponse } from '../upstream/own-response.js';
 
 const CLIENT = { name: 'wharf', version: '1' };
-const LEGACY_VERSION = '2025-06-18';
 
-/** How long a server may take to hear that a session is over. */
+/** Time-out for telling a server that a session is over. */
 const FAREWELL_MS = 10_000;
 
-/** What Wharf's own client is a client of. */
+/** What Wharf's own client connects to. */
 export interface Endpoint {
   name: string;
   post(exchange: Exchange): Promise<void>;
@@ -24,17 +24,17 @@ export interface Endpoint {
 
 export interface OwnClientDeps {
   endpoint: Endpoint;
-  /** For whom. */
+  /** The caller it acts for. */
   principal: string;
-  limits: Pick<Limits, 'response' | 'depth'>;
+  limits: Pick<Limits, 'response'>;
   timeouts: Pick<Timeouts, 'upstream'>;
   held: HeldBudget;
 }
 
-/** What an exchange of Wharf's own was answered with. */
+/** The answer to an exchange of Wharf's own. */
 interface OwnResult {
   result: JsonObject;
-  /** What Wharf has made a file of: the first content of a resource. */
+  /** The file that Wharf has made of the first content of a resource. */
   content: FileRecord | undefined;
 }
 
@@ -42,13 +42,13 @@ interface Answered extends Pick<OwnResult, 'content'> {
   status: number;
   message: JsonObject | undefined;
   session: string | undefined;
-  /** Why nothing can be read of it. */
+  /** Why the answer cannot be used. */
   failure: GatewayError | undefined;
 }
 
 /**
- * Wharf as a client of its own endpoint, for what no client's session is open for: its exchanges are like any other's,
- * whatever transport the server has, and large files in the answers are stored while they arrive.
+ * Wharf as a client of its own endpoint, when no client's session is open. Its exchanges are ordinary ones, over any
+ * transport of the server, and large files in the answers are stored as they arrive.
  */
 export class OwnClient {
   readonly #deps: OwnClientDeps;
@@ -58,9 +58,9 @@ export class OwnClient {
   }
 
   /**
-   * One request on a session of its own, within `timeouts.upstream` in all.
-   * @param take what the answer is for; it counts against `limits.held` until then
-   * @throws GatewayError `upstream_invalid` where it is refused, `upstream_timeout`, `response_too_large`, `held_full`
+   * Sends one request in its own session, within `timeouts.upstream` in total.
+   * @param take uses the answer, which counts against `limits.held` until then
+   * @throws GatewayError `upstream_invalid` when it is refused, `upstream_timeout`, `response_too_large`, `held_full`
    */
   async request<Value>(
     { method, params, name }: { method: string; params: JsonObject; name: string },
@@ -73,23 +73,34 @@ export class OwnClient {
     const talk = new Talk(this.#deps, signal);
     try {
       const answered = await talk.ask(method, params, name);
-      // from here on it is the taker's time
+      // the time-out does not include the use of the answer
       clear();
       return await take(resultOf(answered, method));
     } finally {
       clear();
       talk.release();
-      // nobody who waits for the answer waits for the end of the session
+      // the caller need not wait for the end of the session
       void talk.end();
     }
   }
 }
 
-/** One such session, or what stands for one where there are none. */
+/** What an exchange of Wharf's own says. */
+interface OwnExchange {
+  body?: Buffer;
+  headers: Record<string, string>;
+  signal: AbortSignal;
+  /** The answer is there, or there will be none. */
+  enough: () => void;
+  /** Of its request. */
+  id?: JsonValue | undefined;
+}
+
+/** One such session, or its equivalent for a server without sessions. */
 class Talk {
   readonly #deps: OwnClientDeps;
   readonly #signal: AbortSignal;
-  readonly #responses: OwnResponse[] = [];
+  readonly #replies: CollectedReply[] = [];
   #headers: Record<string, string> | undefined;
 
   constructor(deps: OwnClientDeps, signal: AbortSignal) {
@@ -98,7 +109,7 @@ class Talk {
   }
 
   async ask(method: string, params: JsonObject, name: string): Promise<Answered> {
-    const opening = { protocolVersion: LEGACY_VERSION, capabilities: {}, clientInfo: CLIENT };
+    const opening = { protocolVersion: OWN_VERSION, capabilities: {}, clientInfo: CLIENT };
     const opened = await this.#post({ id: 0, method: 'initialize', params: opening }, {});
     const agreed = isObject(opened.message?.result) ? opened.message.result.protocolVersion : undefined;
     if (opened.session === undefined || typeof agreed !== 'string') return this.#stateless(method, params, name);
@@ -108,69 +119,65 @@ class Talk {
     return this.#post({ id: 1, method, params }, headers);
   }
 
-  /** The answers are not used any more. */
+  /** Releases the answers. */
   release(): void {
-    for (const response of this.#responses) response.release();
+    for (const reply of this.#replies) reply.release();
   }
 
   async end(): Promise<void> {
     if (!this.#headers) return;
     const signal = AbortSignal.timeout(FAREWELL_MS);
-    await this.#deps.endpoint.remove(this.#exchange(undefined, this.#headers, signal, () => {})).catch(() => {});
+    await this.#deps.endpoint
+      .remove(this.#exchange({ headers: this.#headers, signal, enough: () => {} }))
+      .catch(() => {});
   }
 
-  /** 2026-07-28: there are no sessions. */
+  /** For a server without sessions. */
   async #stateless(method: string, params: JsonObject, name: string): Promise<Answered> {
-    const version = STATELESS_VERSIONS.at(-1) as string;
+    const { version } = NEWEST;
     const _meta = { [META_VERSION]: version, [META_CAPABILITIES]: {}, [META_CLIENT]: CLIENT };
     const headers = { 'mcp-protocol-version': version, 'mcp-method': method, 'mcp-name': name };
     return this.#post({ id: 1, method, params: { ...params, _meta } }, headers);
   }
 
   async #post(message: JsonObject, headers: Record<string, string>): Promise<Answered> {
-    // a stream may stay open behind the answer, for as long as its server likes
+    // a stream may stay open after the answer, as long as its server likes
     const over = new AbortController();
     const abort = () => over.abort(this.#signal.reason);
     if (this.#signal.aborted) abort();
     this.#signal.addEventListener('abort', abort, { once: true });
-    // not now: whoever wrote the answer is not done with it
+    // not now: the writer of the answer has not finished
     const enough = () => void setImmediate(() => over.abort(new GatewayError('internal', {}, 'the answer is there')));
     const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }));
-    const exchange = this.#exchange(body, headers, over.signal, enough, message.id);
-    const { response } = exchange;
+    const exchange = this.#exchange({ body, headers, signal: over.signal, enough, id: message.id });
+    const { reply } = exchange;
     try {
       await this.#deps.endpoint.post(exchange);
     } catch (error) {
-      if (!response.answer && !response.failure) throw error;
+      if (!reply.answer && !reply.failure) throw error;
     } finally {
       this.#signal.removeEventListener('abort', abort);
     }
     this.#signal.throwIfAborted();
-    const session = response.headers['mcp-session-id'];
+    const { answer, failure, headGiven } = reply;
     return {
-      status: response.status,
-      message: response.answer && (JSON.parse(response.answer.skeleton().toString('utf8')) as JsonObject),
-      session: typeof session === 'string' ? session : undefined,
+      status: headGiven?.status ?? 200,
+      message: answer && (JSON.parse(answer.toString('utf8')) as JsonObject),
+      session: headGiven?.session?.id,
       content: exchange.facts.content,
-      failure: response.failure,
+      failure,
     };
   }
 
-  #exchange(
-    body: Buffer | undefined,
-    headers: Record<string, string>,
-    signal: AbortSignal,
-    enough: () => void,
-    id: JsonValue = null,
-  ): Exchange & { response: OwnResponse } {
+  #exchange({ body, headers, signal, enough, id = null }: OwnExchange): Exchange & { reply: CollectedReply } {
     const { principal, limits, held, endpoint } = this.#deps;
     const owner = { principal, server: endpoint.name };
-    const response = new OwnResponse({ id: JSON.stringify(id), limits, held, owner }, enough);
-    this.#responses.push(response);
+    const reply = new CollectedReply({ id: JSON.stringify(id), held, owner, most: limits.response, enough });
+    this.#replies.push(reply);
     return {
       headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json', ...headers },
       body: body ?? Buffer.alloc(0),
-      response,
+      reply,
       principal,
       signal,
       facts: noFacts(),

@@ -1,6 +1,7 @@
 import type { FileRecord } from '../../files/file.js';
 import type { Library } from '../../files/library.js';
-import { STATELESS_SINCE } from '../../mcp/request.js';
+import { SNIFF_BYTES } from '../../files/names/media-type.js';
+import { eraOf } from '../../mcp/era.js';
 import { isTextual } from '../../policy/accept.js';
 import { sizeText } from '../../policy/amounts.js';
 import type { Limits } from '../../policy/limits.js';
@@ -15,15 +16,8 @@ export interface OwnResourceDeps {
   limits: Pick<Limits, 'inlineImage' | 'inlineOther'>;
 }
 
-/** What tells a file's type. */
-const HEAD_BYTES = 4100;
-
-/** Types that hosts show, and that no bytes can pretend to be: the library has looked at them. */
+/** Types that hosts can show; the library has verified them by the bytes. */
 const IMAGE = /^image\/(?:png|jpeg|gif|webp)$/;
-
-/** MCP, resources: before 2026-07-28 a resource that is not there has a code of its own. */
-const NOT_FOUND = -32002;
-const INVALID_PARAMS = -32602;
 
 const WHY = {
   pending: 'The file of this handle has not been uploaded yet.',
@@ -32,8 +26,8 @@ const WHY = {
 } as const;
 
 /**
- * Files of Wharf's own as resources: hosts read the links that results hold, and models the handles. No server hears of
- * it, for it could answer anything in the name of a file that it does not have.
+ * Wharf's own files as resources: hosts read the links in results, and models the handles. The server is not asked,
+ * because it could answer anything in the name of a file that it does not have.
  */
 export class OwnResources {
   readonly #deps: OwnResourceDeps;
@@ -42,7 +36,7 @@ export class OwnResources {
     this.#deps = deps;
   }
 
-  /** The handle that a URI is, or leads to; undefined for what is a server's own. */
+  /** The handle that a URI is, or leads to; undefined for a server's own URI. */
   async handleOf(uri: string): Promise<string | undefined> {
     const { library } = this.#deps;
     return library.claims(uri) ? uri : library.handleOfLink(uri);
@@ -50,8 +44,8 @@ export class OwnResources {
 
   /**
    * The answer to `resources/read`.
-   * @param handle what `handleOf` gave for the URI
-   * @throws GatewayError what the stores fail with
+   * @param handle the result of `handleOf` for the URI
+   * @throws GatewayError the stores' errors
    */
   async read(
     uri: string,
@@ -59,19 +53,18 @@ export class OwnResources {
     { principal, client, signal }: { principal: string; client: ClientFacts; signal: AbortSignal },
   ): Promise<LocalAnswer> {
     const { library } = this.#deps;
-    const isStateless = client.protocolVersion >= STATELESS_SINCE;
+    const { missingResourceCode: code, hasCacheFields } = eraOf(client.protocolVersion);
     const found = await library.open(handle, principal, signal);
     if (found.kind !== 'ready') {
-      const code = isStateless ? INVALID_PARAMS : NOT_FOUND;
       return { error: { code, message: `Resource not found: ${WHY[found.kind]}`, data: { uri } } };
     }
     await library.touch(found.record.id);
     const contents = await this.#contents(uri, found.record, signal);
-    // it is one caller's, and gone with the file
-    return { result: { contents, ...(isStateless && { ttlMs: 0, cacheScope: 'private' }) } };
+    // it belongs to one caller, and expires with the file
+    return { result: { contents, ...(hasCacheFields && { ttlMs: 0, cacheScope: 'private' }) } };
   }
 
-  /** What a host can show, or a model read, by itself; else where the file is to be had. */
+  /** The content itself if a host can show it or a model can read it; otherwise where to get the file. */
   async #contents(uri: string, record: FileRecord, signal: AbortSignal): Promise<JsonObject[]> {
     const { limits, previewOf } = this.#deps;
     const { mimeType, size } = record;
@@ -83,7 +76,7 @@ export class OwnResources {
       if (text !== undefined) return [{ uri, mimeType, text }];
     }
     const about = { uri, mimeType: 'text/plain', text: await this.#about(record) };
-    const preview = await previewOf(record, await this.#bytes(record, Math.min(size, HEAD_BYTES), signal), signal);
+    const preview = await previewOf(record, await this.#bytes(record, Math.min(size, SNIFF_BYTES), signal), signal);
     if (!preview) return [about];
     const { width, height, source } = preview;
     const reduced =

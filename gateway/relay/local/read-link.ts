@@ -5,7 +5,7 @@ import type { ResultDeps } from '../results/deps.js';
 import { resourceAsFile } from '../results/resource-file.js';
 import { type Endpoint, OwnClient } from './own-client.js';
 
-/** Reads such a resource on a session of Wharf's own. @throws GatewayError */
+/** Reads a linked resource in a session of Wharf's own. @throws GatewayError */
 export async function readLazy(
   { principal, server, uri, name, mimeType }: LazyFile,
   endpoint: Endpoint,

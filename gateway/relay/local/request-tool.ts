@@ -9,12 +9,12 @@ import { refusedCall, text } from './tool-text.js';
 import { atMost, offerOf } from './upload-steps.js';
 
 export interface RequestToolDeps {
-  /** Name of the server among whose tools it stands. */
+  /** Name of the server whose list contains it. */
   server: string;
   /** `limits.file` of that server. */
   fileLimit: number;
   uploads: Pick<Uploads, 'authorize'>;
-  /** Where the server's tools take files, as far as this caller has been shown them. */
+  /** The file slots of the server's tools, as far as this caller has seen them. */
   slots: (principal: string, client: ClientFacts) => readonly TakingSlot[];
 }
 
@@ -41,10 +41,14 @@ const INPUT: JsonObject = {
       type: 'string',
       description: 'SHA-256 of the file, as sha256sum prints it. Leave it out unless you have computed it.',
     },
+    message: {
+      type: 'string',
+      description: 'What to tell a person on the upload page: in a sentence which file is needed, and why.',
+    },
   },
 };
 
-/** Without a word more than clients need: every host pays for it with each list of tools. */
+/** As short as clients allow: every host pays for it with each list of tools. */
 const OUTPUT: JsonObject = {
   type: 'object',
   properties: {
@@ -52,6 +56,7 @@ const OUTPUT: JsonObject = {
     upload: { type: 'object' },
     maxSize: { type: 'integer' },
     page: { type: 'string' },
+    code: { type: 'string' },
     curl: { type: 'string' },
     curlPut: { type: 'string' },
   },
@@ -63,7 +68,7 @@ const DESCRIPTION =
   'file that has no handle yet. The answer has a curl command, a page for a browser and the handle (mcp-file://…): have ' +
   'the file uploaded first, then pass the handle instead of the file. Never type base64 instead.';
 
-/** For clients that know no dialect: a link, a curl line and a handle, which a model can make use of by itself. */
+/** For clients without a dialect: a link, a curl command and a handle, which a model can use by itself. */
 export function requestTool(name: string, deps: RequestToolDeps): LocalTool {
   return {
     name,
@@ -77,7 +82,8 @@ export function requestTool(name: string, deps: RequestToolDeps): LocalTool {
     call: async (args, principal, client) => {
       try {
         const wanted = { ...readIntent(args), principal };
-        return await authorized(wanted, textOf(args, 'tool', 'invalidTool'), deps.slots(principal, client), deps);
+        const said = { tool: textOf(args, 'tool', 'invalidTool'), message: textOf(args, 'message', 'invalidMessage') };
+        return await authorized(wanted, said, deps.slots(principal, client), deps);
       } catch (thrown) {
         return refusedCall(thrown);
       }
@@ -87,7 +93,7 @@ export function requestTool(name: string, deps: RequestToolDeps): LocalTool {
 
 async function authorized(
   wanted: UploadIntent,
-  tool: string | undefined,
+  { tool, message }: { tool: string | undefined; message: string | undefined },
   slots: readonly TakingSlot[],
   { server, fileLimit, uploads }: RequestToolDeps,
 ): Promise<JsonObject> {
@@ -104,7 +110,8 @@ async function authorized(
     ...wanted,
     maxSize: taken.maxSize,
     ...(accept && { accept }),
-    purpose: { server, ...taken.purpose },
+    isForPerson: true as const,
+    purpose: { server, ...taken.purpose, ...(message !== undefined && { message }) },
   };
   const authorization = await uploads.authorize(intent);
   const { name, mimeType, size, digest } = wanted;
@@ -138,7 +145,7 @@ function readIntent(args: JsonObject): Omit<UploadIntent, 'principal'> {
   };
 }
 
-/** Models fill in what they do not know with null and "". */
+/** Models fill unknown values with null and "". */
 function given(args: JsonObject, key: string): JsonValue | undefined {
   const value = args[key];
   return value === null || value === '' ? undefined : value;
@@ -160,7 +167,7 @@ function nameOf(value: JsonValue): string {
   return Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** Hexadecimal, as tools print it, or base64 of either alphabet, in base64url. */
+/** Converts hexadecimal, as tools print it, or base64 of either alphabet to base64url. */
 function digestOf(sha256: string): string {
   const said = sha256.trim().replace(/^sha-?256[:=]\s*/i, '');
   if (/^[0-9a-f]{64}$/i.test(said)) return Buffer.from(said, 'hex').toString('base64url');

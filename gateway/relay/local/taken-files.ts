@@ -1,26 +1,26 @@
 import type { FileSlot } from '../../ports/file-slot.js';
 import { spell } from '../../schema/argument-path.js';
 
-/** A place for a file in a tool that has been seen. */
+/** A file slot of a known tool. */
 export interface TakingSlot {
   tool: string;
   slot: FileSlot;
-  /** The most bytes it takes, all limits considered. */
+  /** Largest file that it takes, all limits considered. */
   maxSize: number;
 }
 
-/** What an upload may be, so that some tool takes it afterwards. */
+/** Limits of an upload within which some tool takes the file. */
 export interface TakenFiles {
   maxSize: number;
   accept?: readonly string[];
-  /** Of one tool: its name, and the argument where it has only one. */
+  /** For a single tool: its name, and its argument if it has only one. */
   purpose?: { tool: string; argument?: string };
 }
 
 /**
- * The largest file that any of a server's tools takes; of one tool that is named, what this one takes, its types too.
+ * The largest file that any of a server's tools takes; for a named tool, its own size and types.
  * @param wanted name of a tool
- * @returns undefined where that tool takes no uploads
+ * @returns undefined when that tool takes no uploads
  */
 export function takenFiles(
   slots: readonly TakingSlot[],

@@ -6,12 +6,14 @@ export function text(words: string): JsonObject {
   return { type: 'text', text: words };
 }
 
-/** A failed call in words that a model can act on; never structuredContent, which clients hold against the schema. */
+/**
+ * A failed call in words that a model can act on. Without structuredContent, which clients validate against the schema.
+ */
 export function failedCall(words: string, facts: JsonObject): JsonObject {
   return { content: [text(words)], isError: true, _meta: { [FILE_ERROR_META_KEY]: facts } };
 }
 
-/** What whoever asked can mend is a failed call. @throws what was thrown, if it is anything else */
+/** Turns an error that the caller can correct into a failed call. @throws any other error unchanged */
 export function refusedCall(thrown: unknown): JsonObject {
   if (!(thrown instanceof GatewayError)) throw thrown;
   const { reason, allowed, actual } = thrown.facts;

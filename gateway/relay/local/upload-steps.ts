@@ -4,32 +4,42 @@ import { mostText } from '../../policy/amounts.js';
 import type { JsonObject } from '../../ports/json.js';
 import { curlForm, curlPut } from './curl.js';
 
-/** Name of the form's part that holds the file. */
+/** Name of the form part with the file. */
 const FILE_PART = 'file';
 
-/** What stands in a curl line for a file whose name nobody said. */
+/**
+ * A program gives the code in a header, so that the address stays that of the page: it is passed on, and proxies write it
+ * to their logs.
+ */
+const CODE_HEADER = 'Wharf-Code';
+
+/** File name in a curl command when none is known. */
 const SOME_FILE = 'FILE';
 
 /** The right to one upload, in words and for programs. */
 export interface Offer {
-  /** What to do, step by step, for a model. */
+  /** The steps for a model. */
   steps: string;
-  /** SEP-2631's descriptor: bytes go to `url`, and then `file.uri` is the handle. */
+  /** SEP-2631's descriptor: upload the bytes to `url`, then `file.uri` is the handle. */
   upload: JsonObject;
   curl: string;
   curlPut: string;
   /** For a browser: the same address shows a form. */
   page: string;
+  /** What the page asks the person for. */
+  code?: string;
 }
 
 /**
- * @param name of the file, as its caller named it
+ * @param name of the file, as the caller gave it
  * @param then what to do with the handle
  */
-export function offerOf({ uri, url, expiresAt }: Authorization, name: string | undefined, then: string): Offer {
+export function offerOf({ uri, url, code, expiresAt }: Authorization, name: string | undefined, then: string): Offer {
   const file = name === undefined ? SOME_FILE : cleanFileName(name, SOME_FILE);
-  const form = curlForm(file, url);
-  const put = curlPut(file, url);
+  const headers = code === undefined ? {} : { [CODE_HEADER]: code };
+  const form = curlForm(file, url, headers);
+  const put = curlPut(file, url, headers);
+  const withCode = code === undefined ? '' : ` and the code ${code}`;
   const where =
     name === undefined
       ? `put the path of the file instead of ${SOME_FILE}`
@@ -38,7 +48,7 @@ export function offerOf({ uri, url, expiresAt }: Authorization, name: string | u
     `1. Upload the file in one of these ways, once, before ${expiresAt}:`,
     `   - with a shell (${where}): ${form}`,
     `   - or as raw bytes: ${put}`,
-    `   - without a shell, give this page to the person you work for, to be opened in a browser: ${url}`,
+    `   - without a shell, give this page${withCode} to the person you work for, to be opened in a browser: ${url}`,
     `2. When the answer says "status":"completed", or the person says that it is done, ${then}: ${uri}`,
     'Do not type base64 yourself, and do not make up the file or its contents. If the upload is blocked or fails, say ' +
       'so and give the page to the person; do not look for another way to read the file.',
@@ -49,16 +59,18 @@ export function offerOf({ uri, url, expiresAt }: Authorization, name: string | u
       transport: url.slice(0, url.indexOf(':')),
       method: 'POST',
       url,
+      ...(code !== undefined && { headers }),
       multipart: { fileField: FILE_PART },
       expiresAt,
     },
     curl: form,
     curlPut: put,
     page: url,
+    ...(code !== undefined && { code }),
   };
 }
 
-/** ` of type image/png of at most 1 MB`: what a file may be. */
+/** ` of type image/png of at most 1 MB`: the limits of a file. */
 export function atMost(bytes: number, accept: readonly string[] | undefined): string {
   return `${accept === undefined ? '' : ` of type ${accept.join(', ')}`} of at most ${mostText(bytes)}`;
 }

@@ -3,26 +3,25 @@ import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import type { ResultDeps } from './deps.js';
 import type { ResultPlace } from './remote-files.js';
 
-/** Clients fetch these themselves (MCP, resource links: https only where they can), or have them already. */
+/** Clients fetch these themselves (MCP, resource links: https only where they can), or already have them. */
 const NOT_OF_THE_SERVER = /^(?:https?|data):/i;
 
-/** What a link may say of itself is kept: it must be short. */
+/** A link's own texts are stored, so they must be short. */
 const MAX_URI = 2048;
 const MAX_WORDS = 256;
 
-/** A link in a tool's result, with a handle for what it leads to. */
+/** A link in a tool's result, with a handle for its target. */
 export interface AnnouncedLink {
   about: JsonObject;
-  /** The result it stands in. */
+  /** Path of the result. */
   result: JsonPath;
   /** Index in `content` as the server sent it. */
   index: number;
 }
 
 /**
- * Gives the resources that results link to handles of Wharf's. Nothing is read: that happens when a handle is used.
- * Where no tool takes files there is no use for one, and the result goes as it came.
- * Never fails a message that could go without.
+ * Gives handles of Wharf's to the resources that results link to. Nothing is read before a handle is used. If no tool
+ * takes files, handles are useless, and the result passes unchanged. A failure leaves out the handle, not the message.
  */
 export async function announceLinks(
   results: readonly ResultPlace[],
@@ -39,7 +38,7 @@ export async function announceLinks(
   const handles = new Map<string, Promise<string>>();
   try {
     for (const { block, path, index } of links) {
-      // each is told of, whatever it leads to
+      // links are counted one by one, even with the same target
       if (announced.length >= limits.files) break;
       const { uri, name, mimeType, size } = block;
       if (typeof uri !== 'string' || uri.length > MAX_URI || NOT_OF_THE_SERVER.test(uri) || files.library.names(uri))
@@ -54,7 +53,7 @@ export async function announceLinks(
       announced.push({ about: told, result: path, index });
     }
   } catch (error) {
-    log.warn({ err: error }, 'a link could not be given a handle');
+    log.warn({ err: error }, 'no handle could be made for a link');
   }
   return announced;
 }

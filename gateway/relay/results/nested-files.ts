@@ -12,7 +12,7 @@ export interface NestedContext {
   settings: (path: JsonPath) => ToolSettings | undefined;
 }
 
-/** The files in text blocks of which the operator says that they are JSON (`results.text: json`). */
+/** The files in text blocks that the operator configured as JSON (`results.text: json`). */
 export function nestedFiles(message: HeldMessage, cuts: MessageCuts, context: NestedContext): NestedCut[] {
   return cuts.texts.flatMap(({ value: { path, offset }, nested }) => {
     if (!context.mayHoldFiles(path) || context.settings(path)?.results.text !== 'json') return [];
@@ -24,7 +24,7 @@ export function nestedFiles(message: HeldMessage, cuts: MessageCuts, context: Ne
   });
 }
 
-/** Puts links in their places, short ones, for a model reads the text, spelled as strings of JSON that stands in a string. */
+/** Puts links in their places: short ones, because a model reads the text, and spelled for JSON inside a string. */
 export async function publishNested(
   nested: readonly NestedCut[],
   files: OutgoingFiles,

@@ -2,15 +2,12 @@ import type { FileRecord } from '../../files/file.js';
 import type { Stored } from '../../files/ingest/ingest.js';
 import type { Library } from '../../files/library.js';
 import { fileNameFor } from '../../files/names/file-name.js';
-import { extensionOf, mediaTypeOf, sniff } from '../../files/names/media-type.js';
+import { extensionOf, mediaTypeOf, SNIFF_BYTES, sniff } from '../../files/names/media-type.js';
 import type { NamedType } from '../../files/names/told-name.js';
 import type { FileLabel } from '../../files/ticket.js';
 import type { HandleUses, OutgoingFile, Preview } from '../../ports/dialect.js';
 import type { FileClaims } from '../../ports/file.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
-
-/** What tells a file's type. */
-const HEAD_BYTES = 4100;
 
 export interface Owner {
   principal: string;
@@ -19,7 +16,7 @@ export interface Owner {
 
 export interface OutgoingFileDeps {
   library: Library;
-  /** Renders a preview of an image, or nothing. Never throws. */
+  /** Renders a preview of an image; undefined without one. Never throws. */
   previewOf: (record: FileRecord, head: Buffer, signal: AbortSignal) => Promise<Preview | undefined>;
 }
 
@@ -28,7 +25,7 @@ interface Published {
   record: FileRecord;
 }
 
-/** The stored files of one message on their way to becoming links: each is published once, however often it stands. */
+/** Turns the stored files of one message into links. Each file is published once, however often it occurs. */
 export class OutgoingFiles {
   readonly #deps: OutgoingFileDeps;
   readonly #owner: Owner;
@@ -39,7 +36,7 @@ export class OutgoingFiles {
   #count = 0;
   #bytes = 0;
 
-  /** @param uses what a model can do with a handle, asked for when there is one */
+  /** @param uses what a model can do with a handle; called when there is one */
   constructor(
     deps: OutgoingFileDeps,
     owner: Owner,
@@ -54,7 +51,7 @@ export class OutgoingFiles {
     this.#signal = signal;
   }
 
-  /** Different files published. */
+  /** Number of different files published. */
   get count(): number {
     return this.#byDigest.size;
   }
@@ -68,7 +65,9 @@ export class OutgoingFiles {
     return this.#byDigest.get(digest)?.file;
   }
 
-  /** Key of the object that holds a published file's bytes; an older one than was stored now, if they were known. */
+  /**
+   * Key of the object with a published file's bytes: an older object than the one just stored, if the bytes were known.
+   */
   keyOf(digest: string): string | undefined {
     return this.recordOf(digest)?.key;
   }
@@ -80,8 +79,8 @@ export class OutgoingFiles {
 
   /**
    * Makes stored bytes a file with a link and, for an image, a preview.
-   * @param subject the tool, prompt or method that gave it: nameless files are called after it
-   * @param told what the call or a text says that it is called
+   * @param subject the tool, prompt or method that returned it: nameless files are named after it
+   * @param told the name that the call or a text gives it
    */
   async publish(
     stored: Stored,
@@ -112,19 +111,19 @@ export class OutgoingFiles {
     return this.#refer(record, stored.head);
   }
 
-  /** A file that has its record already. */
+  /** Adds a file that already has a record. */
   async add(record: FileRecord): Promise<OutgoingFile> {
     this.#count += 1;
     const known = this.#byDigest.get(record.digest);
     if (known) return this.#again(known, record);
-    const end = Math.min(record.size, HEAD_BYTES) - 1;
+    const end = Math.min(record.size, SNIFF_BYTES) - 1;
     const read = await this.#deps.library.read(record.key, this.#signal, { start: 0, end: Math.max(end, 0) });
     const head: Buffer[] = [];
     if (read.kind === 'found') for await (const chunk of read.body) head.push(chunk as Buffer);
     return this.#refer(record, Buffer.concat(head));
   }
 
-  /** The same bytes under another name are the same file: one handle, and a link that gives them that name. */
+  /** Equal bytes with another name are one file: one handle, and a link with that name. */
   async #again({ file, record }: Published, { name, mimeType }: FileLabel): Promise<OutgoingFile> {
     if (name === file.ref.name && mimeType === file.ref.mimeType) return file;
     return { ...file, ref: await this.#deps.library.refer(record, 'usual', { name, mimeType }) };
@@ -141,7 +140,7 @@ export class OutgoingFiles {
   }
 }
 
-/** Whether its server says what a file is called. */
+/** True when the server names the file. */
 function isNamed({ name, uri }: FileClaims): boolean {
   return name !== undefined || uri !== undefined;
 }

@@ -1,9 +1,10 @@
 import { breathe } from '../../budget/turn.js';
 import { GatewayError } from '../../errors.js';
 import type { Library } from '../../files/library.js';
-import { addItems, type Edit, insertMember, replaceRange } from '../../json/edits.js';
-import { type Located, locateInSteps } from '../../json/locate.js';
+import { JsonDocument } from '../../json/document.js';
+import type { Edits } from '../../json/edit.js';
 import { isObject } from '../../json/value.js';
+import { writtenText } from '../../json/written.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect, HolderKind, OutgoingFile, SlotPlace } from '../../ports/dialect.js';
@@ -29,9 +30,10 @@ export interface RemoteEditContext {
   signal: AbortSignal;
   structured: StructuredResults;
   room: Room;
+  edits: Edits;
 }
 
-/** Blocks that take an object's place. */
+/** Blocks that replace an object. */
 export interface Replacement {
   range: Pick<WatchRange, 'path' | 'start' | 'end'>;
   kind: HolderKind;
@@ -39,17 +41,16 @@ export interface Replacement {
   file?: OutgoingFile;
 }
 
-/** What becomes of a message whose files were fetched. */
+/** The edits of a message whose files were fetched. */
 export interface RemoteEdits {
   replacements: Replacement[];
-  /** Objects of structuredContent that name Wharf's file now. */
+  /** Objects of structuredContent that now name Wharf's file. */
   values: { file: OutgoingFile; result: JsonPath; path: JsonPath }[];
-  /** Results that lack a file now, and why. */
+  /** Results that now lack a file, with the reason. */
   failures: { result: JsonPath; facts: JsonObject }[];
-  edits: Edit[];
 }
 
-/** A file that came from elsewhere stands in a place that is like any other of its kind. */
+/** A fetched file takes a place like any other of its kind. */
 const PLACES: Readonly<Record<HolderKind, SlotPlace>> = {
   content: { name: 'remote', path: 'content[]', holder: 'content[]', kind: 'content', encoding: 'base64' },
   prompt: {
@@ -63,9 +64,9 @@ const PLACES: Readonly<Record<HolderKind, SlotPlace>> = {
 };
 
 /**
- * Writes fetched files as the client knows files. A tool result with a file that could not be had becomes an error that
- * names it, and keeps whatever else it has.
- * @throws GatewayError `remote_file_failed` where a result cannot say so itself
+ * Writes fetched files in the client's dialect. A tool result with a file that could not be fetched becomes an error
+ * that names the file, and keeps its other content.
+ * @throws GatewayError `remote_file_failed` when a result has no place for such an error
  */
 export async function remoteEdits(
   message: HeldMessage,
@@ -75,7 +76,8 @@ export async function remoteEdits(
   const writer = context.dialects.find((dialect) => dialect.spokenBy(context.client));
   if (!writer) throw new Error('no dialect is spoken by every client');
   const located = await locateAll(message, fetched);
-  const done: RemoteEdits = { replacements: [], values: [], failures: [], edits: [] };
+  context.edits.know(located);
+  const done: RemoteEdits = { replacements: [], values: [], failures: [] };
   const texts = new TextRenames(located, context.room);
   for (const result of new Set(fetched.map((one) => one.result))) {
     const own = fetched.filter((one) => one.result === result);
@@ -105,24 +107,24 @@ export async function remoteEdits(
         shown.add(file.ref.uri);
         continue;
       }
-      const isRenamed = await renameValue(message, located, one, file, context, done);
+      const isRenamed = await renameValue(one, file, context, done);
       if ((speaks && isRenamed) || shown.has(file.ref.uri)) continue;
-      // its host shows content only
+      // the client's host shows only content
       shown.add(file.ref.uri);
       addAll(blocks, writer.write(PLACES.content, file, {}, context.client));
     }
-    addAll(done.edits, await texts.rename(result, names));
-    if (blocks.length > 0) done.edits.push(append(message, located, result, blocks));
+    await texts.rename(result, names, context.edits);
+    if (blocks.length > 0) append(located, result, blocks, context.edits);
     if (failed) {
-      done.edits.push(markAsError(message, located, result));
+      context.edits.set([...result.path, 'isError'], true);
       done.failures.push({ result: result.path, facts: { reason: failed.reason } });
     }
   }
   return done;
 }
 
-/** Everything that may have to be found. */
-async function locateAll(message: HeldMessage, fetched: readonly FetchedFile[]): Promise<Located> {
+/** Every place that may have to be found. */
+async function locateAll(message: HeldMessage, fetched: readonly FetchedFile[]): Promise<JsonDocument> {
   const paths = fetched.flatMap(({ path, result, holder }) => [
     ...path.map((_, length) => path.slice(0, length + 1)),
     ...membersOf(holder).map((member) => [...path, ...member]),
@@ -131,17 +133,14 @@ async function locateAll(message: HeldMessage, fetched: readonly FetchedFile[]):
     [...result.path, 'content'],
     ...textsOf(result).map(([index]) => [...result.path, 'content', index, 'text']),
   ]);
-  const located = await locateInSteps(
-    message.skeleton(),
-    paths,
-    fetched.some(({ path }) => typeof path[0] === 'number'),
-  );
-  const { duplicate } = located;
+  const isBatch = fetched.some(({ path }) => typeof path[0] === 'number');
+  const located = await JsonDocument.of(message.skeleton(), isBatch).findInSteps(paths);
+  const [duplicate] = located.duplicates;
   if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
   return located;
 }
 
-/** A file-backed resource is small enough to be read as such by whoever knows nothing else. */
+/** A small file-backed resource becomes ordinary content, for clients that know nothing else. */
 async function contentOf(
   kind: HolderKind,
   { ref }: OutgoingFile,
@@ -159,7 +158,7 @@ async function contentOf(
   return [{ uri: uri ?? ref.uri, mimeType: ref.mimeType, blob, ...(_meta !== undefined && { _meta }) }];
 }
 
-/** The server's own handle is nothing to the client, and the metadata of an object of another shape neither. */
+/** The server's own handle is useless to the client, and so is the metadata of an object of another shape. */
 function asHolder(kind: HolderKind, holder: JsonObject): JsonObject {
   const { annotations, _meta, uri } = holder;
   return {
@@ -170,11 +169,9 @@ function asHolder(kind: HolderKind, holder: JsonObject): JsonObject {
 }
 
 async function renameValue(
-  message: HeldMessage,
-  located: Located,
   { transfer, holder, path, result }: FetchedFile,
   file: OutgoingFile,
-  { client, dialects, structured }: RemoteEditContext,
+  { client, dialects, structured, edits }: RemoteEditContext,
   done: RemoteEdits,
 ): Promise<boolean> {
   const isFixed = (await structured.declared(path)) !== 'none';
@@ -184,16 +181,12 @@ async function renameValue(
   const changes = patches.flatMap(({ path: inner, value }) =>
     value === undefined ? [] : [{ path: [...below, ...inner], value }],
   );
-  // an object that its client would not take stays as it is: the file stands in the content and in the list
+  // an object that the client would refuse stays unchanged: the file is in the content and in the list
   if (isFixed && !(await structured.change(result.path, changes))) return false;
   for (const patch of patches) {
-    const there = located.at([...path, ...patch.path]);
-    const parent = located.at([...path, ...patch.path.slice(0, -1)]);
-    if (there) done.edits.push(replaceRange(there, JSON.stringify(patch.value)));
-    else if (parent) {
-      const member = `${JSON.stringify(patch.path.at(-1))}:${JSON.stringify(patch.value)}`;
-      done.edits.push(insertMember(message, parent, member));
-    }
+    const place = [...path, ...patch.path];
+    if (patch.value === undefined) edits.remove(place);
+    else edits.set(place, patch.value);
   }
   done.values.push({ file, result: result.path, path: below });
   return true;
@@ -220,26 +213,16 @@ function failedBlock(
   return { type: 'text', text, _meta: { [FILE_ERROR_META_KEY]: { reason } } };
 }
 
-function append(message: HeldMessage, located: Located, result: ResultPlace, blocks: readonly JsonObject[]): Edit {
-  const text = blocks.map((block) => JSON.stringify(block)).join(',');
-  const list = located.at([...result.path, 'content']);
-  // it may have been too much to be looked into, and is a list all the same
-  const isList = list && located.text.bytes[list.start] === OPEN_ARRAY;
-  return isList ? addItems(message, list, text) : insertInto(message, located, result, `"content":[${text}]`);
+function append(located: JsonDocument, { path }: ResultPlace, blocks: readonly JsonObject[], edits: Edits): void {
+  const content = [...path, 'content'];
+  const list = located.at(content);
+  // it may have been too large to parse, but still be a list
+  const isList = list && located.bytes[list.start] === OPEN_ARRAY;
+  if (!isList) edits.set(content, [...blocks]);
+  else edits.append(content, writtenText(blocks.map((block) => JSON.stringify(block)).join(',')));
 }
 
-function markAsError(message: HeldMessage, located: Located, result: ResultPlace): Edit {
-  const there = located.at([...result.path, 'isError']);
-  return there ? replaceRange(there, 'true') : insertInto(message, located, result, '"isError":true');
-}
-
-function insertInto(message: HeldMessage, located: Located, { path }: ResultPlace, member: string): Edit {
-  const range = located.at(path);
-  if (!range) throw new Error('the result is nowhere');
-  return insertMember(message, range, member);
-}
-
-/** Paths of all members of an object, and of objects in it; FileValues are small and shallow. */
+/** Paths of all members of an object and of its inner objects; FileValues are small and shallow. */
 function membersOf(holder: JsonObject, depth = 3): JsonPath[] {
   return Object.entries(holder).flatMap(([key, value]: [string, JsonValue]) => [
     [key],

@@ -15,13 +15,13 @@ import { paced } from '../upstream/paced.js';
 import { brief, rulesFor } from '../upstream/transfer-rules.js';
 import type { ResultDeps } from './deps.js';
 
-/** What a result has where a server only names a resource of its own. */
+/** Text in every result where a server only names one of its resources. */
 export const LINK_MARK = '"resource_link"';
 
-/** Methods whose results have links. */
+/** Methods whose results may contain links. */
 export const LINK_METHODS: ReadonlySet<string> = new Set(['tools/call', 'tasks/result', 'tasks/get']);
 
-/** Bytes of a message that are looked at in one step. */
+/** Bytes of a message searched in one step. */
 const LOOK = 64 * 1024;
 
 export interface RemoteDeps {
@@ -33,22 +33,22 @@ export interface RemoteDeps {
 
 /** A result in a message. */
 export interface ResultPlace {
-  /** Where it stands in the message. */
+  /** Its path in the message. */
   path: JsonPath;
-  /** Those of its members in which files may be named, as far as they are not too much to be looked into. */
+  /** The members in which files may be named, except those too large to parse. */
   result: JsonObject;
-  /** What nameless files in it are called after. */
+  /** The base of the names of nameless files in it. */
   subject: string;
 }
 
-/** A file that a server named, and what became of it. */
+/** A file that a server named, and the outcome of fetching it. */
 export interface FetchedFile {
   dialect: Dialect;
   transfer: RemoteTransfer;
   remote: RemoteFile;
-  /** The result it stands in. */
+  /** The result that contains it. */
   result: ResultPlace;
-  /** The object that names it, and where it stands in the message. */
+  /** The object that names it, and its path in the message. */
   holder: JsonObject;
   path: JsonPath;
   outcome: { kind: 'stored'; record: FileRecord } | RemoteFailure;
@@ -60,7 +60,7 @@ export interface RemoteFailure {
   detail: string;
 }
 
-/** A cheap look: whether the answer to one of these methods may name a file that the server keeps. */
+/** A cheap test: true when the answer to one of these methods may name a file that the server keeps. */
 export function mayNameFiles(
   read: (start: number, end: number) => Buffer,
   size: number,
@@ -80,7 +80,7 @@ export function mayNameFiles(
   return false;
 }
 
-/** Members of a result in which files are named. */
+/** Members of a result in which files may be named. */
 const MEMBERS = [
   ['content', RANGE.content],
   ['structuredContent', RANGE.structuredContent],
@@ -89,8 +89,8 @@ const MEMBERS = [
 ] as const;
 
 /**
- * The results that answers have, and those inside them: `tasks/get` of the tasks extension answers with one. Of each so
- * much is made as there may be in all of one message; what is more is left out, and passes as it came.
+ * The results of the answers, including results inside them: `tasks/get` of the tasks extension answers with one.
+ * Parses at most as much as one message may have in total; the rest is left out and passes unchanged.
  */
 export async function resultsIn(
   message: HeldMessage,
@@ -123,9 +123,9 @@ export async function resultsIn(
 }
 
 /**
- * Brings the files that a server only names into the store, each once, up to `limits.files` of them; more are left to
- * the client. A file that cannot be had is told of as such;
- * an object of structuredContent that looks like one is left alone when the server knows nothing of files.
+ * Fetches the files that a server only names into the store, each once, up to `limits.files`; further ones are left to
+ * the client. A file that cannot be fetched is reported as such. An object of structuredContent that only looks like a
+ * file stays unchanged when the server does not know it as one.
  */
 export async function fetchRemoteFiles(results: readonly ResultPlace[], context: RemoteDeps): Promise<FetchedFile[]> {
   const { dialects, limits } = context.deps;
@@ -138,13 +138,13 @@ export async function fetchRemoteFiles(results: readonly ResultPlace[], context:
     for (const result of results) {
       await breathe();
       for (const remote of transfer.remoteFiles(result.result)) {
-        // whatever they name: each entry is written, with its link, and perhaps with a preview
+        // counts entries, even of the same file: each is written, with its link and perhaps a preview
         if (fetched.length >= limits.files) return fetched;
         if (!outcomes.has(remote.uri)) {
           if (outcomes.size >= limits.files || (remote.isGuess && noFiles.has(schemeOf(remote)))) continue;
           const outcome = await fetchOne(remote, transfer, result.subject, context);
           outcomes.set(remote.uri, outcome);
-          // a server has many resources, and names them much as it names files
+          // a server has many resources, and names them much like files
           if (!outcome) noFiles.add(schemeOf(remote));
         }
         const known = outcomes.get(remote.uri);
@@ -159,7 +159,7 @@ export async function fetchRemoteFiles(results: readonly ResultPlace[], context:
   return fetched;
 }
 
-/** @returns undefined when the server does not know how files are fetched, or that this guess is one */
+/** @returns undefined when the server does not know how to hand out files, or does not know this guess as one */
 async function fetchOne(
   remote: RemoteFile,
   transfer: RemoteTransfer,
@@ -215,9 +215,9 @@ async function fetchOne(
   }
 }
 
-/** The caller's own file, whose handle the server was given as a text: nobody needs to be asked. */
+/** The caller's own file, whose handle the server got as a text: there is nothing to fetch. */
 async function ownFile({ uri }: RemoteFile, { files }: ResultDeps, principal: string): Promise<FileRecord | undefined> {
-  // another gateway may be called the same
+  // another gateway may have the same name
   const found = files.library.names(uri) ? await files.library.resolve(uri, principal) : undefined;
   return found?.kind === 'ready' ? found.record : undefined;
 }

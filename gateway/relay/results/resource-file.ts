@@ -17,10 +17,10 @@ export interface ResourceFileDeps {
 }
 
 /**
- * Makes a file of a resource of the server's, read on the client's own session: nothing that the client could not read
+ * Makes a file of one of the server's resources, read in the client's own session, so only of what the client may read
  * itself.
- * @param known what has been said of it elsewhere
- * @returns undefined when the server has no such resource
+ * @param known what is known about it from elsewhere
+ * @returns undefined when the server does not have the resource
  */
 export async function resourceAsFile(
   uri: string,
@@ -38,7 +38,7 @@ export async function resourceAsFile(
 
 /**
  * Makes a file of a resource's content.
- * @returns undefined when there is none in it
+ * @returns undefined when it has none
  */
 export async function contentAsFile(
   item: JsonObject,

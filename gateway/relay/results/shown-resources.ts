@@ -7,10 +7,10 @@ import type { ResultDeps } from './deps.js';
 import type { ResultPlace } from './remote-files.js';
 import { contentAsFile } from './resource-file.js';
 
-/** Clients fetch these themselves, or have them already. */
+/** Clients fetch these themselves, or already have them. */
 const NOT_OF_THE_SERVER = /^(?:https?|data|file):/i;
 
-/** Whether a client asks by a method of Wharf's for what a URI in a result stands for. */
+/** True when a client uses one of Wharf's methods to fetch what a URI in a result refers to. */
 function asksForUris(client: ClientFacts, dialects: readonly Dialect[]): boolean {
   return dialects.some(
     (dialect) => dialect.methods && (dialect.spokenBy(client) || client.dialects?.includes(dialect.name)),
@@ -18,8 +18,8 @@ function asksForUris(client: ClientFacts, dialects: readonly Dialect[]): boolean
 }
 
 /**
- * Keeps what embedded resources hold, for clients that take every URI in a result for a file that can be had. Servers
- * need not be able to read them again. Never fails a message that could go without.
+ * Keeps the content of embedded resources, for clients that expect to be able to fetch every URI in a result; servers
+ * need not be able to read them again. A failure never fails the message.
  */
 export async function keepShownResources(
   results: readonly ResultPlace[],
@@ -52,7 +52,7 @@ export async function keepShownResources(
   }
 }
 
-/** A short blob has been set aside; a long one has become a file of its own, and its block names that. */
+/** A short blob is still in memory; a long one has become a file, which its block names. */
 function withBlob(resource: JsonObject, path: JsonPath, cuts: MessageCuts): JsonObject | undefined {
   if (resource.blob !== '') return resource;
   const text = JSON.stringify(path);

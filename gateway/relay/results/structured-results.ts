@@ -9,12 +9,12 @@ import type { Cut } from '../cut/cut.js';
 import { isStructured, type MessageCuts, pointer } from '../cut/message-cuts.js';
 import type { DeclaredResult } from '../tools/declared-results.js';
 
-/** Raw bytes that one character of a string can take: `\u0061`. */
+/** Most raw bytes for one character of a string: `\u0061`. */
 const ESCAPE_LENGTH = 6;
 
 /**
- * What may be changed in the structuredContent of a message's results, so that each still fits the outputSchema that its
- * client has been shown.
+ * Decides which changes of structuredContent in a message's results are allowed, so that each result still matches the
+ * outputSchema that the client was shown.
  */
 export class StructuredResults {
   readonly #limits: Pick<Limits, 'values'>;
@@ -23,7 +23,7 @@ export class StructuredResults {
   readonly #declared: (path: JsonPath) => Promise<DeclaredResult>;
   readonly #values = new Map<string, Promise<StructuredValue | 'free' | 'fixed'>>();
 
-  /** @param declared of the tool whose result has this path, fetched when it is needed first */
+  /** @param declared the declaration of the tool whose result has this path, fetched on first use */
   constructor(
     message: HeldMessage,
     cuts: MessageCuts,
@@ -36,12 +36,12 @@ export class StructuredResults {
     this.#declared = declared;
   }
 
-  /** What the tool whose result has this path declares of it. */
+  /** What the tool declares about the result at this path. */
   declared(path: JsonPath): Promise<DeclaredResult> {
     return this.#declared(path);
   }
 
-  /** The first of these texts that may take the place of a string that was cut out; undefined: it has to stay. */
+  /** The first of these texts that may replace a cut string; undefined when the string has to stay. */
   async fitting(cut: Cut, texts: readonly string[]): Promise<string | undefined> {
     const value = await this.#valueOf(resultOf(cut.value.path));
     if (typeof value === 'string') return value === 'free' ? texts[0] : undefined;
@@ -49,10 +49,10 @@ export class StructuredResults {
   }
 
   /**
-   * Takes note of changes that are made together.
-   * @param result where the result stands
-   * @param changes below its structuredContent, of what is there
-   * @returns false when they may not be made
+   * Records changes that are made together.
+   * @param result path of the result
+   * @param changes of existing values; paths are below its structuredContent
+   * @returns false when they are not allowed
    */
   async change(result: JsonPath, changes: readonly ValueChange[]): Promise<boolean> {
     const value = await this.#valueOf(result);
@@ -86,7 +86,7 @@ export class StructuredResults {
   }
 }
 
-/** The result that a place in structuredContent belongs to. */
+/** The result that a path in structuredContent belongs to. */
 function resultOf(path: JsonPath): JsonPath {
   return path.slice(0, path.indexOf('structuredContent'));
 }
@@ -96,7 +96,7 @@ export function structuredPath(path: JsonPath): JsonPath {
   return path.slice(path.indexOf('structuredContent') + 1);
 }
 
-/** How many characters a string had: as base64 at least those that its bytes take without padding. */
+/** Bounds of a cut string's length: in base64 at least the characters that its bytes need without padding. */
 function charactersOf(cut: Cut): { least: number; most: number } {
   const size = cut.stored?.size ?? cut.inspect()?.size;
   const most = cut.value.length;

@@ -1,47 +1,49 @@
 import { breathe } from '../../budget/turn.js';
-import { type Edit, replaceRange } from '../../json/edits.js';
-import type { Located } from '../../json/locate.js';
+import type { JsonDocument } from '../../json/document.js';
+import type { Edits } from '../../json/edit.js';
 import { isObject } from '../../json/value.js';
 import type { Room } from '../client/room.js';
 import type { ResultPlace } from './remote-files.js';
 
-/** Names that are replaced in the texts of one message. Each becomes a link, which may be a hundred times as long. */
+/** Names replaced in the texts of one message. Each becomes a link, which may be a hundred times as long. */
 const MAX_RENAMED = 100;
 
-/** Places of one message that are looked at: what is no URI of a file may stand there a million times. */
+/** Places checked in one message: a text may contain a million marks that belong to other URIs. */
 const MAX_LOOKS = 10_000;
 
-/** What every URI has that can be told from words. */
+/** The part of every URI that distinguishes it from words. */
 const MARK = '://';
 
-/** Characters of a URI by which it is looked for; a shorter one may stand for something else. */
+/** How many characters of a URI are searched for; a shorter URI may mean something else. */
 const LEAST = 12;
 
-/** Characters before the mark: those of a scheme (RFC 3986 §3.1). */
+/** Characters of a scheme, before the mark (RFC 3986 §3.1). */
 const SCHEME_CHARACTER = /[a-z0-9+.-]/i;
 const MAX_SCHEME = 64;
 
-/** What would make a URI a longer one. */
+/** Characters that would continue the URI. */
 const GOES_ON = /[\w~/-]/;
 
-/** Servers repeat structuredContent as text, for hosts that show nothing else: there the server's URI leads nowhere. */
+/**
+ * Replaces URIs in texts. Servers repeat structuredContent as text, for hosts that show nothing else; after the change,
+ * the server's own URI would lead nowhere there.
+ */
 export class TextRenames {
-  readonly #located: Located;
+  readonly #located: JsonDocument;
   readonly #room: Room;
   #renamed = 0;
   #looks = 0;
 
-  /** @param located the texts of all results are in it */
-  constructor(located: Located, room: Room) {
+  /** @param located contains the texts of all results */
+  constructor(located: JsonDocument, room: Room) {
     this.#located = located;
     this.#room = room;
   }
 
-  /** @param names what stands for each URI, in the texts of one result */
-  async rename(result: ResultPlace, names: ReadonlyMap<string, string>): Promise<Edit[]> {
-    const edits: Edit[] = [];
+  /** @param names the replacement of each URI, in the texts of one result */
+  async rename(result: ResultPlace, names: ReadonlyMap<string, string>, edits: Edits): Promise<void> {
     const known = byBeginning(names);
-    if (known.size === 0) return edits;
+    if (known.size === 0) return;
     for (const [index, text] of textsOf(result)) {
       await breathe();
       const found = this.#find(text, known);
@@ -49,9 +51,8 @@ export class TextRenames {
       const growth = found.reduce((sum, { uri, name }) => sum + Buffer.byteLength(name) - uri.length, 0);
       if (!range || !this.#room.take(growth)) continue;
       this.#renamed += found.length;
-      edits.push(replaceRange(range, JSON.stringify(renamed(text, found))));
+      edits.replace(range, JSON.stringify(renamed(text, found)));
     }
-    return edits;
   }
 
   #find(text: string, known: ReadonlyMap<string, Known[]>): Found[] {
@@ -70,7 +71,7 @@ export class TextRenames {
 
 interface Known {
   uri: string;
-  /** What it becomes. */
+  /** The replacement. */
   name: string;
 }
 
@@ -78,7 +79,7 @@ interface Found extends Known {
   at: number;
 }
 
-/** URIs that can be told from other words, by their first characters, the longest first. */
+/** The distinguishable URIs by their first characters, longest first. */
 function byBeginning(names: ReadonlyMap<string, string>): Map<string, Known[]> {
   const known = new Map<string, Known[]>();
   for (const [uri, name] of [...names].sort(([one], [other]) => other.length - one.length)) {

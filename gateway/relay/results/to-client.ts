@@ -1,19 +1,19 @@
 import { asGatewayError, GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
-import { type Edit, inOrder } from '../../json/edits.js';
+import { Edits, growthOf } from '../../json/edit.js';
 import { lightValue } from '../../json/light-value.js';
 import { patchText } from '../../json/patch.js';
 import { isObject, own } from '../../json/value.js';
 import { errorAnswer, errorAnswers } from '../../mcp/error-response.js';
-import { RANGE, rangeAt } from '../../mcp/ranges.js';
+import { placesOf, RANGE, rangeAt } from '../../mcp/ranges.js';
 import { type Answer, answerAt, answersIn } from '../../mcp/responses.js';
 import type { HandleUses } from '../../ports/dialect.js';
-import { addAll } from '../../wire/add-all.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import { growthOf, plainSize, Room } from '../client/room.js';
+import { plainSize, Room } from '../client/room.js';
 import { type MessageCuts, pointer } from '../cut/message-cuts.js';
 import { type Piece, splice } from '../cut/splice.js';
 import { noteError } from '../exchange.js';
+import { reportError } from '../exchange-log.js';
 import type { Addressee, PendingRequest } from '../pending-request.js';
 import { declaredResults, toolOf } from '../tools/declared-results.js';
 import { editToolList } from '../tools/tool-list.js';
@@ -31,10 +31,10 @@ import { mayBecomeTask } from './tool-of-task.js';
 import { translate } from './translate.js';
 import { liftedFacts, retoldError } from './upstream-refusals.js';
 
-/** Methods whose results can hold files. What another method answers is nobody's file, whatever it looks like. */
+/** Methods whose results can contain files. The answer to any other method never does, whatever it looks like. */
 const FILE_METHODS = new Set(['tools/call', 'tasks/result', 'tasks/get', 'prompts/get', 'resources/read']);
 
-/** Methods whose results say what the server can do. */
+/** Methods whose results describe the server's abilities. */
 const SERVER_METHODS = new Set(['initialize', 'server/discover']);
 
 /** Methods whose results Wharf itself reads. */
@@ -47,15 +47,17 @@ interface Work {
   cuts: MessageCuts;
   deps: ResultDeps;
   to: Addressee;
-  /** The responses in it, each with the request it answers where that is known. */
+  /** The responses in it, each with the request it answers, if known. */
   answers: readonly (Answer & { request: PendingRequest | undefined })[];
   files: OutgoingFiles;
   /** How much longer it may become. */
   room: Room;
+  /** The changes of the message. */
+  edits: Edits;
 }
 
-/** What an upstream's message goes through, in this order. Each stage adds edits or throws the answer's error. */
-const STAGES: readonly ((work: Work) => Edit[] | Promise<Edit[]>)[] = [
+/** The stages of an upstream's message, in order. Each stage adds edits or throws the answer's error. */
+const STAGES: readonly ((work: Work) => void | Promise<void>)[] = [
   refuseFailed,
   refuseLongBatch,
   refuseMalformed,
@@ -72,13 +74,15 @@ const STAGES: readonly ((work: Work) => Edit[] | Promise<Edit[]>)[] = [
 
 export interface Outgoing {
   pieces: Piece[];
-  /** Ids of the requests it answers, as the upstream knows them. */
+  /** Ids, as the upstream knows them, of the requests it answers. */
   answered: readonly string[];
-  /** Removes what existed only to send the message. To be called whether it could be sent or not. */
+  /** Malformed JSON that passes unchanged: only its reader can tell whether it answers anything. */
+  isBroken?: boolean;
+  /** Removes what existed only for sending the message. Call it whether or not sending succeeded. */
   sent: () => Promise<void>;
 }
 
-/** A message's bytes as they came, when nothing in it needs work: the hot path. */
+/** A message's bytes, unchanged, when nothing in it needs work: the hot path. */
 export function untouched(
   message: HeldMessage,
   cuts: MessageCuts,
@@ -95,7 +99,7 @@ function maySpeak(message: HeldMessage): boolean {
   return maySpeakForWharf((start, end) => message.slice(start, end), message.size);
 }
 
-/** True when what answers a request cannot pass unread, however short it is. */
+/** True when the answer to a request must be read, however short it is. */
 export function needsLook(request: PendingRequest | undefined): boolean {
   return (
     request !== undefined &&
@@ -106,7 +110,7 @@ export function needsLook(request: PendingRequest | undefined): boolean {
   );
 }
 
-/** The message as the client gets it; undefined when it cannot be delivered and answers nothing. Never throws. */
+/** The message for the client; undefined when it cannot be delivered and answers nothing. Never throws. */
 export async function toClient(
   message: HeldMessage,
   cuts: MessageCuts,
@@ -119,7 +123,8 @@ export async function toClient(
   const files = new OutgoingFiles(deps.files, owner, cuts, to.signal, () => handleUses(deps, to));
   const { response } = deps.limits;
   const room = new Room(response, plainSize(message, cuts));
-  const work: Work = { message, cuts, deps, to, answers, files, room };
+  const edits = new Edits(placesOf(message));
+  const work: Work = { message, cuts, deps, to, answers, files, room, edits };
   try {
     if (maySpeak(message) && (await silenceServer(message))) cuts.reread();
     const retold = retell(work);
@@ -127,20 +132,21 @@ export async function toClient(
       await dismiss(cuts);
       return retold;
     }
-    const edits: Edit[] = [];
-    for (const stage of STAGES) addAll(edits, await stage(work));
-    const pieces = splice(message, inOrder(edits), deps.cut.library, (digest) => files.keyOf(digest), to.signal);
-    refuseGrown(pieces, growthOf(edits), response);
+    for (const stage of STAGES) await stage(work);
+    const spans = edits.spans();
+    const pieces = splice(message, spans, deps.cut.library, (digest) => files.keyOf(digest), to.signal);
+    refuseGrown(pieces, growthOf(spans), response);
     to.facts.files += files.count;
     to.facts.fileBytes += files.bytes;
-    return { pieces, answered: answers.map(({ id }) => id), sent: () => dismiss(cuts) };
+    const isBroken = message.malformed !== undefined;
+    return { pieces, answered: answers.map(({ id }) => id), isBroken, sent: () => dismiss(cuts) };
   } catch (thrown) {
     await dismiss(cuts);
     return failed(work, asGatewayError(thrown));
   }
 }
 
-/** Nothing more comes of a message: its memory is free, and of its files only those with a record stay. */
+/** Finishes a message: releases its memory and removes its files without a record. */
 export async function dismiss(cuts: MessageCuts): Promise<void> {
   await cuts.settle();
   cuts.discardFiles();
@@ -148,13 +154,9 @@ export async function dismiss(cuts: MessageCuts): Promise<void> {
 }
 
 function failed({ message, answers, deps, to }: Work, error: GatewayError): Outgoing | undefined {
-  // one that whoever asked did not wait for is nobody's fault
-  if (!to.signal.aborted) {
-    const level = error.code === 'internal' ? 'error' : 'warn';
-    deps.log[level]({ code: error.code, facts: error.facts, err: error.cause }, 'a message could not be delivered');
-    deps.metrics.count('wharf_errors_total', { code: error.code });
-  }
-  // of a batch that is too long what was asked for is answered, each once
+  // the caller has gone: not a fault, so do not log it
+  if (!to.signal.aborted) reportError(deps, error, 'a message could not be delivered');
+  // of a batch that is too long, each request gets one answer
   const due = isLongBatch(message, deps)
     ? new Map(answers.flatMap((answer) => (answer.request ? [[answer.request.id, answer] as const] : []))).values()
     : answers;
@@ -169,14 +171,13 @@ function failed({ message, answers, deps, to }: Work, error: GatewayError): Outg
   return { pieces: [bytes], answered: lost === undefined ? answers.map(({ id }) => id) : [lost], sent: async () => {} };
 }
 
-function refuseFailed({ cuts }: Work): Edit[] {
+function refuseFailed({ cuts }: Work): void {
   if (cuts.failure) throw cuts.failure;
-  return [];
 }
 
 /**
- * What an edit could not do without, such as the preview of an image, may still be more than there is room for.
- * @param pieces as they go out; strings that left memory and are written back do not count
+ * A necessary edit, such as the preview of an image, may still exceed the limit.
+ * @param pieces as sent; strings that left memory and are written back do not count
  */
 function refuseGrown(pieces: readonly Piece[], growth: number, allowed: number): void {
   const actual = pieces.reduce((sum, piece) => sum + (Buffer.isBuffer(piece) ? piece.length : 0), 0);
@@ -185,12 +186,11 @@ function refuseGrown(pieces: readonly Piece[], growth: number, allowed: number):
   }
 }
 
-function refuseLongBatch({ message, deps }: Work): Edit[] {
+function refuseLongBatch({ message, deps }: Work): void {
   if (isLongBatch(message, deps)) {
     const reason = `a batch of it has more than limits.batch = ${deps.limits.batch} messages`;
     throw new GatewayError('upstream_invalid', { reason });
   }
-  return [];
 }
 
 function isLongBatch({ captures }: HeldMessage, { limits }: ResultDeps): boolean {
@@ -198,79 +198,71 @@ function isLongBatch({ captures }: HeldMessage, { limits }: ResultDeps): boolean
   return typeof index === 'number' && index >= limits.batch;
 }
 
-/** Small broken messages pass as they came; one with a file in it would be a way round the limits. */
-function refuseMalformed({ message, cuts }: Work): Edit[] {
+/** Small malformed messages pass unchanged; one with a file in it would circumvent the limits. */
+function refuseMalformed({ message, cuts }: Work): void {
   if (message.malformed && cuts.cuts.some((cut) => !cut.inline)) {
     const { offset, reason } = message.malformed;
     throw new GatewayError('upstream_invalid', { reason: `${reason} at byte ${offset}` });
   }
-  return [];
 }
 
-/** A cheap look at a whole body; JSON may spell slashes in two ways. */
+/** A cheap test of a whole body; JSON may spell slashes in two ways. */
 export function mayTellOfChange(body: Buffer): boolean {
   return body.includes('list_changed');
 }
 
-/** A batch may say so in any of its messages. */
+/** Any message of a batch may be the notification. */
 function tellsOfChange(message: HeldMessage): boolean {
   return message.captures.some(({ name, text }) => name === 'method' && text === `"${LIST_CHANGED}"`);
 }
 
-async function editAnswers({ message, cuts, answers, to }: Work): Promise<Edit[]> {
-  if (message.malformed) return [];
-  const edits: Edit[] = [];
+async function editAnswers({ message, cuts, answers, to, edits }: Work): Promise<void> {
+  if (message.malformed) return;
+  for (const { base, request } of answers) await request?.edit?.({ message, cuts, base, to, edits });
+}
+
+function showServer({ message, answers, deps, to, edits }: Work): void {
+  if (message.malformed) return;
   for (const { base, request } of answers) {
-    if (request?.edit) addAll(edits, await request.edit({ message, cuts, base, to }));
-  }
-  return edits;
-}
-
-function showServer({ message, answers, deps, to }: Work): Edit[] {
-  if (message.malformed) return [];
-  return answers.flatMap(({ base, request }) => {
     const range = rangeAt(message, RANGE.capabilities, [...base, 'result', 'capabilities']);
-    if (!range || !SERVER_METHODS.has(request?.method ?? '')) return [];
-    const text = message.slice(range.start, range.end);
+    if (!range || !SERVER_METHODS.has(request?.method ?? '')) continue;
     const capabilities = lightValue(message, range, deps.limits);
-    if (!isObject(capabilities)) return [];
+    if (!isObject(capabilities)) continue;
     const patches = deps.dialects.flatMap((dialect) => dialect.showServer?.(capabilities, to.client) ?? []);
-    return patches.length === 0 ? [] : [{ ...range, bytes: patchText(text, patches) }];
-  });
+    if (patches.length > 0) edits.replace(range, patchText(message.slice(range.start, range.end), patches));
+  }
 }
 
-async function rewriteToolList({ message, answers, deps, to, room }: Work): Promise<Edit[]> {
+async function rewriteToolList({ message, answers, deps, to, room, edits }: Work): Promise<void> {
   const view = viewOf(to.client.protocolVersion, to.principal);
   if (tellsOfChange(message)) deps.catalog.forget(view);
-  const edits: Edit[] = [];
-  if (message.malformed) return edits;
+  if (message.malformed) return;
   const remoteMethods = deps.remoteMethods.of(to.principal);
   for (const { base, request } of answers) {
     if (request?.method !== 'tools/list') continue;
-    addAll(edits, await editToolList(message, [...base, 'result'], view, to.client, { ...deps, remoteMethods }, room));
+    const list = { message, at: [...base, 'result'], view, client: to.client, room, edits };
+    await editToolList(list, { ...deps, remoteMethods });
   }
-  return edits;
 }
 
-async function noteTasks({ message, answers, deps, to: { principal } }: Work): Promise<Edit[]> {
+async function noteTasks({ message, answers, deps, to: { principal } }: Work): Promise<void> {
   for (const { base, request } of answers) {
     if (request) await deps.taskTools.note(message, base, request, { principal, server: deps.server }, deps.limits);
   }
-  return [];
 }
 
-async function linkFiles(work: Work): Promise<Edit[]> {
-  const { message, cuts, deps, to, answers, files } = work;
+async function linkFiles(work: Work): Promise<void> {
+  const { message, cuts, deps, to, answers, files, edits } = work;
   const { principal, inquire } = to;
   const mayName = namesFiles(message, deps, to);
-  if (message.malformed || (cuts.cuts.length === 0 && !mayName)) return [];
+  if (message.malformed || (cuts.cuts.length === 0 && !mayName)) return;
   for (const { request } of answers)
     if (request) await deps.taskTools.find(request, { principal, server: deps.server });
   const named = mayName ? await naming(work) : [];
   const fetched = await fetchRemoteFiles(named, { deps, principal, inquire, signal: to.signal });
   const links = await announceLinks(named, principal, deps);
   await keepShownResources(named, cuts, to, deps);
-  if (cuts.cuts.length === 0 && fetched.length === 0 && links.length === 0) return [];
+  if (cuts.cuts.length === 0 && fetched.length === 0 && links.length === 0) return;
   const requestAt = (path: readonly (string | number)[]) =>
     (answerAt(answers, path) as Work['answers'][number] | undefined)?.request;
   const view = viewOf(to.client.protocolVersion, principal);
@@ -283,8 +275,8 @@ async function linkFiles(work: Work): Promise<Edit[]> {
   const { server, dialects, limits } = deps;
   const { client, signal } = to;
   const { library } = deps.files;
-  const context = { server, client, dialects, limits, library, files, signal, structured, room: work.room };
-  const edits = await translate(message, cuts, files, {
+  const context = { server, client, dialects, limits, library, files, signal, structured, room: work.room, edits };
+  await translate(message, cuts, files, {
     client,
     dialects,
     limits,
@@ -298,14 +290,17 @@ async function linkFiles(work: Work): Promise<Edit[]> {
     sampleLinks: () => library.sampleLinks(),
     settings: (path) => own(deps.settings, toolOf(requestAt(path)) ?? ''),
     links,
+    edits,
     remote: fetched.length > 0 ? await remoteEdits(message, fetched, context) : undefined,
   });
   const content = contentOf(work, fetched);
   if (content) to.facts.content = content;
-  return edits;
 }
 
-/** What the first content of a resource has become: told in code, for a message is its server's word. */
+/**
+ * What the first content of a resource has become. Determined from the edits, because the message itself is under the
+ * server's control.
+ */
 function contentOf({ answers, cuts, files }: Work, fetched: readonly FetchedFile[]): FileRecord | undefined {
   const answer = answers.find(({ request }) => request?.method === 'resources/read');
   const place = answer && pointer([...answer.base, 'result', 'contents', 0]);
@@ -315,18 +310,18 @@ function contentOf({ answers, cuts, files }: Work, fetched: readonly FetchedFile
   return own?.cut.stored && files.recordOf(own.cut.stored.digest);
 }
 
-/** What a model that this client shows its tools can do with a handle. */
+/** What a model can do with a handle, given the tools that this client shows it. */
 function handleUses({ takers, tools, catalog }: ResultDeps, { client, principal }: Addressee): HandleUses | undefined {
   const linkTool = tools.linkName(catalog.beside(viewOf(client.protocolVersion, principal)));
   return takers.any || linkTool !== undefined ? { isTaken: takers.any, ...(linkTool && { linkTool }) } : undefined;
 }
 
-/** What nameless files in an answer are called after. */
+/** The base of the names of nameless files in an answer. */
 function nameOf(request: PendingRequest | undefined): string | undefined {
   return request && (request.tool ?? request.subject ?? request.method);
 }
 
-/** The results in a message in which files may be named that the server keeps. */
+/** The results in a message that may name files which the server keeps. */
 function naming({ message, answers, deps }: Work): Promise<ResultPlace[]> {
   const asked = answers.flatMap(({ base, request }) =>
     request && FILE_METHODS.has(request.method) ? [{ base, subject: nameOf(request) ?? request.method }] : [],
@@ -334,13 +329,13 @@ function naming({ message, answers, deps }: Work): Promise<ResultPlace[]> {
   return resultsIn(message, asked, deps.limits);
 }
 
-/** A cheap look. */
+/** A cheap test for such names. */
 function namesFiles(message: HeldMessage, deps: ResultDeps, to: Addressee): boolean {
   const methods = answersIn(message).flatMap(({ id }) => to.answered(id)?.method ?? []);
   return mayAnswerWithFiles(methods, (start, end) => message.slice(start, end), message.size, deps);
 }
 
-/** Whether bytes that answer these methods may name files that the server keeps. */
+/** True when answers to these methods may name files that the server keeps. */
 export function mayAnswerWithFiles(
   methods: readonly string[],
   read: (start: number, end: number) => Buffer,
@@ -351,7 +346,7 @@ export function mayAnswerWithFiles(
   return own.length > 0 && mayNameFiles(read, size, own, dialects);
 }
 
-/** An error that takes another form for this client takes it as a whole. */
+/** Replaces the whole message when its error takes another form for this client. */
 function retell({ message, answers, deps, to }: Work): Outgoing | undefined {
   const [answer] = answers;
   if (message.slots.length > 0 || to.isFailure || answer?.base.length !== 0) return undefined;
@@ -359,18 +354,21 @@ function retell({ message, answers, deps, to }: Work): Outgoing | undefined {
   return bytes && { pieces: [bytes], answered: [answer.id], sent: async () => {} };
 }
 
-function liftRefusals({ message, answers, deps, to }: Work): Edit[] {
-  if (message.slots.length > 0) return [];
-  return answers.flatMap((answer) => liftedFacts(message, answer, answer.request, refusalContext(answer, deps, to)));
+function liftRefusals({ message, answers, deps, to, edits }: Work): void {
+  if (message.slots.length > 0) return;
+  for (const answer of answers) {
+    const lifted = liftedFacts(message, answer, answer.request, refusalContext(answer, deps, to));
+    if (lifted) edits.replace(lifted.range, lifted.text);
+  }
 }
 
 function refusalContext({ request }: Work['answers'][number], deps: ResultDeps, { client, principal }: Addressee) {
   const tool = deps.catalog.known(viewOf(client.protocolVersion, principal), request?.subject ?? '');
-  // of one that is too large to be kept nothing is known to be foreseen
+  // a schema too large to be kept is unknown, so it allows nothing
   const outputSchema = () => (tool?.hasUnkeptSchema ? {} : tool?.outputSchema);
   return { client, dialects: deps.dialects, outputSchema };
 }
 
-function remapIds({ message, to }: Work): Edit[] {
-  return to.remap?.(message) ?? [];
+function remapIds({ message, to, edits }: Work): void {
+  to.remap?.(message, edits);
 }

@@ -7,8 +7,8 @@ import { pointer } from '../cut/message-cuts.js';
 import type { PendingRequest } from '../pending-request.js';
 
 /**
- * Arguments that say what a call's file is called, the surest first: what is to be made, then what is read. Spelled
- * without case, dots, dashes and underscores.
+ * Arguments that may name a call's file, most certain first: outputs, then inputs. Compared without case, dots, dashes
+ * and underscores.
  */
 const KEYS: readonly string[] = [
   ...['outputfilename', 'outputfile', 'outputpath', 'output', 'saveas', 'savepath', 'destination', 'dest', 'target'],
@@ -17,27 +17,29 @@ const KEYS: readonly string[] = [
 ];
 const RANK = new Map(KEYS.map((key, index) => [key, index]));
 
-/** Arguments whose texts are names, also without an ending. Any other is one only where it ends as a file's name does. */
+/**
+ * Arguments whose texts are names even without an extension. Any other text is a name only if it ends like a file name.
+ */
 const NAMES: ReadonlySet<string> = new Set(['filename', 'outputfilename', 'saveas', 'name']);
 
-/** A name and no sentence. */
+/** A name, not a sentence. */
 const PLAIN_NAME = /^[\p{L}\p{N}][\p{L}\p{N} _.,()+-]{0,79}$/u;
 
-/** Bytes, handles and links of Wharf's are no names. */
+/** Bytes, handles and Wharf's links are not names. */
 const NO_NAME = /^(?:data|mcp-file|blob|javascript):/i;
 
-/** What is looked at of a call. */
+/** How much of a call is read. */
 const MAX_ARGUMENTS = 100;
 const MAX_DEPTH = 3;
 const MAX_TEXT = 2048;
 
-/** What is looked at of the text before a file, from its end. */
+/** How much of the text before a file is read, from its end. */
 const MAX_LABEL = 500;
 
-/** A message in which labels are looked for; a larger one is not read for them. */
+/** Labels are searched only in messages up to this size. */
 const MAX_MESSAGE = 1024 * 1024;
 
-/** A name in a text: in quotes, where it may have blanks, or one word. Slashes end a name. */
+/** A name in a text: quoted, possibly with blanks, or one word. Slashes end a name. */
 const IN_TEXT =
   /["'`“]([^"'`“”\n/\\]{1,120}\.[A-Za-z0-9]{1,8})["'`”]|([^\s"'`“”<>|*?:\\/()[\]]{1,120}\.[A-Za-z0-9]{1,8})(?![\w-])/g;
 
@@ -46,20 +48,20 @@ interface Told {
   rank: number;
 }
 
-/** What a call and the texts of its result say that files without names of their own are called. */
+/** The names that a call and the texts of its result give to files without names of their own. */
 export class ToldNames {
   readonly #message: HeldMessage;
-  /** Whether its texts are looked at. */
+  /** True when the message's texts are searched. */
   readonly #isRead: boolean;
   readonly #requestAt: (path: JsonPath) => PendingRequest | undefined;
   #body: JsonValue | undefined;
   readonly #ofCalls = new Map<PendingRequest, string[] | string | undefined>();
-  /** How often a name has been given. */
+  /** How often each name has been used. */
   readonly #given = new Map<string, number>();
-  /** Results of which a file has been named. */
+  /** Results with a file that has been named. */
   readonly #begun = new Set<string>();
 
-  /** @param requestAt what is answered by something at this path */
+  /** @param requestAt the request answered by the part of the message at this path */
   constructor(
     message: HeldMessage,
     requestAt: (path: JsonPath) => PendingRequest | undefined,
@@ -71,8 +73,8 @@ export class ToldNames {
   }
 
   /**
-   * The name of the file at a place in the message; undefined where none is told.
-   * @param path of the block that it stands in
+   * The name for the file at a place in the message; undefined without one.
+   * @param path of the block that contains it
    */
   nameAt(path: JsonPath, type: NamedType): string | undefined {
     const request = this.#requestAt(path);
@@ -82,7 +84,7 @@ export class ToldNames {
     this.#begun.add(list);
     const listed = Array.isArray(ofCall) ? takeFirst(ofCall, (name) => endsAs(name, type)) : undefined;
     const single = typeof ofCall === 'string' ? nameAs(ofCall, type) : '';
-    // a call that names one file is about the first; what the others are, the texts before them say
+    // a call that names one file means the first; the texts before the other files name those
     const told = listed ?? (isFirst && single !== '' ? single : undefined) ?? this.#labelOf(path, type) ?? single;
     const name = nameAs(told, type);
     if (name === '') return undefined;
@@ -99,7 +101,7 @@ export class ToldNames {
     return this.#ofCalls.get(request);
   }
 
-  /** The only name in the text block before, of a file of this type. */
+  /** The only file name of this type in the text block before the file. */
   #labelOf(path: JsonPath, type: NamedType): string | undefined {
     const index = path.at(-1);
     if (typeof index !== 'number' || index === 0 || !this.#isRead) return undefined;
@@ -113,13 +115,13 @@ export class ToldNames {
   }
 }
 
-/** Takes the first that fits out of a list. */
+/** Removes and returns the first item of a list that fits. */
 function takeFirst(list: string[], fits: (one: string) => boolean): string | undefined {
   const index = list.findIndex(fits);
   return index < 0 ? undefined : list.splice(index, 1)[0];
 }
 
-/** What the arguments of a call say: one name, or a list of them where it is about several files. */
+/** The name in the arguments of a call, or a list of names if it concerns several files. */
 export function toldBy(args: JsonObject): string[] | string | undefined {
   let best: Told | undefined;
   let list: string[] | undefined;
@@ -146,7 +148,7 @@ export function toldBy(args: JsonObject): string[] | string | undefined {
   return best?.name ?? list;
 }
 
-/** The name in a path, an address or a plain text. @param isName also where it has no ending */
+/** The name in a path, an address or a plain text. @param isName it counts even without an extension */
 function nameIn(text: string, isName: boolean): string | undefined {
   if (text.length > MAX_TEXT || NO_NAME.test(text)) return undefined;
   const path = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? pathOf(text) : text;
@@ -156,7 +158,7 @@ function nameIn(text: string, isName: boolean): string | undefined {
   return isName && segment === path && PLAIN_NAME.test(segment) ? segment : undefined;
 }
 
-/** Without query and fragment, and without the host. */
+/** Without query, fragment and host. */
 function pathOf(address: string): string {
   const path = address.replace(/[?#].*$/s, '').replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '');
   try {

@@ -10,35 +10,35 @@ import type { StateStore } from '../../ports/state-store.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { PendingRequest } from '../pending-request.js';
 
-/** Methods that bring what a task has led to. */
+/** Methods that return a task's result. */
 const RESULT_METHODS = new Set(['tasks/result', 'tasks/get']);
 
-/** Name of the extension by which clients of 2026-07-28 say that a call may become a task. */
+/** Name of the extension by which clients of 2026-07-28 declare that a call may become a task. */
 const EXTENSION = 'io.modelcontextprotocol/tasks';
 
-/** No tool has a longer name, and it is kept for as long as the task may be asked for. */
+/** Longer names are not stored: tools have none, and a name is kept as long as the task. */
 const MAX_SUBJECT = 1024;
 
-/** What an answer has that tells of a task. */
+/** Text in every answer that creates a task. */
 const MARK = '"taskId"';
 
 export interface TaskToolsDeps {
   state: StateStore;
   keys: StateKeys;
   log: Log;
-  /** How long it is known which tool a task runs, milliseconds. */
+  /** How long a task's tool is remembered, milliseconds. */
   keptMs: number;
 }
 
-/** Whose task it is. */
+/** The owner of a task. */
 export interface TaskOwner {
   principal: string;
   server: string;
 }
 
 /**
- * Which tool a task runs: what the operator and the tool itself say of its results holds for the task's as well, and
- * who fetches them names only the task.
+ * Remembers which tool a task runs: the operator's and the tool's own declarations about results apply to the task's
+ * too, and a request for its result names only the task.
  */
 export class TaskTools {
   readonly #deps: TaskToolsDeps;
@@ -47,7 +47,7 @@ export class TaskTools {
     this.#deps = deps;
   }
 
-  /** Takes note of a task that a call has become. Never fails its answer. */
+  /** Records the task that a call has become. Never fails the call's answer. */
   async note(
     message: HeldMessage,
     base: readonly (string | number)[],
@@ -59,7 +59,7 @@ export class TaskTools {
     if (request.subject.length > MAX_SUBJECT) return;
     const range = rangeAt(message, RANGE.result, [...base, 'result']);
     if (!range || !message.slice(range.start, range.end).includes(MARK)) return;
-    // what tells of a task has little else
+    // an answer that creates a task is small
     const taskId = taskIn(lightValue(message, range, limits));
     if (taskId === undefined) return;
     const { state, keys, keptMs, log } = this.#deps;
@@ -70,7 +70,7 @@ export class TaskTools {
     }
   }
 
-  /** Finds out which tool's results a request is about, where only its task is named. @throws GatewayError `state_unavailable` */
+  /** Finds the tool of a request that names only its task. @throws GatewayError `state_unavailable` */
   async find(request: PendingRequest, owner: TaskOwner): Promise<void> {
     if (!RESULT_METHODS.has(request.method) || request.subject === undefined || request.tool !== undefined) return;
     for (const key of this.#deps.keys.all('task', named(request.subject, owner))) {
@@ -79,12 +79,12 @@ export class TaskTools {
   }
 }
 
-/** A task's id alone may be another server's, or another client's, as well. */
+/** A task's id alone may also exist at another server, or for another client. */
 function named(taskId: string, { principal, server }: TaskOwner): string {
   return JSON.stringify([server, principal, taskId]);
 }
 
-/** Whether the client has said that this call may be answered with a task. */
+/** True when the client has declared that this call may be answered with a task. */
 export function mayBecomeTask({ method, params }: PendingRequest): boolean {
   if (method !== 'tools/call') return false;
   if (isObject(params.task)) return true;
@@ -92,7 +92,9 @@ export function mayBecomeTask({ method, params }: PendingRequest): boolean {
   return isObject(extensions) && extensions[EXTENSION] !== undefined;
 }
 
-/** The task that an answer tells of: 2025-11-25 has it in a member of its own, the extension has its fields flat. */
+/**
+ * The task in an answer: 2025-11-25 has it in a member of its own, the extension has its fields in the result itself.
+ */
 function taskIn(result: JsonValue | undefined): string | undefined {
   if (!isObject(result)) return undefined;
   const task = isObject(result.task) ? result.task : result.resultType === 'task' ? result : undefined;

@@ -1,15 +1,16 @@
 import { GatewayError } from '../../errors.js';
 import type { NamedType } from '../../files/names/told-name.js';
-import { type Edit, inOrder, insertMember, replaceRange } from '../../json/edits.js';
+import type { Edits } from '../../json/edit.js';
+import { eraOf } from '../../mcp/era.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect, JsonObject, OutgoingFile } from '../../ports/dialect.js';
 import type { FileRef } from '../../ports/file.js';
 import type { ToolSettings } from '../../ports/file-slot.js';
+import type { JsonPath } from '../../ports/json.js';
 import { EACH, segmentsOf } from '../../schema/argument-path.js';
 import { isDeclaredBase64 } from '../../schema/declared.js';
-import { addAll } from '../../wire/add-all.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { Cut } from '../cut/cut.js';
 import { type ClaimedCut, inlineLimitOf, isStructured, type MessageCuts, pointer } from '../cut/message-cuts.js';
@@ -22,55 +23,50 @@ import type { RemoteEdits, Replacement } from './remote-edits.js';
 import { type StructuredResults, structuredPath } from './structured-results.js';
 import type { ToldNames } from './told-names.js';
 
-/** Results are private to a principal and outlive no link; 2026-07-28 lets servers say otherwise. */
-const CACHE_FIELDS_SINCE = '2026-07-28';
-
-/** Before this version a result has no structuredContent. */
-const STRUCTURED_SINCE = '2025-06-18';
-
 export interface TranslateContext {
   client: ClientFacts;
-  /** In order of preference; the last one is spoken by every client. */
+  /** In order of preference; every client speaks the last one. */
   dialects: readonly Dialect[];
   limits: Limits;
-  /** Whether what stands at this path is part of a result that can hold files. */
+  /** True when the value at this path is part of a result that can contain files. */
   mayHoldFiles: (path: readonly (string | number)[]) => boolean;
-  /** What nameless files at this path are called after. */
+  /** The base of the names of nameless files at this path. */
   subject: (path: readonly (string | number)[]) => string;
-  /** What calls and texts say that files are called which have no names of their own. */
+  /** Names that calls and texts give to files without names of their own. */
   names: ToldNames;
-  /** What tools declare of their results, and what may be changed in those. */
+  /** What tools declare about their results, and which changes are allowed in those. */
   structured: StructuredResults;
-  /** The texts by which a file could be linked to, before there is one. */
+  /** Sample links, to test whether a link would fit before the file exists. */
   sampleLinks: () => Promise<readonly string[]>;
-  /** What the operator says of that tool. */
+  /** The operator's settings for that tool. */
   settings: (path: readonly (string | number)[]) => ToolSettings | undefined;
-  /** Resources that the server only named, and Wharf reads when they are used. */
+  /** Resources that the server only named; Wharf reads them on first use. */
   links: readonly AnnouncedLink[];
   /** Files that the server only named, and Wharf has fetched. */
   remote: RemoteEdits | undefined;
+  edits: Edits;
 }
 
 interface FileEntry {
   file: OutgoingFile;
-  /** Path of the result the file stands in. */
+  /** Path of the result that contains the file. */
   result: readonly (string | number)[];
   place: { contentIndex: number } | { pointer: string };
 }
 
 /**
- * Turns the cuts of a message into links: replaces the objects that held files, the copies of them in
- * structuredContent, and lists the files in `_meta` for programs. Cuts that nobody claims are left where they were.
- * @returns the edits, in order; every file they speak of is stored and has a record
- * @throws GatewayError when a file in it cannot be told (not base64, named twice)
+ * Turns the cuts of a message into links: replaces the objects that contained files and their copies in
+ * structuredContent, and lists the files in `_meta` for programs. Unclaimed cuts stay where they were.
+ * Every file that the edits mention is stored and has a record.
+ * @throws GatewayError when a file is ambiguous or invalid (not base64, named twice)
  */
 export async function translate(
   message: HeldMessage,
   cuts: MessageCuts,
   files: OutgoingFiles,
   context: TranslateContext,
-): Promise<Edit[]> {
-  const edits: Edit[] = [];
+): Promise<void> {
+  const { edits } = context;
   const entries: FileEntry[] = [];
   const mine = cuts.claimed.filter(
     (claimed) => claimed.reading.kind === 'mine' && context.mayHoldFiles(claimed.cut.value.path),
@@ -87,13 +83,12 @@ export async function translate(
     const contentIndex = Number(block.at(-1)) + movedBefore(block, replacements);
     entries.push({ file, result: resultOf(block), place: { contentIndex } });
   }
-  await replaceStructured(message, cuts, files, context, edits, entries);
-  addAll(edits, context.remote?.edits ?? []);
+  await replaceStructured(message, cuts, files, context, entries);
   for (const { file, result, path } of context.remote?.values ?? []) {
     entries.push({ file, result, place: { pointer: pointer(path) } });
   }
   const links = context.links
-    // a block that was replaced has an entry of its own
+    // a replaced block has an entry of its own
     .filter(
       ({ result, index }) => !replacements.some(({ range }) => samePath(range.path, [...result, 'content', index])),
     )
@@ -105,20 +100,21 @@ export async function translate(
   for (const result of resultsOf([...entries, ...links, ...failures])) {
     const here = links.filter((link) => samePath(link.result, result));
     const failure = failures.find((one) => samePath(one.result, result));
-    addAll(edits, tellPrograms(message, result, [...listed(result, entries), ...here.map(linkEntry)], failure?.facts));
+    const told = [...listed(result, entries), ...here.map(linkEntry)];
+    tellPrograms(message, result, { files: told, failure: failure?.facts }, edits);
   }
   for (const result of resultsOf(entries)) {
     const here = replacements.filter(({ range }) => pointer(resultOf(range.path)) === pointer(result));
-    if (here.some(({ kind }) => kind === 'content')) addAll(edits, await structure(message, result, entries, context));
+    if (here.some(({ kind }) => kind === 'content')) await structure(message, result, entries, context);
     const isResource = here.some(({ kind }) => kind === 'resource');
-    if (isResource && context.client.protocolVersion >= CACHE_FIELDS_SINCE) {
-      addAll(edits, keepPrivate(message, result, entries));
+    // the result belongs to one principal, and expires with its links
+    if (isResource && eraOf(context.client.protocolVersion).hasCacheFields) {
+      keepPrivate(message, result, entries, edits);
     }
   }
-  return inOrder(edits);
 }
 
-/** A string that must be a file and is none. Small ones pass: the client is the judge of what it can read. */
+/** Refuses a string that must be a file but is not. Small ones pass, for the client to judge. */
 function refuseWhatIsNoFile({ cut, place, reading }: ClaimedCut, limits: Limits): void {
   if (cut.stored || !cut.fault || place.encoding === 'dataUri' || reading.kind !== 'mine') return;
   const length = cut.inline?.reduce((sum, piece) => sum + piece.length, 0);
@@ -128,13 +124,13 @@ function refuseWhatIsNoFile({ cut, place, reading }: ClaimedCut, limits: Limits)
   throw new GatewayError('file_not_base64', { path: cut.path, reason: cut.fault.message });
 }
 
-/** JSON parsers differ on which of two equal keys counts, so a file named twice could be another one to the client. */
+/** JSON parsers differ on which of two equal keys counts, so the client could read another file. */
 function refuseDuplicates(message: HeldMessage): void {
   const [duplicate] = message.duplicates;
   if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
 }
 
-/** A string that would have to be put back and cannot: said before any file of the message has a record. */
+/** Refuses a message with a string that has to be put back but cannot, before any of its files has a record. */
 async function refuseLost(
   cuts: MessageCuts,
   files: readonly ClaimedCut[],
@@ -176,7 +172,7 @@ async function replacementsOf(
   return replacements;
 }
 
-/** How far blocks that became several have moved the one at this path. */
+/** How far the block at this path has moved because blocks before it became several. */
 function movedBefore(path: readonly (string | number)[], replacements: readonly Replacement[]): number {
   const at = path.findLastIndex((key) => typeof key === 'number');
   const list = pointer(path.slice(0, at));
@@ -185,18 +181,18 @@ function movedBefore(path: readonly (string | number)[], replacements: readonly 
     .reduce((sum, { blocks }) => sum + blocks.length - 1, 0);
 }
 
-/** An object that holds a file and names another is what it holds. */
+/** An object that contains one file and names another counts as the one it contains. */
 function besides(remote: readonly Replacement[], own: readonly Replacement[]): Replacement[] {
   return remote.filter(
     ({ range }) => !own.some((other) => other.range.start < range.end && range.start < other.range.end),
   );
 }
 
-function replaceHolders(replacements: Replacement[], edits: Edit[], entries: FileEntry[]): void {
-  // one block can become several: what follows it moves
+function replaceHolders(replacements: Replacement[], edits: Edits, entries: FileEntry[]): void {
+  // one block can become several, which moves those after it
   const shift = new Map<string, number>();
   for (const { range, kind, blocks, file } of replacements.sort((a, b) => a.range.start - b.range.start)) {
-    edits.push(replaceRange(range, blocks.map((block) => JSON.stringify(block)).join(',')));
+    edits.replace(range, blocks.map((block) => JSON.stringify(block)).join(','));
     const list = range.path.findLastIndex((key) => typeof key === 'number');
     const index = range.path[list] as number;
     const listKey = pointer(range.path.slice(0, list));
@@ -206,33 +202,34 @@ function replaceHolders(replacements: Replacement[], edits: Edit[], entries: Fil
   }
 }
 
-/** The result that the item of a list at this path, or what is in it, stands in. */
+/** The result that contains the list item at this path, or a value inside the item. */
 function resultOf(path: readonly (string | number)[]): readonly (string | number)[] {
   return path.slice(0, path.findLastIndex((key) => typeof key === 'number') - 1);
 }
 
-/** A structuredContent of Wharf's own, for clients that look for files there, where the tool has none itself. */
+/** Adds a structuredContent of Wharf's own, for clients that look for files there, if the tool has none. */
 async function structure(
   message: HeldMessage,
   result: readonly (string | number)[],
   entries: readonly FileEntry[],
-  { dialects, client, structured }: TranslateContext,
-): Promise<Edit[]> {
-  if (rangeAt(message, RANGE.structuredContent, [...result, 'structuredContent'])) return [];
-  if (client.protocolVersion < STRUCTURED_SINCE) return [];
+  { dialects, client, structured, edits }: TranslateContext,
+): Promise<void> {
+  if (rangeAt(message, RANGE.structuredContent, [...result, 'structuredContent'])) return;
+  if (!eraOf(client.protocolVersion).hasStructuredContent) return;
   const files = [...new Set(entriesOf(result, entries).map(({ file }) => file))];
   const value = dialects.map((dialect) => dialect.structure?.(files, client)).find((made) => made !== undefined);
-  if (!value || (await structured.declared(result)) !== 'none') return [];
-  return [insertMember(message, resultRange(message, result), `"structuredContent":${JSON.stringify(value)}`)];
+  if (!value || (await structured.declared(result)) !== 'none') return;
+  edits.set([...result, 'structuredContent'], value);
 }
 
-/** A string of structuredContent is a file when it repeats one of the same result, or its schema says it is base64. */
+/**
+ * A string of structuredContent is a file if it repeats one of the same result, or its schema declares it as base64.
+ */
 async function replaceStructured(
   message: HeldMessage,
   cuts: MessageCuts,
   files: OutgoingFiles,
   context: TranslateContext,
-  edits: Edit[],
   entries: FileEntry[],
 ): Promise<void> {
   for (const cut of cuts.cuts.filter(isStructured)) {
@@ -242,10 +239,11 @@ async function replaceStructured(
     if (!file) continue;
     const { url, link: short } = file.ref;
     const link = await context.structured.fitting(cut, [url, short.url, '']);
-    // where its client would take neither, the string stays
+    // the client would accept neither, so the string stays
     if (link === undefined) continue;
-    // the quotes stand on either side of the cut
-    edits.push(replaceRange({ start: cut.value.offset - 1, end: cut.value.offset + 1 }, JSON.stringify(link)));
+    // the quotes are on either side of the cut
+    const quotes = { start: cut.value.offset - 1, end: cut.value.offset + 1 };
+    context.edits.replace(quotes, JSON.stringify(link));
     const result = cut.value.path.slice(0, -path.length - 1);
     await context.structured.change(result, [{ path, value: link }]);
     entries.push({ file, result, place: { pointer: pointer(path) } });
@@ -258,7 +256,7 @@ async function sameFile(cut: Cut, files: OutgoingFiles): Promise<OutgoingFile | 
   return digest === undefined ? undefined : files.get(digest);
 }
 
-/** Whether a file is due at this place: the operator or the tool's outputSchema says so. */
+/** True when a file is expected here: by the operator's settings or the tool's outputSchema. */
 async function isExpected(cut: Cut, { settings, structured }: TranslateContext): Promise<boolean> {
   const path = structuredPath(cut.value.path);
   const configured = settings(cut.value.path)?.results.files ?? [];
@@ -267,7 +265,10 @@ async function isExpected(cut: Cut, { settings, structured }: TranslateContext):
   return typeof declared !== 'string' && isDeclaredBase64(declared, path);
 }
 
-/** Whether the string's client would take a link in its place, or nothing. Told before there is a file to link to. */
+/**
+ * True when the client would accept a link, or nothing, in place of the string. Checked before there is a file to link
+ * to.
+ */
 async function mayBeLinked(cut: Cut, { structured, sampleLinks }: TranslateContext): Promise<boolean> {
   return (await structured.fitting(cut, [...(await sampleLinks()), ''])) !== undefined;
 }
@@ -310,7 +311,7 @@ function entriesOf(result: readonly (string | number)[], entries: readonly FileE
   return entries.filter((entry) => pointer(entry.result) === pointer(result));
 }
 
-/** A file as programs find it. */
+/** A file's entry for programs. */
 export function fileEntry({ uri, url, name, mimeType, size, digest, expiresAt }: FileRef): JsonObject {
   return { uri, url, name, mimeType, size, digest, expiresAt };
 }
@@ -323,49 +324,28 @@ function listed(result: readonly (string | number)[], entries: readonly FileEntr
   return entriesOf(result, entries).map(({ file: { ref }, place }) => ({ ...fileEntry(ref), ...place }));
 }
 
-/** `_meta` of a result: its files once more, for programs, and why one is missing. */
+/** Adds a result's files, or the reason for a missing one, to its `_meta`, for programs. */
 function tellPrograms(
   message: HeldMessage,
-  result: readonly (string | number)[],
-  files: readonly JsonObject[],
-  failure: JsonObject | undefined,
-): Edit[] {
-  // nothing of the kind is there: what servers say in Wharf's name has been taken out
-  const members = [
-    ...(files.length > 0 ? [`${JSON.stringify(FILES_META_KEY)}:${JSON.stringify(files)}`] : []),
-    ...(failure ? [`${JSON.stringify(FILE_ERROR_META_KEY)}:${JSON.stringify(failure)}`] : []),
-  ].join(',');
-  if (members === '') return [];
+  result: JsonPath,
+  { files, failure }: { files: JsonObject[]; failure: JsonObject | undefined },
+  edits: Edits,
+): void {
   const meta = rangeAt(message, RANGE.meta, [...result, '_meta']);
-  if (!meta) return [insertMember(message, resultRange(message, result), `"_meta":{${members}}`)];
-  const isObject = message.slice(meta.start, meta.start + 1).toString('latin1') === '{';
-  return [isObject ? insertMember(message, meta, members) : replaceRange(meta, `{${members}}`)];
+  const isObject = !meta || message.slice(meta.start, meta.start + 1).toString('latin1') === '{';
+  const isTold = files.length > 0 || failure !== undefined;
+  if (isTold && !isObject) edits.set([...result, '_meta'], {});
+  // a server's own members of these names have been removed, so there are none
+  if (files.length > 0) edits.set([...result, '_meta', FILES_META_KEY], files);
+  if (failure) edits.set([...result, '_meta', FILE_ERROR_META_KEY], failure);
 }
 
-/** A link is one principal's and dies: a cache must neither share the result nor keep it longer than that. */
-function keepPrivate(
-  message: HeldMessage,
-  result: readonly (string | number)[],
-  entries: readonly FileEntry[],
-): Edit[] {
+/** A link is a credential of one principal and expires: caches must neither share the result nor keep it longer. */
+function keepPrivate(message: HeldMessage, result: JsonPath, entries: readonly FileEntry[], edits: Edits): void {
   const seconds = entriesOf(result, entries).map(({ file }) => file.ref.ttlSeconds);
   const ttlMs = seconds.reduce((least, one) => Math.min(least, one)) * 1000;
-  const edits: Edit[] = [];
-  const scope = rangeAt(message, RANGE.cacheScope, [...result, 'cacheScope']);
+  edits.set([...result, 'cacheScope'], 'private');
   const ttl = rangeAt(message, RANGE.ttlMs, [...result, 'ttlMs']);
-  const missing: string[] = [];
-  if (scope) edits.push(replaceRange(scope, '"private"'));
-  else missing.push('"cacheScope":"private"');
-  if (!ttl) missing.push(`"ttlMs":${ttlMs}`);
-  else if (!(Number(message.slice(ttl.start, ttl.end).toString('latin1')) <= ttlMs)) {
-    edits.push(replaceRange(ttl, String(ttlMs)));
-  }
-  if (missing.length > 0) edits.push(insertMember(message, resultRange(message, result), missing.join(',')));
-  return edits;
-}
-
-function resultRange(message: HeldMessage, result: readonly (string | number)[]): { start: number; end: number } {
-  const range = rangeAt(message, RANGE.result, result);
-  if (!range) throw new Error(`no result at ${pointer(result)}`);
-  return range;
+  const isShorter = ttl && Number(message.slice(ttl.start, ttl.end).toString('latin1')) <= ttlMs;
+  if (!isShorter) edits.set([...result, 'ttlMs'], ttlMs);
 }

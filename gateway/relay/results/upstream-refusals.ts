@@ -1,42 +1,41 @@
-import type { Edit } from '../../json/edits.js';
 import { patchText } from '../../json/patch.js';
 import { isObject } from '../../json/value.js';
+import { eraOf } from '../../mcp/era.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
-import { STATELESS_SINCE } from '../../mcp/request.js';
 import type { Answer } from '../../mcp/responses.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect, FileRefusal } from '../../ports/dialect.js';
 import type { JsonObject, JsonPatch, JsonValue } from '../../ports/json.js';
-import type { HeldMessage } from '../../wire/json/reader.js';
-import { factsOf, type LocalAnswer, refusedAnswer } from '../client/local-answer.js';
+import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
+import { answerText, factsOf, refusedAnswer } from '../client/local-answer.js';
 import { FILE_ERROR_META_KEY } from '../cut/places.js';
 import type { PendingRequest } from '../pending-request.js';
 
-/** A refusal is a sentence and a few numbers; a larger answer is not read for one. */
+/** A refusal is a sentence and a few numbers; a larger answer is not searched for one. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
-/** Every wording of a refusal names its reason under this key. */
+/** Every form of a refusal has its reason under this key. */
 const MARK = '"reason"';
 
 export interface RefusalContext {
   client: ClientFacts;
   dialects: readonly Dialect[];
-  /** What the tool declares of its results. */
+  /** What the tool declares about its results. */
   outputSchema: () => JsonObject | undefined;
 }
 
-/** What a server answered a call with files. */
+/** A server's refusal of a call with files. */
 interface Refused {
   answer: { error: JsonObject } | { result: JsonObject };
   refusal: FileRefusal;
-  /** Whose words it used. */
+  /** The dialect of the refusal. */
   dialect: Dialect;
 }
 
 /**
- * A JSON-RPC error in which a server refused a file, as the client is told of one: a tool error that the model sees,
- * unless the client speaks the server's dialect, or has an error of its own for it.
- * @returns the whole message; undefined when it is to go as it came
+ * Rewrites a JSON-RPC error by which a server refused a file: as a tool error that the model sees, unless the client
+ * speaks the server's dialect or has its own form of error.
+ * @returns the whole message; undefined when it passes unchanged
  */
 export function retoldError(
   message: HeldMessage,
@@ -48,31 +47,30 @@ export function retoldError(
     return undefined;
   }
   const answer = refusedAnswer(found.refusal, client, dialects);
-  const body = client.protocolVersion >= STATELESS_SINCE ? complete(answer) : answer;
-  return Buffer.from(`{"jsonrpc":"2.0","id":${request.id},${JSON.stringify(body).slice(1)}`);
+  return answerText(request.id, answer, eraOf(client.protocolVersion));
 }
 
 /**
- * A tool error in which a server says in structuredContent why it refused a file: the facts go where Wharf's own stand,
- * and out of structuredContent where the tool's outputSchema does not foresee them, for clients hold it against that.
+ * Moves the facts of a tool error that refuses a file from structuredContent to `_meta`, where Wharf's own are, if the
+ * tool's outputSchema does not allow them: clients validate against it.
  */
 export function liftedFacts(
   message: HeldMessage,
   { base }: Answer,
   request: PendingRequest | undefined,
   { dialects, outputSchema }: RefusalContext,
-): Edit[] {
+): { range: WatchRange; text: Buffer } | undefined {
   const range = rangeAt(message, RANGE.result, [...base, 'result']);
-  if (!range || message.captured(RANGE.subscriptionId) !== undefined) return [];
+  if (!range || message.captured(RANGE.subscriptionId) !== undefined) return undefined;
   const found = refusedIn(message, base, request, dialects);
-  if (!found || !('result' in found.answer)) return [];
+  if (!found || !('result' in found.answer)) return undefined;
   const { result } = found.answer;
   const meta = isObject(result._meta) ? ['_meta', FILE_ERROR_META_KEY] : ['_meta'];
   const facts = factsOf(found.refusal);
   const patches: JsonPatch[] = [{ path: meta, value: meta.length > 1 ? facts : { [FILE_ERROR_META_KEY]: facts } }];
   if (!foresees(outputSchema(), result.structuredContent))
     patches.push({ path: ['structuredContent'], value: undefined });
-  return [{ ...range, bytes: patchText(message.slice(range.start, range.end), patches) }];
+  return { range, text: patchText(message.slice(range.start, range.end), patches) };
 }
 
 function refusedIn(
@@ -110,8 +108,4 @@ function foresees(schema: JsonObject | undefined, content: JsonValue | undefined
     Object.keys(content).every((key) => Object.hasOwn(names, key)) &&
     due.every((key) => typeof key === 'string' && Object.hasOwn(content, key))
   );
-}
-
-function complete(answer: LocalAnswer): LocalAnswer {
-  return 'result' in answer ? { result: { resultType: 'complete', ...answer.result } } : answer;
 }

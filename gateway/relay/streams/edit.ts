@@ -2,11 +2,12 @@ import { GatewayError } from '../../errors.js';
 import { storeFile } from '../../files/store-file.js';
 import { lightValue } from '../../json/light-value.js';
 import { isObject } from '../../json/value.js';
+import { eraOf } from '../../mcp/era.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
-import { STATELESS_SINCE } from '../../mcp/request.js';
 import type { Limits } from '../../policy/limits.js';
 import type { OutgoingFile } from '../../ports/dialect.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
+import { completed } from '../client/local-answer.js';
 import { FILES_META_KEY } from '../cut/places.js';
 import type { Addressee, AnswerEdit, EditableAnswer } from '../pending-request.js';
 import { replaceOutcome } from '../results/answer-edit.js';
@@ -16,16 +17,19 @@ import { prefixOf } from '../upstream/paced.js';
 import { itemOf, type StreamItem } from './item.js';
 import { refusalOf, rpcErrorOf, ServerError } from './refusal.js';
 import { openRemote, type RemoteContext, twice } from './remote.js';
-import type { StreamSender } from './send.js';
+import type { StreamOrder, StreamSender } from './send.js';
 
 const INVALID_PARAMS = -32602;
 
-/** How a server's own stream is asked for while its answer to `resources/read` is at hand; undefined: it has none. */
+/**
+ * How to request the server's own stream while its answer to `resources/read` is being processed; undefined: it has
+ * none.
+ */
 export type Remote = (answer: { to: Pick<Addressee, 'inquire' | 'signal'> }) => Promise<RemoteContext | undefined>;
 
 /**
- * Makes the answer to a `resources/read` what a client gets that asked for a stream and cannot be given bytes: a link.
- * @param take is given the content instead, and what is left of the answer says nothing
+ * Turns the answer to a `resources/read` into a link, for a client that requested a stream and cannot get bytes.
+ * @param take gets the content instead; the rest of the answer is then empty
  */
 export function linkInstead(
   sender: StreamSender,
@@ -33,42 +37,39 @@ export function linkInstead(
   deps: ResultDeps,
   take?: (item: StreamItem) => void,
 ): AnswerEdit {
-  const { uri, streaming, client } = sender.order;
+  const { streaming, client } = sender.order;
   return async (answer) => {
     const { message, cuts, base } = answer;
     try {
-      const item = await contentOf(answer, uri, remote, deps, streaming);
+      const item = await contentOf(answer, sender.order, remote, deps);
       const { stored } = item;
       const kept = () => stored && cuts.settled(stored);
       if (take) {
         take(item);
-        // whoever took it removes it
+        // the taker removes it
         kept();
         return replaceOutcome(answer, 'result', '{}');
       }
       const link = await sender.linkTo(item, kept);
-      const isStateless = client.protocolVersion >= STATELESS_SINCE;
-      return replaceOutcome(answer, 'result', JSON.stringify(isStateless ? { resultType: 'complete', ...link } : link));
+      replaceOutcome(answer, 'result', JSON.stringify(completed(link, eraOf(client.protocolVersion))));
     } catch (thrown) {
       if (!(thrown instanceof ServerError) && !(thrown instanceof GatewayError && thrown.code === 'stream_refused')) {
         throw thrown;
       }
-      if (rangeAt(message, RANGE.error, [...base, 'error']) && thrown instanceof ServerError) return [];
-      return replaceOutcome(answer, 'error', JSON.stringify(rpcErrorOf(thrown, streaming, client)));
+      if (rangeAt(message, RANGE.error, [...base, 'error']) && thrown instanceof ServerError) return;
+      replaceOutcome(answer, 'error', JSON.stringify(rpcErrorOf(thrown, streaming, client)));
     }
   };
 }
 
 async function contentOf(
   answer: EditableAnswer,
-  uri: string,
+  { uri, streaming }: StreamOrder,
   remote: Remote,
   deps: ResultDeps,
-  streaming: StreamSender['order']['streaming'],
 ): Promise<StreamItem> {
-  const { message, cuts, base } = answer;
   const error = errorIn(answer, deps.limits);
-  if (error === undefined) return itemOf(message, cuts, base, uri, { library: deps.cut.library, limits: deps.limits });
+  if (error === undefined) return itemOf(answer, uri, { library: deps.cut.library, limits: deps.limits });
   const refusal = refusalOf(error, uri, streaming);
   const context = isMissing(refusal) ? undefined : await remote(answer);
   if (!context) throw refusal;
@@ -76,21 +77,21 @@ async function contentOf(
 }
 
 /**
- * Gives a client that only reads what the server only streams: as a blob, or where that would be too long as the link
- * that every such resource becomes. Any other answer is left as it is.
+ * Gives a client that only reads what the server only streams: as a blob or, if that is too long, as the link that
+ * replaces every such resource. Any other answer stays unchanged.
  */
 export function readByStream(uri: string, remote: Remote, deps: ResultDeps): AnswerEdit {
   return async (answer) => {
     const error = errorIn(answer, deps.limits);
-    if (error === undefined) return [];
+    if (error === undefined) return;
     const context = await remote(answer);
-    if (!context || saysMissing(error, uri, context)) return [];
+    if (!context || saysMissing(error, uri, context)) return;
     const result = await twice(() => readRemote(uri, context, answer, deps)).catch((thrown: unknown) => {
       // its own refusal to read says more than its refusal to stream
       if (thrown instanceof ServerError || (thrown as GatewayError).code === 'stream_refused') return undefined;
       throw thrown;
     });
-    return result ? replaceOutcome(answer, 'result', JSON.stringify(result)) : [];
+    if (result) replaceOutcome(answer, 'result', JSON.stringify(result));
   };
 }
 
@@ -118,17 +119,16 @@ async function readAll(
   const { limits, server, cut } = deps;
   const { client, principal, signal, facts } = to;
   const about = { uri, ...(item.mimeType !== undefined && { mimeType: item.mimeType }) };
-  const isStateless = client.protocolVersion >= STATELESS_SINCE;
-  const complete = isStateless ? { resultType: 'complete' } : {};
+  const era = eraOf(client.protocolVersion);
   if (item.size !== undefined && item.size > limits.file) throw tooLarge(uri, limits.file, item.size);
   const prefix = await prefixOf(toGenerator(item.read(signal)), limits.inlineResource);
   if (prefix.complete && prefix.bytes.length <= limits.inlineResource) {
     if (item.size !== undefined && item.size !== prefix.bytes.length) throw broken(server);
     const blob = prefix.bytes.toString('base64');
-    // it stands in the message from now on
+    // it is part of the message from now on
     cuts.account(blob.length);
     if (cuts.failure) throw cuts.failure;
-    return { ...complete, contents: [{ ...about, blob }] };
+    return completed({ contents: [{ ...about, blob }] }, era);
   }
   const record = await storeFile(
     {
@@ -150,28 +150,30 @@ async function readAll(
   const writer = deps.dialects.find((dialect) => dialect.spokenBy(client));
   if (!place || !writer) throw new Error('no dialect writes resources');
   const file: OutgoingFile = { ref };
-  return {
-    ...complete,
+  const result = {
     contents: writer.write(place, file, about, client),
-    ...(isStateless && { cacheScope: 'private', ttlMs: ref.ttlSeconds * 1000 }),
+    ...(era.hasCacheFields && { cacheScope: 'private', ttlMs: ref.ttlSeconds * 1000 }),
     _meta: { [FILES_META_KEY]: [{ ...fileEntry(ref), contentIndex: 0 }] },
   };
+  return completed(result, era);
 }
 
-/** What came in the place of a result. */
+/** The error in place of a result. */
 function errorIn({ message, base }: EditableAnswer, limits: Limits): JsonValue | undefined {
   const range = rangeAt(message, RANGE.error, [...base, 'error']);
-  // an error without words is one all the same
+  // an empty error is still an error
   return range && (lightValue(message, range, limits) ?? null);
 }
 
-/** Of what a server on 2026-07-28 does not know it says the same as of whatever else it refuses. */
+/**
+ * In some revisions "not found" has the code of every other invalid parameter, and so does not show that it is missing.
+ */
 function saysMissing(error: JsonValue, uri: string, { streaming }: RemoteContext): boolean {
   const isAnything = isObject(error) && error.code === INVALID_PARAMS;
   return !isAnything && isMissing(refusalOf(error, uri, streaming));
 }
 
-/** What the server does not know, it does not stream either. */
+/** A server does not stream what it does not know. */
 function isMissing(refusal: GatewayError | ServerError): boolean {
   return refusal instanceof GatewayError && refusal.facts.reason === 'resourceNotFound';
 }
@@ -180,7 +182,7 @@ async function* toGenerator(source: AsyncIterable<Buffer>): AsyncGenerator<Buffe
   yield* source;
 }
 
-/** Nothing is published of a body that is shorter or longer than it said. */
+/** Fails when the body is shorter or longer than announced, so that it is not published. */
 async function* whole(source: AsyncIterable<Buffer>, size: number | undefined, server: string): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of source) {

@@ -19,15 +19,15 @@ const PIECE = 48 * 1024;
 
 /** The content of one resource, wherever its bytes are. */
 export interface StreamItem {
-  /** As the server said it. */
+  /** As the server declared it. */
   mimeType?: string;
   name?: string;
-  /** Bytes, unless they are still on their way. */
+  /** Bytes, unless they are still arriving. */
   size?: number;
   /** SHA-256, base64url without padding. */
   digest?: string;
   read(signal: AbortSignal): AsyncIterable<Buffer>;
-  /** Lets go of a source that is not read to its end. */
+  /** Releases a source that is not read to its end. */
   discard?: () => void;
   /** Bytes of it in memory. */
   held?: number;
@@ -37,14 +37,20 @@ export interface StreamItem {
   record?: FileRecord;
 }
 
+/** The answer to a `resources/read`, complete. */
+export interface AnsweredRead {
+  message: HeldMessage;
+  cuts: MessageCuts;
+  /** Its path: empty, or its index in a batch. */
+  base: JsonPath;
+}
+
 /**
- * The content that a `resources/read` was made for: of several the first whose URI is that one.
- * @throws GatewayError `stream_refused`, `file_not_base64`, `file_key_duplicate`, and what storing it failed with
+ * The content that a `resources/read` requested: of several, the first with that URI.
+ * @throws GatewayError `stream_refused`, `file_not_base64`, `file_key_duplicate`, and the error of storing it
  */
 export async function itemOf(
-  message: HeldMessage,
-  cuts: MessageCuts,
-  base: JsonPath,
+  { message, cuts, base }: AnsweredRead,
   uri: string,
   { library, limits }: { library: Library; limits: Pick<Limits, 'values'> },
 ): Promise<StreamItem> {
@@ -110,17 +116,16 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 async function* decoded(pieces: readonly Buffer[], path: string): AsyncGenerator<Buffer> {
   const decoder = new Base64Decoder({ trackCanonical: false });
   for (const piece of pieces) {
-    for (let at = 0; at < piece.length; at += PIECE)
-      yield decode(decoder, piece, at, Math.min(at + PIECE, piece.length), path);
+    for (let at = 0; at < piece.length; at += PIECE) yield decode(decoder, piece.subarray(at, at + PIECE), path);
   }
   yield finish(decoder, path);
 }
 
 /** @throws GatewayError `file_not_base64` */
-export function decode(decoder: Base64Decoder, raw: Buffer, start: number, end: number, path: string): Buffer {
-  const out = Buffer.allocUnsafe((((end - start) * 3) >> 2) + 3);
+export function decode(decoder: Base64Decoder, raw: Buffer, path: string): Buffer {
+  const out = Buffer.allocUnsafe(((raw.length * 3) >> 2) + 3);
   try {
-    return out.subarray(0, decoder.push(raw, start, end, out, 0));
+    return out.subarray(0, decoder.push(raw, 0, raw.length, out, 0));
   } catch (error) {
     throw new GatewayError('file_not_base64', { path, reason: (error as Error).message }, error);
   }

@@ -21,10 +21,18 @@ import type { StreamSender } from './send.js';
 /** Raw base64 decoded in one step. */
 const PIECE = 64 * 1024;
 
+/** What a server answers a `resources/read` with. */
+export interface ReadAnswer {
+  answer: UpstreamAnswer;
+  kind: 'json' | 'sse' | 'lines';
+  /** Of the request, as JSON text. */
+  id: string;
+}
+
 /**
- * Reads the answer to a `resources/read` on a channel of its own and gives its content to the client as bytes. Where
- * address and type come before a long content, its bytes are passed on while they arrive; otherwise they wait in the
- * object store until the message is complete.
+ * Reads the answer to a `resources/read` on its own channel and gives its content to the client as bytes. If address
+ * and type come before a long content, its bytes are passed on as they arrive; otherwise they wait in the object store
+ * until the message is complete.
  */
 export class LiveResource {
   readonly #answer: UpstreamAnswer;
@@ -37,15 +45,7 @@ export class LiveResource {
   #work: Promise<void> | undefined;
   #isOver = false;
 
-  /** @param id of the request, as JSON text */
-  constructor(
-    answer: UpstreamAnswer,
-    kind: 'json' | 'sse' | 'lines',
-    id: string,
-    sender: StreamSender,
-    exchange: Exchange,
-    deps: ResultDeps,
-  ) {
+  constructor({ answer, kind, id }: ReadAnswer, sender: StreamSender, exchange: Exchange, deps: ResultDeps) {
     this.#answer = answer;
     this.#id = id;
     this.#sender = sender;
@@ -64,7 +64,7 @@ export class LiveResource {
     );
   }
 
-  /** @throws GatewayError as long as nothing has been sent */
+  /** @throws GatewayError while nothing has been sent */
   async run(): Promise<void> {
     const { deps, exchange } = { deps: this.#deps, exchange: this.#exchange };
     try {
@@ -94,7 +94,9 @@ export class LiveResource {
     return waits.length === 0 ? undefined : Promise.all(waits);
   }
 
-  /** The content whose bytes can go out at once: it is the right one, its type is known, and the client takes it so. */
+  /**
+   * A content whose bytes can be sent at once: it is the requested one, its type is known, and the client accepts it.
+   */
   #tap(value: SlotValue, message: HeldMessage): SlotSink | undefined {
     const [outcome, , index] = value.path;
     const id = message.captured(RANGE.id);
@@ -110,7 +112,10 @@ export class LiveResource {
     return this.#live;
   }
 
-  /** What may be refused whole is not begun; base64 is three quarters of the body at most. */
+  /**
+   * True when the whole may have to be refused, so that nothing is sent early; base64 is at most three quarters of the
+   * body.
+   */
   #mayBeTooLong(): boolean {
     const { contentLength } = this.#answer;
     return contentLength !== undefined && Math.floor(contentLength / 4) * 3 > this.#sender.most;
@@ -119,13 +124,13 @@ export class LiveResource {
   #onMessage(message: HeldMessage, cuts: MessageCuts): void {
     const answer = answersIn(message).find(({ id }) => id === this.#id);
     if (!answer && !this.#live) {
-      // bytes leave no room for the server's other messages
+      // a body of bytes has no place for the server's other messages
       if (!message.empty) this.#deps.metrics.count('wharf_dropped_messages_total', { reason: 'stream' });
       this.#work = dismiss(cuts);
       return;
     }
     this.#work = this.#finish(message, cuts, answer?.base);
-    // it is waited for with the next chunk, or at the end
+    // it is awaited with the next chunk, or at the end
     this.#work.catch(() => {});
   }
 
@@ -159,7 +164,10 @@ export class LiveResource {
     const { uri, streaming } = this.#sender.order;
     const error = rangeAt(message, RANGE.error, [...base, 'error']);
     if (error) throw refusalOf(lightValue(message, error, this.#deps.limits) ?? null, uri, streaming);
-    const item = await itemOf(message, cuts, base, uri, { library: this.#deps.cut.library, limits: this.#deps.limits });
+    const item = await itemOf({ message, cuts, base }, uri, {
+      library: this.#deps.cut.library,
+      limits: this.#deps.limits,
+    });
     const { stored } = item;
     // what has become a file is no longer the message's to remove
     await this.#sender.send(item, () => stored && cuts.settled(stored));
@@ -169,10 +177,10 @@ export class LiveResource {
 /** A string of base64 on its way to the client. */
 class LiveContent implements SlotSink {
   readonly answer: ByteAnswer;
-  /** Set while the client takes no more. */
+  /** Set while the client does not read. */
   pressure: Promise<void> | undefined;
   complete = false;
-  /** The beginning, until it is known whether it is the head of a `data:` URI: some servers write one here. */
+  /** The beginning, until it is known whether it is the head of a `data:` URI, which some servers write here. */
   #head: Buffer | undefined = Buffer.alloc(0);
   readonly #decoder = new Base64Decoder({ trackCanonical: false });
   readonly #path: string;
@@ -201,7 +209,7 @@ class LiveContent implements SlotSink {
 
   #decode(raw: Buffer, start: number, end: number): void {
     for (let at = start; at < end; at += PIECE) {
-      this.#send(decode(this.#decoder, raw, at, Math.min(at + PIECE, end), this.#path));
+      this.#send(decode(this.#decoder, raw.subarray(at, Math.min(at + PIECE, end)), this.#path));
     }
   }
 

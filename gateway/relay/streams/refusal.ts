@@ -5,7 +5,7 @@ import type { JsonValue } from '../../ports/json.js';
 import type { ResourceStreaming, StreamRefusal } from '../../ports/resource-streaming.js';
 import { silenced } from '../upstream/own-words.js';
 
-/** A server's own error, as far as it says nothing of the resource that a dialect would say in its own way. */
+/** A server's own error, unless it concerns the resource and a dialect has its own form for it. */
 export class ServerError extends Error {
   readonly error: RpcError;
   constructor(error: RpcError) {
@@ -21,7 +21,7 @@ const TEXTS = {
   maxStreamSizeExceeded: 'The resource is larger than the client takes.',
 } as const;
 
-/** What to throw for the error of a server's answer. */
+/** The error to throw for a server's error answer. */
 export function refusalOf(error: JsonValue, uri: string, streaming: ResourceStreaming): GatewayError | ServerError {
   if (!isObject(error) || typeof error.code !== 'number' || typeof error.message !== 'string') {
     return new GatewayError('upstream_invalid', { reason: 'its error is not one of JSON-RPC' });
@@ -33,7 +33,7 @@ export function refusalOf(error: JsonValue, uri: string, streaming: ResourceStre
   return new ServerError({ code, message, ...(data !== undefined && { data }) });
 }
 
-/** The error that a client is told. */
+/** The error that the client gets. */
 export function rpcErrorOf(thrown: unknown, streaming: ResourceStreaming, client: ClientFacts): RpcError {
   if (thrown instanceof ServerError) return thrown.error;
   const error = asGatewayError(thrown);

@@ -10,25 +10,25 @@ import type { UpstreamAnswer } from '../../ports/upstream.js';
 import type { ResultDeps } from '../results/deps.js';
 import { deadline } from '../upstream/deadline.js';
 import { OwnAnswerReader } from '../upstream/own-answer-reader.js';
-import type { OwnHttpRequest } from '../upstream/own-request.js';
+import type { OpenedAnswer, OwnHttpRequest } from '../upstream/own-request.js';
 import { paced, prefixOf } from '../upstream/paced.js';
-import { rulesFor } from '../upstream/transfer-rules.js';
+import { ownCredentials, rulesFor } from '../upstream/transfer-rules.js';
 import type { StreamItem } from './item.js';
 import { refusalOf } from './refusal.js';
 
-/** What a streaming server is asked with: it chooses the form of its answer. */
+/** The Accept header for a streaming server, which chooses the form of its answer. */
 const ACCEPT = 'application/json, text/event-stream, */*';
-/** Hops on the server's own origin; an address elsewhere may redirect as `rulesFor` lets it. */
+/** Most redirects on the server's own origin; a foreign address may redirect as `rulesFor` allows. */
 const MAX_HOPS = 5;
-/** A JSON body is read this far to tell an envelope from a resource that is JSON itself. */
+/** How far a JSON body is read to distinguish an envelope from a resource that is JSON itself. */
 const MAX_ENVELOPE = 1024 * 1024;
-/** A second try is worth it after these. */
+/** Errors after which a retry may help. */
 const RETRIABLE = new Set(['upstream_closed', 'fetch_failed', 'idle_timeout', 'fetch_timeout', 'upstream_refused']);
 
-/** A server that streams, on the session of the exchange under way. */
+/** A server that streams, in the session of the current exchange. */
 export interface StreamingServer {
-  /** Absent on a channel that carries JSON only. */
-  open: ((request: OwnHttpRequest) => Promise<{ id: string; answer: UpstreamAnswer }>) | undefined;
+  /** Absent on a channel that carries only JSON. */
+  open: ((request: OwnHttpRequest) => Promise<OpenedAnswer>) | undefined;
   inquire: Inquire;
 }
 
@@ -36,15 +36,15 @@ export interface RemoteContext {
   streaming: ResourceStreaming;
   server: StreamingServer;
   deps: ResultDeps;
-  /** Who asks. */
+  /** The caller. */
   principal: string;
   signal: AbortSignal;
-  /** What the request says of itself, for a server without sessions. */
+  /** The request's own declarations, for a server without sessions. */
   meta: { _meta: JsonObject } | undefined;
 }
 
 /**
- * Asks the server itself for a resource's bytes, in whichever way it gives them.
+ * Requests a resource's bytes from the server, in any form that it offers.
  * @returns an item that can be read once
  * @throws GatewayError `stream_refused` and the errors of both kinds of transfer; ServerError
  */
@@ -69,7 +69,7 @@ export async function openRemote(uri: string, context: RemoteContext): Promise<S
   }
 }
 
-/** Runs something once more when what failed may not fail again. Nothing of the first try may be left. */
+/** Retries once when the failure may not recur. The first attempt must leave nothing behind. */
 export async function twice<Value>(run: () => Promise<Value>): Promise<Value> {
   try {
     return await run();
@@ -99,7 +99,7 @@ async function readAnswer(
   const type = single(headers['content-type']);
   const isJson = kind === 'json' && /^application\/json\s*(?:;|$)/i.test(type ?? '');
   if (kind === 'sse' || isJson) {
-    // a resource may be JSON itself, and then its address stands in the head
+    // a resource may be JSON itself; its address is then in the head
     const mayBeContent = isJson && status === 200 && headers['mcp-resource-uri'] !== undefined;
     const read = isJson
       ? await envelopeIn(paced(body, { server: deps.server, pace: deps.pace, signal }), id, mayBeContent)
@@ -128,7 +128,7 @@ function refused(deps: ResultDeps, status: number): GatewayError {
   return new GatewayError('upstream_refused', { server: deps.server, status });
 }
 
-/** The answer in an event stream, which may talk for ever without one. */
+/** The answer in an event stream, which may go on for ever without one. */
 async function messageIn(body: Readable, id: string, { deps, principal, signal }: RemoteContext): Promise<Envelope> {
   const { server, limits, timeouts, cut } = deps;
   const facts = { server, limit: 'timeouts.upstream', allowed: timeouts.upstream };
@@ -155,11 +155,11 @@ async function messageIn(body: Readable, id: string, { deps, principal, signal }
 
 interface Envelope {
   message: JsonObject | undefined;
-  /** All of the body, where it is none. */
+  /** The whole body, if it is not an envelope. */
   bytes: AsyncIterable<Buffer>;
 }
 
-/** A JSON-RPC answer to this request, or else a resource that happens to be JSON, where that may be. */
+/** A JSON-RPC answer to this request or, if that is possible, a resource that is JSON itself. */
 async function envelopeIn(bytes: AsyncGenerator<Buffer>, id: string, mayBeContent: boolean): Promise<Envelope> {
   const prefix = await prefixOf(bytes, MAX_ENVELOPE);
   const value = prefix.complete ? parsed(prefix.bytes) : undefined;
@@ -187,7 +187,7 @@ async function fetchLinked(result: JsonObject, context: RemoteContext): Promise<
   return download(link.url, context, link);
 }
 
-/** Bytes at an address that the server named. Its operator's credentials go to its own origin only. */
+/** Downloads bytes from an address that the server named. The operator's credentials go only to its own origin. */
 async function download(
   url: string,
   { deps, signal }: RemoteContext,
@@ -211,12 +211,11 @@ async function download(
   };
 }
 
-/** An address that carries a right of its own needs no other, and one elsewhere must not learn it. */
-function credentialsFor(url: string, { upstreamOrigin, upstreamHeaders }: ResultDeps): Record<string, string> {
+/** An address with its own credential needs no other, and a foreign one must not see it. */
+function credentialsFor(url: string, deps: ResultDeps): Record<string, string> {
   if (!URL.canParse(url)) return {};
-  const { origin, searchParams } = new URL(url);
-  if (origin !== upstreamOrigin || [...searchParams.keys()].some((key) => /sig(?:nature)?$/i.test(key))) return {};
-  return Object.fromEntries(Object.entries(upstreamHeaders).filter(([name]) => /auth|key|token/i.test(name)));
+  const isSigned = [...new URL(url).searchParams.keys()].some((key) => /sig(?:nature)?$/i.test(key));
+  return isSigned ? {} : ownCredentials(url, deps);
 }
 
 function about(type: string | undefined, headers: UpstreamAnswer['headers']): Pick<StreamItem, 'mimeType' | 'name'> {

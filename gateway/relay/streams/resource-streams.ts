@@ -1,65 +1,48 @@
 import { asGatewayError, GatewayError } from '../../errors.js';
-import { inOrder, replaceRange } from '../../json/edits.js';
-import { locate } from '../../json/locate.js';
+import { JsonDocument } from '../../json/document.js';
+import { Edits } from '../../json/edit.js';
 import { isObject } from '../../json/value.js';
-import { asking, type Inquire } from '../../mcp/inquire.js';
-import { type ClientMessages, META_CAPABILITIES } from '../../mcp/request.js';
-import type { ClientFacts } from '../../ports/client.js';
+import { asking } from '../../mcp/inquire.js';
+import { META_CAPABILITIES } from '../../mcp/request.js';
 import type { ResourceStreaming } from '../../ports/resource-streaming.js';
 import type { UpstreamAnswer } from '../../ports/upstream.js';
-import { CapturedResponse } from '../client/captured-response.js';
+import { type Asked, withEdits } from '../caller.js';
+import { CollectedReply } from '../client/collected-reply.js';
 import { answerLocally, onlyRequest } from '../client/local-answer.js';
 import { type Exchange, noteError } from '../exchange.js';
-import type { PendingRequest } from '../pending-request.js';
+import { reportError } from '../exchange-log.js';
+import type { AnswerEdit, PendingRequest } from '../pending-request.js';
+import type { Reply } from '../reply.js';
 import type { ResultDeps } from '../results/deps.js';
-import type { Session } from '../session.js';
 import { declaredBy } from '../upstream/declared.js';
-import type { OwnHttpRequest } from '../upstream/own-request.js';
 import { ServerDialects } from '../upstream/server-dialects.js';
 import { viewOf } from '../upstream/view.js';
 import { linkInstead, type Remote, readByStream } from './edit.js';
 import { inStore, type StreamItem } from './item.js';
 import { LiveResource } from './live.js';
-import { rpcErrorOf } from './refusal.js';
-import { openRemote, twice } from './remote.js';
+import { rpcErrorOf, ServerError } from './refusal.js';
+import { openRemote, type StreamingServer, twice } from './remote.js';
 import { RESOURCE_LISTS, showResources } from './resource-list.js';
 import { StreamSender } from './send.js';
 
-/** What every server has; the method of a dialect is asked of it as this one. */
+/** The method that every server has: a dialect's method is sent to it as this one. */
 const READ = 'resources/read';
 
-/** These are about the request or its session, and clients tell them by their HTTP status. */
+/** Errors about the request or its session, which clients recognise by their HTTP status. */
 const OF_THE_EXCHANGE = new Set(['session_required', 'session_unknown', 'version_unsupported', 'meta_missing']);
 
-/** What clients of a server are told by these statuses is for them: to authorize themselves, to initialize again. */
+/** Statuses that clients must see: to authorize themselves, or to initialize again. */
 const OF_HTTP = new Set([401, 403, 404]);
 
-/** The way to one server, whatever its transport. */
+/** The connection to one server, over any transport. */
 export interface StreamHost {
-  forward(
-    exchange: Exchange,
-    messages: ClientMessages,
-    session: Session | undefined,
-    probe?: (answer: UpstreamAnswer) => Promise<boolean>,
-  ): Promise<void>;
-  /** Requests of Wharf's own over HTTP; undefined where all messages share a channel. */
-  own(
-    exchange: Exchange,
-    messages: ClientMessages,
-    session: Session | undefined,
-  ):
-    | { open: (request: OwnHttpRequest) => Promise<{ id: string; answer: UpstreamAnswer }>; inquire: Inquire }
-    | undefined;
+  /** @param probe sees an answer on its own channel first; returns true when it has taken over the exchange */
+  forward(asked: Asked, probe?: (answer: UpstreamAnswer) => Promise<boolean>): Promise<void>;
+  /** Sends requests of Wharf's own over HTTP; undefined when all messages share a channel. */
+  opener(asked: Asked): StreamingServer['open'];
 }
 
-interface Asked {
-  exchange: Exchange;
-  messages: ClientMessages;
-  session: Session | undefined;
-  client: ClientFacts;
-}
-
-/** Resources as streams of bytes: for clients of servers that only have `resources/read`, and the reverse. */
+/** Resources as streams of bytes: for clients of servers with only `resources/read`, and the reverse. */
 export class ResourceStreams {
   readonly #deps: ResultDeps;
   readonly #host: StreamHost;
@@ -71,37 +54,38 @@ export class ResourceStreams {
     this.#servers = new ServerDialects(deps.dialects);
   }
 
-  /** Answers what asks for a stream. @returns false when nothing does: the messages go on, marked with what their answers need */
-  async answer(asked: Asked): Promise<boolean> {
+  /**
+   * Answers requests for streams.
+   * @returns undefined when it has answered; otherwise the POST to forward, with the edits of its answers
+   */
+  async answer(asked: Asked): Promise<Asked | undefined> {
     const { messages } = asked;
     const streaming = this.#deps.dialects.find(
       ({ streaming: own }) => own && messages.requests.some(({ method }) => method === own.method),
     )?.streaming;
-    if (!streaming) {
-      this.#mark(asked);
-      return false;
-    }
+    if (!streaming) return withEdits(asked, this.#editsOf(asked));
     const request = onlyRequest(messages);
     if (!request) await this.#answerBatch(streaming, asked);
     else await this.#answerOne(request, streaming, asked);
-    return true;
+    return undefined;
   }
 
-  #mark(asked: Asked): void {
+  #editsOf(asked: Asked): Map<PendingRequest, AnswerEdit> {
     const { client, messages, session } = asked;
-    const pending: readonly PendingRequest[] = messages.requests;
-    for (const request of pending) {
+    const edits = new Map<PendingRequest, AnswerEdit>();
+    for (const request of messages.requests) {
       const key = RESOURCE_LISTS[request.method];
       if (key !== undefined) {
         const shows = this.#deps.dialects.flatMap((dialect) => dialect.showResources?.(client) ?? []);
-        if (shows.length > 0) request.edit = showResources(key, shows, client, this.#deps.limits);
+        if (shows.length > 0) edits.set(request, showResources(key, shows, client, this.#deps.limits));
       } else if (request.method === READ && request.subject !== undefined) {
-        const maySpeak = session ? session.speaks !== undefined : messages.statelessVersion !== undefined;
+        const maySpeak = session ? session.speaks !== undefined : !messages.era.hasSessions;
         const streaming = this.#deps.dialects.find((dialect) => dialect.streaming)?.streaming;
         if (maySpeak && streaming)
-          request.edit = readByStream(request.subject, this.#remote(asked, streaming), this.#deps);
+          edits.set(request, readByStream(request.subject, this.#remote(asked, streaming), this.#deps));
       }
     }
+    return edits;
   }
 
   async #answerOne(request: PendingRequest, streaming: ResourceStreaming, asked: Asked): Promise<void> {
@@ -111,29 +95,25 @@ export class ResourceStreams {
       await this.#serve(request, sender, asked);
     } catch (thrown) {
       const error = asGatewayError(thrown);
-      const { code, cause, facts } = error;
-      if (OF_THE_EXCHANGE.has(code)) throw thrown;
+      if (OF_THE_EXCHANGE.has(error.code)) throw thrown;
       noteError(exchange.facts, error);
-      if (!exchange.signal.aborted) {
-        this.#deps.log.warn({ code, facts, err: cause ?? thrown }, 'a resource could not be streamed');
-        this.#deps.metrics.count('wharf_errors_total', { code });
-      }
-      if (exchange.response.headersSent) exchange.response.destroy();
+      const level = thrown instanceof ServerError ? 'warn' : undefined;
+      if (!exchange.signal.aborted) reportError(this.#deps, error, 'a resource could not be streamed', level);
+      if (exchange.reply.begun) exchange.reply.abort();
       else if (!exchange.signal.aborted)
         answerLocally(exchange, messages, { error: rpcErrorOf(thrown, streaming, client) });
     }
   }
 
-  /** A batch has one body for all its answers, so its streams are links. */
+  /** A batch has one body for all its answers, so its streams become links. */
   async #answerBatch(streaming: ResourceStreaming, asked: Asked): Promise<void> {
-    const { exchange, messages, session } = asked;
-    const pending: readonly PendingRequest[] = messages.requests;
-    const streams = pending.filter(({ method }) => method === streaming.method);
-    for (const request of streams) {
-      const sender = this.#sender(request, streaming, asked);
-      request.edit = linkInstead(sender, this.#remote(asked, streaming), this.#deps);
+    const remote = this.#remote(asked, streaming);
+    const edits = new Map<PendingRequest, AnswerEdit>();
+    for (const request of asked.messages.requests) {
+      if (request.method !== streaming.method) continue;
+      edits.set(request, linkInstead(this.#sender(request, streaming, asked), remote, this.#deps));
     }
-    await this.#host.forward(reading(exchange), asRead(messages, streams, streaming), session);
+    await this.#host.forward(asRead(asked, edits, streaming));
   }
 
   /** @throws GatewayError `stream_refused` for a client that does not take streams, `params_invalid` */
@@ -150,67 +130,63 @@ export class ResourceStreams {
   }
 
   async #serve(request: PendingRequest, sender: StreamSender, asked: Asked): Promise<void> {
-    const { exchange, messages, session } = asked;
+    const { exchange, inquire } = asked;
     const { streaming, uri } = sender.order;
     const { library } = this.#deps.cut;
     if (library.names(uri)) return sender.send(await this.#ownFile(uri, exchange));
     const remote = this.#remote(asked, streaming);
-    const own = this.#host.own(exchange, messages, session);
-    const read = asRead(messages, [request], streaming);
-    if (!own) return this.#serveShared(request, read, sender, remote, asked);
-    const context = await remote({ to: { inquire: own.inquire, signal: exchange.signal } });
-    if (context) return sender.send(await twice(() => openRemote(uri, context)));
+    if (!this.#host.opener(asked)) return this.#serveShared(request, sender, asked);
     // for an answer that is refused by its HTTP status
-    request.edit = linkInstead(sender, remote, this.#deps);
-    await this.#host.forward(reading(exchange), read, session, async (answer) => {
+    const read = asRead(asked, new Map([[request, linkInstead(sender, remote, this.#deps)]]), streaming);
+    const context = await remote({ to: { inquire, signal: exchange.signal } });
+    if (context) return sender.send(await twice(() => openRemote(uri, context)));
+    await this.#host.forward(read, async (answer) => {
       const { kind, status } = answer;
       if (kind === 'bytes' || kind === 'none') {
         if (OF_HTTP.has(status)) return false;
         answer.body.destroy();
-        // passed on it would look like the resource itself
+        // passed on, it would look like the resource itself
         throw new GatewayError('upstream_refused', { server: this.#deps.server, status });
       }
       if (status !== 200) return false;
-      await new LiveResource(answer, kind, request.id, sender, exchange, this.#deps).run();
+      await new LiveResource({ answer, kind, id: request.id }, sender, exchange, this.#deps).run();
       return true;
     });
   }
 
-  /** On a channel for all messages nothing can be held up for one client: its bytes go by the store. */
-  async #serveShared(
-    request: PendingRequest,
-    read: ClientMessages,
-    sender: StreamSender,
-    remote: Remote,
-    { exchange, session }: Asked,
-  ): Promise<void> {
-    const { library } = this.#deps.cut;
+  /** On a channel for all messages one client must not hold up the others: its bytes go through the store. */
+  async #serveShared(request: PendingRequest, sender: StreamSender, asked: Asked): Promise<void> {
+    const { exchange } = asked;
+    const { streaming } = sender.order;
+    const { library, held } = this.#deps.cut;
     const owner = { principal: exchange.principal, server: this.#deps.server };
-    const captured = new CapturedResponse(exchange.response, this.#deps.cut.held, owner);
+    const { reply } = exchange;
+    const collected = new CollectedReply({ id: request.id, held, owner, instead: reply });
     let item: StreamItem | undefined;
     let isKept = false;
-    request.edit = linkInstead(sender, remote, this.#deps, (taken) => {
+    const edit = linkInstead(sender, this.#remote(asked, streaming), this.#deps, (taken) => {
       item = taken;
     });
+    const read = asRead(asked, new Map([[request, edit]]), streaming);
     const headers = { ...exchange.headers, accept: 'application/json' };
     try {
-      await this.#host.forward({ ...exchange, response: captured, headers }, read, session);
-      if (captured.failure) throw captured.failure;
+      await this.#host.forward({ ...read, exchange: { ...exchange, reply: collected, headers } });
+      if (collected.failure) throw collected.failure;
       const content = item as StreamItem | undefined;
-      if (!content) return captured.replay();
+      if (!content) return passOn(collected, request.id, reply);
       await this.#held(content, exchange, () =>
         sender.send(content, () => {
           isKept = true;
         }),
       );
     } finally {
-      captured.release();
+      collected.release();
       const stored = (item as StreamItem | undefined)?.stored;
       if (stored && !isKept) library.discard(stored.key);
     }
   }
 
-  /** Bytes that no message holds any more are still in memory. */
+  /** Bytes that no message holds any more are still in memory, and counted here. */
   async #held({ held = 0 }: StreamItem, { principal }: Exchange, run: () => Promise<void>): Promise<void> {
     const budget = this.#deps.cut.held;
     const owner = { principal, server: this.#deps.server };
@@ -232,59 +208,63 @@ export class ResourceStreams {
     return { ...inStore(record, library), name: record.name, mimeType: record.mimeType, record };
   }
 
-  /** How the server itself is asked for streams, if it has declared them. */
-  #remote({ exchange, messages, session, client }: Asked, streaming: ResourceStreaming): Remote {
+  /** How to request streams from the server itself, if it has declared them. */
+  #remote(asked: Asked, streaming: ResourceStreaming): Remote {
+    const { exchange, messages, session, client } = asked;
     const name = this.#deps.dialects.find((dialect) => dialect.streaming === streaming)?.name ?? '';
-    const own = this.#host.own(exchange, messages, session);
+    const open = this.#host.opener(asked);
     return async ({ to }) => {
-      const inquire = own?.inquire ?? to.inquire;
+      const inquire = open ? asked.inquire : to.inquire;
       const view = viewOf(client.protocolVersion, exchange.principal);
       const speaks = session
         ? (session.speaks ?? [])
-        : messages.statelessVersion
-          ? await this.#servers.of(view, asking(inquire))
-          : [];
+        : messages.era.hasSessions
+          ? []
+          : await this.#servers.of(view, asking(inquire));
       if (!speaks.includes(name)) return undefined;
-      // what a stateless client cannot do itself, Wharf can
-      const declared = messages.statelessVersion === undefined ? undefined : declaredBy(this.#deps);
+      // Wharf declares what a stateless client cannot do itself
+      const declared = messages.era.describesClient ? declaredBy(this.#deps) : undefined;
       const meta = declared && { _meta: { [META_CAPABILITIES]: declared } };
       const { principal } = exchange;
-      return { streaming, server: { open: own?.open, inquire }, deps: this.#deps, principal, signal: to.signal, meta };
+      return { streaming, server: { open, inquire }, deps: this.#deps, principal, signal: to.signal, meta };
     };
   }
 }
 
-/** What MCP asks of a client that reads: the request for a stream has an Accept of its own, which servers refuse. */
+/** The Accept that MCP requires for reading: the request for a stream has its own, which servers refuse. */
 const READS_BOTH = 'application/json, text/event-stream';
 
-/** The exchange as one of a client that reads messages; what its own Accept allows is for the answer to it. */
-function reading(exchange: Exchange): Exchange {
-  return { ...exchange, headers: { ...exchange.headers, accept: READS_BOTH } };
-}
-
-/** The messages with every stream asked for as `resources/read`: only what that method defines, the rest as it came. */
-function asRead(
-  messages: ClientMessages,
-  streams: readonly PendingRequest[],
-  streaming: ResourceStreaming,
-): ClientMessages {
-  const paths = streams.flatMap(({ base }) => [
-    [...base, 'method'],
-    [...base, 'params'],
-  ]);
-  const { text, at, duplicate } = locate(messages.bytes, paths, messages.isBatch);
-  if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
-  const edits = streams.flatMap(({ base, params }) => {
-    const method = at([...base, 'method']);
-    const range = at([...base, 'params']);
-    if (!method || !range) return [];
+/**
+ * Rewrites every request for a stream as `resources/read`, with only that method's parameters; the rest stays
+ * unchanged. The client's own Accept applies to its answer.
+ * @param answers the edits of the streams' answers
+ */
+function asRead(asked: Asked, answers: ReadonlyMap<PendingRequest, AnswerEdit>, streaming: ResourceStreaming): Asked {
+  const edited = withEdits(asked, answers);
+  const { exchange, messages } = edited;
+  const document = JsonDocument.of(messages.bytes, messages.isBatch);
+  const edits = new Edits(document);
+  for (const { base, params } of answers.keys()) {
     const { uri, _meta } = params;
-    const known = { uri: uri ?? null, ...(isObject(_meta) && { _meta }) };
-    return [replaceRange(method, JSON.stringify(READ)), replaceRange(range, JSON.stringify(known))];
-  });
-  return {
+    edits.set([...base, 'method'], READ);
+    edits.set([...base, 'params'], { uri: uri ?? null, ...(isObject(_meta) && { _meta }) });
+  }
+  document.find(edits.paths());
+  const [duplicate] = document.duplicates;
+  if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
+  const read = {
     ...messages,
-    bytes: Buffer.concat(text.render(inOrder(edits))),
+    bytes: Buffer.concat(edits.applied().pieces as readonly Buffer[]),
     firstMethod: messages.firstMethod === streaming.method ? READ : messages.firstMethod,
   };
+  return {
+    ...edited,
+    exchange: { ...exchange, headers: { ...exchange.headers, accept: READS_BOTH } },
+    messages: read,
+  };
+}
+
+/** Gives a client the collected answer after all. */
+function passOn({ headGiven, answer }: CollectedReply, id: string, reply: Reply): void {
+  if (!reply.gone) reply.all(headGiven ?? { status: 200, body: 'values' }, answer ?? Buffer.alloc(0), [id]);
 }

@@ -22,7 +22,7 @@ const OCTET_STREAM = 'application/octet-stream';
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
 const SUBJECT = 'resource';
 
-/** What one client asked for, and what it takes. */
+/** One client's request for a stream, and its limits. */
 export interface StreamOrder {
   uri: string;
   streaming: ResourceStreaming;
@@ -31,10 +31,10 @@ export interface StreamOrder {
   maxBytes: number | undefined;
 }
 
-/** A record is kept for as long as its file, and a link's answer repeats the URI as a header. */
+/** A record is kept as long as its file, and a link's answer repeats the URI as a header. */
 const MAX_URI = 2048;
 
-/** Gives a client one resource: its bytes as the body of the answer, or where that cannot be a link to them. */
+/** Gives a client one resource: its bytes as the body of the answer, or otherwise a link to them. */
 export class StreamSender {
   readonly order: StreamOrder;
   readonly #exchange: Exchange;
@@ -48,13 +48,15 @@ export class StreamSender {
     this.#deps = deps;
   }
 
-  /** Whether bytes of this type can be the body: a JSON body is an error to clients, and some take no other. */
+  /**
+   * True when the body may have this type: clients read a JSON body as an error, and some accept only certain types.
+   */
   takes(mimeType: string | undefined): boolean {
     const type = typeOf(mimeType);
     return !isJsonOrEvents(type) && accepts(single(this.#exchange.headers.accept), type);
   }
 
-  /** Bytes above which nothing is sent. */
+  /** Most bytes that are sent. */
   get most(): number {
     return Math.min(this.#deps.limits.file, this.order.maxBytes ?? Number.POSITIVE_INFINITY);
   }
@@ -72,12 +74,12 @@ export class StreamSender {
       [RESOURCE_HEADER]: headerUri(uri),
     };
     const head = size === undefined ? { headers } : { headers, size };
-    return new ByteAnswer(this.#exchange, head, this.#deps.timeouts.idle, (bytes) => this.#check(bytes, undefined));
+    return new ByteAnswer(this.#exchange, head, (bytes) => this.#check(bytes, undefined));
   }
 
   /**
-   * @param kept told when stored bytes have become a file
-   * @throws GatewayError what failed; the connection is cut by then if a part of the bytes has been sent
+   * @param kept called when stored bytes have become a file
+   * @throws GatewayError the failure; if some bytes have been sent, the connection has been cut
    */
   async send(item: StreamItem, kept?: () => void): Promise<void> {
     try {
@@ -107,7 +109,7 @@ export class StreamSender {
 
   /**
    * The result with a link, once the bytes are a file.
-   * @param kept told when they are
+   * @param kept called when they are
    */
   async linkTo(item: StreamItem, kept?: () => void): Promise<JsonObject> {
     if (item.size !== undefined) this.#check(item.size, item.size);

@@ -4,22 +4,23 @@ import type { PendingRequest } from '../pending-request.js';
 import type { Catalog } from './catalog.js';
 
 /**
- * What a tool declares of its results. `none`: nothing; `unknown`: it cannot be found out now, though its client may
- * have been told once.
+ * What a tool declares about its results. `none`: nothing; `unknown`: it cannot be found out now, although the client
+ * may have seen it earlier.
  */
 export type DeclaredResult = JsonObject | 'none' | 'unknown';
 
 /** Methods whose results are a tool's. */
 const OF_TOOLS = new Set(['tools/call', 'tasks/result', 'tasks/get']);
 
-/** The tool whose result answers a request, as far as it is known. */
+/** The tool whose result answers a request, if known. */
 export function toolOf(request: PendingRequest | undefined): string | undefined {
   return request?.method === 'tools/call' ? request.subject : request?.tool;
 }
 
 /**
- * What the tools of one message's results declare of them. Each is asked for once, however many strings want to know.
- * @param requestAt what is answered by something at this path
+ * What the tools of one message's results declare about them. Each tool is looked up once, however many strings need
+ * it.
+ * @param requestAt the request answered by the part of the message at this path
  */
 export function declaredResults(
   catalog: Catalog,
@@ -37,7 +38,7 @@ export function declaredResults(
     const request = requestAt(path);
     const tool = toolOf(request);
     if (tool !== undefined) return once(`tool ${tool}`, () => ofTool(catalog, view, tool, inquire));
-    // a task that another client has begun, or an answer that is sent again on another stream: whichever tool's it is
+    // a task begun by another client, or an answer resent on another stream: its tool is unknown
     if (!request || OF_TOOLS.has(request.method)) return once('any', () => ofAny(catalog, view, inquire));
     return 'none';
   };
@@ -46,7 +47,7 @@ export function declaredResults(
 async function ofTool(catalog: Catalog, view: string, tool: string, inquire: Inquire): Promise<DeclaredResult> {
   const facts = await catalog.tool(view, tool, inquire);
   if (facts) return facts.outputSchema ?? (facts.hasUnkeptSchema ? 'unknown' : 'none');
-  // one that is not listed has been shown to no client
+  // an unlisted tool has not been shown to any client
   return catalog.isWhole(view) ? 'none' : 'unknown';
 }
 

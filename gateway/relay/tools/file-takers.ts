@@ -1,8 +1,8 @@
 import type { ToolSettings } from '../../ports/file-slot.js';
 
 /**
- * Whether any tool of any server takes files: only then is a handle of use to a client that knows no dialect, and only
- * then are results that hold none of Wharf's files told of one.
+ * Whether any tool of any server takes files. Only then is a handle useful to a client without a dialect, and only then
+ * do results without Wharf's files get handles.
  */
 export class FileTakers {
   #any: boolean;
@@ -16,7 +16,7 @@ export class FileTakers {
     return this.#any;
   }
 
-  /** A tool has been seen that does. */
+  /** Records that such a tool exists. */
   found(): void {
     this.#any = true;
   }

@@ -1,12 +1,12 @@
-/** What V8 takes for a value of parsed JSON, members and items included, however short it is. */
+/** V8's memory for a value of parsed JSON, including members and items, however short it is. */
 const VALUE = 50;
 
-/** A text that is no Latin-1 takes two bytes for each character. */
+/** A text outside Latin-1 takes two bytes per character. */
 const CHARACTER = 2;
 
 /**
- * About how much memory a value of parsed JSON takes.
- * @param most beyond it nothing more is looked at: then the answer is any number above it
+ * Estimates the memory of a value of parsed JSON.
+ * @param most stops beyond this: the result is then any larger number
  */
 export function heapOf(value: unknown, most = Number.POSITIVE_INFINITY): number {
   const waiting = [value];
@@ -19,7 +19,7 @@ export function heapOf(value: unknown, most = Number.POSITIVE_INFINITY): number 
     const inner: unknown[] = Array.isArray(next) ? next : Object.values(next);
     bytes += inner.length * VALUE;
     for (const key of keys) bytes += key.length * CHARACTER;
-    // what is past the most need not even wait
+    // past the limit nothing needs to wait
     if (bytes <= most) for (const one of inner) waiting.push(one);
   }
   return bytes;

@@ -1,27 +1,30 @@
 import type { Ledger } from '../../budget/ledger.js';
+import type { Stopwatch } from '../../ports/clock.js';
 import { heapOf } from './heap-size.js';
 
-/** Values of one view at most. */
+/** Most values of one view. */
 const MAX_VALUES = 2000;
 
-/** After that a view is asked for again. */
+/** After this time a view is requested again. */
 const VIEW_TTL_MS = 5 * 60 * 1000;
 
-/** A view in which nothing is kept. */
+/** Cost of an empty view. */
 const EMPTY_BYTES = 500;
 
-/** What is kept of one view of one server, by name. The longest unused value comes first. */
+/** What is kept of one view of one server, by name. The value unused longest comes first. */
 export class KeptView<Value> {
   readonly server: string;
-  readonly until = performance.now() + VIEW_TTL_MS;
+  /** When it must be requested again, on the stopwatch. */
+  readonly until: number;
   readonly values = new Map<string, { value: Value; bytes: number }>();
   bytes = 0;
-  /** Something had to go, or was never taken. */
+  /** True when a value was dropped or never taken. */
   hasLost = false;
   isGone = false;
 
-  constructor(server: string) {
+  constructor(server: string, until: number) {
     this.server = server;
+    this.until = until;
   }
 
   get(name: string): Value | undefined {
@@ -34,16 +37,18 @@ export class KeptView<Value> {
 }
 
 /**
- * What is kept of all servers' lists, in bytes: a total for the process, a share of it for each server, and a most for
- * one view. A list is asked for again when it is needed and gone, so the longest unused view makes room for another.
+ * What is kept of all servers' lists, in bytes: with a total for the process, a share for each server, and a limit per
+ * view. A dropped list can be requested again, so the view unused longest makes room for another.
  */
 export class KeptViews<Value> {
   readonly #ledger: Ledger;
-  /** The longest unused one comes first. */
+  readonly #clock: Stopwatch;
+  /** The view unused longest comes first. */
   readonly #views = new Map<string, KeptView<Value>>();
 
-  constructor(ledger: Ledger) {
+  constructor(ledger: Ledger, clock: Stopwatch) {
     this.#ledger = ledger;
+    this.#clock = clock;
   }
 
   find(server: string, name: string): KeptView<Value> | undefined {
@@ -51,7 +56,7 @@ export class KeptViews<Value> {
     const view = this.#views.get(key);
     if (!view) return undefined;
     this.#views.delete(key);
-    if (view.until <= performance.now()) {
+    if (view.until <= this.#clock.ticks()) {
       this.#end(view);
       return undefined;
     }
@@ -59,11 +64,11 @@ export class KeptViews<Value> {
     return view;
   }
 
-  /** The view, made if it is not there. */
+  /** The view, created if it is missing. */
   open(server: string, name: string): KeptView<Value> {
     const known = this.find(server, name);
     if (known) return known;
-    const view = new KeptView<Value>(server);
+    const view = new KeptView<Value>(server, this.#clock.ticks() + VIEW_TTL_MS);
     if (this.#makeRoom(view, EMPTY_BYTES)) {
       this.#count(view, EMPTY_BYTES);
       this.#views.set(keyOf(server, name), view);
@@ -79,7 +84,7 @@ export class KeptViews<Value> {
   }
 
   /**
-   * Keeps a value, if there is room for it in its view, and among all once the longest unused views have gone.
+   * Keeps a value if there is room in its view, and in total after dropping the views unused longest.
    * @param mostBytes of one view
    */
   keep(view: KeptView<Value>, name: string, value: Value, mostBytes: number): void {
@@ -104,7 +109,7 @@ export class KeptViews<Value> {
     this.#count(view, bytes);
   }
 
-  /** Ends views until so much more can be counted. The one that it is for stays. */
+  /** Drops views until that much more can be counted. The view that needs the room stays. */
   #makeRoom(view: KeptView<Value>, bytes: number): boolean {
     for (;;) {
       const refusal = this.#ledger.refusal(bytes, { server: view.server });
@@ -145,6 +150,6 @@ export class KeptViews<Value> {
 }
 
 function keyOf(server: string, view: string): string {
-  // no name of a server holds a line feed
+  // a server's name never contains a line feed
   return `${server}\n${view}`;
 }

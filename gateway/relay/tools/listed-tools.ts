@@ -1,5 +1,5 @@
 import { breathe } from '../../budget/turn.js';
-import { locateInSteps } from '../../json/locate.js';
+import { JsonDocument } from '../../json/document.js';
 import { isObject } from '../../json/value.js';
 import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
@@ -12,15 +12,14 @@ const QUOTE = 0x22;
 export interface ListedTool {
   range: WatchRange;
   text: Buffer;
-  /** Of one that is more than may be looked into, its name. */
+  /** For a tool that is too large to parse, only its name. */
   tool: JsonObject;
   isHeavy: boolean;
 }
 
 /**
- * The tools of a list, one after the other, and others are served between them: of none more is made than
- * `limits.values` allows.
- * @param at where the result stands in the message
+ * The tools of a list, one after the other; others are served between them. No tool is parsed beyond `limits.values`.
+ * @param at path of the result in the message
  */
 export async function* listedTools(
   message: HeldMessage,
@@ -38,7 +37,7 @@ export async function* listedTools(
   }
 }
 
-/** Where the entries of the list stand, whatever they are: there may be tens of thousands, and `tools` may be named twice. */
+/** Ranges of the list's entries, unread: there may be tens of thousands, and `tools` may be repeated. */
 export function* toolRanges(message: HeldMessage, at: JsonPath): Generator<WatchRange> {
   for (const range of message.ranges) if (range.name === RANGE.tool && isBelow(range.path, at)) yield range;
 }
@@ -48,7 +47,7 @@ function isBelow(path: JsonPath, at: JsonPath): boolean {
 }
 
 async function nameIn(text: Buffer): Promise<JsonObject> {
-  const range = (await locateInSteps(text, [['name']])).at(['name']);
+  const range = (await JsonDocument.of(text).findInSteps([['name']])).at(['name']);
   const isText = range !== undefined && text[range.start] === QUOTE;
   return isText ? { name: JSON.parse(text.toString('utf8', range.start, range.end)) as string } : {};
 }

@@ -1,19 +1,20 @@
+import { asksFor, encodingFacts } from '../../encodings.js';
 import { largestFile } from '../../files/encode/index.js';
 import type { Limits } from '../../policy/limits.js';
 import type { Delivery, FileSlot } from '../../ports/file-slot.js';
 
-/** What a call says besides its files, and how much of it must fit beside one. */
+/** Room for the rest of a call besides a file. */
 export const ENVELOPE_BYTES = 1024;
 
-/** What a message to a server may be. */
+/** Limits of a message to a server. */
 interface Survivable {
   limits: Pick<Limits, 'file'>;
-  /** Largest message the server takes, bytes. */
+  /** Largest message that the server accepts, bytes. */
   accepts: number;
   owner: { server: string };
 }
 
-/** The most bytes a file in a slot may have: the operator's and the server's limits, and what the server survives. */
+/** Largest file in a slot, in bytes: the operator's and the server's limits, and what the server survives. */
 export function maxSizeOf(slot: FileSlot, { limits, accepts, owner }: Survivable): { bytes: number; limit: string } {
   const room = Math.max(
     ...slot.deliveries.map((delivery) =>
@@ -30,8 +31,8 @@ export function maxSizeOf(slot: FileSlot, { limits, accepts, owner }: Survivable
   return candidates.reduce((least, candidate) => (candidate.bytes < least.bytes ? candidate : least));
 }
 
-/** Only an address stands in the message, however large the file is. */
+/** True when the message contains only an address, however large the file is. */
 export function isReference({ encoding, template }: Delivery & { kind: 'encoded' }): boolean {
-  if (encoding === 'localPath' || encoding === 'fileUri' || encoding === 'httpsUrl') return true;
-  return encoding === 'object' && !/\$(?:base64|base64url|hex|dataUri|text)\b/.test(JSON.stringify(template));
+  if (encodingFacts(encoding).address !== undefined) return true;
+  return encoding === 'object' && !asksFor('content', template);
 }

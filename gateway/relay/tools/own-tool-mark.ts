@@ -2,7 +2,7 @@ import { isObject } from '../../json/value.js';
 import type { JsonObject } from '../../ports/json.js';
 import { OWN_TOOL_META_KEY } from '../cut/places.js';
 
-/** Whether a tool in a server's list is one of Wharf's: the server is behind another one. */
+/** True for a tool of Wharf's in a server's list: the server is behind another Wharf. */
 export function isWharfs({ _meta }: JsonObject): boolean {
   return isObject(_meta) && _meta[OWN_TOOL_META_KEY] === true;
 }

@@ -1,13 +1,13 @@
-/** A signal with an end. */
+/** A signal with a time-out. */
 export interface Deadline {
   signal: AbortSignal;
-  /** It is not needed any more. */
+  /** Ends the time-out. */
   clear(): void;
 }
 
 /**
  * A signal that aborts with another one, and by itself after `ms`.
- * @param late what it is aborted with then
+ * @param late makes the reason of that second case
  */
 export function deadline(outer: AbortSignal, ms: number, late: () => Error): Deadline {
   const own = new AbortController();

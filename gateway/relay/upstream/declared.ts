@@ -1,7 +1,7 @@
 import type { Limits } from '../../policy/limits.js';
 import type { Dialect, JsonObject } from '../../ports/dialect.js';
 
-/** What Wharf says that it can do, whoever the client is. */
+/** The capabilities that Wharf declares, whatever the client is. */
 export function declaredBy({ dialects, limits }: { dialects: readonly Dialect[]; limits: Limits }): JsonObject {
   return Object.assign(
     {},

@@ -1,15 +1,15 @@
 import type { Readable } from 'node:stream';
 import { GatewayError } from '../../errors.js';
 
-/** Bytes within which an event stream has said what its first event is. */
+/** Bytes within which an event stream must show the type of its first event. */
 const HEAD_BYTES = 16 * 1024;
 
 const BOM = Buffer.from('\ufeff');
 
 /**
- * The type of an event stream's first event, as far as it has one; all that was read is put back, for the next reader.
+ * The type of an event stream's first event, if it has one. All bytes read are put back for the next reader.
  * @param ms `timeouts.upstream`
- * @throws GatewayError `upstream_timeout`, `upstream_closed`, or what the stream failed with
+ * @throws GatewayError `upstream_timeout`, `upstream_closed`, or the stream's own failure
  */
 export function firstEventOf(body: Readable, server: string, ms: number): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
@@ -46,7 +46,7 @@ export function firstEventOf(body: Readable, server: string, ms: number): Promis
       () => fail(new GatewayError('upstream_timeout', { server, limit: 'timeouts.upstream', allowed: ms })),
       ms,
     );
-    // what ended before anybody listened says so never again
+    // a stream that ended before there was a listener does not report it again
     if (body.destroyed) return closed();
     body.on('readable', read);
     body.on('error', fail);
@@ -55,7 +55,7 @@ export function firstEventOf(body: Readable, server: string, ms: number): Promis
   });
 }
 
-/** A line that is not complete says nothing yet. */
+/** An incomplete line is not interpreted yet. */
 function eventIn(head: Buffer): { type: string | undefined } | 'more' {
   const start = head.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0;
   const lines = head.toString('latin1', start, HEAD_BYTES).split(/\r\n|\n|\r/);

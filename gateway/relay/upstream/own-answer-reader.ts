@@ -8,7 +8,7 @@ import { WireError } from '../../wire/errors.js';
 import { createReader, type HeldMessage, type MessageReader } from '../../wire/json/reader.js';
 import { compileWatchTree, type WatchTree } from '../../wire/json/watch-tree.js';
 
-/** An answer is found by its id alone. */
+/** Finds an answer by its id alone. */
 export const ANSWER_TREE = compileWatchTree({
   keys: {
     id: { capture: RANGE.id },
@@ -19,18 +19,18 @@ export const ANSWER_TREE = compileWatchTree({
 });
 
 export interface OwnAnswerOptions {
-  /** Of the request, as JSON text. */
+  /** The request's id, as JSON text. */
   id: string;
   limits: Pick<Limits, 'response' | 'depth'>;
   held: HeldBudget;
-  /** Whose share of `limits.held` it takes. */
+  /** The owner whose share of `limits.held` it takes. */
   owner: Owner;
   tree?: WatchTree;
 }
 
 /**
- * Finds the answer to one request of Wharf's own in a body. Nothing else of it is kept, and what is kept counts against
- * `limits.response` and `limits.held` until it is released.
+ * Finds the answer to one request of Wharf's own in a body. Keeps only that, counted against `limits.response` and
+ * `limits.held` until it is released.
  */
 export class OwnAnswerReader {
   readonly #options: OwnAnswerOptions;
@@ -46,9 +46,7 @@ export class OwnAnswerReader {
       tree,
       maxHeld: limits.response,
       maxDepth: limits.depth,
-      slotMin: Number.POSITIVE_INFINITY,
       handler: {
-        slot: () => ({ write: () => {}, end: () => {} }),
         held: (delta) => this.#count(delta),
         limit: (error, message) => {
           message.discard();
@@ -57,7 +55,7 @@ export class OwnAnswerReader {
         message: (message) => {
           const isAnswer = answersIn(message).some((answer) => answer.id === id && answer.base.length === 0);
           if (!isAnswer || this.#answer || this.#failure) {
-            // discarded, it is not counted any more
+            // once discarded, it is no longer counted
             message.discard();
           } else if (message.malformed) {
             this.#failure ??= new GatewayError('upstream_invalid', { reason: message.malformed.reason });
@@ -67,7 +65,7 @@ export class OwnAnswerReader {
     });
   }
 
-  /** The answer, once it has come whole. */
+  /** The answer, once it is complete. */
   get answer(): HeldMessage | undefined {
     return this.#answer;
   }
@@ -78,12 +76,12 @@ export class OwnAnswerReader {
     this.#run(() => this.#reader.feed(chunk));
   }
 
-  /** The body is complete. @throws the same */
+  /** Ends the body. @throws GatewayError as `feed` does */
   end(): void {
     if (!this.#answer) this.#run(() => this.#reader.end());
   }
 
-  /** Nothing of it is used any more. */
+  /** Releases the answer. */
   release(): void {
     const held = this.#held;
     this.#held = 0;

@@ -7,7 +7,7 @@ import type { SharedConnection } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { ownAnswer, ownRequest } from './own-request.js';
 
-/** How long a request of Wharf's own may take. */
+/** Time-out of a request of Wharf's own. */
 const ASK_TIMEOUT_MS = 10_000;
 
 interface Waiting {
@@ -15,21 +15,21 @@ interface Waiting {
   read: ReadHeavy | undefined;
 }
 
-/** Wharf's own requests on a channel that it shares with its client, and the answers to them. */
+/** Wharf's own requests on a channel shared with a client, and the answers to them. */
 export class OwnRequests {
   readonly #connection: SharedConnection;
   readonly #declares: JsonObject;
   readonly #limits: Pick<Limits, 'values'>;
   readonly #waiting = new Map<string, Waiting>();
 
-  /** @param declares what Wharf can */
+  /** @param declares Wharf's capabilities */
   constructor(connection: SharedConnection, declares: JsonObject, limits: Pick<Limits, 'values'>) {
     this.#connection = connection;
     this.#declares = declares;
     this.#limits = limits;
   }
 
-  /** The answer, or undefined when the server died or took too long. */
+  /** The answer; undefined when the server ended or took too long. */
   async ask(
     method: string,
     params: JsonObject,
@@ -52,10 +52,12 @@ export class OwnRequests {
     }
   }
 
-  /** True when the message answered one of them: then it is for nobody else. @param failed it could not be read whole */
+  /**
+   * True when the message answered one of them and so is for no client. @param failed it could not be read completely
+   */
   takes(message: HeldMessage, failed: boolean): boolean {
     if (this.#waiting.size === 0) return false;
-    // a server that logs what it is sent repeats the request, and has not answered it
+    // a server that logs its input repeats the request, which is not an answer
     const waiting = this.#waiting.get(answersIn(message)[0]?.id ?? '');
     if (!waiting) return false;
     const isRead = !failed && !message.malformed;
@@ -63,7 +65,7 @@ export class OwnRequests {
     return true;
   }
 
-  /** The channel is gone: nobody will be answered. */
+  /** The channel is gone: ends every wait without an answer. */
   giveUp(): void {
     for (const { answered } of this.#waiting.values()) answered(undefined);
   }

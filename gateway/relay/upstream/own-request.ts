@@ -9,18 +9,19 @@ import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonValue } from '../../ports/dialect.js';
 import type { ExchangeUpstream, UpstreamAnswer, UpstreamRequest } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
+import type { Sender } from '../caller.js';
 import { toClientTree } from '../cut/places.js';
-import type { Exchange } from '../exchange.js';
-import type { Session } from '../session.js';
 import { deadline } from './deadline.js';
 import { declaredBy } from './declared.js';
 import type { UpstreamDeps } from './deps.js';
 import { OwnAnswerReader } from './own-answer-reader.js';
 import { pump } from './pump.js';
 
+const UNKNOWN_METHOD = -32601;
+
 /**
- * A request of Wharf's own: an id that no client's can equal, and of a stateless client the `_meta` it must carry.
- * @param declares what Wharf can, beside what its client can: some servers tell more to whoever says so
+ * A request of Wharf's own: its id cannot equal a client's; for a stateless client it carries the required `_meta`.
+ * @param declares Wharf's capabilities, besides the client's: some servers disclose more to clients that declare them
  */
 export function ownRequest(
   method: string,
@@ -29,13 +30,13 @@ export function ownRequest(
   declares: JsonObject = {},
 ) {
   const id = `wharf-${randomUUID()}`;
-  const meta = client?.statelessVersion === undefined ? undefined : metaOf(client.requests[0]?.params ?? {});
+  const meta = client?.era.describesClient ? metaOf(client.requests[0]?.params ?? {}) : undefined;
   const { progressToken: _, ...theirs } = meta ?? {};
   const message = { jsonrpc: '2.0', id, method, params: meta ? withMeta(params, theirs, declares) : params };
   return { id: JSON.stringify(id), bytes: Buffer.from(JSON.stringify(message)) };
 }
 
-/** What the request declares for itself counts beside what its client does. */
+/** The request's own declarations are added to the client's. */
 function withMeta(params: JsonObject, theirs: JsonObject, declares: JsonObject): JsonObject {
   const own = metaOf(params);
   const capabilities = { ...objectOr(theirs[META_CAPABILITIES]), ...declares, ...objectOr(own[META_CAPABILITIES]) };
@@ -47,8 +48,8 @@ function objectOr(value: JsonValue | undefined): JsonObject {
 }
 
 /**
- * What such a request was answered with.
- * @param read makes something of a result that has too many values to be made whole; without it there is no answer then
+ * The answer to such a request.
+ * @param read reads a result with too many values to be parsed; without it such a result counts as no answer
  */
 export async function ownAnswer(
   message: HeldMessage,
@@ -70,28 +71,33 @@ function hasResult(message: HeldMessage): boolean {
   return rangeAt(message, RANGE.result, ['result']) !== undefined;
 }
 
-/** Where a list of tools has them. */
+/** Where a list of tools is in a message. */
 const LIST_TREE = toClientTree([]);
 
 /** A request of Wharf's own over HTTP. */
 export interface OwnHttpRequest extends Pick<UpstreamRequest, 'path' | 'redirects'> {
   method: string;
   params: JsonObject;
-  /** Instead of what the client accepts. */
+  /** Replaces the client's Accept header. */
   accept?: string;
-  /** What Wharf can. */
+  /** Wharf's capabilities. */
   declares?: JsonObject;
 }
 
-/** Sends one on the session of the exchange under way; its answer may be anything. */
+/** What such a request is answered with: anything. */
+export interface OpenedAnswer {
+  /** Of the request, as JSON text. */
+  id: string;
+  answer: UpstreamAnswer;
+}
+
+/** Sends one in the session of the current exchange. */
 export async function openOverHttp(
   upstream: ExchangeUpstream,
-  exchange: Exchange,
-  client: ClientMessages | undefined,
-  session: Session | undefined,
+  { exchange, messages, session }: Sender,
   { method, params, accept, declares, ...request }: OwnHttpRequest,
-): Promise<{ id: string; answer: UpstreamAnswer }> {
-  const own = ownRequest(method, params, client, declares);
+): Promise<OpenedAnswer> {
+  const own = ownRequest(method, params, messages, declares);
   const headers = toUpstreamHeaders(exchange.headers, parseMessages(own.bytes), session?.upstreamSession);
   if (accept !== undefined) headers.accept = accept;
   const { principal, signal } = exchange;
@@ -100,27 +106,24 @@ export async function openOverHttp(
 }
 
 /**
- * Asks an HTTP upstream on the session of the exchange under way, within `timeouts.upstream` in all: a stream may talk
- * for ever without an answer, and others wait for it. A fault is no answer, never an error.
- * @throws what the exchange's signal was aborted with: then nobody wants to know, and it is not the server's silence
+ * Sends a request to an HTTP upstream in the session of the current exchange, within `timeouts.upstream` in total: a
+ * stream may go on for ever without an answer, and others wait for it. A failure counts as no answer, never as an
+ * error.
+ * @throws the abort reason of the exchange's signal: then the answer is no longer wanted, and the server was not silent
  */
-export function askOverHttp(
-  upstream: ExchangeUpstream,
-  deps: UpstreamDeps,
-  exchange: Exchange,
-  client: ClientMessages | undefined,
-  session: Session | undefined,
-): Inquire {
+export function askOverHttp(upstream: ExchangeUpstream, deps: UpstreamDeps, sender: Sender): Inquire {
+  const { exchange } = sender;
   return async (method, params, read) => {
     const { server, timeouts } = deps;
     const facts = { server, limit: 'timeouts.upstream', allowed: timeouts.upstream };
     const late = () => new GatewayError('upstream_timeout', facts);
     const { signal, clear } = deadline(exchange.signal, timeouts.upstream, late);
     try {
-      return await ask(upstream, deps, { ...exchange, signal }, client, session, { method, params, read });
+      const within = { ...sender, exchange: { ...exchange, signal } };
+      return await ask(upstream, deps, within, { method, params, read });
     } catch (error) {
       exchange.signal.throwIfAborted();
-      deps.log.warn({ method, err: error }, 'a request of our own failed');
+      deps.log.warn({ method, err: error }, "a request of Wharf's own failed");
       return undefined;
     } finally {
       clear();
@@ -131,36 +134,34 @@ export function askOverHttp(
 async function ask(
   upstream: ExchangeUpstream,
   deps: UpstreamDeps,
-  exchange: Exchange,
-  client: ClientMessages | undefined,
-  session: Session | undefined,
+  sender: Sender,
   { method, params, read }: { method: string; params: JsonObject; read: ReadHeavy | undefined },
 ): Promise<OwnAnswer> {
-  // what the client takes may be less than MCP asks of whoever speaks to a server
+  // the client may accept less than MCP requires of a client
   const accept = 'application/json, text/event-stream';
   const own = { method, params, accept, declares: declaredBy(deps) };
-  const { id, answer } = await openOverHttp(upstream, exchange, client, session, own);
+  const { id, answer } = await openOverHttp(upstream, sender, own);
   const { kind, body } = answer;
   if (kind !== 'json' && kind !== 'sse') {
     body.destroy();
-    // 2026-07-28: a method that is not known is a 404
-    return answer.status === 404 && client?.statelessVersion !== undefined
-      ? { error: { code: -32601, message: 'Method not found' } }
+    return answer.status === sender.messages?.era.statusOfError.get(UNKNOWN_METHOD)
+      ? { error: { code: UNKNOWN_METHOD, message: 'Method not found' } }
       : undefined;
   }
   const { server, limits, cut } = deps;
-  const owner = { principal: exchange.principal, server };
+  const { principal, signal } = sender.exchange;
+  const owner = { principal, server };
   const reader = new OwnAnswerReader(kind, { id, limits, held: cut.held, owner, ...(read && { tree: LIST_TREE }) });
   const take = (chunk: Buffer) => {
     reader.feed(chunk);
-    // a stream may go on
+    // a stream may continue
     if (reader.answer && kind === 'sse') body.destroy();
     return undefined;
   };
   try {
-    // a stream may well be silent until the answer is ready
+    // a stream may be silent until the answer is ready
     const pace = { ...deps.pace, leastRate: 0 };
-    await pump(body, take, { server, pace, due: () => true, signal: exchange.signal });
+    await pump(body, take, { server, pace, due: () => true, signal });
     reader.end();
   } catch (error) {
     if (!reader.answer) {

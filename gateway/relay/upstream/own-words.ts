@@ -5,22 +5,22 @@ import type { HeldMessage } from '../../wire/json/reader.js';
 import { OWN_TOOL_META_KEY } from '../cut/places.js';
 
 /**
- * What Wharf says of files to programs stands under such keys; from a server they would be believed to be Wharf's. But for
- * `OWN_TOOL_META_KEY`: with it a server can only have its own tool hidden, and the word goes with the tool.
+ * Wharf's metadata about files has such keys; programs would believe them to be Wharf's even from a server. Except
+ * `OWN_TOOL_META_KEY`: with it a server can only hide its own tool, and the key disappears with the tool.
  */
 const OWN = /^dev\.wharf\//i;
 
-/** Members in which such keys have a meaning: a `_meta` anywhere, and what is declared in capabilities. */
+/** Members in which such keys have a meaning: a `_meta` anywhere, and the declared capabilities. */
 const HOLDERS: ReadonlySet<string> = new Set(['_meta', 'extensions', 'experimental']);
 
 /**
- * What a message with such a key holds, however JSON spells it: no writer escapes a letter or a digit unless it hides
- * something. Readers that go by the letter only (Go) take the key in any case.
+ * Found in every message with such a key, however JSON spells it: a writer escapes a letter or digit only to hide
+ * something. Readers that ignore case (Go) accept the key in any case.
  */
 const MARK = /dev(?:\.|\\u002e)wharf|\\u00[4-7]/i;
 const LONGEST_MARK = 14;
 
-/** Bytes of a message that are looked at in one step. */
+/** Bytes of a message searched in one step. */
 const LOOK = 64 * 1024;
 
 const QUOTE = 0x22;
@@ -33,7 +33,7 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const SPACE = 0x20;
 
-/** A cheap look: whether a message may say something in Wharf's name. */
+/** A cheap test: true when a message may contain Wharf's keys. */
 export function maySpeakForWharf(read: (start: number, end: number) => Buffer, size: number): boolean {
   for (let from = 0; from < size; from += LOOK) {
     const piece = read(from, Math.min(from + LOOK + LONGEST_MARK, size));
@@ -43,12 +43,12 @@ export function maySpeakForWharf(read: (start: number, end: number) => Buffer, s
 }
 
 /**
- * Takes out of a server's message what it says in Wharf's name: programs trust those names, links and digests. Blanks
- * take the place of the bytes, so that nothing else in the message moves.
+ * Removes Wharf's keys from a server's message, because programs trust the names, links and digests under them. Blanks
+ * replace the bytes, so that nothing else in the message moves.
  * @param message complete
- * @returns whether anything was taken out
- * @throws GatewayError `upstream_invalid` where it cannot be: the message is no JSON (some clients read that all the
- *   same), or has long strings there
+ * @returns true when anything was removed
+ * @throws GatewayError `upstream_invalid` when that is impossible: the message is not JSON (some clients read it
+ * anyway), or has long strings there
  */
 export async function silenceServer(message: HeldMessage): Promise<boolean> {
   if (message.malformed) {
@@ -57,7 +57,7 @@ export async function silenceServer(message: HeldMessage): Promise<boolean> {
   }
   let isChanged = false;
   try {
-    // a copy: what is held may be in use until all of it has been looked at
+    // a copy: held bytes may be in use until all of them have been searched
     for (const found of blankOwnWords(Buffer.from(message.skeleton()))) {
       if (found.length > 0) message.blank(found);
       isChanged ||= found.length > 0;
@@ -70,7 +70,7 @@ export async function silenceServer(message: HeldMessage): Promise<boolean> {
   return isChanged;
 }
 
-/** The same of a value that is told on. */
+/** Removes Wharf's keys from a value that is passed on. */
 export function silenced<Value extends JsonValue>(value: Value): Value {
   const text = Buffer.from(JSON.stringify(value));
   const found = [...blankOwnWords(text)].some(({ length }) => length > 0);
@@ -78,17 +78,17 @@ export function silenced<Value extends JsonValue>(value: Value): Value {
 }
 
 /**
- * Blanks every member of a holder whose key is Wharf's own, with the comma that is too much then.
+ * Blanks every member of a holder whose key is Wharf's own, together with the superfluous comma.
  * @param json valid JSON; it is changed
- * @returns step by step, what was blanked, in order
+ * @returns step by step, the blanked ranges, in order
  */
 export function* blankOwnWords(json: Buffer): Generator<readonly { start: number; end: number }[]> {
   let blanked: { start: number; end: number }[] = [];
   let next = LOOK;
-  /** For each open container whether its members are looked at. */
+  /** For each open container: whether its members are checked. */
   const open: boolean[] = [];
   let isHolder = false;
-  /** The member that is to go: where it begins, and how many containers are open around it. */
+  /** The member to remove: where it begins, and how many containers are open around it. */
   let going: { start: number; depth: number } | undefined;
   const blank = (start: number, end: number) => {
     json.fill(SPACE, start, end);
@@ -117,7 +117,7 @@ export function* blankOwnWords(json: Buffer): Generator<readonly { start: number
       isHolder = false;
     } else if (byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
       if (going?.depth === open.length) {
-        // only at the end of an object, or each member would look back over all that were blanked before it
+        // only at the end of an object; otherwise each member would search back over all blanked ones before it
         const before = byte === COMMA ? at : previousByte(json, going.start);
         if (byte === COMMA) blank(going.start, at + 1);
         else blank(json[before] === COMMA ? before : going.start, at);
@@ -130,7 +130,7 @@ export function* blankOwnWords(json: Buffer): Generator<readonly { start: number
   yield blanked;
 }
 
-/** As long as the key of a holder can be, each character of it an escape. */
+/** Longest key of a holder, with each character escaped. */
 const MAX_KEY = 2 + 6 * 'experimental'.length;
 
 function textOf(json: Buffer, start: number, end: number): string {
@@ -144,7 +144,7 @@ function stringEnd(json: Buffer, start: number): number {
   return at + 1;
 }
 
-/** Whether the value of the member whose key ends there is `true`. */
+/** True when the value of the member whose key ends there is `true`. */
 function isTrueBehind(json: Buffer, key: number): boolean {
   const start = nextByte(json, nextByte(json, key) + 1);
   return json.toString('latin1', start, start + 4) === 'true';

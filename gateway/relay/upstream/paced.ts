@@ -10,9 +10,8 @@ export interface PacedOptions {
 }
 
 /**
- * A body chunk by chunk, at the reader's pace: what is not read yet stays with the sender. Leaving the loop early
- * destroys it.
- * @throws GatewayError what the body failed with; `idle_timeout`, `upstream_too_slow`; the signal's reason
+ * A body chunk by chunk, at the reader's pace: unread bytes stay with the sender. Leaving the loop early destroys it.
+ * @throws GatewayError the body's failure; `idle_timeout`, `upstream_too_slow`; the signal's reason
  */
 export async function* paced(body: Readable, { server, pace: limits, signal }: PacedOptions): AsyncGenerator<Buffer> {
   const pace = serverPace(server, limits, (error) => body.destroy(error));
@@ -22,7 +21,7 @@ export async function* paced(body: Readable, { server, pace: limits, signal }: P
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       pace.took(chunk.length);
-      // a slow reader is no silence of the sender's
+      // the idle timer measures the sender only
       pace.rest();
       yield chunk;
       pace.want();
@@ -35,13 +34,13 @@ export async function* paced(body: Readable, { server, pace: limits, signal }: P
 
 export interface Prefix {
   bytes: Buffer;
-  /** There is no more. */
+  /** True when there are no further bytes. */
   complete: boolean;
-  /** All bytes, the ones that have been read among them. Can be read once. */
+  /** All bytes, including those already read. Can be read once. */
   all: AsyncIterable<Buffer>;
 }
 
-/** Reads ahead, until more than `most` bytes have come. */
+/** Reads ahead until more than `most` bytes have arrived. */
 export async function prefixOf(source: AsyncGenerator<Buffer>, most: number): Promise<Prefix> {
   const read: Buffer[] = [];
   let size = 0;

@@ -7,16 +7,16 @@ export interface PumpOptions {
   /** Name of the server, for errors. */
   server: string;
   pace: PaceLimits;
-  /** True while more bytes are due; only then is silence, or a drip, a fault. */
+  /** True while more bytes are due; silence, or a drip, is a fault only then. */
   due: () => boolean;
   signal: AbortSignal;
 }
 
 /**
- * Reads a body to its end, chunk by chunk; a promise from `take` stops the source until it is settled, so that a slow
- * client or store slows the upstream instead of filling memory. A source that never stops leaves turns of the event
- * loop to others: node reads up to 2 MiB from a socket in one of them, which may be 200,000 messages.
- * @throws whatever `take` or the body failed with; GatewayError `idle_timeout`, `upstream_too_slow`; the signal's reason
+ * Reads a body to its end, chunk by chunk. A promise from `take` stops the source until it is settled, so that a slow
+ * client or store slows the upstream instead of filling memory. A source that never stops yields turns of the event
+ * loop to others: node reads up to 2 MiB from a socket in one turn, which may be 200,000 messages.
+ * @throws the error of `take` or of the body; GatewayError `idle_timeout`, `upstream_too_slow`; the signal's reason
  */
 export function pump(
   body: Readable,
@@ -46,7 +46,7 @@ export function pump(
     const aborted = () => finish(signal.reason);
     signal.addEventListener('abort', aborted, { once: true });
     if (signal.aborted) return aborted();
-    // what ended before anybody listened says so never again: a head and a broken chunk may come in one packet
+    // a body that ended before there was a listener does not report it again: head and broken chunk may share a packet
     if (body.errored) return finish(body.errored);
     if (body.readableEnded) return finish();
     if (body.destroyed) return finish(new GatewayError('upstream_closed', { server }));
@@ -84,7 +84,10 @@ export function pump(
   });
 }
 
-/** Watches a server that is in the middle of something. @param tooSlow told `idle_timeout` or `upstream_too_slow`, once */
+/**
+ * Watches a server that is in the middle of a message. @param tooSlow called once with `idle_timeout` or
+ * `upstream_too_slow`
+ */
 export function serverPace(server: string, limits: PaceLimits, tooSlow: (error: GatewayError) => void): Pace {
   return new Pace(limits, (slowness) => {
     const facts =

@@ -3,7 +3,7 @@ import { isObject } from '../../json/value.js';
 import type { Ask } from '../../mcp/inquire.js';
 import type { Dialect, JsonObject } from '../../ports/dialect.js';
 
-/** Views of a server that are remembered at one time. */
+/** Most views of a server that are remembered. */
 const MAX_VIEWS = 1000;
 const VIEW_TTL_MS = 5 * 60 * 1000;
 
@@ -13,7 +13,7 @@ export function spokenBy(result: JsonObject, dialects: readonly Dialect[]): { sp
   return speaks.length === 0 ? {} : { speaks };
 }
 
-/** Which dialects a server without sessions speaks: asked once in a while, by principal and version. */
+/** Which dialects a server without sessions speaks: asked occasionally, per principal and version. */
 export class ServerDialects {
   readonly #dialects: readonly Dialect[];
   readonly #views = new LRUCache<string, string[]>({ max: MAX_VIEWS, ttl: VIEW_TTL_MS });
@@ -25,7 +25,7 @@ export class ServerDialects {
   async of(view: string, ask: Ask): Promise<readonly string[]> {
     const known = this.#views.get(view);
     if (known) return known;
-    // a server that does not answer speaks none, and is asked again when that has grown old
+    // a server that does not answer counts as speaking none, until this entry expires
     const speaks = dialectsOf((await ask('server/discover', {})) ?? {}, this.#dialects);
     this.#views.set(view, speaks);
     return speaks;

@@ -1,7 +1,7 @@
 import type { TransferRules } from '../../ports/transfer.js';
 import type { CommonDeps } from '../common-deps.js';
 
-/** What may be asked of addresses that this server named. */
+/** The rules for addresses that this server names. */
 export function rulesFor(
   deps: Pick<CommonDeps, 'limits' | 'timeouts' | 'upstreamOrigin' | 'fetchOrigins' | 'ownPorts'>,
 ): TransferRules {
@@ -16,7 +16,16 @@ export function rulesFor(
   };
 }
 
-/** A server's own words, which go on to a model: not more than a line of them. */
+/** The operator's credentials for an address that a server names: only on the server's own origin. */
+export function ownCredentials(
+  url: string,
+  { upstreamOrigin, upstreamHeaders }: Pick<CommonDeps, 'upstreamOrigin' | 'upstreamHeaders'>,
+): Record<string, string> {
+  if (!URL.canParse(url) || new URL(url).origin !== upstreamOrigin) return {};
+  return Object.fromEntries(Object.entries(upstreamHeaders).filter(([name]) => /auth|key|token/i.test(name)));
+}
+
+/** At most one line of a server's own text, which is passed on to a model. */
 export function brief(message: string): string {
   const line = trimmed(message.replace(/\s+/g, ' '));
   return line.length > 200 ? `${line.slice(0, 200)}…` : line || 'without a reason';

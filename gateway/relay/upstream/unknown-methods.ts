@@ -4,32 +4,32 @@ import type { RpcError } from '../../ports/client.js';
 import type { OwnRequest } from '../../ports/dialect.js';
 import type { JsonObject } from '../../ports/json.js';
 
-/** How long it is remembered that a server does not know a method. */
+/** How long an unknown method is remembered. */
 const TTL_MS = 5 * 60 * 1000;
-/** Of all principals: a method costs an entry for each that has asked by it. */
+/** Of all principals together: a method has an entry for each principal that has used it. */
 const MAX_METHODS = 10_000;
 
 const METHOD_NOT_FOUND = -32601;
 
-/** Some servers check the shape of a request before they look for its method, and call an unknown one invalid. */
+/** Some servers check the shape of a request before its method, and report an unknown one as invalid. */
 const INVALID = new Set([-32600, -32602]);
 
 export type FirstAnswer =
   | { kind: 'result'; request: OwnRequest; result: JsonObject }
   | { kind: 'refused'; error: RpcError }
-  /** It knows none of the methods. */
+  /** The server knows none of the methods. */
   | { kind: 'unknown' }
   | { kind: 'silent' };
 
 interface Found {
   unknown: LRUCache<string, true>;
-  /** What it did not answer: some servers drop requests that they do not understand. */
+  /** Methods without an answer: some servers drop requests that they do not understand. */
   silent: LRUCache<string, true>;
 }
 
 /**
- * Which of the methods that dialects would ask a server for it does not know, or leaves unanswered. A server may answer
- * each caller otherwise, and what it tells one is nothing to the others.
+ * Which of the dialects' methods a server does not know, or leaves unanswered. A server may answer each caller
+ * differently, so results are per principal.
  */
 export class RemoteMethods {
   readonly #found: Found;
@@ -41,19 +41,19 @@ export class RemoteMethods {
     this.#principal = principal;
   }
 
-  /** What one principal has found. */
+  /** The results for one principal. */
   of(principal: string): RemoteMethods {
     return new RemoteMethods(this.#found, principal);
   }
 
-  /** Whether the server is known to know none of these. */
+  /** True when the server is known to lack all of these. */
   lacks(requests: readonly OwnRequest[]): boolean {
     return requests.every(({ method }) => this.#found.unknown.has(this.#key(method)));
   }
 
   /**
-   * Asks one request after the other, from the newest method to the oldest, until the server knows one.
-   * @param isGuess nothing says that it knows any: it is not waited for again where it did not answer before
+   * Sends one request after the other, from the newest method to the oldest, until the server knows one.
+   * @param isGuess the server may know none of them: if it did not answer before, it is not waited for again
    */
   async first(requests: readonly OwnRequest[], inquire: Inquire, isGuess = false): Promise<FirstAnswer> {
     if (isGuess && requests.some(({ method }) => this.#found.silent.has(this.#key(method)))) return { kind: 'silent' };
@@ -76,7 +76,7 @@ export class RemoteMethods {
   }
 
   #key(method: string): string {
-    // no method of a dialect's holds a line feed
+    // a dialect's method never contains a line feed
     return `${method}\n${this.#principal}`;
   }
 }

@@ -1,4 +1,4 @@
-/** A server may show each caller other tools, and other ones in each version. */
+/** Cache key of a server's tools, which may differ per caller and per version. */
 export function viewOf(protocolVersion: string, principal: string): string {
   return `${protocolVersion} ${principal}`;
 }

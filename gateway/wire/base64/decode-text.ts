@@ -1,11 +1,11 @@
 import { WireError } from '../errors.js';
 import { Base64Decoder } from './decode.js';
 
-/** One class of characters, so linear in the text; it also keeps out what Node's decoder would skip over. */
+/** A single character class keeps the test linear. It also catches what Node's decoder would skip silently. */
 const NOT_STANDARD = /[^A-Za-z0-9+/]/;
 
 /**
- * Decodes base64 as RFC 4648 §4 has it: standard alphabet, no line breaks, padding whole or left out.
+ * Decodes base64 as RFC 4648 §4 defines it: standard alphabet, no line breaks, padding complete or absent.
  * @returns undefined for anything else
  */
 export function decodeStrictBase64(text: string): Buffer | undefined {
@@ -16,8 +16,8 @@ export function decodeStrictBase64(text: string): Buffer | undefined {
 }
 
 /**
- * Decodes base64 as people and programs write it: both alphabets, padding left out, line breaks with the blanks around
- * them. What the cut takes out of a message is read in the same way.
+ * Decodes base64 as people and programs write it: either alphabet, optional padding, line breaks with blanks around
+ * them. It accepts what `Base64Decoder` accepts in a message.
  * @returns undefined for text that is not base64
  */
 export function decodeTolerantBase64(text: string): Buffer | undefined {

@@ -6,7 +6,7 @@ import { BACKSLASH, CR, isHex, LF, SPACE, TAB } from '../json/chars.js';
  * 5.4 to 0.7 GB/s.
  */
 const SLICE = 96 * 1024;
-/** Below this the byte loop is as fast. */
+/** Below this length the byte loop is as fast. */
 const MIN_SLICE = 64;
 
 const PADDING = 0x3d;
@@ -22,26 +22,26 @@ const UNDERSCORE = 0x5f;
 VALUES[DASH] = 62;
 VALUES[UNDERSCORE] = 63;
 
-// Where spaces and tabs stand. Next to a line break they are indentation; elsewhere they are not base64.
+// Where spaces and tabs are. Next to a line break they are indentation; elsewhere they are not base64.
 const TEXT = 0;
 const AFTER_BREAK = 1;
 /** Blanks after text, which a line break must follow. */
 const BLANK = 2;
 
 export interface Base64DecoderOptions {
-  /** False saves the search for url-safe characters; `canonical` then says nothing. Default true. */
+  /** False skips the search for url-safe characters; `canonical` is then meaningless. Default true. */
   trackCanonical?: boolean;
-  /** The string stands in JSON that is itself a string of JSON, so that its characters may be escaped twice. */
+  /** The string is part of JSON that is itself a JSON string, so its characters may be escaped twice. */
   nested?: boolean;
-  /** The string has been parsed: no escapes, and line breaks stand for themselves. */
+  /** The string has been parsed already: it has no escapes, and its line breaks are literal. */
   parsed?: boolean;
 }
 
 /**
- * Decodes the raw bytes of a JSON string in any pieces. Accepted beside RFC 4648's standard alphabet: its url-safe one,
- * also mixed; JSON escapes of all these characters; CR and LF anywhere, escaped as JSON demands, and spaces and tabs
- * directly before or after them; padding left out; bits that are no part of a byte. Anything else is an error, and
- * nothing after the padding is taken but line breaks.
+ * Decodes the raw bytes of a JSON string, in pieces of any size. Besides RFC 4648's standard alphabet it accepts: the
+ * url-safe alphabet, also mixed in; JSON escapes of all these characters; CR and LF anywhere, escaped as JSON demands,
+ * and spaces and tabs directly before or after them; missing padding; leftover bits that do not form a byte. Anything
+ * else is an error. After the padding only line breaks may follow.
  */
 export class Base64Decoder {
   readonly #trackCanonical: boolean;
@@ -54,9 +54,9 @@ export class Base64Decoder {
   /** The unfinished quad: its bits and how many characters they came from. */
   #bits = 0;
   #count = 0;
-  /** Padding has begun: how much more of it the quad can take; -1 before. */
+  /** Once padding has begun: how many more `=` the quad can take; -1 before. */
   #paddingLeft = -1;
-  /** At each level of JSON: characters of an escape seen so far, 0 outside, and its value. */
+  /** Per level of JSON: the number of escape characters seen so far (0 outside an escape), and the escape's value. */
   readonly #escape = new Uint8Array(2);
   readonly #escaped = new Uint16Array(2);
   #blanks = TEXT;
@@ -76,26 +76,26 @@ export class Base64Decoder {
     return this.#chars;
   }
 
-  /** Everything so far is spelled exactly as encoding the decoded bytes again would spell it. */
+  /** True while everything so far is spelled exactly as encoding the decoded bytes would spell it. */
   get canonical(): boolean {
     return this.#canonical;
   }
 
   /**
-   * Raw bytes from the start that encoding gives again. All of them while `canonical` (those of an unfinished quad
-   * included, which later bytes decide on); afterwards the whole quads before the first other spelling, without a
-   * padded one: 3 decoded bytes for each 4 of them.
+   * Length of the raw prefix that encoding the decoded bytes reproduces. While `canonical`, that is all of them,
+   * including an unfinished quad, which later bytes decide on. Afterwards it is the whole quads before the first other
+   * spelling, without a padded one: 3 decoded bytes for each 4 of them.
    */
   get canonicalChars(): number {
     return this.#canonical ? this.#chars : this.#canonicalChars;
   }
 
   /**
-   * Decodes `[start, end)` of `src` to `out` from `at` on, where there must be room for `((end - start) * 3 >> 2) + 3`.
-   * @returns how many bytes that gave
-   * @throws WireError `base64` with the raw offset, `syntax` where a raw control character makes it no JSON string.
-   * Then nothing of this piece counts: `chars`, `bytes` and `canonicalChars` stay as they were before it, and
-   * `canonical` is false.
+   * Decodes `[start, end)` of `src` into `out` at `at`, which must have room for `((end - start) * 3 >> 2) + 3` bytes.
+   * @returns the number of bytes written
+   * @throws WireError `base64` with the raw offset, `syntax` for a raw control character, which a JSON string cannot
+   * hold. Nothing of the piece counts then: `chars`, `bytes` and `canonicalChars` keep their values, and `canonical` is
+   * false.
    */
   push(src: Buffer, start: number, end: number, out: Buffer, at: number): number {
     const before = this.#canonicalChars;
@@ -112,7 +112,7 @@ export class Base64Decoder {
   }
 
   /**
-   * The string is over: gives the bytes of a last quad without padding.
+   * Ends the string and writes the bytes of a last quad without padding.
    * @throws WireError `base64` inside an escape, after a stray blank, or with a single character left over
    */
   finish(out: Buffer, at: number): number {
@@ -144,8 +144,8 @@ export class Base64Decoder {
         from++;
         continue;
       }
-      // Native decoding skips what it does not know and never fails. But if as many bytes come out as that many
-      // characters can give, then none was skipped: no exception in 3 million damaged strings.
+      // The native decoder skips unknown characters and never fails. But when the output has exactly the length that
+      // this many characters give, it skipped none: no exception in 3 million damaged strings.
       const padding = trailingPadding(src, from + whole);
       const written = out.write(src.toString('latin1', from, from + whole), at, 'base64');
       if (padding <= 2 && written === (whole >> 2) * 3 - padding) {
@@ -175,7 +175,7 @@ export class Base64Decoder {
     return at;
   }
 
-  /** Something has begun that only the byte loop can finish. */
+  /** True while something has begun that only the byte loop can finish. */
   #isBetween(): boolean {
     return this.#count !== 0 || this.#isEscaping() || this.#paddingLeft >= 0 || this.#blanks === BLANK;
   }
@@ -184,7 +184,7 @@ export class Base64Decoder {
     return this.#escape[0] !== 0 || this.#escape[1] !== 0;
   }
 
-  /** A slice was decoded whole: is it also what encoding gives? */
+  /** After a slice was decoded whole: checks whether encoding gives the same characters. */
   #countCanonical(src: Buffer, from: number, length: number, padding: number, urlSafe: number): void {
     if (urlSafe < from + length) {
       this.#canonical = false;
@@ -197,11 +197,14 @@ export class Base64Decoder {
     if ((last & (padding === 1 ? 3 : 15)) !== 0) this.#canonical = false;
   }
 
-  /** One raw byte, or what one level of escapes made of some. @param offset of the last of them in this piece */
+  /**
+   * Takes one raw byte, or the byte that one level of escapes produced. @param offset of its last raw byte in this
+   * piece
+   */
   #byte(byte: number, offset: number, out: Buffer, at: number, level = 0): number {
     if (level === this.#levels) return this.#char(byte, offset, out, at);
     if ((this.#escape[level] as number) > 0) return this.#escapeByte(byte, offset, out, at, level);
-    // RFC 8259 §7: MUST be escaped. To take it all the same would make JSON of what every parser refuses
+    // RFC 8259 §7: MUST be escaped. Accepting it would turn a message that every parser refuses into JSON
     if (level === 0 && byte < SPACE) {
       throw new WireError('syntax', 'raw control character in a string', this.#chars + offset);
     }
@@ -215,7 +218,7 @@ export class Base64Decoder {
     if (this.#escape[level] === 1) {
       this.#escape[level] = 0;
       switch (byte) {
-        case BACKSLASH: // begins an escape of the next level; on the last one it is not base64
+        case BACKSLASH: // begins an escape of the next level; at the last level a backslash is not base64
         case 0x2f:
           return this.#byte(byte, offset, out, at, level + 1);
         case 0x6e:
@@ -303,8 +306,8 @@ export class Base64Decoder {
 }
 
 /**
- * Decodes whole quads of plain characters, in whatever alphabet: what is left of native speed in a string of short lines
- * or with escapes.
+ * Decodes whole quads of plain characters in either alphabet. This keeps some of the native speed for strings of short
+ * lines or with escapes.
  * @returns the position of the first quad that is not plain
  */
 function quadsUntil(src: Buffer, start: number, end: number, out: Buffer, to: number): number {
@@ -316,7 +319,7 @@ function quadsUntil(src: Buffer, start: number, end: number, out: Buffer, to: nu
     const c = VALUES[src[from + 2] as number] as number;
     const d = VALUES[src[from + 3] as number] as number;
     const bits = (a << 18) | (b << 12) | (c << 6) | d;
-    // INVALID has all bits set, also where it is shifted
+    // INVALID has all bits set and stays negative when shifted
     if (bits < 0) break;
     out[at] = bits >> 16;
     out[at + 1] = bits >> 8;
@@ -325,7 +328,7 @@ function quadsUntil(src: Buffer, start: number, end: number, out: Buffer, to: nu
   return from;
 }
 
-/** `=` characters that the slice ends with, 3 standing for more. */
+/** Number of `=` characters that the slice ends with; 3 means three or more. */
 function trailingPadding(src: Buffer, end: number): number {
   let padding = 0;
   while (padding < 3 && src[end - 1 - padding] === PADDING) padding++;

@@ -1,21 +1,21 @@
-/** Bytes encoded in one go: a string of 128 KiB or more goes to V8's large-object space and is 8 times as slow. */
+/** Bytes encoded in one go. A string of 128 KiB or more goes to V8's large-object space and is 8 times as slow. */
 const SLICE = 72 * 1024;
 const GROUP = 3;
 
-/** Characters that encoding `bytes` bytes gives, padding included. */
+/** Length of the base64 text of `bytes` bytes, padding included. */
 export function encodedLength(bytes: number): number {
   return Math.ceil(bytes / GROUP) * 4;
 }
 
-/** Characters of base64url without padding. */
+/** Length of the base64url text of `bytes` bytes, without padding. */
 export function encodedUrlLength(bytes: number): number {
   return Math.ceil((bytes * 4) / GROUP);
 }
 
-/** Bytes in any pieces to base64 without line breaks: standard with padding, or url-safe without. */
+/** Encodes bytes, in pieces of any size, as base64 without line breaks: standard with padding, or url-safe without. */
 export class Base64Encoder {
   readonly #alphabet: 'base64' | 'base64url';
-  /** Bytes of a group that is not complete. */
+  /** Bytes of an incomplete group. */
   #carry: Buffer = Buffer.alloc(0);
 
   constructor(alphabet: 'base64' | 'base64url' = 'base64') {
@@ -32,7 +32,7 @@ export class Base64Encoder {
       if (head.length < GROUP) return Buffer.alloc(0);
     }
     const end = chunk.length - ((chunk.length - start) % GROUP);
-    // a copy: the chunk is the caller's again after this
+    // a copy: the caller may reuse the chunk after this
     this.#carry = Buffer.from(chunk.subarray(end));
     const out = Buffer.allocUnsafe(encodedLength(end - start) + (head ? 4 : 0));
     let at = head ? out.write(head.toString(this.#alphabet, 0, GROUP), 0, 'latin1') : 0;
@@ -42,7 +42,7 @@ export class Base64Encoder {
     return out;
   }
 
-  /** The last group, padded where the alphabet is the standard one. The encoder can be used again. */
+  /** Returns the last group, padded in the standard alphabet. The encoder can be used again. */
   finish(): Buffer {
     const rest = Buffer.from(this.#carry.toString(this.#alphabet), 'latin1');
     this.#carry = Buffer.alloc(0);

@@ -1,14 +1,18 @@
-/** A run is held by reference from this share of its memory on; a smaller one would pin bytes that nobody holds. */
+/**
+ * A run of at least this share of its memory block is held by reference; a smaller one would pin bytes that are not
+ * needed.
+ */
 const PINNED_SHARE = 4;
-/** And from this many bytes on: a piece costs some 200 bytes itself, whatever it holds. */
+/** A run is held by reference only from this many bytes on: a piece itself costs some 200 bytes. */
 const MIN_KEPT = 4096;
 const FIRST_BLOCK = 256;
 const LAST_BLOCK = 64 * 1024;
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * Bytes in the order they came. Adjacent slices of a chunk are one run, which is settled when the next one begins: a
- * long run is kept as it is, short ones are copied together in blocks, so that a body fed byte by byte costs no more.
+ * Stores bytes in order of arrival. Adjacent slices of a chunk form one run, which is settled when the next one begins:
+ * a long run is kept by reference, short ones are copied together into blocks, so a body fed byte by byte costs no
+ * more.
  */
 export class ByteStore {
   /** Bytes held. */
@@ -19,11 +23,11 @@ export class ByteStore {
   #starts: number[] = [];
   #block: Buffer = NO_BYTES;
   #used = 0;
-  /** Where the last piece begins in the block, when it is one that can still grow; -1 when it is not. */
+  /** Where the last piece begins in the block while it can still grow; otherwise -1. */
   #growing = -1;
   #nextBlock = FIRST_BLOCK;
 
-  /** The run that is not settled yet: `[start, end)` of the chunk. */
+  /** The unsettled run: `[start, end)` of the chunk. */
   #chunk: Buffer = NO_BYTES;
   #start = 0;
   #end = 0;
@@ -38,7 +42,7 @@ export class ByteStore {
     this.size += end - start;
   }
 
-  /** No more comes from this chunk: lets go of it, unless most of it is held. */
+  /** Ends the use of this chunk: releases it, unless most of it is held. */
   settle(): void {
     const chunk = this.#chunk;
     const start = this.#start;
@@ -57,7 +61,7 @@ export class ByteStore {
     return this.#pieces;
   }
 
-  /** A view where the range lies in one piece, else a copy. */
+  /** Returns a view when the range lies in one piece, otherwise a copy. */
   slice(start: number, end: number): Buffer {
     const found: Buffer[] = [];
     this.slicesInto(found, start, end);
@@ -84,7 +88,7 @@ export class ByteStore {
     for (const view of views) view.fill(byte);
   }
 
-  /** Lets go of everything. Views given out stay valid: what has been written of a block is never written again. */
+  /** Releases everything. Views given out stay valid, because a written part of a block is never written again. */
   clear(): void {
     this.#pieces = [];
     this.#starts = [];
@@ -98,7 +102,7 @@ export class ByteStore {
     this.#end = 0;
   }
 
-  /** Offset of the unsettled run, which is the end of what the pieces hold. */
+  /** Offset of the unsettled run, which is the end of the settled pieces. */
   get #settledSize(): number {
     const last = this.#pieces.length - 1;
     return last < 0 ? 0 : (this.#starts[last] as number) + (this.#pieces[last] as Buffer).length;

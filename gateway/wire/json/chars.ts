@@ -1,4 +1,4 @@
-/** Bytes that more than one of the machines looks for. */
+/** Bytes that several of the machines look for. */
 export const TAB = 0x09;
 export const LF = 0x0a;
 export const CR = 0x0d;
@@ -10,7 +10,7 @@ export const OPEN_ARRAY = 0x5b;
 export const BACKSLASH = 0x5c;
 export const OPEN_OBJECT = 0x7b;
 
-/** 1 for each byte that may follow a backslash, but for `u`. */
+/** 1 for each byte that may follow a backslash, except `u`. */
 export const SIMPLE_ESCAPE = new Uint8Array(256);
 for (const char of '"\\/bfnrt') SIMPLE_ESCAPE[char.charCodeAt(0)] = 1;
 

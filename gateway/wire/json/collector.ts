@@ -5,35 +5,35 @@ import { Position } from './position.js';
 import { StringScanner } from './string-scanner.js';
 import type { TreeNode } from './watch-tree.js';
 
-/** A captured text is at most this many bytes: ids, methods and tokens are all far below it. */
+/** Limit on a captured text, in bytes: ids, methods and tokens are far shorter. */
 export const MAX_CAPTURE = 1024;
 
-/** The tokenizer's positions must stay small integers: Infinity makes every comparison with them one of doubles. */
+/** The tokenizer's positions must stay small integers: with Infinity every comparison becomes one of doubles. */
 const MAX_SLOT_MIN = 2 ** 30;
 
 const BACKSLASH = 0x5c;
 
 /**
- * The tokenizer's other half: it knows no grammar, only where values begin and end. It holds the message's bytes,
- * diverts strings at slots, and reports what the watch tree asks for. Positions are those of the chunk at hand.
+ * The tokenizer's second half. It does not know the grammar, only where values begin and end: it holds the message's
+ * bytes, diverts strings at slots, and reports what the watch tree asks for. Positions refer to the current chunk.
  */
 export class Collector {
-  /** Where the tokenizer stands on the watch tree. */
+  /** The tokenizer's place on the watch tree. */
   readonly position: Position;
   readonly scanner = new StringScanner();
   chunk: Buffer = Buffer.alloc(0);
   /** Raw bytes of the message before position 0. */
   base = 0;
-  /** Members, items and containers so far. */
+  /** Number of members, items and containers so far. */
   values = 0;
 
-  /** The string at hand is a key on the watch tree: position of its first byte, or -1. */
+  /** When the current string is a key on the watch tree: position of its first byte; otherwise -1. */
   keyFrom = -1;
-  /** The place of the scalar at hand, when something is to be done at its end. */
+  /** The place of the current scalar, when its end needs an action. */
   scalar: TreeNode | undefined;
   /** The slot whose string has not reached `slotMin` yet. */
   armed: string | undefined;
-  /** The string that is being cut. */
+  /** The string being cut. */
   slot: SlotValue | undefined;
 
   readonly #options: ReaderOptions;
@@ -43,21 +43,22 @@ export class Collector {
   /** Position of the first byte that is not held yet. */
   #from = 0;
   #scalarStart = 0;
-  /** Position from which the scalar's text is still to be copied; -1 when it is not captured. */
+  /** Position from which the scalar's text must still be copied; -1 when it is not captured. */
   #captureFrom = -1;
   #captured = '';
-  /** Raw bytes that the armed string lacks to `slotMin`. */
+  /** Raw bytes that the armed string still needs to reach `slotMin`. */
   #room = 0;
   /** Position of the armed string's first byte. */
   #armedFrom = 0;
   #sink: SlotSink | undefined;
-  /** The last slot byte of the previous chunk escapes the first one of this. */
+  /** True when the last slot byte of the previous chunk escapes the first byte of this one. */
   #escaped = false;
 
   constructor(options: ReaderOptions) {
     this.#options = options;
     this.position = new Position(options.tree);
-    this.#slotMin = options.slotMin > MAX_SLOT_MIN ? -1 : Math.ceil(options.slotMin);
+    const { handler, slotMin = MAX_SLOT_MIN + 1 } = options;
+    this.#slotMin = !handler.slot || slotMin > MAX_SLOT_MIN ? -1 : Math.ceil(slotMin);
   }
 
   get message(): HeldMessage {
@@ -75,7 +76,7 @@ export class Collector {
     this.drop();
   }
 
-  /** Bytes of the message begin at `start` of the chunk. */
+  /** Begins at `start` of a chunk that holds more of the message. */
   resume(start: number): void {
     this.#from = start;
     this.base -= start;
@@ -84,7 +85,7 @@ export class Collector {
     if (this.#captureFrom >= 0) this.#captureFrom = start;
   }
 
-  /** The chunk's part of the message is over at `end`, in the middle of its value. */
+  /** The chunk's part of the message ends at `end`, inside a value. */
   suspend(end: number): void {
     if (this.armed !== undefined) {
       this.flush(this.#armedFrom);
@@ -97,7 +98,7 @@ export class Collector {
     this.leave(end);
   }
 
-  /** The chunk's part of the message is over at `end`: what came before it is held. */
+  /** The chunk's part of the message ends at `end`; everything before it is held. */
   leave(end: number): void {
     if (!this.slot) this.flush(end);
     this.message.values = this.values;
@@ -105,7 +106,7 @@ export class Collector {
     this.base += end;
   }
 
-  /** Nothing of the value at hand is reported any more. */
+  /** Stops reporting the current value. */
   drop(): void {
     if (this.armed !== undefined) this.#disarm();
     this.scalar = undefined;
@@ -123,12 +124,12 @@ export class Collector {
     return this.armed !== undefined && at - this.#armedFrom === this.#room;
   }
 
-  /** Held offset of a chunk position outside of cut strings. */
+  /** Held offset of a chunk position outside cut strings. */
   offset(at: number): number {
     return this.message.size + at - this.#from;
   }
 
-  /** Holds everything before `at` that is not held yet. */
+  /** Holds everything before `at` that is not yet held. */
   flush(at: number): void {
     if (at <= this.#from) return;
     this.message.append(this.chunk, this.#from, at);
@@ -152,7 +153,7 @@ export class Collector {
     this.keyFrom = -1;
   }
 
-  /** A scalar begins on the tree. @returns true when it is a string that may become a cut */
+  /** Begins a scalar on the tree. @returns true when it is a string that may become a cut */
   beginScalar(at: number, isString: boolean): boolean {
     this.message.empty = false;
     const { place } = this.position;
@@ -173,13 +174,13 @@ export class Collector {
     return true;
   }
 
-  /** A string on the tree ends with the quote at `at`. */
+  /** Ends a string on the tree at the quote at `at`. */
   endString(at: number): void {
     if (this.armed !== undefined) this.#disarm();
     this.endScalar(at + 1);
   }
 
-  /** The scalar's last byte is before `at`. */
+  /** Ends a scalar whose last byte is before `at`. */
   endScalar(at: number): void {
     const message = this.message;
     const place = this.scalar as TreeNode;
@@ -199,13 +200,13 @@ export class Collector {
     }
   }
 
-  /** Copies the captured text of this chunk, one byte more than allowed at most. */
+  /** Copies the captured text of this chunk, at most one byte more than allowed. */
   #capture(until: number): void {
     const end = Math.min(until, this.#captureFrom + MAX_CAPTURE + 1 - this.#captured.length);
     this.#captured += this.chunk.toString('latin1', this.#captureFrom, end);
   }
 
-  /** A watched value is complete, and held. */
+  /** Records a watched value that is complete and held. */
   #watched(name: string, start: number, values: number): void {
     const message = this.message;
     if (message.discarded) return;
@@ -213,7 +214,7 @@ export class Collector {
     if (message.record(message.ranges, range)) this.#options.handler.closed?.(range, message);
   }
 
-  /** The armed string stays in the message. */
+  /** Keeps the armed string in the message. */
   #disarm(): void {
     const message = this.message;
     this.armed = undefined;
@@ -221,7 +222,7 @@ export class Collector {
     for (const piece of message.takePending()) message.append(piece, 0, piece.length);
   }
 
-  /** The armed string has become long enough: it is cut. @param escaped the byte at `at` is escaped */
+  /** Turns the armed string, now long enough, into a cut. @param escaped the byte at `at` is escaped */
   divert(at: number, escaped: boolean): void {
     const message = this.message;
     const name = this.armed as string;
@@ -233,7 +234,7 @@ export class Collector {
     this.slot = { slot: name, path, offset: message.size, length: 0, complete: false };
     this.#sink = undefined;
     if (message.record(message.slots, this.slot, lengthOf(path))) {
-      this.#sink = this.#options.handler.slot(this.slot, message);
+      this.#sink = this.#options.handler.slot?.(this.slot, message);
     }
     for (const piece of pending) this.#deliver(piece, 0, piece.length);
     this.#deliver(this.chunk, this.#armedFrom, at);
@@ -241,9 +242,9 @@ export class Collector {
   }
 
   /**
-   * Passes on a cut string's bytes up to its closing quote. Only quotes are looked for; whether one is escaped is told
-   * by the backslashes before it.
-   * @returns the position after the quote, or `end` when the string goes on (`slot` is still set then)
+   * Passes on a cut string's bytes up to its closing quote. It searches for quotes only; the backslashes before a quote
+   * show whether it is escaped.
+   * @returns the position after the quote, or `end` when the string goes on (`slot` is then still set)
    */
   slotBytes(at: number, end: number): number {
     const chunk = this.chunk;
@@ -285,7 +286,7 @@ export class Collector {
   }
 }
 
-/** Characters of the keys in a path: a key of megabytes with a hundred strings below it is kept a hundred times. */
+/** Characters of the keys in a path. A key of megabytes with a hundred strings below it is kept a hundred times. */
 function lengthOf(path: readonly (string | number)[]): number {
   return path.reduce<number>((sum, key) => sum + (typeof key === 'string' ? key.length : 0), 0);
 }

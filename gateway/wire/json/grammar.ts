@@ -3,12 +3,12 @@ import { isHex, SIMPLE_ESCAPE } from './chars.js';
 import type { Collector } from './collector.js';
 import { BEFORE_NUMBER, isNumberEnd, NUMBER_BROKEN, NUMBER_ENDED, NUMBER_STATES } from './number.js';
 
-/** Plain bytes of a string after which the scanner beats the byte loop. */
+/** After this many plain bytes of a string the scanner beats the byte loop. */
 const SHORT_RUN = 12;
-/** Containers for whose kinds room is made at first. */
+/** Depth for which container kinds have room at first. */
 const FIRST_DEPTH = 64;
 
-// Declared here and not imported: V8 folds a module's own constants, but reads an imported one from memory at every
+// Declared here instead of imported: V8 folds a module's own constants, but reads an imported one from memory at every
 // use, which cost a third of the speed.
 const TAB = 0x09;
 const LF = 0x0a;
@@ -23,12 +23,12 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** 1 for each byte that stands for itself in a string. */
+/** 1 for each byte that is literal in a string. */
 const PLAIN = new Uint8Array(256).fill(1, SPACE);
 PLAIN[QUOTE] = 0;
 PLAIN[BACKSLASH] = 0;
 
-// What is due next. Plain numbers: the switch below is compiled to a jump table.
+// The token that is due next. Plain numbers: the switch below compiles to a jump table.
 const VALUE = 0;
 const VALUE_OR_END = 1;
 const KEY_OR_END = 2;
@@ -44,25 +44,26 @@ const HEX_4 = 11;
 const LITERAL = 12;
 /** Inside a cut string. */
 const SLOT = 13;
-// 14 to 21: number.ts
+// 14 to 21: see number.ts
 /** The value is complete; only whitespace may follow. */
 const DONE = 22;
-/** Malformed: the rest is held as it comes. */
+/** Malformed: the rest is held without being read. */
 const OPAQUE = 23;
 
 /**
- * JSON's grammar as a machine that can stop after any byte. There is no recursion, and where the watch tree has nothing
+ * JSON's grammar as a machine that can stop after any byte. It does not recurse, and where the watch tree has nothing
  * below, a key costs no more than its bytes.
+ * @see https://www.rfc-editor.org/rfc/rfc8259
  */
 export class Grammar {
   readonly #collector: Collector;
   readonly #maxDepth: number;
   #state = OPAQUE;
 
-  /** Open containers, and of each whether it is an object. */
+  /** Number of open containers, and for each whether it is an object. */
   #depth = 0;
   #kinds = new Uint8Array(FIRST_DEPTH);
-  /** The string at hand is a key. */
+  /** The current string is a key. */
   #inKey = false;
   #literal = '';
   #literalAt = 0;
@@ -88,14 +89,14 @@ export class Grammar {
     this.#inKey = false;
   }
 
-  /** Nothing follows. @returns true for a number that could have gone on: it is complete now */
+  /** Ends the input. @returns true when this completed a number that could have gone on */
   end(): boolean {
     if (this.#depth > 0 || !isNumberEnd(this.#state)) return false;
     this.#state = DONE;
     return true;
   }
 
-  /** The message is not JSON: from here on its bytes are only held. */
+  /** Marks the message as not JSON: from here on its bytes are only held. */
   fail(reason: string, at: number): void {
     const { message, base } = this.#collector;
     message.malformed = { offset: base + at, reason };
@@ -118,7 +119,7 @@ export class Grammar {
     let depth = this.#depth;
     let inKey = this.#inKey;
     let at = start;
-    /** Where the loop must stop: at the end, or where an armed string has grown to a cut. */
+    /** Where the loop must stop: at the end, or where an armed string becomes a cut. */
     let stop = collector.cutBefore(end);
 
     for (;;) {

@@ -2,49 +2,49 @@ import { WireError } from '../errors.js';
 import type { FrameFields } from '../sse/frame.js';
 import { ByteStore } from './byte-store.js';
 
-/** A string that has been cut out. Its bytes went to a sink; between its quotes a gap of no width is left. */
+/** A string that was cut out. Its bytes went to a sink; a gap of zero width remains between its quotes. */
 export interface SlotValue {
   /** Name of the slot in the watch tree. */
   readonly slot: string;
   readonly path: readonly (string | number)[];
-  /** Held offset of the gap: the byte before it is the opening quote, the byte at it the closing one. */
+  /** Held offset of the gap: the opening quote is before it, the closing quote at it. */
   readonly offset: number;
   /** Raw bytes given to the sink so far. */
   length: number;
-  /** True once the closing quote has been seen. A message can be malformed or end before. */
+  /** True once the closing quote was seen. A message can be malformed, or end, before. */
   complete: boolean;
-  /** The caller's own. */
+  /** Free for the caller's use. */
   attachment?: unknown;
 }
 
-/** Where a watched value stands: held bytes `[start, end)`. */
+/** Where a watched value is: held bytes `[start, end)`. */
 export interface WatchRange {
   readonly name: string;
   readonly path: readonly (string | number)[];
   readonly start: number;
   readonly end: number;
-  /** Of how many values it is made, at any depth: what it costs to parse is theirs more than its bytes'. */
+  /** Number of values inside, at any depth. The cost of parsing depends on them more than on the bytes. */
   readonly values: number;
 }
 
-/** The JSON text of a small scalar as `JSON.stringify` spells it, kept aside. */
+/** The JSON text of a small scalar as `JSON.stringify` spells it. */
 export interface Capture {
   readonly name: string;
   readonly path: readonly (string | number)[];
   readonly text: string;
 }
 
-/** What a held message may cost, and who keeps account. */
+/** Limits of a held message, and the callbacks that account for it. */
 export interface HoldRules {
   /** Bytes; Infinity is allowed. */
   readonly maxHeld: number;
-  /** False: bytes are counted and let go. */
+  /** False: bytes are counted, then released. */
   readonly holds: boolean;
   readonly onHeld: ((delta: number, message: HeldMessage) => void) | undefined;
   readonly onLimit: ((error: WireError, message: HeldMessage) => void) | undefined;
 }
 
-/** Bytes taking the place of held bytes `[start, end)`. */
+/** Bytes that replace held bytes `[start, end)`. */
 export interface HeldEdit {
   readonly start: number;
   readonly end: number;
@@ -52,44 +52,44 @@ export interface HeldEdit {
 }
 
 /**
- * What one slot, range, capture or duplicate is taken to cost, in bytes: some 200 were measured, path included. Without
- * it `[{},{},…` in a watched array would take 70 times its own size.
+ * Assumed cost of one slot, range, capture or duplicate, in bytes: some 200 were measured, path included. Without it
+ * `[{},{},…` in a watched array would take 70 times its own size.
  */
 const RECORD_COST = 200;
 
 const SPACE = 0x20;
 
-/** Captures up to which more are taken when the message has been discarded, since nobody counts them any more. */
+/** Most captures of a discarded message, whose captures no limit counts any more. */
 const MAX_LATE_CAPTURES = 1000;
 
-/** Everything of one message but the bytes of its cut strings. Offsets are held offsets: a gap has no width. */
+/** One message without the bytes of its cut strings. Offsets are held offsets: a gap has no width. */
 export class HeldMessage {
   /** Cut strings, in order. */
   readonly slots: SlotValue[] = [];
-  /** Watched values, in the order in which they were complete: an inner one before the one around it. */
+  /** Watched values in order of completion: an inner one before the one around it. */
   readonly ranges: WatchRange[] = [];
   readonly captures: Capture[] = [];
-  /** Names of captures left out: their text was longer than `MAX_CAPTURE` bytes, or there were far too many. */
+  /** Names of captures left out because their text exceeded `MAX_CAPTURE` bytes or there were too many. */
   readonly overlong: string[] = [];
-  /** A key of the watch tree that came again in one object; `path` is the object's JSON Pointer. */
+  /** A watched key that is repeated in one object; `path` is the object's JSON Pointer. */
   readonly duplicates: { path: string; key: string }[] = [];
-  /** Set where the bytes are no JSON: from the raw offset on nothing was cut, watched or captured any more. */
+  /** Set when the bytes are not JSON: after the raw offset nothing was cut, watched or captured. */
   malformed: { offset: number; reason: string } | undefined;
-  /** Of an SSE frame: its other fields. */
+  /** An SSE frame's other fields. */
   frame: FrameFields | undefined;
-  /** Values in it, at any depth: members, items and what they stand in. */
+  /** Number of values at any depth: members, items and containers. */
   values = 0;
-  /** True when there is no value at all: an SSE frame of other fields only, or one whose data is blank. */
+  /** True without any value: an SSE frame that has only other fields, or blank data. */
   empty = true;
 
   readonly #rules: HoldRules;
   readonly #bytes = new ByteStore();
-  /** The beginning of a string that may still become a cut. Not part of the message before that is decided. */
+  /** The beginning of a string that may still become a cut. It joins the message once that is decided. */
   readonly #pending = new ByteStore();
   #discarded = false;
-  /** Bytes that were not to be held. */
+  /** Bytes counted but not held. */
   #passed = 0;
-  /** `RECORD_COST` of each record. */
+  /** `RECORD_COST` times the number of records. */
   #recordCost = 0;
 
   constructor(rules: HoldRules) {
@@ -101,7 +101,7 @@ export class HeldMessage {
     return this.#bytes.size + this.#passed;
   }
 
-  /** Reader's side: there is a beginning of a string that may become a cut. */
+  /** Reader's side: a string that may become a cut has begun. */
   get hasPending(): boolean {
     return this.#pending.size > 0;
   }
@@ -120,15 +120,15 @@ export class HeldMessage {
     return this.slice(0, this.size);
   }
 
-  /** Held bytes `[start, end)`; not to be written to. */
+  /** Held bytes `[start, end)`; do not write to them. */
   slice(start: number, end: number): Buffer {
     return this.#bytes.slice(start, end);
   }
 
   /**
-   * The message in order, edits applied, cut strings where they stood.
+   * The message in order, with edits applied and cut strings at their places.
    * @param edits sorted and disjoint; one of no width inserts. A cut string in a replaced range is left out.
-   * @throws RangeError when they are not
+   * @throws RangeError when the edits are not sorted and disjoint
    */
   render(edits: readonly HeldEdit[]): (Buffer | SlotValue)[] {
     const out: (Buffer | SlotValue)[] = [];
@@ -148,8 +148,8 @@ export class HeldMessage {
   }
 
   /**
-   * Forgets the held bytes, and from now on holds none: no slot or watch is reported any more, captures go on. For a
-   * message that has failed while its rest is still to be read.
+   * Releases the held bytes and holds no more. Slots and watches are no longer reported, captures are. For a message
+   * that has failed while its rest is still to be read.
    */
   discard(): void {
     if (this.#discarded) return;
@@ -162,10 +162,10 @@ export class HeldMessage {
   }
 
   /**
-   * Puts blanks in the place of held bytes: whole members with a comma, so that it stays JSON. What was watched in them
-   * is forgotten.
+   * Overwrites held bytes with blanks: whole members with a comma, so the text stays JSON. Watches inside are
+   * forgotten.
    * @param places in order and disjoint
-   * @throws RangeError when a string was cut out of one of them, and would be put back among the blanks
+   * @throws RangeError when a string was cut out of one of them, because it would be put back among the blanks
    */
   blank(places: readonly { start: number; end: number }[]): void {
     const isInside = (offset: number) => {
@@ -199,8 +199,8 @@ export class HeldMessage {
   }
 
   /**
-   * Reader's side: notes something in `list`.
-   * @param extra what it costs beyond the usual
+   * Reader's side: adds an entry to `list`.
+   * @param extra its cost beyond the usual
    * @returns false when the message is discarded
    * @throws WireError `held`
    */
@@ -213,18 +213,18 @@ export class HeldMessage {
     return !this.#discarded;
   }
 
-  /** For `handler.closed`: the range just reported is of no use, and what it costs is given back. */
+  /** For `handler.closed`: drops the range just reported and releases its cost. */
   forgetRange(): void {
     if (this.#discarded || this.ranges.pop() === undefined) return;
     this.#recordCost -= RECORD_COST;
     this.#rules.onHeld?.(-RECORD_COST, this);
   }
 
-  /** Reader's side: a capture is noted in a discarded message, too, for its sender has to be answered. */
+  /** Reader's side: records a capture, also in a discarded message, because its sender must get an answer. */
   capture(capture: Capture): void {
     if (!this.#discarded) {
       this.record(this.captures, capture);
-      // it may be this very capture that passed the limit
+      // this very capture may have passed the limit
       if (!this.#discarded || this.captures.at(-1) === capture) return;
     }
     if (this.captures.length < MAX_LATE_CAPTURES) this.captures.push(capture);
@@ -236,26 +236,26 @@ export class HeldMessage {
     if (!this.overlong.includes(name)) this.overlong.push(name);
   }
 
-  /** Reader's side: no more comes from the chunk at hand, which must not be pinned for a few bytes. */
+  /** Reader's side: ends the use of the current chunk, which a few bytes must not pin. */
   settle(): void {
     this.#bytes.settle();
     this.#pending.settle();
   }
 
-  /** Reader's side: whoever is told of a passed limit may discard the message; else it is the end of the body. */
+  /** Reader's side: reports a passed limit. Throws unless the callback discards the message. */
   reportLimit(error: WireError): void {
     this.#rules.onLimit?.(error, this);
     if (!this.#discarded) throw error;
   }
 
-  /** Reader's side: keeps the beginning of a string that may become a cut; it does not count as held yet. */
+  /** Reader's side: keeps the beginning of a string that may become a cut; it does not yet count as held. */
   appendPending(chunk: Buffer, start: number, end: number): void {
     if (this.#discarded || end <= start) return;
     this.#pending.append(chunk, start, end);
     this.#rules.onHeld?.(end - start, this);
   }
 
-  /** Reader's side: the pending bytes, given up by the message. */
+  /** Reader's side: takes the pending bytes out of the message. */
   takePending(): readonly Buffer[] {
     const { size } = this.#pending;
     if (size === 0) return [];
@@ -265,7 +265,7 @@ export class HeldMessage {
     return pieces;
   }
 
-  /** @throws WireError `held` unless the message is discarded, and false is returned */
+  /** @throws WireError `held`, unless the callback discards the message: then the result is false */
   #mayHold(bytes: number): boolean {
     const { maxHeld } = this.#rules;
     const total = this.#bytes.size + this.#recordCost + bytes;

@@ -2,9 +2,9 @@ import { WireError } from '../errors.js';
 import { isSpace } from './chars.js';
 import { ReaderBase } from './reader-base.js';
 
-/** A JSON body: one value, or several with whitespace between them, as some servers stream them. */
+/** A JSON body: one value, or several with whitespace between them, which some servers stream. */
 export class JsonReader extends ReaderBase {
-  /** A value has just ended: `[][]` is no JSON text, and no two of them. */
+  /** A value has just ended and whitespace must follow: `[][]` is neither one JSON text nor two. */
   #spaceDue = false;
 
   protected read(chunk: Buffer): void {

@@ -2,37 +2,37 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const SMALL_U = 0x75;
-/** `[` and `{` differ in this bit only, and so do `]` and `}`. */
+/** `[` and `{` differ in this bit only; so do `]` and `}`. */
 const CURLY = 0x20;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 const OPEN_ARRAY = 0x5b;
 
-/** A key whose object is looked into, and which keys below it. */
+/** A key whose object is read, and the keys wanted below it. */
 export interface Asked {
-  /** Of plain ASCII, without a slash: it can only be written with itself or `\\u` escapes. */
+  /** Plain ASCII without a slash, so it can only be written literally or with `\\u` escapes. */
   readonly key: string;
   readonly inner: readonly Asked[];
 }
 
-/** An object as it is written: `JSON.parse` keeps only the last of several members with one name. */
+/** An object as written: `JSON.parse` keeps only the last of several members with one name. */
 export interface WrittenObject {
   /** Position of its `{`. */
   start: number;
   members: number;
-  /** Objects under the keys that were asked for. */
+  /** Objects under the requested keys. */
   inner: { key: string; object: WrittenObject }[];
 }
 
 /**
- * The objects at the top of a text that `JSON.parse` has accepted: itself, or the items of an array. Each byte is looked at
- * once, and nothing but the keys asked for is made into text.
+ * The objects at the top of a text that `JSON.parse` has accepted: the text itself, or the items of an array. Reads
+ * each byte once and turns only the requested keys into strings.
  */
 export function writtenObjects(text: Buffer, asked: readonly Asked[]): WrittenObject[] {
   return new Walk(text).top(asked);
 }
 
-/** A key that the object at `start` has twice. */
+/** A key that occurs twice in the object at `start`. */
 export function repeatedKey(text: Buffer, start: number): string | undefined {
   const seen = new Set<string>();
   let repeated: string | undefined;
@@ -45,7 +45,7 @@ export function repeatedKey(text: Buffer, start: number): string | undefined {
 
 class Walk {
   readonly #text: Buffer;
-  /** Behind what was read last. */
+  /** Position after the last thing read. */
   #at = 0;
 
   constructor(text: Buffer) {
@@ -70,7 +70,7 @@ class Walk {
     return found;
   }
 
-  /** @param each is told every key */
+  /** @param each called with every key */
   object(start: number, asked: readonly Asked[], each?: (key: string) => void): WrittenObject {
     const text = this.#text;
     const found: WrittenObject = { start, members: 0, inner: [] };
@@ -99,7 +99,7 @@ class Walk {
     return found;
   }
 
-  /** Behind the array or object that begins at `start`. */
+  /** Position after the array or object that begins at `start`. */
   #skipped(start: number): number {
     const text = this.#text;
     let depth = 0;
@@ -115,7 +115,7 @@ class Walk {
     return text.length;
   }
 
-  /** The key between two quotes, if it is one that was asked for: the others never become text. */
+  /** The key between two quotes, if it was requested; other keys never become strings. */
   #askedAt(start: number, end: number, asked: readonly Asked[]): Asked | undefined {
     for (const one of asked) if (this.#isKey(start + 1, end, one.key)) return one;
     return undefined;

@@ -1,4 +1,4 @@
-/** States of the grammar within a number. Those from INTEGER on take any count of digits. */
+/** The grammar's states inside a number. From INTEGER on, a state accepts any number of digits. */
 const SIGNED = 14;
 const ZERO = 15;
 const POINT = 16;
@@ -8,15 +8,15 @@ const INTEGER = 19;
 const FRACTION = 20;
 const EXPONENT_DIGITS = 21;
 
-/** No state: the byte does not belong to the number, which is incomplete without it. */
+/** Not a state: the byte does not belong to the number, which is incomplete without it. */
 export const NUMBER_BROKEN = 0;
-/** No state: the byte does not belong to the number, which is complete without it. */
+/** Not a state: the byte does not belong to the number, which is complete without it. */
 export const NUMBER_ENDED = 255;
 
-/** The row of `NUMBER_STATES` for the first byte; a state's own row is that many further. */
+/** The row of `NUMBER_STATES` for the first byte; each state has a row of its own after it. */
 export const BEFORE_NUMBER = 13;
 
-/** `[(state - BEFORE_NUMBER) << 8 | byte]`: the state after the byte, or NUMBER_BROKEN, or NUMBER_ENDED. */
+/** `[(state - BEFORE_NUMBER) << 8 | byte]`: the state after the byte, NUMBER_BROKEN or NUMBER_ENDED. */
 export const NUMBER_STATES = new Uint8Array((EXPONENT_DIGITS - BEFORE_NUMBER + 1) << 8);
 
 /** A number that stops in this state is complete. */

@@ -1,51 +1,43 @@
 import type { HeldMessage } from './held-message.js';
-import type { TreeKey, TreeNode, WatchTree } from './watch-tree.js';
+import { blank, type TreeKey, type TreeNode, type WatchTree } from './watch-tree.js';
 
-/** Raw bytes that one byte of a key can take: `\u0061`. */
+/** Most raw bytes for one byte of a key: `\u0061`. */
 const ESCAPE_LENGTH = 6;
 const BACKSLASH = 0x5c;
 
-/** Keys that came twice, of which each is noted with its place: one is enough to tell. */
+/** Most repeated keys recorded per message, each with its place: one is enough to act on. */
 const MAX_DUPLICATES = 10;
 
-/** One open container that is on the watch tree. */
+/** An open container on the watch tree. */
 interface Level {
   node: TreeNode;
   isArray: boolean;
-  /** Held offset of the container, for its watch, and the values that came before it. */
+  /** Held offset of the container, for its watch, and the number of values before it. */
   start: number;
   values: number;
-  /** Of an array: index of the element at hand. */
+  /** In an array: index of the current element. */
   index: number;
-  /** Of an object: the key at hand when it is one of the tree's, and what is below it. */
+  /** In an object: the current key, if it is on the tree, and the node below it. */
   key: TreeKey | undefined;
   child: TreeNode | undefined;
   /** Held offsets of the raw key. */
   keyStart: number;
   keyEnd: number;
-  /** Bits of the tree's keys that the object has had. */
+  /** Bits of the tree's keys that the object has had so far. */
   seen: number[];
 }
 
-const NOWHERE: TreeNode = {
-  slot: undefined,
-  watch: undefined,
-  capture: undefined,
-  keys: undefined,
-  keyWords: 0,
-  items: undefined,
-  other: undefined,
-};
+const NOWHERE = blank();
 
-/** Where a tokenizer stands on the watch tree. Containers that are not on it are not known here at all. */
+/** A tokenizer's place on the watch tree. Containers that are not on the tree are unknown here. */
 export class Position {
-  /** Open containers on the tree; the tokenizer is on it while this equals its own depth. */
+  /** Number of open containers on the tree; the tokenizer is on it while this equals its own depth. */
   depth = 0;
 
   readonly #tree: WatchTree;
   /** Reused from one message to the next. */
   readonly #levels: Level[] = [];
-  /** The part of a key that came in earlier chunks; longer keys than the tree's are not kept. */
+  /** The part of a key from earlier chunks; keys longer than the tree's are not kept. */
   readonly #key: Buffer;
   #keyLength = 0;
 
@@ -59,14 +51,14 @@ export class Position {
     this.#keyLength = 0;
   }
 
-  /** The place of the value that begins now; undefined when it is not on the tree. */
+  /** The place of the value that begins now; undefined off the tree. */
   get place(): TreeNode | undefined {
     if (this.depth === 0) return this.#tree.root;
     const level = this.#levels[this.depth - 1] as Level;
     return level.isArray ? level.node.items : level.child;
   }
 
-  /** A container begins at held offset `start`, the `values`th value. Does nothing where it is not on the tree. */
+  /** A container begins at held offset `start`, the `values`th value. Does nothing off the tree. */
   open(isArray: boolean, start: number, values: number): void {
     const node = this.depth === 0 && isArray ? this.#tree.batch : this.place;
     if (!node) return;
@@ -86,7 +78,7 @@ export class Position {
     this.depth++;
   }
 
-  /** The innermost container on the tree ends. Gives its watch, if it has one. */
+  /** Ends the innermost container on the tree. Returns its watch, if it has one. */
   close(): { name: string; start: number; values: number } | undefined {
     const { node, start, values } = this.#levels[--this.depth] as Level;
     return node.watch === undefined ? undefined : { name: node.watch, start, values };
@@ -103,14 +95,14 @@ export class Position {
     this.#keyLength = 0;
   }
 
-  /** The chunk ends inside a key: `[start, end)` is the part of it that this chunk has. */
+  /** The chunk ends inside a key; `[start, end)` is the part in this chunk. */
   keyPart(chunk: Buffer, start: number, end: number): void {
     const length = Math.min(end - start, this.#key.length - this.#keyLength);
     chunk.copy(this.#key, this.#keyLength, start, start + length);
     this.#keyLength += length;
   }
 
-  /** The key ends; `[start, end)` is the part of it that this chunk has. */
+  /** The key ends; `[start, end)` is the part in this chunk. */
   keyEnd(chunk: Buffer, start: number, end: number, offset: number, message: HeldMessage): void {
     const level = this.#levels[this.depth - 1] as Level;
     level.keyEnd = offset;
@@ -126,7 +118,7 @@ export class Position {
     }
   }
 
-  /** Of the value at hand. */
+  /** Path of the current value. */
   path(message: HeldMessage): (string | number)[] {
     const path: (string | number)[] = [];
     for (let depth = 0; depth < this.depth; depth++) {
@@ -140,7 +132,7 @@ export class Position {
   #match(level: Level, bytes: Buffer, start: number, end: number, message: HeldMessage): void {
     let key = find(level.node, bytes, start, end);
     if (!key && end > start) {
-      // not `indexOf`, which knows no end: with megabytes in one chunk each key would be a search through all of them
+      // not `indexOf`, which cannot stop at an end: in a chunk of megabytes each key would search all of it
       let slash = start;
       while (slash < end && bytes[slash] !== BACKSLASH) slash++;
       if (slash === end) return;
@@ -157,7 +149,7 @@ export class Position {
     level.seen[key.word] = seen | key.mask;
   }
 
-  /** RFC 6901, of the innermost open object. */
+  /** RFC 6901 pointer of the innermost open object. */
   #pointer(message: HeldMessage): string {
     const path = this.path(message).slice(0, -1);
     return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
@@ -188,7 +180,7 @@ function find(node: TreeNode, bytes: Buffer, start: number, end: number): TreeKe
   return undefined;
 }
 
-/** A key that the tokenizer has checked; invalid UTF-8 in it becomes U+FFFD here, in the message it stays. */
+/** A key that the tokenizer has checked. Invalid UTF-8 becomes U+FFFD here, but stays in the message. */
 function plainKey(raw: Buffer): string {
   return JSON.parse(`"${raw.toString('utf8')}"`) as string;
 }

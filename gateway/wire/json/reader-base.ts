@@ -4,19 +4,22 @@ import type { MessageReader, ReaderOptions } from './handler.js';
 import { HeldMessage, type HoldRules } from './held-message.js';
 import { Tokenizer } from './tokenizer.js';
 
-/** What the three readers share: the message at hand, a byte order mark dropped, and nothing read after a failure. */
+/**
+ * The common part of the three readers: holds the current message, drops a byte order mark, and reads nothing after a
+ * failure.
+ */
 export abstract class ReaderBase implements MessageReader {
   protected readonly options: ReaderOptions;
   protected readonly tokenizer: Tokenizer;
   protected message: HeldMessage | undefined;
-  /** Bytes of the body before the chunk at hand. */
+  /** Bytes of the body before the current chunk. */
   protected consumed = 0;
   readonly #rules: HoldRules;
   readonly #mark = new MarkFilter();
   #closed = false;
 
   constructor(options: ReaderOptions) {
-    const { handler, maxHeld, holds = true } = options;
+    const { handler, maxHeld = Number.POSITIVE_INFINITY, holds = true } = options;
     this.options = options;
     this.tokenizer = new Tokenizer(options);
     this.#rules = {
@@ -33,7 +36,7 @@ export abstract class ReaderBase implements MessageReader {
 
   feed(chunk: Buffer): void {
     if (this.#closed) throw new WireError('closed', 'fed after the end', this.consumed);
-    // stays set when something is thrown on the way
+    // stays true when the next line throws
     this.#closed = true;
     this.#take(this.#mark.isOver ? chunk : this.#mark.filter(chunk));
     this.#closed = false;
@@ -63,7 +66,7 @@ export abstract class ReaderBase implements MessageReader {
     return message;
   }
 
-  /** The message at hand is over. */
+  /** The current message is complete. */
   protected deliver(): void {
     const message = this.message as HeldMessage;
     this.message = undefined;

@@ -6,8 +6,8 @@ const BACKSLASH = 0x5c;
 const WORD = 4;
 const NO_BYTES = Buffer.alloc(0);
 const NO_WORDS = new Int32Array(0);
-// One byte in each byte of a word. In `(x - ONES) & ~x & HIGH_BITS` something is left exactly if a byte of x is 0;
-// with SPACES in place of ONES, exactly if one is below 0x20.
+// One byte repeated in a word. `(x - ONES) & ~x & HIGH_BITS` is nonzero exactly if a byte of x is 0; with SPACES
+// instead of ONES, exactly if one is below 0x20.
 const ONES = 0x01010101;
 const SPACES = 0x20202020;
 const QUOTES = 0x22222222;
@@ -15,26 +15,26 @@ const BACKSLASHES = 0x5c5c5c5c;
 const HIGH_BITS = 0x80808080 | 0;
 
 /**
- * Finds the end of runs of plain string bytes in one chunk: four bytes at a time where controls must be noticed (2.6
- * GB/s, where a byte loop makes 0.75), by `indexOf` (22 GB/s, but a call costs as much as 60 bytes of the loop) where
- * only the closing quote matters.
+ * Finds the end of runs of plain string bytes in a chunk. Where controls matter it reads four bytes at a time (2.6
+ * GB/s; a byte loop makes 0.75). Where only the closing quote matters it uses `indexOf` (22 GB/s, but a call costs as
+ * much as 60 bytes of the loop).
  */
 export class StringScanner {
   #chunk: Buffer = NO_BYTES;
-  /** The whole words of the chunk, from the one on that its first byte is in. */
+  /** The whole words of the chunk, beginning with the word that contains its first byte. */
   #words: Int32Array = NO_WORDS;
-  /** Bytes of the first word that are before the chunk. */
+  /** Bytes of the first word before the chunk. */
   #shift = 0;
   #quote = -1;
 
-  /** Must be called before a chunk is scanned. */
+  /** Call it before scanning a chunk. */
   use(chunk: Buffer): void {
     this.#chunk = chunk;
     this.#words = NO_WORDS;
     this.#quote = -1;
   }
 
-  /** First position in `[start, end)` of a quote, a backslash or a control character; `end` when there is none. */
+  /** First quote, backslash or control character in `[start, end)`, or `end`. */
   plainUntil(start: number, end: number): number {
     if (this.#words === NO_WORDS) this.#look();
     const chunk = this.#chunk;
@@ -60,7 +60,7 @@ export class StringScanner {
     return end;
   }
 
-  /** First quote from `start` on; the chunk's length when there is none. */
+  /** First quote from `start` on, or the chunk's length. */
   quoteFrom(start: number): number {
     if (this.#quote < start) {
       const found = this.#chunk.indexOf(QUOTE, start);

@@ -8,7 +8,7 @@ const LINE_FEED = Buffer.from('\n');
 
 /**
  * Reads one JSON value in any number of pieces, keeps it in a `HeldMessage` and diverts strings at slots to their
- * sinks. Whoever calls it knows where a message begins and ends.
+ * sinks. The caller knows where a message begins and ends.
  */
 export class Tokenizer {
   readonly #collector: Collector;
@@ -16,7 +16,7 @@ export class Tokenizer {
 
   constructor(options: ReaderOptions) {
     this.#collector = new Collector(options);
-    this.#grammar = new Grammar(this.#collector, options.maxDepth);
+    this.#grammar = new Grammar(this.#collector, options.maxDepth ?? Number.POSITIVE_INFINITY);
   }
 
   /** The value is complete. */
@@ -24,13 +24,13 @@ export class Tokenizer {
     return this.#grammar.done;
   }
 
-  /** Begins a message; the next bytes are its own. */
+  /** Begins a message, which the next bytes belong to. */
   begin(message: HeldMessage): void {
     this.#collector.begin(message);
     this.#grammar.begin();
   }
 
-  /** Must be called before bytes of a new chunk are pushed. */
+  /** Call it before pushing bytes of a new chunk. */
   use(chunk: Buffer): void {
     this.#collector.chunk = chunk;
     this.#collector.scanner.use(chunk);
@@ -53,7 +53,7 @@ export class Tokenizer {
     return at;
   }
 
-  /** Holds what follows a complete value inside its frame or line: whitespace, or the message is malformed. */
+  /** Holds what follows a complete value in its frame or line. Anything but whitespace makes the message malformed. */
   pushTrailing(start: number, end: number): void {
     this.#collector.resume(start);
     if (this.done) {
@@ -65,12 +65,14 @@ export class Tokenizer {
     this.#collector.leave(end);
   }
 
-  /** Between the data lines of a frame stands a line feed that is in no chunk. */
+  /** Adds the line feed between the data lines of a frame; no chunk contains it. */
   pushLineFeed(): void {
     const collector = this.#collector;
-    // a cut string is looked at for its quote only, and repairing it in silence would make JSON of what is none
+    // in a cut string only the quote is looked for; dropping the line feed silently would turn malformed bytes into
+    // JSON
     if (collector.slot) this.fail('raw control character in a string', 0);
-    // the scanner keeps what it knows of the chunk at hand: a line feed ends or fails any other state without it
+    // the scanner keeps its knowledge of the current chunk: in any other state a line feed ends or fails the value
+    // without it
     const { chunk } = collector;
     collector.chunk = LINE_FEED;
     if (this.done) this.pushTrailing(0, 1);
@@ -78,20 +80,20 @@ export class Tokenizer {
     collector.chunk = chunk;
   }
 
-  /** The message ends here: a number that could have gone on is complete, any other unfinished value is malformed. */
+  /** Ends the message: completes a number that could have gone on; any other unfinished value is malformed. */
   finish(): void {
     const grammar = this.#grammar;
     if (grammar.done || grammar.opaque) return;
     const collector = this.#collector;
     const isComplete = grammar.end();
     if (!isComplete && collector.message.empty) return;
-    // no chunk is at hand any more, and everything is held
+    // no chunk is current any more, and everything is held
     collector.resume(0);
     if (!isComplete) this.fail('the value is incomplete', 0);
     else if (collector.scalar) collector.endScalar(0);
   }
 
-  /** The message is not JSON: from here on its bytes are only held. */
+  /** Marks the message as not JSON: from here on its bytes are only held. */
   fail(reason: string, at: number): void {
     this.#grammar.fail(reason, at);
   }

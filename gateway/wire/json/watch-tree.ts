@@ -1,7 +1,7 @@
 /**
- * Which places of a message matter. A string at a `slot` may be cut; under `deep` every string at any depth below may,
- * as a slot of that name; the range of a value at a `watch` is recorded; the text of a scalar at a `capture` is kept.
- * `keys` and `items` are the places below. `items` is every element of an array.
+ * Which places of a message matter. A string at a `slot` may be cut; under `deep` every string at any depth may, as a
+ * slot of that name. The range of a value at a `watch` is recorded, the text of a scalar at a `capture` is kept. `keys`
+ * and `items` are the places below; `items` is every element of an array.
  */
 export interface WatchNode {
   slot?: string;
@@ -9,17 +9,17 @@ export interface WatchNode {
   watch?: string;
   capture?: string;
   keys?: Record<string, WatchNode>;
-  /** Every member that is not among `keys`; not below a `deep`. */
+  /** Every member not listed in `keys`; not below a `deep`. */
   others?: WatchNode;
   items?: WatchNode;
 }
 
-/** A key of the tree, as a reader compares it. */
+/** A key of the tree in the form that a reader compares. */
 export interface TreeKey {
   readonly name: string;
   /** UTF-8. */
   readonly bytes: Buffer;
-  /** Its bit among the keys of its node, to notice duplicates: `mask` in word `word`. */
+  /** Its bit among the keys of its node, for finding duplicates: `mask` in word `word`. */
   readonly word: number;
   readonly mask: number;
   readonly node: TreeNode;
@@ -30,12 +30,12 @@ export interface TreeNode {
   slot: string | undefined;
   watch: string | undefined;
   capture: string | undefined;
-  /** By length of the key in bytes, so that most keys are told apart without looking at them. */
+  /** By length of the key in bytes, so most keys differ without being compared. */
   keys: (TreeKey[] | undefined)[] | undefined;
-  /** 32-bit words that hold one bit per key. */
+  /** Number of 32-bit words that hold one bit per key. */
   keyWords: number;
   items: TreeNode | undefined;
-  /** For keys that are not listed. */
+  /** For unlisted keys. */
   other: TreeNode | undefined;
 }
 
@@ -57,7 +57,7 @@ export function compileWatchTree(root: WatchNode): WatchTree {
 
 class Compiler {
   longestKey = 0;
-  /** A node that is used twice, or is its own descendant, is compiled once for each `deep` it stands under. */
+  /** A node that is used twice, or is its own descendant, is compiled once per `deep` above it. */
   readonly #known = new Map<WatchNode, Map<string | undefined, TreeNode>>();
   readonly #deep = new Map<string, TreeNode>();
 
@@ -105,7 +105,8 @@ class Compiler {
   }
 }
 
-function blank(): TreeNode {
+/** A place at which nothing is wanted. */
+export function blank(): TreeNode {
   return {
     slot: undefined,
     watch: undefined,

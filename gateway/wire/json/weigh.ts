@@ -1,28 +1,31 @@
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
-/** `[` and `{` differ in this bit only, and so do `]` and `}`. */
+/** `[` and `{` differ in this bit only; so do `]` and `}`. */
 const CURLY = 0x20;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
 
-/** Bytes after an escape in which another one is likely, so that a search for it would cost more than a loop. */
+/** Within this many bytes after an escape another is likely, so a search would cost more than a loop. */
 const DENSE = 64;
 
-/** What a JSON text may be so that it can be parsed in one step, and walked through by recursion. */
+/** Limits within which a JSON text can be parsed in one step and walked by recursion. */
 export interface WeightLimits {
-  /** Arrays and objects in one another. */
+  /** Nested arrays and objects. */
   depth: number;
-  /** Members, items and what they stand in: each costs up to 12 µs and 50 bytes, however few bytes it has. */
+  /** Members, items and containers: each costs up to 12 µs and 50 bytes, however short it is. */
   values: number;
 }
 
-/** `heavy`: more values than may be, or an array or object more for each of them; nothing is said of its depth then. */
+/**
+ * `heavy`: more values than allowed, where an empty array or object counts as two; its depth was then not checked to
+ * the end.
+ */
 export type Weight = 'light' | 'heavy' | 'deep';
 
-/** What parsing a JSON text would cost. It is not checked, and looked at only as far as needed. */
+/** Estimates the cost of parsing a JSON text. Does not validate it, and reads only as far as needed. */
 export function weigh(text: Buffer, { depth: most, values: mostValues }: WeightLimits): Weight {
-  // each level has two brackets, and each value a byte
+  // each level has two brackets, and each value at least a byte
   if (text.length <= most * 2 && text.length < mostValues) return 'light';
   const strings = new Strings(text);
   let depth = 0;
@@ -41,17 +44,17 @@ export function weigh(text: Buffer, { depth: most, values: mostValues }: WeightL
   return 'light';
 }
 
-/** Finds the ends of strings, in order. */
+/** Finds the ends of strings, in order of position. */
 class Strings {
   readonly #text: Buffer;
-  /** The next backslash: looked for once, not once for each string. */
+  /** Position of the next backslash, so it is searched once, not once per string. */
   #backslash = -1;
 
   constructor(text: Buffer) {
     this.#text = text;
   }
 
-  /** Position of the closing quote, or of the text's end. @param start after the opening one */
+  /** Position of the closing quote, or of the text's end. @param start after the opening quote */
   end(start: number): number {
     const text = this.#text;
     for (let at = start; ; ) {

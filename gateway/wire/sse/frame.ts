@@ -1,9 +1,9 @@
-/** What an SSE frame says besides its data. */
+/** The fields of an SSE frame besides its data. */
 export interface FrameFields {
   id?: Buffer;
   event?: Buffer;
   /** Digits: milliseconds. */
   retry?: Buffer;
-  /** True when the frame has a `data` line, be it a blank one: without one, clients dispatch no event. */
+  /** True when the frame has a `data` line, even a blank one. Without one, clients dispatch no event. */
   data?: boolean;
 }

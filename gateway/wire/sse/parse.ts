@@ -5,12 +5,15 @@ import type { FrameFields } from './frame.js';
 
 export type { FrameFields } from './frame.js';
 
-/** Bytes of a line other than `data:`. Names, ids and comments are short; one that never ends must not be collected. */
+/**
+ * Limit on a line other than `data:`, in bytes. Names, ids and comments are short; an endless one must not be
+ * collected.
+ */
 export const MAX_LINE = 8 * 1024;
 
 const DATA = Buffer.from('data:');
 
-// Which part of a line the next byte belongs to.
+// The part of a line that the next byte belongs to.
 const START = 0;
 const NAME = 1;
 /** A space directly after the colon belongs to neither name nor value. */
@@ -19,26 +22,27 @@ const DATA_VALUE = 3;
 /** The value of another field, collected. */
 const FIELD_VALUE = 4;
 const COMMENT = 5;
-/** The value of a field that nobody knows. */
+/** The value of an unknown field. */
 const UNKNOWN_VALUE = 6;
 
 /**
- * An event stream, by the rules of WHATWG HTML §9.2.6 applied to bytes. A `data` line is never collected: its bytes go
- * to the tokenizer as they come. Events of every type are messages, and so are frames that have no data (a priming
- * event): the client must see their id. An unfinished frame at the end is dropped.
+ * An event stream, parsed as bytes by the rules of WHATWG HTML §9.2.6. A `data` line is never collected: its bytes go
+ * straight to the tokenizer. Events of every type are messages. So are frames without data (a priming event), because
+ * the client must see their id. An unfinished frame at the end is dropped.
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  */
 export class SseReader extends ReaderBase {
   #part = START;
   #isData = false;
-  /** A line feed directly after a carriage return is part of the same line end, also in the next chunk. */
+  /** A line feed directly after a carriage return belongs to the same line end, also across chunks. */
   #afterCr = false;
-  /** Name of the field at hand, or what has come of it. */
+  /** Name of the current field, as far as it has come. */
   #name = '';
-  /** Value of the field or comment at hand. */
+  /** Value of the current field or comment. */
   #value: Buffer[] = [];
   #lineLength = 0;
   #frame: FrameFields = {};
-  /** Next line ends of the chunk at hand: each byte is looked at once, not once for each line. */
+  /** Next line ends of the current chunk, so each byte is searched once, not once per line. */
   #nextLf = -1;
   #nextCr = -1;
 
@@ -153,7 +157,7 @@ export class SseReader extends ReaderBase {
     return end === chunk.length ? end : this.#endLine(chunk, end);
   }
 
-  /** @param at of the line's end @returns the position after it */
+  /** @param at position of the line's end @returns the position after it */
   #endLine(chunk: Buffer, at: number): number {
     this.#afterCr = chunk[at] === CR;
     if (this.#part === COMMENT) this.options.handler.comment?.(Buffer.concat(this.#value));
@@ -164,7 +168,7 @@ export class SseReader extends ReaderBase {
   }
 
   #endField(value: Buffer): void {
-    // an id with a NUL and a retry that is no number are as if they had not been sent
+    // an id with a NUL and a retry that is not a number count as not sent
     if (this.#name === 'id' && value.includes(0)) return;
     if (this.#name === 'retry' && (value.length === 0 || !value.every(isDigit))) return;
     if (!this.message) this.begin();

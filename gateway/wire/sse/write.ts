@@ -11,7 +11,7 @@ const NEXT_DATA = Buffer.from('\ndata: ');
 /** The blank line that ends a frame. */
 export const FRAME_END = NEW_LINE;
 
-/** The lines before a frame's data, each ended. */
+/** The lines before a frame's data, each with its line end. */
 export function frameHead(frame: FrameFields): Buffer {
   const lines: Buffer[] = [];
   for (const name of ['event', 'id', 'retry'] as const) {
@@ -21,12 +21,14 @@ export function frameHead(frame: FrameFields): Buffer {
   return Buffer.concat(lines);
 }
 
-/** A comment and a blank line, which ends no frame as long as none has begun. A line break in `text` becomes a space. */
+/**
+ * A comment and a blank line. The blank line ends no frame while none has begun. Line breaks in `text` become spaces.
+ */
 export function comment(text: string): Buffer {
   return Buffer.from(`:${text.replaceAll(/[\r\n]+/g, ' ')}\n\n`);
 }
 
-/** A whole message as data lines, the last one ended. `FRAME_END` comes next. */
+/** A whole message as data lines with their line ends. `FRAME_END` must follow. */
 export function writeData(pieces: Iterable<Buffer>): Buffer[] {
   const writer = new DataWriter();
   const out: Buffer[] = [];
@@ -36,21 +38,21 @@ export function writeData(pieces: Iterable<Buffer>): Buffer[] {
 }
 
 /**
- * Line breaks of one message that begin a data line each. A line costs seven bytes, so a message that is nothing but
- * line breaks would become seven times as long; the breaks after these become blanks, which JSON reads alike.
+ * Most line breaks of one message that begin a data line. A line costs seven bytes, so a message of nothing but line
+ * breaks would become seven times as long. Later breaks become blanks, which are equivalent in JSON.
  */
 export const MAX_DATA_LINES = 1000;
 
 /**
- * Writes one message as data lines, piece by piece. CR, LF and CRLF in it begin a new line: outside of strings they are
- * whitespace, and there is no way to write a carriage return in an event stream.
+ * Writes one message as data lines, piece by piece. CR, LF and CRLF begin a new line: outside strings they are
+ * whitespace, and an event stream cannot carry a carriage return.
  */
 export class DataWriter {
   #begun = false;
   #afterCr = false;
   #lines = 0;
 
-  /** What to send for this piece: the piece itself and what is to be put between. */
+  /** Returns what to send for this piece: the piece itself and the line prefixes between its lines. */
   write(piece: Buffer): Buffer[] {
     const out: Buffer[] = this.#begun ? [] : [DATA];
     this.#begun = true;

@@ -7,7 +7,7 @@ import { median } from '../lib/stats.js';
 import type { Target } from '../lib/target.js';
 import type { Case } from './case.js';
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 400_000;
 /** Flat within a fifth: what is asked of the largest size against the smallest. */
 const MOST_GROWTH = 1.2;
 /** `limits.response` for a message of 100 MB. */

@@ -7,7 +7,7 @@ import { PEER_VERSIONS, type PeerName } from '../lib/tools.js';
 import type { Case } from './case.js';
 
 const MIB = 1024 * 1024;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 400_000;
 /** A peer takes half a minute for one round. */
 const MOST_ROUNDS = 3;
 const MOST_PEER_ROUNDS = 2;

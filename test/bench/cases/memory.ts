@@ -12,7 +12,7 @@ const GIB_AS_MB = (1024 * MIB * 4) / 3 / 1e6;
 const QUICK_MB = 200;
 const WARM_UP_MB = 1;
 const SETTLE_MS = 1000;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 400_000;
 const MOST_MIB = 64;
 
 const SERVERS: readonly (readonly [ServerName, string])[] = [

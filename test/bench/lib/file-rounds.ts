@@ -11,7 +11,7 @@ const MIB = 1024 * 1024;
 export const fileBytes = ({ quick }: LabOptions) => (quick ? 64 : 1024) * MIB;
 /** Goes before, so that code which is loaded and compiled at first use counts as idle. */
 export const WARM_UP_BYTES = MIB;
-export const TIMEOUT_MS = 120_000;
+export const TIMEOUT_MS = 400_000;
 const SETTLE_MS = 1000;
 /** How far one huge file may lift the resident set of a fresh process. */
 const MOST_MIB = 64;

@@ -1,12 +1,12 @@
-import { execFileSync } from 'node:child_process';
 import { appendFile, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/objects/filesystem.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import { silentLog } from '../../helpers/silent-log.js';
-import { describeObjectStore, fetchBytes, keysOf, store } from '../object-store.contract.js';
+import { describeObjectStore, fetchBytes, store } from '../object-store.contract.js';
+import { describeResumableWrites } from '../object-store-resumable.contract.js';
 
 const NEVER = new AbortController().signal;
 const folders: string[] = [];
@@ -28,6 +28,8 @@ afterAll(async () => {
 });
 
 describeObjectStore('filesystem', async () => freshStore(await freshFolder()));
+
+describeResumableWrites('filesystem', async () => freshStore(await freshFolder()));
 
 describe('filesystem object store', () => {
   it('lets nobody but its own user see files and folders', async () => {
@@ -131,34 +133,5 @@ describe('filesystem object store', () => {
     await rm(path, { recursive: true });
     await expect(objects.check()).rejects.toMatchObject({ code: 'store_unavailable' });
     await expect(store(objects, 'f/x', Buffer.from('x'))).rejects.toMatchObject({ code: 'store_unavailable' });
-  });
-});
-
-describe('filesystem object store on a disk of 2 MiB', () => {
-  let disk: string;
-  let objects: ObjectStore;
-
-  beforeAll(async () => {
-    disk = await freshFolder();
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', disk]);
-    objects = await freshStore(disk);
-  });
-  afterAll(() => {
-    execFileSync('umount', [disk]);
-  });
-
-  it('says that it is full, leaves nothing behind, and takes files again', async () => {
-    await store(objects, 'f/first', Buffer.alloc(1024 * 1024, 1));
-    const writer = await objects.create('f/second', NEVER);
-    const write = async () => {
-      for (let n = 0; n < 3; n += 1) await writer.write(Buffer.alloc(objects.partSize, 2), false);
-    };
-    await expect(write()).rejects.toMatchObject({ code: 'store_full', httpStatus: 507 });
-    await writer.abort();
-    expect(await keysOf(objects, '')).toEqual(['f/first']);
-    expect(await readdir(join(disk, 'tmp'))).toEqual([]);
-    await objects.remove('f/first');
-    await store(objects, 'f/third', Buffer.alloc(1024 * 1024, 3));
-    expect((await fetchBytes(objects, 'f/third')).length).toBe(1024 * 1024);
   });
 });

@@ -114,7 +114,7 @@ describe('an image made to do harm', () => {
   });
   afterAll(() => thumbnailer.close());
 
-  it.each(BOMBS)('BIN-23: %s', async (what, make, outcomes) => {
+  it.each(BOMBS)('%s (BIN-23)', async (what, make, outcomes) => {
     const image = await make();
     const before = log.lines.length;
     const result = await renderBytes(thumbnailer, image);

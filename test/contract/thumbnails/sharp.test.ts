@@ -64,7 +64,7 @@ describe('a preview by sharp', () => {
     );
   });
 
-  it('BIN-06: is never larger than its source', async () => {
+  it('is never larger than its source (BIN-06)', async () => {
     expect(await render(greyPng(20, 10, 10))).toMatchObject({ width: 20, height: 10 });
   });
 

@@ -50,7 +50,7 @@ describe('a download', () => {
     expect(peer.seen).toMatchObject([{ method: 'GET', url: '/a?b=c%2Fd' }]);
   });
 
-  it('2631-34: asks with what the descriptor says and nothing of its own that speaks for somebody', async () => {
+  it('asks with what the descriptor says and nothing of its own that speaks for somebody (2631-34)', async () => {
     peer.answer(whole);
     const headers = { 'X-Custom': 'yes', Authorization: 'Bearer theirs', 'accept-encoding': 'gzip' };
     const answer = await transfer.download({ url: peer.https, headers, rules: rules(peer) }, calm());
@@ -91,17 +91,20 @@ describe('a download', () => {
     expect(await bytesOf(transfer, peer.https, rules(peer))).toEqual(Buffer.alloc(0));
   });
 
-  it.each([206, 300, 302, 304, 400, 403, 404, 410, 500, 503])('OAI-09: an answer of %i is an error', async (status) => {
-    peer.answer((_request, response) => response.writeHead(status).end(status === 304 ? undefined : 'secret reason'));
-    const failure = await failureOf(
-      transfer.download({ url: `${peer.https}/p?sig=s3cret`, rules: rules(peer) }, calm()),
-    );
-    expect(failure).toMatchObject({ code: 'fetch_failed', facts: { host: new URL(peer.https).host } });
-    if (status !== 206) expect(failure.facts.status).toBe(status);
-    expect(JSON.stringify(failure.toJsonRpc())).not.toMatch(/s3cret|secret reason/);
-  });
+  it.each([206, 300, 302, 304, 400, 403, 404, 410, 500, 503])(
+    'an answer of %i is an error (OAI-09)',
+    async (status) => {
+      peer.answer((_request, response) => response.writeHead(status).end(status === 304 ? undefined : 'secret reason'));
+      const failure = await failureOf(
+        transfer.download({ url: `${peer.https}/p?sig=s3cret`, rules: rules(peer) }, calm()),
+      );
+      expect(failure).toMatchObject({ code: 'fetch_failed', facts: { host: new URL(peer.https).host } });
+      if (status !== 206) expect(failure.facts.status).toBe(status);
+      expect(JSON.stringify(failure.toJsonRpc())).not.toMatch(/s3cret|secret reason/);
+    },
+  );
 
-  it('2532-21, OAI-11: a file that is announced as too large is refused before its bytes', async () => {
+  it('a file that is announced as too large is refused before its bytes (2532-21, OAI-11)', async () => {
     peer.answer((_request, response) => {
       response.writeHead(200, { 'Content-Length': 11 });
       response.write('x');
@@ -112,7 +115,7 @@ describe('a download', () => {
     expect(failure).toMatchObject({ code: 'fetch_too_large', facts });
   });
 
-  it('2532-21, OAI-11: a file that turns out too large is broken off', async () => {
+  it('a file that turns out too large is broken off (2532-21, OAI-11)', async () => {
     let aborted = false;
     peer.answer((_request, response) => {
       response.on('close', () => {
@@ -144,7 +147,7 @@ describe('a download', () => {
   });
 });
 
-describe('2532-41: an answer that breaks off', () => {
+describe('an answer that breaks off (2532-41)', () => {
   it.each([
     ['fewer bytes than announced', 'HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello worl', 'end'],
     ['fewer bytes than announced, and a reset', 'HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello worl', 'reset'],
@@ -181,7 +184,7 @@ describe('2532-41: an answer that breaks off', () => {
   });
 });
 
-describe('2532-28: redirects', () => {
+describe('redirects (2532-28)', () => {
   const moved =
     (status: number, location: string): Handler =>
     (request, response) => {

@@ -34,7 +34,7 @@ afterAll(() => peer.close());
 /** Rules of somebody who has no host of his own, such as a client. */
 const stranger = (overrides: Partial<TransferRules> = {}) => rules(peer, { ownOrigin: undefined, ...overrides });
 
-describe('OAI-10, 2631-59: what nobody is connected to', () => {
+describe('what nobody is connected to (OAI-10, 2631-59)', () => {
   it.each([
     'https://127.0.0.1:PORT/x',
     'https://127.1:PORT/x',
@@ -70,7 +70,7 @@ describe('OAI-10, 2631-59: what nobody is connected to', () => {
     expect(peer.connections()).toBe(2);
   });
 
-  it('OAI-18: a host outside the allowed ones, before its name is looked up', async () => {
+  it('a host outside the allowed ones, before its name is looked up (OAI-18)', async () => {
     const { transfer, asked } = resolving(['93.184.216.34']);
     const limits = stranger({ allowedHosts: ['other.example'] });
     const failure = await failureOf(transfer.download({ url: peer.https, rules: limits }, calm()));
@@ -144,7 +144,7 @@ describe('names', () => {
   });
 });
 
-describe('2532-57: certificates', () => {
+describe('certificates (2532-57)', () => {
   it.each([
     ['an authority that nobody trusts', { ca: undefined }, (url: string) => url],
     ['another name', {}, (url: string) => url.replace('files.example', 'other.example')],
@@ -160,7 +160,7 @@ describe('2532-57: certificates', () => {
   });
 });
 
-describe('2631-33: headers that a descriptor may not set', () => {
+describe('headers that a descriptor may not set (2631-33)', () => {
   it.each([
     'Host',
     'host',

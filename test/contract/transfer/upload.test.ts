@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Transfer, UploadRequest } from '../../../gateway/ports/transfer.js';
+import { sha256 } from '../../helpers/bytes.js';
 import { calm, failureOf, fileOf, type Peer, rules, startPeer, transferTo } from './peer.js';
 
 let peer: Peer;
@@ -37,7 +38,7 @@ function formSent(): string {
   return (sent?.body.toString() ?? '').replaceAll(boundary, 'BOUNDARY');
 }
 
-describe('2631-31: an upload', () => {
+describe('an upload (2631-31)', () => {
   it.each(['PUT', 'POST'] as const)('%s of the raw bytes', async (method) => {
     peer.answer((_request, response) => response.writeHead(201).end('{"ok":true}'));
     const answer = await upload({ method, headers: { 'X-Meta': 'yes' } });
@@ -56,7 +57,7 @@ describe('2631-31: an upload', () => {
     });
   });
 
-  it('TC-05: over http to the own host, with the Authorization and the Content-Type of the descriptor', async () => {
+  it('over http to the own host, with the Authorization and the Content-Type of the descriptor (TC-05)', async () => {
     peer.answer((_request, response) => response.writeHead(204).end());
     const headers = { Authorization: 'Bearer theirs', 'content-type': 'application/pdf' };
     const { status } = await upload({
@@ -107,7 +108,7 @@ describe('2631-31: an upload', () => {
     ['N1', 'Report (v2); final.pdf', 'Report (v2); final.pdf'],
     ['N2', 'отчёт 文档.pdf', 'отчёт 文档.pdf'],
     ['a quote and a line break', 'a"b\r\nX-Evil: 1.pdf', 'a%22b%0D%0AX-Evil: 1.pdf'],
-  ])('1306-24: the file name %s', async (_id, name, sent) => {
+  ])('the file name %s (1306-24)', async (_id, name, sent) => {
     peer.answer((_request, response) => response.writeHead(204).end());
     await upload({ method: 'POST', multipart: { fileField: 'document' }, file: fileOf(FILE, name, 'application/pdf') });
     expect(formSent()).toBe(
@@ -116,7 +117,7 @@ describe('2631-31: an upload', () => {
     );
   });
 
-  it('2631-32: the Content-Type of a form is our own', async () => {
+  it('the Content-Type of a form is our own (2631-32)', async () => {
     peer.answer((_request, response) => response.writeHead(204).end());
     const headers = { 'Content-Type': 'multipart/form-data', 'X-Other': 'stays' };
     await upload({ method: 'PUT', headers, multipart: { fileField: 'file' } });
@@ -146,10 +147,10 @@ describe('2631-31: an upload', () => {
     );
     const limits = rules(peer, { maxBytes: bytes.length });
     expect(await upload({ file: fileOf(bytes, 'x', 'a/b', 777_777), rules: limits })).toMatchObject({ status: 200 });
-    expect(digest.digest('hex')).toBe(createHash('sha256').update(bytes).digest('hex'));
+    expect(digest.digest('hex')).toBe(sha256(bytes));
   });
 
-  it.each([401, 408, 409, 413, 422, 500])('TC-05: a refusal (%i) is told as it is', async (status) => {
+  it.each([401, 408, 409, 413, 422, 500])('a refusal (%i) is told as it is (TC-05)', async (status) => {
     peer.answer((_request, response) => response.writeHead(status, { 'Content-Encoding': 'gzip' }).end('coded'));
     expect(await upload()).toEqual({ status, body: Buffer.alloc(0) });
     peer.answer((_request, response) => response.writeHead(status).end('plain'));

@@ -9,9 +9,10 @@ import {
   startFakeUpstream,
 } from '../../helpers/fake-upstream.js';
 import { startTakingServer, type TakingServer } from '../../helpers/taking-server.js';
+import { until } from '../../helpers/wait.js';
 import { describeSharedUpstream, describeUpstream, type UpstreamSubject } from '../upstream.contract.js';
 import { describeSending, type SendingSubject } from '../upstream-sending.contract.js';
-import { calm, failureOf, type Overrides, request, until, upstreamDeps } from './subject.js';
+import { calm, failureOf, type Overrides, request, upstreamDeps } from './subject.js';
 
 function subject(): UpstreamSubject {
   const fakes: FakeUpstream[] = [];

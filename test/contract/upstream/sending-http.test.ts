@@ -3,8 +3,9 @@ import { create as createLegacy } from '../../../adapters/upstream/legacy-sse.js
 import { create, settings } from '../../../adapters/upstream/streamable-http.js';
 import type { ExchangeUpstream, OutgoingMessage, SharedUpstream } from '../../../gateway/ports/upstream.js';
 import { startTakingServer, type TakingOptions, type TakingServer } from '../../helpers/taking-server.js';
+import { until } from '../../helpers/wait.js';
 import { source } from './streamed.js';
-import { calm, failureOf, type Overrides, POST_HEADERS, request, until, upstreamDeps } from './subject.js';
+import { calm, failureOf, type Overrides, POST_HEADERS, request, upstreamDeps } from './subject.js';
 
 let server: TakingServer;
 let upstream: ExchangeUpstream | SharedUpstream | undefined;

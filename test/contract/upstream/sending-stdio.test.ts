@@ -2,8 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/upstream/stdio.js';
 import type { SharedConnection, SharedUpstream } from '../../../gateway/ports/upstream.js';
+import { until } from '../../helpers/wait.js';
 import { source } from './streamed.js';
-import { calm, failureOf, fixture, request, until, upstreamDeps } from './subject.js';
+import { calm, failureOf, fixture, request, upstreamDeps } from './subject.js';
 
 let upstream: SharedUpstream;
 let text: string;

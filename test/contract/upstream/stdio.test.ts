@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { create, settings } from '../../../adapters/upstream/stdio.js';
 import type { SharedConnection, SharedUpstream } from '../../../gateway/ports/upstream.js';
 import type { Taken } from '../../helpers/taking-server.js';
+import { until } from '../../helpers/wait.js';
 import { describeSharedUpstream, describeUpstream, type UpstreamSubject } from '../upstream.contract.js';
 import { describeSending, type SendingSubject } from '../upstream-sending.contract.js';
 import {
@@ -19,7 +20,6 @@ import {
   recordingLog,
   request,
   stdioServer,
-  until,
   upstreamDeps,
 } from './subject.js';
 

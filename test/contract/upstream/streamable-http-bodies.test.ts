@@ -4,7 +4,8 @@ import { create, settings } from '../../../adapters/upstream/streamable-http.js'
 import type { ExchangeUpstream } from '../../../gateway/ports/upstream.js';
 import { type FakeUpstream, type ScriptedAnswer, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { blobBytes } from '../../helpers/fake-upstream-blob.js';
-import { calm, failureOf, POST_HEADERS, request, until, upstreamDeps } from './subject.js';
+import { until } from '../../helpers/wait.js';
+import { calm, failureOf, POST_HEADERS, request, upstreamDeps } from './subject.js';
 
 const MIB = 1024 * 1024;
 

@@ -3,9 +3,10 @@ import { create, settings } from '../../../adapters/upstream/streamable-http.js'
 import type { ExchangeUpstream, UpstreamAnswer } from '../../../gateway/ports/upstream.js';
 import { type FakeUpstream, type FakeUpstreamOptions, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { startTakingServer, type TakingServer } from '../../helpers/taking-server.js';
+import { until } from '../../helpers/wait.js';
 import { describeUpstream, type UpstreamSubject } from '../upstream.contract.js';
 import { describeSending, type SendingSubject } from '../upstream-sending.contract.js';
-import { calm, failureOf, type Overrides, POST_HEADERS, request, until, upstreamDeps } from './subject.js';
+import { calm, failureOf, type Overrides, POST_HEADERS, request, upstreamDeps } from './subject.js';
 
 function subjectFor(options: FakeUpstreamOptions): UpstreamSubject {
   const fakes: FakeUpstream[] = [];

@@ -70,11 +70,6 @@ export async function failureOf(promise: Promise<unknown>): Promise<GatewayError
   throw new Error('did not reject');
 }
 
-/** Polls until the condition holds; the test's own time-out is the limit. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
-}
-
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

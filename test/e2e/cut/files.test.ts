@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sha256, sha256Url } from '../../helpers/bytes.js';
 import { type ServedUpstream, serve, TRANSPORTS } from '../../helpers/cut-upstreams.js';
 import { blobBytes, blobDigest } from '../../helpers/fake-upstream-blob.js';
 import { RawClient } from '../../helpers/raw-client.js';
@@ -27,9 +27,7 @@ function filesOf(result: Record<string, unknown> | undefined): FileEntry[] {
 async function sha256At(url: string): Promise<string> {
   const response = await fetch(url);
   expect(response.status).toBe(200);
-  return createHash('sha256')
-    .update(Buffer.from(await response.arrayBuffer()))
-    .digest('hex');
+  return sha256(Buffer.from(await response.arrayBuffer()));
 }
 
 /** A link that a model can repeat without a mistake: the store's own have some five hundred characters. */
@@ -72,7 +70,7 @@ describe.each(STORES)('files cut out of results, kept in %s', (stores) => {
         uri: expect.stringMatching(/^mcp-file:\/\/wharf\/f_[\w-]{22}$/),
       });
       expect(await sha256At(file?.url ?? '')).toBe(blobDigest(spec));
-      const digest = createHash('sha256').update(blobBytes(spec)).digest('base64url');
+      const digest = sha256Url(blobBytes(spec));
       expect(file?.digest).toBe(`sha-256:${digest}`);
       const [text, ...rest] = result?.content ?? [];
       expect(text).toMatchObject({ type: 'text' });
@@ -83,7 +81,7 @@ describe.each(STORES)('files cut out of results, kept in %s', (stores) => {
       expect(link).toMatchObject({ type: 'resource_link', uri: file?.url, name: file?.name, size });
     });
 
-    it('BIN-19: three images and a PDF in one result: each has its link, and what stands between them stays', async () => {
+    it('three images and a PDF in one result: each has its link, and what stands between them stays (BIN-19)', async () => {
       const { result } = await client.call('blob', { size: MB, count: 4, seed: 70 });
       const files = filesOf(result);
       expect(files).toHaveLength(4);

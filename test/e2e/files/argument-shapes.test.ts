@@ -132,13 +132,13 @@ describe('what stands in the place of one file', () => {
     ['data:text/plain;base64,QQ', 'data:text/plain;base64,QQ=='],
     ['data:text/plain;base64,QQ%3D%3D', 'data:text/plain;base64,QQ=='],
     ['data:text/plain;charset=utf-8;base64,QQ==', 'data:text/plain;charset=utf-8;base64,QQ=='],
-  ])('2356-16: %s reaches a server that has always taken base64 as that', async (typed, expected) => {
+  ])('%s reaches a server that has always taken base64 as that (2356-16)', async (typed, expected) => {
     await client.call('uri', { file: typed });
     expect(upstream.lastArguments).toEqual({ file: expected });
   });
 });
 
-it('X-32: a file fills a header of 4 KiB, and not of more', async () => {
+it('a file fills a header of 4 KiB, and not of more (X-32)', async () => {
   const stateless = RawClient.stateless(wharf.mcp, '2026-07-28', {});
   const fits = Buffer.alloc(3072, 'z').toString('base64');
   await stateless.call('header', { file: `data:text/plain;base64,${fits}` });
@@ -154,7 +154,7 @@ it('X-32: a file fills a header of 4 KiB, and not of more', async () => {
   expect(calls()).toBe(before);
 });
 
-it('X-32: where the version has no such headers there is nothing to be too long', async () => {
+it('where the version has no such headers there is nothing to be too long (X-32)', async () => {
   const data = Buffer.alloc(3075, 'z').toString('base64');
   await client.call('header', { file: `data:text/plain;base64,${data}` });
   expect(upstream.lastArguments).toEqual({ file: data });
@@ -221,7 +221,7 @@ describe('companions', () => {
     expect(upstream.lastArguments).toEqual({ named: 'QQ==', constructor: 'é.txt' });
   });
 
-  it('X-32: are repeated in the headers that the server declares for them, as it MUST refuse what disagrees', async () => {
+  it('are repeated in the headers that the server declares for them, as it MUST refuse what disagrees (X-32)', async () => {
     const stateless = RawClient.stateless(wharf.mcp, '2026-07-28', {});
     await stateless.call('telling', { file: named });
     expect(upstream.with('tools/call').at(-1)?.headers).toMatchObject({
@@ -235,7 +235,7 @@ it.each([
   [{ file: '@attach' }, 'file'],
   [{ files: [F4, '@attach'] }, 'files[1]'],
   [{ pages: [{ data: '@attach' }] }, 'pages[0].data'],
-])('2356-21: %j is told how to upload a file', async (args, argument) => {
+])('%j is told how to upload a file (2356-21)', async (args, argument) => {
   const before = calls();
   const { result } = await client.call('telling', args);
   expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/uploadRequired': { argument } } });

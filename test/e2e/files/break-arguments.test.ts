@@ -69,13 +69,13 @@ describe('calls of a hostile client', () => {
     ['to a tool without slots', 'plain', `${ODD},"a":"${HANDLE}","b":"data:,x","c":"file:///etc/passwd"`],
     ['with what only looks like files, beside the slots', 'take', `${ODD},"a":"${HANDLE}","b":["data:,x"]`],
     ['to a tool that nobody declared', 'constructor', `${ODD},"a":"${HANDLE}"`],
-  ])('BR-16: a call %s reaches the server byte for byte', async (_, name, args) => {
+  ])('a call %s reaches the server byte for byte (BR-16)', async (_, name, args) => {
     const body = callOf(name, args);
     expect(await post(body)).toMatchObject({ status: 200, message: { id: 7, result: {} } });
     expect(received()).toBe(body);
   });
 
-  it('BR-16: with a file in it every other byte is kept', async () => {
+  it('with a file in it every other byte is kept (BR-16)', async () => {
     const body = (file: string) => callOf('take', `${ODD},"file" : "${file}" , "after":1.50`);
     await post(body('data:,hello'));
     expect(received()).toBe(body('aGVsbG8='));

@@ -64,7 +64,7 @@ describe('a file that stands in a call itself', () => {
   /** The file behind a link that the server got. */
   const fileOf = async () => (await fetch(String(upstream.lastArguments.link))).headers.get('etag');
 
-  it('2356-48: the same data: URI twice is one file where it has to be stored', async () => {
+  it('the same data: URI twice is one file where it has to be stored (2356-48)', async () => {
     await client.call('take', { link: SMALL_URI });
     const first = await fileOf();
     await client.call('take', { link: SMALL_URI });
@@ -73,7 +73,7 @@ describe('a file that stands in a call itself', () => {
     expect(one).toEqual(two);
   });
 
-  it('2356-55: is of unknown origin, however it is spelled', async () => {
+  it('is of unknown origin, however it is spelled (2356-55)', async () => {
     for (const file of [SMALL_URI, SMALL.toString('base64')]) {
       expect(await told({ file })).toEqual([
         expect.objectContaining({ origin: 'unknown', argument: 'file', to: 's', size: 6, principal: 'anonymous' }),
@@ -83,7 +83,7 @@ describe('a file that stands in a call itself', () => {
     expect(await told({ link: SMALL_URI })).toEqual([expect.objectContaining({ origin: 'unknown', argument: 'link' })]);
   });
 
-  it('2356-55: only what came by an upload ticket is uploaded, and a server’s file says which server’s', async () => {
+  it('only what came by an upload ticket is uploaded, and a server’s file says which server’s (2356-55)', async () => {
     expect(await told({ file: await upload(SMALL) })).toEqual([
       expect.objectContaining({ origin: 'uploaded', size: 6 }),
     ]);
@@ -91,7 +91,7 @@ describe('a file that stands in a call itself', () => {
     expect(await told({ file: uri })).toEqual([expect.objectContaining({ origin: 'handoff', from: 's', to: 's' })]);
   });
 
-  it('2356-55: nothing of what is in it is logged', async () => {
+  it('nothing of what is in it is logged (2356-55)', async () => {
     await client.call('take', { file: SMALL_URI });
     expect(wharf.logged()).not.toContain(SMALL.toString('base64'));
   });

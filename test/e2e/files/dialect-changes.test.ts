@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { sha256 } from '../../helpers/bytes.js';
 import { FileServer } from '../../helpers/file-server.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import { announced, image, sha256 } from './handoff-lab.js';
+import { announced, image } from './handoff-lab.js';
 import { startLab } from './sep-2532-lab.js';
 
 type Json = Record<string, unknown>;
@@ -20,7 +21,7 @@ const DECLARATIONS: Record<string, Json> = {
   none: TEXT,
 };
 
-describe('BR-15: a server that changes how its files are to come', () => {
+describe('a server that changes how its files are to come (BR-15)', () => {
   let server: FileServer;
   let wharf: Wharf;
   let declared = 'base64';

@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { gauge, until } from '../../helpers/fault-checks.js';
+import { sha256 } from '../../helpers/bytes.js';
+import { gauge } from '../../helpers/fault-checks.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
 /** F4 of the acceptance tables, with a name. */
@@ -64,7 +65,7 @@ describe('a file in every encoding of an HTTP server', () => {
     expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'notText' } } });
   });
 
-  it('P11: httpsUrl is a link under which the server finds the bytes', async () => {
+  it('httpsUrl is a link under which the server finds the bytes (P11)', async () => {
     await client.call('take', { httpsUrl: F4 });
     const answer = await fetch(String(upstream.lastArguments.httpsUrl));
     expect(Buffer.from(await answer.arrayBuffer()).toString('base64')).toBe('AAEC/f7/');
@@ -78,13 +79,13 @@ describe('a file as a path of a stdio server', () => {
     return startWharf({ servers: { local: { command: [process.execPath, script], tools, ...more } } });
   };
 
-  it.each(['localPath', 'fileUri'])('P10: %s is a private file that is gone after the call', async (encoding) => {
+  it.each(['localPath', 'fileUri'])('%s is a private file that is gone after the call (P10)', async (encoding) => {
     const wharf = await start(encoding);
     try {
       const client = await RawClient.connect(wharf.mcp);
       const { result } = await client.call('take', { file: F4 });
       const told = JSON.parse(String(result?.content?.[0]?.text)) as Record<string, string>;
-      const expected = createHash('sha256').update(Buffer.from('AAEC/f7/', 'base64')).digest('hex');
+      const expected = sha256(Buffer.from('AAEC/f7/', 'base64'));
       expect(told).toMatchObject({ sha256: expected, mode: '600', folderMode: '700' });
       expect(told.path).toMatch(/\/x\.bin$/);
       expect(existsSync(String(told.path))).toBe(false);
@@ -93,7 +94,7 @@ describe('a file as a path of a stdio server', () => {
     }
   });
 
-  it('P10: it stays as long as the tool works on it, even if the client has gone', async () => {
+  it('it stays as long as the tool works on it, even if the client has gone (P10)', async () => {
     const wharf = await start('localPath');
     try {
       const client = await RawClient.connect(wharf.mcp);

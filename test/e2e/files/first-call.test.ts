@@ -50,7 +50,7 @@ describe.each([
     expect(upstream.with('tools/list')).toHaveLength(2);
   });
 
-  it('2356o-26: is known to a server that tells of files only to whoever knows them', async () => {
+  it('is known to a server that tells of files only to whoever knows them (2356o-26)', async () => {
     const image = { type: 'string', format: 'uri' };
     const tool = { name: 'draw', inputSchema: { type: 'object', properties: { image } } };
     let declared: Json | undefined;

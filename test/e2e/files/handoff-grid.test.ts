@@ -1,24 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sha256 } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import type { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import {
-  announced,
-  image,
-  ORIGINS,
-  served,
-  sha256,
-  startGiving,
-  startTaking,
-  TARGETS,
-  type Taking,
-} from './handoff-lab.js';
+import { announced, image, ORIGINS, served, startGiving, startTaking, TARGETS, type Taking } from './handoff-lab.js';
 
 const BYTES = image();
 const origins = Object.keys(ORIGINS);
 const targets = Object.keys(TARGETS);
 
-describe('HO-02: a file of any server in any tool of another', () => {
+describe('a file of any server in any tool of another (HO-02)', () => {
   let giving: RecordingUpstream;
   let taking: Taking;
   let wharf: Wharf;
@@ -43,7 +34,7 @@ describe('HO-02: a file of any server in any tool of another', () => {
 
   const pairs = served(ORIGINS).flatMap((origin) => served(TARGETS).map((target) => [origin, target] as const));
 
-  it.each(pairs)('HO-01, HO-02: %s to %s', async (origin, target) => {
+  it.each(pairs)('%s to %s (HO-01, HO-02)', async (origin, target) => {
     const from = await RawClient.connect(`${wharf.url}/a/mcp`);
     const to = await RawClient.connect(`${wharf.url}/b/mcp`);
     const { result, answer } = await from.call(`give${origins.indexOf(origin)}`);

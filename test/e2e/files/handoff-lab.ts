@@ -1,10 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { adapters } from '../../../adapters/index.js';
+import { sha256Url } from '../../helpers/bytes.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 
 type Json = Record<string, unknown>;
-
-export const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 const PNG_HEAD = Buffer.from('89504e470d0a1a0a', 'hex');
 const JPEG_HEAD = Buffer.from('ffd8ffe000104a464946', 'hex');
@@ -22,7 +21,7 @@ const fileValue = (uri: string, bytes: Buffer): Json => ({
   name: 'shot.png',
   mimeType: 'image/png',
   size: bytes.length,
-  digest: { algorithm: 'sha-256', value: createHash('sha256').update(bytes).digest('base64url') },
+  digest: { algorithm: 'sha-256', value: sha256Url(bytes) },
 });
 
 interface Origin {

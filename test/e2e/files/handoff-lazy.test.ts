@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { keyHash, sha256 } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream, RpcError } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import { announced, sha256 } from './handoff-lab.js';
+import { announced } from './handoff-lab.js';
 
 const TEXT = { type: 'string' };
 const SMALL = Buffer.from('a small report');
@@ -32,7 +32,6 @@ const RESULTS: Record<string, Record<string, unknown>> = {
   none: { content: [{ type: 'text', text: 'the word resource_link, "resource_link"' }] },
 };
 
-const hashOf = (key: string) => `sha256:${createHash('sha256').update(key).digest('hex')}`;
 const KEYS = ['alice-key-0123456789abcdef', 'bob-key-0123456789abcdefgh'] as const;
 
 describe('a resource that a result only links to', () => {
@@ -71,7 +70,7 @@ describe('a resource that a result only links to', () => {
       },
       config: {
         handoff: [{ from: 'secret', to: '*', allow: false }],
-        auth: { use: 'apiKeys', keys: KEYS.map((key) => ({ name: key.slice(0, 3), hash: hashOf(key) })) },
+        auth: { use: 'apiKeys', keys: KEYS.map((key) => ({ name: key.slice(0, 3), hash: keyHash(key) })) },
       },
     });
   });
@@ -93,7 +92,7 @@ describe('a resource that a result only links to', () => {
   const reads = () => giving.with('resources/read').length;
   const taken = () => Buffer.from(String(taking.lastArguments.file), 'base64');
 
-  it('HO-04: has a handle for programs, and is not read; the result is else as it came', async () => {
+  it('has a handle for programs, and is not read; the result is else as it came (HO-04)', async () => {
     const before = reads();
     const result = await call('a', 'small');
     expect(result?.content).toEqual(RESULTS.small?.content);
@@ -111,7 +110,7 @@ describe('a resource that a result only links to', () => {
     expect(reads()).toBe(before);
   });
 
-  it('Q4: stays the server’s own link, under which its client reads and streams it through Wharf', async () => {
+  it('stays the server’s own link, under which its client reads and streams it through Wharf (Q4)', async () => {
     const result = await call('a', 'small');
     const uri = String(result?.content?.[1]?.uri);
     expect(uri).toBe('doc://r/small');
@@ -129,7 +128,7 @@ describe('a resource that a result only links to', () => {
     ['small', SMALL],
     ['large', LARGE],
     ['text', Buffer.from('Grüße')],
-  ])('HO-04: is read from its server when it is used: %s', async (tool, bytes) => {
+  ])('is read from its server when it is used: %s (HO-04)', async (tool, bytes) => {
     const { uri } = announced(await call('a', tool));
     const before = reads();
     expect(await call('b', 'read', { file: uri })).not.toHaveProperty('isError');
@@ -138,7 +137,7 @@ describe('a resource that a result only links to', () => {
     expect(reads()).toBe(before + 1);
   });
 
-  it('HO-05: stands for what was read first, for ever', async () => {
+  it('stands for what was read first, for ever (HO-05)', async () => {
     const { uri } = announced(await call('a', 'small'));
     await call('b', 'read', { file: uri });
     const before = reads();
@@ -150,7 +149,7 @@ describe('a resource that a result only links to', () => {
     expect(taken().toString()).toBe('something else by now');
   });
 
-  it('HO-05: stands for nothing before that: what it is then, is what the server gives at its first use', async () => {
+  it('stands for nothing before that: what it is then, is what the server gives at its first use (HO-05)', async () => {
     const { uri, size } = announced(await call('a', 'small'));
     expect(size).toBe(SMALL.length);
     // the size that the link told was the server's claim, and nobody has seen a byte
@@ -163,7 +162,7 @@ describe('a resource that a result only links to', () => {
     expect(taken().toString()).toBe(first.toString());
   });
 
-  it('HO-05: is read once for two who use it first at once, since the server may give each something else', async () => {
+  it('is read once for two who use it first at once, since the server may give each something else (HO-05)', async () => {
     const { uri } = announced(await call('a', 'changing'));
     const clients = await Promise.all([client('b'), client('b')]);
     const answers = await Promise.all(clients.map((one) => one.call('read', { file: uri })));
@@ -176,14 +175,14 @@ describe('a resource that a result only links to', () => {
     expect(taking.lastArguments.file).toBe(files[0]);
   });
 
-  it('HO-14: is one file for two who read it at once', async () => {
+  it('is one file for two who read it at once (HO-14)', async () => {
     const { uri } = announced(await call('a', 'small'));
     const clients = await Promise.all([client('b'), client('b')]);
     const answers = await Promise.all(clients.map((one) => one.call('read', { file: uri })));
     expect(answers.map(({ result }) => result?.isError)).toEqual([undefined, undefined]);
   });
 
-  it('HO-04: that is gone by then refuses the call, and the other server is not asked', async () => {
+  it('that is gone by then refuses the call, and the other server is not asked (HO-04)', async () => {
     const { uri } = announced(await call('a', 'gone'));
     const before = taking.with('tools/call').length;
     const result = await call('b', 'read', { file: uri });
@@ -192,7 +191,7 @@ describe('a resource that a result only links to', () => {
     expect(taking.with('tools/call')).toHaveLength(before);
   });
 
-  it('HO-06: is nobody else’s', async () => {
+  it('is nobody else’s (HO-06)', async () => {
     const { uri } = announced(await call('a', 'small'));
     const before = reads();
     const result = await call('b', 'read', { file: uri }, KEYS[1]);
@@ -200,7 +199,7 @@ describe('a resource that a result only links to', () => {
     expect(reads()).toBe(before);
   });
 
-  it('HO-07: is not even read where the operator forbids to hand it over', async () => {
+  it('is not even read where the operator forbids to hand it over (HO-07)', async () => {
     const { uri } = announced(await call('secret', 'small'));
     const before = reads();
     const result = await call('b', 'read', { file: uri });
@@ -208,7 +207,7 @@ describe('a resource that a result only links to', () => {
     expect(reads()).toBe(before);
   });
 
-  it('HO-04: of a stdio server is read in a session of its own', async () => {
+  it('of a stdio server is read in a session of its own (HO-04)', async () => {
     const { uri } = announced(await call('stdio', 'link'));
     await call('b', 'read', { file: uri });
     expect(sha256(taken())).toBe(sha256(Buffer.alloc(5_000_000, 'stdio ')));
@@ -239,7 +238,7 @@ describe('a resource that a result only links to', () => {
   });
 });
 
-describe('HO-04: a server that knows no sessions', () => {
+describe('a server that knows no sessions (HO-04)', () => {
   it('is read with a request that says all by itself', async () => {
     const server = await RecordingUpstream.start({
       tools: [

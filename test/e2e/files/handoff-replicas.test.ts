@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { openStore } from '../../contract/objects/s3-buckets.js';
+import { sha256 } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { freshName } from '../../helpers/services.js';
 import { startWharf } from '../../helpers/wharf.js';
-import { announced, sha256 } from './handoff-lab.js';
+import { announced } from './handoff-lab.js';
 
 /** What two gateways read of one server: each read is answered when the test says so. */
 async function startServer(size: number) {
@@ -32,7 +33,7 @@ async function startServer(size: number) {
   return { upstream, given, asked };
 }
 
-describe('HO-05: two gateways that read the same resource first at one time', () => {
+describe('two gateways that read the same resource first at one time (HO-05)', () => {
   it.each([
     ['read whole', 100],
     ['cut out of the answer', 5_000_000],

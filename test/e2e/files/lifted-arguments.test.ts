@@ -57,7 +57,7 @@ const CLIENTS: readonly (readonly [string, (client: RawClient) => unknown])[] = 
   ['codex', upload],
 ];
 
-describe('OAI-02: nested file arguments of clients that look at the top level only', () => {
+describe('nested file arguments of clients that look at the top level only (OAI-02)', () => {
   let upstream: RecordingUpstream;
   let wharf: Wharf;
 

@@ -69,7 +69,7 @@ async function missing(name: string, args: Record<string, unknown>) {
 }
 
 describe('a call that lacks its file', () => {
-  it('FB-06: is answered with what is missing, its limits, and every way to hand it over', async () => {
+  it('is answered with what is missing, its limits, and every way to hand it over (FB-06)', async () => {
     const { text } = await missing('ocr', { lang: 'en' });
     expect(text).toMatch(/^The tool 'ocr' needs a file in the argument 'image', and was given none\./);
     expect(text).toMatch(/of type image\/png of at most 1 MB\./);
@@ -78,13 +78,13 @@ describe('a call that lacks its file', () => {
     expect(text).toContain("call the tool again with this handle as 'image'");
   });
 
-  it('FB-11: which also says not to make the file up', async () => {
+  it('which also says not to make the file up (FB-11)', async () => {
     expect((await missing('ocr', {})).text).toMatch(
       /do not make up the file.*blocked or fails, say so and give the page to the person/,
     );
   });
 
-  it('FB-07: and for programs as a descriptor', async () => {
+  it('and for programs as a descriptor (FB-07)', async () => {
     const { text, required } = await missing('ocr', {});
     const { url } = required.upload;
     expect(required).toMatchObject({
@@ -97,7 +97,7 @@ describe('a call that lacks its file', () => {
     expect(text).toContain(required.agent.example);
   });
 
-  it('FB-10: whose curl line works as it stands, after which the same call does', async () => {
+  it('whose curl line works as it stands, after which the same call does (FB-10)', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'wharf-missing-'));
     try {
       await writeFile(join(folder, 'FILE'), PNG);
@@ -110,7 +110,7 @@ describe('a call that lacks its file', () => {
     }
   });
 
-  it('2356-53: takes no other file than the argument does', async () => {
+  it('takes no other file than the argument does (2356-53)', async () => {
     const { required } = await missing('ocr', {});
     const body = new Uint8Array(Buffer.from('plain text'));
     expect((await fetch(required.upload.url, { method: 'PUT', body })).status).toBe(415);
@@ -128,7 +128,7 @@ describe('a call that lacks its file', () => {
     ['many', { images: null }, 'images'],
     ['deep', { doc: {} }, 'doc.data'],
     ['declared', {}, 'data'],
-  ])('2356-11, 2356-21: %s with %j', async (name, args, argument) => {
+  ])('%s with %j (2356-11, 2356-21)', async (name, args, argument) => {
     // what a tool declares by itself is known once its list has been seen, as every client does first
     await client.request('tools/list');
     expect((await missing(name, args)).required.argument).toBe(argument);
@@ -148,7 +148,7 @@ describe('a call that lacks its file', () => {
     expect(upstream.lastArguments).toEqual(args);
   });
 
-  it('2356-51: is no less so when a file that would fit has been uploaded', async () => {
+  it('is no less so when a file that would fit has been uploaded (2356-51)', async () => {
     const { required } = await missing('ocr', {});
     expect((await fetch(required.upload.url, { method: 'PUT', body: new Uint8Array(PNG) })).status).toBe(201);
     expect((await missing('ocr', {})).required.file.uri).not.toBe(required.file.uri);

@@ -176,7 +176,7 @@ describe('a call that was meant to hold a file', () => {
     told(message);
   });
 
-  it('2356-27, X-07, X-08: in the words of a client of the early revisions (B14)', async () => {
+  it('in the words of a client of the early revisions (B14) (2356-27, X-07, X-08)', async () => {
     const about = { capabilities: { fileInputs: {} } };
     const early = await RawClient.connect(`${wharf.url}/docs/mcp`, '2025-06-18', about);
     const { message } = await idLast(early, 'ocr', { image_base64: large });

@@ -77,7 +77,7 @@ describe('what a client of OpenAI sees of file arguments', () => {
     return Object.fromEntries(((result?.tools ?? []) as Tool[]).map((tool) => [tool.name, tool]));
   };
 
-  it('OAI-01: the names of top-level arguments, each of them a property', async () => {
+  it('the names of top-level arguments, each of them a property (OAI-01)', async () => {
     const tools = await toolsFor('chatgpt');
     expect(tools.ocr?._meta).toEqual({ 'openai/fileParams': ['image'] });
     expect(tools.join?._meta).toEqual({ 'openai/fileParams': ['parts'] });
@@ -89,7 +89,7 @@ describe('what a client of OpenAI sees of file arguments', () => {
     }
   });
 
-  it('OAI-03, OAI-04, OAI-07: an object of four texts, two of them required, open to more', async () => {
+  it('an object of four texts, two of them required, open to more (OAI-03, OAI-04, OAI-07)', async () => {
     const { ocr } = await toolsFor('chatgpt');
     expect(ocr?.inputSchema.properties.image).toEqual({
       type: 'object',
@@ -101,7 +101,7 @@ describe('what a client of OpenAI sees of file arguments', () => {
     expect(ocr?.inputSchema.properties.lang).toEqual(text);
   });
 
-  it('OAI-05: an array of them has the object for its items', async () => {
+  it('an array of them has the object for its items (OAI-05)', async () => {
     const { join } = await toolsFor('chatgpt');
     expect(join?.inputSchema.properties.parts).toMatchObject({
       type: 'array',
@@ -112,7 +112,7 @@ describe('what a client of OpenAI sees of file arguments', () => {
     });
   });
 
-  it('OAI-02: a nested argument is lifted to the top level; one in the items of an array takes a handle', async () => {
+  it('a nested argument is lifted to the top level; one in the items of an array takes a handle (OAI-02)', async () => {
     const { deep } = await toolsFor('chatgpt');
     expect(deep?._meta).toEqual({ 'openai/fileParams': ['doc_data', 'cover'] });
     const { doc_data: lifted, doc, cover, pages } = deep?.inputSchema.properties ?? {};
@@ -124,14 +124,14 @@ describe('what a client of OpenAI sees of file arguments', () => {
     expect(items.properties.data.description).toMatch(/mcp-file:/);
   });
 
-  it('OAI-19, X-31: other clients see a text and no list', async () => {
+  it('other clients see a text and no list (OAI-19, X-31)', async () => {
     const { ocr, join } = await toolsFor('other');
     expect(ocr?._meta).toBeUndefined();
     expect(ocr?.inputSchema.properties.image?.type).toBe('string');
     expect(join?.inputSchema.properties.parts).toMatchObject({ type: 'array', items: { type: 'string' } });
   });
 
-  it('X-31: on 2026-07-28 a list made for such a client is nobody else’s', async () => {
+  it('on 2026-07-28 a list made for such a client is nobody else’s (X-31)', async () => {
     const ask = async (name: string) => {
       const client = RawClient.stateless(wharf.mcp, '2026-07-28', { name });
       return (await client.request('tools/list')).result;

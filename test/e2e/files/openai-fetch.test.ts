@@ -67,7 +67,7 @@ describe('a file that a client of OpenAI hands over', () => {
     return { ...meta['dev.wharf/fileError'], text: told(result?.content?.[0]) };
   }
 
-  it('OAI-08, OAI-13, K5: is fetched at once, and the server gets what it always took', async () => {
+  it('is fetched at once, and the server gets what it always took (OAI-08, OAI-13, K5)', async () => {
     const image = { download_url: url(), file_id: 'file_1', mime_type: 'image/png', file_name: 'scan.png' };
     const { result } = await client.call('ocr', { image });
     expect(result?.isError).toBeUndefined();
@@ -77,7 +77,7 @@ describe('a file that a client of OpenAI hands over', () => {
     expect(peer.seen[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  it('OAI-06, OAI-07: the two required members are enough, and others of the host’s are no matter', async () => {
+  it('the two required members are enough, and others of the host’s are no matter (OAI-06, OAI-07)', async () => {
     const image = {
       download_url: url(),
       file_id: 'file_1',
@@ -89,7 +89,7 @@ describe('a file that a client of OpenAI hands over', () => {
     expect(upstream.lastArguments.image).toBe(PNG.toString('base64'));
   });
 
-  it('OAI-12: the type is what the client says, else what the host says, else what the bytes say', async () => {
+  it('the type is what the client says, else what the host says, else what the bytes say (OAI-12)', async () => {
     const types: string[] = [];
     const ask = async (said: string | undefined, sent: string | undefined, body: string) => {
       peer.answer((_request, response) => response.writeHead(200, sent ? { 'content-type': sent } : {}).end(body));
@@ -104,7 +104,7 @@ describe('a file that a client of OpenAI hands over', () => {
     expect(types).toEqual(['text/csv', 'text/csv', 'application/pdf', 'application/octet-stream']);
   });
 
-  it('OAI-05: several in an array, in their order, beside other spellings', async () => {
+  it('several in an array, in their order, beside other spellings (OAI-05)', async () => {
     peer.answer((request, response) => response.end(`file ${request.url?.slice(1, 2)}`));
     const file = (name: string) => ({ download_url: url(name), file_id: name, file_name: `${name}.txt` });
     await client.call('join', { parts: [file('b'), `data:text/plain;name=c.txt;base64,${btoa('file c')}`, file('a')] });
@@ -117,7 +117,7 @@ describe('a file that a client of OpenAI hands over', () => {
     );
   });
 
-  it.each([403, 404, 410, 500])('OAI-09: HTTP %i asks for the file again', async (status) => {
+  it.each([403, 404, 410, 500])('HTTP %i asks for the file again (OAI-09)', async (status) => {
     peer.answer((_request, response) => response.writeHead(status).end(`no ${SECRET}`));
     expect(await refusalOf({ download_url: url(), file_id: 'x' })).toMatchObject({
       reason: 'unreachable',
@@ -135,13 +135,13 @@ describe('a file that a client of OpenAI hands over', () => {
     ['IPv6 loopback', 'https://[::1]/x'],
     ['a name that leads inside', 'https://inside.example/x'],
     ['a mapped one', 'https://[::ffff:10.0.0.1]/x'],
-  ])('OAI-10: %s is refused without a connection', async (_what, address) => {
+  ])('%s is refused without a connection (OAI-10)', async (_what, address) => {
     const refusal = await refusalOf({ download_url: `${address}?sig=${SECRET}`, file_id: 'x' });
     expect(refusal).toMatchObject({ reason: 'unreachable', argument: 'image' });
     expect(peer.connections()).toBe(0);
   });
 
-  it('OAI-10: more than three redirects, or one to another host, are not followed', async () => {
+  it('more than three redirects, or one to another host, are not followed (OAI-10)', async () => {
     peer.answer((request, response) => response.writeHead(302, { location: `${request.url}0` }).end());
     expect(await refusalOf({ download_url: url(), file_id: 'x' })).toMatchObject({ reason: 'unreachable' });
     expect(peer.seen).toHaveLength(4);
@@ -149,7 +149,7 @@ describe('a file that a client of OpenAI hands over', () => {
     expect(await refusalOf({ download_url: url(), file_id: 'x' })).toMatchObject({ reason: 'unreachable' });
   });
 
-  it.each([true, false])('OAI-11: a file over the limit is broken off (announced: %s)', async (isAnnounced) => {
+  it.each([true, false])('a file over the limit is broken off (announced: %s) (OAI-11)', async (isAnnounced) => {
     const body = Buffer.alloc(300_000);
     peer.answer((_request, response) => {
       if (isAnnounced) response.setHeader('content-length', body.length);
@@ -169,11 +169,11 @@ describe('a file that a client of OpenAI hands over', () => {
     ['an address that is no text', { download_url: 7, file_id: 'file_1' }, 'malformedUri'],
     ['an address of another kind', { download_url: 'sediment://file_1', file_id: 'file_1' }, 'schemeNotAllowed'],
     ['no URL at all', { download_url: 'https://', file_id: 'x' }, 'unreachable'],
-  ])('OAI-03: an object with %s is refused', async (_what, image, reason) => {
+  ])('an object with %s is refused (OAI-03)', async (_what, image, reason) => {
     expect(await refusalOf(image)).toMatchObject({ reason, argument: 'image' });
   });
 
-  it('OAI-05: one bad item refuses the call, and is named', async () => {
+  it('one bad item refuses the call, and is named (OAI-05)', async () => {
     const parts = ['data:,fine', { download_url: 'https://10.0.0.1/b', file_id: 'b' }];
     const before = upstream.with('tools/call').length;
     const { result } = await client.call('join', { parts });
@@ -182,7 +182,7 @@ describe('a file that a client of OpenAI hands over', () => {
   });
 });
 
-describe('OAI-18: addresses from hosts that the operator did not name', () => {
+describe('addresses from hosts that the operator did not name (OAI-18)', () => {
   it('are refused', async () => {
     const upstream = await RecordingUpstream.start({ tools: TOOLS });
     const wharf = await startWharf({

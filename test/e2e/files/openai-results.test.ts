@@ -51,7 +51,7 @@ describe('files in the results that a client of OpenAI gets', () => {
 
   const resultOf = async (name: string, from = client) => (await from.call(name)).result;
 
-  it('OAI-14: one is the structuredContent, fetched without a credential, beside a text', async () => {
+  it('one is the structuredContent, fetched without a credential, beside a text (OAI-14)', async () => {
     const result = await resultOf('one');
     expect(result?.structuredContent).toEqual({
       download_url: expect.stringMatching(/^http/),
@@ -64,17 +64,17 @@ describe('files in the results that a client of OpenAI gets', () => {
     expect(result?.content?.[0]).toMatchObject({ type: 'text', text: expect.stringContaining('a.txt') });
   });
 
-  it('OAI-14: several are a list, each of them once', async () => {
+  it('several are a list, each of them once (OAI-14)', async () => {
     const result = await resultOf('two');
     expect(result?.structuredContent).toMatchObject({ files: [{ file_name: 'a.txt' }, { file_name: 'b.txt' }] });
     expect(result).toHaveProperty('structuredContent.files.length', 2);
   });
 
-  it.each(['small', 'shaped', 'structured'])('OAI-14: the shape stays as it is: %s', async (name) => {
+  it.each(['small', 'shaped', 'structured'])('the shape stays as it is: %s (OAI-14)', async (name) => {
     expect((await resultOf(name))?.structuredContent).toEqual(RESULTS[name]?.structuredContent);
   });
 
-  it('OAI-14: other clients, and older ones, get none', async () => {
+  it('other clients, and older ones, get none (OAI-14)', async () => {
     const other = await RawClient.connect(wharf.mcp, '2025-06-18', { name: 'other' });
     expect(await resultOf('one', other)).not.toHaveProperty('structuredContent');
     const old = await RawClient.connect(wharf.mcp, '2025-03-26', { name: 'chatgpt' });

@@ -62,12 +62,12 @@ describe('a server that takes files as OpenAI’s clients send them', () => {
 
   const bytesAt = async (url: unknown) => Buffer.from(await (await fetch(String(url))).arrayBuffer());
 
-  it('OAI-15: such a client sees its tools byte for byte', async () => {
+  it('such a client sees its tools byte for byte (OAI-15)', async () => {
     const { answer } = await openai.request('tools/list');
     for (const tool of TOOLS) expect(answer.text).toContain(JSON.stringify(tool));
   });
 
-  it('OAI-15: and what it hands over passes byte for byte, unasked', async () => {
+  it('and what it hands over passes byte for byte, unasked (OAI-15)', async () => {
     const scan = { download_url: 'https://10.0.0.1/never-fetched?sig=1', file_id: 'file_1', uri: 'sediment://1' };
     const body = `{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{"name":"read_scan","arguments":{"scan":${JSON.stringify(
       scan,
@@ -77,7 +77,7 @@ describe('a server that takes files as OpenAI’s clients send them', () => {
     expect(upstream.with('tools/call').at(-1)?.body.toString('utf8')).toBe(body);
   });
 
-  it('OAI-15: on 2026-07-28 its untouched list is for such clients only', async () => {
+  it('on 2026-07-28 its untouched list is for such clients only (OAI-15)', async () => {
     const client = RawClient.stateless(wharf.mcp, '2026-07-28', { name: 'chatgpt' });
     const { result } = await client.request('tools/list');
     expect(result?.cacheScope).toBe('private');
@@ -85,7 +85,7 @@ describe('a server that takes files as OpenAI’s clients send them', () => {
     expect(tools.slice(0, TOOLS.length)).toEqual(TOOLS);
   });
 
-  it('OAI-16, BR-11: other clients see a text, and no list of such arguments', async () => {
+  it('other clients see a text, and no list of such arguments (OAI-16, BR-11)', async () => {
     const { result } = await other.request('tools/list');
     const [scan, merge] = (result?.tools ?? []) as { inputSchema: { properties: object }; _meta: object }[];
     expect(scan?._meta).toEqual({ 'openai/fileParams': ['gone', 'lang'], 'openai/outputTemplate': 'ui://x' });
@@ -97,7 +97,7 @@ describe('a server that takes files as OpenAI’s clients send them', () => {
     expect(merge?.inputSchema.properties).toMatchObject({ scans: { type: 'array', items: { type: 'string' } } });
   });
 
-  it('OAI-16, P9: what they hand over becomes an object with a link of Wharf’s', async () => {
+  it('what they hand over becomes an object with a link of Wharf’s (OAI-16, P9)', async () => {
     await other.call('read_scan', { scan: `data:text/plain;name=a.txt;base64,${btoa('Hello world!')}` });
     const scan = upstream.lastArguments.scan as Record<string, unknown>;
     expect(scan).toEqual({
@@ -111,7 +111,7 @@ describe('a server that takes files as OpenAI’s clients send them', () => {
     expect(upstream.lastArguments.scan).toMatchObject({ file_id: scan.file_id });
   });
 
-  it('OAI-16: only the members that the server knows, item by item', async () => {
+  it('only the members that the server knows, item by item (OAI-16)', async () => {
     await other.call('merge', { scans: [`data:text/plain;base64,${btoa('one')}`, 'data:,two'], n: 1 });
     const scans = upstream.lastArguments.scans as Record<string, unknown>[];
     expect(scans.map((scan) => Object.keys(scan).sort())).toEqual([
@@ -122,7 +122,7 @@ describe('a server that takes files as OpenAI’s clients send them', () => {
     expect(String(await bytesAt(scans[1]?.download_url))).toBe('two');
   });
 
-  it('OAI-16: a handle of Wharf’s works for such a client too, where its host would put an address', async () => {
+  it('a handle of Wharf’s works for such a client too, where its host would put an address (OAI-16)', async () => {
     await other.call('read_scan', { scan: 'data:text/plain;name=b.txt,shared' });
     const { file_id, download_url } = upstream.lastArguments.scan as Record<string, string>;
     await openai.call('read_scan', { scan: { download_url: file_id, file_id } });
@@ -135,7 +135,7 @@ describe('a server that takes files as OpenAI’s clients send them', () => {
     expect(upstream.lastArguments.scan).toMatchObject({ file_id, file_name: 'b.txt' });
   });
 
-  it('Q10: what such a server gives as an object stays as it is', async () => {
+  it('what such a server gives as an object stays as it is (Q10)', async () => {
     const file = { download_url: 'https://x.example/1', file_id: '1' };
     expect((await openai.call('give')).result?.structuredContent).toEqual({ file });
     expect((await other.call('give')).result?.structuredContent).toEqual({ file });
@@ -143,7 +143,7 @@ describe('a server that takes files as OpenAI’s clients send them', () => {
 });
 
 describe('a link of Wharf’s from a client that spells files as the server does', () => {
-  it('HO-07: is a file handed over: of whom, and whether it may be', async () => {
+  it('is a file handed over: of whom, and whether it may be (HO-07)', async () => {
     const giving = await RecordingUpstream.start({
       tools: [{ name: 'give', inputSchema: { type: 'object' } }],
       methods: {

@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client as Client2, StreamableHTTPClientTransport as Transport2 } from '@modelcontextprotocol/client';
+import { sha256 } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { connect, overHttp } from '../../helpers/sdk-servers-transcript.js';
@@ -175,7 +176,7 @@ describe('base64 in structuredContent, for clients that hold it against the outp
     else if (outcome === 'stays') expect(found).toBe(text);
     else {
       const bytes = Buffer.from(await (await fetch(found)).arrayBuffer());
-      expect(createHash('sha256').update(bytes).digest('hex')).toBe(createHash('sha256').update(PNG).digest('hex'));
+      expect(sha256(bytes)).toBe(sha256(PNG));
     }
   }
 

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
+import { keyHash } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { noise } from '../../helpers/sdk-servers-bytes.js';
@@ -43,7 +43,7 @@ describe('a handle or a link of Wharf’s, read as a resource (B11)', () => {
     });
     const keys = Object.entries(KEYS).map(([name, key]) => ({
       name,
-      hash: `sha256:${createHash('sha256').update(key).digest('hex')}`,
+      hash: keyHash(key),
     }));
     wharf = await startWharf({
       servers: { docs: { url: upstream.url, transport: 'streamable-http' } },
@@ -59,8 +59,12 @@ describe('a handle or a link of Wharf’s, read as a resource (B11)', () => {
 
   async function uploaded(name: string, bytes: Buffer | undefined): Promise<string> {
     const { result } = await ada.call('request_file_upload', { name });
-    const { file, page } = (result?.structuredContent ?? {}) as { file: { uri: string }; page: string };
-    if (bytes) expect((await fetch(page, { method: 'PUT', body: new Uint8Array(bytes) })).status).toBe(201);
+    const { file, upload } = (result?.structuredContent ?? {}) as {
+      file: { uri: string };
+      upload: { url: string; headers: Record<string, string> };
+    };
+    const { url, headers } = upload;
+    if (bytes) expect((await fetch(url, { method: 'PUT', headers, body: new Uint8Array(bytes) })).status).toBe(201);
     return file.uri;
   }
 

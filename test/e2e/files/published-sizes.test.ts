@@ -101,7 +101,7 @@ describe('the size of files that a client is told', () => {
     expect(fits).not.toHaveProperty('isError');
   });
 
-  it('2356-08: a client that does not upload is told what may stand in a call', async () => {
+  it('a client that does not upload is told what may stand in a call (2356-08)', async () => {
     const client = await RawClient.connect(wharf.mcp);
     expect((await shown(client, 'base64')).maxSize).toBe(INLINE);
     expect((await shown(client, 'bytes')).maxSize).toBe(65_279);
@@ -113,7 +113,7 @@ describe('the size of files that a client is told', () => {
     expect((await shown(client, 'base64')).description).toContain('at most 195.8 kB');
   });
 
-  it('2356-08: where only uploads are taken, what may stand in a call is no limit', async () => {
+  it('where only uploads are taken, what may stand in a call is no limit (2356-08)', async () => {
     expect((await shown(await RawClient.connect(wharf.mcp), 'upload')).maxSize).toBe(100 * KIB * KIB);
   });
 });

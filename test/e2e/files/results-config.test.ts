@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sha256 } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -26,7 +27,6 @@ const tools = Object.keys(RESULTS).map((name) => ({
   }),
 }));
 
-const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 const get = async (url: unknown) => Buffer.from(await (await fetch(String(url))).arrayBuffer());
 
 describe('files in results that the operator names', () => {

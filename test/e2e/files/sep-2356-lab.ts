@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { RawClient, type RawMessage } from '../../helpers/raw-client.js';
 import { type RecordingOptions, RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -23,10 +22,6 @@ export function dataUri(type: string, bytes: Buffer, name?: string): string {
 /** The bytes of a base64 data: URI. */
 export function bytesOf(uri: unknown): Buffer {
   return Buffer.from(String(uri).replace(/^data:[^,]*,/, ''), 'base64');
-}
-
-export function sha256(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }
 
 export function tool(name: string, properties: Json, more: Json = {}): Json {

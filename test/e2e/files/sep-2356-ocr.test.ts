@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sha256 } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
-import { dataUri, EARLY, F2, handleIn, type Json, type Lab, lab, sha256, shownTool, tool } from './sep-2356-lab.js';
+import { dataUri, EARLY, F2, handleIn, type Json, type Lab, lab, shownTool, tool } from './sep-2356-lab.js';
 
 const PNG = F2.toString('base64');
 const OCR = tool(
@@ -38,7 +39,7 @@ describe('a legacy tool that takes base64, in front of clients of SEP-2356', () 
 
   afterAll(() => ocr.stop());
 
-  it('2356-01: its argument is a declared file, and there are no keywords of our own', async () => {
+  it('its argument is a declared file, and there are no keywords of our own (2356-01)', async () => {
     const { inputSchema } = await shownTool(ocr.client);
     expect(inputSchema.properties.image_base64).toMatchObject({
       type: 'string',
@@ -49,36 +50,36 @@ describe('a legacy tool that takes base64, in front of clients of SEP-2356', () 
     expect(new Set(keywords)).toEqual(new Set(['"x-mcp-file"']));
   });
 
-  it('2356-41: what was required stays so', async () => {
+  it('what was required stays so (2356-41)', async () => {
     expect((await shownTool(ocr.client)).inputSchema.required).toEqual(['image_base64']);
   });
 
-  it('2356o-01: a client of the early revisions sees inputFiles beside it', async () => {
+  it('a client of the early revisions sees inputFiles beside it (2356o-01)', async () => {
     expect((await shownTool(early)).inputFiles).toEqual({
       image_base64: { accept: ['image/png', 'image/jpeg'], maxSize: 2 * 1024 * 1024 },
     });
   });
 
-  it('2356-19, K2: a data: URI and the name in its own argument', async () => {
+  it('a data: URI and the name in its own argument (2356-19, K2)', async () => {
     const args = { image_base64: dataUri('image/png', F2), filename: 'a.png' };
     expect(await ocr.sent('ocr_image', args)).toEqual({ image_base64: PNG, filename: 'a.png' });
   });
 
-  it('2356-19: K2 without a name, none is invented', async () => {
+  it('a file without a name gets none invented (2356-19, K2)', async () => {
     expect(await ocr.sent('ocr_image', { image_base64: dataUri('image/png', F2) })).toEqual({ image_base64: PNG });
   });
 
-  it('2356o-09, K3: the name inside the data: URI', async () => {
+  it('the name inside the data: URI (2356o-09, K3)', async () => {
     const image = `data:image/png;name=a.png;charset=x;base64,${PNG}`;
     expect(await ocr.sent('ocr_image', { image_base64: image })).toEqual({ image_base64: PNG, filename: 'a.png' });
   });
 
-  it('2356o-09: what the caller says is the name wins', async () => {
+  it('what the caller says is the name wins (2356o-09)', async () => {
     const args = { image_base64: dataUri('image/png', F2, 'a.png'), filename: 'b.png' };
     expect(await ocr.sent('ocr_image', args)).toEqual({ image_base64: PNG, filename: 'b.png' });
   });
 
-  it("2356-18: K8, a handle of Wharf's own", async () => {
+  it("takes a handle of Wharf's own (2356-18, K8)", async () => {
     const { result } = await ocr.client.call('shoot');
     const sent = await ocr.sent('ocr_image', { image_base64: handleIn(result) });
     expect(sent.filename).toBe('shoot-1.png');
@@ -86,16 +87,16 @@ describe('a legacy tool that takes base64, in front of clients of SEP-2356', () 
     expect(sha256(Buffer.from(String(sent.image_base64), 'base64'))).toBe(expected);
   });
 
-  it('2356-49: K8, raw base64 as before', async () => {
+  it('takes raw base64 as before (2356-49, K8)', async () => {
     expect(await ocr.sent('ocr_image', { image_base64: PNG })).toEqual({ image_base64: PNG });
   });
 
-  it('2356-17: K2, percent-encoded', async () => {
+  it('takes a percent-encoded data: URI (2356-17, K2)', async () => {
     const text = [...F2].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
     expect(await ocr.sent('ocr_image', { image_base64: `data:image/png,${text}` })).toEqual({ image_base64: PNG });
   });
 
-  it('2356-40: a client that declared nothing may send a data: URI', async () => {
+  it('a client that declared nothing may send a data: URI (2356-40)', async () => {
     const bare = await RawClient.connect(ocr.wharf.mcp, '2024-11-05');
     const { result } = await bare.call('ocr_image', { image_base64: dataUri('image/png', F2) });
     expect(result).not.toHaveProperty('isError');

@@ -27,19 +27,19 @@ describe('SEP-2356: files that are refused before the server is asked', () => {
 
   afterAll(() => refusing.stop());
 
-  it('2356-07: maxSize is that of the decoded bytes', async () => {
+  it('maxSize is that of the decoded bytes (2356-07)', async () => {
     const image = dataUri('text/plain', F1);
     expect(await refusing.refused('eleven', { image })).toMatchObject({ maxSize: 11, actualSize: 12 });
     expect(await refusing.sent('twelve', { image })).toEqual({ image });
   });
 
-  it('2356-26: what is too large for the server never reaches it', async () => {
+  it('what is too large for the server never reaches it (2356-26)', async () => {
     const image = dataUri('image/png', Buffer.concat([F2, Buffer.alloc(2000)]));
     expect(await refusing.refused('image', { image })).toMatchObject({ reason: 'maxSizeExceeded' });
     expect(await refusing.refused('early', { image })).toMatchObject({ reason: 'maxSizeExceeded' });
   });
 
-  it('2356-27: a refusal is a tool error that names argument, constraint and numbers', async () => {
+  it('a refusal is a tool error that names argument, constraint and numbers (2356-27)', async () => {
     const { result, error } = await refusing.client.call('eleven', { image: dataUri('text/plain', F1) });
     expect(error).toBeUndefined();
     expect(result).toEqual({
@@ -56,7 +56,7 @@ describe('SEP-2356: files that are refused before the server is asked', () => {
     });
   });
 
-  it('2356-27: in 2026-07-28 too', async () => {
+  it('in 2026-07-28 too (2356-27)', async () => {
     const client = RawClient.stateless(refusing.wharf.mcp, '2026-07-28', {});
     const { result } = await client.call('eleven', { image: dataUri('text/plain', F1) });
     expect(result).toMatchObject({ resultType: 'complete', isError: true });
@@ -68,22 +68,22 @@ describe('SEP-2356: files that are refused before the server is asked', () => {
     ['a file address', 'file:///etc/passwd', 'schemeNotAllowed'],
     ['a script', 'javascript:alert(1)', 'schemeNotAllowed'],
     ['a handle of another gateway', 'mcp-file://other/f_AAAAAAAAAAAAAAAAAAAAAA', 'fileNotFound'],
-  ])('2356-18: %s is refused', async (_what, image, reason) => {
+  ])('%s is refused (2356-18)', async (_what, image, reason) => {
     expect(await refusing.refused('image', { image })).toMatchObject({ reason, argument: 'image' });
   });
 
-  it("2356-18: nobody asks for an address, not even the server's own", async () => {
+  it("nobody asks for an address, not even the server's own (2356-18)", async () => {
     const before = refusing.upstream.requests.length;
     await refusing.refused('image', { image: `${refusing.upstream.origin}/a.png` });
     expect(refusing.upstream.requests).toHaveLength(before);
   });
 
-  it.each(['/etc/passwd', './a.png', 'C:\\a.png', '~/a.png'])('2356-47: the path %s is refused', async (image) => {
+  it.each(['/etc/passwd', './a.png', 'C:\\a.png', '~/a.png'])('the path %s is refused (2356-47)', async (image) => {
     expect(await refusing.refused('image', { image })).toMatchObject({ argument: 'image' });
   });
 
   it.each(['word', F2.toString('base64'), 'not a file'])(
-    '2356-49: %s is no file where the server never took base64',
+    '%s is no file where the server never took base64 (2356-49)',
     async (image) => {
       expect(await refusing.refused('image', { image })).toMatchObject({ reason: 'malformedUri' });
     },
@@ -94,13 +94,13 @@ describe('SEP-2356: files that are refused before the server is asked', () => {
     ['image/svg+xml', true],
     ['imagex/png', false],
     ['text/plain', false],
-  ])('2356-29: for image/*, %s is accepted: %s', async (type, isAccepted) => {
+  ])('for image/*, %s is accepted: %s (2356-29)', async (type, isAccepted) => {
     const image = `data:${type};base64,AAEC/f7/`;
     if (isAccepted) expect(await refusing.sent('image', { image })).toEqual({ image });
     else expect(await refusing.refused('image', { image })).toMatchObject({ reason: 'mimeTypeNotAccepted' });
   });
 
-  it('2356-30: extensions alone refuse nothing, beside types the types count', async () => {
+  it('extensions alone refuse nothing, beside types the types count (2356-30)', async () => {
     const image = dataUri('text/plain', F1);
     expect(await refusing.sent('loose', { image })).toEqual({ image });
     expect(await refusing.refused('strict', { image })).toMatchObject({ reason: 'mimeTypeNotAccepted' });
@@ -108,17 +108,17 @@ describe('SEP-2356: files that are refused before the server is asked', () => {
     expect(await refusing.sent('strict', { image: pdf })).toEqual({ image: pdf });
   });
 
-  it('2356-31: the bytes are looked at, whatever the type says', async () => {
+  it('the bytes are looked at, whatever the type says (2356-31)', async () => {
     const image = dataUri('image/png', PDF);
     expect(await refusing.refused('image', { image })).toMatchObject({ actualType: 'application/pdf' });
   });
 
-  it('2356-32: accept holds for every client', async () => {
+  it('accept holds for every client (2356-32)', async () => {
     const { error } = await early.call('image', { image: dataUri('text/plain', F1) });
     expect(error?.data).toMatchObject({ reason: 'file_type_rejected' });
   });
 
-  it('2356-22: neither results nor the log repeat what was sent', async () => {
+  it('neither results nor the log repeat what was sent (2356-22)', async () => {
     const secret = Buffer.from('a secret that nobody is to see');
     for (const type of ['image/png', 'text/plain']) {
       const { answer } = await refusing.client.call('eleven', { image: dataUri(type, secret) });
@@ -127,7 +127,7 @@ describe('SEP-2356: files that are refused before the server is asked', () => {
     expect(refusing.wharf.logged()).not.toContain(secret.toString('base64').slice(0, 16));
   });
 
-  it('2356o-13: a client of the early revisions gets a JSON-RPC error', async () => {
+  it('a client of the early revisions gets a JSON-RPC error (2356o-13)', async () => {
     const { result, error } = await early.call('eleven', { image: dataUri('text/plain', F1) });
     expect(result).toBeUndefined();
     expect(error?.code).toBe(-32602);
@@ -139,25 +139,25 @@ describe('SEP-2356: files that are refused before the server is asked', () => {
     ['file_type_rejected', 'image', dataUri('text/plain', F1)],
     ['file_uri_malformed', 'image', 'data:image/png;base64,%%%'],
     ['file_scheme_unsupported', 'image', 'https://example.com/a.png'],
-  ])('2356o-14: the reason is %s', async (reason, name, image) => {
+  ])('the reason is %s (2356o-14)', async (reason, name, image) => {
     const { error } = await early.call(name, { image });
     expect(error).toMatchObject({ code: -32602, data: { reason, argument: 'image' } });
   });
 
-  it('2356o-14: for a reason of a later time there is a tool error', async () => {
+  it('for a reason of a later time there is a tool error (2356o-14)', async () => {
     const answer = await early.call('image', { image: 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA' });
     expect(answer.result).toMatchObject({ isError: true });
     expect(factsOf(answer)).toMatchObject({ reason: 'fileNotFound' });
   });
 
   it.each(['https://example.com/a.png', 'file:///tmp/a.png'])(
-    '2356o-16, 2356o-24: the value %s is refused',
+    'the value %s is refused (2356o-16, 2356o-24)',
     async (image) => {
       expect(await refusing.refused('image', { image })).toMatchObject({ reason: 'schemeNotAllowed' });
     },
   );
 
-  it('2356o-24: also by a client that has not listed the tools, for file addresses', async () => {
+  it('also by a client that has not listed the tools, for file addresses (2356o-24)', async () => {
     const fresh = await lab(TOOLS);
     const refused = await fresh.refused('image', { image: 'file:///etc/passwd' });
     expect(refused).toMatchObject({ reason: 'schemeNotAllowed' });
@@ -193,7 +193,7 @@ describe('SEP-2356: files that the server refuses', () => {
     };
   };
 
-  it('2356o-15: its error is a tool error for clients of today', async () => {
+  it('its error is a tool error for clients of today (2356o-15)', async () => {
     refuse();
     const told = await call('early');
     expect(told.error).toBeUndefined();
@@ -207,13 +207,13 @@ describe('SEP-2356: files that the server refuses', () => {
     expect(factsOf(told)).toEqual({ reason: 'maxSizeExceeded', argument: 'image', maxSize: 10, actualSize: 70 });
   });
 
-  it('2356o-15: a client of 2026-07-28 hears that the result is complete', async () => {
+  it('a client of 2026-07-28 hears that the result is complete (2356o-15)', async () => {
     refuse();
     const { result } = await call('early', RawClient.stateless(answering.wharf.mcp, '2026-07-28', {}));
     expect(result).toMatchObject({ resultType: 'complete', isError: true });
   });
 
-  it('2356o-15: a client of the early revisions gets it as it came', async () => {
+  it('a client of the early revisions gets it as it came (2356o-15)', async () => {
     refuse();
     const { error } = await call('early', early);
     expect(error).toEqual({ code: -32602, message: 'File exceeds maximum size', data: FACTS });
@@ -223,7 +223,7 @@ describe('SEP-2356: files that the server refuses', () => {
     ['of another reason', { reason: 'no_such_user', argument: 'image' }],
     ['that names no argument', { reason: 'file_too_large' }],
     ['without data', undefined],
-  ])('2356o-15: an error %s passes as it came', async (_what, data) => {
+  ])('an error %s passes as it came (2356o-15)', async (_what, data) => {
     answer = () => {
       throw new RpcError(-32602, 'No', data);
     };
@@ -231,7 +231,7 @@ describe('SEP-2356: files that the server refuses', () => {
     expect(error).toEqual(data ? { code: -32602, message: 'No', data } : { code: -32602, message: 'No' });
   });
 
-  it('2356o-15: so does one whose status says that there is no result', async () => {
+  it('so does one whose status says that there is no result (2356o-15)', async () => {
     answer = () => {
       throw new RpcError(-32602, 'File exceeds maximum size', FACTS, 400);
     };
@@ -240,13 +240,13 @@ describe('SEP-2356: files that the server refuses', () => {
     expect(told.error?.data).toEqual(FACTS);
   });
 
-  it('2356o-15: so does one for a call without files', async () => {
+  it('so does one for a call without files (2356o-15)', async () => {
     refuse();
     expect((await answering.client.call('other', {})).error).toMatchObject({ code: -32602 });
     expect((await answering.client.call('early', {})).error).toMatchObject({ code: -32602 });
   });
 
-  it('2356o-15: a server on stdio is understood as well, whoever shares its process', async () => {
+  it('a server on stdio is understood as well, whoever shares its process (2356o-15)', async () => {
     const fixture = fileURLToPath(new URL('../../../../test/helpers/refusing-stdio.fixture.mjs', import.meta.url));
     const wharf = await startWharf({ servers: { early: { command: [process.execPath, fixture] } } });
     const clients = [await RawClient.connect(wharf.mcp), RawClient.stateless(wharf.mcp, '2026-07-28', {})];
@@ -257,7 +257,7 @@ describe('SEP-2356: files that the server refuses', () => {
     await wharf.stop();
   });
 
-  it('2356o-23: a reason in structuredContent is told in _meta as well', async () => {
+  it('a reason in structuredContent is told in _meta as well (2356o-23)', async () => {
     const content = [{ type: 'text', text: 'Too large.' }];
     answer = () => ({ isError: true, content, structuredContent: FACTS, _meta: { own: 1 } });
     expect((await call('early')).result).toEqual({
@@ -271,14 +271,14 @@ describe('SEP-2356: files that the server refuses', () => {
     });
   });
 
-  it('2356o-23: and taken away where the outputSchema does not foresee it', async () => {
+  it('and taken away where the outputSchema does not foresee it (2356o-23)', async () => {
     answer = () => ({ isError: true, content: [], structuredContent: FACTS });
     const told = await call('typed');
     expect(told.result).not.toHaveProperty('structuredContent');
     expect(factsOf(told)).toMatchObject({ reason: 'maxSizeExceeded' });
   });
 
-  it('2356o-23: a result that is no error is not touched', async () => {
+  it('a result that is no error is not touched (2356o-23)', async () => {
     const result = { content: [], structuredContent: { ...FACTS, text: 'x' } };
     answer = () => result;
     expect((await call('typed')).result).toEqual(result);

@@ -62,20 +62,20 @@ describe('SEP-2356: file arguments of every shape', () => {
   const properties = async (name: string, client = shapes.client): Promise<Record<string, Json>> =>
     (await shownTool(client, NAMES.indexOf(name))).inputSchema.properties;
 
-  it('2356o-20: an array of files says on its items what they are, and how many it takes', async () => {
+  it('an array of files says on its items what they are, and how many it takes (2356o-20)', async () => {
     const { images } = await properties('legacy');
     expect(images).toMatchObject({ maxItems: 10, items: { type: 'string', format: 'uri', 'x-mcp-file': {} } });
     expect((await properties('five')).images).toMatchObject({ maxItems: 5 });
   });
 
-  it('2356o-20: files of all kinds may be mixed; they arrive in order, with their names', async () => {
+  it('files of all kinds may be mixed; they arrive in order, with their names (2356o-20)', async () => {
     const images = [dataUri('image/png', F2, 'a.png'), B64(F1), dataUri('text/plain', F1, 'b.txt')];
     const sent = await shapes.sent('legacy', { images: [images[0], images[2]] });
     expect(sent).toEqual({ images: [B64(F2), B64(F1)], names: ['a.png', 'b.txt'] });
     expect((await shapes.sent('legacy', { images })).images).toEqual([B64(F2), B64(F1), B64(F1)]);
   });
 
-  it('2356o-20: more files than the limit are refused, and the text says which', async () => {
+  it('more files than the limit are refused, and the text says which (2356o-20)', async () => {
     const images = Array.from({ length: 11 }, () => dataUri('image/png', F2));
     expect(await shapes.refused('legacy', { images })).toMatchObject({ reason: 'tooManyFiles', argument: 'images' });
     const { result } = await shapes.client.call('legacy', { images });
@@ -83,13 +83,13 @@ describe('SEP-2356: file arguments of every shape', () => {
     expect((await shapes.sent('legacy', { images: images.slice(1) })).images).toHaveLength(10);
   });
 
-  it("2356o-06: the tool's own maxItems counts", async () => {
+  it("the tool's own maxItems counts (2356o-06)", async () => {
     const images = Array.from({ length: 6 }, () => dataUri('text/plain', F1));
     expect(await shapes.refused('five', { images })).toMatchObject({ reason: 'tooManyFiles' });
     expect((await shapes.sent('five', { images: images.slice(1) })).images).toEqual(images.slice(1));
   });
 
-  it('2356o-06: and so does its minItems', async () => {
+  it('and so does its minItems (2356o-06)', async () => {
     const file = dataUri('text/plain', F1);
     const refusal = { reason: 'tooFewFiles', argument: 'images' };
     expect(await shapes.refused('couple', { images: [file] })).toEqual(refusal);
@@ -97,7 +97,7 @@ describe('SEP-2356: file arguments of every shape', () => {
     expect(await shapes.sent('couple', { images: [file, file] })).toEqual({ images: [file, file] });
   });
 
-  it('2356o-05: maxSize is that of each file', async () => {
+  it('maxSize is that of each file (2356o-05)', async () => {
     const images = [dataUri('text/plain', F1), dataUri('text/plain', F1)];
     expect(await shapes.sent('five', { images })).toEqual({ images });
     const larger = [images[0], dataUri('text/plain', Buffer.concat([F1, F1]))];
@@ -109,17 +109,17 @@ describe('SEP-2356: file arguments of every shape', () => {
     });
   });
 
-  it('2356o-20: one bad file costs the whole call, and is named by its index', async () => {
+  it('one bad file costs the whole call, and is named by its index (2356o-20)', async () => {
     const images = [dataUri('image/png', F2), 'data:image/png;base64,%%%'];
     expect(await shapes.refused('legacy', { images })).toMatchObject({ argument: 'images[1]', reason: 'malformedUri' });
   });
 
-  it('2356o-20: a single file for a list becomes a list of one', async () => {
+  it('a single file for a list becomes a list of one (2356o-20)', async () => {
     const sent = await shapes.sent('legacy', { images: dataUri('image/png', F2, 'a.png') });
     expect(sent).toEqual({ images: [B64(F2)], names: ['a.png'] });
   });
 
-  it('2356o-19: a list of files has a list of names', async () => {
+  it('a list of files has a list of names (2356o-19)', async () => {
     const files = [dataUri('image/png', F2, 'a.png'), dataUri('text/plain', F1, 'b.txt')];
     expect(await shapes.sent('called', { files })).toEqual({
       files: [dataUri('image/png', F2), dataUri('text/plain', F1)],
@@ -127,7 +127,7 @@ describe('SEP-2356: file arguments of every shape', () => {
     });
   });
 
-  it('2356o-03: an early list of files is shown and filled as one', async () => {
+  it('an early list of files is shown and filled as one (2356o-03)', async () => {
     const early = await RawClient.connect(shapes.wharf.mcp, '2025-06-18', { capabilities: EARLY });
     const shown = await shownTool(early, NAMES.indexOf('sidecar'));
     expect(Object.keys(shown.inputFiles ?? {})).toEqual(['files']);
@@ -135,7 +135,7 @@ describe('SEP-2356: file arguments of every shape', () => {
     expect(await shapes.sent('sidecar', { files })).toEqual({ files });
   });
 
-  it('2356-03: a nested property has the keyword itself', async () => {
+  it('a nested property has the keyword itself (2356-03)', async () => {
     const { doc } = await properties('nested');
     expect(doc).toMatchObject({
       properties: {
@@ -146,7 +146,7 @@ describe('SEP-2356: file arguments of every shape', () => {
     expect(sent).toEqual({ doc: { payload: { data: B64(F2) }, x: 1 } });
   });
 
-  it('2356-03: in a union the string has it, not the union', async () => {
+  it('in a union the string has it, not the union (2356-03)', async () => {
     const { file } = await properties('union');
     expect(file).not.toHaveProperty('x-mcp-file');
     const string = { type: 'string', format: 'uri', 'x-mcp-file': { accept: ['image/png'] } };
@@ -155,7 +155,7 @@ describe('SEP-2356: file arguments of every shape', () => {
     expect(await shapes.sent('union', { file: dataUri('image/png', F2) })).toEqual({ file: dataUri('image/png', F2) });
   });
 
-  it('2356-03: so do the members of objects in a list', async () => {
+  it('so do the members of objects in a list (2356-03)', async () => {
     const pages = [
       { data: dataUri('image/png', F2, 'a.png'), page: 1 },
       { page: 2 },
@@ -165,7 +165,7 @@ describe('SEP-2356: file arguments of every shape', () => {
     expect(sent.pages).toEqual([{ data: dataUri('image/png', F2), page: 1 }, pages[1], pages[2]]);
   });
 
-  it('2356-03: an object is one URI for clients, and an object for the server', async () => {
+  it('an object is one URI for clients, and an object for the server (2356-03)', async () => {
     const { image } = await properties('object');
     expect(image).toMatchObject({ type: 'string', format: 'uri', 'x-mcp-file': {} });
     expect(image).not.toHaveProperty('properties');
@@ -174,7 +174,7 @@ describe('SEP-2356: file arguments of every shape', () => {
     });
   });
 
-  it('2356-03: what is shared by reference is copied', async () => {
+  it('what is shared by reference is copied (2356-03)', async () => {
     const { inputSchema } = await shownTool(shapes.client, NAMES.indexOf('shared'));
     for (const key of ['a', 'b']) {
       expect(inputSchema.properties[key]).toMatchObject({ type: 'string', format: 'uri' });

@@ -50,7 +50,7 @@ describe('SEP-2356: what clients see of file arguments', () => {
   };
   const keyword = async (name: string, key: string) => (await property(name, key))['x-mcp-file'] as Json;
 
-  it('2356-02: unknown keywords pass unchanged', async () => {
+  it('unknown keywords pass unchanged (2356-02)', async () => {
     expect(await property('crop', 'photo')).toMatchObject({ 'x-mcp-foo': { kept: true } });
     expect(await property('crop', 'photo_name')).toEqual({
       type: 'string',
@@ -58,7 +58,7 @@ describe('SEP-2356: what clients see of file arguments', () => {
     });
   });
 
-  it('2356-03: the keyword stands only on strings with the format uri', async () => {
+  it('the keyword stands only on strings with the format uri (2356-03)', async () => {
     const places: Json[] = [];
     const walk = (value: unknown): void => {
       if (typeof value !== 'object' || value === null) return;
@@ -71,7 +71,7 @@ describe('SEP-2356: what clients see of file arguments', () => {
     for (const place of places) expect(place).toMatchObject({ type: 'string', format: 'uri' });
   });
 
-  it('2356-04: its value has accept and maxSize, in their types', async () => {
+  it('its value has accept and maxSize, in their types (2356-04)', async () => {
     for (const [name, key] of [
       ['crop', 'photo'],
       ['any', 'file'],
@@ -85,66 +85,66 @@ describe('SEP-2356: what clients see of file arguments', () => {
     }
   });
 
-  it('2356-05: accept keeps its entries and their order', async () => {
+  it('accept keeps its entries and their order (2356-05)', async () => {
     expect(await keyword('crop', 'photo')).toMatchObject({
       accept: ['image/png', 'image/*', '.pdf'],
       maxSize: 1_000_000,
     });
   });
 
-  it('2356-06: without accept there is none', async () => {
+  it('without accept there is none (2356-06)', async () => {
     expect(await keyword('any', 'file')).not.toHaveProperty('accept');
   });
 
-  it("2356-08: without maxSize Wharf's own limit is named", async () => {
+  it("without maxSize Wharf's own limit is named (2356-08)", async () => {
     const { maxSize } = await keyword('any', 'file');
     expect(Number(maxSize)).toBeGreaterThan(1_000_000);
     expect(Number(maxSize)).toBeLessThanOrEqual(4 * 1024 * 1024);
   });
 
-  it('2356-09: a keyword without format counts, and the format is added', async () => {
+  it('a keyword without format counts, and the format is added (2356-09)', async () => {
     expect(await property('bare', 'file')).toMatchObject({ format: 'uri', 'x-mcp-file': { maxSize: 5 } });
     expect(await it2356.refused('bare', { file: 'data:,123456' })).toMatchObject({ reason: 'maxSizeExceeded' });
   });
 
-  it('2356-09: one on anything but a string is no file', async () => {
+  it('one on anything but a string is no file (2356-09)', async () => {
     expect(await property('misplaced', 'count')).toEqual({ type: 'number', 'x-mcp-file': {} });
   });
 
-  it('2356-10: a malformed keyword goes, the tool and the argument stay', async () => {
+  it('a malformed keyword goes, the tool and the argument stay (2356-10)', async () => {
     expect(await property('broken', 'file')).toEqual({ type: 'string', format: 'uri' });
     const value = 'data:text/plain;name=a;base64,%%%';
     expect(await it2356.sent('broken', { file: value, n: 1 })).toEqual({ file: value, n: 1 });
   });
 
-  it('2356-20: the description tells models what to put there', async () => {
+  it('the description tells models what to put there (2356-20)', async () => {
     const { description } = await property('crop', 'photo');
     expect(description).toMatch(/^Photo to crop\. .*file handle \(mcp-file:.*Do not type base64/);
   });
 
-  it('2356-44: contentMediaType is kept', async () => {
+  it('contentMediaType is kept (2356-44)', async () => {
     expect(await property('crop', 'photo')).toMatchObject({ contentMediaType: 'image/png' });
   });
 
-  it('2356-52: a client without capabilities sees the arguments as well', async () => {
+  it('a client without capabilities sees the arguments as well (2356-52)', async () => {
     expect(Object.keys((await shownTool(it2356.client)).inputSchema.properties)).toEqual(['photo', 'photo_name']);
   });
 
-  it('2356o-01: inputFiles is for clients that declared fileInputs, beside the keyword', async () => {
+  it('inputFiles is for clients that declared fileInputs, beside the keyword (2356o-01)', async () => {
     for (const shown of await shownTools(it2356.client)) expect(shown).not.toHaveProperty('inputFiles');
     const [crop] = await shownTools(early);
     expect(crop?.inputFiles).toEqual({ photo: { accept: ['image/png', 'image/*', '.pdf'], maxSize: 1_000_000 } });
     expect(crop?.inputSchema.properties.photo).toHaveProperty('x-mcp-file');
   });
 
-  it('2356o-02: the capability of forms alone does not show it on tools', async () => {
+  it('the capability of forms alone does not show it on tools (2356o-02)', async () => {
     const forms = await RawClient.connect(it2356.wharf.mcp, '2025-06-18', {
       capabilities: { elicitation: { form: { fileInputs: {} } } },
     });
     for (const shown of await shownTools(forms)) expect(shown).not.toHaveProperty('inputFiles');
   });
 
-  it('2356o-03: its keys are arguments that are URIs or lists of them', async () => {
+  it('its keys are arguments that are URIs or lists of them (2356o-03)', async () => {
     let entries = 0;
     for (const shown of await shownTools(early)) {
       for (const key of Object.keys(shown.inputFiles ?? {})) {
@@ -157,7 +157,7 @@ describe('SEP-2356: what clients see of file arguments', () => {
     expect(entries).toBe(6);
   });
 
-  it("2356o-04: an upstream's entry that names no argument is ignored, and the others work", async () => {
+  it("an upstream's entry that names no argument is ignored, and the others work (2356o-04)", async () => {
     const shown = await shownTool(early, NAMES.indexOf('early'));
     expect(shown.inputFiles).toEqual({ photo: { accept: ['image/png'], maxSize: 500 } });
     expect(await it2356.sent('early', { photo: dataUri('image/png', F2), note: 'n' })).toEqual({
@@ -166,30 +166,30 @@ describe('SEP-2356: what clients see of file arguments', () => {
     });
   });
 
-  it('2356o-17: mcpFile is shown as x-mcp-file', async () => {
+  it('mcpFile is shown as x-mcp-file (2356o-17)', async () => {
     const files = await property('array2', 'files');
     expect(JSON.stringify(files)).not.toContain('mcpFile');
     expect(JSON.stringify(files)).toContain('x-mcp-file');
   });
 
-  it('2356o-18: a keyword on the array is shown on its items', async () => {
+  it('a keyword on the array is shown on its items (2356o-18)', async () => {
     const files = await property('array2', 'files');
     expect(files).not.toHaveProperty('x-mcp-file');
     expect(files.items).toMatchObject({ type: 'string', format: 'uri', 'x-mcp-file': { accept: ['image/png'] } });
   });
 
-  it('2356o-20: an array of files without maxItems gets one', async () => {
+  it('an array of files without maxItems gets one (2356o-20)', async () => {
     expect(await property('array2', 'files')).toMatchObject({ type: 'array', maxItems: 10 });
   });
 
-  it('2356-45: prompts get no keyword', async () => {
+  it('prompts get no keyword (2356-45)', async () => {
     const prompts = { prompts: [{ name: 'p', arguments: [{ name: 'photo', required: true }] }] };
     const asked = await lab([...TOOLS], { methods: { 'prompts/list': () => prompts } });
     expect((await asked.client.request('prompts/list')).result).toEqual(prompts);
     await asked.stop();
   });
 
-  it('BASE-11: a list made for one client is private to it', async () => {
+  it('a list made for one client is private to it (BASE-11)', async () => {
     const version = '2026-07-28';
     const about = { capabilities: EARLY };
     const stateless = RawClient.stateless(it2356.wharf.mcp, version, about);
@@ -200,13 +200,13 @@ describe('SEP-2356: what clients see of file arguments', () => {
     expect((plain.result?.tools as Json[] | undefined)?.[0]).not.toHaveProperty('inputFiles');
   });
 
-  it('BASE-12: two clients that are alike see the same tools, byte for byte', async () => {
+  it('two clients that are alike see the same tools, byte for byte (BASE-12)', async () => {
     const other = await RawClient.connect(it2356.wharf.mcp, '2025-06-18', { capabilities: EARLY });
     const [first, second] = [await early.request('tools/list'), await other.request('tools/list')];
     expect(JSON.stringify(second.result)).toBe(JSON.stringify(first.result));
   });
 
-  it('2356o-26: Wharf declares fileInputs to the server, whatever its client does', () => {
+  it('Wharf declares fileInputs to the server, whatever its client does (2356o-26)', () => {
     const [initialize] = it2356.upstream.with('initialize');
     expect(initialize?.params.capabilities).toMatchObject({ fileInputs: {} });
   });

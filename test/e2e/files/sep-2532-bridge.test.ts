@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
+import { sha256 } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { FaceProcess } from '../stdio-face-process.js';
-import { BIG, blob, bytesOf, F1, type Json, sha256, startLab, stream } from './sep-2532-lab.js';
+import { BIG, blob, bytesOf, F1, type Json, startLab, stream } from './sep-2532-lab.js';
 
 const REFUSED = { error: { code: -32603, message: 'use resources/stream' } };
 
 describe('between dialects', () => {
-  it('BR-10: a client of file objects gets what the server only streams as one', async () => {
+  it('a client of file objects gets what the server only streams as one (BR-10)', async () => {
     const lab = await startLab({
       resources: { 'docs://huge': REFUSED },
       capabilities: { resources: { stream: true } },
@@ -26,7 +27,7 @@ describe('between dialects', () => {
     await lab.close();
   });
 
-  it('K9: a client that only streams hands files over as one that declares nothing', async () => {
+  it('a client that only streams hands files over as one that declares nothing (K9)', async () => {
     const lab = await startLab({
       methods: {
         'tools/list': () => ({
@@ -48,7 +49,7 @@ describe('between dialects', () => {
 });
 
 describe('a client on stdio', () => {
-  it('2532-51: 2532-50: is told of no streams, and gets a link if it asks all the same', async () => {
+  it('is told of no streams, and gets a link if it asks all the same (2532-51, 2532-50)', async () => {
     const lab = await startLab({ resources: { 'docs://x': blob('docs://x', F1, 'application/pdf') } });
     const face = await FaceProcess.start('--upstream', lab.upstream.url);
     const clientInfo = { name: 'host', version: '1' };

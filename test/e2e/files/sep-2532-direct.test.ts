@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sha256 } from '../../helpers/bytes.js';
 import type { RawClient } from '../../helpers/raw-client.js';
 import {
   ANY,
@@ -15,7 +16,6 @@ import {
   resultOf,
   rpc,
   STATELESS,
-  sha256,
   startLab,
   stream,
 } from './sep-2532-lab.js';
@@ -89,7 +89,7 @@ describe('resources/stream in front of a server that only has resources/read', (
   });
   afterAll(() => lab.close());
 
-  it('2532-11: 2532-12: 2532-13: 2532-15: 2532-35: 2532-60: BR-07: Q5: the body is the bytes, and the head says what they are', async () => {
+  it('the body is the bytes, and the head says what they are (2532-11, 2532-12, 2532-13, 2532-15, 2532-35, 2532-60, BR-07, Q5)', async () => {
     const response = await stream(client, PDF);
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -101,7 +101,7 @@ describe('resources/stream in front of a server that only has resources/read', (
     expect(await bytesOf(response)).toEqual(F1);
   });
 
-  it('2532-58: 2532-59: nobody stores, sniffs or compresses it', async () => {
+  it('nobody stores, sniffs or compresses it (2532-58, 2532-59)', async () => {
     const response = await stream(client, PDF, { ...ANY, 'accept-encoding': 'gzip, br' });
     expect(response.headers.get('cache-control')).toBe('no-store, no-transform');
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
@@ -109,14 +109,14 @@ describe('resources/stream in front of a server that only has resources/read', (
     expect((await bytesOf(response)).length).toBe(12);
   });
 
-  it('2532-10: the server is asked for the resource as it knows it, with nothing but its URI', async () => {
+  it('the server is asked for the resource as it knows it, with nothing but its URI (2532-10)', async () => {
     const before = lab.asked('resources/read').length;
     await client.open('resources/stream', { uri: PDF, foo: 1, _meta: { progressToken: 7 } }, ANY);
     expect(lab.asked('resources/read')[before]?.params).toEqual({ uri: PDF, _meta: { progressToken: 7 } });
     expect(lab.asked('resources/stream')).toEqual([]);
   });
 
-  it.each([[undefined], [7], [''], [null]])('2532-10: %p is no URI', async (uri) => {
+  it.each([[undefined], [7], [''], [null]])('%p is no URI (2532-10)', async (uri) => {
     const error = await errorOf(await client.open('resources/stream', { uri }, ANY));
     expect(error.code).toBe(-32602);
   });
@@ -135,14 +135,14 @@ describe('resources/stream in front of a server that only has resources/read', (
     ['docs://typed-uri', F4, 'image/gif'],
     ['docs://middle-uri', BIG.subarray(0, 200_000), 'image/png'],
     ['docs://big-uri', BIG, 'image/png'],
-  ])('2532-60: 2532-12: %s arrives byte for byte', async (uri, bytes, type) => {
+  ])('%s arrives byte for byte (2532-60, 2532-12)', async (uri, bytes, type) => {
     const response = await stream(client, uri);
     expect(response.headers.get('content-type')).toBe(type);
     expect(response.headers.get('x-evil')).toBeNull();
     expect(sha256(await bytesOf(response))).toBe(sha256(bytes));
   });
 
-  it('2532-13: 2532-65: what went by the store has its length and its digest, what passed by has neither', async () => {
+  it('what went by the store has its length and its digest, what passed by has neither (2532-13, 2532-65)', async () => {
     const late = await stream(client, 'docs://late');
     expect(late.headers.get('content-length')).toBe(String(BIG.length));
     const digest = Buffer.from(sha256(BIG), 'hex');
@@ -155,7 +155,7 @@ describe('resources/stream in front of a server that only has resources/read', (
     await bytesOf(live);
   });
 
-  it('2532-14: the name is quoted, and spelled out where ASCII cannot', async () => {
+  it('the name is quoted, and spelled out where ASCII cannot (2532-14)', async () => {
     const named = await stream(client, NAMED);
     expect(named.headers.get('content-disposition')).toBe('attachment; filename="Report (v2); final.pdf"');
     const unicode = await stream(client, UNICODE);
@@ -164,13 +164,13 @@ describe('resources/stream in front of a server that only has resources/read', (
     );
   });
 
-  it('2532-15: a URI that no header can hold is percent-encoded', async () => {
+  it('a URI that no header can hold is percent-encoded (2532-15)', async () => {
     const response = await stream(client, RAW_UNICODE);
     expect(response.headers.get('mcp-resource-uri')).toBe('docs://reports/%E6%96%87%E6%A1%A3.pdf');
     expect(await bytesOf(response)).toEqual(F1);
   });
 
-  it.each(['docs://foreign', 'docs://nothing'])('2532-60: 2532-37: %s has no content of that URI', async (uri) => {
+  it.each(['docs://foreign', 'docs://nothing'])('%s has no content of that URI (2532-60, 2532-37)', async (uri) => {
     const response = await stream(client, uri);
     expect(response.status).toBe(200);
     expect(await errorOf(response)).toMatchObject({ code: -32003, data: { uri, suggestion: expect.any(String) } });
@@ -179,7 +179,7 @@ describe('resources/stream in front of a server that only has resources/read', (
   it.each([
     ['docs://page', 200],
     ['docs://failing', 500],
-  ])('2532-39: 2532-16: the body of %s is no JSON-RPC, and is not taken for the resource', async (uri, status) => {
+  ])('the body of %s is no JSON-RPC, and is not taken for the resource (2532-39, 2532-16)', async (uri, status) => {
     const response = await stream(client, uri);
     expect(response.status).toBe(200);
     expect(await errorOf(response)).toMatchObject({
@@ -199,7 +199,7 @@ describe('resources/stream in front of a server that only has resources/read', (
     ['docs://json', F6, 'application/json'],
     ['docs://problem', F6, 'application/problem+json; charset=utf-8'],
     ['docs://events', Buffer.from('data: x\n\n'), 'text/event-stream'],
-  ])('2532-62: X-02: %s is never a body, which clients would take for a message', async (uri, bytes, mimeType) => {
+  ])('%s is never a body, which clients would take for a message (2532-62, X-02)', async (uri, bytes, mimeType) => {
     const response = await stream(client, uri);
     expect(response.headers.get('content-type')).toBe('application/json');
     const result = await resultOf(response);
@@ -208,7 +208,7 @@ describe('resources/stream in front of a server that only has resources/read', (
   });
 
   it.each([PDF, 'docs://big', 'docs://late'])(
-    '2532-48: 2532-47: X-63: a client that takes no such type gets a link to %s',
+    'a client that takes no such type gets a link to %s (2532-48, 2532-47, X-63)',
     async (uri) => {
       const result = await resultOf(await stream(client, uri, JSON_ONLY));
       expect(Object.keys(result).sort()).toEqual(['downloadUrl', 'mimeType', 'size', 'uri']);
@@ -217,7 +217,7 @@ describe('resources/stream in front of a server that only has resources/read', (
     },
   );
 
-  it('2532-47: the very type, or its family, is enough', async () => {
+  it('the very type, or its family, is enough (2532-47)', async () => {
     for (const accept of ['application/json, application/pdf', 'application/json, application/*;q=0.5']) {
       expect(await bytesOf(await stream(client, PDF, { accept }))).toEqual(F1);
     }
@@ -225,13 +225,13 @@ describe('resources/stream in front of a server that only has resources/read', (
     expect(await resultOf(refused)).toMatchObject({ uri: PDF });
   });
 
-  it('2532-46: 2532-52: resources/read is answered as ever', async () => {
+  it('resources/read is answered as ever (2532-46, 2532-52)', async () => {
     const { answer } = await client.request('resources/read', { uri: PDF });
     expect(answer.text).toContain(F1.toString('base64'));
     expect(answer.headers.get('mcp-resource-uri')).toBeNull();
   });
 
-  it('2532-53: every stream asks the server anew', async () => {
+  it('every stream asks the server anew (2532-53)', async () => {
     let version = 1;
     const changing = await startLab({
       resources: {
@@ -247,7 +247,7 @@ describe('resources/stream in front of a server that only has resources/read', (
     await changing.close();
   });
 
-  it('BASE-01: BASE-04: a 2026-07-28 client is served the same', async () => {
+  it('a 2026-07-28 client is served the same (BASE-01, BASE-04)', async () => {
     const stateless = await lab.client(STATELESS);
     expect(await bytesOf(await stream(stateless, PDF))).toEqual(F1);
     expect(await resultOf(await stream(stateless, 'docs://json'))).toMatchObject({ resultType: 'complete' });

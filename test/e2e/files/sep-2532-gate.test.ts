@@ -41,7 +41,7 @@ describe('who is given a stream, and which error who is not', () => {
   });
   afterAll(() => lab.close());
 
-  it('2532-06: X-50: a legacy client that has not declared it is told of no such method', async () => {
+  it('a legacy client that has not declared it is told of no such method (2532-06, X-50)', async () => {
     const before = lab.asked('resources/read').length;
     const response = await stream(await lab.plain(), F1_URI);
     expect(response.status).toBe(200);
@@ -49,7 +49,7 @@ describe('who is given a stream, and which error who is not', () => {
     expect(lab.asked('resources/read')).toHaveLength(before);
   });
 
-  it('2532-06: 2532-16: BASE-03: a 2026-07-28 client is told which capability it lacks', async () => {
+  it('a 2026-07-28 client is told which capability it lacks (2532-06, 2532-16, BASE-03)', async () => {
     const response = await stream(await lab.plain(STATELESS), F1_URI);
     expect(response.status).toBe(400);
     expect(await errorOf(response)).toMatchObject({
@@ -63,19 +63,19 @@ describe('who is given a stream, and which error who is not', () => {
     ['as true', { resourceStreaming: true }],
     ['under experimental', { experimental: { resourceStreaming: {} } }],
     ['under extensions', { extensions: { 'io.modelcontextprotocol/resourceStreaming': {} } }],
-  ])('BASE-15: declared %s', async (_where, capabilities) => {
+  ])('declared %s (BASE-15)', async (_where, capabilities) => {
     const client = await RawClient.connect(lab.wharf.mcp, '2025-11-25', { capabilities });
     expect(await bytesOf(await stream(client, F1_URI))).toEqual(F1);
   });
 
-  it('BASE-15: declared for one request, it counts for that one', async () => {
+  it('declared for one request, it counts for that one (BASE-15)', async () => {
     const client = await lab.plain();
     const _meta = { 'io.modelcontextprotocol/clientCapabilities': { resourceStreaming: {} } };
     expect(await bytesOf(await client.open('resources/stream', { uri: F1_URI, _meta }, ANY))).toEqual(F1);
     expect((await errorOf(await stream(client, F1_URI))).code).toBe(-32601);
   });
 
-  it('2532-05: 2532-38: X-01: what is larger than the client takes is refused with the code of its version', async () => {
+  it('what is larger than the client takes is refused with the code of its version (2532-05, 2532-38, X-01)', async () => {
     const legacy = await stream(await lab.client('2025-11-25', { maxStreamSize: 10 }), F1_URI);
     expect(legacy.status).toBe(200);
     expect(await errorOf(legacy)).toMatchObject({ code: -32004, data: { uri: F1_URI, size: 12, maxStreamSize: 10 } });
@@ -88,7 +88,7 @@ describe('who is given a stream, and which error who is not', () => {
     expect(await bytesOf(await stream(await lab.client('2025-11-25', { maxStreamSize: 12 }), F1_URI))).toEqual(F1);
   });
 
-  it('2532-05: 2532-21: no byte is sent of what is announced to be too long', async () => {
+  it('no byte is sent of what is announced to be too long (2532-05, 2532-21)', async () => {
     const client = await lab.client('2025-11-25', { maxStreamSize: 1_000_000 });
     expect(await errorOf(await stream(client, 'docs://big'))).toMatchObject({
       code: -32004,
@@ -96,7 +96,7 @@ describe('who is given a stream, and which error who is not', () => {
     });
   });
 
-  it('2532-05: 2532-40: what turns out too long on the way breaks off', async () => {
+  it('what turns out too long on the way breaks off (2532-05, 2532-40)', async () => {
     const client = await lab.client('2025-11-25', { maxStreamSize: 1_000_000 });
     const response = await stream(client, 'docs://unannounced');
     expect(response.headers.get('content-type')).toBe('application/pdf');
@@ -107,7 +107,7 @@ describe('who is given a stream, and which error who is not', () => {
     ['docs://unknown', -32002],
     ['docs://sdk', -32002],
     ['docs://new', -32002],
-  ])('2532-36: X-01: BASE-06: %s is not there', async (uri, code) => {
+  ])('%s is not there (2532-36, X-01, BASE-06)', async (uri, code) => {
     expect(await errorOf(await stream(await lab.client(), uri))).toMatchObject({ code, data: { uri } });
     expect(await errorOf(await stream(await lab.client(STATELESS), uri))).toMatchObject({
       code: -32602,
@@ -115,7 +115,7 @@ describe('who is given a stream, and which error who is not', () => {
     });
   });
 
-  it('2532-37: X-01: a server that refuses this resource is understood', async () => {
+  it('a server that refuses this resource is understood (2532-37, X-01)', async () => {
     const data = { uri: 'docs://refused', suggestion: 'Use resources/read instead' };
     expect(await errorOf(await stream(await lab.client(), 'docs://refused'))).toMatchObject({ code: -32003, data });
     expect(await errorOf(await stream(await lab.client(STATELESS), 'docs://refused'))).toMatchObject({
@@ -124,7 +124,7 @@ describe('who is given a stream, and which error who is not', () => {
     });
   });
 
-  it("2532-16: the server's other errors go through as they are", async () => {
+  it("the server's other errors go through as they are (2532-16)", async () => {
     for (const version of ['2025-11-25', STATELESS]) {
       const response = await stream(await lab.client(version), 'docs://forbidden');
       expect(response.status).toBe(200);
@@ -132,7 +132,7 @@ describe('who is given a stream, and which error who is not', () => {
     }
   });
 
-  it('BASE-05: a 2026-07-28 client sees no code that its version has not', async () => {
+  it('a 2026-07-28 client sees no code that its version has not (BASE-05)', async () => {
     const client = await lab.client(STATELESS, { maxStreamSize: 10 });
     const codes = new Set<number>();
     for (const uri of [
@@ -158,7 +158,7 @@ describe('who is given a stream, and which error who is not', () => {
 });
 
 describe('a profile for clients that cannot declare it', () => {
-  it('BASE-15: counts as if they had', async () => {
+  it('counts as if they had (BASE-15)', async () => {
     const lab = await startLab({
       resources: RESOURCES,
       config: { clients: [{ match: { name: 'viewer' }, dialects: ['sep-2532'] }] },
@@ -182,7 +182,7 @@ describe('a server that dies', () => {
   }
   const result = { contents: [{ uri: 'docs://dying', mimeType: 'application/pdf', blob: BIG.toString('base64') }] };
 
-  it('2532-39: before the first byte: an internal error', async () => {
+  it('before the first byte: an internal error (2532-39)', async () => {
     const { response, lab } = await streamFrom((message) => ({
       ...rpc(message, { result }),
       cutAfter: 20,
@@ -193,7 +193,7 @@ describe('a server that dies', () => {
     await lab.close();
   });
 
-  it('2532-40: afterwards: a broken body, and no JSON at its end', async () => {
+  it('afterwards: a broken body, and no JSON at its end (2532-40)', async () => {
     const { response, lab } = await streamFrom((message) => ({
       ...rpc(message, { result }),
       cutAfter: HALF,
@@ -210,7 +210,7 @@ describe('a server that dies', () => {
     await lab.close();
   });
 
-  it('2532-40: an answer to another request, one with an error too, or one that names its content twice, breaks the body as well', async () => {
+  it('an answer to another request, one with an error too, or one that names its content twice, breaks the body as well (2532-40)', async () => {
     for (const change of [
       (text: string) => text.replace(/\}$/, ',"error":{"code":-32603,"message":"after all not"}}'),
       (text: string) => text.replace(/"id":\d+/, '"id":"another"'),
@@ -227,7 +227,7 @@ describe('a server that dies', () => {
     }
   });
 
-  it('2532-22: the first byte is there before the server has sent its last, 2532-63: and a client that goes ends it', async () => {
+  it('the first byte is there before the server has sent its last, 2532-63: and a client that goes ends it (2532-22)', async () => {
     const lab = await startLab({
       resources: { 'docs://dying': (message) => ({ ...rpc(message, { result }), cutAfter: HALF, cut: 'stall' }) },
     });

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   type FakeUpstream,
   type RecordedRequest,
@@ -18,10 +17,6 @@ export const BIG = Buffer.alloc(2_000_000, Buffer.from('\0a big resource of many
 
 export const ANY = { accept: 'application/json, text/event-stream, */*' };
 export const JSON_ONLY = { accept: 'application/json, text/event-stream' };
-
-export function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
 
 /** What stands under a resource's URI: `contents`, an error, or bytes written exactly as told. */
 export type Resource = { contents: Json[] } | { error: Json } | ((message: Json) => ScriptedAnswer);

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { keyHash, sha256 } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import {
   ANY,
@@ -15,7 +15,6 @@ import {
   resultOf,
   rpc,
   STATELESS,
-  sha256,
   startLab,
   stream,
 } from './sep-2532-lab.js';
@@ -26,7 +25,7 @@ const auth = {
   use: 'apiKeys',
   keys: Object.entries(KEYS).map(([name, key]) => ({
     name,
-    hash: `sha256:${createHash('sha256').update(key).digest('hex')}`,
+    hash: keyHash(key),
   })),
 };
 const TOOL_IMAGE = { type: 'audio', mimeType: 'audio/wav', data: BIG.toString('base64') };
@@ -56,13 +55,13 @@ describe('links and handles', () => {
   });
   afterAll(() => lab.close());
 
-  it('2532-30: 2532-33: X-57: a link is a right of its own, over https but on loopback', async () => {
+  it('a link is a right of its own, over https but on loopback (2532-30, 2532-33, X-57)', async () => {
     const url = await linkFor('docs://a.json');
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/d\/[\w-]{22,}$/);
     expect(await bytesOf(await fetch(url))).toEqual(F6);
   });
 
-  it('2532-32: which ends', async () => {
+  it('which ends (2532-32)', async () => {
     const brief = await startLab({ resources: RESOURCES, config: { links: { ttl: '1s' } } });
     const { downloadUrl } = await resultOf(await stream(await brief.client(), 'docs://a.json', JSON_ONLY));
     const until = Date.now() + 20_000;
@@ -75,20 +74,20 @@ describe('links and handles', () => {
     await brief.close();
   });
 
-  it('2532-23: the bytes themselves stand in no message', async () => {
+  it('the bytes themselves stand in no message (2532-23)', async () => {
     const response = await stream(await as('ann'), 'docs://big', JSON_ONLY);
     const text = await response.text();
     expect(text.length).toBeLessThan(1000);
     expect(text).not.toContain(BIG.toString('base64', 0, 30));
   });
 
-  it('2532-34: X-04: the link says whose content it is', async () => {
+  it('the link says whose content it is (2532-34, X-04)', async () => {
     const response = await fetch(await linkFor('docs://a.json'));
     expect(response.headers.get('mcp-resource-uri')).toBe('docs://a.json');
     expect(response.headers.get('cache-control')).toContain('no-store');
   });
 
-  it('2532-42: 2532-43: 2532-64: ranges, HEAD and what is not there', async () => {
+  it('ranges, HEAD and what is not there (2532-42, 2532-43, 2532-64)', async () => {
     const url = await linkFor('docs://a.json');
     const part = await fetch(url, { headers: { range: 'bytes=2-5' } });
     expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([206, 'bytes 2-5/7', 'a":1']);
@@ -105,7 +104,7 @@ describe('links and handles', () => {
     expect((await fetch(`${url.slice(0, -4)}AAAA`)).status).toBe(404);
   });
 
-  it('2532-13: what is too long to be held waits in the store until its type is known', async () => {
+  it('what is too long to be held waits in the store until its type is known (2532-13)', async () => {
     const response = await stream(await as('ann'), 'docs://big');
     expect(response.headers.get('content-type')).toBe('application/pdf');
     expect(response.headers.get('content-length')).toBe(String(BIG.length));
@@ -113,7 +112,7 @@ describe('links and handles', () => {
     expect(sha256(await bytesOf(await fetch(await linkFor('docs://big'))))).toBe(sha256(BIG));
   });
 
-  it('BR-09: a file of a tool is a resource that streams', async () => {
+  it('a file of a tool is a resource that streams (BR-09)', async () => {
     const ann = await as('ann');
     const { result } = await ann.call('record');
     const link = result?.content?.find(({ type }) => type === 'resource_link') as Json;
@@ -128,7 +127,7 @@ describe('links and handles', () => {
     expect(lab.asked('resources/read')).toHaveLength(before);
   });
 
-  it("2532-31: another principal's file is as unknown as one that never was", async () => {
+  it("another principal's file is as unknown as one that never was (2532-31)", async () => {
     const { result } = await (await as('ann')).call('record');
     const link = result?.content?.find(({ type }) => type === 'resource_link') as Json;
     const bob = await as('bob');
@@ -143,7 +142,7 @@ describe('links and handles', () => {
     expect(lab.asked('resources/read').at(-1)?.params).toEqual({ uri: 'mcp-file://other/f_AAAAAAAAAAAAAAAAAAAAAA' });
   });
 
-  it('2532-58: BASE-14: neither link nor key is logged', async () => {
+  it('neither link nor key is logged (2532-58, BASE-14)', async () => {
     const url = await linkFor('docs://a.json');
     expect(lab.wharf.logged()).not.toContain(new URL(url).pathname.slice(3));
     expect(lab.wharf.logged()).not.toContain(KEYS.ann);
@@ -151,7 +150,7 @@ describe('links and handles', () => {
 });
 
 describe('batches', () => {
-  it('2532-50: a stream in a batch becomes a link, an error its error, and other bytes stay', async () => {
+  it('a stream in a batch becomes a link, an error its error, and other bytes stay (2532-50)', async () => {
     const lab = await startLab({ resources: RESOURCES });
     const scripted = lab.upstream.respond;
     lab.upstream.respond = (request) => {

@@ -40,7 +40,7 @@ describe('what a client is told of streams', () => {
   });
   afterAll(() => lab.close());
 
-  it('2532-01: 2532-02: X-33: the server streams, beside all that it does itself', async () => {
+  it('the server streams, beside all that it does itself (2532-01, 2532-02, X-33)', async () => {
     const client = await lab.client();
     expect(capabilitiesIn(client.opened).resources).toEqual({
       subscribe: true,
@@ -52,7 +52,7 @@ describe('what a client is told of streams', () => {
     expect(capabilitiesIn({ result }).resources).toMatchObject({ stream: true });
   });
 
-  it('2532-01: a client is told before it declares anything, and a server without resources streams none', async () => {
+  it('a client is told before it declares anything, and a server without resources streams none (2532-01)', async () => {
     const plain = await lab.plain();
     expect(capabilitiesIn(plain.opened).resources).toEqual({ subscribe: true, listChanged: true, stream: true });
     const bare = await startLab({ capabilities: { tools: {} } });
@@ -61,7 +61,7 @@ describe('what a client is told of streams', () => {
   });
 
   it.each([{}, { maxStreamSize: 7 }, false])(
-    'X-33: a server that says %j of streams is shown as one that streams (B13)',
+    'a server that says %j of streams is shown as one that streams (B13) (X-33)',
     async (own) => {
       const saying = await startLab({ capabilities: { resources: { stream: own } } });
       expect(capabilitiesIn((await saying.client()).opened).resources).toEqual({ stream: true });
@@ -69,7 +69,7 @@ describe('what a client is told of streams', () => {
     },
   );
 
-  it('2532-07: 2532-08: what is binary or long is marked, and a word of the server stands', async () => {
+  it('what is binary or long is marked, and a word of the server stands (2532-07, 2532-08)', async () => {
     const { result } = await (await lab.client()).request('resources/list');
     expect(flags(result?.resources)).toEqual([true, undefined, undefined, undefined, true, false, undefined]);
     expect(((result?.resources ?? []) as Json[]).map(({ streamable: _, ...rest }) => rest)).toEqual(
@@ -77,17 +77,17 @@ describe('what a client is told of streams', () => {
     );
   });
 
-  it('2532-09: so are templates', async () => {
+  it('so are templates (2532-09)', async () => {
     const { result } = await (await lab.client()).request('resources/templates/list');
     expect(flags(result?.resourceTemplates)).toEqual([true, true, undefined]);
   });
 
-  it('2532-07: a client that declares nothing sees the list as it came', async () => {
+  it('a client that declares nothing sees the list as it came (2532-07)', async () => {
     const { answer } = await (await lab.plain()).request('resources/list');
     expect(answer.text).toContain(JSON.stringify(LIST));
   });
 
-  it('2532-07: every byte but the mark is untouched', async () => {
+  it('every byte but the mark is untouched (2532-07)', async () => {
     const client = await lab.client();
     const { answer } = await client.request('resources/list', { cursor: 'odd' });
     expect(answer.text).toContain(ODD.replace('{"uri"', '{"streamable":true,"uri"'));
@@ -95,7 +95,7 @@ describe('what a client is told of streams', () => {
     expect(plain.answer.text).toContain(ODD);
   });
 
-  it('BASE-11: BASE-12: a list made for one client is private, and the same each time', async () => {
+  it('a list made for one client is private, and the same each time (BASE-11, BASE-12)', async () => {
     const client = await lab.client(STATELESS);
     const first = await client.request('resources/list');
     const second = await client.request('resources/list');
@@ -105,7 +105,7 @@ describe('what a client is told of streams', () => {
     expect(plain.result).toMatchObject({ cacheScope: 'public' });
   });
 
-  it('2532-04: the server is told what Wharf takes, at most limits.file', async () => {
+  it('the server is told what Wharf takes, at most limits.file (2532-04)', async () => {
     await lab.plain();
     expect(lab.asked('initialize').at(-1)).toMatchObject({
       params: { capabilities: { resourceStreaming: { maxStreamSize: 100 * 1024 * 1024 } } },

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { sha256 } from '../../helpers/bytes.js';
 import { type ScriptedAnswer, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { startWharf } from '../../helpers/wharf.js';
@@ -14,7 +15,6 @@ import {
   type LabOptions,
   rpc,
   STATELESS,
-  sha256,
   startLab,
 } from './sep-2532-lab.js';
 
@@ -59,7 +59,7 @@ describe('a client that only reads, in front of a server that only streams', () 
     ['text/plain; charset=utf-8', true],
     [undefined, true],
     ['application/problem+json', true],
-  ])('2532-61: 2532-03: 2532-17: 2532-19: X-33: BR-08: raw bytes of type %p', async (type, stream) => {
+  ])('raw bytes of type %p (2532-61, 2532-03, 2532-17, 2532-19, X-33, BR-08)', async (type, stream) => {
     await streamingServer(raw(F1, type), { capabilities: { resources: { stream } } });
     const { result } = await read();
     expect(result).toEqual({
@@ -70,14 +70,14 @@ describe('a client that only reads, in front of a server that only streams', () 
     expect(Object.keys(asked?.[0]?.params as Json)).toEqual(['uri']);
   });
 
-  it('2532-47: it is asked for any type', async () => {
+  it('it is asked for any type (2532-47)', async () => {
     await streamingServer(raw(F1, 'application/pdf'));
     await read();
     const sent = lab?.upstream.requests.find(({ body }) => body.includes('resources/stream'));
     expect(sent?.headers.accept).toBe('application/json, text/event-stream, */*');
   });
 
-  it('2532-18: 2532-31: a result with an address, on its own origin with its own credentials', async () => {
+  it('a result with an address, on its own origin with its own credentials (2532-18, 2532-31)', async () => {
     await streamingServer(
       (message) =>
         rpc(message, {
@@ -99,7 +99,7 @@ describe('a client that only reads, in front of a server that only streams', () 
     expect([fetched?.method, fetched?.headers.authorization]).toEqual(['GET', 'Bearer operator']);
   });
 
-  it('2532-33: an address that is a right of its own, or elsewhere, is asked without credentials', async () => {
+  it('an address that is a right of its own, or elsewhere, is asked without credentials (2532-33)', async () => {
     const elsewhere = await startFakeUpstream();
     elsewhere.respond = () => ({ body: F1, contentType: 'application/pdf' });
     for (const address of [
@@ -121,7 +121,7 @@ describe('a client that only reads, in front of a server that only streams', () 
   });
 
   it.each(['http://169.254.169.254/latest', 'http://10.0.0.1/x', 'http://example.com/x', 'file:///etc/passwd'])(
-    '2532-30: 2532-56: the address %s is not asked',
+    'the address %s is not asked (2532-30, 2532-56)',
     async (downloadUrl) => {
       await streamingServer((message) => rpc(message, { result: { downloadUrl } }));
       const { error } = await read();
@@ -130,7 +130,7 @@ describe('a client that only reads, in front of a server that only streams', () 
     },
   );
 
-  it('2532-20: an event stream with the answer in it', async () => {
+  it('an event stream with the answer in it (2532-20)', async () => {
     await streamingServer(
       (message) => event(message, { result: { downloadUrl: `${lab?.upstream.url.replace('/mcp', '')}/file` } }),
       { http: () => ({ body: F1, contentType: 'application/pdf' }) },
@@ -138,7 +138,7 @@ describe('a client that only reads, in front of a server that only streams', () 
     expect(blobOf((await read()).result)).toEqual(F1);
   });
 
-  it.each([302, 303, 307])('2532-28: X-03: HTTP %d is followed by hand', async (status) => {
+  it.each([302, 303, 307])('HTTP %d is followed by hand (2532-28, X-03)', async (status) => {
     await streamingServer(() => ({ status, headers: { location: '/file', 'mcp-resource-uri': URI } }), {
       http: (request) => (request.url === '/file' ? { body: F1, contentType: 'application/pdf' } : undefined),
     });
@@ -148,7 +148,7 @@ describe('a client that only reads, in front of a server that only streams', () 
     expect(hop?.method).toBe(status === 307 ? 'POST' : 'GET');
   });
 
-  it('2532-28: to another origin only a GET without credentials goes', async () => {
+  it('to another origin only a GET without credentials goes (2532-28)', async () => {
     const elsewhere = await startFakeUpstream();
     elsewhere.respond = () => ({ body: F1, contentType: 'application/pdf' });
     await streamingServer(() => ({ status: 307, headers: { location: elsewhere.url } }), {
@@ -160,20 +160,20 @@ describe('a client that only reads, in front of a server that only streams', () 
     await elsewhere.close();
   });
 
-  it('2532-28: one that leads nowhere is an error', async () => {
+  it('one that leads nowhere is an error (2532-28)', async () => {
     await streamingServer(() => ({ status: 307, headers: { location: '/mcp' } }));
     const { error } = await read();
     expect(error?.message).toContain('redirects more than 5 times');
     expect(lab?.asked('resources/stream')).toHaveLength(6);
   });
 
-  it('X-02: 2532-18: a resource that is JSON itself is told from an answer', async () => {
+  it('a resource that is JSON itself is told from an answer (X-02, 2532-18)', async () => {
     await streamingServer(raw(F6, 'application/json', { headers: { 'mcp-resource-uri': URI } }));
     const { result } = await read();
     expect(result?.contents).toEqual([{ uri: URI, mimeType: 'application/json', blob: F6.toString('base64') }]);
   });
 
-  it('2532-61: what would be too long becomes the link that every long resource becomes', async () => {
+  it('what would be too long becomes the link that every long resource becomes (2532-61)', async () => {
     await streamingServer(
       raw(BIG, 'application/pdf', { headers: { 'content-disposition': 'attachment; filename="Huge one.pdf"' } }),
       {
@@ -187,7 +187,7 @@ describe('a client that only reads, in front of a server that only streams', () 
     expect(sha256(await bytesOf(await fetch(String(file?.url))))).toBe(sha256(BIG));
   });
 
-  it('2532-04: BASE-16: a 2026-07-28 server is asked once what it can, and told what Wharf takes', async () => {
+  it('a 2026-07-28 server is asked once what it can, and told what Wharf takes (2532-04, BASE-16)', async () => {
     await streamingServer(raw(F1, 'application/pdf'));
     const client = await (lab as Lab).plain(STATELESS);
     for (let time = 0; time < 2; time++) {
@@ -204,7 +204,7 @@ describe('a client that only reads, in front of a server that only streams', () 
     });
   });
 
-  it('2532-61: however the refusal is spelled', async () => {
+  it('however the refusal is spelled (2532-61)', async () => {
     await streamingServer(raw(F1, 'application/pdf'), {
       resources: {
         [URI]: ({ id }) => ({
@@ -218,14 +218,14 @@ describe('a client that only reads, in front of a server that only streams', () 
     expect(blobOf(result)).toEqual(F1);
   });
 
-  it('2532-52: what it reads, it is not asked to stream', async () => {
+  it('what it reads, it is not asked to stream (2532-52)', async () => {
     await streamingServer(raw(F1));
     const { result } = await (await (lab as Lab).plain()).request('resources/read', { uri: 'docs://small' });
     expect(blobOf(result)).toEqual(F1);
     expect(lab?.asked('resources/stream')).toEqual([]);
   });
 
-  it('2532-36: what is not there is not asked for again, and its error goes through as it is', async () => {
+  it('what is not there is not asked for again, and its error goes through as it is (2532-36)', async () => {
     await streamingServer(raw(F1));
     const { error } = await (await (lab as Lab).plain()).request('resources/read', { uri: 'docs://none' });
     expect(error).toEqual({ code: -32002, message: 'Resource not found' });
@@ -235,7 +235,7 @@ describe('a client that only reads, in front of a server that only streams', () 
   it.each([
     ['2025-11-25', undefined],
     [STATELESS, 'complete'],
-  ])('2532-61: a refusal that %s says like that of a missing one is worth a try', async (version, resultType) => {
+  ])('a refusal that %s says like that of a missing one is worth a try (2532-61)', async (version, resultType) => {
     await streamingServer(raw(F1, 'application/pdf'), {
       resources: { [URI]: { error: { code: -32602, message: 'Too large to read', data: { uri: URI } } } },
     });
@@ -244,13 +244,13 @@ describe('a client that only reads, in front of a server that only streams', () 
     expect(blobOf(result)).toEqual(F1);
   });
 
-  it('2532-61: and stands when there is no stream either', async () => {
+  it('and stands when there is no stream either (2532-61)', async () => {
     const error = { code: -32602, message: 'Resource not found', data: { uri: URI } };
     await streamingServer((message) => rpc(message, { error }), { resources: { [URI]: { error } } });
     expect((await read(STATELESS)).error).toEqual(error);
   });
 
-  it('2532-03: a server that has not declared it is not asked', async () => {
+  it('a server that has not declared it is not asked (2532-03)', async () => {
     await streamingServer(raw(F1), { capabilities: { resources: { stream: false } } });
     expect((await read()).error).toEqual(REFUSES.error);
     expect(lab?.asked('resources/stream')).toEqual([]);
@@ -259,7 +259,7 @@ describe('a client that only reads, in front of a server that only streams', () 
   it.each([
     ['its refusal to stream', NOT_STREAMED],
     ['an error of its own', { error: { code: -32003, message: 'no' } }],
-  ])('2532-17: %s leaves its refusal to read', async (_what, outcome) => {
+  ])('%s leaves its refusal to read (2532-17)', async (_what, outcome) => {
     await streamingServer((message) => rpc(message, outcome));
     expect((await read()).error).toEqual(REFUSES.error);
   });
@@ -267,19 +267,19 @@ describe('a client that only reads, in front of a server that only streams', () 
   it.each([
     ['announced', raw(BIG, 'application/pdf')],
     ['counted', raw(BIG, 'application/pdf', { framing: 'chunked' })],
-  ])('2532-21: more than limits.file, %s, is an error and no file', async (_how, answer) => {
+  ])('more than limits.file, %s, is an error and no file (2532-21)', async (_how, answer) => {
     await streamingServer(answer, { config: { limits: { file: '1MiB', inlineResource: '64KiB' } } });
     const { error } = await read();
     expect(error?.data).toMatchObject({ code: 'file_too_large', limit: 'limits.file' });
   });
 
-  it('2532-41: a body that ends too early is asked for once more, and nothing of it is given out', async () => {
+  it('a body that ends too early is asked for once more, and nothing of it is given out (2532-41)', async () => {
     await streamingServer(raw(F1.subarray(0, 10), 'application/pdf', { declaredLength: 12, cut: 'fin' }));
     expect((await read()).error?.data).toMatchObject({ code: 'upstream_closed' });
     expect(lab?.asked('resources/stream')).toHaveLength(2);
   });
 
-  it('2532-41: an address whose bytes are not as many as the server said is an error', async () => {
+  it('an address whose bytes are not as many as the server said is an error (2532-41)', async () => {
     await streamingServer(
       (message) => rpc(message, { result: { downloadUrl: `${lab?.upstream.url.replace('/mcp', '')}/file`, size: 13 } }),
       { http: () => ({ body: F1, contentType: 'application/pdf' }) },
@@ -288,8 +288,8 @@ describe('a client that only reads, in front of a server that only streams', () 
   });
 
   it.each([
-    ['2532-44: a 410', 410],
-    ['2532-45: a 503', 503],
+    ['a 410 (2532-44)', 410],
+    ['a 503 (2532-45)', 503],
   ])('%s at its address is asked for once more', async (_name, status) => {
     let times = 0;
     await streamingServer(
@@ -304,7 +304,7 @@ describe('a client that only reads, in front of a server that only streams', () 
 });
 
 describe('a server whose messages share a channel', () => {
-  it('2532-50: 2532-61: streams by an address', async () => {
+  it('streams by an address (2532-50, 2532-61)', async () => {
     const files = await startFakeUpstream();
     files.respond = () => ({ body: F1, contentType: 'application/pdf' });
     const legacy = await startFakeUpstream({ transport: 'legacy-sse' });

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { sha256 } from '../../helpers/bytes.js';
 import type { ScriptedAnswer } from '../../helpers/fake-upstream.js';
 import {
   ANY,
@@ -14,7 +15,6 @@ import {
   resultOf,
   rpc,
   STATELESS,
-  sha256,
   startLab,
   stream,
 } from './sep-2532-lab.js';
@@ -36,7 +36,7 @@ const fileUrl = () => `${lab.upstream.url.replace('/mcp', '')}/private-file`;
 
 describe('a streaming client in front of a streaming server', () => {
   it.each(['2025-11-25', STATELESS])(
-    'Q8: 2532-11: 2532-12: 2532-13: 2532-14: 2532-15: bytes pass through (%s)',
+    'bytes pass through (%s) (Q8, 2532-11, 2532-12, 2532-13, 2532-14, 2532-15)',
     async (version) => {
       await through(() => ({
         body: BIG,
@@ -61,7 +61,7 @@ describe('a streaming client in front of a streaming server', () => {
     },
   );
 
-  it('2532-22: 2532-63: while they arrive, and no longer than the client stays', async () => {
+  it('while they arrive, and no longer than the client stays (2532-22, 2532-63)', async () => {
     await through(() => ({ body: BIG, contentType: 'application/pdf', cutAfter: 500_000, cut: 'stall' }));
     const client = await lab.client();
     const gone = new AbortController();
@@ -75,12 +75,12 @@ describe('a streaming client in front of a streaming server', () => {
     expect(asked?.abandoned).toBe(true);
   });
 
-  it('2532-40: a body that ends too early breaks off here as well', async () => {
+  it('a body that ends too early breaks off here as well (2532-40)', async () => {
     await through(() => ({ body: BIG, contentType: 'application/pdf', cutAfter: 500_000, cut: 'rst' }));
     await expect(bytesOf(await stream(await lab.client(), URI))).rejects.toThrow();
   });
 
-  it('2532-05: 2532-21: the limits of both hold, announced or counted', async () => {
+  it('the limits of both hold, announced or counted (2532-05, 2532-21)', async () => {
     await through(() => ({ body: BIG, contentType: 'application/pdf' }));
     const client = await lab.client('2025-11-25', { maxStreamSize: 1000 });
     expect(await errorOf(await stream(client, URI))).toMatchObject({ code: -32004, data: { size: BIG.length } });
@@ -96,7 +96,7 @@ describe('a streaming client in front of a streaming server', () => {
     await expect(bytesOf(response)).rejects.toThrow();
   });
 
-  it('2532-62: 2532-48: what cannot be a body for this client becomes a link', async () => {
+  it('what cannot be a body for this client becomes a link (2532-62, 2532-48)', async () => {
     await through(() => ({ body: F6, contentType: 'application/json', headers: { 'mcp-resource-uri': URI } }));
     const client = await lab.client();
     const json = await resultOf(await stream(client, URI));
@@ -114,7 +114,7 @@ describe('a streaming client in front of a streaming server', () => {
       (message: Json) => rpc(message, { result: { downloadUrl: fileUrl(), mimeType: 'application/pdf' } }),
     ],
     ['a redirect', () => ({ status: 302, headers: { location: fileUrl() } })],
-  ])("2532-66: the client never sees the server's own %s", async (_what, answer) => {
+  ])("the client never sees the server's own %s (2532-66)", async (_what, answer) => {
     await through(answer, { http: () => ({ body: F1, contentType: 'application/pdf' }) });
     const client = await lab.client();
     expect(await bytesOf(await stream(client, URI))).toEqual(F1);
@@ -122,7 +122,7 @@ describe('a streaming client in front of a streaming server', () => {
     expect(link.downloadUrl).not.toContain('private-file');
   });
 
-  it('X-01: its errors take the code of the client', async () => {
+  it('its errors take the code of the client (X-01)', async () => {
     await through((message) => rpc(message, { error: { code: -32004, message: 'too large' } }));
     expect((await errorOf(await stream(await lab.client(), URI))).code).toBe(-32004);
     expect(await errorOf(await stream(await lab.client(STATELESS), URI))).toMatchObject({

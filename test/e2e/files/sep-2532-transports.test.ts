@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sha256 } from '../../helpers/bytes.js';
 import { type ServedUpstream, serve, TRANSPORTS } from '../../helpers/cut-upstreams.js';
 import { blobDigest } from '../../helpers/fake-upstream-blob.js';
 import { type FaultStores, filesystemStores, s3Stores } from '../../helpers/fault-stores.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { STORES, startWharf, type Wharf } from '../../helpers/wharf.js';
-import { bytesOf, errorOf, JSON_ONLY, resultOf, STATELESS, sha256, stream } from './sep-2532-lab.js';
+import { bytesOf, errorOf, JSON_ONLY, resultOf, STATELESS, stream } from './sep-2532-lab.js';
 
 const DECLARED = { capabilities: { resourceStreaming: {} } };
 
@@ -32,7 +33,7 @@ describe.each(STORES)('resources/stream with %s', (kind) => {
       await stores?.close();
     });
 
-    it.each(SIZES)('2532-60: %d bytes arrive as they are, and nothing of them stays', async (size) => {
+    it.each(SIZES)('%d bytes arrive as they are, and nothing of them stays (2532-60)', async (size) => {
       const response = await stream(client, uriOf(size));
       expect(response.headers.get('content-type')).toBe('image/png');
       expect(response.headers.get('content-length')).toBe(String(size));
@@ -43,7 +44,7 @@ describe.each(STORES)('resources/stream with %s', (kind) => {
       expect(await stores.objects()).toEqual([]);
     });
 
-    it('2532-29: 2532-34: 2532-54: 2532-55: a link gives the same, and tells nobody anything', async () => {
+    it('a link gives the same, and tells nobody anything (2532-29, 2532-34, 2532-54, 2532-55)', async () => {
       const links: string[] = [];
       for (const size of SIZES) {
         const { answer, result } = await client.request('resources/stream', { uri: uriOf(size) });
@@ -67,14 +68,14 @@ describe.each(STORES)('resources/stream with %s', (kind) => {
       expect(links[0]).not.toBe(links[1]);
     });
 
-    it('X-01: a 2026-07-28 client gets the bytes', async () => {
+    it('a 2026-07-28 client gets the bytes (X-01)', async () => {
       const stateless = RawClient.stateless(wharf.mcp, STATELESS, DECLARED);
       expect(sha256(await bytesOf(await stream(stateless, uriOf(3000))))).toBe(digestOf(3000));
       const result = await resultOf(await stream(stateless, uriOf(3000), JSON_ONLY));
       expect(result).toMatchObject({ resultType: 'complete', size: 3000 });
     });
 
-    it('2532-05: the limit of the client holds', async () => {
+    it('the limit of the client holds (2532-05)', async () => {
       const small = await RawClient.connect(wharf.mcp, '2025-11-25', {
         capabilities: { resourceStreaming: { maxStreamSize: 2999 } },
       });

@@ -23,20 +23,20 @@ describe.each(['2025-11-25', '2026-07-28'])('a server of SEP-2631 behind stdio, 
 
   afterAll(() => wharf?.stop());
 
-  it('2631-59, X-06: is asked on the client’s own channel, and no http address of its is followed', async () => {
+  it('is asked on the client’s own channel, and no http address of its is followed (2631-59, X-06)', async () => {
     const answer = await client.call('make');
     expect(answer.result).toMatchObject({ isError: true, content: [{ text: 'kept' }, { type: 'text' }] });
     expect(reasonOf(answer)).toBe('unreachable');
     expect(answer.answer.text).not.toContain('s3cr3t');
   });
 
-  it('2631-59, X-06: in neither direction', async () => {
+  it('in neither direction (2631-59, X-06)', async () => {
     const answer = await client.call('make', { doc: await upload(client, F4) });
     expect(reasonOf(answer)).toBe('unreachable');
     expect(answer.answer.text).not.toContain('s3cr3t');
   });
 
-  it('2631-70: and for its resources, when a client takes them for files', async () => {
+  it('and for its resources, when a client takes them for files (2631-70)', async () => {
     expect(await download(client, 'custom://greeting')).toEqual(F1);
   });
 });
@@ -68,7 +68,7 @@ describe('resources that a client takes for files', () => {
     await server?.stop();
   });
 
-  it('2631-70, TC-04: are authorized under their own URI', async () => {
+  it('are authorized under their own URI (2631-70, TC-04)', async () => {
     const { file } = await authorizeDownload(client, 'custom://x/a.bin');
     expect(file).toEqual({
       uri: 'custom://x/a.bin',
@@ -84,7 +84,7 @@ describe('resources that a client takes for files', () => {
     ['a text', { mimeType: 'text/plain', text: 'Hello world!' }, F1],
     ['a short blob', { mimeType: 'application/x-thing', blob: F4.toString('base64') }, F4],
   ])(
-    '2631-70, TC-04: what stood in a result can be had as well, though not read: %s',
+    'what stood in a result can be had as well, though not read: %s (2631-70, TC-04)',
     async (_what, content, bytes) => {
       embedded = { uri: 'custom://shown', ...content };
       const result = await client.call('show');
@@ -93,19 +93,19 @@ describe('resources that a client takes for files', () => {
     },
   );
 
-  it('2631-70: but not where nobody asks for files', async () => {
+  it('but not where nobody asks for files (2631-70)', async () => {
     embedded = { uri: 'custom://unasked', text: 'a' };
     await (await RawClient.connect(wharf.mcp)).call('show');
     const { error } = await client.request('files/authorizeDownload', { uri: 'custom://unasked' });
     expect(error).toMatchObject({ data: { reason: 'fileNotFound' } });
   });
 
-  it.each(['custom://none', 'https://example.com/a'])('2631-70: %s is none of the server’s', async (uri) => {
+  it.each(['custom://none', 'https://example.com/a'])('%s is none of the server’s (2631-70)', async (uri) => {
     const { error } = await client.request('files/authorizeDownload', { uri });
     expect(error).toMatchObject({ code: -32602, data: { reason: 'fileNotFound' } });
   });
 
-  it('2631-10: a file handle is never looked for among them', async () => {
+  it('a file handle is never looked for among them (2631-10)', async () => {
     const before = server.with('resources/read').length;
     await client.request('files/authorizeDownload', { uri: 'mcp-file://other/1' });
     expect(server.with('resources/read')).toHaveLength(before);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Url } from '../../helpers/bytes.js';
 import type { RawClient, RawMessage } from '../../helpers/raw-client.js';
 
 type Json = Record<string, unknown>;
@@ -11,12 +11,8 @@ export const F2 = Buffer.from(
 );
 export const F4 = Buffer.from([0, 1, 2, 253, 254, 255]);
 
-export function digestOf(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('base64url');
-}
-
 export function digestValue(bytes: Buffer): Json {
-  return { algorithm: 'sha-256', value: digestOf(bytes) };
+  return { algorithm: 'sha-256', value: sha256Url(bytes) };
 }
 
 /** What a client that speaks the current revision declares. */

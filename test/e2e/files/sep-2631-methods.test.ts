@@ -41,31 +41,31 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
   const error = async (method: string, params: Record<string, unknown>, of = client) =>
     (await of.request(method, params)).error;
 
-  it('2631-65: what Wharf answers is advertised as an extension of its own name, in 2025', () => {
+  it('what Wharf answers is advertised as an extension of its own name, in 2025 (2631-65)', () => {
     expect(client.opened?.result?.capabilities).toMatchObject({
       tools: {},
       extensions: { 'dev.wharf/file-transfer': { methods: expect.arrayContaining(['files/authorizeUpload']) } },
     });
   });
 
-  it('2631-06: the server is told that files can be moved, whatever the client can', async () => {
+  it('the server is told that files can be moved, whatever the client can (2631-06)', async () => {
     await RawClient.connect(wharf.mcp, '2025-06-18');
     expect(server.with('initialize').at(-1)?.params.capabilities).toMatchObject({
       files: { upload: true, download: true, transports: ['https'] },
     });
   });
 
-  it('2631-27: every parameter of authorizeUpload is optional', async () => {
+  it('every parameter of authorizeUpload is optional (2631-27)', async () => {
     const { file, upload: descriptor } = await authorizeUpload(client);
     expect(Object.keys(file)).toEqual(['uri']);
     expect(descriptor).toMatchObject({ method: 'POST' });
   });
 
-  it('BASE-16: a parameter nobody knows is tolerated', async () => {
+  it('a parameter nobody knows is tolerated (BASE-16)', async () => {
     expect((await authorizeUpload(client, { foo: 1, name: 'a' })).file.name).toBe('a');
   });
 
-  it('2631-29, 2631-30, 2631-31, 2631-32, 2631-58: the answer has the file as announced and a form to post it by', async () => {
+  it('the answer has the file as announced and a form to post it by (2631-29, 2631-30, 2631-31, 2631-32, 2631-58)', async () => {
     const result = await authorizeUpload(client, FILE);
     expect(result.file).toEqual({ uri: expect.stringMatching(/^mcp-file:\/\/wharf\/f_[\w-]{22}$/), ...FILE });
     expect(Object.keys(result).sort()).toEqual(['file', 'upload']);
@@ -84,29 +84,29 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
 
   it.each([
     [
-      '2631-20: another algorithm',
+      'another algorithm (2631-20)',
       { digest: { algorithm: 'sha-512', value: 'x' } },
       { reason: 'unsupportedDigestAlgorithm', supported: ['sha-256'] },
     ],
     [
-      '2631-20: a padded digest',
+      'a padded digest (2631-20)',
       { digest: { algorithm: 'sha-256', value: `${F1_DIGEST}=` } },
       { reason: 'invalidDigest' },
     ],
     [
-      '2631-20: a hexadecimal digest',
+      'a hexadecimal digest (2631-20)',
       { digest: { algorithm: 'sha-256', value: 'c0'.repeat(32) } },
       { reason: 'invalidDigest' },
     ],
-    ['2631-20: a digest that is a string', { digest: F1_DIGEST }, { reason: 'invalidDigest' }],
-    ['2631-27: a negative size', { size: -1 }, { reason: 'invalidSize' }],
-    ['2631-27: a broken size', { size: 1.5 }, { reason: 'invalidSize' }],
-    ['2631-27: a size in words', { size: '12' }, { reason: 'invalidSize' }],
-    ['2631-27: half a type', { mimeType: 'x' }, { reason: 'invalidMimeType' }],
-    ['2631-27: a type that is no text', { mimeType: 7 }, { reason: 'invalidMimeType' }],
-    ['2631-27: a name that is no text', { name: ['a'] }, { reason: 'invalidName' }],
+    ['a digest that is a string (2631-20)', { digest: F1_DIGEST }, { reason: 'invalidDigest' }],
+    ['a negative size (2631-27)', { size: -1 }, { reason: 'invalidSize' }],
+    ['a broken size (2631-27)', { size: 1.5 }, { reason: 'invalidSize' }],
+    ['a size in words (2631-27)', { size: '12' }, { reason: 'invalidSize' }],
+    ['half a type (2631-27)', { mimeType: 'x' }, { reason: 'invalidMimeType' }],
+    ['a type that is no text (2631-27)', { mimeType: 7 }, { reason: 'invalidMimeType' }],
+    ['a name that is no text (2631-27)', { name: ['a'] }, { reason: 'invalidName' }],
     [
-      '2631-57: too large, in exactly these words',
+      'too large, in exactly these words (2631-57)',
       { size: 2_000_000 },
       { reason: 'maxSizeExceeded', maxSize: 1_048_576, actualSize: 2_000_000 },
     ],
@@ -115,12 +115,12 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
     expect((await error('files/authorizeUpload', params))?.data).toEqual(data);
   });
 
-  it('X-21: neither tool nor field is known then, so only the limit on all files counts', async () => {
+  it('neither tool nor field is known then, so only the limit on all files counts (X-21)', async () => {
     const { file } = await authorizeUpload(client, { name: 'a.exe', mimeType: 'application/x-msdownload', size: 1000 });
     expect(file.mimeType).toBe('application/x-msdownload');
   });
 
-  it('2631-46, 2631-48: authorizeDownload gives the file under its own URI, and a link that answers 200 itself', async () => {
+  it('authorizeDownload gives the file under its own URI, and a link that answers 200 itself (2631-46, 2631-48)', async () => {
     const uri = await upload(client, F1, 'hello.txt', 'text/plain');
     const result = await authorizeDownload(client, uri);
     expect(Object.keys(result).sort()).toEqual(['download', 'file']);
@@ -136,7 +136,7 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
     expect(Buffer.from(await response.arrayBuffer())).toEqual(F1);
   });
 
-  it('2631-47: asked again, it gives another link, and both work', async () => {
+  it('asked again, it gives another link, and both work (2631-47)', async () => {
     const uri = await upload(client, F1);
     const both = [await authorizeDownload(client, uri), await authorizeDownload(client, uri)];
     const urls = both.map((result) => result.download.url);
@@ -144,7 +144,7 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
     for (const url of urls) expect(Buffer.from(await (await fetch(url)).arrayBuffer())).toEqual(F1);
   });
 
-  it('2631-05: a ticket stores one file, and its URI stays those bytes', async () => {
+  it('a ticket stores one file, and its URI stays those bytes (2631-05)', async () => {
     const { file, upload: descriptor } = await authorizeUpload(client);
     expect((await sendForm(descriptor, F1)).status).toBe(201);
     expect((await sendForm(descriptor, Buffer.from('other'))).status).toBe(409);
@@ -152,7 +152,7 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
     expect((await authorizeUpload(client)).file.uri).not.toBe(file.uri);
   });
 
-  it('2631-21: a range of the bytes changes nothing about their digest', async () => {
+  it('a range of the bytes changes nothing about their digest (2631-21)', async () => {
     const uri = await upload(client, F1);
     const { url } = (await authorizeDownload(client, uri)).download;
     const part = await fetch(url, { headers: { range: 'bytes=0-4' } });
@@ -161,16 +161,16 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
   });
 
   it.each([
-    ['2631-51: one that never was', 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA', 'fileNotFound'],
-    ['2631-51: one of another gateway', 'mcp-file://other/f_AAAAAAAAAAAAAAAAAAAAAA', 'fileNotFound'],
-    ['2631-19: what is no handle', 'mcp-file:', 'malformedUri'],
-    ['2631-41: a path', '/tmp/x', 'malformedUri'],
-    ['2631-55: a bare id', 'f_AAAAAAAAAAAAAAAAAAAAAA', 'malformedUri'],
+    ['one that never was (2631-51)', 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA', 'fileNotFound'],
+    ['one of another gateway (2631-51)', 'mcp-file://other/f_AAAAAAAAAAAAAAAAAAAAAA', 'fileNotFound'],
+    ['what is no handle (2631-19)', 'mcp-file:', 'malformedUri'],
+    ['a path (2631-41)', '/tmp/x', 'malformedUri'],
+    ['a bare id (2631-55)', 'f_AAAAAAAAAAAAAAAAAAAAAA', 'malformedUri'],
   ])('%s is refused', async (_what, uri, reason) => {
     expect(await error('files/authorizeDownload', { uri })).toMatchObject({ code: -32602, data: { reason } });
   });
 
-  it('2631-69: before its bytes have come, a file cannot be downloaded', async () => {
+  it('before its bytes have come, a file cannot be downloaded (2631-69)', async () => {
     const { file } = await authorizeUpload(client);
     expect(await error('files/authorizeDownload', { uri: file.uri })).toMatchObject({
       code: -32602,
@@ -178,30 +178,30 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
     });
   });
 
-  it('2631-11, HO-21: a file URI is not a resource of the server', async () => {
+  it('a file URI is not a resource of the server (2631-11, HO-21)', async () => {
     const uri = await upload(client, F1);
     const { result } = await client.request('resources/read', { uri });
     expect(result?.contents).toEqual([{ uri, mimeType: 'text/plain', text: F1.toString() }]);
     expect(server.with('resources/read')).toEqual([]);
   });
 
-  it('2631-61: whoever opens the address of an upload reads which server it is for', async () => {
+  it('whoever opens the address of an upload reads which server it is for (2631-61)', async () => {
     const { upload: descriptor } = await authorizeUpload(client, FILE);
     const page = await fetch(descriptor.url, { headers: { accept: 'text/html' } });
     expect(await page.text()).toContain('ocr');
     expect((await sendForm(descriptor, F1)).status).toBe(201);
   });
 
-  it('2631-07: a client that declared nothing is answered as well', async () => {
+  it('a client that declared nothing is answered as well (2631-07)', async () => {
     const plain = await RawClient.connect(wharf.mcp, '2025-06-18');
     expect(await download(plain, await upload(plain, F1))).toEqual(F1);
   });
 
-  it('BASE-07: and none of it ever reaches the server', () => {
+  it('and none of it ever reaches the server (BASE-07)', () => {
     expect(server.requests.filter(({ method }) => method?.startsWith('files/'))).toEqual([]);
   });
 
-  it('2631-54: a method of files that nobody knows is the server’s to refuse', async () => {
+  it('a method of files that nobody knows is the server’s to refuse (2631-54)', async () => {
     expect(await error('files/list', {})).toMatchObject({ code: -32601 });
   });
 
@@ -214,13 +214,13 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
   });
 
   describe('under their older names', () => {
-    it('2631o-01: prepareUpload answers with transfer and upload', async () => {
+    it('prepareUpload answers with transfer and upload (2631o-01)', async () => {
       const { result } = await client.request('files/prepareUpload', FILE);
       expect(result).toMatchObject({ file: FILE, transfer: { method: 'POST' } });
       expect(result?.upload).toEqual(result?.transfer);
     });
 
-    it('2631o-02: getDownload answers with the bare descriptor and all names it ever had', async () => {
+    it('getDownload answers with the bare descriptor and all names it ever had (2631o-02)', async () => {
       const uri = await upload(client, F1);
       const { result } = await client.request('files/getDownload', { uri });
       const { file, transfer, download: current, ...bare } = result ?? {};
@@ -230,7 +230,7 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
       expect(file).toMatchObject({ uri, size: 12 });
     });
 
-    it('2631o-03: completeUpload says whether the bytes are there', async () => {
+    it('completeUpload says whether the bytes are there (2631o-03)', async () => {
       const { file, upload: descriptor } = await authorizeUpload(client);
       expect(await error('files/completeUpload', { uri: file.uri })).toMatchObject({
         code: -32602,
@@ -242,7 +242,7 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
       });
     });
 
-    it('2631o-10: and refuse in the words of their time', async () => {
+    it('and refuse in the words of their time (2631o-10)', async () => {
       expect((await error('files/prepareUpload', { size: 2_000_000 }))?.data).toEqual({
         reason: 'maxFileSizeExceeded',
         maxFileSize: 1_048_576,

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { sha256Url } from '../../helpers/bytes.js';
 import { FileServer, type FileServerOptions } from '../../helpers/file-server.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { type Handler, RpcError } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import { digestOf, download, F1, F4, reasonOf, SPEAKS, shown, upload } from './sep-2631-lab.js';
+import { download, F1, F4, reasonOf, SPEAKS, shown, upload } from './sep-2631-lab.js';
 
 type Json = Record<string, unknown>;
 
@@ -47,7 +48,7 @@ describe('a server that speaks an older revision of SEP-2631', () => {
   const argument = () => server.upstream.lastArguments.doc;
   const asked = (method: string) => server.upstream.with(method).length;
 
-  it('2631-58: an address that is over is not used', async () => {
+  it('an address that is over is not used (2631-58)', async () => {
     const client = await open({ tools: [tool(KEYWORD)], descriptor: { expiresAt: '2020-01-01T01:00:00.5+01:00' } });
     const refused = await client.call('take', { doc: await upload(client, F4) });
     expect(refused.result?.content?.[0]?.text).toContain('had expired (at 2020-01-01T00:00:00.500Z, and it is 2');
@@ -55,7 +56,7 @@ describe('a server that speaks an older revision of SEP-2631', () => {
     expect(server.uploads).toHaveLength(0);
   });
 
-  it('2631o-13, P7: the newest name is tried once, the old one works, and both are remembered', async () => {
+  it('the newest name is tried once, the old one works, and both are remembered (2631o-13, P7)', async () => {
     const client = await open({ tools: [tool(KEYWORD)] });
     const uri = await upload(client, F4);
     for (let call = 0; call < 2; call++) {
@@ -72,7 +73,7 @@ describe('a server that speaks an older revision of SEP-2631', () => {
     ]);
   });
 
-  it('2631o-13: a server that calls every unknown method invalid is asked by its old name as well', async () => {
+  it('a server that calls every unknown method invalid is asked by its old name as well (2631o-13)', async () => {
     const client = await open({
       tools: [tool(KEYWORD)],
       methods: {
@@ -85,7 +86,7 @@ describe('a server that speaks an older revision of SEP-2631', () => {
     expect(server.files.get(String(argument()))).toEqual(F4);
   });
 
-  it('P8: an early one wants to be told when the bytes are there', async () => {
+  it('an early one wants to be told when the bytes are there (P8)', async () => {
     const completed: unknown[] = [];
     const client = await open({
       tools: [tool(KEYWORD)],
@@ -100,7 +101,7 @@ describe('a server that speaks an older revision of SEP-2631', () => {
     expect(completed).toEqual([[argument(), true]]);
   });
 
-  it('P8: and refuses the call if they are not', async () => {
+  it('and refuses the call if they are not (P8)', async () => {
     const client = await open({
       tools: [tool(KEYWORD)],
       methods: {
@@ -113,7 +114,7 @@ describe('a server that speaks an older revision of SEP-2631', () => {
     expect(asked('tools/call')).toBe(0);
   });
 
-  it('2631o-06, 2631o-07, 2631o-08, 2631o-09: the first took objects, which it declared in _meta', async () => {
+  it('the first took objects, which it declared in _meta (2631o-06, 2631o-07, 2631o-08, 2631o-09)', async () => {
     const meta = {
       [META]: { doc: { accept: ['text/plain'], maxFileSize: 100, purpose: 'The text to read' } },
       kept: 1,
@@ -142,7 +143,7 @@ describe('a server that speaks an older revision of SEP-2631', () => {
     });
   });
 
-  it('2631o-06: the second took others, declared beside the schema', async () => {
+  it('the second took others, declared beside the schema (2631o-06)', async () => {
     const client = await open(
       { tools: [tool({ type: 'array', items: FILE_OBJECT }, { inputFiles: { doc: {} } })] },
       (uri) => ({ type: 'file', content: { uri } }),
@@ -155,7 +156,7 @@ describe('a server that speaks an older revision of SEP-2631', () => {
     ]);
   });
 
-  it('2631o-11: what it declared may stand in the call where it knows no uploads', async () => {
+  it('what it declared may stand in the call where it knows no uploads (2631o-11)', async () => {
     const client = await open({
       tools: [tool(FILE_OBJECT, { inputFiles: { doc: {} } })],
       methods: { 'files/prepareUpload': undefined },
@@ -170,7 +171,7 @@ describe('a server that speaks an older revision of SEP-2631', () => {
     });
   });
 
-  it('2631o-12, X-22: the third took data: URIs with a name', async () => {
+  it('the third took data: URIs with a name (2631o-12, X-22)', async () => {
     const client = await open({
       tools: [tool({ type: 'string', format: 'uri' }, { inputFiles: { doc: { maxFileSize: 1000 } } })],
     });
@@ -178,7 +179,7 @@ describe('a server that speaks an older revision of SEP-2631', () => {
     expect(argument()).toBe('data:application/octet-stream;name=x%20%281%29.bin;base64,AAEC/f7/');
   });
 
-  it('2631o-14, Q7: its answer to getDownload may be the bare descriptor', async () => {
+  it('its answer to getDownload may be the bare descriptor (2631o-14, Q7)', async () => {
     const client = await open({
       tools: [{ name: 'make', inputSchema: { type: 'object' } }],
       methods: {
@@ -188,11 +189,11 @@ describe('a server that speaks an older revision of SEP-2631', () => {
     const { result } = await client.call('make');
     const out = (result?.structuredContent as { out: { uri: string; name: string } } | undefined)?.out;
     expect(out?.name).toBe('x.bin');
-    expect(digestOf(await download(client, out?.uri ?? ''))).toBe(digestOf(F4));
+    expect(sha256Url(await download(client, out?.uri ?? ''))).toBe(sha256Url(F4));
     expect([asked('files/authorizeDownload'), asked('files/getDownload')]).toEqual([1, 1]);
   });
 
-  it('2631o-15: files in results had another shape, and get the current one', async () => {
+  it('files in results had another shape, and get the current one (2631o-15)', async () => {
     const client = await open({
       tools: [{ name: 'make', inputSchema: { type: 'object' } }],
       methods: {

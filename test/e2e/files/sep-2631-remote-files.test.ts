@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { sha256Url } from '../../helpers/bytes.js';
 import { FileServer } from '../../helpers/file-server.js';
 import { RawClient, type RawMessage } from '../../helpers/raw-client.js';
 import type { Handler } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import { digestOf, digestValue, download, F1, F4, reasonOf, SPEAKS, upload } from './sep-2631-lab.js';
+import { digestValue, download, F1, F4, reasonOf, SPEAKS, upload } from './sep-2631-lab.js';
 
 type Json = Record<string, unknown>;
 type Linked = { uri: string };
@@ -59,7 +60,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     structuredContent: { n: 1, out: server.keep(F4, { name: 'x.bin', mimeType: 'application/x-thing' }) },
   });
 
-  it('Q6, 2631-42, 2631-44: a client that speaks it gets a handle of Wharf’s, and all that is known', async () => {
+  it('a client that speaks it gets a handle of Wharf’s, and all that is known (Q6, 2631-42, 2631-44)', async () => {
     const client = await open({ results: { make: report }, about: SPEAKS });
     const answer = await client.call('make');
     expect(answer.result?.content).toEqual([{ type: 'text', text: 'Wrote report.pdf.' }]);
@@ -90,7 +91,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     ]);
   });
 
-  it('2631-43: a block of its kind becomes what every client reads, in its place', async () => {
+  it('a block of its kind becomes what every client reads, in its place (2631-43)', async () => {
     const client = await open({
       results: {
         make: () => ({
@@ -119,7 +120,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     expect(result?.content?.map(({ type }) => type)).toEqual(['text']);
   });
 
-  it('2631-71: what has an outputSchema keeps to it', async () => {
+  it('what has an outputSchema keeps to it (2631-71)', async () => {
     const schema = {
       type: 'object',
       properties: {
@@ -140,7 +141,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
   it.each([
     ['of an earlier revision', { name: 'a.bin', mimeType: 'application/octet-stream', size: 6 }],
     ['with a URI alone', {}],
-  ])('2631-44, Q7: a FileValue without a digest, of whatever scheme, is asked for: %s', async (_what, about) => {
+  ])('a FileValue without a digest, of whatever scheme, is asked for: %s (2631-44, Q7)', async (_what, about) => {
     const uri = 'up-7+x:kept';
     const results = { make: () => ({ content: [], structuredContent: { out: { uri, ...about } } }) };
     const client = await open({ results, about: SPEAKS });
@@ -150,7 +151,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     expect(await download(client, outOf(answer).uri)).toEqual(F4);
   });
 
-  it('HO-20: a handle that a server gives back is the file that it was, and its server is not asked', async () => {
+  it('a handle that a server gives back is the file that it was, and its server is not asked (HO-20)', async () => {
     let handle = '';
     const results = {
       value: () => ({ content: [], structuredContent: { out: { uri: handle, size: 6 } } }),
@@ -179,7 +180,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     expect(server.upstream.with('files/authorizeDownload')).toHaveLength(1);
   });
 
-  it('BR-19: where a text repeats its URI, it is renamed there as well', async () => {
+  it('where a text repeats its URI, it is renamed there as well (BR-19)', async () => {
     let uri = '';
     const results = {
       make: () => {
@@ -198,7 +199,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     });
   });
 
-  it('BR-18: a file named twice is fetched once, and is one file', async () => {
+  it('a file named twice is fetched once, and is one file (BR-18)', async () => {
     const results = {
       make: () => {
         const file = server.keep(F4);
@@ -236,10 +237,10 @@ describe('files that a server of SEP-2631 only names in its results', () => {
   }
 
   it.each([
-    ['2631-45: other bytes than it said', () => ({ ...server.keep(F4), digest: digestValue(F1) }), 'digestMismatch'],
-    ['2631-45: other bytes than both its result and its address were said to have', altered, 'digestMismatch'],
-    ['2631-45: another size than it said', () => ({ ...server.keep(F4), size: 12 }), 'sizeMismatch'],
-    ['2631-52: a file it no longer has', () => ({ uri: 'mcp-file://server/gone', name: 'gone.txt' }), 'fileNotFound'],
+    ['other bytes than it said (2631-45)', () => ({ ...server.keep(F4), digest: digestValue(F1) }), 'digestMismatch'],
+    ['other bytes than both its result and its address were said to have (2631-45)', altered, 'digestMismatch'],
+    ['another size than it said (2631-45)', () => ({ ...server.keep(F4), size: 12 }), 'sizeMismatch'],
+    ['a file it no longer has (2631-52)', () => ({ uri: 'mcp-file://server/gone', name: 'gone.txt' }), 'fileNotFound'],
     ['a file larger than any may be', () => server.keep(Buffer.alloc(2000)), 'maxSizeExceeded'],
   ])('%s makes the result an error that keeps the rest', async (_what, file, reason) => {
     const results = {
@@ -264,7 +265,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
   it.each([
     ['to another host over http', 'http://files.example.com/x?sig=s3cr3t'],
     ['to a private address', 'https://192.168.0.1/x?sig=s3cr3t'],
-  ])('2631-59: a descriptor %s is not followed', async (_what, url) => {
+  ])('a descriptor %s is not followed (2631-59)', async (_what, url) => {
     const client = await open({
       results: { make: report },
       methods: { 'files/authorizeDownload': ({ uri }) => ({ file: { uri }, download: { method: 'GET', url } }) },
@@ -275,7 +276,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     expect(answer.answer.text).not.toContain('s3cr3t');
   });
 
-  it('2631-46: an answer about another file is none', async () => {
+  it('an answer about another file is none (2631-46)', async () => {
     const client = await open({
       results: { make: report },
       methods: {
@@ -288,7 +289,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     expect(reasonOf(await client.call('make'))).toBe('unreachable');
   });
 
-  it('2631-53: file-backed contents are read for a client that cannot', async () => {
+  it('file-backed contents are read for a client that cannot (2631-53)', async () => {
     const client = await open({
       methods: {
         'resources/read': ({ uri }) => ({
@@ -300,7 +301,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     expect(result?.contents).toEqual([{ uri: 'docs://a', mimeType: 'text/plain', blob: F1.toString('base64') }]);
   });
 
-  it('2631-53, X-36: and renamed for one that can, wherever they stood', async () => {
+  it('and renamed for one that can, wherever they stood (2631-53, X-36)', async () => {
     const client = await open({
       methods: {
         'resources/read': ({ uri }) => {
@@ -320,11 +321,11 @@ describe('files that a server of SEP-2631 only names in its results', () => {
       const { result } = await client.request('resources/read', { uri });
       const item = (result?.contents as { uri: string; content: Linked }[] | undefined)?.[0];
       expect(item).toMatchObject({ uri, mimeType: 'text/plain' });
-      expect(digestOf(await download(client, item?.content.uri ?? ''))).toBe(digestOf(F1));
+      expect(sha256Url(await download(client, item?.content.uri ?? ''))).toBe(sha256Url(F1));
     }
   });
 
-  it('2631-53: and where they cannot be had, the request fails', async () => {
+  it('and where they cannot be had, the request fails (2631-53)', async () => {
     const client = await open({
       methods: { 'resources/read': ({ uri }) => ({ contents: [{ uri, content: { uri: 'mcp-file://server/gone' } }] }) },
     });
@@ -345,7 +346,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     expect(message?.content).toMatchObject({ type: 'resource_link', name: 'a.txt' });
   });
 
-  it('2631-66: what only looks like a file is left alone when the server knows none, and it is asked once', async () => {
+  it('what only looks like a file is left alone when the server knows none, and it is asked once (2631-66)', async () => {
     const text = {
       content: [{ type: 'text', text: 'x' }],
       structuredContent: { out: { uri: 'mcp-file://other/1', n: 1 } },

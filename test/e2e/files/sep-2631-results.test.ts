@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sha256Url } from '../../helpers/bytes.js';
 import { freePorts } from '../../helpers/gateway-process-ports.js';
 import { RawClient, type RawMessage } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
@@ -7,7 +8,6 @@ import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import {
   authorizeDownload,
   authorizeUpload,
-  digestOf,
   digestValue,
   download,
   F1,
@@ -75,7 +75,7 @@ describe('files in results for clients of SEP-2631', () => {
   const fileOf = ({ result }: RawMessage) =>
     result?.content?.find(({ type }) => type === 'file')?.file as (Json & { uri: string }) | undefined;
 
-  it('2631-42, 2631-44, 2631-62: a large file is a block with its handle, and the text names it', async () => {
+  it('a large file is a block with its handle, and the text names it (2631-42, 2631-44, 2631-62)', async () => {
     const answer = await client.call('ocr_image', { image_base64: 'AAEC' });
     const types = answer.result?.content?.map(({ type }) => type);
     expect(types).toEqual(['text', 'text', 'file']);
@@ -94,19 +94,19 @@ describe('files in results for clients of SEP-2631', () => {
     expect(JSON.stringify(answer.result?.content)).not.toContain('/d/');
   });
 
-  it('2631-50: and can be had by the methods alone', async () => {
+  it('and can be had by the methods alone (2631-50)', async () => {
     const { uri } = fileOf(await client.call('ocr_image', { image_base64: 'AAEC' })) ?? { uri: '' };
-    expect(digestOf(await download(client, uri))).toBe(digestOf(PDF));
+    expect(sha256Url(await download(client, uri))).toBe(sha256Url(PDF));
   });
 
-  it('2631-09, K10: the handle goes into another tool’s argument', async () => {
+  it('the handle goes into another tool’s argument (2631-09, K10)', async () => {
     const { uri } = fileOf(await client.call('ocr_image', { image_base64: 'AAEC' })) ?? { uri: '' };
     await client.call('ocr_image', { image_base64: uri });
     const { image_base64: sent } = upstream.lastArguments;
-    expect(digestOf(Buffer.from(String(sent), 'base64'))).toBe(digestOf(PDF));
+    expect(sha256Url(Buffer.from(String(sent), 'base64'))).toBe(sha256Url(PDF));
   });
 
-  it('2631-43: no block of that kind goes to a client that declared nothing', async () => {
+  it('no block of that kind goes to a client that declared nothing (2631-43)', async () => {
     const { result } = await plain.call('ocr_image', { image_base64: 'AAEC' });
     expect(result?.content?.map(({ type }) => type)).toEqual(['text', 'text', 'resource_link']);
   });
@@ -115,22 +115,22 @@ describe('files in results for clients of SEP-2631', () => {
     ['upload only', { upload: true }],
     ['another transport', { download: true, transports: ['quic'] }],
     ['a word that is no yes', { download: 'yes' }],
-  ])('2631-43: nor to one that declared %s', async (_what, files) => {
+  ])('nor to one that declared %s (2631-43)', async (_what, files) => {
     const other = await RawClient.connect(wharf.mcp, '2025-11-25', { capabilities: { files } });
     expect(fileOf(await other.call('ocr_image', { image_base64: 'AAEC' }))).toBeUndefined();
   });
 
-  it('2631o-04: `output` is what download used to be called', async () => {
+  it('`output` is what download used to be called (2631o-04)', async () => {
     const older = await RawClient.connect(wharf.mcp, '2025-06-18', { capabilities: { files: { output: true } } });
     expect(fileOf(await older.call('ocr_image', { image_base64: 'AAEC' }))?.size).toBe(PDF.length);
   });
 
-  it('2631-53: a resource above the inline limit is file-backed contents', async () => {
+  it('a resource above the inline limit is file-backed contents (2631-53)', async () => {
     const { result } = await client.request('resources/read', { uri: 'docs://huge' });
     const item = (result?.contents as { content: { uri: string } }[] | undefined)?.[0];
     const uri = item?.content.uri ?? '';
     expect(item).toEqual({ uri: 'docs://huge', mimeType: 'application/pdf', content: { uri }, _meta: { x: 1 } });
-    expect(digestOf(await download(client, uri))).toBe(digestOf(HUGE));
+    expect(sha256Url(await download(client, uri))).toBe(sha256Url(HUGE));
   });
 
   it('and one below it passes as it came', async () => {
@@ -148,7 +148,7 @@ describe('files in results for clients of SEP-2631', () => {
   describe('whose MCP library knows no such block, as the operator says', () => {
     const codex = () => RawClient.connect(wharf.mcp, '2025-11-25', { name: 'codex-mcp-client' });
 
-    it('X-36: the FileValue stands in structuredContent', async () => {
+    it('the FileValue stands in structuredContent (X-36)', async () => {
       const { result } = await (await codex()).call('ocr_image', { image_base64: 'AAEC' });
       expect(result?.content?.map(({ type }) => type)).toEqual(['text', 'text', 'resource_link']);
       expect(result?.structuredContent).toEqual({
@@ -162,18 +162,18 @@ describe('files in results for clients of SEP-2631', () => {
       });
     });
 
-    it('2631-71: but not where the tool declares what stands there', async () => {
+    it('but not where the tool declares what stands there (2631-71)', async () => {
       const { result } = await (await codex()).call('fixed');
       expect(result?.structuredContent).toEqual({ n: 1 });
     });
 
-    it('2631-53: and a resource is a link', async () => {
+    it('and a resource is a link (2631-53)', async () => {
       const { result } = await (await codex()).request('resources/read', { uri: 'docs://huge' });
       expect((result?.contents as Json[] | undefined)?.[0]).toMatchObject({ mimeType: 'text/uri-list' });
     });
   });
 
-  it('TC-01, TC-03, K12: Codex PR 28337, step by step', async () => {
+  it('Codex PR 28337, step by step (TC-01, TC-03, K12)', async () => {
     const codex = await RawClient.connect(wharf.mcp, '2025-06-18', { name: 'codex-mcp-client' });
     // it hashes the file first, and holds the answer against that
     const about = { name: 'hello.txt', mimeType: 'text/plain', size: F1.length, digest: digestValue(F1) };
@@ -215,7 +215,7 @@ describe('behind a public address', () => {
     await upstream?.stop();
   });
 
-  it('2631-01, 2631-08, TC-02: descriptors are https and keep the path in front', async () => {
+  it('descriptors are https and keep the path in front (2631-01, 2631-08, TC-02)', async () => {
     const client = await RawClient.connect(`http://127.0.0.1:${port}/mcp`, '2025-11-25', SPEAKS);
     const { upload } = await authorizeUpload(client);
     expect(upload).toMatchObject({ transport: 'https' });

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { sha256Url } from '../../helpers/bytes.js';
 import { FileServer, type FileServerOptions } from '../../helpers/file-server.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RpcError } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import { digestOf, digestValue, F1, F4, reasonOf, SPEAKS, shown, upload } from './sep-2631-lab.js';
+import { digestValue, F1, F4, reasonOf, SPEAKS, shown, upload } from './sep-2631-lab.js';
 
 const tool = (keyword: Record<string, unknown>) => ({
   name: 'take',
@@ -38,13 +39,13 @@ describe('a server that speaks SEP-2631', () => {
   const argument = () => server.upstream.lastArguments.doc;
   const asked = (method: string) => server.upstream.with(method).length;
 
-  it('BR-02, 2631-28, P6: gets the file at its own address, and its own URI in the call', async () => {
+  it('gets the file at its own address, and its own URI in the call (BR-02, 2631-28, P6)', async () => {
     const client = await open();
     const uri = await upload(client, F4, 'x.bin', 'application/octet-stream');
     const { result } = await client.call('take', { doc: uri, note: 'n' });
     expect(result?.isError).toBeUndefined();
     expect(argument()).not.toBe(uri);
-    expect(digestOf(server.files.get(String(argument())) ?? Buffer.alloc(0))).toBe(digestOf(F4));
+    expect(sha256Url(server.files.get(String(argument())) ?? Buffer.alloc(0))).toBe(sha256Url(F4));
     const { _meta, ...params } = server.upstream.with('files/authorizeUpload')[0]?.params ?? {};
     expect(params).toEqual({
       name: 'x.bin',
@@ -57,7 +58,7 @@ describe('a server that speaks SEP-2631', () => {
     });
   });
 
-  it('2631-06: in 2026 each of its requests says what Wharf can, beside what the client can', async () => {
+  it('in 2026 each of its requests says what Wharf can, beside what the client can (2631-06)', async () => {
     const client = await open({}, { capabilities: { sampling: {} } }, '2026-07-28');
     await client.call('take', { doc: await upload(client, F4) });
     for (const method of ['tools/call', 'files/authorizeUpload']) {
@@ -78,7 +79,7 @@ describe('a server that speaks SEP-2631', () => {
     }
   });
 
-  it('X-29, BR-03: what it wants uploaded is shown so, and refused inside a call', async () => {
+  it('what it wants uploaded is shown so, and refused inside a call (X-29, BR-03)', async () => {
     const client = await open();
     expect(await shown(client, 'doc')).toMatchObject({ 'x-mcp-file': { transferModes: ['upload'] } });
     const refused = await client.call('take', { doc: 'data:text/plain,x' });
@@ -88,7 +89,7 @@ describe('a server that speaks SEP-2631', () => {
     expect(refused.result?._meta).toMatchObject({ 'dev.wharf/uploadRequired': { argument: 'doc' } });
   });
 
-  it('BR-17: X-32: a header that repeats the argument has what stands there now', async () => {
+  it('a header that repeats the argument has what stands there now (BR-17, X-32)', async () => {
     const doc = { type: 'string', 'x-mcp-header': 'Doc', 'x-mcp-file': { transferModes: ['upload'] } };
     const tools = [{ name: 'take', inputSchema: { type: 'object', properties: { doc } } }];
     const client = await open({ tools }, SPEAKS, '2026-07-28');
@@ -96,13 +97,13 @@ describe('a server that speaks SEP-2631', () => {
     expect(server.upstream.with('tools/call')[0]?.headers['mcp-param-doc']).toBe(argument());
   });
 
-  it('2631-16: and never sent inside one', async () => {
+  it('and never sent inside one (2631-16)', async () => {
     const client = await open();
     await client.call('take', { doc: await upload(client, F1) });
     expect(String(argument())).toMatch(/^mcp-file:/);
   });
 
-  it('2631-15, 2631-23, X-29: what it wants inside is uploaded to Wharf all the same, which puts it there', async () => {
+  it('what it wants inside is uploaded to Wharf all the same, which puts it there (2631-15, 2631-23, X-29)', async () => {
     const client = await open({ tools: [tool({ transferModes: ['inline'], accept: ['text/plain'], maxSize: 20 })] });
     expect(await shown(client, 'doc')).toMatchObject({
       format: 'uri',
@@ -116,16 +117,16 @@ describe('a server that speaks SEP-2631', () => {
     ).toBe('maxSizeExceeded');
   });
 
-  it('2631-14: where both will do, a small file goes inside and a large one is uploaded', async () => {
+  it('where both will do, a small file goes inside and a large one is uploaded (2631-14)', async () => {
     const client = await open({ tools: [tool({ transferModes: ['inline', 'upload'] })] });
     await client.call('take', { doc: await upload(client, F1, 'a.txt', 'text/plain') });
     expect(String(argument())).toMatch(/^data:/);
     const large = Buffer.alloc(5_000_000, 7);
     await client.call('take', { doc: await upload(client, large) });
-    expect(digestOf(server.files.get(String(argument())) ?? Buffer.alloc(0))).toBe(digestOf(large));
+    expect(sha256Url(server.files.get(String(argument())) ?? Buffer.alloc(0))).toBe(sha256Url(large));
   });
 
-  it('2631-17: modes of the future are ignored', async () => {
+  it('modes of the future are ignored (2631-17)', async () => {
     const client = await open({ tools: [tool({ transferModes: ['upload', 'future'] })] });
     expect(await shown(client, 'doc')).toMatchObject({ 'x-mcp-file': { transferModes: ['upload'] } });
   });
@@ -137,7 +138,7 @@ describe('a server that speaks SEP-2631', () => {
       { method: 'POST', headers: { 'X-Ms-Blob-Type': 'BlockBlob', Authorization: 'Bearer t' } },
       'POST',
     ],
-  ])('2631-31, 2631-34: %s', async (_what, descriptor, method) => {
+  ])('%s (2631-31, 2631-34)', async (_what, descriptor, method) => {
     const client = await open({ descriptor });
     await client.call('take', { doc: await upload(client, F4) });
     const [received] = server.uploads;
@@ -150,7 +151,7 @@ describe('a server that speaks SEP-2631', () => {
     expect(received?.headers.cookie).toBeUndefined();
   });
 
-  it('2631-31, 2631-32, X-34, X-35: a form, its fields first and its type with a boundary of our own', async () => {
+  it('a form, its fields first and its type with a boundary of our own (2631-31, 2631-32, X-34, X-35)', async () => {
     const client = await open({
       descriptor: {
         method: 'POST',
@@ -173,7 +174,7 @@ describe('a server that speaks SEP-2631', () => {
     'TE',
     'Trailer',
     'Upgrade',
-  ])('2631-33: a descriptor that wants to set %s is refused', async (name) => {
+  ])('a descriptor that wants to set %s is refused (2631-33)', async (name) => {
     const client = await open({ descriptor: { headers: { [name]: 'x' } } });
     const { result } = await client.call('take', { doc: await upload(client, F4) });
     expect(result?.isError).toBe(true);
@@ -186,7 +187,7 @@ describe('a server that speaks SEP-2631', () => {
     ['with a user name', 'https://user:pw@files.example.com/x'],
     ['in a private network', 'https://10.0.0.8/x'],
     ['of a metadata service', 'https://169.254.169.254/latest'],
-  ])('2631-59, X-06: a descriptor %s is refused, and its path not told', async (_what, url) => {
+  ])('a descriptor %s is refused, and its path not told (2631-59, X-06)', async (_what, url) => {
     const client = await open({ descriptor: { url: `${url}?sig=s3cr3t` } });
     const { result } = await client.call('take', { doc: await upload(client, F4) });
     expect(result?.isError).toBe(true);
@@ -208,8 +209,8 @@ describe('a server that speaks SEP-2631', () => {
   });
 
   it.each([
-    ['2631-39: another digest', { digest: digestValue(F1) }, 'digestMismatch'],
-    ['2631-39: another size', { size: 7 }, 'sizeMismatch'],
+    ['another digest (2631-39)', { digest: digestValue(F1) }, 'digestMismatch'],
+    ['another size (2631-39)', { size: 7 }, 'sizeMismatch'],
   ])('%s in its answer means another file: nothing is sent', async (_what, wrong, reason) => {
     const client = await open({
       methods: {
@@ -225,21 +226,21 @@ describe('a server that speaks SEP-2631', () => {
 
   it.each([
     [
-      'TC-06: maxSizeExceeded',
+      'maxSizeExceeded (TC-06)',
       new RpcError(-32602, 'Too large', { reason: 'maxSizeExceeded', maxSize: 5, actualSize: 6 }),
       'maxSizeExceeded',
     ],
     [
-      'TC-06: mimeTypeNotAccepted',
+      'mimeTypeNotAccepted (TC-06)',
       new RpcError(-32602, 'No', { reason: 'mimeTypeNotAccepted' }),
       'mimeTypeNotAccepted',
     ],
     [
-      '2631o-10: maxFileSizeExceeded',
+      'maxFileSizeExceeded (2631o-10)',
       new RpcError(-32602, 'Too large', { reason: 'maxFileSizeExceeded', maxFileSize: 5 }),
       'maxSizeExceeded',
     ],
-    ['TC-06: storeFull', new RpcError(-32603, 'Store full', { reason: 'storeFull' }), 'unreachable'],
+    ['storeFull (TC-06)', new RpcError(-32603, 'Store full', { reason: 'storeFull' }), 'unreachable'],
   ])('%s of the server is told to the client, with its words', async (_what, error, reason) => {
     const client = await open({
       methods: {
@@ -254,7 +255,7 @@ describe('a server that speaks SEP-2631', () => {
     expect(asked('tools/call') + asked('files/prepareUpload')).toBe(0);
   });
 
-  it.each([401, 408, 409, 413, 422])('TC-05: HTTP %i at the address of the upload ends the call', async (status) => {
+  it.each([401, 408, 409, 413, 422])('HTTP %i at the address of the upload ends the call (TC-05)', async (status) => {
     const client = await open({ refuse: { status, body: { error: { reason: 'digestMismatch' } } } });
     const refused = await client.call('take', { doc: await upload(client, F4) });
     expect(reasonOf(refused)).toBe('digestMismatch');
@@ -274,7 +275,7 @@ describe('a server that speaks SEP-2631', () => {
     },
   });
 
-  it('2631-58: an address that is over is not used: another one is asked for', async () => {
+  it('an address that is over is not used: another one is asked for (2631-58)', async () => {
     const client = await open(expiring(-600, 600));
     await client.call('take', { doc: await upload(client, F4) });
     expect(asked('files/authorizeUpload')).toBe(2);
@@ -282,7 +283,7 @@ describe('a server that speaks SEP-2631', () => {
     expect(server.files.get(String(argument()))).toEqual(F4);
   });
 
-  it('2631-58: once; if that one is over as well, the call is refused and no byte sent', async () => {
+  it('once; if that one is over as well, the call is refused and no byte sent (2631-58)', async () => {
     const client = await open(expiring(-600, -600, 600));
     const refused = await client.call('take', { doc: await upload(client, F4) });
     expect(reasonOf(refused)).toBe('unreachable');
@@ -293,7 +294,7 @@ describe('a server that speaks SEP-2631', () => {
     expect(server.uploads.length + asked('tools/call')).toBe(0);
   });
 
-  it('2631-58: one that is over only because clocks differ by some seconds is good', async () => {
+  it('one that is over only because clocks differ by some seconds is good (2631-58)', async () => {
     const client = await open(expiring(-10));
     await client.call('take', { doc: await upload(client, F4) });
     expect(asked('files/authorizeUpload')).toBe(1);
@@ -310,7 +311,7 @@ describe('a server that speaks SEP-2631', () => {
     },
   );
 
-  it('2631-26, 2631-66: one that knows no uploads after all is asked once, and the call refused', async () => {
+  it('one that knows no uploads after all is asked once, and the call refused (2631-26, 2631-66)', async () => {
     const client = await open({ methods: { 'files/authorizeUpload': undefined } });
     const uri = await upload(client, F4);
     for (const _ of [1, 2]) expect(reasonOf(await client.call('take', { doc: uri }))).toBe('unreachable');
@@ -322,7 +323,7 @@ describe('a server that speaks SEP-2631', () => {
     );
   });
 
-  it('TC-05: a server like printable: no format, deny-unknown, a credential in the headers, http on its own host', async () => {
+  it('a server like printable: no format, deny-unknown, a credential in the headers, http on its own host (TC-05)', async () => {
     const known = new Set(['name', 'mimeType', 'size', 'digest', '_meta']);
     const client = await open({
       tools: [
@@ -348,7 +349,7 @@ describe('a server that speaks SEP-2631', () => {
     expect(server.uploads[0]?.headers.authorization).toBe('Bearer once');
   });
 
-  it('TC-06: a server like mcp-upload: a form, and URIs of a scheme of its own', async () => {
+  it('a server like mcp-upload: a form, and URIs of a scheme of its own (TC-06)', async () => {
     const client = await open({
       authority: 'upload://store',
       descriptor: { method: 'POST', multipart: { fileField: 'file' } },

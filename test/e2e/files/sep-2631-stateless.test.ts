@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { keyHash } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -40,13 +40,13 @@ describe('SEP-2631 for clients of 2026-07-28', () => {
     await server?.stop();
   });
 
-  it('BASE-01: every result of Wharf says that it is complete, and none did before', async () => {
+  it('every result of Wharf says that it is complete, and none did before (BASE-01)', async () => {
     expect((await client().request('files/authorizeUpload')).result?.resultType).toBe('complete');
     const before = await RawClient.connect(wharf.mcp, '2025-11-25', SPEAKS);
     expect((await before.request('files/authorizeUpload')).result).not.toHaveProperty('resultType');
   });
 
-  it('2631-65: server/discover tells of the extension', async () => {
+  it('server/discover tells of the extension (2631-65)', async () => {
     const { result } = await client().request('server/discover');
     expect(result?.capabilities).toMatchObject({
       tools: {},
@@ -54,7 +54,7 @@ describe('SEP-2631 for clients of 2026-07-28', () => {
     });
   });
 
-  it('BASE-04: Mcp-Method must name the method; Mcp-Name is not asked for', async () => {
+  it('Mcp-Method must name the method; Mcp-Name is not asked for (BASE-04)', async () => {
     const meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
       'io.modelcontextprotocol/clientCapabilities': {},
@@ -65,12 +65,12 @@ describe('SEP-2631 for clients of 2026-07-28', () => {
     expect((await client().post(body, { 'mcp-method': 'files/authorizeUpload' })).status).toBe(200);
   });
 
-  it('2631-55: a refusal comes with HTTP 200 and -32602', async () => {
+  it('a refusal comes with HTTP 200 and -32602 (2631-55)', async () => {
     const answer = await client().request('files/authorizeUpload', { size: -1 });
     expect([answer.answer.status, answer.error?.code]).toEqual([200, -32602]);
   });
 
-  it('2631-13, 2631-25, K1: a file is uploaded and handed over, and its name beside it', async () => {
+  it('a file is uploaded and handed over, and its name beside it (2631-13, 2631-25, K1)', async () => {
     const uri = await upload(client(), F4, 'x.bin');
     const { result } = await client().call('ocr_image', { image_base64: uri });
     expect(result?.content?.[0]?.text).toBe('done');
@@ -78,7 +78,7 @@ describe('SEP-2631 for clients of 2026-07-28', () => {
     expect(await download(client(), uri)).toEqual(F4);
   });
 
-  it('BASE-15: a capability counts wherever a client can declare it', async () => {
+  it('a capability counts wherever a client can declare it (BASE-15)', async () => {
     const { files } = SPEAKS.capabilities;
     for (const capabilities of [
       { files },
@@ -91,12 +91,12 @@ describe('SEP-2631 for clients of 2026-07-28', () => {
     }
   });
 
-  it('BASE-12: two clients that say the same are shown the same tools', async () => {
+  it('two clients that say the same are shown the same tools (BASE-12)', async () => {
     const [one, two] = await Promise.all([client().request('tools/list'), client().request('tools/list')]);
     expect(JSON.stringify(one.result?.tools)).toBe(JSON.stringify(two.result?.tools));
   });
 
-  it('BASE-05: what is refused has only codes of the base protocol', async () => {
+  it('what is refused has only codes of the base protocol (BASE-05)', async () => {
     const refused = [
       await client().request('files/authorizeDownload', { uri: 'mcp-file://wharf/f_x' }),
       await client().request('files/authorizeDownload', {}),
@@ -117,7 +117,7 @@ describe('files of several callers', () => {
     server = await RecordingUpstream.start({ tools: [OCR_TOOL] });
     const keys = Object.entries(KEYS).map(([name, key]) => ({
       name,
-      hash: `sha256:${createHash('sha256').update(key).digest('hex')}`,
+      hash: keyHash(key),
     }));
     wharf = await startWharf({
       servers: { ocr: { url: server.url, transport: 'streamable-http', tools: OCR_FILES } },
@@ -132,7 +132,7 @@ describe('files of several callers', () => {
     await server?.stop();
   });
 
-  it('2631-51, X-11: another caller’s file is as unknown as one that never was', async () => {
+  it('another caller’s file is as unknown as one that never was (2631-51, X-11)', async () => {
     const uri = await upload(ada, F1);
     const foreign = await bob.request('files/authorizeDownload', { uri });
     const none = await bob.request('files/authorizeDownload', { uri: 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA' });
@@ -141,20 +141,20 @@ describe('files of several callers', () => {
     expect(await download(ada, uri)).toEqual(F1);
   });
 
-  it('2631-19: and no argument either', async () => {
+  it('and no argument either (2631-19)', async () => {
     const uri = await upload(ada, F1);
     const before = server.with('tools/call').length;
     expect(reasonOf(await bob.call('ocr_image', { image_base64: uri }))).toBe('fileNotFound');
     expect(server.with('tools/call')).toHaveLength(before);
   });
 
-  it('2631-35: the address of an upload needs no credential of the MCP connection', async () => {
+  it('the address of an upload needs no credential of the MCP connection (2631-35)', async () => {
     const { upload: descriptor, file } = await authorizeUpload(ada);
     expect((await sendForm(descriptor, F4)).status).toBe(201);
     expect(await download(ada, file.uri)).toEqual(F4);
   });
 
-  it('BASE-14: neither tickets nor keys are ever logged', async () => {
+  it('neither tickets nor keys are ever logged (BASE-14)', async () => {
     const { upload: descriptor } = await authorizeUpload(ada);
     await sendForm(descriptor, F4);
     const ticket = new URL(descriptor.url).pathname.slice(3);

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sha256Url } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import { digestOf, download, OCR_FILES, OCR_TOOL, SPEAKS, upload } from './sep-2631-lab.js';
+import { download, OCR_FILES, OCR_TOOL, SPEAKS, upload } from './sep-2631-lab.js';
 
 type Json = Record<string, unknown>;
 
@@ -40,16 +41,16 @@ describe('two gateways in a row', () => {
   it.each([
     ['small', 6],
     ['larger than any message', 6_000_000],
-  ])('BR-14: a %s file reaches the server behind both', async (_what, size) => {
+  ])('a %s file reaches the server behind both (BR-14)', async (_what, size) => {
     const client = await RawClient.connect(outer.mcp, '2025-11-25');
     const bytes = randomBytes(size);
     const { result } = await client.call('ocr_image', { image_base64: await upload(client, bytes, 'x.bin') });
     expect(result?.isError).toBeUndefined();
     const { image_base64: sent } = server.lastArguments;
-    expect(digestOf(Buffer.from(String(sent), 'base64'))).toBe(digestOf(bytes));
+    expect(sha256Url(Buffer.from(String(sent), 'base64'))).toBe(sha256Url(bytes));
   });
 
-  it('BR-14: the name comes through where the file was uploaded', async () => {
+  it('the name comes through where the file was uploaded (BR-14)', async () => {
     const client = await RawClient.connect(outer.mcp, '2025-11-25');
     await client.call('ocr_image', { image_base64: await upload(client, randomBytes(6_000_000), 'scan.bin') });
     expect(server.lastArguments.filename).toBe('scan.bin');
@@ -60,7 +61,7 @@ describe('two gateways in a row', () => {
     ['2026-07-28', true],
     ['2025-11-25', false],
   ])(
-    'BR-14: a file in a result comes through both, for a client of %s that declares it: %s',
+    'a file in a result comes through both, for a client of %s that declares it: %s (BR-14)',
     async (version, speaks) => {
       const about = speaks ? SPEAKS : {};
       const client =
@@ -73,7 +74,7 @@ describe('two gateways in a row', () => {
         'dev.wharf/files'
       ];
       expect(files?.[0]?.url.startsWith(`${outer.url}/d/`)).toBe(true);
-      expect(digestOf(await download(client, files?.[0]?.uri ?? ''))).toBe(digestOf(PDF));
+      expect(sha256Url(await download(client, files?.[0]?.uri ?? ''))).toBe(sha256Url(PDF));
       const types = result?.content?.map(({ type }) => type);
       expect(types?.at(-1)).toBe(speaks ? 'file' : 'resource_link');
       // what the inner one wrote beside it names what the outer one knows
@@ -82,12 +83,12 @@ describe('two gateways in a row', () => {
     },
   );
 
-  it('BR-14, 2631-53: a large resource is a link for whoever knows no handles', async () => {
+  it('a large resource is a link for whoever knows no handles (BR-14, 2631-53)', async () => {
     const client = await RawClient.connect(outer.mcp, '2025-11-25');
     const { result } = await client.request('resources/read', { uri: 'docs://huge' });
     const item = (result?.contents as Json[] | undefined)?.[0];
     expect(item).toMatchObject({ uri: 'docs://huge', mimeType: 'text/uri-list' });
     const bytes = Buffer.from(await (await fetch(String(item?.text))).arrayBuffer());
-    expect(digestOf(bytes)).toBe(digestOf(HUGE));
+    expect(sha256Url(bytes)).toBe(sha256Url(HUGE));
   });
 });

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sha256 } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { STORES, startWharf, type Wharf } from '../../helpers/wharf.js';
-import { announced, image, sha256 } from './handoff-lab.js';
+import { announced, image } from './handoff-lab.js';
 
 type Json = Record<string, unknown>;
 
@@ -58,7 +59,7 @@ describe.each(STORES)('a call that runs as a task (%s)', (stores) => {
     expect(sha256(await bytesAt(scans[0]?.data ?? ''))).toBe(sha256(SCAN));
   }
 
-  it('BR-20: 2025-11-25: its files go with the call, and those of its result are cut where that is fetched', async () => {
+  it('2025-11-25: its files go with the call, and those of its result are cut where that is fetched (BR-20)', async () => {
     const client = await RawClient.connect(wharf.mcp, '2025-11-25');
     const { uri } = announced((await client.call('ocr', { image: PICTURE.toString('base64') })).result);
     const created = await client.request('tools/call', {
@@ -73,7 +74,7 @@ describe.each(STORES)('a call that runs as a task (%s)', (stores) => {
     expect((await client.request('tasks/get', { taskId: 'task-1' })).result).toEqual(TASK);
   });
 
-  it('BR-20: 2026-07-28: the same for the extension, which answers with the result inside the task', async () => {
+  it('2026-07-28: the same for the extension, which answers with the result inside the task (BR-20)', async () => {
     const client = RawClient.stateless(wharf.mcp, '2026-07-28', { capabilities: EXTENSION });
     const created = await client.call('ocr', { image: `data:image/png;base64,${PICTURE.toString('base64')}` });
     expect(created.result).toMatchObject({ resultType: 'task', taskId: 'task-1' });
@@ -83,7 +84,7 @@ describe.each(STORES)('a call that runs as a task (%s)', (stores) => {
     await expectFiles(result?.result as Json);
   });
 
-  it('BR-20: a file that may not go with the call is refused before there is a task', async () => {
+  it('a file that may not go with the call is refused before there is a task (BR-20)', async () => {
     const client = await RawClient.connect(wharf.mcp, '2025-11-25');
     const before = upstream.with('tools/call').length;
     const args = { image: 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA' };

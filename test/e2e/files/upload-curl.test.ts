@@ -50,7 +50,7 @@ async function bytesAt(uri: string): Promise<Buffer> {
 }
 
 describe('the curl lines', () => {
-  it.each(['curl', 'curlPut'] as const)('FB-10: %s works as it stands', async (line) => {
+  it.each(['curl', 'curlPut'] as const)('%s works as it stands (FB-10)', async (line) => {
     const bytes = Buffer.from('AAEC/f7/', 'base64');
     await writeFile(join(folder, 'x.bin'), bytes);
     const offer = await offered({ name: 'x.bin' });

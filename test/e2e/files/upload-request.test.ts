@@ -46,7 +46,7 @@ async function request(args: Record<string, unknown>) {
 const put = (url: string, bytes: Buffer = BYTES) => fetch(url, { method: 'PUT', body: new Uint8Array(bytes) });
 
 describe('request_file_upload', () => {
-  it('FB-11: tells what to do, step by step, and not to make the file up', async () => {
+  it('tells what to do, step by step, and not to make the file up (FB-11)', async () => {
     const { text, offer } = await request({ name: 'a.txt' });
     const { url, expiresAt } = offer.upload;
     for (const part of [
@@ -65,7 +65,15 @@ describe('request_file_upload', () => {
     expect(text.length).toBeLessThan(2000);
   });
 
-  it('ST-01: gives programs the descriptor of the upload, with what was announced', async () => {
+  it('has the page tell a person who asks, and what the assistant says of it (2356-46)', async () => {
+    const { offer } = await request({ name: 'a.txt', message: 'The notes <of> Tuesday, please.' });
+    const html = await (await fetch(offer.page, { headers: { accept: 'text/html' } })).text();
+    expect(html).toContain('The notes &lt;of&gt; Tuesday, please.');
+    const { text } = await request({ message: 'x'.repeat(1001) });
+    expect(text).toContain('the message is longer than 1000 characters');
+  });
+
+  it('gives programs the descriptor of the upload, with what was announced (ST-01)', async () => {
     const { offer } = await request({ name: 'a.txt', mimeType: 'text/plain', size: 12, sha256: HEX });
     expect(offer).toMatchObject({
       file: { name: 'a.txt', mimeType: 'text/plain', size: 12, digest: { algorithm: 'sha-256', value: BASE64URL } },
@@ -115,7 +123,7 @@ describe('request_file_upload', () => {
     expect((await put(size.offer.upload.url, Buffer.from('Hello'))).status).toBe(422);
   });
 
-  it('FB-08: its page names the server, the limits and the file, and using it up takes a POST', async () => {
+  it('its page names the server, the limits and the file, and using it up takes a POST (FB-08)', async () => {
     const { offer } = await request({ name: 'a.txt', size: 12 });
     for (let look = 0; look < 2; look++) {
       const page = await (await fetch(offer.page, { headers: { accept: 'text/html' } })).text();
@@ -129,7 +137,7 @@ describe('request_file_upload', () => {
 describe('get_file_link', () => {
   const link = (handle: unknown) => client.call('get_file_link', { handle });
 
-  it('ST-04: gives a fresh link each time, with what is known of the file', async () => {
+  it('gives a fresh link each time, with what is known of the file (ST-04)', async () => {
     const { offer } = await request({ name: 'a.txt' });
     await put(offer.upload.url);
     const links = await Promise.all([link(offer.file.uri), link(offer.file.uri)]);
@@ -172,7 +180,7 @@ describe('get_file_link', () => {
     expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'uploadIncomplete' } } });
   });
 
-  it('ST-08: neither answer comes near what is kept inline of a result', async () => {
+  it('neither answer comes near what is kept inline of a result (ST-08)', async () => {
     const { result, offer } = await request({ name: `${'long '.repeat(200)}.txt` });
     await put(offer.upload.url);
     for (const answer of [result, (await link(offer.file.uri)).result]) {

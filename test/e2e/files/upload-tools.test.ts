@@ -78,7 +78,7 @@ describe.each(TRANSPORTS)('the tools for uploads beside those of a server over %
   ];
 
   it.each(versions)(
-    'ST-01, K8: give a client of %s a handle, which the tool takes once the file is there',
+    'give a client of %s a handle, which the tool takes once the file is there (ST-01, K8)',
     async (version) => {
       const ask = await asClient(wharf.mcp, version);
       const names = toolNames(await ask('tools/list'));
@@ -101,7 +101,7 @@ describe.each(TRANSPORTS)('the tools for uploads beside those of a server over %
     },
   );
 
-  it('BIN-29: keep from older clients what their version does not have', async () => {
+  it('keep from older clients what their version does not have (BIN-29)', async () => {
     const ask = await asClient(wharf.mcp, '2024-11-05');
     const tools = (await ask('tools/list')).result?.tools as Record<string, unknown>[];
     expect(Object.keys(tools.at(-1) ?? {})).toEqual(['name', 'description', 'inputSchema']);
@@ -137,14 +137,14 @@ async function namesIn(ask: Ask): Promise<string[]> {
 }
 
 describe('which tools there are', () => {
-  it('ST-07: none where no tool takes files; a call goes to the server, which knows no such tool', () =>
+  it('none where no tool takes files; a call goes to the server, which knows no such tool (ST-07)', () =>
     between([PLAIN], async (ask, upstream) => {
       expect(await namesIn(ask)).toEqual(['greet']);
       await ask('tools/call', { name: 'request_file_upload', arguments: {} });
       expect(upstream.with('tools/call').at(-1)?.params.name).toBe('request_file_upload');
     }));
 
-  it('ST-07: none where the operator has turned them off', () =>
+  it('none where the operator has turned them off (ST-07)', () =>
     between(
       [LEGACY],
       async (ask, upstream) => {
@@ -187,7 +187,7 @@ describe('which tools there are', () => {
       },
     ));
 
-  it('ST-06: a tool of the server is never hidden, and ours takes another name in every place', () =>
+  it('a tool of the server is never hidden, and ours takes another name in every place (ST-06)', () =>
     between([LEGACY, { ...PLAIN, name: 'request_file_upload' }], async (ask, upstream) => {
       const { result } = await ask('tools/list');
       const tools = result?.tools as { name: string; inputSchema: { properties: { file: { description: string } } } }[];
@@ -205,7 +205,7 @@ describe('which tools there are', () => {
       expect(upstream.with('tools/call')).toHaveLength(1);
     }));
 
-  it("ST-06: a call before any tools/list goes to the server's own tool as well", () =>
+  it("a call before any tools/list goes to the server's own tool as well (ST-06)", () =>
     between([LEGACY, { ...PLAIN, name: 'get_file_link' }], async (ask, upstream) => {
       await ask('tools/call', { name: 'get_file_link', arguments: {} });
       expect(upstream.with('tools/call').at(-1)?.params.name).toBe('get_file_link');

@@ -36,7 +36,7 @@ async function shown(): Promise<{ name: string; inputSchema: Json }[]> {
   return tools.filter(({ name }) => name.startsWith('tool'));
 }
 
-describe('2356-42: what Wharf shows of file arguments', () => {
+describe('what Wharf shows of file arguments (2356-42)', () => {
   it('compiles in a strict validator that knows the keyword, and takes a handle there', async () => {
     const tools = await shown();
     expect(tools).toHaveLength(COUNT);

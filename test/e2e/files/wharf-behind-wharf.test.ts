@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sha256Url } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import { digestOf } from './sep-2631-lab.js';
 
 type Json = Record<string, unknown>;
 
@@ -34,7 +34,7 @@ function readIn(result: Json | undefined): { handle: string; link: string } {
 describe.each([
   ['the same gatewayId', 'wharf'],
   ['another gatewayId', 'inner'],
-])('BR-14: a Wharf behind a Wharf, with %s and nothing else configured', (_what, gatewayId) => {
+])('a Wharf behind a Wharf, with %s and nothing else configured (BR-14)', (_what, gatewayId) => {
   let server: RecordingUpstream;
   let inner: Wharf;
   let outer: Wharf;
@@ -78,7 +78,7 @@ describe.each([
     expect((await fetch(offer.link, { method: 'PUT', body: new Uint8Array(bytes) })).status).toBe(201);
     const { result } = await client.call('take', { file: offer.handle });
     expect(result?.isError).toBeUndefined();
-    expect(digestOf(Buffer.from(String(server.lastArguments.file), 'base64'))).toBe(digestOf(bytes));
+    expect(sha256Url(Buffer.from(String(server.lastArguments.file), 'base64'))).toBe(sha256Url(bytes));
   });
 
   it('takes what it has given, and gives new links for it (B15)', async () => {
@@ -87,9 +87,9 @@ describe.each([
     const given = readIn((await client.call('give')).result);
     const { result } = await client.call('take', { file: given.handle });
     expect([given, result]).toEqual([given, expect.not.objectContaining({ isError: true })]);
-    expect(digestOf(Buffer.from(String(server.lastArguments.file), 'base64'))).toBe(digestOf(PDF));
+    expect(sha256Url(Buffer.from(String(server.lastArguments.file), 'base64'))).toBe(sha256Url(PDF));
     const again = readIn((await client.call('get_file_link', { handle: given.handle })).result);
-    expect(digestOf(Buffer.from(await (await fetch(again.link)).arrayBuffer()))).toBe(digestOf(PDF));
+    expect(sha256Url(Buffer.from(await (await fetch(again.link)).arrayBuffer()))).toBe(sha256Url(PDF));
   });
 
   it('offers an upload that works to a call that lacks its file (B15)', async () => {

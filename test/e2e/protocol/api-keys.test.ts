@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { keyHash, sha256 } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { readAnswer } from '../../helpers/raw-client.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -13,7 +13,7 @@ beforeAll(async () => {
   fake = await startFakeUpstream({ transport: 'json', session: true });
   const keys = Object.entries(KEYS).map(([name, key]) => ({
     name,
-    hash: `sha256:${createHash('sha256').update(key).digest('hex')}`,
+    hash: keyHash(key),
   }));
   wharf = await startWharf({ servers: { fake: { url: fake.url } }, config: { auth: { use: 'apiKeys', keys } } });
 });
@@ -44,7 +44,7 @@ describe('API keys', () => {
     ['no key', {}],
     ['a wrong one', bearer('eve-0123456789')],
     ['a part of one', bearer(KEYS.ada.slice(0, -1))],
-    ['its hash', bearer(createHash('sha256').update(KEYS.ada).digest('hex'))],
+    ['its hash', bearer(sha256(KEYS.ada))],
     ['another scheme', { authorization: `Basic ${KEYS.ada}` }],
   ])('are required: %s is 401', async (_what, headers) => {
     const before = fake.requests.length;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { freePorts } from '../../helpers/gateway-process-ports.js';
 import { RawClient } from '../../helpers/raw-client.js';
+import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
 let fake: FakeUpstream;
@@ -75,7 +76,7 @@ describe.each(FACES)('the %s port', (face) => {
     ['127.0.0.1', 'https://127.0.0.1'],
     ['inside:8080', 'http://inside:8080'],
     ['localhost', 'http://10.1.2.3:9090'],
-  ])('BASE-13: refuses Host %s with Origin %s on every route', async (host, origin) => {
+  ])('refuses Host %s with Origin %s on every route (BASE-13)', async (host, origin) => {
     for (const path of paths) {
       for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
         const headers: Record<string, string> = origin === undefined ? { host } : { host, origin };
@@ -141,9 +142,10 @@ describe('the admin port', () => {
     const client = await RawClient.connect(`${port}/mcp`);
     await client.call('blob', { size: 1_000_000 });
     expect(await (await fetch(`${wharf.adminUrl}/healthz`)).json()).toEqual({ status: 'ok' });
-    const ready = await fetch(`${wharf.adminUrl}/readyz`);
-    expect(ready.status).toBe(200);
-    expect(await ready.json()).toEqual({
+    const ready = async () => (await fetch(`${wharf.adminUrl}/readyz`)).json() as Promise<{ thumbnails: string }>;
+    expect((await fetch(`${wharf.adminUrl}/readyz`)).status).toBe(200);
+    await until(async () => (await ready()).thumbnails === 'ok');
+    expect(await ready()).toEqual({
       status: 'ready',
       parts: { objects: 'ok', state: 'ok' },
       thumbnails: 'ok',

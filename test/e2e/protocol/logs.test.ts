@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -23,7 +24,7 @@ beforeAll(async () => {
     config: {
       auth: {
         use: 'apiKeys',
-        keys: [{ name: 'carol', hash: `sha256:${createHash('sha256').update(KEY).digest('hex')}` }],
+        keys: [{ name: 'carol', hash: keyHash(KEY) }],
       },
     },
   });
@@ -164,5 +165,31 @@ describe('what is refused before it reaches a server', () => {
     });
     expect(lines.length).toBeLessThanOrEqual(10);
     expect(await counted('route_unknown')).toBe(before + 100);
+  });
+});
+
+describe('an answer that breaks off before anything of it is out', () => {
+  it('is logged with its reason, and counted once', async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+      setTimeout(() => response.destroy(), 50);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+    const alone = await startWharf({ servers: { broken: { url, transport: 'streamable-http' } } });
+    try {
+      const response = await fetch(`${alone.url}/mcp`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        body: JSON.stringify(INITIALIZE),
+      });
+      expect(response.status).toBe(502);
+      const metrics = await (await fetch(`${alone.adminUrl}/metrics`)).text();
+      expect(metrics).toMatch(/wharf_errors_total\{code="upstream_closed"\} 1\n/);
+      expect(alone.lines.filter(({ text }) => text === 'an answer broke off')).toHaveLength(1);
+    } finally {
+      await alone.stop();
+      server.close();
+    }
   });
 });

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
-import { gauge, until } from '../../helpers/fault-checks.js';
+import { gauge } from '../../helpers/fault-checks.js';
 import { RawClient } from '../../helpers/raw-client.js';
+import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
 let fake: FakeUpstream;

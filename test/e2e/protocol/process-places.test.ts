@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { keyHash } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { type SdkServer, startEverything } from '../../helpers/sdk-servers.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -29,7 +29,7 @@ const keyOf = (name: string) => `a-long-enough-key-for-${name}-alone`;
 async function startWithKeys(processes: number, names: readonly string[], share: number): Promise<void> {
   const keys = names.map((name) => ({
     name,
-    hash: `sha256:${createHash('sha256').update(keyOf(name)).digest('hex')}`,
+    hash: keyHash(keyOf(name)),
   }));
   await start(processes, { auth: { use: 'apiKeys', keys }, limits: { share } });
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
@@ -13,7 +13,7 @@ async function closedUrl(): Promise<string> {
   return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/mcp`;
 }
 
-const KEY_HASH = `sha256:${createHash('sha256').update('a-key-of-these-tests').digest('hex')}`;
+const KEY_HASH = keyHash('a-key-of-these-tests');
 
 let fake: FakeUpstream;
 let wharf: Wharf;

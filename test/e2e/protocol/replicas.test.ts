@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sha256 } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { blobDigest } from '../../helpers/fake-upstream-blob.js';
 import { RawClient } from '../../helpers/raw-client.js';
@@ -43,9 +43,7 @@ const filesOf = (result: Record<string, unknown> | undefined) =>
   ((result?._meta as Record<string, unknown> | undefined)?.['dev.wharf/files'] ?? []) as FileEntry[];
 
 async function digestOf(response: Response): Promise<string> {
-  return createHash('sha256')
-    .update(Buffer.from(await response.arrayBuffer()))
-    .digest('hex');
+  return sha256(Buffer.from(await response.arrayBuffer()));
 }
 
 describe('two gateways that share Redis and S3', () => {

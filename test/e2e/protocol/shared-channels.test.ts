@@ -232,7 +232,7 @@ describe('stateless clients over stdio', () => {
     }
   });
 
-  it('BASE-02: an unknown method is 404 with -32601', async () => {
+  it('an unknown method is 404 with -32601 (BASE-02)', async () => {
     const answer = await RawClient.stateless(wharf.mcp, version).post(
       { jsonrpc: '2.0', id: 1, method: 'no/such', params: { _meta: meta() } },
       { 'mcp-protocol-version': version, 'mcp-method': 'no/such' },

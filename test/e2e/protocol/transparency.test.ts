@@ -144,7 +144,7 @@ describe('sessions', () => {
 });
 
 describe('what reaches the upstream', () => {
-  it('BR-16, P13: is the body, byte for byte, and no credential', async () => {
+  it('is the body, byte for byte, and no credential (BR-16, P13)', async () => {
     const client = await RawClient.connect(wharf.mcp);
     const body =
       '{ "jsonrpc":"2.0", "id":1e0, "method":"tools/call", "params":{"name":"echo","arguments":{"n":1e400,"text":"\\u0041"}} }';
@@ -174,7 +174,7 @@ describe('what reaches the upstream', () => {
     expect(answer.messages.map(({ id }) => id)).toEqual([1, 2]);
   });
 
-  it('BASE-17: is nothing at all when the body is too large, no JSON or of another type', async () => {
+  it('is nothing at all when the body is too large, no JSON or of another type (BASE-17)', async () => {
     const client = await RawClient.connect(wharf.mcp);
     const before = fake.requests.length;
     const large = await client.post(`{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"${'a'.repeat(5_000_000)}"}}`);
@@ -223,7 +223,7 @@ describe('2026-07-28', () => {
     expect(fake.requests.length).toBe(before);
   });
 
-  it('BIN-25: a client that closes its stream has cancelled: the upstream’s is closed', async () => {
+  it('a client that closes its stream has cancelled: the upstream’s is closed (BIN-25)', async () => {
     fake.queue.push({ never: true });
     const gone = new AbortController();
     const request = fetch(wharf.mcp, {

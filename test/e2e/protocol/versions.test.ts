@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { STATELESS_VERSIONS } from '../../../gateway/mcp/era.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -28,7 +29,7 @@ describe('a version of the protocol that nobody knows', () => {
       const client = RawClient.stateless(wharf.mcp, version, {});
       const { error, answer } = await client.request('tools/list');
       expect(answer.status).toBe(400);
-      expect(error).toMatchObject({ code: -32022, data: { supported: ['2026-07-28'] } });
+      expect(error).toMatchObject({ code: -32022, data: { supported: STATELESS_VERSIONS } });
       expect(JSON.stringify(error).length).toBeLessThan(500);
       expect(server.requests).toEqual([]);
     },

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
+import { sha256 } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { noise, noisePng } from '../../helpers/sdk-servers-bytes.js';
@@ -58,8 +58,6 @@ async function bytesOf(blocks: readonly Json[]): Promise<Buffer> {
   return Buffer.from(await (await fetch(String(link?.uri))).arrayBuffer());
 }
 
-const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
-
 /** About 600 kB. */
 const LARGE = noisePng(450);
 
@@ -67,35 +65,35 @@ const LARGE = noisePng(450);
 const NO_IMAGE = Buffer.concat([Buffer.from('%PDF-1.7\n'), noise(600_000)]);
 
 describe('an image in a result', () => {
-  it('BIN-03: of at most 500 kB passes as it came, and one byte more does not', async () => {
+  it('of at most 500 kB passes as it came, and one byte more does not (BIN-03)', async () => {
     for (const type of ['image/png', 'image/jpeg', 'image/webp', 'image/gif']) {
       expect(await through(image(noise(500_000), type))).toEqual([image(noise(500_000), type)]);
     }
     expect(typesOf(await through(image(noise(500_001))))).not.toContain('image');
   });
 
-  it('BIN-05, BIN-07, BIN-08, BIN-20: above that is a text, a preview and a reference, in this order', async () => {
+  it('above that is a text, a preview and a reference, in this order (BIN-05, BIN-07, BIN-08, BIN-20)', async () => {
     const blocks = await through(image(LARGE));
     expect(typesOf(blocks)).toEqual(['text', 'image', 'resource_link']);
     for (const part of ['give-1.png', 'image/png', '608.1 kB', '/d/']) {
       expect(textOf(blocks)).toContain(part);
     }
-    expect(digest(await bytesOf(blocks))).toBe(digest(LARGE));
+    expect(sha256(await bytesOf(blocks))).toBe(sha256(LARGE));
   });
 
-  it('BIN-01: whose preview is padded base64 of the type that it names', async () => {
+  it('whose preview is padded base64 of the type that it names (BIN-01)', async () => {
     const preview = (await through(image(LARGE))).find(({ type }) => type === 'image');
     expect(preview?.data).toMatch(/^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/);
     const { format } = await sharp(previewOf([preview ?? {}])).metadata();
     expect(preview?.mimeType).toBe(`image/${format}`);
   });
 
-  it('BIN-06: and is never larger than the image', async () => {
+  it('and is never larger than the image (BIN-06)', async () => {
     const { width, height } = await sharp(previewOf(await through(image(LARGE)))).metadata();
     expect([width, height].every((edge) => edge > 0 && edge <= 450)).toBe(true);
   });
 
-  it('BIN-11: and shows the first frame', async () => {
+  it('and shows the first frame (BIN-11)', async () => {
     const side = 700;
     const frame = (grey: number) => Buffer.alloc(side * side * 3, grey);
     const frames = [frame(0), noise(side * side * 3), frame(255)];
@@ -108,16 +106,16 @@ describe('an image in a result', () => {
     expect(Math.max(...channels.slice(0, 3).map(({ max }) => max))).toBeLessThan(40);
   });
 
-  it('BIN-22: that is none fails no call: it is a file without a preview', async () => {
+  it('that is none fails no call: it is a file without a preview (BIN-22)', async () => {
     const blocks = await through(image(NO_IMAGE));
     expect(typesOf(blocks)).toEqual(['text', 'resource_link']);
     expect(textOf(blocks)).toContain('application/pdf');
-    expect(digest(await bytesOf(blocks))).toBe(digest(NO_IMAGE));
+    expect(sha256(await bytesOf(blocks))).toBe(sha256(NO_IMAGE));
     const broken = Buffer.concat([LARGE.subarray(0, 100), noise(600_000)]);
-    expect(digest(await bytesOf(await through(image(broken))))).toBe(digest(broken));
+    expect(sha256(await bytesOf(await through(image(broken))))).toBe(sha256(broken));
   });
 
-  it('BIN-23: that is a bomb is not decoded', async () => {
+  it('that is a bomb is not decoded (BIN-23)', async () => {
     // a header of 30,000 × 30,000 before pixels that are none
     const bomb = Buffer.from(LARGE);
     bomb.writeUInt32BE(30_000, 16);
@@ -125,13 +123,13 @@ describe('an image in a result', () => {
     expect(typesOf(await through(image(bomb)))).toEqual(['text', 'resource_link']);
   });
 
-  it('BIN-26: is told with the size of the original', async () => {
+  it('is told with the size of the original (BIN-26)', async () => {
     const blocks = await through(image(LARGE));
     expect(textOf(blocks)).toContain('608.1 kB');
     expect(blocks.find(({ type }) => type === 'resource_link')?.size).toBe(LARGE.length);
   });
 
-  it('BIN-27: keeps its annotations on what replaces it', async () => {
+  it('keeps its annotations on what replaces it (BIN-27)', async () => {
     const annotations = { audience: ['user'], priority: 0.5 };
     const [first] = await through(image(LARGE, 'image/png', { annotations }));
     expect(first?.annotations).toEqual(annotations);
@@ -145,21 +143,21 @@ describe('base64 of another spelling', () => {
     ['url-safe', LARGE.toString('base64url')],
     ['without padding', standard.replace(/=+$/, '')],
     ['as a data: URI', `data:image/png;base64,${standard}`],
-  ])('BIN-02: %s is the same file', async (_what, data) => {
-    expect(digest(await bytesOf(await through({ type: 'image', data, mimeType: 'image/png' })))).toBe(digest(LARGE));
+  ])('%s is the same file (BIN-02)', async (_what, data) => {
+    expect(sha256(await bytesOf(await through({ type: 'image', data, mimeType: 'image/png' })))).toBe(sha256(LARGE));
   });
 
-  it('BIN-02: that is none stays as it is', async () => {
+  it('that is none stays as it is (BIN-02)', async () => {
     const block = { type: 'image', data: 'not base64 at all!', mimeType: 'image/png' };
     expect(await through(block)).toEqual([block]);
   });
 });
 
 describe('what is no image', () => {
-  it('BIN-13, Q1: audio goes by reference', async () => {
+  it('audio goes by reference (BIN-13, Q1)', async () => {
     const blocks = await through({ type: 'audio', data: NO_IMAGE.toString('base64'), mimeType: 'audio/wav' });
     expect(typesOf(blocks)).toEqual(['text', 'resource_link']);
-    expect(digest(await bytesOf(blocks))).toBe(digest(NO_IMAGE));
+    expect(sha256(await bytesOf(blocks))).toBe(sha256(NO_IMAGE));
   });
 
   const resource = (bytes: Buffer): Json => ({
@@ -167,15 +165,15 @@ describe('what is no image', () => {
     resource: { uri: 'file:///home/me/report.pdf', mimeType: 'application/pdf', blob: bytes.toString('base64') },
   });
 
-  it('BIN-12, BIN-13, BIN-16, BIN-17, Q2: a PDF is a line of text and a link that can be fetched', async () => {
+  it('a PDF is a line of text and a link that can be fetched (BIN-12, BIN-13, BIN-16, BIN-17, Q2)', async () => {
     const blocks = await through(resource(NO_IMAGE));
     expect(typesOf(blocks)).toEqual(['text', 'resource_link']);
     expect(textOf(blocks)).toMatch(/^File: report\.pdf \(application\/pdf, /);
-    expect(digest(await bytesOf(blocks))).toBe(digest(NO_IMAGE));
+    expect(sha256(await bytesOf(blocks))).toBe(sha256(NO_IMAGE));
     expect(JSON.stringify(blocks)).not.toContain('file:///');
   });
 
-  it('BIN-14: an embedded blob is cut above a limit of its own', async () => {
+  it('an embedded blob is cut above a limit of its own (BIN-14)', async () => {
     expect(await through(resource(noise(32 * 1024)))).toEqual([resource(noise(32 * 1024))]);
     expect(typesOf(await through(resource(noise(32 * 1024 + 1))))).not.toContain('resource');
   });
@@ -185,34 +183,34 @@ describe('a result with a file in it', () => {
   const text = (words: string): Json => ({ type: 'text', text: words });
   const odd = { type: 'text', text: 'ok', _meta: { big: 12345678901234567890n.toString() }, unknown: [1, null] };
 
-  it('BIN-19: keeps its other blocks, in order', async () => {
+  it('keeps its other blocks, in order (BIN-19)', async () => {
     const small = image(noise(100));
     const { content } = await given({ content: [text('a'), image(LARGE), odd, small, text('z')] });
     expect(content.filter((_, at) => at === 0 || at > 3)).toEqual([text('a'), odd, small, text('z')]);
   });
 
-  it('BIN-24: stays the failure that it was', async () => {
+  it('stays the failure that it was (BIN-24)', async () => {
     const { isError, content } = await given({ isError: true, content: [text('it failed'), image(LARGE)] });
     expect(isError).toBe(true);
     expect(content[0]).toEqual(text('it failed'));
-    expect(digest(await bytesOf(content))).toBe(digest(LARGE));
+    expect(sha256(await bytesOf(content))).toBe(sha256(LARGE));
   });
 
   it.each([
     ['2024-11-05', ['text', 'image']],
     ['2025-03-26', ['text', 'image']],
     ['2025-06-18', ['text', 'image', 'resource_link']],
-  ])('BIN-29: has no block that a client of %s does not know', async (version, types) => {
+  ])('has no block that a client of %s does not know (BIN-29)', async (version, types) => {
     const older = await RawClient.connect(wharf.mcp, version);
     expect(typesOf((await given({ content: [image(LARGE)] }, older)).content)).toEqual(types);
   });
 
-  it('Q12: a link in a text stays text', async () => {
+  it('a link in a text stays text (Q12)', async () => {
     const block = text('see https://example.com/report.pdf');
     expect(await through(block)).toEqual([block]);
   });
 
-  it('Q9: base64 in structuredContent that repeats a file becomes its link', async () => {
+  it('base64 in structuredContent that repeats a file becomes its link (Q9)', async () => {
     const { structuredContent, content } = await given({
       content: [image(LARGE)],
       structuredContent: { shot: LARGE.toString('base64') },

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createSweep } from '../../../gateway/files/sweep.js';
-import { PRINCIPAL, sha256 } from '../../helpers/file-parts.js';
+import { sha256Url } from '../../helpers/bytes.js';
+import { PRINCIPAL } from '../../helpers/file-parts.js';
 import type { Gateway } from '../../helpers/gateway-process.js';
 import { Replicas } from './replicas.js';
 
@@ -32,7 +33,7 @@ afterAll(() => replicas?.close());
 async function uploadUntilGone(gateway: Gateway, tries: Try[], n: number): Promise<void> {
   for (let k = n; ; k += 1) {
     const bytes = Buffer.alloc(SIZES[k % SIZES.length] as number, randomBytes(1000));
-    const attempt: Try = { ...(await replicas.authorize()), digest: sha256(bytes), acknowledged: false };
+    const attempt: Try = { ...(await replicas.authorize()), digest: sha256Url(bytes), acknowledged: false };
     tries.push(attempt);
     try {
       const response = await fetch(`${gateway.url}/u/${attempt.ticket}`, {

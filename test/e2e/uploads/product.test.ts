@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { PRINCIPAL, sha256 } from '../../helpers/file-parts.js';
+import { sha256Url } from '../../helpers/bytes.js';
+import { PRINCIPAL } from '../../helpers/file-parts.js';
 import type { Gateway } from '../../helpers/gateway-process.js';
 import { RawSocket } from '../../helpers/raw-socket.js';
+import { until } from '../../helpers/wait.js';
 import { Replicas } from './replicas.js';
 
 const MIB = 1024 * 1024;
@@ -25,7 +27,7 @@ async function withGateway<T>(run: (gateway: Gateway) => Promise<T>): Promise<T>
 }
 
 describe('a gateway process that takes uploads', () => {
-  it('BASE-14: logs each of them, and never a ticket', () =>
+  it('logs each of them, and never a ticket (BASE-14)', () =>
     withGateway(async (gateway) => {
       const { ticket, uri } = await replicas.authorize();
       const url = `${gateway.url}/u/${ticket}`;
@@ -57,7 +59,7 @@ describe('a gateway process that takes uploads', () => {
       if (resolved.kind !== 'ready') throw new Error(resolved.kind);
       const link = (await replicas.parts.library.refer(resolved.record)).url;
       const response = await fetch(gateway.url + link.slice(link.indexOf('/d/')));
-      expect(sha256(Buffer.from(await response.arrayBuffer()))).toBe(sha256(bytes));
+      expect(sha256Url(Buffer.from(await response.arrayBuffer()))).toBe(sha256Url(bytes));
     }));
 
   it('finishes an upload under way when it is told to stop, and then ends', async () => {
@@ -72,11 +74,11 @@ describe('a gateway process that takes uploads', () => {
     socket.send('world!');
     expect(await socket.toEnd()).toMatch(/^HTTP\/1\.1 201 /);
     expect(await stopped).toBe(0);
-    expect(await replicas.parts.digestOf(uri)).toBe(sha256(Buffer.from('Hello world!')));
+    expect(await replicas.parts.digestOf(uri)).toBe(sha256Url(Buffer.from('Hello world!')));
   });
 
   it(
-    'P1: takes 256 MiB with no more memory than 16 MiB',
+    'takes 256 MiB with no more memory than 16 MiB (P1)',
     () =>
       withGateway(async (gateway) => {
         const peakAfter = async (size: number) => {
@@ -111,8 +113,4 @@ function isRefusing(gateway: Gateway): Promise<boolean> {
     ({ status }) => status === 503,
     () => true,
   );
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 }

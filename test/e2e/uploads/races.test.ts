@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { PRINCIPAL, sha256 } from '../../helpers/file-parts.js';
+import { sha256Url } from '../../helpers/bytes.js';
+import { PRINCIPAL } from '../../helpers/file-parts.js';
 import type { Gateway } from '../../helpers/gateway-process.js';
 import { inParallel, Replicas } from './replicas.js';
 
@@ -53,7 +54,7 @@ describe('two gateways, and tries at one time for each ticket', () => {
       }
       const winners = tries.filter((_, k) => statuses[k] === 201);
       const isRight = winners.length === 1 && statuses.every((status) => [201, 409, 'broken'].includes(status));
-      if (isRight) stored.set(uri, sha256(winners[0] as Buffer));
+      if (isRight) stored.set(uri, sha256Url(winners[0] as Buffer));
       else wrong.push({ n, statuses });
     });
     expect(wrong).toEqual([]);

@@ -15,7 +15,7 @@ export class Replicas {
   }
 
   /** One more gateway process. No server is asked for anything here. */
-  start(): Promise<Gateway> {
+  start(config: Record<string, unknown> = {}): Promise<Gateway> {
     const { bucket, keyPrefix } = this.parts;
     return startGateway({
       config: {
@@ -28,6 +28,8 @@ export class Replicas {
         limits: { file: '300MiB' },
         // this machine may be busy with other tests, and what is tested here is no time-out
         timeouts: { state: '20s', store: '60s', queue: '60s', idle: '60s' },
+        ...config,
+        ...config,
       },
     });
   }

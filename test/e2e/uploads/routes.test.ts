@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { PRINCIPAL, sha256 } from '../../helpers/file-parts.js';
+import { sha256Url } from '../../helpers/bytes.js';
+import { PRINCIPAL } from '../../helpers/file-parts.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 import { STORES } from '../../helpers/wharf.js';
 
@@ -27,7 +28,7 @@ describe.each(STORES)('uploads over HTTP into %s', (stores) => {
   const reasonOf = async (response: Response) =>
     [response.status, ((await response.json()) as { error: { reason: string } }).error.reason] as const;
 
-  it('2631-30, 2631-35: answer a form with 201 and the file, without any credential', async () => {
+  it('answer a form with 201 and the file, without any credential (2631-30, 2631-35)', async () => {
     const { url, uri } = await server.authorize();
     const response = await fetch(url, { method: 'POST', body: form(HELLO) });
     expect(response.status).toBe(201);
@@ -46,16 +47,16 @@ describe.each(STORES)('uploads over HTTP into %s', (stores) => {
 
   it.each(['PUT', 'POST'])('take a raw body by %s, of several parts and without a length', async (method) => {
     const bytes = Buffer.alloc(12_345_678, 'wharf');
-    const { url, uri } = await server.authorize({ size: bytes.length, digest: sha256(bytes), name: 'big.bin' });
+    const { url, uri } = await server.authorize({ size: bytes.length, digest: sha256Url(bytes), name: 'big.bin' });
     const pieces = async function* () {
       for (let at = 0; at < bytes.length; at += 1_000_000) yield new Uint8Array(bytes.subarray(at, at + 1_000_000));
     };
     const response = await fetch(url, { method, body: ReadableStream.from(pieces()), duplex: 'half' } as RequestInit);
     expect(response.status).toBe(201);
-    expect(await server.digestOf(uri)).toBe(sha256(bytes));
+    expect(await server.digestOf(uri)).toBe(sha256Url(bytes));
   });
 
-  it('2631-05: 409 for a second file, whatever its bytes', async () => {
+  it('409 for a second file, whatever its bytes (2631-05)', async () => {
     const { url, uri } = await server.authorize();
     await fetch(url, { method: 'PUT', body: HELLO });
     expect(await reasonOf(await fetch(url, { method: 'PUT', body: 'other' }))).toEqual([409, 'alreadyUploaded']);
@@ -64,12 +65,24 @@ describe.each(STORES)('uploads over HTTP into %s', (stores) => {
   });
 
   it.each<[string, object, NonNullable<RequestInit['body']>, number, string]>([
-    ['2631-36', { digest: HELLO_DIGEST }, Buffer.from([0, 1, 2, 0xfd, 0xfe, 0xff]), 422, 'digestMismatch'],
-    ['2631-37 short', { size: 13 }, HELLO, 422, 'sizeMismatch'],
-    ['2631-37 long', { size: 11 }, form(HELLO), 422, 'sizeMismatch'],
-    ['2631-38', { accept: ['image/png'] }, HELLO, 415, 'mimeTypeNotAccepted'],
-    ['2631-60', { mimeType: 'image/png' }, Buffer.from('%PDF-1.7\n'), 415, 'mimeTypeNotAccepted'],
-    ['2631-24', { maxSize: 11 }, HELLO, 413, 'maxSizeExceeded'],
+    [
+      'other bytes (2631-36)',
+      { digest: HELLO_DIGEST },
+      Buffer.from([0, 1, 2, 0xfd, 0xfe, 0xff]),
+      422,
+      'digestMismatch',
+    ],
+    ['a body that is too short (2631-37)', { size: 13 }, HELLO, 422, 'sizeMismatch'],
+    ['a body that is too long (2631-37)', { size: 11 }, form(HELLO), 422, 'sizeMismatch'],
+    ['another type than the ticket accepts (2631-38)', { accept: ['image/png'] }, HELLO, 415, 'mimeTypeNotAccepted'],
+    [
+      'bytes of another type than announced (2631-60)',
+      { mimeType: 'image/png' },
+      Buffer.from('%PDF-1.7\n'),
+      415,
+      'mimeTypeNotAccepted',
+    ],
+    ['a body over the largest size (2631-24)', { maxSize: 11 }, HELLO, 413, 'maxSizeExceeded'],
     ['over limits.file', {}, Buffer.alloc(20_000_001), 413, 'maxSizeExceeded'],
     ['over limits.file, in a form', {}, form(Buffer.alloc(20_000_001)), 413, 'maxSizeExceeded'],
     ['a form without a file', {}, new FormData(), 400, 'missingFilePart'],
@@ -86,7 +99,7 @@ describe.each(STORES)('uploads over HTTP into %s', (stores) => {
     },
   );
 
-  it('2631-57: name limit, allowed and actual size', async () => {
+  it('name limit, allowed and actual size (2631-57)', async () => {
     const { url } = await server.authorize({ maxSize: 11 });
     const response = await fetch(url, { method: 'PUT', body: HELLO });
     expect(((await response.json()) as { error: object }).error).toMatchObject({
@@ -99,7 +112,7 @@ describe.each(STORES)('uploads over HTTP into %s', (stores) => {
     });
   });
 
-  it('BASE-13: 404 for a link that never was, 405 for other methods, and no CORS', async () => {
+  it('404 for a link that never was, 405 for other methods, and no CORS (BASE-13)', async () => {
     const { url } = await server.authorize();
     expect(await reasonOf(await fetch(`${server.url}/u/nothing`, { method: 'PUT', body: HELLO }))).toEqual([
       404,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { PRINCIPAL, sha256 } from '../../helpers/file-parts.js';
+import { sha256Url } from '../../helpers/bytes.js';
+import { PRINCIPAL } from '../../helpers/file-parts.js';
 import { RawSocket } from '../../helpers/raw-socket.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 import { bodyOf, CONTENT_TYPE, field, file } from '../../unit/http/multipart-bodies.js';
@@ -90,7 +91,7 @@ describe('a connection that breaks', () => {
     expect(server.budget.used).toBe(0);
     const response = await fetch(url, { method: 'POST', body: FORM, headers: { 'content-type': CONTENT_TYPE } });
     expect(response.status).toBe(201);
-    expect(await server.digestOf(uri)).toBe(sha256(HELLO));
+    expect(await server.digestOf(uri)).toBe(sha256Url(HELLO));
   });
 
   it('in a later part, or without its last chunk, stores nothing', async () => {
@@ -133,7 +134,7 @@ describe('a Content-Length that is wrong', () => {
     expect(await socket.toEnd()).toMatch(/HTTP\/1\.1 400 /);
     await settled();
     // the connection breaks before the answer, which may be after the file is stored
-    expect([undefined, sha256(HELLO.subarray(0, 11))]).toContain(await server.digestOf(uri));
+    expect([undefined, sha256Url(HELLO.subarray(0, 11))]).toContain(await server.digestOf(uri));
   });
 
   it('too short for a form: refused', async () => {
@@ -207,7 +208,7 @@ describe('time', () => {
       await new Promise((resolve) => setTimeout(resolve, IDLE_MS / 8));
     }
     expect(await socket.until(/completed/)).toMatch(/^HTTP\/1\.1 201 /);
-    expect(await server.digestOf(uri)).toBe(sha256(HELLO));
+    expect(await server.digestOf(uri)).toBe(sha256Url(HELLO));
     socket.end();
   });
 });

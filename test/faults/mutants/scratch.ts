@@ -42,7 +42,7 @@ export class Scratch {
   /** @returns what the compiler says, or nothing */
   async compile(): Promise<string> {
     try {
-      await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'], { cwd: this.root });
+      await run('npm', ['run', '-s', 'build'], { cwd: this.root });
       return '';
     } catch (error) {
       return String((error as { stdout?: unknown }).stdout)

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { sha256, sha256Url } from '../../helpers/bytes.js';
 import { noise } from '../../helpers/sdk-servers-bytes.js';
 import { closeSession, type HonestTarget, openSession, timed } from './target.js';
 
@@ -22,8 +22,6 @@ interface ListedFile {
   size: number;
   digest: string;
 }
-
-const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** What an SDK client of a server of files does in one session. */
 export async function useFiles(target: HonestTarget, server: string, round: number): Promise<void> {
@@ -61,7 +59,7 @@ async function download({ link, size, digest }: ListedFile): Promise<void> {
   if (!response.ok) throw new Error(`download: ${response.status} ${(await response.text()).slice(0, 300)}`);
   const bytes = Buffer.from(await response.arrayBuffer());
   if (bytes.length !== size) throw new Error(`download: ${bytes.length} bytes of ${size}`);
-  const got = `sha-256:${createHash('sha256').update(bytes).digest('base64url')}`;
+  const got = `sha-256:${sha256Url(bytes)}`;
   if (got !== digest) throw new Error(`download: ${got} instead of ${digest}`);
 }
 
@@ -83,7 +81,7 @@ async function uploadAndUse(client: Client, kind: (what: string) => string, roun
   await timed(kind('use a handle, 2 MB'), async () => {
     const { content } = await call(client, 'digest', { data: offer.file.uri });
     const told = content[0]?.type === 'text' ? content[0].text : '';
-    if (told !== digestOf(bytes)) throw new Error(`the server got other bytes: ${told.slice(0, 300)}`);
+    if (told !== sha256(bytes)) throw new Error(`the server got other bytes: ${told.slice(0, 300)}`);
   });
 }
 

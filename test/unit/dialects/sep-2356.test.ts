@@ -4,9 +4,10 @@ import { create as sep2356 } from '../../../adapters/dialects/sep-2356/index.js'
 import { patchValue } from '../../../gateway/json/patch.js';
 import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
 import type { JsonObject } from '../../../gateway/ports/dialect.js';
-import { slotsOf } from '../../../gateway/relay/tools/file-slots.js';
-import { toolPatches } from '../../../gateway/relay/tools/shown-tool.js';
+import { readerOf } from '../../../gateway/relay/tools/reader.js';
+import { show } from '../../../gateway/relay/tools/show.js';
 import { RemoteMethods } from '../../../gateway/relay/upstream/unknown-methods.js';
+import { readTool } from '../../../gateway/tools/tool.js';
 
 const DIALECTS = [sep2356(), mcpInline()];
 const MIB = 1024 * 1024;
@@ -25,7 +26,7 @@ function shown(of: JsonObject, capabilities: JsonObject = {}): JsonObject {
   const view = { server: 's', limits: DEFAULT_LIMITS, accepts: 100 * MIB, dialects: DIALECTS, uploadTool: undefined };
   const deps = { ...view, remoteMethods };
   const client = { protocolVersion: '2025-11-25', capabilities };
-  return patchValue(of, toolPatches(of, slotsOf(of, undefined, DIALECTS), client, deps));
+  return patchValue(of, show(readTool(of, { settings: {}, dialects: DIALECTS }), readerOf(client, DIALECTS), deps));
 }
 
 function shownFile(file: JsonObject, more: JsonObject = {}): JsonObject {
@@ -56,11 +57,11 @@ describe('SEP-2356: which arguments are files', () => {
     ['half a byte', { type: 'string', 'x-mcp-file': { maxSize: 0.5 } }, undefined],
     ['an infinite size', { type: 'string', 'x-mcp-file': { maxSize: Number.POSITIVE_INFINITY } }, undefined],
     ['uploads only', { type: 'string', 'x-mcp-file': { transferModes: ['upload'] } }, undefined],
-  ])('2356-04: %s', (_what, file, path) => {
+  ])('%s (2356-04)', (_what, file, path) => {
     expect(slots(file).map((slot) => slot.path.join('.'))).toEqual(path === undefined ? [] : [path]);
   });
 
-  it('2356-04: an empty accept says nothing', () => {
+  it('an empty accept says nothing (2356-04)', () => {
     expect(slots({ type: 'string', 'x-mcp-file': { accept: [] } })[0]).not.toHaveProperty('accept');
   });
 
@@ -68,12 +69,12 @@ describe('SEP-2356: which arguments are files', () => {
     ['a string', { type: 'string' }, 'name'],
     ['a list of strings', { type: 'array', items: { type: 'string' } }, 'name[]'],
     ['a number', { type: 'number' }, undefined],
-  ])('2356o-19: filenameProperty names %s', (_what, name, companion) => {
+  ])('filenameProperty names %s (2356o-19)', (_what, name, companion) => {
     const [slot] = slots({ type: 'string', mcpFile: { filenameProperty: 'name' } }, { name });
     expect(slot?.companions).toEqual(companion === undefined ? {} : { name: companion });
   });
 
-  it('2356o-19: filenameProperty that names no sibling, or itself, counts for nothing', () => {
+  it('filenameProperty that names no sibling, or itself, counts for nothing (2356o-19)', () => {
     for (const name of ['ghost', 'file', 'constructor', '__proto__']) {
       const [slot] = slots({ type: 'string', mcpFile: { filenameProperty: name } });
       expect(slot?.companions).toEqual({});
@@ -87,12 +88,12 @@ describe('SEP-2356: which arguments are files', () => {
     ["SEP-2631's, by its purpose", { file: { purpose: 'x' } }],
     ['what is no object', { file: true }],
     ['a malformed one', { file: { maxSize: 'x' } }],
-  ])('2356o-04: inputFiles with %s is ignored', (_what, inputFiles) => {
+  ])('inputFiles with %s is ignored (2356o-04)', (_what, inputFiles) => {
     const declared = { ...tool({ file: { type: 'string' }, count: { type: 'number' } }), inputFiles };
     expect(sep2356().slotsOf?.(declared)).toEqual([]);
   });
 
-  it('2356o-04: names like those of JavaScript itself are names', () => {
+  it('names like those of JavaScript itself are names (2356o-04)', () => {
     const inputFiles = JSON.parse('{"__proto__": {}, "constructor": {}, "toString": {}}') as JsonObject;
     expect(sep2356().slotsOf?.({ ...tool({ file: { type: 'string' } }), inputFiles })).toEqual([]);
   });
@@ -113,14 +114,14 @@ describe('SEP-2356: which arguments are files', () => {
 });
 
 describe('SEP-2356: what is shown of them', () => {
-  it('2356-08: the inline limit is published where the server would take more', () => {
+  it('the inline limit is published where the server would take more (2356-08)', () => {
     const file = shownFile({ type: 'string', format: 'uri', 'x-mcp-file': {} });
     expect(file['x-mcp-file']).toEqual({ maxSize: DEFAULT_LIMITS.inlineArgument });
     const large = shownFile({ type: 'string', format: 'uri', 'x-mcp-file': { maxSize: 50 * MIB } });
     expect(large['x-mcp-file']).toEqual({ maxSize: DEFAULT_LIMITS.inlineArgument });
   });
 
-  it('2356-05: only what the grammar has is shown', () => {
+  it('only what the grammar has is shown (2356-05)', () => {
     const accept = ['image/png', 'png', '*/png', 'text/plain; charset=utf-8', '.pdf'];
     const file = shownFile({ type: 'string', 'x-mcp-file': { accept } });
     expect(file['x-mcp-file']).toMatchObject({ accept: ['image/png', 'text/plain', '.pdf'] });
@@ -128,14 +129,14 @@ describe('SEP-2356: what is shown of them', () => {
     expect(any['x-mcp-file']).not.toHaveProperty('accept');
   });
 
-  it('2356-04: modes are those that work without another dialect', () => {
+  it('modes are those that work without another dialect (2356-04)', () => {
     const both = shownFile({ type: 'string', 'x-mcp-file': { transferModes: ['inline', 'upload'] } });
     expect(both['x-mcp-file']).toMatchObject({ transferModes: ['inline'] });
     const upload = { type: 'string', 'x-mcp-file': { transferModes: ['upload'] } };
     expect(shownFile(upload)).toEqual(upload);
   });
 
-  it('2356-10: every malformed keyword goes, wherever it stands', () => {
+  it('every malformed keyword goes, wherever it stands (2356-10)', () => {
     const bad = { type: 'string', 'x-mcp-file': 1 };
     const of = tool(
       { a: bad, b: { type: 'array', items: bad }, c: { anyOf: [bad, { type: 'null' }] }, mcpFile: { type: 'string' } },
@@ -146,13 +147,13 @@ describe('SEP-2356: what is shown of them', () => {
     expect(view.match(/mcpFile/g)).toHaveLength(1);
   });
 
-  it('2356-03: a nullable string that is required may still be null', () => {
+  it('a nullable string that is required may still be null (2356-03)', () => {
     const nullable = { type: ['string', 'null'], 'x-mcp-file': {} };
     expect(shownFile(nullable).type).toBe('string');
     expect(shownFile(nullable, { required: ['file'] }).type).toEqual(['string', 'null']);
   });
 
-  it('2356-03: properties may be called like keywords', () => {
+  it('properties may be called like keywords (2356-03)', () => {
     const properties: JsonObject = {
       items: { type: 'array', items: { type: 'string', 'x-mcp-file': {} } },
       properties: { type: 'object', properties: { anyOf: { type: 'string', 'x-mcp-file': {} } } },
@@ -163,7 +164,7 @@ describe('SEP-2356: what is shown of them', () => {
     expect(inputSchema.properties.properties).toMatchObject({ properties: { anyOf: { format: 'uri' } } });
   });
 
-  it("2356o-01: SEP-2631's entries of inputFiles are not ours to take away", () => {
+  it("SEP-2631's entries of inputFiles are not ours to take away (2356o-01)", () => {
     const inputFiles = { file: {}, other: { maxFileSize: 5 }, third: {} };
     const of = {
       ...tool({ file: { type: 'string' }, other: { type: 'object' }, third: { type: 'object' } }),
@@ -172,7 +173,7 @@ describe('SEP-2356: what is shown of them', () => {
     expect(shown(of).inputFiles).toEqual({ other: { maxFileSize: 5 }, third: {} });
   });
 
-  it('2356o-03: what is no plain string is not in inputFiles', () => {
+  it('what is no plain string is not in inputFiles (2356o-03)', () => {
     const of = tool(
       {
         plain: { type: 'string', 'x-mcp-file': {} },
@@ -207,14 +208,14 @@ describe("SEP-2356: the early revisions' errors", () => {
     ['malformedUri', 'file_uri_malformed'],
     ['schemeNotAllowed', 'file_scheme_unsupported'],
     ['unreachable', 'file_unreachable'],
-  ] as const)('2356o-14: %s is %s, there and back', (reason, name) => {
+  ] as const)('%s is %s, there and back (2356o-14)', (reason, name) => {
     const { refuse, readRefusal } = sep2356();
     const error = refuse?.({ reason, argument: 'a', text: 'T' }, early);
     expect(error).toEqual({ code: -32602, message: 'T', data: { reason: name, argument: 'a' } });
     expect(readRefusal?.({ error: error as unknown as JsonObject })).toMatchObject({ reason, argument: 'a' });
   });
 
-  it('2356o-13: only clients that declared the capability, or are said to have it, get them', () => {
+  it('only clients that declared the capability, or are said to have it, get them (2356o-13)', () => {
     const { refuse } = sep2356();
     const refusal = { reason: 'maxSizeExceeded', argument: 'a', text: 'T' } as const;
     const plain = { protocolVersion: '2025-06-18', capabilities: {} };

@@ -26,7 +26,7 @@ describe('the methods of SEP-2631 when a store is down', () => {
     ['files/authorizeUpload', {}],
     ['files/authorizeDownload', { uri: 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA' }],
     ['files/completeUpload', { uri: 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA' }],
-  ])('2631-56: %s fails with -32603, and tells nothing of what is inside', async (method, params) => {
+  ])('%s fails with -32603, and tells nothing of what is inside (2631-56)', async (method, params) => {
     const error = await methods.answer(method, params, CALLER).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(GatewayError);
     const told = (error as GatewayError).toJsonRpc();

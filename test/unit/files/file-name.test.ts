@@ -4,6 +4,7 @@ import { parse } from 'content-disposition';
 import fc from 'fast-check';
 import { attachment } from '../../../gateway/files/names/content-disposition.js';
 import { cleanFileName, fileNameFor, MAX_NAME_BYTES } from '../../../gateway/files/names/file-name.js';
+import { runs } from '../../helpers/effort.js';
 
 /** The compiled test runs in dist/test/unit/files; the corpus is not compiled. */
 const CORPUS = new URL('../../../../test/corpus/names/blns.json', import.meta.url);
@@ -99,7 +100,7 @@ describe('a file name made of what a peer said', () => {
     });
     fc.assert(
       fc.property(nasty, (name) => expect(brokenPromises(name)).toEqual([])),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -163,7 +164,7 @@ describe('Content-Disposition', () => {
       fc.property(fc.string({ unit: 'binary' }), (name) => {
         expect(parse(attachment(name)).parameters.filename).toBe(cleanFileName(name));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

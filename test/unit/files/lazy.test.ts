@@ -62,7 +62,7 @@ async function found({ library }: Lab, uri: string): Promise<(signal: AbortSigna
 
 const gone = new Error('the client has gone');
 
-describe('HO-14: a lazy handle that several use first at one time', () => {
+describe('a lazy handle that several use first at one time (HO-14)', () => {
   it('is read once, and each gets the same file', async () => {
     const { lab, reads, next } = process();
     const uri = await lab.library.announce(LAZY);
@@ -128,7 +128,7 @@ describe('HO-14: a lazy handle that several use first at one time', () => {
   });
 });
 
-describe('HO-05: a lazy handle that two processes read at one time', () => {
+describe('a lazy handle that two processes read at one time (HO-05)', () => {
   /** Both have begun to read; the first is given `a report` before `between`, the second `text` after it. */
   async function race(
     text: string,
@@ -202,7 +202,7 @@ describe('a handle of what a server has linked to', () => {
 });
 
 describe('whose a file is', () => {
-  it('HO-06: a lazy handle is nobody else’s, and nothing is read for them', async () => {
+  it('a lazy handle is nobody else’s, and nothing is read for them (HO-06)', async () => {
     const { lab, reads } = process();
     const uri = await lab.library.announce(LAZY);
     expect(await lab.library.resolve(uri, 'bob')).toEqual({ kind: 'unknown' });

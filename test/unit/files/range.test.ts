@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { decideRange } from '../../../gateway/files/range.js';
+import { runs } from '../../helpers/effort.js';
 
 const part = (start: number, end: number) => ({ kind: 'part', range: { start, end } });
 
@@ -67,7 +68,7 @@ describe('a Range header', () => {
         expect(decision.range.end).toBeGreaterThanOrEqual(decision.range.start);
         expect(decision.range.end).toBeLessThan(size);
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(10_000) },
     );
   });
 });

@@ -8,7 +8,7 @@ beforeEach(() => {
 });
 
 describe('a handle', () => {
-  it('2631-69: is pending until its file is uploaded', async () => {
+  it('is pending until its file is uploaded (2631-69)', async () => {
     const { id, uri, ticket } = await lab.authorize();
     expect(await lab.library.resolve(uri, 'ann')).toEqual({ kind: 'pending' });
     const record = await lab.send(ticket, HELLO);
@@ -16,7 +16,7 @@ describe('a handle', () => {
     expect(await lab.library.resolve(id, 'ann')).toEqual({ kind: 'ready', record });
   });
 
-  it('2631-51, HO-06: is unknown to everybody else, in every state', async () => {
+  it('is unknown to everybody else, in every state (2631-51, HO-06)', async () => {
     const { uri, ticket } = await lab.authorize();
     const seen = [await lab.library.resolve(uri, 'bob')];
     await lab.send(ticket, HELLO);
@@ -36,7 +36,7 @@ describe('a handle', () => {
     expect(await lab.library.resolve(uri, 'ann')).toEqual({ kind: 'unknown' });
   });
 
-  it('HO-15: is expired to its owner when its file is over, counted from its last use', async () => {
+  it('is expired to its owner when its file is over, counted from its last use (HO-15)', async () => {
     const { uri, id, ticket } = await lab.authorize();
     await lab.send(ticket, HELLO);
     lab.time.now += RETENTION - 1;
@@ -94,7 +94,7 @@ describe('the spelling of a handle', () => {
     'IDx',
     'ID\n',
     '',
-  ])('2631-19: %j stands for nothing', async (spelling) => {
+  ])('%j stands for nothing (2631-19)', async (spelling) => {
     const { id } = await lab.authorize();
     expect(await lab.library.resolve(spelling.replace('ID', id), 'ann')).toEqual({ kind: 'unknown' });
   });

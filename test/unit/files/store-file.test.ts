@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { storeFile } from '../../../gateway/files/store-file.js';
+import { sha256Url } from '../../helpers/bytes.js';
 import { createLab, HELLO, HELLO_DIGEST, type Lab, NEVER } from './upload-lab.js';
 
 let lab: Lab;
@@ -30,7 +30,6 @@ const store = (bytes: Buffer, more: { expect?: { size?: number; digest?: string 
 
 /** As long as HELLO, and other bytes. */
 const OTHER = Buffer.from('Hello earth!');
-const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('base64url');
 
 describe('a file that is fetched', () => {
   it('is kept when it is what was said of it', async () => {
@@ -44,7 +43,7 @@ describe('a file that is fetched', () => {
       code: 'upload_digest_differs',
       facts: { reason: 'digestMismatch' },
     });
-    await expect(store(HELLO, { expect: { digest: digestOf(OTHER) } })).rejects.toMatchObject({
+    await expect(store(HELLO, { expect: { digest: sha256Url(OTHER) } })).rejects.toMatchObject({
       code: 'upload_digest_differs',
     });
     expect(await lab.keys()).toEqual([]);

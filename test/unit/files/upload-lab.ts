@@ -5,10 +5,13 @@ import { CleanUps } from '../../../gateway/files/clean-ups.js';
 import { PartBuffers } from '../../../gateway/files/ingest/part-buffers.js';
 import { QuietWatch } from '../../../gateway/files/ingest/quiet-watch.js';
 import { Library, type LibraryDeps } from '../../../gateway/files/library.js';
+import { ProgressNotes } from '../../../gateway/files/resumable/progress.js';
+import { ResumableUploads } from '../../../gateway/files/resumable/resumable-uploads.js';
 import { Seal } from '../../../gateway/files/seal.js';
 import { StateKeys } from '../../../gateway/files/state-keys.js';
 import { Tickets } from '../../../gateway/files/ticket.js';
 import { type UploadBody, Uploads } from '../../../gateway/files/upload.js';
+import { UploadCodes } from '../../../gateway/files/upload-code.js';
 import type { UploadIntent } from '../../../gateway/files/upload-intent.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
@@ -69,13 +72,37 @@ export function createLab(options: LabOptions = {}) {
     ingest,
     library,
     tickets,
+    codes: new UploadCodes(state, new StateKeys(['codes']), clock),
     clock,
-    settings: { publicUrl: () => 'http://gw.example', ttlMs: TTL, fileLimit: FILE_LIMIT, retentionMs: RETENTION },
+    settings: {
+      publicUrl: () => 'http://gw.example',
+      ttlMs: TTL,
+      fileLimit: FILE_LIMIT,
+      retentionMs: RETENTION,
+      asksCodes: false,
+    },
   });
+  /** Uploads that go on, as one more replica knows them. */
+  const replica = (): ResumableUploads => {
+    if (!objects.resumable) throw new Error('this store can go on with a write');
+    return new ResumableUploads({
+      uploads,
+      ingest,
+      writes: objects.resumable,
+      library,
+      notes: new ProgressNotes(state, clock),
+      tickets,
+      clock,
+      log: silentLog,
+      settings: { retentionMs: RETENTION, uploadMs: 3 * TTL },
+    });
+  };
   return {
     time,
+    replica,
     objects: realObjects,
     state: realState,
+    tickets,
     library,
     ingest,
     uploads,

@@ -48,7 +48,7 @@ describe('the type of an uploaded file', () => {
   });
 
   it.each<[string, Buffer, Partial<TypeFacts>]>([
-    ['2631-60: a PDF announced as an image', PDF, { announced: 'image/png' }],
+    ['a PDF announced as an image (2631-60)', PDF, { announced: 'image/png' }],
     ['a PDF announced as text', PDF, { announced: 'text/plain' }],
     ['a type that is not accepted', HELLO, { announced: 'text/plain', accept: ['image/png'] }],
     ['a kind that is not accepted', PDF, { accept: ['image/*', 'text/*'] }],

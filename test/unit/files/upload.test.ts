@@ -42,7 +42,7 @@ describe('an authorization', () => {
     expect(seen.join()).not.toContain(ticket);
   });
 
-  it('2631-57: is refused for a size over limits.file, with limit and actual value', async () => {
+  it('is refused for a size over limits.file, with limit and actual value (2631-57)', async () => {
     await expect(lab.authorize({ size: FILE_LIMIT + 1 })).rejects.toEqual(
       refusal('upload_too_large', {
         reason: 'maxSizeExceeded',
@@ -67,13 +67,13 @@ describe('an authorization', () => {
     ['invalidName', { name: 'n'.repeat(2000) }],
     ['invalidAccept', { accept: Array.from({ length: 200 }, () => 'image/png') }],
     ['invalidAccept', { accept: [`image/${'x'.repeat(4_000_000)}`] }],
-  ])('2631-20, 2631-27: is refused with %s for %p', async (reason, intent) => {
+  ])('is refused with %s for %p (2631-20, 2631-27)', async (reason, intent) => {
     await expect(lab.authorize(intent)).rejects.toEqual(refusal('upload_invalid', { reason }));
   });
 });
 
 describe('an upload', () => {
-  it('2631-05: becomes the file that was announced under its handle, and stays it', async () => {
+  it('becomes the file that was announced under its handle, and stays it (2631-05)', async () => {
     const { id, uri, ticket } = await lab.authorize({
       name: 'hello.txt',
       mimeType: 'text/plain',
@@ -87,7 +87,7 @@ describe('an upload', () => {
       name: 'hello.txt',
       mimeType: 'text/plain',
       size: 12,
-      digest: { algorithm: 'sha-256', value: HELLO_DIGEST },
+      digest: HELLO_DIGEST,
     });
     expect(await lab.bytesOf(record.key)).toEqual(HELLO);
     expect(lab.watched).toEqual([record.key]);
@@ -115,20 +115,20 @@ describe('an upload', () => {
   const attempts: [string, Record<string, unknown>, Buffer | AsyncIterable<Buffer>, string, Record<string, unknown>][] =
     [
       [
-        '2631-36',
+        'other bytes (2631-36)',
         { digest: HELLO_DIGEST },
         Buffer.from('Hello World!'),
         'upload_digest_differs',
         { reason: 'digestMismatch' },
       ],
       [
-        '2631-37 short',
+        'short (2631-37)',
         { size: 12 },
         Buffer.from('Hello'),
         'upload_size_differs',
         { reason: 'sizeMismatch', actual: 5 },
       ],
-      ['2631-37 long', { size: 5 }, HELLO, 'upload_size_differs', { reason: 'sizeMismatch', actual: 12 }],
+      ['long (2631-37)', { size: 5 }, HELLO, 'upload_size_differs', { reason: 'sizeMismatch', actual: 12 }],
       ['larger than its slot', { maxSize: 11 }, HELLO, 'upload_too_large', { limit: 'maxSize', allowed: 11 }],
       ['larger than limits.file', {}, Buffer.alloc(FILE_LIMIT + 1), 'upload_too_large', { limit: 'limits.file' }],
       ['of another type', { accept: ['image/png'] }, HELLO, 'upload_type_refused', { reason: 'mimeTypeNotAccepted' }],
@@ -204,6 +204,35 @@ describe('an upload', () => {
     const record = await lab.send(ticket, HELLO);
     const { url } = await lab.library.refer(record);
     await expect(lab.uploads.admit(url.slice(url.lastIndexOf('/') + 1))).rejects.toEqual(refusal('link_unknown'));
+  });
+});
+
+describe('a ticket that is revoked', () => {
+  it('takes no file any more, and says so', async () => {
+    const { ticket } = await lab.authorize();
+    await lab.uploads.revoke(ticket);
+    await lab.uploads.revoke(ticket);
+    expect(await lab.uploads.inspect(ticket)).toEqual({ kind: 'cancelled' });
+    await expect(lab.send(ticket, HELLO)).rejects.toEqual(refusal('upload_cancelled'));
+    expect(await lab.keys()).toEqual([]);
+    lab.time.now += TTL + 1000;
+    expect(await lab.uploads.inspect(ticket)).toEqual({ kind: 'cancelled' });
+  });
+
+  it('whose file has been stored still says that one has', async () => {
+    const { ticket } = await lab.authorize();
+    await lab.send(ticket, HELLO);
+    await lab.uploads.revoke(ticket);
+    expect(await lab.uploads.inspect(ticket)).toEqual({ kind: 'done' });
+  });
+
+  it('is one there is, and one for an upload', async () => {
+    await lab.uploads.revoke('no ticket');
+    await lab.uploads.revoke('A'.repeat(43));
+    const record = await lab.send((await lab.authorize()).ticket, HELLO);
+    const { url } = await lab.library.refer(record);
+    await lab.uploads.revoke(url.slice(url.lastIndexOf('/') + 1));
+    expect((await lab.tickets.redeemDownload(url.slice(url.lastIndexOf('/') + 1))).kind).toBe('ok');
   });
 });
 

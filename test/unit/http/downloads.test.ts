@@ -12,6 +12,7 @@ import type { FileRecord } from '../../../gateway/files/file.js';
 import { SafeResponse } from '../../../gateway/http/response.js';
 import { type DownloadDeps, downloads, type TicketAnswer } from '../../../gateway/http/routes/downloads.js';
 import type { ObjectRead } from '../../../gateway/ports/object-store.js';
+import { runs } from '../../helpers/effort.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 const NOW = 1_800_000_000_000;
@@ -155,14 +156,14 @@ describe('a download link', () => {
     }
   });
 
-  it('2532-43: gives exactly the bytes of any range', async () => {
+  it('gives exactly the bytes of any range (2532-43)', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(999), fc.nat(1200), async (start, length) => {
         const { status, body } = await ask('/d/ticket', { range: `bytes=${start}-${start + length}` });
         expect(status).toBe(206);
         expect(body.equals(BYTES.subarray(start, start + length + 1))).toBe(true);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -173,7 +174,7 @@ describe('a download link', () => {
     expect([status, headers['content-length'], body.length]).toEqual([200, '0', 0]);
   });
 
-  it('2532-64: answers HEAD from the record, without asking the store', async () => {
+  it('answers HEAD from the record, without asking the store (2532-64)', async () => {
     world.redirect = true;
     const { status, headers, body } = await ask('/d/ticket', {}, 'HEAD');
     expect(status).toBe(200);
@@ -190,7 +191,7 @@ describe('a download link', () => {
     expect([changed.status, changed.body.length]).toEqual([412, 0]);
   });
 
-  it('2532-42: answers 416 with the size of the file', async () => {
+  it('answers 416 with the size of the file (2532-42)', async () => {
     const { status, headers, body } = await ask('/d/ticket', { range: 'bytes=1000-' });
     expect(status).toBe(416);
     expect(headers).toMatchObject({ ...SAFE, 'content-range': 'bytes */1000' });
@@ -261,7 +262,7 @@ describe('a link that leads nowhere', () => {
     },
   );
 
-  it('2532-42: is 410 when the object is missing or is not the recorded one', async () => {
+  it('is 410 when the object is missing or is not the recorded one (2532-42)', async () => {
     world.bytes = undefined;
     expect((await ask()).status).toBe(410);
     world.bytes = BYTES.subarray(1);

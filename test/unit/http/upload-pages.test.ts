@@ -13,6 +13,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+const WITH = { now: Date.now(), isResumable: true };
 const textOf = (html: string) =>
   html
     .replace(/<style>[\s\S]*?<\/style>/, '')
@@ -30,19 +31,20 @@ describe('the upload page', () => {
     const { url, expiresAt } = await server.authorize({
       maxSize: 5 * 1024 * 1024,
       accept: ['image/png', '.pdf'],
-      purpose: { server: 'crm', tool: 'import_contacts', argument: 'pages[0].data' },
+      purpose: { server: 'crm', tool: 'import_contacts', argument: 'pages[0].data', message: 'Bring both' },
     });
     const response = await fetch(url, { headers: BROWSER });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
     const html = await response.text();
-    for (const said of ['crm', 'import_contacts', 'pages[0].data', '5.2 MB', 'image/png, .pdf', expiresAt.slice(0, 10)])
+    for (const said of ['crm', 'import_contacts', 'pages[0].data', 'Bring both', '5.2 MB', 'PNG, PDF'])
       expect(textOf(html)).toContain(said);
+    expect(html).toContain(`<time datetime="${expiresAt}">${expiresAt.slice(0, 16).replace('T', ' ')} UTC</time>`);
     expect(html).toMatch(/<form method="post" enctype="multipart\/form-data">/);
     expect(html).toMatch(/<input id="file" name="file" type="file" required="" accept="image\/png,.pdf"\/>/);
   });
 
-  it('loads and runs nothing, is framed and cached by nobody, and sends its address nowhere', async () => {
+  it('lets in its own script and style alone, is framed and cached by nobody, and sends its address nowhere', async () => {
     const { url } = await server.authorize();
     const response = await fetch(url, { headers: BROWSER });
     const html = await response.text();
@@ -55,9 +57,42 @@ describe('the upload page', () => {
     const style = /<style>([\s\S]*)<\/style>/.exec(html)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');
     expect(response.headers.get('content-security-policy')).toBe(
-      `default-src 'none'; style-src 'sha256-${hash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+      `default-src 'none'; script-src 'self'; style-src 'sha256-${hash}'; img-src blob:; connect-src 'self'; ` +
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
+        "trusted-types 'none'",
     );
-    expect(html).not.toMatch(/<script|<link|<img|src=|https?:|style=|\bon\w+=/i);
+    const ownOnly = html.replaceAll(
+      /<(?:script|link) [^>]*(?:src|href)="\.\.\/assets\/[0-9a-f]{16}\/[a-z/-]+\.js"/g,
+      '',
+    );
+    expect(ownOnly).not.toMatch(/<script|<link|<img|src=|https?:|style=|\bon\w+=/i);
+  });
+
+  it('names every module of its script, which are kept for ever under an address that changes with them', async () => {
+    const { url } = await server.authorize();
+    const html = await (await fetch(url, { headers: BROWSER })).text();
+    const named = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => new URL(String(path), url).href);
+    expect(named.length).toBeGreaterThan(10);
+    const imported = new Set(named.slice(0, 1));
+    for (const address of named) {
+      const answer = await fetch(address);
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'content-type': 'text/javascript; charset=utf-8',
+        'cache-control': 'public, max-age=31536000, immutable',
+        'cross-origin-resource-policy': 'same-origin',
+      });
+      const text = await answer.text();
+      expect(text).not.toContain('sourceMappingURL');
+      for (const [, path] of text.matchAll(/from '([^']+)'/g)) imported.add(new URL(String(path), address).href);
+    }
+    expect([...imported].sort()).toEqual([...named].sort());
+    const [first = ''] = named;
+    for (const other of [
+      first.replace(/assets\/\w/, 'assets/'),
+      first.replace('upload.js', '../../main.js'),
+      `${first}.map`,
+    ])
+      expect((await fetch(other)).status).toBe(404);
   });
 
   it('is shown any number of times, also as HEAD, and uses nothing up', async () => {
@@ -87,15 +122,27 @@ describe('the upload page', () => {
     expect(textOf(await again.text())).toMatch(/Already uploaded/);
   });
 
-  it('says in words that a link has been used, has expired, or is unknown', async () => {
-    const { url } = await server.authorize();
-    await submit(url, 'a.txt', 'x');
+  it.each([
+    ['done', 200, 'Already uploaded', 'completed'],
+    ['expired', 410, 'has expired', 'expired'],
+    ['unknown', 404, 'Unknown link', 'unknown'],
+  ] as const)('says in words that a link is %s, and to programs in one', async (kind, status, words, word) => {
+    const page = shown({ kind }, BROWSER.accept, WITH);
+    expect([page.status, textOf(await page.text())]).toEqual([status, expect.stringContaining(words)]);
+    const state = shown({ kind }, 'application/json', WITH);
+    expect([state.status, await state.json()]).toEqual([status, { status: word }]);
+  });
+
+  it('tells programs what the link takes, and of what it took nothing', async () => {
+    const { url, expiresAt } = await server.authorize({ maxSize: 10, accept: ['text/plain'], name: 'a.txt' });
+    const ask = async () => (await fetch(url, { headers: { accept: 'application/json' } })).json();
+    expect(await ask()).toEqual({ status: 'open', expiresAt, maxSize: 10, accept: ['text/plain'], name: 'a.txt' });
+    expect((await submit(url, 'a.txt', 'x')).status).toBe(201);
+    expect(await ask()).toEqual({ status: 'completed' });
     const used = await fetch(url, { headers: BROWSER });
     expect([used.status, textOf(await used.text())]).toEqual([200, expect.stringContaining('Already uploaded')]);
     const unknown = await fetch(`${server.url}/u/nothing`, { headers: BROWSER });
     expect([unknown.status, textOf(await unknown.text())]).toEqual([404, expect.stringContaining('Unknown link')]);
-    const expired = shown({ kind: 'expired' });
-    expect([expired.status, textOf(await expired.text())]).toEqual([410, expect.stringContaining('has expired')]);
   });
 });
 
@@ -123,21 +170,33 @@ describe('whatever a peer said, on the page', () => {
         name: nasty,
         mimeType: nasty,
         accept: [nasty],
-        purpose: { server: nasty, tool: nasty, argument: nasty },
+        purpose: { server: nasty, tool: nasty, argument: nasty, message: nasty },
       },
     };
-    const html = await shown(state).text();
-    const plain = await shown({
+    const html = await shown(state, BROWSER.accept, WITH).text();
+    const plainState: UploadState = {
       ...state,
       intent: {
         principal: 'p',
         name: 'X',
         mimeType: 'X',
         accept: ['X'],
-        purpose: { server: 'X', tool: 'X', argument: 'X' },
+        purpose: { server: 'X', tool: 'X', argument: 'X', message: 'X' },
       },
-    }).text();
-    const tags = (page: string) => (page.match(/<[^>]*>/g) ?? []).map((tag) => tag.replace(/accept="[^"]*"/, ''));
+    };
+    const plain = await shown(plainState, BROWSER.accept, WITH).text();
+    const tags = (page: string) =>
+      (page.match(/<[^>]*>/g) ?? []).map((tag) => tag.replace(/(?:accept|data-upload)="[^"]*"/, ''));
     expect(tags(html)).toEqual(tags(plain));
+    // what turns or hides text is seen for what it is
+    expect(html.replace(/data-upload="[^"]*"|accept="[^"]*"/g, '')).not.toMatch(/[\0\u2028\u202e]/);
+  });
+
+  it('is not longer than there is room for', async () => {
+    const long = 'x'.repeat(100_000);
+    const intent = { principal: 'p', purpose: { server: long, tool: long, argument: long, message: long } };
+    const largest = { limit: 'limits.file', allowed: 1 };
+    const html = await shown({ kind: 'open', fileId: 'f', expiresAt: 0, largest, intent }, undefined, WITH).text();
+    expect(textOf(html).length).toBeLessThan(3000);
   });
 });

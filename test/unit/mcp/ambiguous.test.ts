@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { GatewayError } from '../../../gateway/errors.js';
 import { parseMessages } from '../../../gateway/mcp/request.js';
+import { runs } from '../../helpers/effort.js';
 
 function refusal(text: string): string | undefined {
   try {
@@ -109,7 +110,7 @@ describe('a message that two parsers read in two ways', () => {
         const isVariant = outer.includes('Id');
         expect(refusal(text) !== undefined).toBe(isDouble(outer) || isDouble(inner) || isVariant);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

@@ -23,7 +23,7 @@ function reason(url: string, rules: AddressRules = {}): string | undefined {
 const NOT_PUBLIC = /not a public one/;
 const NOT_HTTPS = /not https/;
 
-describe('2631-59, OAI-10: URLs that are never asked', () => {
+describe('URLs that are never asked (2631-59, OAI-10)', () => {
   it.each<[string, RegExp]>([
     // the scheme
     ['http://files.example/x', NOT_HTTPS],
@@ -91,7 +91,7 @@ describe('2631-59, OAI-10: URLs that are never asked', () => {
     expect(reason(url)).toMatch(expected);
   });
 
-  it('OAI-09: no reason holds the path or the query', () => {
+  it('no reason holds the path or the query (OAI-09)', () => {
     for (const host of ['127.0.0.1', 'user@files.example', 'files.example']) {
       const judged = judgeUrl(`http://${host}/s3cret-path?sig=s3cret`, {});
       expect(judged.kind).toBe('refused');
@@ -144,12 +144,12 @@ describe('URLs that may be asked', () => {
     // not legal in a URL, so nobody can have signed it so
     ['/ä?ö=ü', '/%C3%A4?%C3%B6=%C3%BC'],
     ['/<x>', '/%3Cx%3E'],
-  ])('1306-18: path and query stay as they were written: %j', (written, sent) => {
+  ])('path and query stay as they were written: %j (1306-18)', (written, sent) => {
     expect(allowed(`https://files.example${written}`).path).toBe(sent);
   });
 });
 
-describe('OAI-18: allowed hosts', () => {
+describe('allowed hosts (OAI-18)', () => {
   const rules = { allowedHosts: ['files.example', 'other.example:8443', '*.blobs.example', '8.8.8.8'] };
 
   it.each([
@@ -183,12 +183,12 @@ describe('OAI-18: allowed hosts', () => {
     expect(judgeAddresses(allowed('https://files.example/', rules), ['10.0.0.1'])).toBeDefined();
   });
 
-  it('2532-56: the own host needs no entry', () => {
+  it('the own host needs no entry (2532-56)', () => {
     expect(reason('https://mcp.example/x', { allowedHosts: [], ownOrigin: 'https://mcp.example' })).toBeUndefined();
   });
 });
 
-describe('X-06: the own origin', () => {
+describe('the own origin (X-06)', () => {
   const own =
     (ownOrigin: string, more: AddressRules = {}) =>
     (url: string) => {

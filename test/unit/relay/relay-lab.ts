@@ -34,6 +34,7 @@ import { RemoteMethods } from '../../../gateway/relay/upstream/unknown-methods.j
 import type { HeldMessage } from '../../../gateway/wire/json/reader.js';
 import { heldBudget, partBudget } from '../../helpers/budgets.js';
 import { catalogOptions } from '../../helpers/catalog.js';
+import { chunkSize } from '../../helpers/effort.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 const HOST = 'http://store.test';
@@ -49,6 +50,8 @@ const TIMEOUTS: Timeouts = {
   store: 1000,
   state: 1000,
   drain: 1000,
+  elicitation: 60_000,
+  elicitationRound: 1000,
   session: 60_000,
 };
 
@@ -169,10 +172,12 @@ export class RelayLab {
       upstreamUrl: undefined,
       upstreamHeaders: {},
       uploads: {} as RelayDeps['uploads'],
+      elicitation: () => undefined,
       methods: {} as RelayDeps['methods'],
       resources: {} as RelayDeps['resources'],
       tools: new LocalTools([], 'off'),
-      clock: { now: () => 0 },
+      asking: {} as RelayDeps['asking'],
+      clock: { now: () => 0, ticks: () => 0 },
       log: silentLog,
       metrics: { count() {}, observe() {}, gauge() {} },
     };
@@ -297,7 +302,8 @@ export function request(id: string, method: string, subject?: string): PendingRe
 /** A body in pieces of the same size. */
 export function* inPieces(body: Buffer | string, size: number): Generator<Buffer> {
   const bytes = Buffer.from(body);
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  const step = chunkSize(size);
+  for (let at = 0; at < bytes.length; at += step) yield bytes.subarray(at, at + step);
 }
 
 /** The body framed as a transport does. */

@@ -88,7 +88,7 @@ describe('text', () => {
 describe('a data URI', () => {
   const named = (name: string, mimeType = 'application/pdf') => jsonOf('dataUriNamed', fileOf(F1, { name, mimeType }));
 
-  it('2356o-08: carries the name as RFC 3986 spells it', async () => {
+  it('carries the name as RFC 3986 spells it (2356o-08)', async () => {
     expect(await named('Report (v2); final.pdf')).toBe(
       '"data:application/pdf;name=Report%20%28v2%29%3B%20final.pdf;base64,SGVsbG8gd29ybGQh"',
     );
@@ -104,13 +104,13 @@ describe('a data URI', () => {
     expect(await named('')).toBe('"data:application/pdf;base64,SGVsbG8gd29ybGQh"');
   });
 
-  it('2356o-11: never carries a path, nor half of a surrogate pair', async () => {
+  it('never carries a path, nor half of a surrogate pair (2356o-11)', async () => {
     expect(await named('../../etc/passwd')).toContain(';name=passwd;base64,');
     expect(await named('a\ud800b.pdf')).toContain(';name=ab.pdf;base64,');
   });
 
   it.each(['', 'png', 'image/png,x', 'image/png;base64,QUJD', 'a/b"c', 'a/b\r\n'.repeat(3), 'image/png; x'])(
-    '2356-15: is application/octet-stream for the type %j',
+    'is application/octet-stream for the type %j (2356-15)',
     async (mimeType) => {
       expect(await jsonOf('dataUri', fileOf(F4, { mimeType }))).toBe('"data:application/octet-stream;base64,AAEC/f7/"');
     },

@@ -1,19 +1,21 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import type { ClientMessages } from '../../../../gateway/mcp/request.js';
+import { ASSUMED_ERA } from '../../../../gateway/mcp/era.js';
+import type { Asked } from '../../../../gateway/relay/caller.js';
 import { GetStream } from '../../../../gateway/relay/channels/get-stream.js';
 import { PostStream } from '../../../../gateway/relay/channels/post-stream.js';
+import { HttpReply, type HttpResponse } from '../../../../gateway/relay/client/http-reply.js';
 import type { MessageCuts } from '../../../../gateway/relay/cut/message-cuts.js';
 import { CutReader } from '../../../../gateway/relay/cut/reader.js';
-import type { ClientResponse, Exchange } from '../../../../gateway/relay/exchange.js';
+import type { Exchange } from '../../../../gateway/relay/exchange.js';
 import type { PendingRequest } from '../../../../gateway/relay/pending-request.js';
 import { toClient } from '../../../../gateway/relay/results/to-client.js';
 import type { HeldMessage } from '../../../../gateway/wire/json/reader.js';
 import { silentLog } from '../../../helpers/silent-log.js';
 import { call, NO_LEAKS, OWNER, RelayLab } from '../relay-lab.js';
 
-/** The exchange of a client that has left before anything could be said to it. */
-async function gone(): Promise<Exchange> {
+/** The POST of a client that has left before anything could be said to it. */
+async function gone(): Promise<Asked> {
   const body = new PassThrough();
   body.destroy();
   await new Promise((resolve) => body.once('close', resolve));
@@ -21,22 +23,22 @@ async function gone(): Promise<Exchange> {
     throw new Error('nothing is to be said any more');
   };
   const unheard = { writeHead: refuse, flushHeaders: refuse, setTimeout: refuse, headersSent: false };
-  const response: ClientResponse = Object.assign(body, unheard);
+  const response: HttpResponse = Object.assign(body, unheard);
   const headers = { accept: 'application/json, text/event-stream' };
-  return { headers, response, facts: { bytesOut: 0 } } as unknown as Exchange;
+  const exchange = { headers, reply: new HttpReply(response, 1000), facts: { bytesOut: 0 } } as unknown as Exchange;
+  return { exchange, messages: { era: ASSUMED_ERA } } as Asked;
 }
 
 describe('a stream to a client that left before it began', () => {
   it.each(['now', 'later'] as const)('is over, when it answers a POST (%s)', async (head) => {
-    const messages = { statelessVersion: undefined } as ClientMessages;
     const pending = new Map([['1', {} as PendingRequest]]);
-    const stream = new PostStream(await gone(), messages, pending, head, 1000);
+    const stream = new PostStream(await gone(), pending, head);
     await stream.done;
     expect(stream.gone).toBe(true);
   });
 
   it('is over, when it is a GET stream', async () => {
-    const stream = new GetStream(await gone(), 1000);
+    const stream = new GetStream(await gone());
     await stream.done;
     expect(stream.gone).toBe(true);
   });

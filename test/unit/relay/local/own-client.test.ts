@@ -17,9 +17,9 @@ function lab(answer: Answer, { response = MIB, most = 4 * MIB, upstream = 5000 }
     name: 'one',
     async post(exchange: Exchange): Promise<void> {
       const { method } = JSON.parse(exchange.body.toString()) as { method: string };
-      if (method === 'notifications/initialized') return void exchange.response.writeHead(202);
-      const session = method === 'initialize' ? { 'mcp-session-id': 's1' } : {};
-      exchange.response.writeHead(200, { 'content-type': 'text/event-stream', ...session });
+      if (method === 'notifications/initialized') return exchange.reply.all({ status: 202, body: 'other' });
+      const session = method === 'initialize' ? { id: 's1', version: '2025-06-18' } : undefined;
+      exchange.reply.head({ status: 200, body: 'events', session });
       if (method === 'initialize') say(exchange, { id: 0, result: { protocolVersion: '2025-06-18' } });
       else await answer(exchange);
       // the stream stays open until the client has gone
@@ -33,7 +33,7 @@ function lab(answer: Answer, { response = MIB, most = 4 * MIB, upstream = 5000 }
       removed.push(exchange.headers['mcp-session-id']);
     },
   };
-  const limits = { response, depth: 100 };
+  const limits = { response };
   const client = new OwnClient({ endpoint, principal: 'me', limits, timeouts: { upstream }, held });
   const request = { method: 'resources/read', params: {}, name: 'x' };
   const read = () =>
@@ -41,8 +41,9 @@ function lab(answer: Answer, { response = MIB, most = 4 * MIB, upstream = 5000 }
   return { held, read, removed };
 }
 
-function say({ response }: Exchange, message: object): void {
-  response.write(Buffer.from(`data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`));
+function say({ reply }: Exchange, message: { id?: number; [key: string]: unknown }): void {
+  const answers = message.id === undefined ? [] : [String(message.id)];
+  void reply.message([Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }))], { answers });
 }
 
 describe('a request on a session of Wharf’s own', () => {

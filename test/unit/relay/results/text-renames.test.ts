@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { locate } from '../../../../gateway/json/locate.js';
+import { JsonDocument } from '../../../../gateway/json/document.js';
+import { Edits } from '../../../../gateway/json/edit.js';
 import { Room } from '../../../../gateway/relay/client/room.js';
 import { TextRenames } from '../../../../gateway/relay/results/text-renames.js';
 
@@ -12,10 +13,12 @@ async function renamed(texts: readonly string[], names: Record<string, string>, 
   const result = { content: texts.map((text) => ({ type: 'text', text })) };
   const json = Buffer.from(JSON.stringify({ result }));
   const paths = texts.map((_, index) => ['result', 'content', index, 'text']);
-  const located = locate(json, paths);
+  const located = JsonDocument.of(json).find(paths);
   const place = { path: ['result'], result, subject: 't' };
-  const edits = await new TextRenames(located, room).rename(place, new Map(Object.entries(names)));
-  const after = JSON.parse(Buffer.concat(located.text.render(edits)).toString()) as { result: typeof result };
+  const edits = new Edits(located);
+  await new TextRenames(located, room).rename(place, new Map(Object.entries(names)), edits);
+  const rendered = Buffer.concat(edits.applied().pieces as readonly Buffer[]);
+  const after = JSON.parse(rendered.toString()) as { result: typeof result };
   return after.result.content.map(({ text }) => text);
 }
 

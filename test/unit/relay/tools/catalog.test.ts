@@ -52,7 +52,7 @@ describe('a configured file argument that the tool does not have', () => {
     const settings = { ocr: { files, results: { files: [] } } };
     const configured = new Catalog(settings, [mcpInline()], catalogOptions({ log }));
     for (const view of [VIEW, 'another', VIEW]) {
-      for (const name of ['ocr', 'other']) configured.note(view, taking(name));
+      for (const name of ['ocr', 'other']) configured.note(view, configured.read(taking(name)));
     }
     expect(warned).toEqual([{ tool: 'ocr', path: 'fiel', arguments: ['file'] }]);
   });
@@ -69,7 +69,7 @@ describe('what is known of a server’s tools', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('BR-15: is asked for again after five minutes, and once the server says that it has changed', async () => {
+  it('is asked for again after five minutes, and once the server says that it has changed (BR-15)', async () => {
     await slotsOf('ocr');
     answer = () => ({ result: { tools: [plain('ocr')] } });
     pass(4 * MINUTE);

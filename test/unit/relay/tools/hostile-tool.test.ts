@@ -1,18 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { adapters } from '../../../../adapters/index.js';
-import { locate } from '../../../../gateway/json/locate.js';
+import { JsonDocument } from '../../../../gateway/json/document.js';
 import { patchText } from '../../../../gateway/json/patch.js';
 import { DEFAULT_LIMITS } from '../../../../gateway/policy/limits.js';
 import type { JsonObject, JsonValue } from '../../../../gateway/ports/json.js';
-import { slotsOf } from '../../../../gateway/relay/tools/file-slots.js';
-import { toolPatches } from '../../../../gateway/relay/tools/shown-tool.js';
+import { readerOf } from '../../../../gateway/relay/tools/reader.js';
+import { show } from '../../../../gateway/relay/tools/show.js';
 import { RemoteMethods } from '../../../../gateway/relay/upstream/unknown-methods.js';
 import { placeOf } from '../../../../gateway/schema/place.js';
+import { readTool } from '../../../../gateway/tools/tool.js';
 
 const { dialects } = adapters;
 const CLIENT = { protocolVersion: '2025-06-18', capabilities: {} };
 const remoteMethods = new RemoteMethods();
 const VIEW = { server: 's', limits: DEFAULT_LIMITS, accepts: 4e6, dialects, uploadTool: 'upload', remoteMethods };
+const READING = { settings: {}, dialects };
 const MANY = 4000;
 
 const toolOf = (inputSchema: JsonObject): JsonObject => ({ name: 'take', inputSchema });
@@ -26,14 +28,14 @@ describe('a hostile tool', () => {
       properties: { a: back },
       $defs: { n: { anyOf: Array<JsonValue>(30).fill(back) } },
     };
-    expect(slotsOf(toolOf(schema), undefined, dialects)).toEqual([]);
+    expect(readTool(toolOf(schema), READING).facts.slots).toEqual([]);
   });
 
   it('with thousands of file arguments is shown whole, its first hundred as handles', () => {
     const argument = { type: 'string', format: 'uri', 'x-mcp-file': {}, minLength: 3 };
     const properties = Object.fromEntries(Array.from({ length: MANY }, (_, index) => [`p${index}`, argument]));
     const tool = toolOf({ type: 'object', properties });
-    const patches = toolPatches(tool, slotsOf(tool, undefined, dialects), CLIENT, VIEW);
+    const patches = show(readTool(tool, READING), readerOf(CLIENT, dialects), VIEW);
     const shown = JSON.parse(patchText(Buffer.from(JSON.stringify(tool)), patches).toString()) as JsonObject;
     const seen = Object.values((shown.inputSchema as { properties: Record<string, JsonObject> }).properties);
     expect(seen).toHaveLength(MANY);
@@ -52,14 +54,18 @@ describe('a hostile call', () => {
   it('with a million items keeps nothing of those that nobody looks for', () => {
     const items = 1_000_000;
     const text = Buffer.from(`{"list":[${'1,'.repeat(items - 1)}2]}`);
-    const { at } = locate(text, [['list', items - 1]]);
-    expect(at(['list', items - 1])).toMatchObject({ end: text.length - 2 });
-    expect(at(['list', 0])).toBeUndefined();
+    const document = JsonDocument.of(text).find([['list', items - 1]]);
+    expect(document.at(['list', items - 1])).toMatchObject({ end: text.length - 2 });
+    expect(document.at(['list', 0])).toBeUndefined();
   });
 
   it('with hundreds of thousands of keys beside the file is read once, not once for each key', () => {
     const keys = Array.from({ length: 300_000 }, (_, index) => `"key-${index}":1`).join();
     const text = Buffer.from(`{${keys},"file":"x"}`);
-    expect(locate(text, [['file']]).at(['file'])).toMatchObject({ end: text.length - 1 });
+    expect(
+      JsonDocument.of(text)
+        .find([['file']])
+        .at(['file']),
+    ).toMatchObject({ end: text.length - 1 });
   });
 });

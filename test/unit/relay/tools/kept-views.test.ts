@@ -9,8 +9,9 @@ const MOST = 100 * KB;
 const text = (bytes: number) => 'x'.repeat(bytes / 2);
 
 function views(total = MOST, sharing = UNSHARED) {
+  const time = { now: 0, ticks: () => time.now };
   const ledger = new Ledger({ limit: 'limits.catalog', total, sharing });
-  return { ledger, kept: new KeptViews<string>(ledger) };
+  return { ledger, time, kept: new KeptViews<string>(ledger, time) };
 }
 
 describe('what a value takes', () => {
@@ -37,6 +38,16 @@ describe('what a value takes', () => {
 });
 
 describe('what is kept of lists', () => {
+  it('is asked for again after five minutes', () => {
+    const { ledger, time, kept } = views();
+    kept.open('up', 'v');
+    time.now = 5 * 60_000 - 1;
+    expect(kept.find('up', 'v')).toBeDefined();
+    time.now += 1;
+    expect(kept.find('up', 'v')).toBeUndefined();
+    expect(ledger.used).toBe(0);
+  });
+
   it('never takes more than the total: the longest unused view goes (safety 8)', () => {
     const { ledger, kept } = views();
     for (let at = 0; at < 50; at++) {

@@ -7,7 +7,7 @@ const MIB = 1024 * 1024;
 const inLines = (text: string, end: string, width = 76) =>
   text.replaceAll(new RegExp(`.{${width}}(?=.)`, 'g'), `$&${end}`);
 
-describe('2356-49: raw base64 in an argument', () => {
+describe('raw base64 in an argument (2356-49)', () => {
   it.each([0, 1, 2, 3, 4, 5, 57, 200])('of %i bytes is read in every spelling', (length) => {
     const bytes = BYTES.subarray(0, length);
     const standard = bytes.toString('base64');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { weigh } from '../../../../gateway/wire/json/weigh.js';
+import { runs } from '../../../helpers/effort.js';
 
 const depthOf = (value: unknown): number =>
   typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
@@ -28,7 +29,7 @@ describe('the weight of a JSON text', () => {
           else expect(weight).toBe(isDeep ? 'deep' : isHeavy ? 'heavy' : 'light');
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
   });
 

@@ -1,0 +1,76 @@
+import { isObject } from '../../../gateway/json/value.js';
+import type { ClientFacts } from '../../../gateway/ports/client.js';
+import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
+import type { FileAsking } from '../../../gateway/ports/file-question.js';
+import { fromServer } from './from-server.js';
+
+const ANY = '*/*';
+
+/** Elicitation in `binary` mode: the client uploads the file, and answers then. */
+export const asks: FileAsking = {
+  means: 'binary',
+  isCallersUpload: true,
+  question: ({ name, message, accept, maxSize, upload }, client) => {
+    const binary = binaryOf(client);
+    const types = binary && common(accept ?? [ANY], supportedBy(binary));
+    if (!binary || !types) return undefined;
+    const most = mostOf(binary, maxSize);
+    const field: JsonObject = {
+      type: 'file',
+      title: name,
+      description: message,
+      maxSize: most,
+      ...(!types.includes(ANY) && { accept: types }),
+    };
+    return {
+      mode: 'binary',
+      message,
+      requestedSchema: { type: 'object', properties: { [name]: field }, required: [name] },
+      uploadEndpoints: { [name]: { url: upload.url, method: 'POST', uploadId: upload.id } },
+    };
+  },
+  answer: (content, name, id) => {
+    const value = isObject(content) && Object.hasOwn(content, name) ? content[name] : undefined;
+    if (!isObject(value) || value.uploadId !== id) return { kind: 'invalid' };
+    const { size } = value;
+    return { kind: 'uploaded', ...(typeof size === 'number' && { size }) };
+  },
+  declares: ({ binary }, maxSize) => {
+    const own = isObject(binary) ? binary : {};
+    return { binary: { ...own, maxFileSize: mostOf(own, maxSize) } };
+  },
+  fromServer,
+  toServer: ({ name, size, mimeType }, { endpoint, isList }) => {
+    const file = { name, size, mimeType, uploadId: endpoint?.id ?? '' };
+    return isList ? [file] : file;
+  },
+};
+
+function binaryOf({ capabilities }: ClientFacts): JsonObject | undefined {
+  const { elicitation } = capabilities;
+  const binary = isObject(elicitation) ? elicitation.binary : undefined;
+  return isObject(binary) ? binary : undefined;
+}
+
+function mostOf({ maxFileSize }: JsonObject, maxSize: number): number {
+  return typeof maxFileSize === 'number' && maxFileSize > 0 ? Math.min(maxSize, maxFileSize) : maxSize;
+}
+
+function supportedBy({ supportedMimeTypes: types }: JsonObject): string[] {
+  const named = Array.isArray(types) ? types.filter((type: JsonValue) => typeof type === 'string') : [];
+  return named.length > 0 ? named : [ANY];
+}
+
+/** What both name, each time in the narrower one's words; undefined where that is nothing. */
+function common(accept: readonly string[], supported: readonly string[]): string[] | undefined {
+  const both = accept.flatMap((wanted) =>
+    supported.flatMap((known) => (includes(known, wanted) ? [wanted] : includes(wanted, known) ? [known] : [])),
+  );
+  return both.length === 0 ? undefined : [...new Set(both)];
+}
+
+/** Whether every file of type `inner` is one of type `outer`. */
+function includes(outer: string, inner: string): boolean {
+  const [wide, narrow] = [outer.toLowerCase(), inner.toLowerCase()];
+  return wide === ANY || wide === narrow || (wide.endsWith('/*') && narrow.startsWith(wide.slice(0, -1)));
+}

@@ -1,0 +1,45 @@
+import { isObject } from '../../../gateway/json/value.js';
+import { eraOf } from '../../../gateway/mcp/era.js';
+import type { ClientFacts } from '../../../gateway/ports/client.js';
+import type { JsonValue } from '../../../gateway/ports/dialect.js';
+import type { FileAsking } from '../../../gateway/ports/file-question.js';
+import { fromServer } from './from-server.js';
+import { descriptorOf, KEYWORD } from './keyword.js';
+
+/** Forms with a field for a file, which comes back as a data: URI. */
+export const asks: FileAsking = {
+  means: 'form',
+  isCallersUpload: false,
+  question: ({ name, message, accept, maxSize, maxInline }, client) => {
+    if (!hasFileFields(client)) return undefined;
+    const keyword = descriptorOf(accept, Math.min(maxSize, maxInline));
+    const field = { type: 'string', format: 'uri', title: name, [KEYWORD]: keyword };
+    // the first revision with forms knows no other mode
+    const mode = eraOf(client.protocolVersion).hasUrlElicitation ? { mode: 'form' } : {};
+    const requestedSchema = { type: 'object', properties: { [name]: field }, required: [name] };
+    return { ...mode, message, requestedSchema };
+  },
+  answer: (content, name) => {
+    const value = isObject(content) && Object.hasOwn(content, name) ? content[name] : undefined;
+    return typeof value === 'string' ? { kind: 'inline', uri: value } : { kind: 'invalid' };
+  },
+  fromServer,
+  toServer: ({ mimeType, base64 = '' }, { isList }) => {
+    const uri = `data:${mimeType};base64,${base64}`;
+    return isList ? [uri] : uri;
+  },
+};
+
+/** Other clients strip the keyword, and show a box for text. */
+function hasFileFields({ capabilities }: ClientFacts): boolean {
+  const { elicitation, fileInputs } = capabilities;
+  if (!isObject(elicitation)) return false;
+  const { form } = elicitation;
+  const declared = Object.keys(elicitation);
+  const hasForms = form !== undefined || !declared.some((mode) => mode === 'url' || mode === 'binary');
+  return hasForms && (isDeclared(fileInputs) || (isObject(form) && isDeclared(form.fileInputs)));
+}
+
+function isDeclared(capability: JsonValue | undefined): boolean {
+  return isObject(capability) || capability === true;
+}

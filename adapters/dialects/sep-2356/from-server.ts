@@ -1,0 +1,36 @@
+import { isObject, textIn } from '../../../gateway/json/value.js';
+import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
+import type { ServerFile, ServerQuestion } from '../../../gateway/ports/file-question.js';
+import { KEYWORDS, readDescriptor } from './keyword.js';
+
+/** Reads a server's form; undefined for one without a field for a file. */
+export function fromServer(params: JsonObject): ServerQuestion | undefined {
+  const { mode, requestedSchema } = params;
+  const properties = isObject(requestedSchema) ? requestedSchema.properties : undefined;
+  if ((mode !== undefined && mode !== 'form') || !isObject(requestedSchema) || !isObject(properties)) return undefined;
+  const { required } = requestedSchema;
+  const due = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+  const files: ServerFile[] = [];
+  const others: JsonObject = {};
+  for (const [name, field] of Object.entries(properties)) {
+    const file = fileIn(name, field, due.includes(name));
+    if (file) files.push(file);
+    else others[name] = field;
+  }
+  if (files.length === 0) return undefined;
+  const besides = { properties: others, required: due.filter((name) => Object.hasOwn(others, name)) };
+  return { message: textIn(params, 'message') ?? '', files, besides };
+}
+
+function fileIn(name: string, field: JsonValue, isRequired: boolean): ServerFile | undefined {
+  if (!isObject(field)) return undefined;
+  const { items } = field;
+  const isList = field.type === 'array';
+  const holders = [field, ...(isObject(items) ? [items] : [])];
+  const [descriptor] = holders.flatMap((holder) =>
+    KEYWORDS.flatMap((keyword) => readDescriptor(holder[keyword]) ?? []),
+  );
+  if (!descriptor) return undefined;
+  const { accept, maxSize } = descriptor;
+  return { name, ...(accept && { accept }), ...(maxSize !== undefined && { maxSize }), isRequired, isList };
+}

@@ -1,0 +1,34 @@
+import type { ObjectWriter, ResumableWriter } from '../../ports/object-store.js';
+
+/**
+ * A continued write in the form of an ingest's writer: one object that it begins, fills and commits. Its creator
+ * decides what the commit means: the end of the file, or a place to continue from.
+ */
+export class OneWrite implements ObjectWriter {
+  readonly #writer: ResumableWriter;
+  /** Bytes of the stored parts. */
+  written = 0;
+  /** True when the last part ends the file. */
+  isEnd = false;
+  /** The place saved last. */
+  place: string | undefined;
+  /** For a completed file: whether its bytes are certainly this writer's. */
+  isCertain = false;
+
+  constructor(writer: ResumableWriter) {
+    this.#writer = writer;
+  }
+
+  async write(part: Buffer, last: boolean): Promise<void> {
+    if (!last) {
+      await this.#writer.write(part);
+      this.written += part.length;
+    } else if (this.isEnd) this.isCertain = await this.#writer.finish(part);
+    else this.place = await this.#writer.save(part);
+  }
+
+  async commit(): Promise<void> {}
+
+  /** Stored bytes stay: the client may continue with them. */
+  async abort(): Promise<void> {}
+}

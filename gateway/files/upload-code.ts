@@ -1,0 +1,102 @@
+import { randomInt, timingSafeEqual } from 'node:crypto';
+import { GatewayError } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { Owner } from '../ports/owner.js';
+import type { StateStore } from '../ports/state-store.js';
+import type { StateKeys } from './state-keys.js';
+
+/** Without what is read as something else: 0 and O, 1, I and L, U and V. */
+const SIGNS = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
+const LENGTH = 6;
+/** With 30 signs, three tries find one code in 243 million. */
+const TRIES = 3;
+/** After the end of its link, like the ticket itself. */
+const REMEMBERED_MS = 60 * 60 * 1000;
+
+/** A file that only who knows its code may upload. */
+export interface Guarded {
+  fileId: string;
+  /** What a ticket keeps of its code: an HMAC under the operator's secret. */
+  codeSeal: string;
+  /** Milliseconds since the Unix epoch. */
+  expiresAt: number;
+  owner: Owner;
+}
+
+/** What a request proves with that it may use a link: the code, or the pass that was given for it. */
+export interface Proof {
+  code?: string | undefined;
+  pass?: string | undefined;
+}
+
+/**
+ * The short codes that upload pages ask for, because a link may be forwarded, logged or guessed from a screen. A code is
+ * not kept; its HMAC is. Wrong tries are counted in the state store, so they are as many over all replicas.
+ */
+export class UploadCodes {
+  readonly #state: StateStore;
+  readonly #keys: StateKeys;
+  readonly #clock: Clock;
+
+  constructor(state: StateStore, keys: StateKeys, clock: Clock) {
+    this.#state = state;
+    this.#keys = keys;
+    this.#clock = clock;
+  }
+
+  /** A new code, as people read it, and its HMAC. */
+  make(fileId: string): { code: string; seal: string } {
+    const signs = Array.from({ length: LENGTH }, () => SIGNS[randomInt(SIGNS.length)]).join('');
+    const [seal] = this.#keys.seals('code', `${fileId}:${signs}`);
+    const code = `${signs.slice(0, LENGTH / 2)}-${signs.slice(LENGTH / 2)}`;
+    return { code, seal: (seal as Buffer).toString('base64url') };
+  }
+
+  /** Whether all tries were used up. */
+  async isLocked(fileId: string): Promise<boolean> {
+    for (const key of this.#keys.all('code', tryOf(fileId, TRIES)))
+      if ((await this.#state.read(key)) !== undefined) return true;
+    return false;
+  }
+
+  /**
+   * Each try takes one of the places in the store before the code is compared, so that tries at the same time are not
+   * more than there are; the right code gives its place back.
+   * @throws GatewayError `upload_code_wrong`, `upload_locked`
+   */
+  async check({ fileId, codeSeal, expiresAt, owner }: Guarded, code: string): Promise<void> {
+    const ttlMs = Math.max(0, expiresAt - this.#clock.now()) + REMEMBERED_MS;
+    for (let number = 1; number <= TRIES; number++) {
+      const key = this.#keys.of('code', tryOf(fileId, number));
+      if (!(await this.#state.create(key, 'tried', ttlMs, owner))) continue;
+      if (this.#isRight(fileId, codeSeal, code)) return this.#state.remove(key);
+      if (number === TRIES) break;
+      throw new GatewayError('upload_code_wrong', { left: TRIES - number });
+    }
+    throw new GatewayError('upload_locked');
+  }
+
+  /** What a browser keeps once its person has given the code: it tells nothing about the code. */
+  pass(fileId: string): string {
+    const [seal] = this.#keys.seals('pass', fileId);
+    return (seal as Buffer).toString('base64url');
+  }
+
+  isPass(fileId: string, pass: string): boolean {
+    return this.#keys.seals('pass', fileId).some((seal) => isSame(seal, pass));
+  }
+
+  #isRight(fileId: string, codeSeal: string, code: string): boolean {
+    const signs = code.toUpperCase().replace(/[\s-]/g, '');
+    return this.#keys.seals('code', `${fileId}:${signs}`).some((seal) => isSame(seal, codeSeal));
+  }
+}
+
+function tryOf(fileId: string, number: number): string {
+  return `${fileId}:${number}`;
+}
+
+function isSame(seal: Buffer, text: string): boolean {
+  const given = Buffer.from(text, 'base64url');
+  return given.length === seal.length && timingSafeEqual(given, seal);
+}

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The compiled folder of the gateway: the script's modules import each other, and a few shared ones. */
+const GATEWAY = join(import.meta.dirname, '..');
+
+/** The files that a browser may fetch; the page names the first. */
+const MODULES = [
+  'http/browser/upload.js',
+  'http/browser/clock.js',
+  'http/browser/dom.js',
+  'http/browser/fits.js',
+  'http/browser/form-wire.js',
+  'http/browser/picking.js',
+  'http/browser/rate.js',
+  'http/browser/request.js',
+  'http/browser/row.js',
+  'http/browser/shown.js',
+  'http/browser/texts.js',
+  'http/browser/transfer.js',
+  'http/browser/tus-wire.js',
+  'http/browser/watch.js',
+  'http/browser/wire.js',
+  'policy/accept.js',
+  'policy/amounts.js',
+] as const;
+
+const TEXTS = new Map(
+  MODULES.map((name) => [
+    name as string,
+    // source maps are not part of the package
+    readFileSync(join(GATEWAY, name), 'utf8').replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n'),
+  ]),
+);
+
+/** Changes whenever any byte of them changes, so responses under it can be cached for ever. */
+export const VERSION = createHash('sha256')
+  .update(JSON.stringify([...TEXTS]))
+  .digest('hex')
+  .slice(0, 16);
+
+/** Addresses of the script and of all that it imports, relative to a page at `/u/…`. */
+export const UPLOAD_MODULES: readonly string[] = MODULES.map((name) => `../assets/${VERSION}/${name}`);
+
+/** A file of the pages' script. */
+export function browserFile(version: string, name: string): string | undefined {
+  return version === VERSION ? TEXTS.get(name) : undefined;
+}

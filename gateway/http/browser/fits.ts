@@ -1,0 +1,40 @@
+import { fitsType } from '../../policy/accept.js';
+import { contrast, mostText, sizeText } from '../../policy/amounts.js';
+import type { PageData } from './page-data.js';
+import { TEXTS } from './texts.js';
+
+/** The parts of a browser's `File` that are checked before sending. */
+interface Picked {
+  name: string;
+  size: number;
+  /** The browser's guess from the name; empty if it has none. */
+  type: string;
+}
+
+type Limits = Pick<PageData, 'largest' | 'size' | 'accept' | 'types'>;
+
+/** Why a file would be refused, in words with both numbers; undefined when a page cannot see a reason. */
+export function whyNot(file: Picked, { largest, size, accept, types }: Limits): string | undefined {
+  if (file.size > largest) {
+    const sizes = contrast(largest, file.size);
+    return TEXTS.tooLarge(sizes.actual, sizes.allowed);
+  }
+  if (size !== undefined && file.size !== size) {
+    const sizes = contrast(size, file.size);
+    return TEXTS.otherSize(sizes.actual, sizes.allowed);
+  }
+  if (accept !== undefined && !fitsSome(file, accept)) return TEXTS.otherType(file.type, types);
+  return undefined;
+}
+
+/** `3.1 MB of 10 MB`. */
+export function sentText(sent: number, size: number): string {
+  return TEXTS.sentOf(sent === 0 ? '0' : mostText(sent), sizeText(size));
+}
+
+function fitsSome({ name, type }: Picked, accept: readonly string[]): boolean {
+  // the server checks the bytes; without a guess of the browser's the page must not refuse
+  if (type === '') return true;
+  const lower = name.toLowerCase();
+  return accept.some((entry) => (entry.startsWith('.') ? lower.endsWith(entry.toLowerCase()) : fitsType(entry, type)));
+}

@@ -1,0 +1,32 @@
+/** Facts from the server for the page's script, as JSON in `data-upload` of its `main`. */
+export interface PageData {
+  /** Bytes. */
+  largest: number;
+  /** The announced size, if there is one. */
+  size?: number;
+  /** Types (`image/png`, `image/*`) and extensions (`.png`), one of which the file must match; absent: anything. */
+  accept?: readonly string[];
+  /** The accepted types in words for people. */
+  types: string;
+  /** Whether an upload can stop and go on. */
+  isResumable: boolean;
+  /** What has arrived of a file already. */
+  begun?: Begun;
+  /** Milliseconds since the Unix epoch, by the server's clock. */
+  expiresAt: number;
+  /** When the page was made, by the same clock. */
+  now: number;
+}
+
+/** An upload that has begun: how far it is, and by what its file is known again. */
+export interface Begun {
+  offset: number;
+  size: number;
+  name: string;
+  lastModified: number;
+}
+
+/** `GET` of the page's address with `Accept: application/json`. */
+export interface TicketState {
+  status: 'open' | 'completed' | 'expired' | 'cancelled' | 'locked' | 'unknown';
+}

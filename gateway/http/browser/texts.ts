@@ -1,0 +1,194 @@
+/** All texts of the upload pages, on the server and in the browser. */
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+export const TEXTS = {
+  product: 'Wharf',
+  upload: 'Upload a file',
+  chosen: 'Ready to upload',
+  sending: (percent: number) => `${percent} % · Uploading`,
+  paused: 'Upload paused',
+  titleWaiting: 'Waiting for the network',
+  failed: 'The file was not uploaded',
+
+  // who requests the file
+  asksTool: { begin: 'The tool', middle: 'of the server', end: 'asks for a file' },
+  asksServer: { begin: 'The server', end: 'asks for a file.' },
+  asArgument: 'as its argument',
+  message: 'Message from the assistant',
+  question: 'What the assistant’s window has asked you',
+
+  // the code of a link
+  code: {
+    title: 'Enter the code',
+    why: 'The assistant shows a code of six signs beside the link. It is asked for so that nobody else can use the link.',
+    label: 'Code',
+    go: 'Continue',
+  },
+
+  // limits
+  expectedFile: 'Expected file',
+  expectedSize: 'Expected size',
+  largest: 'Largest size',
+  types: 'Types',
+  anyType: 'Any',
+  openUntil: 'Open until',
+  promise: 'This link takes one file. It shows nothing that is stored, and only what you choose here is sent.',
+
+  // choosing
+  file: 'File',
+  choose: 'Choose a file',
+  chooseOther: 'Choose another file',
+  photo: 'Take a photo',
+  dropHere: 'or drop it here, or paste it',
+  form: 'Upload',
+
+  // a file in the list
+  files: 'Files',
+  start: 'Upload',
+  remove: 'Remove',
+  pause: 'Pause',
+  resume: 'Resume',
+  cancel: 'Cancel',
+  retry: 'Try again',
+  of: (action: string, name: string) => `${action}: ${name}`,
+  progress: (name: string) => `Upload of ${name}`,
+  preview: (name: string) => `Preview of ${name}`,
+  sentOf: (sent: string, size: string) => `${sent} of ${size}`,
+  rate: (size: string) => `${size}/s`,
+  left: (time: string) => `${time} left`,
+  isReady: 'Not sent yet',
+  isStarting: 'Starting…',
+  isFinishing: 'Checking and storing…',
+  isPaused: 'Paused',
+  isCancelled: 'Cancelled. Nothing has been stored.',
+  isDone: 'Uploaded',
+  isNotTaken: 'Not uploaded',
+  offline: 'No connection. It goes on by itself when there is one.',
+  again: (seconds: number) => `The connection was lost. Trying again in ${seconds} s.`,
+
+  // for readers who cannot see the progress bar
+  said: {
+    chosen: (name: string, size: string) => `${name}, ${size}, is chosen and not sent yet.`,
+    percent: (percent: number) => `${percent} % uploaded`,
+    paused: 'Paused',
+    waiting: 'The connection was lost. It will be tried again.',
+    closesSoon: (left: string) => `This link closes in ${left}.`,
+  },
+
+  // refused before anything is sent
+  tooLarge: (actual: string, allowed: string) => `This file has ${actual}. The most that is taken here is ${allowed}.`,
+  otherSize: (actual: string, allowed: string) => `This file has ${actual}, and one of ${allowed} is expected.`,
+  otherType: (actual: string, types: string) => `This file is ${actual}. Taken here: ${types}.`,
+  tooMany: (count: number) => `This link takes one file, and you gave ${count}. Choose one of them.`,
+  busy: 'Another file is being uploaded. Cancel it first.',
+  folder: 'A folder cannot be uploaded. Choose a file, or make a ZIP file of the folder.',
+  unreadable: 'The browser cannot read this file any more. It may have been changed or moved. Choose it again.',
+  nothing: 'There was no file in what you gave.',
+  refused: 'The file was not taken.',
+
+  // continuing after a reload
+  partly: (name: string, sent: string) =>
+    `${sent} of “${name}” have already arrived. Choose the same file again, and the upload goes on from there. ` +
+    'A browser does not keep a file for a page that is loaded anew.',
+  goesOnFrom: (sent: string) => `This is the file that was begun: its upload goes on after ${sent}.`,
+  notTheSame: (name: string) => `This is not the file that was begun, “${name}”. It is uploaded from its beginning.`,
+
+  // after the upload
+  done: 'Uploaded',
+  doneText: 'The assistant can use the file now. You can close this page.',
+  type: 'Type',
+  size: 'Size',
+  details: 'Details',
+  handle: 'Handle',
+  digest: 'SHA-256',
+  notStored: 'The file was not stored',
+  nothingStored: 'Nothing has been stored.',
+  tryAgain: 'Try again',
+} as const;
+
+/** Why nothing can be uploaded at a link, and what to do about it. */
+export const CLOSED = {
+  done: {
+    title: 'Already uploaded',
+    text: 'A file has been uploaded here, and the link takes only one. You can close this page.',
+    mood: 'good',
+  },
+  expired: {
+    title: 'This link has expired',
+    text: 'Nothing can be uploaded here any more. Ask the assistant for a new link.',
+    mood: 'calm',
+  },
+  cancelled: {
+    title: 'No longer needed',
+    text: 'The assistant has cancelled this request, and nothing has been stored. You can close this page.',
+    mood: 'calm',
+  },
+  locked: {
+    title: 'This link is for somebody else',
+    text: 'A wrong code was given too often, so nothing can be uploaded here. Ask the assistant for a link of your own.',
+    mood: 'bad',
+  },
+  unknown: {
+    title: 'Unknown link',
+    text: 'There is no such link, or it expired long ago. Check that the address is complete.',
+    mood: 'bad',
+  },
+} as const;
+
+export type Closed = keyof typeof CLOSED;
+
+/** Common names of types; others are shown unchanged. */
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  'application/gzip': 'GZIP',
+  'application/json': 'JSON',
+  'application/msword': 'Word',
+  'application/pdf': 'PDF',
+  'application/vnd.ms-excel': 'Excel',
+  'application/vnd.ms-powerpoint': 'PowerPoint',
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation': 'PowerPoint',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'Excel',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': 'Word',
+  'application/xml': 'XML',
+  'application/zip': 'ZIP',
+  'audio/*': 'any sound',
+  'audio/mpeg': 'MP3',
+  'audio/wav': 'WAV',
+  'image/*': 'any image',
+  'image/gif': 'GIF',
+  'image/heic': 'HEIC',
+  'image/jpeg': 'JPEG',
+  'image/png': 'PNG',
+  'image/svg+xml': 'SVG',
+  'image/tiff': 'TIFF',
+  'image/webp': 'WebP',
+  'text/*': 'any text',
+  'text/csv': 'CSV',
+  'text/html': 'HTML',
+  'text/markdown': 'Markdown',
+  'text/plain': 'plain text',
+  'video/*': 'any video',
+  'video/mp4': 'MP4 video',
+};
+
+/** `PNG, JPEG, XYZ`. @param show makes a peer's text safe to show */
+export function typesText(accept: readonly string[], show: (entry: string) => string): string {
+  const names = accept.map((given) => {
+    const entry = given.trim();
+    return TYPE_NAMES[entry.toLowerCase()] ?? show(entry.startsWith('.') ? entry.slice(1).toUpperCase() : entry);
+  });
+  return [...new Set(names)].join(', ');
+}
+
+/** `3 min 20 s`, `2 h 5 min`: at most two units. */
+export function spanText(ms: number): string {
+  const seconds = Math.max(1, Math.ceil(ms / 1000));
+  if (ms < MINUTE) return `${seconds} s`;
+  const [unit, small, name, smallName] =
+    ms < HOUR ? [MINUTE, 1000, 'min', 's'] : ms < DAY ? [HOUR, MINUTE, 'h', 'min'] : [DAY, HOUR, 'd', 'h'];
+  const whole = Math.floor(ms / (unit as number));
+  const rest = Math.floor((ms - whole * (unit as number)) / (small as number));
+  return rest === 0 ? `${whole} ${name}` : `${whole} ${name} ${rest} ${smallName}`;
+}

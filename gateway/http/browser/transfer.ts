@@ -1,0 +1,187 @@
+import { Rate } from './rate.js';
+import { Lost } from './request.js';
+import { type Closed, TEXTS } from './texts.js';
+import { Later, Refused, type Wire } from './wire.js';
+
+export type Phase =
+  | 'ready'
+  | 'starting'
+  | 'sending'
+  | 'finishing'
+  | 'waiting'
+  | 'paused'
+  | 'failed'
+  | 'cancelled'
+  | 'done';
+
+/** Phases in which leaving the page would lose progress. */
+const BUSY: ReadonlySet<Phase> = new Set(['starting', 'sending', 'finishing', 'waiting']);
+/** Pauses between attempts; the last one repeats. */
+const WAITS_MS = [1000, 3000, 5000, 10_000];
+
+interface Told {
+  /** Called when anything about it has changed. */
+  onChange: () => void;
+  /** Called when the ticket can no longer be used. */
+  onClosed: (closed: Closed) => void;
+}
+
+/** One file on its way: its state, and the actions that are possible. */
+export class Transfer {
+  readonly file: File;
+  readonly #wire: Wire;
+  readonly #told: Told;
+  readonly #rate = new Rate();
+  phase: Phase = 'ready';
+  sent = 0;
+  /** Why it failed. */
+  problem: string | undefined;
+  /** When the next attempt begins. */
+  retryAt: number | undefined;
+  #run: AbortController | undefined;
+  #tries = 0;
+  #timer = 0;
+  #allWasSent = false;
+
+  constructor(file: File, wire: Wire, told: Told) {
+    this.file = file;
+    this.#wire = wire;
+    this.#told = told;
+    addEventListener('online', this.#onOnline);
+  }
+
+  get isBusy(): boolean {
+    return BUSY.has(this.phase);
+  }
+
+  /** True when stopping loses nothing. */
+  get canPause(): boolean {
+    return this.#wire.keeps;
+  }
+
+  /** True when all of it has been sent, so that the ticket's file may be this one. */
+  get mayBeStored(): boolean {
+    return this.phase === 'finishing' || this.#allWasSent;
+  }
+
+  /** Bytes per second, if known. */
+  get perSecond(): number | undefined {
+    return this.phase === 'sending' ? this.#rate.perSecond : undefined;
+  }
+
+  /** Milliseconds left. */
+  get left(): number | undefined {
+    const rate = this.perSecond;
+    return rate === undefined ? undefined : ((this.file.size - this.sent) / rate) * 1000;
+  }
+
+  /** Begins, continues after a pause, or retries. */
+  start(): void {
+    if (this.isBusy || this.phase === 'done') return;
+    this.#tries = 0;
+    void this.#try();
+  }
+
+  pause(): void {
+    this.#stop('paused');
+  }
+
+  cancel(): void {
+    this.#stop('cancelled');
+    this.sent = 0;
+    // the server removes the rest in time
+    this.#wire.drop().catch(() => undefined);
+  }
+
+  /** Ends it, because the page has learnt elsewhere that it cannot succeed. */
+  end(): void {
+    this.#stop('cancelled');
+    removeEventListener('online', this.#onOnline);
+  }
+
+  async #try(): Promise<void> {
+    const run = new AbortController();
+    this.#run = run;
+    this.#become('starting');
+    try {
+      const { from, isStored } = await this.#wire.begin(this.file, run.signal);
+      this.sent = from;
+      if (!isStored) await this.#send(from, run.signal);
+      this.sent = this.file.size;
+      this.#become('done');
+      this.end();
+    } catch (thrown) {
+      if (!run.signal.aborted) await this.#onFailure(thrown);
+    }
+  }
+
+  async #send(from: number, signal: AbortSignal): Promise<void> {
+    this.#rate.clear();
+    this.#rate.note(from, performance.now());
+    this.#become('sending');
+    const onSent = (bytes: number) => {
+      if (signal.aborted) return;
+      this.sent = bytes;
+      if (bytes > from) this.#tries = 0;
+      this.#rate.note(bytes, performance.now());
+      this.#become(bytes >= this.file.size ? 'finishing' : 'sending');
+    };
+    await this.#wire.send(this.file, from, onSent, signal);
+  }
+
+  async #onFailure(thrown: unknown): Promise<void> {
+    const wasSent = this.phase === 'finishing';
+    if (thrown instanceof Refused) {
+      // the answer to the last byte was lost, and the next attempt learns that the file is there
+      if (thrown.closed === 'done' && this.#allWasSent) this.#become('done');
+      else if (thrown.closed !== undefined) this.#told.onClosed(thrown.closed);
+      else this.#fail(thrown.message);
+      return;
+    }
+    this.#allWasSent ||= wasSent;
+    if (!(thrown instanceof Lost || thrown instanceof Later) || !(await isReadable(this.file))) {
+      this.#fail(TEXTS.unreadable);
+      return;
+    }
+    const wait = WAITS_MS[Math.min(this.#tries, WAITS_MS.length - 1)] as number;
+    this.#tries += 1;
+    const ms = Math.max(wait, (thrown instanceof Later && thrown.afterMs) || 0);
+    this.retryAt = Date.now() + ms;
+    this.#timer = setTimeout(() => void this.#try(), ms);
+    this.#become('waiting');
+  }
+
+  #fail(problem: string): void {
+    this.problem = problem;
+    this.#become('failed');
+  }
+
+  #stop(phase: Phase): void {
+    if (this.phase === 'done') return;
+    clearTimeout(this.#timer);
+    this.#run?.abort(new Error('stopped'));
+    this.#become(phase);
+  }
+
+  #become(phase: Phase): void {
+    this.phase = phase;
+    if (phase !== 'failed') this.problem = undefined;
+    this.#told.onChange();
+  }
+
+  readonly #onOnline = () => {
+    if (this.phase !== 'waiting') return;
+    clearTimeout(this.#timer);
+    void this.#try();
+  };
+}
+
+/** A file that was changed or removed after it was picked fails like a broken network. */
+async function isReadable(file: File): Promise<boolean> {
+  try {
+    await file.slice(0, 1).arrayBuffer();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,73 @@
+import type { Answer } from './request.js';
+import type { Closed } from './texts.js';
+import { CLOSED, TEXTS } from './texts.js';
+
+/** One way to send a file's bytes to this page's ticket. */
+export interface Wire {
+  /** True when bytes that have arrived stay, so that stopping is only a pause. */
+  readonly keeps: boolean;
+  /** Begins, or asks how far an earlier attempt came. @returns the byte to continue from, unless the file is stored */
+  begin(file: File, signal: AbortSignal): Promise<{ from: number; isStored: boolean }>;
+  /**
+   * Sends everything from there on. Resolves when the file is stored. @throws Refused, Lost, or the reason of `signal`
+   */
+  send(file: File, from: number, onSent: (bytes: number) => void, signal: AbortSignal): Promise<void>;
+  /** Drops the bytes that have arrived, as far as the server can be told. */
+  drop(): Promise<void>;
+}
+
+/** The server refuses the file; `closed` when it accepts nothing here any more. */
+export class Refused extends Error {
+  readonly closed: Closed | undefined;
+
+  constructor(message: string, closed?: Closed) {
+    super(message);
+    this.closed = closed;
+  }
+}
+
+/** The server cannot accept it now, but may later. */
+export class Later extends Error {
+  readonly afterMs: number | undefined;
+
+  constructor(afterMs?: number) {
+    super('not now');
+    this.afterMs = afterMs;
+  }
+}
+
+/** Error codes after which nothing can be uploaded at this address. */
+const CLOSING: Readonly<Record<string, Closed>> = {
+  link_unknown: 'unknown',
+  link_expired: 'expired',
+  upload_done: 'done',
+  upload_cancelled: 'cancelled',
+  upload_locked: 'locked',
+};
+
+/** Statuses about the moment instead of the file. */
+const MOMENTARY = new Set([408, 423, 425, 429, 502, 503, 504]);
+
+/** The meaning of an unsuccessful answer. */
+export function failure({ status, header, text }: Answer): Refused | Later {
+  const said = errorIn(text);
+  const closed = said?.code === undefined ? undefined : CLOSING[said.code];
+  if (closed !== undefined) return new Refused(CLOSED[closed].text, closed);
+  if (MOMENTARY.has(status)) {
+    const seconds = Number(header('retry-after'));
+    return new Later(seconds > 0 ? seconds * 1000 : undefined);
+  }
+  return new Refused(said?.message ?? TEXTS.refused);
+}
+
+function errorIn(text: string): { code?: string; message?: string } | undefined {
+  try {
+    const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown } };
+    return {
+      ...(typeof error?.code === 'string' && { code: error.code }),
+      ...(typeof error?.message === 'string' && { message: error.message }),
+    };
+  } catch {
+    return undefined;
+  }
+}

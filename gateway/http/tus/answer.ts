@@ -1,0 +1,201 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { asGatewayError, GatewayError } from '../../errors.js';
+import type { FileRecord } from '../../files/file.js';
+import type { Library } from '../../files/library.js';
+import type { AppendResult } from '../../files/resumable/append.js';
+import type { ResumableUploads, UnderWay } from '../../files/resumable/resumable-uploads.js';
+import type { Uploads } from '../../files/upload.js';
+import { tooLarge } from '../../files/upload-intent.js';
+import { refuseCodings } from '../codings.js';
+import { refused } from '../routes/upload-answers.js';
+import { proofIn } from '../upload-code.js';
+import { exchangeUpload, receivedUpload, type UploadExchangeDeps } from '../upload-exchange.js';
+import {
+  announcedIn,
+  CHECKSUMS,
+  checkContentType,
+  checksumIn,
+  checkVersion,
+  hasBody,
+  methodOf,
+  offsetIn,
+  TUS_VERSION,
+} from './request.js';
+
+export interface TusDeps extends UploadExchangeDeps {
+  uploads: Pick<Uploads, 'inspect' | 'find' | 'prove'>;
+  resumable: ResumableUploads;
+  library: Pick<Library, 'describe'>;
+}
+
+/** The upload that a request concerns: the ticket's, or a particular one of several begun with the ticket. */
+interface Target {
+  ticket: string;
+  upload: string | undefined;
+}
+
+const EXTENSIONS = 'creation,creation-with-upload,expiration,checksum,termination';
+const METHODS = 'OPTIONS, HEAD, POST, PATCH, DELETE';
+
+/** Header with the file's handle, in answers to its last bytes and to later queries. */
+const HANDLE = 'wharf-file-uri';
+
+/**
+ * Answers a request of the tus protocol, 1.0.0, whose uploads may be interrupted and continued.
+ * @see https://tus.io/protocols/resumable-upload
+ */
+export async function answerTus(
+  deps: TusDeps,
+  target: Target,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<Response> {
+  const method = methodOf(incoming);
+  try {
+    if (method === 'OPTIONS') return answer(204, await optionsOf(deps, target));
+    checkVersion(incoming);
+    switch (method) {
+      case 'HEAD':
+        await prove(deps, target, incoming);
+        return answer(200, await headOf(deps, target, incoming));
+      case 'POST':
+        return answer(201, await create(deps, target, incoming, outgoing));
+      case 'PATCH':
+        return answer(204, await append(deps, target, incoming, outgoing));
+      case 'DELETE':
+        await prove(deps, target, incoming);
+        await deps.resumable.end(await deps.resumable.open(target.ticket, target.upload));
+        return answer(204, {});
+      default:
+        throw new GatewayError('method_not_allowed', { method, allow: METHODS });
+    }
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    return refused(error, undefined, {
+      'tus-resumable': TUS_VERSION,
+      ...(error.code === 'tus_version_unsupported' && { 'tus-version': TUS_VERSION }),
+      ...(error.code === 'method_not_allowed' && { allow: METHODS }),
+    });
+  }
+}
+
+async function optionsOf({ uploads }: TusDeps, { ticket }: Target): Promise<Record<string, string>> {
+  const state = await uploads.inspect(ticket);
+  if (state.kind === 'unknown') throw new GatewayError('link_unknown', { reason: 'fileNotFound' });
+  return {
+    'tus-version': TUS_VERSION,
+    'tus-extension': EXTENSIONS,
+    'tus-checksum-algorithm': CHECKSUMS.join(','),
+    ...(state.kind === 'open' && { 'tus-max-size': String(state.largest.allowed) }),
+  };
+}
+
+/** A link with a code needs it for every request, not only for those with bytes. */
+async function prove({ uploads }: TusDeps, { ticket }: Target, incoming: IncomingMessage): Promise<void> {
+  const found = await uploads.find(ticket);
+  if (found) await uploads.prove(found, proofIn(incoming, found.fileId));
+}
+
+async function headOf(deps: TusDeps, { ticket, upload }: Target, incoming: IncomingMessage) {
+  try {
+    const found = await deps.resumable.find(ticket, upload);
+    if ('record' in found)
+      return { ...position(found.record.size, found.record.size), ...handleIn(deps, found.record) };
+    const { offset, length, metadata, expiresAt } = found.noted.progress;
+    return {
+      ...position(offset, length),
+      ...(metadata !== undefined && { 'upload-metadata': metadata }),
+      ...expiry(expiresAt),
+    };
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'link_unknown') deps.refused(error, incoming);
+    throw error;
+  }
+}
+
+/**
+ * "The Server MUST set the Location header to the URL of the created resource", relative, so that it is valid under any
+ * host name.
+ */
+async function create(deps: TusDeps, { ticket }: Target, incoming: IncomingMessage, outgoing: ServerResponse) {
+  let headers: Record<string, string> = {};
+  await exchangeUpload<AppendResult | undefined>(deps, incoming, outgoing, {
+    admit: () => deps.resumable.admit(ticket),
+    async run(admission) {
+      const announced = announcedIn(incoming);
+      if (hasBody(incoming)) checkBody(incoming, 0, announced.length);
+      const begun = await deps.resumable.begin(ticket, admission, announced);
+      const { id, length, expiresAt } = begun.noted.progress;
+      headers = { location: `${ticket}?upload=${id}`, ...expiry(expiresAt) };
+      if (length > 0 && !hasBody(incoming)) return undefined;
+      const result = await appendTo(deps, begun, 0, incoming, outgoing);
+      headers = { ...headers, ...appended(deps, result, expiresAt) };
+      return result;
+    },
+    recordOf: (result) => result?.record,
+  });
+  return headers;
+}
+
+async function append(deps: TusDeps, { ticket, upload }: Target, incoming: IncomingMessage, outgoing: ServerResponse) {
+  let found: UnderWay | undefined;
+  const result = await exchangeUpload(deps, incoming, outgoing, {
+    admit: async () => {
+      found = await deps.resumable.open(ticket, upload);
+      return found.admission;
+    },
+    run: async () => {
+      const offset = offsetIn(incoming);
+      const { length } = (found as UnderWay).noted.progress;
+      checkBody(incoming, offset, length);
+      return appendTo(deps, found as UnderWay, offset, incoming, outgoing);
+    },
+    recordOf: ({ record }) => record,
+  });
+  return appended(deps, result, (found as UnderWay).noted.progress.expiresAt);
+}
+
+async function appendTo(
+  deps: TusDeps,
+  found: UnderWay,
+  offset: number,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<AppendResult> {
+  const checksum = checksumIn(incoming);
+  return deps.resumable.append(found, offset, (until, take) => {
+    if (incoming.headers.expect !== undefined) outgoing.writeContinue();
+    return receivedUpload(deps, found.admission, incoming, until, (bytes, signal) =>
+      take(checksum ? { bytes: checksum.over(bytes), checked: () => checksum.check() } : { bytes }, signal),
+    );
+  });
+}
+
+/** @throws GatewayError for faults that show before the body is read */
+function checkBody(incoming: IncomingMessage, offset: number, length: number): void {
+  checkContentType(incoming);
+  refuseCodings(incoming);
+  checksumIn(incoming);
+  const end = offset + Number(incoming.headers['content-length'] ?? 0);
+  if (end > length) throw tooLarge('Upload-Length', length, end);
+}
+
+function appended(deps: TusDeps, { offset, record }: AppendResult, expiresAt: number): Record<string, string> {
+  return { 'upload-offset': String(offset), ...(record ? handleIn(deps, record) : expiry(expiresAt)) };
+}
+
+function position(offset: number, length: number): Record<string, string> {
+  return { 'upload-offset': String(offset), 'upload-length': String(length) };
+}
+
+function handleIn({ library }: TusDeps, record: FileRecord): Record<string, string> {
+  return { [HANDLE]: library.describe(record).uri };
+}
+
+function expiry(expiresAt: number): Record<string, string> {
+  return { 'upload-expires': new Date(expiresAt).toUTCString() };
+}
+
+function answer(status: number, headers: Record<string, string>): Response {
+  return new Response(null, { status, headers: { 'tus-resumable': TUS_VERSION, ...headers } });
+}

@@ -1,0 +1,136 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { HeldBudget } from '../budget/held.js';
+import type { Ledger } from '../budget/ledger.js';
+import { asGatewayError, GatewayError } from '../errors.js';
+import type { FileRecord } from '../files/file.js';
+import { ReadAhead } from '../files/read-ahead.js';
+import type { Admission, Uploads } from '../files/upload.js';
+import type { Limits, Timeouts } from '../policy/limits.js';
+import type { Log, LogFields } from '../ports/log.js';
+import type { Metrics } from '../ports/metrics.js';
+import type { Owner } from '../ports/owner.js';
+import { bodyPace } from './body.js';
+import { callerOf } from './caller.js';
+import { CLIENT_GONE } from './client-gone.js';
+import { countRequest } from './count-request.js';
+import { Received } from './received.js';
+import { proofIn } from './upload-code.js';
+
+export interface UploadExchangeDeps {
+  /** Finds the principal of a request. @throws GatewayError `unauthorized` */
+  authenticate: (headers: IncomingHttpHeaders) => string;
+  uploads: Pick<Uploads, 'prove'>;
+  held: HeldBudget;
+  /** Counts the running requests of each principal. */
+  requests: Ledger;
+  limits: Pick<Limits, 'leastRate'>;
+  timeouts: Pick<Timeouts, 'idle' | 'grace' | 'upload'>;
+  /** Running exchanges, which a drain waits for. */
+  open: { count: number };
+  log: Log;
+  metrics: Metrics;
+  /** Called for a link that does not work. */
+  refused: (error: GatewayError, request: IncomingMessage) => void;
+}
+
+/** One request for an upload. */
+interface Steps<Result> {
+  /** Decides whose upload it is. */
+  admit(): Promise<Admission>;
+  /** @param gone aborts when the client has gone */
+  run(admission: Admission, gone: AbortSignal): Promise<Result>;
+  /** The file that it became; undefined for a part of one. */
+  recordOf(result: Result): FileRecord | undefined;
+}
+
+/** Runs a request for an upload: counts it for its principal, and logs and counts its outcome. */
+export async function exchangeUpload<Result>(
+  deps: UploadExchangeDeps,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { admit, run, recordOf }: Steps<Result>,
+): Promise<Result> {
+  const startedAt = performance.now();
+  const gone = new AbortController();
+  const onClose = () => gone.abort(CLIENT_GONE);
+  outgoing.once('close', onClose);
+  deps.open.count += 1;
+  let admission: Admission | undefined;
+  let counted: Owner | undefined;
+  const tell = (level: 'info' | 'debug', outcome: string, about: LogFields) => {
+    deps.metrics.count('wharf_uploads_total', { outcome });
+    if (!admission) return;
+    const { fileId: file, intent } = admission;
+    const { principal, purpose } = intent;
+    const ms = Math.round(performance.now() - startedAt);
+    deps.log[level](
+      { file, principal, server: purpose?.server, ...callerOf(incoming), outcome, ...about, ms },
+      'upload',
+    );
+  };
+  try {
+    admission = await admit();
+    const { isCallers, principal } = admission.intent;
+    // to anybody else there is no such link
+    if (isCallers && deps.authenticate(incoming.headers) !== principal)
+      throw new GatewayError('link_unknown', { reason: 'fileNotFound' });
+    await deps.uploads.prove(admission, proofIn(incoming, admission.fileId));
+    counted = countRequest(deps.requests, admission.intent.principal);
+    const result = await run(admission, gone.signal);
+    const record = recordOf(result);
+    if (record) tell('info', 'stored', { size: record.size, mimeType: record.mimeType });
+    else tell('debug', 'part', {});
+    return result;
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    const outcome =
+      gone.signal.reason === CLIENT_GONE || error.code === 'upload_incomplete'
+        ? 'aborted'
+        : error.httpStatus < 500
+          ? 'refused'
+          : 'failed';
+    if (outcome === 'failed') deps.log.warn({ code: error.code, err: error.cause ?? error }, 'an upload failed');
+    tell('info', outcome, { error: error.code });
+    if (!admission) deps.refused(error, incoming);
+    const { limit } = error.facts;
+    if (limit !== undefined) deps.metrics.count('wharf_limits_total', { limit: String(limit) });
+    throw error;
+  } finally {
+    outgoing.off('close', onClose);
+    if (counted) deps.requests.give(1, counted);
+    const end = () => {
+      deps.open.count -= 1;
+    };
+    // a drain waits for the answer too, because the client must learn what was stored
+    if (outgoing.destroyed) end();
+    else outgoing.once('close', end);
+  }
+}
+
+/**
+ * Passes a request's body to `take`, watched: it must arrive fast enough, and within `timeouts.upload`.
+ * @param until ends it with the signal's reason
+ */
+export async function receivedUpload<Result>(
+  { held, limits, timeouts }: UploadExchangeDeps,
+  { intent }: Admission,
+  incoming: IncomingMessage,
+  until: AbortSignal,
+  take: (bytes: AsyncIterable<Buffer>, signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const late = new AbortController();
+  const error = () => new GatewayError('upload_timeout', { limit: 'timeouts.upload', allowed: timeouts.upload });
+  const timer = setTimeout(() => late.abort(error()), timeouts.upload);
+  const signal = AbortSignal.any([until, late.signal]);
+  const bytes = new Received(incoming, {
+    ahead: new ReadAhead(held, { principal: intent.principal }),
+    paceOf: (tooSlow) => bodyPace(limits, timeouts, tooSlow),
+    signal,
+  });
+  try {
+    return await take(bytes, signal);
+  } finally {
+    clearTimeout(timer);
+    bytes.close();
+  }
+}

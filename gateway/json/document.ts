@@ -1,0 +1,199 @@
+import { breathe } from '../budget/turn.js';
+import type { JsonPath } from '../ports/json.js';
+import { inkAt } from '../wire/blank.js';
+import { createReader, type HeldMessage, type MessageReader, type WatchRange } from '../wire/json/reader.js';
+import { compileWatchTree, type WatchNode } from '../wire/json/watch-tree.js';
+
+const FOUND = 'found';
+
+/** Bytes read in one step: some milliseconds, whatever their content. */
+const STEP = 64 * 1024;
+
+/** A repeated key; `path` is the JSON Pointer of its object. */
+export interface Duplicate {
+  path: string;
+  key: string;
+}
+
+/**
+ * A JSON text that is in memory as a whole, and the places of some of its values. It is read once, for all wanted values
+ * together, and does not change. The index has one entry for each wanted value, however many values the text has: so a
+ * hostile text cannot make it grow.
+ */
+export class JsonDocument {
+  readonly bytes: Buffer;
+  /** The text is an array of messages, and each path begins with the index of one. */
+  readonly isBatch: boolean;
+  #wanted: Places | undefined;
+  #duplicates: readonly Duplicate[] = [];
+
+  private constructor(bytes: Buffer, isBatch: boolean) {
+    this.bytes = bytes;
+    this.isBatch = isBatch;
+  }
+
+  /** @param bytes one valid JSON value */
+  static of(bytes: Buffer, isBatch = false): JsonDocument {
+    return new JsonDocument(bytes, isBatch);
+  }
+
+  get size(): number {
+    return this.bytes.length;
+  }
+
+  slice(start: number, end: number): Buffer {
+    return this.bytes.subarray(start, end);
+  }
+
+  /** Finds the values at these paths. */
+  find(paths: readonly JsonPath[]): this {
+    const search = this.#search(paths);
+    search.reader.feed(this.bytes);
+    this.#duplicates = search.end();
+    return this;
+  }
+
+  /** Finds values in a text that may be long: works in steps, and yields to other work between them. */
+  async findInSteps(paths: readonly JsonPath[]): Promise<this> {
+    const search = this.#search(paths);
+    for (let at = 0; at < this.bytes.length; at += STEP) {
+      search.reader.feed(this.bytes.subarray(at, at + STEP));
+      await breathe();
+    }
+    this.#duplicates = search.end();
+    return this;
+  }
+
+  /** The place of the first value with this path, if it was wanted and exists. */
+  at(path: JsonPath): WatchRange | undefined {
+    return this.#wanted?.at(path)?.range;
+  }
+
+  /** Repeated keys on the way to the wanted values; of very many, the first ones. */
+  get duplicates(): readonly Duplicate[] {
+    return this.#duplicates;
+  }
+
+  #search(paths: readonly JsonPath[]): Search {
+    if (this.#wanted) throw new Error('a document is read once');
+    this.#wanted = new Places(paths);
+    return new Search(this.#wanted, treeOf(paths, this.isBatch), inkAt(this.bytes));
+  }
+}
+
+/**
+ * Reports, in steps, the places of an array's items. The array is a member of the text, which must be one valid object.
+ * @param visit called with each item, in order
+ */
+export async function eachItem(text: Buffer, key: string, visit: (item: WatchRange) => void): Promise<void> {
+  const reader = stepReader({ keys: { [key]: { items: { watch: FOUND } } } }, (range, message) => {
+    message.forgetRange();
+    visit(range);
+  });
+  for (let at = 0; at < text.length; at += STEP) {
+    reader.feed(text.subarray(at, at + STEP));
+    await breathe();
+  }
+  reader.end();
+}
+
+function stepReader(
+  root: WatchNode,
+  closed: (range: WatchRange, message: HeldMessage) => void,
+  message: (message: HeldMessage) => void = () => {},
+): MessageReader {
+  return createReader('json', {
+    tree: compileWatchTree(root),
+    holds: false,
+    handler: { closed, message },
+  });
+}
+
+/** One reading of a text. */
+class Search {
+  readonly reader: MessageReader;
+  #values = 0;
+  #isWhole = false;
+  #duplicates: readonly Duplicate[] = [];
+
+  /** @param before bytes before the value; a range counts from its first byte */
+  constructor(wanted: Places, tree: WatchNode, before: number) {
+    this.reader = stepReader(
+      tree,
+      (range, message) => {
+        wanted.found(range, before);
+        // a watch tree has no indexes: without this, every item of a million would be kept for the one that is wanted
+        message.forgetRange();
+      },
+      ({ malformed, duplicates }) => {
+        this.#values += 1;
+        this.#isWhole = malformed === undefined;
+        this.#duplicates = duplicates;
+      },
+    );
+  }
+
+  end(): readonly Duplicate[] {
+    this.reader.end();
+    if (this.#values !== 1 || !this.#isWhole) throw new Error('not one JSON value');
+    return this.#duplicates;
+  }
+}
+
+function treeOf(paths: readonly JsonPath[], isBatch: boolean): WatchNode {
+  const root: WatchNode = {};
+  for (const path of paths) {
+    let node = root;
+    for (const key of isBatch ? path.slice(1) : path) node = below(node, key);
+    node.watch = FOUND;
+  }
+  return root;
+}
+
+function below(node: WatchNode, key: string | number): WatchNode {
+  if (typeof key === 'number') {
+    node.items ??= {};
+    return node.items;
+  }
+  // names come from peers: `__proto__` must be a key like any other
+  node.keys ??= Object.create(null) as Record<string, WatchNode>;
+  node.keys[key] ??= {};
+  return node.keys[key];
+}
+
+interface Place {
+  range?: WatchRange;
+  below: Map<string | number, Place>;
+  isWanted?: true;
+}
+
+/** The wanted paths and what was found there: the first of several values with the same path. */
+class Places {
+  readonly #root: Place = { below: new Map() };
+
+  constructor(paths: readonly JsonPath[]) {
+    for (const path of paths) {
+      let place = this.#root;
+      for (const key of path) {
+        const next: Place = place.below.get(key) ?? { below: new Map() };
+        place.below.set(key, next);
+        place = next;
+      }
+      place.isWanted = true;
+    }
+  }
+
+  at(path: JsonPath): Place | undefined {
+    let place: Place | undefined = this.#root;
+    for (const key of path) {
+      place = place.below.get(key);
+      if (!place) return undefined;
+    }
+    return place;
+  }
+
+  found(range: WatchRange, before: number): void {
+    const place = this.at(range.path);
+    if (place?.isWanted) place.range ??= { ...range, start: range.start + before, end: range.end + before };
+  }
+}

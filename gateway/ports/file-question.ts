@@ -1,0 +1,84 @@
+import type { ClientFacts } from './client.js';
+import type { JsonObject, JsonValue } from './json.js';
+
+/** A file that a user is asked for in the client's own window. */
+export interface FileQuestion {
+  /** What its field is called. */
+  name: string;
+  /** Who asks, and for what. */
+  message: string;
+  accept?: readonly string[];
+  /** Bytes. */
+  maxSize: number;
+  /** Bytes: the same where the file stands in the answer itself. */
+  maxInline: number;
+  /** Where its bytes may be uploaded, and what that upload is called. */
+  upload: { url: string; id: string };
+}
+
+/** What an answer holds. */
+export type FileAnswer =
+  /** The file itself, as a `data:` URI. */
+  | { kind: 'inline'; uri: string }
+  /** What is said of the file that was uploaded before. */
+  | { kind: 'uploaded'; size?: number }
+  | { kind: 'invalid' };
+
+/** A file for which a server asks by itself. */
+export interface ServerFile {
+  /** What its field is called. */
+  name: string;
+  accept?: readonly string[];
+  /** Bytes. */
+  maxSize?: number;
+  isRequired: boolean;
+  /** The server expects a list, even of one file. */
+  isList: boolean;
+  /** Where the server wants the bytes, before the answer; undefined: in the answer itself. */
+  endpoint?: { url: string; method: 'POST' | 'PUT'; id: string };
+}
+
+/** What a server asks its client's user for, by itself. */
+export interface ServerQuestion {
+  message: string;
+  files: readonly ServerFile[];
+  /** The other fields, and those of them that must be filled. */
+  besides: OtherFields;
+}
+
+/** Fields of a question that are not files. */
+export interface OtherFields {
+  properties: JsonObject;
+  required: readonly string[];
+}
+
+/** A file that a server was given for its question. */
+export interface GivenFile {
+  name: string;
+  mimeType: string;
+  /** Bytes. */
+  size: number;
+  /** For one without an endpoint: its base64. */
+  base64?: string;
+}
+
+/** How clients of a dialect are asked for a file by `elicitation/create`. */
+export interface FileAsking {
+  /** Its name in the config's `elicitation.order`. */
+  readonly means: 'binary' | 'form';
+  /** The client uploads the file with the caller's credentials: the link is for no other. */
+  readonly isCallersUpload: boolean;
+  /** The request's parameters; undefined for a client that does not speak the dialect, or would give no such file. */
+  question(question: FileQuestion, client: ClientFacts): JsonObject | undefined;
+  /** @param name of the field; `id` of the upload */
+  answer(content: JsonValue | undefined, name: string, id: string): FileAnswer;
+  /**
+   * The modes of elicitation in which servers of the dialect ask for files.
+   * @param declared the client's own; `maxSize` bytes that Wharf takes
+   */
+  declares?(declared: JsonObject, maxSize: number): JsonObject;
+  /** Reads a server's own question in the dialect; undefined for any other, `invalid` for one that cannot be answered. */
+  fromServer(params: JsonObject): ServerQuestion | 'invalid' | undefined;
+  /** What the answer to the server says of a file. */
+  toServer(file: GivenFile, wanted: ServerFile): JsonValue;
+}

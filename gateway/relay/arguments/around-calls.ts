@@ -1,0 +1,82 @@
+import { patchValue } from '../../json/patch.js';
+import { capabilitiesOf, META_CAPABILITIES, metaOf } from '../../mcp/request.js';
+import type { JsonPath } from '../../ports/json.js';
+import type { PendingRequest } from '../pending-request.js';
+import { putBack } from '../tools/lifted-arguments.js';
+import { declaredBy } from '../upstream/declared.js';
+import { argumentsOf } from './heavy-arguments.js';
+import { argumentsAt, lifts, type Post, toolNamed } from './post.js';
+
+/** Path of a request's progress token. */
+export const PROGRESS_TOKEN: JsonPath = ['params', '_meta', 'progressToken'];
+
+/** MCP's own requests whose answers depend on the client's file capabilities. */
+const FILE_METHODS = new Set([
+  'server/discover',
+  'tools/list',
+  'tools/call',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'prompts/get',
+]);
+
+/**
+ * On a channel shared by clients, the only request gets a new id, which is also its progress token, because two clients
+ * may use the same ones.
+ */
+export function renameRequest(post: Post): Post {
+  const { id } = post.context;
+  const [request] = post.requests;
+  if (id === undefined || !request) return post;
+  post.edits.set(['id'], id);
+  if (metaOf(request.params).progressToken !== undefined) post.edits.set(PROGRESS_TOKEN, id);
+  return post;
+}
+
+/** Declares to the server what Wharf can do for the client. */
+export function declareAbilities(post: Post): Post {
+  const [request] = post.requests;
+  const at = request && !post.messages.isBatch ? placeOfCapabilities(request, post) : undefined;
+  if (!request || !at) return post;
+  const { deps, client } = post.context;
+  for (const [key, value] of Object.entries(declaredBy(deps))) post.edits.set([...at, key], value);
+  // before there is a session, only its first request says what the client can do
+  const elicitation = request.method === 'initialize' ? deps.elicitation(client) : undefined;
+  if (elicitation) post.edits.set([...at, 'elicitation'], elicitation);
+  return post;
+}
+
+function placeOfCapabilities({ method, params }: PendingRequest, { messages, context }: Post): JsonPath | undefined {
+  if (method === 'initialize') return ['params', 'capabilities'];
+  const { dialects } = context.deps;
+  const showsFiles = FILE_METHODS.has(method) || dialects.some(({ streaming }) => streaming?.method === method);
+  // the server itself refuses a request that lacks them
+  return messages.era.describesClient && showsFiles && capabilitiesOf(params)
+    ? ['params', '_meta', META_CAPABILITIES]
+    : undefined;
+}
+
+/** Moves arguments that the client saw at a tool's top level to where the server takes them. @throws GatewayError */
+export async function putBackLifted(post: Post): Promise<Post> {
+  if (!lifts(post.context)) return post;
+  const requests: PendingRequest[] = [];
+  for (const request of post.requests) requests.push(await withPutBack(request, post));
+  return { ...post, requests };
+}
+
+async function withPutBack(request: PendingRequest, { context, edits }: Post): Promise<PendingRequest> {
+  const { method, subject } = request;
+  if (method !== 'tools/call' || subject === undefined) return request;
+  const { slots = [], paramHeaders = [] } = (await toolNamed(subject, context)) ?? {};
+  const args = await argumentsOf(request, slots, paramHeaders, context.deps.limits);
+  const patches = args ? putBack(args, slots) : [];
+  if (!args || patches.length === 0) return request;
+  for (const { path, value } of patches) {
+    const place = [...argumentsAt(request), ...path];
+    if (value === undefined) edits.remove(place);
+    else edits.set(place, value);
+  }
+  const { heavyArguments: _, params, ...rest } = request;
+  return { ...rest, params: { ...params, arguments: patchValue(args, patches) } };
+}

@@ -1,0 +1,60 @@
+import { GatewayError } from '../../errors.js';
+import { valueAt } from '../../json/value.js';
+import { EACH } from '../../schema/argument-path.js';
+import { calledAs } from '../tools/lifted-arguments.js';
+import { type Call, lifts, type Post } from './post.js';
+
+/** Refuses a call with more files than allowed, or fewer than the server takes, before one of them is opened. */
+export function countFiles(post: Post): Post {
+  const withLifted = lifts(post.context);
+  let before = 0;
+  for (const call of post.calls) {
+    refuseTooMany(call, before, post);
+    refuseTooFew(call, withLifted);
+    before += call.uses.length;
+  }
+  return post;
+}
+
+/** @param before number of files in earlier calls of the same body */
+function refuseTooMany({ uses }: Call, before: number, { context }: Post): void {
+  const { files, filesPerArgument } = context.deps.limits;
+  const called = (one: Call['uses'][number], path = one.path) => calledAs(one.slot, path, lifts(context));
+  const orMore = uses.length > files ? ' or more' : '';
+  const refused = (argument: string, text: string, passed: { limit: string; allowed: number; actual: number }) =>
+    new GatewayError('file_refused', { reason: 'tooManyFiles', argument, text, ...passed });
+  const counts = new Map<string, number>();
+  for (const use of uses) {
+    if (typeof use.path.at(-1) !== 'number') continue;
+    const argument = called(use, use.path.slice(0, -1));
+    const count = (counts.get(argument) ?? 0) + 1;
+    counts.set(argument, count);
+    const { maxItems } = use.slot;
+    const allowed = maxItems ?? filesPerArgument;
+    if (count <= allowed) continue;
+    const limit = maxItems === undefined ? 'limits.filesPerArgument' : 'maxItems of the argument';
+    const actual = uses.filter((one) => called(one, one.path.slice(0, -1)) === argument).length;
+    const text = `Argument '${argument}' has ${actual} files${orMore}; it takes at most ${allowed}.`;
+    throw refused(argument, text, { limit, allowed, actual });
+  }
+  const total = before + uses.length;
+  if (total <= files) return;
+  const last = uses.at(-1);
+  const argument = last ? called(last) : '';
+  const text = `With argument '${argument}' there are ${total} files${orMore}; a call takes at most ${files}.`;
+  throw refused(argument, text, { limit: 'limits.files', allowed: files, actual: total });
+}
+
+/** Refuses a list that the server would refuse, before it is encoded. */
+function refuseTooFew({ args, uses }: Call, withLifted: boolean): void {
+  for (const { slot, path, wrap } of uses) {
+    const { minItems = 0 } = slot;
+    const list = wrap ? path : path.slice(0, -1);
+    const items = wrap ? 1 : valueAt(args, list);
+    const count = Array.isArray(items) ? items.length : 1;
+    if (slot.path.at(-1) !== EACH || count >= minItems) continue;
+    const argument = calledAs(slot, list, withLifted);
+    const text = `Argument '${argument}' has ${count} files; it takes at least ${minItems}.`;
+    throw new GatewayError('file_refused', { reason: 'tooFewFiles', argument, text });
+  }
+}

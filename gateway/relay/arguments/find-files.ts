@@ -1,0 +1,106 @@
+import { breathe } from '../../budget/turn.js';
+import { GatewayError } from '../../errors.js';
+import { isObject, own } from '../../json/value.js';
+import type { ArgumentReading } from '../../ports/dialect.js';
+import { slotsOf } from '../../tools/slots.js';
+import type { PendingRequest } from '../pending-request.js';
+import { type SlotUse, valuesIn } from '../tools/file-slots.js';
+import { calledAs } from '../tools/lifted-arguments.js';
+import { readerOf } from '../tools/reader.js';
+import { viewOf } from '../upstream/view.js';
+import { argumentsOf } from './heavy-arguments.js';
+import { refusalOfLong } from './long-argument.js';
+import { mayHoldFiles } from './may-hold-files.js';
+import { argumentsAt, type Call, type FileUse, lifts, type Post, type PostContext, toolNamed } from './post.js';
+
+/** Finds the calls of tools that take files. @throws GatewayError for an argument that was too long to be kept */
+export async function findCalls(post: Post): Promise<Post> {
+  const calls: Call[] = [];
+  for (const request of post.requests) {
+    const call = await callOf(request, post.context);
+    if (call) calls.push(call);
+  }
+  return { ...post, calls };
+}
+
+async function callOf(request: PendingRequest, context: PostContext): Promise<Call | undefined> {
+  const { method, subject, params, heavyArguments } = request;
+  if (method !== 'tools/call' || subject === undefined) return undefined;
+  if (request.tooLong) throw await refusalOfLong(request, subject, request.tooLong, context);
+  if (params.arguments !== undefined && !isObject(params.arguments)) return undefined;
+  const { catalog, settings, limits, dialects } = context.deps;
+  const view = viewOf(context.client.protocolVersion, context.principal);
+  const configured = own(settings, subject);
+  const known = catalog.known(view, subject);
+  const isConfigured = configured !== undefined && configured.files.length > 0;
+  const mayTakeFiles = known
+    ? known.slots.length > 0
+    : isConfigured ||
+      !catalog.isSettled(view) ||
+      heavyArguments !== undefined ||
+      mayHoldFiles(params.arguments ?? {}, dialects);
+  if (!mayTakeFiles) return undefined;
+  const tool = known ?? (await toolNamed(subject, context));
+  const slots = tool?.slots ?? slotsOf({}, configured, []);
+  const args = await argumentsOf(request, slots, tool?.paramHeaders ?? [], limits);
+  return args && { request, name: subject, base: argumentsAt(request), args, tool, slots, uses: [] };
+}
+
+/** Finds the files in the arguments of each call, and marks the request, because its answer may concern them. */
+export async function findFiles(post: Post): Promise<Post> {
+  const calls: Call[] = [];
+  for (const call of post.calls) {
+    const uses = await filesIn(call, post.context);
+    if (uses.length > 0) calls.push({ ...call, uses });
+  }
+  const withFiles = new Set(calls.map(({ request }) => request));
+  const requests = post.requests.map((one) => (withFiles.has(one) ? { ...one, hasFiles: true as const } : one));
+  return { ...post, calls, requests };
+}
+
+/** Stops after one file too many, because each would need a look-up in the state store. */
+async function filesIn({ args, slots }: Call, context: PostContext): Promise<FileUse[]> {
+  const { client, deps } = context;
+  const reader = readerOf(client, deps.dialects);
+  const files: FileUse[] = [];
+  let passing = 0;
+  for (const slot of slots) {
+    await breathe();
+    for (const use of valuesIn(args, slot)) {
+      const reading = readingOf(use, context);
+      const passes = reading?.kind === 'remote' && reader.passes.has(slot.declaredBy);
+      passing += passes ? 1 : 0;
+      if (!reading || (passes && passing <= deps.limits.files && !(await isOwnLink(reading.url, context)))) {
+        refuseOtherType(use, context);
+        continue;
+      }
+      files.push({ ...use, reading });
+      if (files.length > deps.limits.files) return files;
+    }
+  }
+  return files;
+}
+
+function readingOf({ value, slot }: SlotUse, { deps }: PostContext): ArgumentReading | undefined {
+  for (const dialect of deps.dialects) {
+    const reading = dialect.readArgument?.(value, slot);
+    if (reading) return reading;
+  }
+  return undefined;
+}
+
+/** A server that gets Wharf's own link gets the file, so client and server cannot agree on that between themselves. */
+async function isOwnLink(url: string, { deps }: PostContext): Promise<boolean> {
+  return (await deps.incoming.library.handleOfLink(url)) !== undefined;
+}
+
+/** Refuses a value that is neither a file nor of another type that the server takes. Text is judged when it is read. */
+function refuseOtherType({ slot, path, value, wrap }: SlotUse, context: PostContext): void {
+  const type = Array.isArray(value) ? 'array' : typeof value;
+  if (wrap || type === 'string' || !slot.types || slot.types.has(type)) return;
+  if (type === 'number' && slot.types.has('integer')) return;
+  const argument = calledAs(slot, path, lifts(context));
+  const kind = /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
+  const text = `Argument '${argument}' is ${kind}, and takes a file: pass a file handle (mcp-file://…).`;
+  throw new GatewayError('file_refused', { reason: 'malformedUri', argument, text });
+}

@@ -1,0 +1,96 @@
+import type { JsonDocument } from '../../json/document.js';
+import type { Edits } from '../../json/edit.js';
+import type { ClientMessages } from '../../mcp/request.js';
+import type { ClientFacts } from '../../ports/client.js';
+import type { ArgumentReading } from '../../ports/dialect.js';
+import type { FileSlot } from '../../ports/file-slot.js';
+import type { JsonObject, JsonPath } from '../../ports/json.js';
+import type { ToolFacts, ToolSlot } from '../../tools/tool.js';
+import type { PendingRequest } from '../pending-request.js';
+import type { SlotUse } from '../tools/file-slots.js';
+import { maxSizeOf } from '../tools/max-size.js';
+import { readerOf } from '../tools/reader.js';
+import { viewOf } from '../upstream/view.js';
+import type { Deliveries } from './deliveries.js';
+import type { CallContext } from './deps.js';
+import type { IncomingFile } from './incoming-files.js';
+
+/** Facts about a client's messages besides their content. */
+export interface PostContext extends CallContext {
+  client: ClientFacts;
+  /** True when some arguments are repeated in headers for the server. */
+  hasParamHeaders: boolean;
+  /** The new id of the only request on a channel shared by several clients. */
+  id?: number;
+}
+
+/**
+ * A client's messages on their way to the server. Each stage passes on what it has found, and adds its changes to the
+ * edits.
+ */
+export interface Post {
+  readonly context: PostContext;
+  readonly messages: ClientMessages;
+  /** The original body. */
+  readonly document: JsonDocument;
+  /** Its changes. */
+  readonly edits: Edits;
+  /** Its requests, with what has been found in them. */
+  readonly requests: readonly PendingRequest[];
+  /** Those that are calls with file arguments. */
+  readonly calls: readonly Call[];
+  readonly deliveries: Deliveries;
+  /** The files that go with it. */
+  readonly handed: readonly HandedOver[];
+  /** Headers that repeat what Wharf has written into it. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A stage of a client's messages. @throws GatewayError to refuse them */
+export type Stage = (post: Post) => Post | Promise<Post>;
+
+/** A call of a tool that takes files. */
+export interface Call {
+  readonly request: PendingRequest;
+  readonly name: string;
+  /** Path of the arguments in the body. */
+  readonly base: JsonPath;
+  readonly args: JsonObject;
+  /** The tool's declaration, if it is known. */
+  readonly tool: ToolFacts | undefined;
+  readonly slots: readonly ToolSlot[];
+  readonly uses: readonly FileUse[];
+}
+
+/** A value in a slot that is a file, or was meant as one. */
+export type FileUse = SlotUse & { reading: ArgumentReading };
+
+/** A file that goes to the server with a call. */
+export interface HandedOver {
+  argument: string;
+  file: IncomingFile;
+}
+
+/** Path of a request's arguments in the body. */
+export function argumentsAt({ base }: PendingRequest): JsonPath {
+  return [...base, 'params', 'arguments'];
+}
+
+/** True when the client has other names for nested arguments. */
+export function lifts({ client, deps }: Pick<PostContext, 'client' | 'deps'>): boolean {
+  return readerOf(client, deps.dialects).lifts;
+}
+
+/** A tool's declaration, requested from the server if it is not known yet. */
+export function toolNamed(
+  name: string,
+  { deps, principal, client, inquire }: PostContext,
+): Promise<ToolFacts | undefined> {
+  return deps.catalog.tool(viewOf(client.protocolVersion, principal), name, inquire);
+}
+
+/** Largest file in this slot, in bytes, and the config name of its limit. */
+export function mostIn(slot: FileSlot, { deps }: Pick<PostContext, 'deps'>): { bytes: number; limit: string } {
+  const { limits, accepts, server } = deps;
+  return maxSizeOf(slot, { limits, accepts, owner: { server } });
+}

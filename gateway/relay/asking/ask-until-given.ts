@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import type { Authorization } from '../../files/upload.js';
+import type { JsonObject } from '../../ports/json.js';
+import type { AskingDeps } from './deps.js';
+import type { Way } from './means.js';
+import { askOnStream, type StreamOutcome, type WaitingCall } from './on-stream.js';
+import type { Besides } from './texts.js';
+
+/** A file that is asked for. */
+export interface AskedFile {
+  /** What its field is called. */
+  field: string;
+  way: Way;
+  offered: Authorization;
+  /** What the person reads. */
+  message: (besides: Besides) => string;
+  /** Changes the request, for what a server wants besides the file. */
+  widen?: (params: JsonObject) => JsonObject;
+  isOptional?: boolean;
+}
+
+/** What cannot be used is asked for again, so many times, under the same link. */
+export async function askUntilGiven(
+  { field, way, offered, message, widen, isOptional }: AskedFile,
+  call: WaitingCall,
+  deps: AskingDeps,
+): Promise<StreamOutcome> {
+  const { clock, timeouts, rounds } = deps;
+  const { id: fileId, ticket, url, code, expiresAt } = offered;
+  const until = Math.min(clock.now() + timeouts.elicitation, Date.parse(expiresAt));
+  let problem: string | undefined;
+  for (let round = 1; ; round++) {
+    const uploadId = way.form ? randomUUID() : fileId;
+    const params = way.params(message({ problem, code }), { url, id: uploadId });
+    const asked = {
+      ticket,
+      fileId,
+      ...(way.form && { form: { dialect: way.form.dialect, field, uploadId } }),
+      ...(isOptional && { isOptional }),
+      ...(widen && { keepsBesides: true }),
+    };
+    const outcome = await askOnStream({ params: widen?.(params) ?? params, asked, url, code, until }, call, deps);
+    if (outcome.waited !== 'invalid' || round >= rounds) return outcome;
+    ({ problem } = outcome);
+  }
+}

@@ -1,0 +1,155 @@
+import { GatewayError } from '../../errors.js';
+import { errorAnswer } from '../../mcp/error-response.js';
+import type { JsonObject } from '../../ports/json.js';
+import type { FrameFields } from '../../wire/sse/frame.js';
+import type { Piece } from '../cut/splice.js';
+import type { MessageFacts, Reply, ReplyHead } from '../reply.js';
+
+const STREAM: ReplyHead = {
+  status: 200,
+  body: 'events',
+  headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
+  isEarly: true,
+};
+
+/** Takes what a server says before it answers a call. */
+export interface Taker {
+  /** Whether a message is Wharf's to answer: then the client does not get it. */
+  takes(pieces: readonly Piece[]): boolean;
+  /** Nothing more comes on the call's stream. */
+  over(): void;
+}
+
+/**
+ * The answer to a call on which its client may be asked something first. As long as nothing is asked it is the client's own
+ * reply. After that it is a stream that has begun: whatever answers the call then goes on it as a message.
+ */
+export class AskedReply implements Reply {
+  readonly #reply: Reply;
+  /** Id of the call, as JSON text. */
+  readonly #id: string;
+  readonly #server: string;
+  #hasAsked = false;
+  /** What the answer behind the questions has begun with. */
+  #head: ReplyHead | undefined;
+  #isAnswered = false;
+  /** Set where the server may ask for files by itself. */
+  taker: Taker | undefined;
+
+  constructor(reply: Reply, id: string, server: string) {
+    this.#reply = reply;
+    this.#id = id;
+    this.#server = server;
+  }
+
+  /** True once something was said to the client before the answer. */
+  get hasAsked(): boolean {
+    return this.#hasAsked;
+  }
+
+  get begun(): boolean {
+    return this.#hasAsked ? this.#head !== undefined : this.#reply.begun;
+  }
+
+  get gone(): boolean {
+    return this.#reply.gone;
+  }
+
+  get written(): number {
+    return this.#reply.written;
+  }
+
+  get pressure(): Promise<void> | undefined {
+    return this.#reply.pressure;
+  }
+
+  get takesBodies(): boolean {
+    return !this.#hasAsked && this.#reply.takesBodies;
+  }
+
+  /** Says something to the client before its call is answered. */
+  say(message: JsonObject): Promise<void> | undefined {
+    // on a stream that the server has begun, there is no other head to give
+    if (!this.#reply.begun) {
+      this.#reply.head(STREAM);
+      this.#hasAsked = true;
+    }
+    return this.#reply.message([Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }))]);
+  }
+
+  head(head: ReplyHead): void {
+    this.#head = head;
+    if (!this.#hasAsked) this.#reply.head(head);
+  }
+
+  message(pieces: readonly Piece[], facts: MessageFacts = {}): Promise<void> | undefined {
+    if (this.#hasAsked && this.#head?.body === 'other') return undefined;
+    if (this.taker?.takes(pieces)) return facts.frame?.id ? this.#reply.event(facts.frame) : undefined;
+    if (facts.answers?.includes(this.#id)) this.#isAnswered = true;
+    return this.#reply.message(pieces, facts);
+  }
+
+  event(frame: FrameFields): Promise<void> | undefined {
+    return this.#reply.event(frame);
+  }
+
+  comment(bytes: Buffer): Promise<void> | undefined {
+    return this.#reply.comment(bytes);
+  }
+
+  space(bytes: Buffer): Promise<void> | undefined {
+    // blanks between values have no place in a stream of events
+    return this.#hasAsked ? undefined : this.#reply.space(bytes);
+  }
+
+  all(head: ReplyHead, body?: Buffer, answers: readonly string[] = []): void {
+    if (!this.#hasAsked) {
+      this.#reply.all(head, body, answers);
+      return;
+    }
+    this.head(head);
+    if (body) void this.message([body], { answers });
+    this.end();
+  }
+
+  /** Whether the client can be asked something now. */
+  get canAsk(): boolean {
+    return !this.gone && (!this.begun || this.#head?.body === 'events');
+  }
+
+  end(): void {
+    this.taker?.over();
+    if (this.#hasAsked && !this.#isAnswered && !this.gone) this.fail(this.#unanswered());
+    else this.#reply.end();
+  }
+
+  /** The call is answered with an error, on the stream that has begun. */
+  fail(error: GatewayError): void {
+    this.#isAnswered = true;
+    this.taker?.over();
+    void this.#reply.message([errorAnswer(error, this.#id)], { answers: [this.#id] });
+    this.#reply.end();
+  }
+
+  /** The client wants no answer any more. */
+  dismiss(): void {
+    this.taker?.over();
+    this.#reply.end();
+  }
+
+  abort(): void {
+    this.taker?.over();
+    this.#reply.abort();
+  }
+
+  onClose(listener: () => void): void {
+    this.#reply.onClose(listener);
+  }
+
+  /** A status, and a body that is not a message, have no place in a stream that has begun. */
+  #unanswered(): GatewayError {
+    const status = this.#head?.status ?? 200;
+    if (status >= 300) return new GatewayError('upstream_refused', { server: this.#server, status });
+    return new GatewayError('upstream_closed', { server: this.#server });
+  }
+}

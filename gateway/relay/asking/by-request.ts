@@ -1,0 +1,184 @@
+import { asGatewayError, type ErrorFacts, GatewayError } from '../../errors.js';
+import { isObject } from '../../json/value.js';
+import type { ClientMessages } from '../../mcp/request.js';
+import type { JsonObject, JsonValue } from '../../ports/json.js';
+import type { Asked } from '../caller.js';
+import { answerLocally } from '../client/local-answer.js';
+import { noteError } from '../exchange.js';
+import type { PendingRequest } from '../pending-request.js';
+import { askUntilGiven } from './ask-until-given.js';
+import { AskedReply } from './asked-reply.js';
+import type { Course, OpenCall } from './course.js';
+import type { AskingDeps } from './deps.js';
+import { takeGiven } from './given-file.js';
+import { fieldOf, inPlace, type Lacking, lackingIn, mostInAnswer, uploadFor, withParams } from './lacking.js';
+import { wayFor } from './means.js';
+import { type AskedFor, answerIn, type Question, type Said } from './questions.js';
+import { ServerQuestions } from './server-questions.js';
+import { type Besides, notGivenResult, questionText } from './texts.js';
+
+/** Bytes of what a person may fill in besides a file. */
+const MOST_BESIDES = 64 * 1024;
+
+/** Asks clients of the revisions with sessions: by requests of Wharf's own on the streams of their calls. */
+export class AskingByRequest {
+  readonly #deps: AskingDeps;
+  /** Ends a wait, by the caller and the id of the call. */
+  readonly #waits = new Map<string, AbortController>();
+
+  constructor(deps: AskingDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Takes what a client says of Wharf's own questions.
+   * @returns whether that was all, so that the server hears nothing of it
+   */
+  async takes({ exchange, messages, session }: Asked): Promise<boolean> {
+    const { principal } = exchange;
+    for (const id of messages.cancelled) this.#waits.get(waitKey(principal, session?.id, id))?.abort();
+    const [response] = messages.responses;
+    if (!response || messages.isBatch) return false;
+    const { questions, server } = this.#deps;
+    const question = await questions.answeredBy(response.id, { principal, server });
+    if (!question) return false;
+    if (!question.isAnswered) await this.#hear(question, response.result, exchange.signal);
+    exchange.reply.all({ status: 202, body: 'other' });
+    return true;
+  }
+
+  async #hear(question: Question, result: JsonObject | undefined, signal: AbortSignal): Promise<void> {
+    const { questions, uploads } = this.#deps;
+    const answer = answerIn(result);
+    const { asked } = question;
+    const said: Said = answer === 'accepted' ? await this.#accepted(asked, result?.content, signal) : { answer };
+    await questions.note(question, said);
+    if (answer === 'declined' || answer === 'cancelled') await uploads.revoke(asked.ticket);
+  }
+
+  async #accepted(asked: AskedFor, content: JsonValue | undefined, signal: AbortSignal): Promise<Said> {
+    const { [asked.form?.field ?? '']: given, ...others } = isObject(content) ? content : {};
+    const isWithout = asked.isOptional === true && given === undefined;
+    const problem = isWithout ? undefined : await takeGiven(content, asked, this.#deps, signal);
+    if (problem !== undefined) return { answer: 'invalid', problem };
+    if (!asked.keepsBesides) return { answer: 'accepted', isWithout };
+    return JSON.stringify(others).length > MOST_BESIDES
+      ? { answer: 'invalid', problem: 'The other fields are too long.' }
+      : { answer: 'accepted', isWithout, besides: others };
+  }
+
+  /** Whether there is a stream for questions. */
+  canAsk({ client, exchange }: Asked): boolean {
+    return client.isOverStdio === true || String(exchange.headers.accept ?? '').includes('text/event-stream');
+  }
+
+  async run(asked: Asked, request: PendingRequest, course: Course): Promise<void> {
+    const { exchange, session } = asked;
+    const { principal } = exchange;
+    const reply = new AskedReply(exchange.reply, request.id, this.#deps.server);
+    const ended = new AbortController();
+    const key = waitKey(principal, session?.id, request.id);
+    this.#waits.set(key, ended);
+    const call: OpenCall = {
+      asked: { ...asked, exchange: { ...exchange, reply } },
+      request,
+      reply,
+      ended: ended.signal,
+    };
+    reply.taker = new ServerQuestions(call, course, this.#deps);
+    try {
+      await this.#finish(call, course);
+    } catch (thrown) {
+      if (!reply.hasAsked) throw thrown;
+      // its head is out: only a message can say it
+      const error = asGatewayError(thrown);
+      noteError(exchange.facts, error);
+      this.#deps.log.warn({ code: error.code, err: error.cause ?? thrown }, 'a call that had asked for a file failed');
+      reply.fail(error);
+    } finally {
+      if (this.#waits.get(key) === ended) this.#waits.delete(key);
+    }
+  }
+
+  async #finish(call: OpenCall, course: Course): Promise<void> {
+    let { asked } = call;
+    // each round fills one of the places that a call has for files
+    for (let round = 0; ; round++) {
+      let failure: unknown;
+      try {
+        return await course.forward(asked);
+      } catch (error) {
+        failure = error;
+      }
+      const lacking = round < this.#deps.limits.files ? lackingIn(failure) : undefined;
+      if (!lacking || call.reply.begun) return course.refuse(failure, asked);
+      const messages = await this.#fill(lacking, failure as GatewayError, { ...call, asked }, course);
+      if (!messages) return;
+      asked = { ...asked, messages };
+    }
+  }
+
+  /** The call with one more of its files; undefined once it is answered otherwise. */
+  async #fill(
+    lacking: Lacking,
+    refusal: GatewayError,
+    { asked, request, reply, ended }: OpenCall,
+    { refuse }: Course,
+  ): Promise<ClientMessages | undefined> {
+    const { server, uploads, waiting, limits, timeouts, log, metrics } = this.#deps;
+    const { exchange, messages } = asked;
+    const { principal, signal } = exchange;
+    const owner = { principal, server };
+    const way = wayFor(fieldOf(lacking, mostInAnswer(limits)), asked.client, this.#deps);
+    const full = way && waiting.take(1, owner);
+    if (!way || full) {
+      if (full)
+        log.info({ principal, limit: full.limit, full: full.full }, 'nobody was asked for a file: too many calls wait');
+      await refuse(refusal, asked);
+      return undefined;
+    }
+    try {
+      const offered = await uploads.authorize(uploadFor(lacking, owner, way));
+      const call = { principal, params: request.params, reply, signal: AbortSignal.any([signal, ended]) };
+      const { name: field } = fieldOf(lacking, 0);
+      const message = (besides: Besides) => questionText(lacking, server, way.means, besides);
+      const { waited, problem } = await askUntilGiven({ field, way, offered, message }, call, this.#deps);
+      metrics.count('wharf_questions_total', { outcome: waited });
+      const { tool, argument } = lacking;
+      log.info({ principal, tool, argument, means: way.means, outcome: waited }, 'a file was asked for');
+      // a link that only the client could use is of no use to a person
+      const link = way.form?.asks.isCallersUpload ? undefined : offered;
+      switch (waited) {
+        case 'stored':
+          return await withParams(messages, [inPlace(lacking, offered.uri)], limits);
+        case 'declined':
+        case 'cancelled':
+          answerLocally(exchange, messages, { result: notGivenResult(lacking, waited) });
+          return undefined;
+        case 'late':
+          await refuse(missing(refusal, { waited: timeouts.elicitation }), asked, link);
+          return undefined;
+        case 'unable':
+        case 'invalid':
+          await refuse(missing(refusal, problem === undefined ? {} : { problem }), asked, link);
+          return undefined;
+        case 'left':
+          // a client that has left without a word may have lost its connection: its page still takes the file
+          if (ended.aborted) await uploads.revoke(offered.ticket);
+          reply.dismiss();
+          return undefined;
+      }
+    } finally {
+      waiting.give(1, owner);
+    }
+  }
+}
+
+/** The refusal that the call would have got, with what has become of asking. */
+function missing({ facts }: GatewayError, more: ErrorFacts): GatewayError {
+  return new GatewayError('file_missing', { ...facts, ...more });
+}
+
+function waitKey(principal: string, session: string | undefined, id: string): string {
+  return JSON.stringify([principal, session, id]);
+}

@@ -1,0 +1,24 @@
+import type { Authorization } from '../../files/upload.js';
+import type { Asked } from '../caller.js';
+import type { PendingRequest } from '../pending-request.js';
+import type { AskedReply } from './asked-reply.js';
+
+/** A call on whose stream its client can be asked. */
+export interface OpenCall {
+  asked: Asked;
+  request: PendingRequest;
+  reply: AskedReply;
+  /** Aborted when the client has cancelled it. */
+  ended: AbortSignal;
+}
+
+/** How a call goes on. */
+export interface Course {
+  /** To the server. @throws what it fails with before it is answered */
+  forward: (asked: Asked) => Promise<void>;
+  /**
+   * Answers a call that cannot be made as it is; throws on what is not about a file.
+   * @param offered the right to the upload that the answer is to name, where there is one already
+   */
+  refuse: (error: unknown, asked: Asked, offered?: Authorization) => Promise<void>;
+}

@@ -1,0 +1,31 @@
+import type { HeldBudget } from '../../budget/held.js';
+import type { Ledger } from '../../budget/ledger.js';
+import type { FileRecord } from '../../files/file.js';
+import type { Library } from '../../files/library.js';
+import type { Seal } from '../../files/seal.js';
+import type { Uploads } from '../../files/upload.js';
+import type { Means } from '../../policy/means.js';
+import type { ServerFile } from '../../ports/file-question.js';
+import type { CommonDeps } from '../common-deps.js';
+import type { Questions } from './questions.js';
+
+/** What this room works with. */
+export interface AskingDeps
+  extends Pick<CommonDeps, 'server' | 'accepts' | 'dialects' | 'limits' | 'timeouts' | 'clock' | 'log' | 'metrics'> {
+  /** `elicitation.order` */
+  order: readonly Means[];
+  /** `elicitation.rounds` */
+  rounds: number;
+  uploads: Pick<Uploads, 'authorize' | 'admit' | 'receive' | 'revoke'>;
+  library: Pick<Library, 'find' | 'read'>;
+  questions: Questions;
+  held: HeldBudget;
+  /** Uploads a file to the address that the server has named for it. @throws GatewayError */
+  deliver: (file: FileRecord, endpoint: NonNullable<ServerFile['endpoint']>, signal: AbortSignal) => Promise<void>;
+  /** Counts the calls that wait for a person: of `limits.questions`. */
+  waiting: Ledger;
+  /** Of what clients keep for Wharf between two calls. */
+  seal: Seal;
+  /** Wharf is about to end. */
+  isDraining: () => boolean;
+}

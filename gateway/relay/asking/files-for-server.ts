@@ -1,0 +1,195 @@
+import { GatewayError } from '../../errors.js';
+import type { FileRecord } from '../../files/file.js';
+import { isObject } from '../../json/value.js';
+import type { Dialect } from '../../ports/dialect.js';
+import type { FileAsking, GivenFile, OtherFields, ServerFile, ServerQuestion } from '../../ports/file-question.js';
+import type { JsonObject } from '../../ports/json.js';
+import { askUntilGiven } from './ask-until-given.js';
+import type { OpenCall } from './course.js';
+import type { AskingDeps } from './deps.js';
+import { MAX_QUESTION, mostInAnswer } from './lacking.js';
+import { showsForms, type Way, wayFor } from './means.js';
+import { askOnStream, type StreamOutcome, type WaitingCall } from './on-stream.js';
+import { type Besides, serverAskedText, serverQuestionText } from './texts.js';
+
+/** A file that the person has given. */
+interface Given {
+  wanted: ServerFile;
+  record: FileRecord;
+}
+
+/** What an answer without files says. */
+type Ended = { action: 'decline' | 'cancel' };
+
+const NOTHING: OtherFields = { properties: {}, required: [] };
+
+/** Gets the files for which a server asks: from the person to Wharf's store, and from there to the server. */
+export class FilesForServer {
+  readonly #call: OpenCall;
+  readonly #signal: AbortSignal;
+  readonly #deps: AskingDeps;
+
+  /** @param signal aborted when the answer is not wanted any more */
+  constructor(call: OpenCall, signal: AbortSignal, deps: AskingDeps) {
+    this.#call = call;
+    this.#signal = signal;
+    this.#deps = deps;
+  }
+
+  /** Whether there is a stream to ask on, and a way to ask for each of the files. */
+  canAsk({ files }: ServerQuestion): boolean {
+    return this.#call.reply.canAsk && files.every((wanted) => this.#wayFor(wanted) !== undefined);
+  }
+
+  /** The result of the server's question: `accept` only when the server has every file. */
+  async answer(question: ServerQuestion, { asks }: Dialect): Promise<JsonObject> {
+    const { waiting, server, log, metrics } = this.#deps;
+    const { principal } = this.#call.asked.exchange;
+    const owner = { principal, server };
+    if (!asks || !this.canAsk(question)) return { action: 'cancel' };
+    const full = waiting.take(1, owner);
+    if (full) {
+      log.info({ principal, limit: full.limit, full: full.full }, 'nobody was asked for a file: too many calls wait');
+      return { action: 'cancel' };
+    }
+    try {
+      const gathered = await this.#gather(question);
+      if ('action' in gathered) return gathered;
+      const content: JsonObject = { ...gathered.besides };
+      for (const { wanted, record } of gathered.given) {
+        content[wanted.name] = await this.#handOver(wanted, record, asks);
+        metrics.count('wharf_questions_total', { outcome: 'delivered' });
+      }
+      return { action: 'accept', content };
+    } finally {
+      waiting.give(1, owner);
+    }
+  }
+
+  /** Everything that the person gives, before anything of it goes to the server. */
+  async #gather({ message, files, besides }: ServerQuestion): Promise<Ended | { given: Given[]; besides: JsonObject }> {
+    const given: Given[] = [];
+    let filled: JsonObject | undefined;
+    for (const wanted of files) {
+      const way = this.#wayFor(wanted);
+      if (!way) return { action: 'cancel' };
+      const fields = filled || !way.form ? NOTHING : besides;
+      const outcome = await this.#ask(wanted, way, message, fields);
+      if (outcome.waited !== 'stored') return { action: outcome.waited === 'declined' ? 'decline' : 'cancel' };
+      if (way.form) filled = { ...outcome.besides, ...filled };
+      if (outcome.record) given.push({ wanted, record: outcome.record });
+    }
+    const isDue = !filled && Object.keys(besides.properties).length > 0;
+    if (!isDue) return { given, besides: filled ?? {} };
+    // a page takes files only
+    if (showsForms(this.#call.asked.client)) {
+      const outcome = await this.#askForOthers(message, besides, given[0]?.record.id ?? '');
+      if (outcome.waited !== 'stored') return { action: outcome.waited === 'declined' ? 'decline' : 'cancel' };
+      return { given, besides: outcome.besides ?? {} };
+    }
+    return besides.required.length > 0 ? { action: 'cancel' } : { given, besides: {} };
+  }
+
+  async #ask(
+    wanted: ServerFile,
+    way: Way,
+    message: string,
+    besides: OtherFields,
+  ): Promise<StreamOutcome & { record?: FileRecord | undefined }> {
+    const { server, uploads, library, log, metrics } = this.#deps;
+    const { request } = this.#call;
+    const { principal } = this.#call.asked.exchange;
+    const { name, accept, isRequired } = wanted;
+    const question = serverAskedText(message, server).slice(0, MAX_QUESTION);
+    const isOptional = !isRequired && way.form !== undefined;
+    const offered = await uploads.authorize({
+      principal,
+      maxSize: this.#largest(wanted),
+      ...(accept && { accept }),
+      ...(way.form?.asks.isCallersUpload ? { isCallers: true } : { isForPerson: true }),
+      purpose: { server, argument: name, question, ...(request.subject !== undefined && { tool: request.subject }) },
+    });
+    const file = {
+      field: name,
+      way,
+      offered,
+      message: (told: Besides) => serverQuestionText(message, server, way.means, told),
+      isOptional,
+      ...(way.form && { widen: (params: JsonObject) => widened(params, besides, isOptional ? [] : [name]) }),
+    };
+    const outcome = await askUntilGiven(file, this.#waiting, this.#deps);
+    const { waited } = outcome;
+    metrics.count('wharf_questions_total', { outcome: waited });
+    log.info(
+      { principal, tool: request.subject, argument: name, means: way.means, outcome: waited },
+      'a server asked for a file',
+    );
+    const record = waited === 'stored' ? await library.find(offered.id) : undefined;
+    if (waited !== 'stored') await uploads.revoke(offered.ticket);
+    return { ...outcome, record };
+  }
+
+  /** A form without files, filled beside a page. @param fileId of a file that is there: nothing else is waited for */
+  #askForOthers(message: string, { properties, required }: OtherFields, fileId: string): Promise<StreamOutcome> {
+    const { server, clock, timeouts } = this.#deps;
+    const params = {
+      mode: 'form',
+      message: serverQuestionText(message, server, 'form', {}),
+      requestedSchema: { type: 'object', properties, required: [...required] },
+    };
+    // a form of no dialect: all of it is kept, and no file is looked for in it
+    const form = { dialect: '', field: '', uploadId: '' };
+    const asked = { ticket: '', fileId, form, keepsBesides: true };
+    const until = clock.now() + timeouts.elicitation;
+    return askOnStream({ params, asked, until }, this.#waiting, this.#deps);
+  }
+
+  /** Brings a file to the server. @returns what the answer says of it */
+  async #handOver(wanted: ServerFile, record: FileRecord, asks: FileAsking) {
+    const { deliver, log } = this.#deps;
+    const { name, mimeType, size, digest, id } = record;
+    const { principal } = this.#call.asked.exchange;
+    const { endpoint } = wanted;
+    const given: GivenFile = { name, mimeType, size };
+    if (endpoint) await deliver(record, endpoint, this.#signal);
+    else given.base64 = await this.#base64(record);
+    const uploadId = endpoint?.id;
+    log.info({ principal, argument: wanted.name, uploadId, file: id, size, digest }, 'a file was handed over');
+    return asks.toServer(given, wanted);
+  }
+
+  /** Small: it goes into a message. */
+  async #base64({ key }: FileRecord): Promise<string> {
+    const chunks: Buffer[] = [];
+    const read = await this.#deps.library.read(key, this.#signal);
+    if (read.kind !== 'found') throw new GatewayError('file_gone');
+    for await (const chunk of read.body) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString('base64');
+  }
+
+  #wayFor(wanted: ServerFile): Way | undefined {
+    const { name, accept } = wanted;
+    const maxSize = this.#largest(wanted);
+    const maxInline = Math.min(maxSize, mostInAnswer(this.#deps.limits));
+    return wayFor({ name, maxSize, maxInline, ...(accept && { accept }) }, this.#call.asked.client, this.#deps);
+  }
+
+  #largest({ maxSize, endpoint }: ServerFile): number {
+    const { limits, accepts } = this.#deps;
+    const most = endpoint ? limits.file : Math.min(mostInAnswer(limits), mostInAnswer({ ...limits, message: accepts }));
+    return Math.min(limits.file, most, maxSize ?? most);
+  }
+
+  get #waiting(): WaitingCall {
+    const { asked, request, reply } = this.#call;
+    return { principal: asked.exchange.principal, params: request.params, reply, signal: this.#signal };
+  }
+}
+
+/** The request with the other fields that the server wants. */
+function widened(params: JsonObject, besides: OtherFields, files: readonly string[]): JsonObject {
+  const { requestedSchema } = params;
+  if (!isObject(requestedSchema) || !isObject(requestedSchema.properties)) return params;
+  const properties = { ...besides.properties, ...requestedSchema.properties };
+  return { ...params, requestedSchema: { ...requestedSchema, properties, required: [...files, ...besides.required] } };
+}

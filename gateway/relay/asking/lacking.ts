@@ -1,0 +1,95 @@
+import { GatewayError } from '../../errors.js';
+import type { UploadIntent } from '../../files/upload-intent.js';
+import { JsonDocument } from '../../json/document.js';
+import { Edits } from '../../json/edit.js';
+import { invalid } from '../../mcp/read-message.js';
+import { type ClientMessages, type ReadingLimits, readMessages } from '../../mcp/request.js';
+import type { Limits } from '../../policy/limits.js';
+import type { FileQuestion } from '../../ports/file-question.js';
+import type { JsonPath, JsonValue } from '../../ports/json.js';
+import type { Way } from './means.js';
+import { askedText, type WantedFile } from './texts.js';
+
+/** Characters of the question that a ticket keeps: a page shows no more of it. */
+export const MAX_QUESTION = 600;
+
+/** A file that a call lacks, and where it belongs. */
+export interface Lacking extends WantedFile {
+  /** Where it stands in the arguments that the client writes. */
+  at: JsonPath;
+}
+
+/** The file that a call was refused for the lack of, where it may be uploaded. */
+export function lackingIn(error: unknown): Lacking | undefined {
+  if (!(error instanceof GatewayError) || error.code !== 'file_missing') return undefined;
+  const { tool, argument, at, maxSize, accept, transferModes } = error.facts;
+  if (Array.isArray(transferModes) && !transferModes.includes('upload')) return undefined;
+  return {
+    tool: String(tool),
+    argument: String(argument),
+    at: at as JsonPath,
+    maxSize: Number(maxSize),
+    ...(Array.isArray(accept) && { accept: accept as string[] }),
+  };
+}
+
+/** The field of a question for the file. @param maxInline bytes of a file that may stand in an answer */
+export function fieldOf({ at, maxSize, accept }: Lacking, maxInline: number): Omit<FileQuestion, 'message' | 'upload'> {
+  const name = at.findLast((key) => typeof key === 'string') ?? 'file';
+  return { name: String(name), maxSize, maxInline: Math.min(maxSize, maxInline), ...(accept && { accept }) };
+}
+
+/**
+ * Bytes of a file that may stand in a client's answer: as base64, beside some words, it is a message.
+ */
+export function mostInAnswer({ message, inlineArgument }: Pick<Limits, 'message' | 'inlineArgument'>): number {
+  return Math.max(1, Math.min(inlineArgument, Math.floor((message * 3) / 4) - 1024));
+}
+
+/** The upload that such a file needs. */
+export function uploadFor(
+  lacking: Lacking,
+  { principal, server }: { principal: string; server: string },
+  { form }: Pick<Way, 'form'>,
+): UploadIntent {
+  const { tool, argument, maxSize, accept } = lacking;
+  return {
+    principal,
+    maxSize,
+    ...(accept && { accept }),
+    ...(form?.asks.isCallersUpload ? { isCallers: true } : { isForPerson: true }),
+    purpose: { server, tool, argument, question: askedText(lacking, server).slice(0, MAX_QUESTION) },
+  };
+}
+
+/** A change of a call's parameters, below them; a member without a value is removed. */
+export interface ParamEdit {
+  path: JsonPath;
+  value: JsonValue | undefined;
+}
+
+/**
+ * The messages with the parameters of their only request changed; every other byte stays as it came.
+ * @throws GatewayError `request_invalid` where it names twice what is to be changed
+ */
+export async function withParams(
+  { bytes }: ClientMessages,
+  changes: readonly ParamEdit[],
+  limits: ReadingLimits,
+): Promise<ClientMessages> {
+  const document = JsonDocument.of(bytes);
+  const edits = new Edits(document);
+  for (const { path, value } of changes) {
+    if (value === undefined) edits.remove(['params', ...path]);
+    else edits.set(['params', ...path], value);
+  }
+  await document.findInSteps(edits.paths());
+  const [duplicate] = document.duplicates;
+  if (duplicate) throw invalid(`the object at ${duplicate.path || 'the top'} names "${duplicate.key}" twice`);
+  return readMessages(Buffer.concat(edits.applied().pieces as readonly Buffer[]), limits);
+}
+
+/** A file in the place of an argument: its handle. Alone in the place of a list it is one of one file. */
+export function inPlace({ at }: Pick<Lacking, 'at'>, uri: string): ParamEdit {
+  return { path: ['arguments', ...at], value: uri };
+}

@@ -1,0 +1,80 @@
+import { isObject } from '../../json/value.js';
+import { eraOf } from '../../mcp/era.js';
+import type { Means } from '../../policy/means.js';
+import type { ClientFacts } from '../../ports/client.js';
+import type { Dialect } from '../../ports/dialect.js';
+import type { FileAsking, FileQuestion } from '../../ports/file-question.js';
+import type { JsonObject } from '../../ports/json.js';
+
+/** What a client declares to ask its person with. */
+export const ELICITATION = 'elicitation';
+
+/** A form of a dialect's in which a file is asked for. */
+export interface Form {
+  /** Name of the dialect. */
+  dialect: string;
+  field: string;
+  /** What the upload is called, where there is one. */
+  uploadId: string;
+}
+
+/** How one client is asked for one file. */
+export interface Way {
+  means: Means;
+  /** The dialect's name and its form; undefined for the page. */
+  form: { dialect: string; asks: FileAsking } | undefined;
+  /** Parameters of `elicitation/create`. */
+  params: (message: string, upload: FileQuestion['upload']) => JsonObject;
+}
+
+export interface MeansDeps {
+  /** `elicitation.order` */
+  order: readonly Means[];
+  dialects: readonly Dialect[];
+}
+
+/** The first of the ways in this order that the client understands, and by which it would give such a file. */
+export function wayFor(
+  file: Omit<FileQuestion, 'message' | 'upload'>,
+  client: ClientFacts,
+  { order, dialects }: MeansDeps,
+): Way | undefined {
+  for (const means of order) {
+    if (means === 'url') {
+      if (opensPages(client))
+        return { means, form: undefined, params: (message, upload) => page(message, upload, client) };
+      continue;
+    }
+    for (const { name: dialect, asks } of dialects) {
+      if (asks?.means !== means) continue;
+      const params = (message: string, upload: FileQuestion['upload']) =>
+        asks.question({ ...file, message, upload }, client);
+      if (!params('', { url: '', id: '' })) continue;
+      return { means, form: { dialect, asks }, params: (message, upload) => params(message, upload) ?? {} };
+    }
+  }
+  return undefined;
+}
+
+/** How a question reaches the client, if it can be asked any: on the stream of its call, or as a result. */
+export function asksBy(client: ClientFacts): 'request' | 'result' | undefined {
+  const { elicitsBy } = eraOf(client.protocolVersion);
+  return elicitsBy === 'nothing' || !isObject(client.capabilities[ELICITATION]) ? undefined : elicitsBy;
+}
+
+/** Whether it shows forms without files. One that declares nothing else shows them. */
+export function showsForms({ capabilities }: ClientFacts): boolean {
+  const declared = capabilities[ELICITATION];
+  if (!isObject(declared)) return false;
+  return declared.form !== undefined || !Object.keys(declared).some((mode) => mode === 'url' || mode === 'binary');
+}
+
+function opensPages({ protocolVersion, capabilities }: ClientFacts): boolean {
+  const declared = capabilities[ELICITATION];
+  return eraOf(protocolVersion).hasUrlElicitation && isObject(declared) && isObject(declared.url);
+}
+
+function page(message: string, { url, id }: FileQuestion['upload'], { protocolVersion }: ClientFacts): JsonObject {
+  const named = eraOf(protocolVersion).elicitsBy === 'request' ? { elicitationId: id } : {};
+  return { mode: 'url', ...named, url, message };
+}

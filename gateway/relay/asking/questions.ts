@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import type { StateKeys } from '../../files/state-keys.js';
+import type { JsonObject } from '../../ports/json.js';
+import type { StateStore } from '../../ports/state-store.js';
+import type { Form } from './means.js';
+
+/** 144 random bits: no server's request can have the same id, and only the client that was asked knows it. */
+const ID_BYTES = 18;
+const PREFIX = 'wharf-';
+
+/** An id of a question, as JSON text. */
+const ID = /^"(wharf-[\w-]{24})"$/;
+
+/** A late answer is still known to be one to Wharf, and is not passed on to the server. */
+const REMEMBERED_MS = 60 * 60 * 1000;
+
+/** What a person has said. */
+export type PersonsAnswer =
+  | 'accepted'
+  | 'declined'
+  | 'cancelled'
+  /** The client cannot ask its person that way, whatever it declares. */
+  | 'unable'
+  /** What was given is not a file that can be used. */
+  | 'invalid';
+
+export interface Said {
+  answer: PersonsAnswer;
+  /** Why what was given cannot be used. */
+  problem?: string;
+  /** It was accepted without the file, which need not be given. */
+  isWithout?: boolean;
+  /** What was filled in besides the file, where a server has asked for it. */
+  besides?: JsonObject;
+}
+
+/** As it is kept: what a person has filled in is sealed. */
+type KeptSaid = Omit<Said, 'besides'> & { besides?: string };
+
+/** For whom, and for which server's sake, a question is asked. */
+export interface Asker {
+  principal: string;
+  server: string;
+}
+
+/** What was asked for. */
+export interface AskedFor {
+  ticket: string;
+  fileId: string;
+  form?: Form;
+  /** The person may leave it out. */
+  isOptional?: boolean;
+  /** What is filled in besides it is wanted too. */
+  keepsBesides?: boolean;
+}
+
+interface QuestionRecord extends Asker {
+  /** Sealed: it is a right. */
+  asked: string;
+  said?: KeptSaid;
+}
+
+/** A question, found by the id of an answer. */
+export interface Question {
+  asked: AskedFor;
+  isAnswered: boolean;
+  key: string;
+  written: string;
+}
+
+/**
+ * Wharf's own requests to clients, and what they were answered with. Each is kept in the state store: its answer may come
+ * to another replica than the one that waits for it.
+ */
+export class Questions {
+  readonly #state: StateStore;
+  readonly #keys: StateKeys;
+
+  constructor({ state, keys }: { state: StateStore; keys: StateKeys }) {
+    this.#state = state;
+    this.#keys = keys;
+  }
+
+  /** @returns the id of the request with which it is asked */
+  async open(asked: AskedFor, asker: Asker, waitMs: number): Promise<string> {
+    const id = `${PREFIX}${randomBytes(ID_BYTES).toString('base64url')}`;
+    const key = this.#keys.of('question', id);
+    const record: QuestionRecord = { ...asker, asked: this.#keys.seal.close(key, JSON.stringify(asked)) };
+    await this.#state.create(key, JSON.stringify(record), waitMs + REMEMBERED_MS, asker);
+    return id;
+  }
+
+  /** What the person has said so far. */
+  async said(id: string): Promise<Said | undefined> {
+    const found = await this.#find(id);
+    if (!found?.record.said) return undefined;
+    const { besides, ...said } = found.record.said;
+    const opened = besides === undefined ? undefined : this.#keys.seal.open(found.key, besides);
+    return opened === undefined ? said : { ...said, besides: JSON.parse(opened) as JsonObject };
+  }
+
+  /** The question that an answer is to. @param text its id, as JSON text */
+  async answeredBy(text: string, { principal, server }: Asker): Promise<Question | undefined> {
+    const id = ID.exec(text)?.[1];
+    const found = id === undefined ? undefined : await this.#find(id);
+    if (!found || found.record.principal !== principal || found.record.server !== server) return undefined;
+    const { key, written, record } = found;
+    const asked = this.#keys.seal.open(key, record.asked);
+    if (asked === undefined) return undefined;
+    return { asked: JSON.parse(asked) as AskedFor, isAnswered: record.said !== undefined, key, written };
+  }
+
+  /** The person has answered. Of several answers the first counts. */
+  async note({ key, written }: Question, { besides, ...said }: Said): Promise<void> {
+    const record = JSON.parse(written) as QuestionRecord;
+    const sealed = besides && { besides: this.#keys.seal.close(key, JSON.stringify(besides)) };
+    const noted = JSON.stringify({ ...record, said: { ...said, ...sealed } });
+    await this.#state.replace(key, written, noted, REMEMBERED_MS);
+  }
+
+  async #find(id: string): Promise<{ key: string; written: string; record: QuestionRecord } | undefined> {
+    for (const key of this.#keys.all('question', id)) {
+      const written = await this.#state.read(key);
+      if (written !== undefined) return { key, written, record: JSON.parse(written) as QuestionRecord };
+    }
+    return undefined;
+  }
+}
+
+/** What an `ElicitResult` says. An error, and what is not one, says that the client cannot ask that way. */
+export function answerIn(result: { action?: unknown } | undefined): Exclude<PersonsAnswer, 'invalid'> {
+  switch (result?.action) {
+    case 'accept':
+      return 'accepted';
+    case 'decline':
+      return 'declined';
+    case 'cancel':
+      return 'cancelled';
+    default:
+      return 'unable';
+  }
+}

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import type { Seal } from '../../files/seal.js';
+import { isObject } from '../../json/value.js';
+import type { Means } from '../../policy/means.js';
+import type { JsonValue } from '../../ports/json.js';
+import type { Lacking } from './lacking.js';
+import type { AskedFor } from './questions.js';
+
+/** Where it is kept, for the seal: at the client. */
+const PLACE = 'requestState';
+
+/** Version of what is in it. */
+const VERSION = 1;
+
+/** A file that a call was asked for, as its `requestState` remembers it. */
+export interface AskedFile extends Lacking, AskedFor {
+  /** Key of the question among the client's `inputRequests`. */
+  key: string;
+  means: Means;
+  uri: string;
+  url: string;
+  /** What the page asks for. */
+  code?: string;
+  /** When the right to upload it ends, milliseconds since the Unix epoch. */
+  expiresAt: number;
+  /** Why what was given last could not be used, and how often that was so. */
+  problem?: string;
+  tries?: number;
+}
+
+/** What a state is about, and nothing else can use it for. */
+export interface Bound {
+  principal: string;
+  server: string;
+  method: string;
+  subject: string;
+  /** As the client wrote them. */
+  args: JsonValue | undefined;
+}
+
+export interface State {
+  files: readonly AskedFile[];
+  /** The server's own state, which its answer to a call with such files held. */
+  inner?: string;
+}
+
+interface Sealed extends State {
+  version: number;
+  principal: string;
+  server: string;
+  call: string;
+  until: number;
+}
+
+/** `foreign`: no state of Wharf's own, so that it is the server's. */
+export type Opened = { kind: 'open'; state: State } | { kind: 'foreign' } | { kind: 'other call' } | { kind: 'over' };
+
+/** @param until when it ends, milliseconds since the Unix epoch */
+export function closeState(seal: Seal, state: State, bound: Bound, until: number): string {
+  const { principal, server } = bound;
+  const sealed: Sealed = { version: VERSION, principal, server, call: digestOf(bound), until, ...state };
+  return seal.close(PLACE, JSON.stringify(sealed));
+}
+
+/** The state with which a client calls again: only the same caller can, with the same call, and in time. */
+export function openState(seal: Seal, text: string, bound: Bound, now: number): Opened {
+  const opened = seal.open(PLACE, text);
+  if (opened === undefined) return { kind: 'foreign' };
+  const { version, principal, server, call, until, ...state } = JSON.parse(opened) as Sealed;
+  if (principal !== bound.principal || server !== bound.server || call !== digestOf(bound))
+    return { kind: 'other call' };
+  if (version !== VERSION || until <= now) return { kind: 'over' };
+  return { kind: 'open', state };
+}
+
+/** Of the same call written in another order, or with other blanks, it is the same. */
+function digestOf({ method, subject, args }: Bound): string {
+  const text = JSON.stringify([method, subject, sorted(args ?? null)]);
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+function sorted(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, sorted(value[key] as JsonValue)]));
+}

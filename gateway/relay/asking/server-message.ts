@@ -1,0 +1,42 @@
+import { isObject } from '../../json/value.js';
+import type { JsonObject, JsonValue } from '../../ports/json.js';
+import { weigh } from '../../wire/json/weigh.js';
+import type { Piece } from '../cut/splice.js';
+
+/** Questions are short: what is longer passes to the client. */
+const MOST_BYTES = 256 * 1024;
+const LIGHT = { depth: 100, values: 5000 };
+
+/** What a server says while it works on a call, as far as it is about its own questions. */
+export type ServerMessage =
+  | { kind: 'question'; id: JsonValue; params: JsonObject }
+  | { kind: 'cancelled'; id: JsonValue };
+
+/** Reads a message on its way to a client; undefined for any other. */
+export function serverMessage(pieces: readonly Piece[]): ServerMessage | undefined {
+  let size = 0;
+  for (const piece of pieces) {
+    if (!Buffer.isBuffer(piece)) return undefined;
+    size += piece.length;
+    if (size > MOST_BYTES) return undefined;
+  }
+  const bytes = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces as readonly Buffer[]);
+  // JSON may spell the slash in two ways
+  if (!bytes.includes('"elicitation') && !bytes.includes('cancelled"')) return undefined;
+  if (weigh(bytes, LIGHT) !== 'light') return undefined;
+  try {
+    return read(JSON.parse(bytes.toString('utf8')) as JsonValue);
+  } catch {
+    return undefined;
+  }
+}
+
+function read(message: JsonValue): ServerMessage | undefined {
+  if (!isObject(message) || !isObject(message.params)) return undefined;
+  const { id, method, params } = message;
+  if (method === 'elicitation/create' && id !== undefined) return { kind: 'question', id, params };
+  const { requestId } = params;
+  return method === 'notifications/cancelled' && requestId !== undefined
+    ? { kind: 'cancelled', id: requestId }
+    : undefined;
+}

@@ -1,0 +1,74 @@
+import { mostText } from '../../policy/amounts.js';
+import type { Means } from '../../policy/means.js';
+import type { JsonObject } from '../../ports/json.js';
+
+/** A file that is asked for. */
+export interface WantedFile {
+  tool: string;
+  /** As the client calls it. */
+  argument: string;
+  /** Bytes. */
+  maxSize: number;
+  accept?: readonly string[];
+}
+
+/** Who asks a person, for what, and within which limits: in the client's own window, and again on the page. */
+export function askedText({ tool, argument, maxSize, accept }: WantedFile, server: string): string {
+  const kind = accept === undefined ? '' : ` of type ${accept.join(', ')}`;
+  return (
+    `The tool '${tool}' of the server "${server}" needs a file for its argument '${argument}': one${kind} of at most ` +
+    `${mostText(maxSize)}.`
+  );
+}
+
+/** What is said besides a question. */
+export interface Besides {
+  /** Why what was given before could not be used. */
+  problem?: string | undefined;
+  /** What the page asks for. */
+  code?: string | undefined;
+}
+
+/** What the person reads in the client's own window. */
+export function questionText(wanted: WantedFile, server: string, means: Means, { problem, code }: Besides): string {
+  const before = problem === undefined ? '' : `The file was not taken: ${problem} `;
+  const asks = code === undefined ? '' : ` The page asks for this code: ${code}.`;
+  const then = means === 'url' ? ` Open the page to choose and upload it.${asks}` : '';
+  return `${before}${askedText(wanted, server)}${then}`;
+}
+
+/** Who asks, where that is a server by itself, and its own words. */
+export function serverAskedText(message: string, server: string): string {
+  return `The server "${server}" asks: ${message}`;
+}
+
+/** What the person reads where the server asks by itself, in its own words. */
+export function serverQuestionText(message: string, server: string, means: Means, { problem, code }: Besides): string {
+  const before = problem === undefined ? '' : `The file was not taken: ${problem} `;
+  const asks = code === undefined ? '' : ` The page asks for this code: ${code}.`;
+  const then = means === 'url' ? ` Open the page to choose and upload the file.${asks}` : '';
+  return `${before}${serverAskedText(message, server)}${then}`;
+}
+
+/** What a client shows beside a call that waits. */
+export function waitingText(url: string | undefined, code: string | undefined): string {
+  if (url === undefined) return 'Waiting for an answer';
+  return `Waiting for a file to be uploaded at ${url}${code === undefined ? '' : ` with the code ${code}`}`;
+}
+
+/** What a model is told when the person gave no file. */
+export function notGivenResult({ tool, argument }: Pick<WantedFile, 'tool' | 'argument'>, how: NotGiven): JsonObject {
+  return { content: [{ type: 'text', text: NOT_GIVEN[how](tool, argument) }], isError: true };
+}
+
+export type NotGiven = 'declined' | 'cancelled';
+
+const NOT_GIVEN: Readonly<Record<NotGiven, (tool: string, argument: string) => string>> = {
+  declined: (tool, argument) =>
+    `The person was asked for the file that the tool '${tool}' needs in the argument '${argument}', and declined to give ` +
+    'one. The tool was not called. Do not make up the file, and do not ask for it again unless they want you to.',
+  cancelled: (tool, argument) =>
+    `The person was asked for the file that the tool '${tool}' needs in the argument '${argument}', and closed the ` +
+    'request without an answer. The tool was not called. Do not make up the file; ask them whether they want to give ' +
+    'one before you call the tool again.',
+};

@@ -1,0 +1,72 @@
+import { asGatewayError } from '../../errors.js';
+import type { Clock } from '../../ports/clock.js';
+import type { PersonsAnswer, Said } from './questions.js';
+
+/** How often is looked: the upload may have come to another replica, and is to be seen within a second. */
+const LOOK_MS = 400;
+
+/** What may have ended a wait for a file. */
+export type Waited =
+  | 'stored'
+  | Exclude<PersonsAnswer, 'accepted'>
+  /** There was time enough. */
+  | 'late'
+  /** The caller does not wait any more. */
+  | 'left';
+
+export interface Wait {
+  /** Whether the file is there. */
+  isStored: () => Promise<boolean>;
+  /** What the person has said so far. */
+  said: () => Promise<Said | undefined>;
+  /** Milliseconds since the Unix epoch. */
+  until: number;
+  /** Wharf is about to end: who waits is told what to do instead. */
+  isDraining: () => boolean;
+  signal: AbortSignal;
+  clock: Clock;
+  /** Called each time it has looked. */
+  looked: () => void;
+}
+
+/**
+ * Waits for a file that a person was asked for. Accepting is not uploading: only a file that is stored ends it well. A
+ * state store that does not answer for a while is asked again.
+ * @throws GatewayError what the state store failed with last, where it did until the end
+ */
+export async function waitForFile(wait: Wait): Promise<Waited> {
+  const { isStored, said, until, isDraining, signal, clock, looked } = wait;
+  for (;;) {
+    let failure: unknown;
+    try {
+      // a file counts whatever the person has said: it is there
+      if (await isStored()) return 'stored';
+      const { answer } = (await said()) ?? {};
+      if (answer !== undefined && answer !== 'accepted') return answer;
+    } catch (error) {
+      if (asGatewayError(error).code !== 'state_unavailable') throw error;
+      failure = error;
+    }
+    if (signal.aborted) return 'left';
+    const left = until - clock.now();
+    if (left <= 0 || isDraining()) {
+      if (failure !== undefined) throw failure;
+      return 'late';
+    }
+    looked();
+    await pause(Math.min(LOOK_MS, left), signal);
+  }
+}
+
+/** Never rejects: who is aborted looks once more, and is told then. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

@@ -1,0 +1,44 @@
+import { isObject } from '../../json/value.js';
+import type { JsonValue } from '../../ports/json.js';
+import type { BodyKind } from '../../ports/upstream.js';
+import { weigh } from '../../wire/json/weigh.js';
+import type { PendingRequest } from '../pending-request.js';
+
+/** What may be made of a body, only to see what it answers. */
+const LIGHT = { depth: 100, values: 1000 };
+
+/** An event stream of one message that no client could resume. */
+const ONE_EVENT = /^(?:event: ?message\n)?data: ?([^\r\n]+)\n\n$/d;
+
+/** A message that answers one request. */
+export interface ShortAnswer {
+  message: Buffer;
+  /** Of the request, as JSON text. */
+  id: string;
+}
+
+/**
+ * The answer to the only request, where a short body holds nothing else: a face that takes messages, not bodies, gets it
+ * without the work that a long one needs. Undefined where that is not certain.
+ */
+export function shortAnswer(
+  body: Buffer,
+  kind: BodyKind,
+  requests: readonly PendingRequest[],
+): ShortAnswer | undefined {
+  const [request, ...others] = requests;
+  const message = kind === 'json' ? body : kind === 'sse' ? onlyEvent(body) : undefined;
+  if (!request || others.length > 0 || !message || weigh(message, LIGHT) !== 'light') return undefined;
+  try {
+    const value = JSON.parse(message.toString('utf8')) as JsonValue;
+    const isAnswer = isObject(value) && ('result' in value || 'error' in value) && !('method' in value);
+    return isAnswer && JSON.stringify(value.id) === request.id ? { message, id: request.id } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function onlyEvent(body: Buffer): Buffer | undefined {
+  const [start, end] = ONE_EVENT.exec(body.toString('latin1'))?.indices?.[1] ?? [];
+  return start === undefined ? undefined : body.subarray(start, end);
+}

@@ -1,0 +1,185 @@
+import type { FrameFields } from '../../wire/sse/frame.js';
+import { comment, DataWriter, FRAME_END, frameHead, writeData } from '../../wire/sse/write.js';
+import type { Piece } from '../cut/splice.js';
+import type { MessageFacts, Reply, ReplyHead } from '../reply.js';
+import { joined } from './joined.js';
+
+/** Proxies and clients give up a silent stream; a comment is not an event, so clients cannot misread it. */
+const HEARTBEAT_MS = 15_000;
+const HEARTBEAT = comment('');
+
+const EMPTY_DATA = Buffer.from('data:\n');
+const NOTHING = Buffer.alloc(0);
+
+/** The needed part of Node's response. */
+export interface HttpResponse {
+  writeHead(status: number, headers?: Record<string, string | string[]>): unknown;
+  flushHeaders(): void;
+  /** False while the client does not read; `drain` reports when it does again. */
+  write(bytes: Buffer): boolean;
+  end(bytes?: Buffer): unknown;
+  destroy(): unknown;
+  once(event: 'drain' | 'close', listener: () => void): unknown;
+  off(event: 'drain' | 'close', listener: () => void): unknown;
+  /** Destroys the response when the client has read nothing for that long; 0: never. */
+  setTimeout(ms: number): unknown;
+  readonly headersSent: boolean;
+  readonly writableEnded: boolean;
+  readonly destroyed: boolean;
+}
+
+/** Answers a client over HTTP: messages as SSE frames or as consecutive JSON values, at the client's pace. */
+export class HttpReply implements Reply {
+  readonly takesBodies = true;
+  readonly #response: HttpResponse;
+  readonly #idleMs: number;
+  #isEvents = false;
+  #heartbeat: NodeJS.Timeout | undefined;
+  #inFrame = false;
+  #written = 0;
+  /** Set while the client does not read. One wait for everything written meanwhile, because each costs listeners. */
+  #pressure: Promise<void> | undefined;
+
+  /** @param idleMs `timeouts.idle`: a client that reads nothing for this long is given up; 0: never */
+  constructor(response: HttpResponse, idleMs: number) {
+    this.#response = response;
+    this.#idleMs = idleMs;
+  }
+
+  get begun(): boolean {
+    return this.#response.headersSent;
+  }
+
+  get gone(): boolean {
+    return this.#response.destroyed || this.#response.writableEnded;
+  }
+
+  get written(): number {
+    return this.#written;
+  }
+
+  get pressure(): Promise<void> | undefined {
+    return this.#pressure;
+  }
+
+  head(head: ReplyHead): void {
+    this.#isEvents = head.body === 'events';
+    this.#response.writeHead(head.status, headersOf(head));
+    if (head.isEarly) this.#response.flushHeaders();
+    if (this.#isEvents) this.#beat();
+  }
+
+  message(pieces: readonly Piece[], { frame }: MessageFacts = {}): Promise<void> | undefined {
+    if (this.gone) return undefined;
+    const plain = pieces.every(Buffer.isBuffer) ? (pieces as readonly Buffer[]) : undefined;
+    if (plain) return this.#writeAll(this.#isEvents ? framed(plain, frame) : plain);
+    return this.#stream(pieces, frame);
+  }
+
+  event(frame: FrameFields): Promise<void> | undefined {
+    if (this.gone) return undefined;
+    return this.#write(Buffer.concat([frameHead(frame), frame.data ? EMPTY_DATA : NOTHING, FRAME_END]));
+  }
+
+  comment(bytes: Buffer): Promise<void> | undefined {
+    return this.gone || this.#inFrame ? undefined : this.#write(comment(bytes.toString('utf8')));
+  }
+
+  space(bytes: Buffer): Promise<void> | undefined {
+    return this.gone ? undefined : this.#write(bytes);
+  }
+
+  all(head: ReplyHead, body?: Buffer): void {
+    const headers = headersOf(head);
+    if (!body) {
+      this.#response.writeHead(head.status, headers);
+      this.#response.end();
+      return;
+    }
+    this.#response.writeHead(head.status, { ...headers, 'content-length': String(body.length) });
+    this.#response.end(body);
+    this.#written += body.length;
+  }
+
+  end(): void {
+    clearInterval(this.#heartbeat);
+    if (!this.gone) this.#response.end();
+  }
+
+  /** Cuts the connection, so that the client sees a broken stream and resumes it. */
+  abort(): void {
+    clearInterval(this.#heartbeat);
+    this.#response.destroy();
+  }
+
+  onClose(listener: () => void): void {
+    this.#response.once('close', listener);
+  }
+
+  #beat(): void {
+    this.#heartbeat = setInterval(() => {
+      // the answer may have been ended elsewhere, as an error without a stream
+      if (this.gone) clearInterval(this.#heartbeat);
+      else if (!this.#inFrame && !this.#pressure) this.#write(HEARTBEAT);
+    }, HEARTBEAT_MS);
+    this.#heartbeat.unref();
+  }
+
+  async #stream(pieces: readonly Piece[], frame: FrameFields | undefined): Promise<void> {
+    const data = this.#isEvents ? new DataWriter() : undefined;
+    const writeAll = async (buffers: readonly Buffer[]) => {
+      for (const buffer of buffers) await this.#write(buffer);
+    };
+    this.#inFrame = true;
+    try {
+      if (data) await this.#write(frameHead(frame ?? {}));
+      for (const piece of pieces) {
+        if (Buffer.isBuffer(piece)) await writeAll(data?.write(piece) ?? [piece]);
+        else for await (const bytes of piece()) await writeAll(data?.write(bytes) ?? [bytes]);
+      }
+      if (data) await writeAll([...data.end(), FRAME_END]);
+    } catch (error) {
+      // half a message was sent: only a broken connection shows the client that it will not be completed
+      this.abort();
+      throw error;
+    } finally {
+      this.#inFrame = false;
+    }
+  }
+
+  #writeAll(pieces: readonly Buffer[]): Promise<void> | undefined {
+    for (const bytes of joined(pieces)) this.#write(bytes);
+    return this.#pressure;
+  }
+
+  #write(bytes: Buffer): Promise<void> | undefined {
+    this.#written += bytes.length;
+    if (this.#response.write(bytes) || this.gone) return undefined;
+    this.#pressure ??= this.#drained();
+    return this.#pressure;
+  }
+
+  #drained(): Promise<void> {
+    // Node sees progress inside one write, and destroys an idle connection that has no listener.
+    this.#response.setTimeout(this.#idleMs);
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#pressure = undefined;
+        this.#response.setTimeout(0);
+        this.#response.off('drain', done);
+        this.#response.off('close', done);
+        resolve();
+      };
+      this.#response.once('drain', done);
+      this.#response.once('close', done);
+    });
+  }
+}
+
+function headersOf({ headers, session }: ReplyHead): Record<string, string | string[]> | undefined {
+  return session ? { ...headers, 'mcp-session-id': session.id } : headers;
+}
+
+function framed(pieces: readonly Buffer[], frame: FrameFields | undefined): Buffer[] {
+  return [frameHead(frame ?? {}), ...writeData(pieces), FRAME_END];
+}

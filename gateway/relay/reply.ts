@@ -1,0 +1,62 @@
+import type { FrameFields } from '../wire/sse/frame.js';
+import type { Piece } from './cut/splice.js';
+
+/** A session that an answer opens. */
+export interface OpenedSession {
+  id: string;
+  /** Negotiated MCP version. */
+  version: string;
+}
+
+/** The beginning of an answer. */
+export interface ReplyHead {
+  status: number;
+  /** The kind of body: messages as events, messages as consecutive JSON values, or something else. */
+  body: 'events' | 'values' | 'other';
+  /** Further headers of a reply over HTTP. */
+  headers?: Record<string, string | string[]>;
+  session?: OpenedSession | undefined;
+  /** The body may take long: tell the client at once that its answer is coming. */
+  isEarly?: boolean;
+}
+
+/** Facts about a message besides its bytes. */
+export interface MessageFacts {
+  /** Ids of the requests that it answers, as JSON text. */
+  answers?: readonly string[];
+  frame?: FrameFields | undefined;
+}
+
+/**
+ * How the relay answers an exchange, for every kind of client: as HTTP, as lines, or collected for Wharf's own
+ * requests. A write returns a promise while the client does not read, the same one for everything written meanwhile.
+ * The writer awaits it before the next write, and until then counts what it has written.
+ */
+export interface Reply {
+  /** True once a head has been given, which can no longer be changed. */
+  readonly begun: boolean;
+  /** True when nothing can reach the client any more: it has left, or its answer is complete. */
+  readonly gone: boolean;
+  /** Bytes written after the head. */
+  readonly written: number;
+  /** Set while the client does not read. Never rejects. */
+  readonly pressure: Promise<void> | undefined;
+  /** True when a body can be sent as its server wrote it. Otherwise only messages can, one by one. */
+  readonly takesBodies: boolean;
+  head(head: ReplyHead): void;
+  /** @throws the error of a piece that is made while it is written; the reply is then aborted */
+  message(pieces: readonly Piece[], facts?: MessageFacts): Promise<void> | undefined;
+  /** A frame without a message: a priming event, or a `retry` alone. */
+  event(frame: FrameFields): Promise<void> | undefined;
+  comment(bytes: Buffer): Promise<void> | undefined;
+  /** Whitespace between JSON values. */
+  space(bytes: Buffer): Promise<void> | undefined;
+  /** Head, body and end in one. A body is one message or, if `takesBodies`, anything. */
+  all(head: ReplyHead, body?: Buffer, answers?: readonly string[]): void;
+  /** The answer is complete. */
+  end(): void;
+  /** Aborts it, so that the client sees that it is incomplete. */
+  abort(): void;
+  /** @param listener called once, when all is written or nothing more will be; not if that is so already */
+  onClose(listener: () => void): void;
+}

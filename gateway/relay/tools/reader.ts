@@ -1,0 +1,39 @@
+import type { ClientFacts } from '../../ports/client.js';
+import type { Dialect } from '../../ports/dialect.js';
+
+/** The properties of a client that decide how it sees tools, and how it calls them. */
+export interface Reader {
+  readonly client: ClientFacts;
+  /** It looks for files only among a tool's top-level arguments. */
+  readonly lifts: boolean;
+  /** Dialects in which it writes files as servers take them, so that nothing needs translation. */
+  readonly passes: ReadonlySet<string>;
+  /** It declares nothing. */
+  readonly isPlain: boolean;
+}
+
+/** An exchange has one object of facts about its client. */
+const KNOWN = new WeakMap<readonly Dialect[], WeakMap<ClientFacts, Reader>>();
+
+/** A client's properties for the dialects, determined once per exchange. */
+export function readerOf(client: ClientFacts, dialects: readonly Dialect[]): Reader {
+  const known = KNOWN.get(dialects) ?? new WeakMap<ClientFacts, Reader>();
+  KNOWN.set(dialects, known);
+  const reader = known.get(client) ?? newReader(client, dialects);
+  known.set(client, reader);
+  return reader;
+}
+
+function newReader(client: ClientFacts, dialects: readonly Dialect[]): Reader {
+  return {
+    client,
+    lifts: dialects.some((dialect) => dialect.liftsArguments?.(client) ?? false),
+    passes: new Set(dialects.filter((dialect) => dialect.passes?.(client)).map(({ name }) => name)),
+    isPlain: Object.keys(client.capabilities).length === 0 && !client.dialects?.length,
+  };
+}
+
+/** A client of the same version that declares nothing. */
+export function plainReader({ client: { protocolVersion } }: Reader, dialects: readonly Dialect[]): Reader {
+  return newReader({ protocolVersion, capabilities: {} }, dialects);
+}

@@ -1,0 +1,75 @@
+import { asGatewayError, GatewayError } from '../../errors.js';
+import type { FileRecord } from '../../files/file.js';
+import type { Library } from '../../files/library.js';
+import type { ServerFile } from '../../ports/file-question.js';
+import type { CommonDeps } from '../common-deps.js';
+import { ownCredentials, rulesFor } from './transfer-rules.js';
+
+/** SEP-1306: what a form calls its file. */
+const FILE_FIELD = 'file';
+
+/** Once again, where the first time has failed in a way that may pass. */
+const TRIES = 2;
+
+/** What is needed to bring a file to a server. */
+export type DeliveryDeps = Pick<
+  CommonDeps,
+  | 'server'
+  | 'transfer'
+  | 'limits'
+  | 'timeouts'
+  | 'upstreamOrigin'
+  | 'upstreamHeaders'
+  | 'fetchOrigins'
+  | 'ownPorts'
+  | 'log'
+> & { library: Pick<Library, 'read'> };
+
+/**
+ * Uploads a stored file, as a form, to the address that a server has named: exactly that one, and with the server's
+ * credentials only on the server's own origin. Only the status says whether it was taken.
+ * @throws GatewayError `upstream_refused`, `fetch_forbidden`, `fetch_failed`, and the errors of the store
+ */
+export async function deliverUpload(
+  file: FileRecord,
+  endpoint: NonNullable<ServerFile['endpoint']>,
+  deps: DeliveryDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let tried = 1; ; tried++) {
+    const failure = await send(file, endpoint, deps, signal);
+    if (!failure) return;
+    const mayPass = failure.code === 'fetch_failed' || Number(failure.facts.status) >= 500;
+    if (tried >= TRIES || !mayPass) throw failure;
+    deps.log.info({ code: failure.code }, 'a file is uploaded to its server once more');
+  }
+}
+
+async function send(
+  { name, mimeType, size, key }: FileRecord,
+  { url, method }: NonNullable<ServerFile['endpoint']>,
+  deps: DeliveryDeps,
+  signal: AbortSignal,
+): Promise<GatewayError | undefined> {
+  async function* read() {
+    const read = await deps.library.read(key, signal);
+    if (read.kind !== 'found') throw new GatewayError('file_gone');
+    for await (const chunk of read.body) yield chunk as Buffer;
+  }
+  const request = {
+    url,
+    method,
+    headers: ownCredentials(url, deps),
+    multipart: { fileField: FILE_FIELD },
+    file: { name, mimeType, size, read },
+    rules: rulesFor(deps),
+  };
+  try {
+    const { status } = await deps.transfer.upload(request, signal);
+    if (status >= 200 && status <= 299) return undefined;
+    return new GatewayError('upstream_refused', { server: deps.server, status });
+  } catch (error) {
+    signal.throwIfAborted();
+    return asGatewayError(error);
+  }
+}

@@ -1,0 +1,34 @@
+import type { JsonObject, JsonValue } from '../ports/json.js';
+
+/** Longest reference that is followed. */
+const MAX_REFERENCE = 512;
+
+/**
+ * The target of a `#/…` reference.
+ * @see RFC 6901 §6: the pointer is part of a URI, so it is percent-encoded
+ */
+export function pointed(root: JsonValue | undefined, reference: string): JsonValue | undefined {
+  // `#name` is an anchor, which may be anywhere
+  if (reference.length > MAX_REFERENCE || (reference !== '#' && !reference.startsWith('#/'))) return undefined;
+  let value: JsonValue | undefined = root;
+  for (const token of reference.slice(1).split('/').slice(1)) {
+    if (value === undefined) return undefined;
+    const key = percentDecoded(token).replaceAll('~1', '/').replaceAll('~0', '~');
+    value = memberOf(value, key);
+  }
+  return value;
+}
+
+/** A member of an object, or an item of an array by its index as text. */
+function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  return (value as JsonObject)[key];
+}
+
+function percentDecoded(token: string): string {
+  try {
+    return decodeURIComponent(token);
+  } catch {
+    return token;
+  }
+}

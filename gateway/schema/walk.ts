@@ -1,0 +1,108 @@
+import { isObject } from '../json/value.js';
+import type { JsonObject, JsonValue } from '../ports/json.js';
+import { EACH } from './argument-path.js';
+import { type Budget, budgetOfTool } from './budget.js';
+import { pointed } from './reference.js';
+
+/** Schemas nest and may refer to themselves; a tool's arguments rarely do. */
+const MAX_DEPTH = 16;
+
+/**
+ * Keywords in which a schema may be one level deeper. Pydantic writes a reference with a description as an `allOf` with
+ * one branch.
+ */
+export const UNIONS = ['anyOf', 'oneOf', 'allOf'] as const;
+
+/** The branches of a schema's unions. */
+export function branchesOf(schema: JsonObject): JsonValue[] {
+  return UNIONS.flatMap((word) => listOf(schema[word]));
+}
+
+export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/**
+ * A schema merged with the target of its `$ref`, and of that one's; keywords beside a reference take precedence.
+ * @param follow asked before each reference. @returns undefined when a reference leads nowhere, or not to an object
+ */
+export function followed(
+  schema: JsonObject,
+  root: JsonValue | undefined,
+  follow: (target: JsonObject) => boolean,
+): JsonObject | undefined {
+  let whole = schema;
+  while (typeof whole.$ref === 'string') {
+    const { $ref, ...beside }: JsonObject = whole;
+    const target = pointed(root, whole.$ref);
+    if (!isObject(target) || !follow(target)) return undefined;
+    whole = { ...target, ...beside };
+  }
+  return whole;
+}
+
+/**
+ * Everything that a value may or must be under a schema: the schema itself, the targets of its references, the branches
+ * of its unions, recursively. Undefined means that it cannot be decided: not a schema, a broken reference, or too deep.
+ */
+export function* alternatives(
+  schema: JsonValue | undefined,
+  root: JsonValue | undefined,
+  budget: Budget,
+): Generator<JsonObject | undefined> {
+  const waiting: { node: JsonValue | undefined; depth: number }[] = [{ node: schema, depth: 0 }];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { node, depth } = next;
+    if (!budget.take() || depth > MAX_DEPTH || !isObject(node)) {
+      yield undefined;
+      if (budget.isSpent) return;
+      continue;
+    }
+    yield node;
+    // the last one waiting is visited first
+    for (const branch of branchesOf(node).reverse()) waiting.push({ node: branch, depth: depth + 1 });
+    if (typeof node.$ref === 'string') waiting.push({ node: pointed(root, node.$ref), depth: depth + 1 });
+  }
+}
+
+/** An argument that a tool's schema describes, at any depth. */
+export interface DescribedArgument {
+  schema: JsonObject;
+  /** In the form of a slot's path: `['pages', '[]', 'data']`. */
+  path: readonly string[];
+  /** The properties it is one of, or the array that it is an item of. */
+  siblings: JsonObject | undefined;
+}
+
+export interface WalkOptions {
+  budget?: Budget;
+  /** Follows `properties` alone, not lists, unions or references. */
+  propertiesOnly?: boolean;
+}
+
+/**
+ * Visits all arguments of a tool: through properties and items, the branches of unions, and local references.
+ * @param visit returns true when it has handled the argument and everything below it
+ */
+export function eachArgument(
+  inputSchema: JsonValue | undefined,
+  visit: (argument: DescribedArgument) => boolean,
+  { budget = budgetOfTool(), propertiesOnly = false }: WalkOptions = {},
+): void {
+  const walk = (node: JsonValue | undefined, at: Omit<DescribedArgument, 'schema'>, depth: number): void => {
+    if (!budget.take() || depth > MAX_DEPTH || !isObject(node)) return;
+    const { path, siblings } = at;
+    if (path.length > 0 && visit({ schema: node, path, siblings })) return;
+    if (!propertiesOnly) {
+      if (typeof node.$ref === 'string') walk(pointed(inputSchema, node.$ref), at, depth + 1);
+      for (const branch of branchesOf(node)) walk(branch, at, depth + 1);
+    }
+    if (isObject(node.properties)) {
+      for (const [key, child] of Object.entries(node.properties)) {
+        walk(child, { path: [...path, key], siblings: node.properties }, depth + 1);
+      }
+    }
+    if (!propertiesOnly && isObject(node.items)) walk(node.items, { path: [...path, EACH], siblings }, depth + 1);
+  };
+  walk(inputSchema, { path: [], siblings: undefined }, 0);
+}

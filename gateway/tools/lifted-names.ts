@@ -1,0 +1,31 @@
+import { isObject } from '../json/value.js';
+import type { FileSlot } from '../ports/file-slot.js';
+import type { JsonObject } from '../ports/json.js';
+import { argumentOf, EACH } from '../schema/argument-path.js';
+
+/**
+ * Gives each nested slot the name under which a client that reads only top-level arguments hands over its file:
+ * `doc.payload.data` is `doc_payload_data`. A slot in the items of an array stays in place, because a name would not
+ * say which item.
+ */
+export function withLiftedNames(
+  { inputSchema }: JsonObject,
+  slots: readonly FileSlot[],
+): (FileSlot & { lifted?: string })[] {
+  const properties = isObject(inputSchema) ? inputSchema.properties : undefined;
+  const taken = new Set(isObject(properties) ? Object.keys(properties) : []);
+  return slots.map((slot) => {
+    const way = argumentOf(slot.path);
+    if (way.length < 2 || way.includes(EACH)) return slot;
+    const lifted = freeName(way.join('_').replaceAll(/[^\w.-]/g, '_'), taken);
+    taken.add(lifted);
+    return { ...slot, lifted };
+  });
+}
+
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  for (let number = 2, free = name; ; number++) {
+    if (!taken.has(free) && free !== '__proto__') return free;
+    free = `${name}_${number}`;
+  }
+}

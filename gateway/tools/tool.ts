@@ -1,0 +1,78 @@
+import { isObject, own } from '../json/value.js';
+import { type ParamHeader, paramHeadersOf } from '../mcp/param-headers.js';
+import type { Dialect } from '../ports/dialect.js';
+import type { FileSlot, ToolSettings } from '../ports/file-slot.js';
+import type { JsonObject } from '../ports/json.js';
+import { itemCountsOf, typesOf } from '../schema/place.js';
+import { sizeIsText, withNameCompanions } from './companions.js';
+import { withLiftedNames } from './lifted-names.js';
+import { type Required, requiredOf } from './required.js';
+import { slotsOf } from './slots.js';
+
+/** A file slot, with facts from its tool's schema. */
+export interface ToolSlot extends FileSlot {
+  /** For a nested slot: its name for clients that look only at a tool's top-level arguments. */
+  readonly lifted?: string;
+  /** A call must fill it. */
+  readonly required?: Required;
+  /** For an array: the least and the most items that the tool itself allows. */
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  /** The JSON types that the tool's schema allows there; if absent, any. */
+  readonly types?: ReadonlySet<string>;
+  /** The tool takes the size as text. */
+  readonly sizeIsText?: boolean;
+}
+
+/** What is kept about a tool. */
+export interface ToolFacts {
+  outputSchema?: JsonObject;
+  /** The tool has an outputSchema that is too large to be kept, or may have one: it is too large to be parsed. */
+  hasUnkeptSchema?: true;
+  paramHeaders: readonly ParamHeader[];
+  /** Its file slots. */
+  slots: readonly ToolSlot[];
+}
+
+/** A tool of a server's list: its declaration, read once. */
+export interface Tool {
+  name: string | undefined;
+  declared: JsonObject;
+  /** It is too large to be parsed: only its name is known. */
+  isHeavy: boolean;
+  facts: ToolFacts;
+}
+
+/** What decides about a tool's file slots besides its own declaration. */
+export interface ToolReading {
+  /** The operator's settings by tool name. */
+  settings: Readonly<Record<string, ToolSettings>>;
+  dialects: readonly Dialect[];
+}
+
+/** Combines a tool's own declaration with the operator's settings. @param isHeavy only its name is known */
+export function readTool(declared: JsonObject, { settings, dialects }: ToolReading, isHeavy = false): Tool {
+  const name = typeof declared.name === 'string' ? declared.name : undefined;
+  const slots = slotsOf(declared, name === undefined ? undefined : own(settings, name), dialects);
+  const facts = {
+    paramHeaders: paramHeadersOf(declared.inputSchema),
+    slots: withLiftedNames(declared, withNameCompanions(declared, slots)).map((slot) => withOwnWords(declared, slot)),
+    ...(isObject(declared.outputSchema) && { outputSchema: declared.outputSchema }),
+    ...(isHeavy && { hasUnkeptSchema: true as const }),
+  };
+  return { name, declared, isHeavy, facts };
+}
+
+/** Adds the facts from the tool's schema to a slot. */
+function withOwnWords(tool: JsonObject, slot: ToolSlot): ToolSlot {
+  // for the server a configured argument was never a file, so its own schema decides about other values
+  const types = slot.declaredBy === 'config' ? undefined : typesOf(tool, slot.path);
+  const required = requiredOf(tool, slot.path);
+  return {
+    ...slot,
+    ...itemCountsOf(tool, slot.path),
+    ...(types && { types }),
+    ...(required && { required }),
+    ...(sizeIsText(tool, slot) && { sizeIsText: true }),
+  };
+}

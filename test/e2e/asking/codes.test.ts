@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import type { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { freshName } from '../../helpers/services.js';
+import type { Wharf } from '../../helpers/wharf.js';
+import { PNG, startGatewayFor, startUpstream, textOf } from './lab.js';
+import { RawCall } from './raw-call.js';
+
+const KEY = 'a-key-of-the-tests-that-nobody-guesses';
+const AUTH = {
+  auth: { use: 'apiKeys', keys: [{ name: 'ann', hash: `sha256:${createHash('sha256').update(KEY).digest('hex')}` }] },
+};
+const ABOUT = { capabilities: { elicitation: { url: {} } }, headers: { authorization: `Bearer ${KEY}` } };
+const WRONG = '222-222';
+const HTML = { accept: 'text/html' };
+
+let upstream: RecordingUpstream;
+let wharf: Wharf;
+/** Another replica. */
+let other: Wharf;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  const shared = { stores: 's3+redis', bucket: freshName('codes'), keyPrefix: `${freshName('codes')}:` } as const;
+  wharf = await startGatewayFor(upstream, { ...shared, config: AUTH });
+  other = await startGatewayFor(upstream, { ...shared, config: AUTH });
+});
+
+afterAll(async () => {
+  await other?.stop();
+  await wharf?.stop();
+  await upstream?.stop();
+});
+
+/** A call that waits for its file, with the link and the code of its question. */
+async function ask() {
+  const call = await RawCall.begin(wharf.mcp, 'take', {}, ABOUT);
+  const question = await call.message(({ method }) => method === 'elicitation/create');
+  const url = String(question.params?.url);
+  const code = /this code: (\w{3}-\w{3})\./.exec(String(question.params?.message))?.[1] ?? '';
+  const decline = async () => {
+    await call.client.post({ jsonrpc: '2.0', id: question.id, result: { action: 'decline' } });
+    await call.result();
+  };
+  return { call, url, code, decline };
+}
+
+const elsewhere = (url: string) => url.replace(wharf.url, other.url);
+const put = (url: string, headers: Record<string, string> = {}) =>
+  fetch(url, { method: 'PUT', body: new Uint8Array(PNG), headers });
+const give = (url: string, code: string) =>
+  fetch(`${url}?unlock`, { method: 'POST', body: new URLSearchParams({ code }), headers: HTML, redirect: 'manual' });
+const stateOf = async (url: string) => (await fetch(url, { headers: { accept: 'application/json' } })).json();
+
+describe('a link for a person, where callers are told apart', () => {
+  it('takes a file from who knows the code of the message, on any replica, without script (FB-09)', async () => {
+    const { call, url, code } = await ask();
+    expect(code).toMatch(/^[2-9A-HJKMNP-TV-Z]{3}-[2-9A-HJKMNP-TV-Z]{3}$/);
+    const asked = await (await fetch(url, { headers: HTML })).text();
+    expect(asked).toContain('Enter the code');
+    expect(asked).not.toContain('type="file"');
+    expect(await stateOf(url)).toMatchObject({ status: 'open', needsCode: true });
+    expect((await put(url)).status).toBe(403);
+    const right = await give(elsewhere(url), ` ${code.toLowerCase().replace('-', ' ')} `);
+    expect(right.status).toBe(303);
+    expect(new URL(String(right.headers.get('location')), `${url}?unlock`).href).toBe(url);
+    const set = String(right.headers.get('set-cookie'));
+    expect(set).toMatch(/; HttpOnly; SameSite=Lax$/);
+    expect(set).not.toContain(code);
+    const cookie = set.split(';')[0] ?? '';
+    expect(await (await fetch(url, { headers: { ...HTML, cookie } })).text()).toContain('type="file"');
+    const form = new FormData();
+    form.set('file', new Blob([new Uint8Array(PNG)]), 'a.png');
+    expect((await fetch(url, { method: 'POST', body: form, headers: { ...HTML, cookie } })).status).toBe(201);
+    expect(JSON.parse(textOf(await call.result()))).toEqual({ file: PNG.toString('base64') });
+    for (const one of [wharf, other]) {
+      expect(one.logged()).not.toContain(code);
+      expect(one.logged()).not.toContain(code.replace('-', ''));
+    }
+  });
+
+  it('is locked for everybody after three wrong codes, over all replicas (FB-09)', async () => {
+    const { url, code, decline } = await ask();
+    const first = await give(url, WRONG);
+    expect([first.status, await first.text()]).toEqual([403, expect.stringContaining('2 more tries are left')]);
+    expect((await put(elsewhere(url), { 'wharf-code': WRONG })).status).toBe(403);
+    const third = await give(elsewhere(url), WRONG);
+    expect([third.status, await third.text()]).toEqual([403, expect.stringContaining('for somebody else')]);
+    expect((await give(url, code)).status).toBe(403);
+    expect((await put(url, { 'wharf-code': code })).status).toBe(403);
+    expect(await stateOf(url)).toEqual({ status: 'locked' });
+    await decline();
+  });
+
+  it('counts tries that come at the same time (FB-09)', async () => {
+    const { url, code, decline } = await ask();
+    const tries = await Promise.all(
+      Array.from({ length: 30 }, async (_, at) => (await give(at % 2 ? url : elsewhere(url), `${WRONG}${at}`)).text()),
+    );
+    expect(tries.filter((text) => text.includes('left.'))).toHaveLength(2);
+    expect((await give(url, code)).status).toBe(403);
+    await decline();
+  });
+
+  it('needs the code for every request of a resumable upload (FB-09)', async () => {
+    const { call, url, code } = await ask();
+    const tus = { 'tus-resumable': '1.0.0' };
+    const begin = { method: 'POST', headers: { ...tus, 'upload-length': String(PNG.length) } };
+    expect((await fetch(url, begin)).status).toBe(403);
+    const headers = { ...begin.headers, 'wharf-code': code };
+    const begun = await fetch(url, { ...begin, headers });
+    expect(begun.status).toBe(201);
+    const place = new URL(String(begun.headers.get('location')), url);
+    for (const method of ['HEAD', 'DELETE']) expect((await fetch(place, { method, headers: tus })).status).toBe(403);
+    const sent = await fetch(place, {
+      method: 'PATCH',
+      headers: { ...tus, 'wharf-code': code, 'content-type': 'application/offset+octet-stream', 'upload-offset': '0' },
+      body: new Uint8Array(PNG),
+    });
+    expect(sent.status).toBe(204);
+    await call.result();
+  });
+});
+
+describe('the text with a link', () => {
+  it.each([
+    ['of a call that lacks its file', 'take'],
+    ['of request_file_upload', 'request_file_upload'],
+  ])('%s has the code beside the link, and curl lines that work as they are (FB-09, FB-10)', async (_, tool) => {
+    const client = await RawClient.connect(wharf.mcp, '2025-11-25', { headers: ABOUT.headers });
+    const text = textOf((await client.call(tool, {})).result);
+    const [, code, url] = /this page and the code (\S+) to the person .*: (http\S+)/.exec(text) ?? [];
+    expect((await put(String(url))).status).toBe(403);
+    const line = /curl -sSg -H .* -F \S+ \S+/.exec(text)?.[0] ?? '';
+    expect(line).toContain(`'Wharf-Code: ${code}'`);
+    const folder = await mkdtemp(join(tmpdir(), 'wharf-code-'));
+    await writeFile(join(folder, 'FILE'), PNG);
+    const { stdout } = await promisify(execFile)('sh', ['-c', line], { cwd: folder });
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'completed' });
+    await rm(folder, { recursive: true });
+  });
+});

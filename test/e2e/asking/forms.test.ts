@@ -1,0 +1,217 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import type { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { freshName } from '../../helpers/services.js';
+import type { Wharf } from '../../helpers/wharf.js';
+import { connect, PNG, startGatewayFor, startUpstream, textOf, upload } from './lab.js';
+import { RawCall } from './raw-call.js';
+
+const FORMS = { elicitation: { form: {} }, fileInputs: {} };
+const BINARY = { elicitation: { binary: {} } };
+const BASE64 = PNG.toString('base64');
+const PNG_URI = `data:image/png;base64,${BASE64}`;
+const TEXT_URI = 'data:text/plain;base64,SGVsbG8=';
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+let upstream: RecordingUpstream;
+let wharf: Wharf;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  wharf = await startGatewayFor(upstream);
+});
+
+afterAll(async () => {
+  await wharf?.stop();
+  await upstream?.stop();
+});
+
+const calls = () => upstream.with('tools/call').length;
+
+async function ask(capabilities: Record<string, unknown>, about: Record<string, unknown> = {}) {
+  const call = await RawCall.begin(wharf.mcp, 'take', {}, { capabilities, ...about });
+  const answer = (id: unknown, result: object) => call.client.post({ jsonrpc: '2.0', id, result });
+  const question = async (number = 1) => {
+    await call.message(() => call.messages.filter(({ method }) => method === 'elicitation/create').length >= number);
+    return call.messages.filter(({ method }) => method === 'elicitation/create')[number - 1] ?? {};
+  };
+  return { call, answer, question };
+}
+
+describe('a client with forms that have fields for files', () => {
+  it('gives the file in its answer (2356-13, 2356-28, K2)', async () => {
+    const { call, answer, question } = await ask(FORMS);
+    const { id, params } = await question();
+    expect(params).toEqual({
+      mode: 'form',
+      message: expect.stringMatching(/'take' of the server "docs".*'file'.*image\/png.*1 MB\.$/),
+      requestedSchema: {
+        type: 'object',
+        properties: {
+          file: {
+            type: 'string',
+            format: 'uri',
+            title: 'file',
+            'x-mcp-file': { accept: ['image/png'], maxSize: 1_048_576 },
+          },
+        },
+        required: ['file'],
+      },
+    });
+    const uri = PNG_URI.replace(';base64', ';name=a.png;base64');
+    expect((await answer(id, { action: 'accept', content: { file: uri } })).status).toBe(202);
+    expect(JSON.parse(textOf(await call.result()))).toEqual({ file: BASE64 });
+    expect(call.messages.map(({ method }) => method)).toEqual(['elicitation/create', undefined]);
+  });
+
+  it('is asked again for one that the tool does not take, and in the end told so (2356-36, 2356-37)', async () => {
+    const before = calls();
+    const { call, answer, question } = await ask(FORMS);
+    await answer((await question()).id, { action: 'accept', content: { file: TEXT_URI } });
+    const second = await question(2);
+    expect(second.params?.message).toMatch(/^The file was not taken: .*text\/plain.*image\/png/);
+    await answer(second.id, { action: 'accept', content: {} });
+    const third = await question(3);
+    expect(third.params?.message).toMatch(/holds no file/);
+    await answer(third.id, { action: 'accept', content: { file: 'no address' } });
+    const result = await call.result();
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toMatch(/What was given was not taken: .*data: URI/);
+    expect(calls()).toBe(before);
+  });
+
+  it('on 2026-07-28 gives it with the next call (2356-35)', async () => {
+    const client = RawClient.stateless(wharf.mcp, '2026-07-28', { capabilities: FORMS });
+    const call = (more: object = {}) => client.request('tools/call', { name: 'take', arguments: {}, ...more });
+    const key = 'wharf-file-1';
+    const first = (await call()).result as Record<string, never>;
+    expect(first.resultType).toBe('input_required');
+    const bad = { [key]: { action: 'accept', content: { file: TEXT_URI } } };
+    const second = (await call({ requestState: first.requestState, inputResponses: bad })).result as typeof first;
+    expect(JSON.stringify(second.inputRequests)).toContain('The file was not taken');
+    const good = { [key]: { action: 'accept', content: { file: PNG_URI } } };
+    const { result } = await call({ requestState: second.requestState, inputResponses: good });
+    expect(JSON.parse(textOf(result))).toEqual({ file: BASE64 });
+    let last = (await call()).result as typeof first;
+    for (let round = 0; round < 3; round++)
+      last = (await call({ requestState: last.requestState, inputResponses: bad })).result as typeof first;
+    expect(last).toMatchObject({ resultType: 'complete', isError: true });
+  });
+
+  it('of the SDK, which does not show them, is sent to the page where it opens pages (K7)', async () => {
+    const { client, asked } = await connect(
+      wharf.mcp,
+      async ({ url }) => {
+        await upload(url);
+        return { action: 'accept' };
+      },
+      { elicitation: { form: {}, url: {} } },
+    );
+    await client.callTool({ name: 'take', arguments: {} });
+    expect(asked.map(({ mode }) => mode)).toEqual(['url']);
+    await client.close();
+  });
+});
+
+interface Endpoint {
+  url: string;
+  method: string;
+  uploadId: string;
+}
+
+async function send({ url }: Endpoint, headers: Record<string, string> = {}, bytes = PNG) {
+  const form = new FormData();
+  form.append('file', new Blob([new Uint8Array(bytes)], { type: 'image/png' }), 'page1.png');
+  return fetch(url, { method: 'POST', body: form, headers });
+}
+
+const endpointOf = (params: Record<string, unknown> | undefined): Endpoint =>
+  ((params?.uploadEndpoints ?? {}) as Record<string, Endpoint>).file as Endpoint;
+
+describe('a client that uploads what its user has chosen', () => {
+  it('is given an endpoint, and answers with what it uploaded (1306-06, 1306-14, 1306-16, 1306-27, 1306-46, K4)', async () => {
+    const { call, answer, question } = await ask(BINARY);
+    const { id, params } = await question();
+    expect(Object.keys(params ?? {}).sort()).toEqual(['message', 'mode', 'requestedSchema', 'uploadEndpoints']);
+    expect(params?.message).toContain('"docs"');
+    const endpoint = endpointOf(params);
+    expect(endpoint).toEqual({
+      url: expect.stringMatching(/\/u\/[\w-]{43}$/),
+      method: 'POST',
+      uploadId: expect.stringMatching(UUID),
+    });
+    expect((await send(endpoint)).status).toBe(201);
+    const file = { name: 'page1.png', size: PNG.length, mimeType: 'image/png', uploadId: endpoint.uploadId };
+    await answer(id, { action: 'accept', content: { file } });
+    expect(JSON.parse(textOf(await call.result()))).toEqual({ file: BASE64 });
+    expect((await send(endpoint)).status).toBe(409);
+  });
+
+  it.each<[string, (endpoint: Endpoint) => Promise<object>]>([
+    ['before anything was uploaded', async ({ uploadId }) => ({ uploadId })],
+    [
+      'for another upload',
+      async (endpoint) => {
+        await send(endpoint);
+        return { uploadId: 'other' };
+      },
+    ],
+    [
+      'with another size',
+      async (endpoint) => {
+        await send(endpoint);
+        return { uploadId: endpoint.uploadId, size: 1 };
+      },
+    ],
+  ])('is asked again when it answers %s (1306-30, 1306-33)', async (_what, given) => {
+    const before = calls();
+    const { call, answer, question } = await ask(BINARY);
+    const { id, params } = await question();
+    await answer(id, { action: 'accept', content: { file: await given(endpointOf(params)) } });
+    const second = await question(2);
+    expect(calls()).toBe(before);
+    const endpoint = endpointOf(second.params);
+    await send(endpoint);
+    await answer(second.id, { action: 'accept', content: { file: { uploadId: endpoint.uploadId } } });
+    expect(JSON.parse(textOf(await call.result()))).toEqual({ file: BASE64 });
+  });
+
+  it('that declines ends the call and the upload (1306-34)', async () => {
+    const { call, answer, question } = await ask(BINARY);
+    const { id, params } = await question();
+    await answer(id, { action: 'decline' });
+    expect((await call.result()).isError).toBe(true);
+    expect((await send(endpointOf(params))).status).toBe(410);
+  });
+
+  it('cannot upload what the tool does not take (1306-37, 1306-38)', async () => {
+    const { call, answer, question } = await ask({ elicitation: { binary: { maxFileSize: 50 } } });
+    const { id, params } = await question();
+    expect((await send(endpointOf(params), {}, Buffer.from('plain text'))).status).toBe(415);
+    await answer(id, { action: 'cancel' });
+    await call.result();
+  });
+});
+
+it('a file of a client that uploads is taken from its caller alone (1306-19, 1306-20)', async () => {
+  const key = freshName('key');
+  const hash = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+  const keys = [
+    { name: 'ann', hash: hash(key) },
+    { name: 'bob', hash: hash(`${key}2`) },
+  ];
+  const own = await startGatewayFor(upstream, { config: { auth: { use: 'apiKeys', keys } } });
+  const headers = { authorization: `Bearer ${key}` };
+  const call = await RawCall.begin(own.mcp, 'take', {}, { capabilities: BINARY, headers });
+  const { id, params } = await call.message(({ method }) => method === 'elicitation/create');
+  const endpoint = endpointOf(params);
+  const stranger = await send(endpoint);
+  expect([stranger.status, stranger.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  expect((await send(endpoint, { authorization: `Bearer ${key}2` })).status).toBe(404);
+  expect((await send(endpoint, headers)).status).toBe(201);
+  const content = { file: { uploadId: endpoint.uploadId } };
+  await call.client.post({ jsonrpc: '2.0', id, result: { action: 'accept', content } });
+  expect(JSON.parse(textOf(await call.result()))).toEqual({ file: BASE64 });
+  await own.stop();
+});

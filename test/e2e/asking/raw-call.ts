@@ -1,0 +1,52 @@
+import { type About, messagesIn, RawClient, type RawMessage } from '../../helpers/raw-client.js';
+
+/** A call of a raw client whose answer is read while it comes, since the client is asked on it. */
+export class RawCall {
+  readonly client: RawClient;
+  readonly id: number;
+  #text = '';
+  #isOver = false;
+  readonly #response: Response;
+
+  private constructor(client: RawClient, id: number, response: Response) {
+    this.client = client;
+    this.id = id;
+    this.#response = response;
+    void this.#read();
+  }
+
+  static async begin(url: string, tool: string, args: Record<string, unknown>, about: About): Promise<RawCall> {
+    const client = await RawClient.connect(url, '2025-11-25', about);
+    const response = await client.open('tools/call', { name: tool, arguments: args });
+    return new RawCall(client, 1, response);
+  }
+
+  /** Everything that has come so far. */
+  get messages(): RawMessage[] {
+    const type = this.#response.headers.get('content-type') ?? '';
+    const whole = this.#isOver ? this.#text : this.#text.slice(0, this.#text.lastIndexOf('\n\n') + 2);
+    return type.includes('json') && !this.#isOver ? [] : messagesIn(whole, type);
+  }
+
+  /** Waits for a message that fits. */
+  async message(fits: (message: RawMessage) => boolean): Promise<RawMessage> {
+    for (let tries = 0; tries < 1200; tries++) {
+      const found = this.messages.find(fits);
+      if (found) return found;
+      if (this.#isOver) break;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    throw new Error(`no such message in ${this.#text.slice(0, 500)}`);
+  }
+
+  async result(): Promise<Record<string, unknown>> {
+    const { result } = await this.message(({ id, method }) => id === this.id && method === undefined);
+    return result ?? {};
+  }
+
+  async #read(): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const chunk of this.#response.body ?? []) this.#text += decoder.decode(chunk, { stream: true });
+    this.#isOver = true;
+  }
+}

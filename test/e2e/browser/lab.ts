@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
+import sharp from 'sharp';
+import { ROOT } from '../../helpers/tree-copy.js';
+
+/** What of the machine's network is let through while something must be seen under way: bytes a second. */
+export const SLOW = 400_000;
+
+const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Pixels around what a picture shows. */
+const MARGIN = 24;
+
+/** WCAG 2.2 up to AA, and what is good practice besides. */
+const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** A page and whatever it complained of: its policy's reports and its script's errors among it. */
+export interface Watched {
+  page: Page;
+  cdp: CDPSession;
+  complaints: string[];
+}
+
+/** Opens an address in a window of its own. */
+export async function open(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width: 900, height: 900 }, ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    // a closed link, and a network that a test takes away, are no faults of the page
+    const isAnswer = /^Failed to load resource: (?:the server responded with a status of 4|net::ERR_)/.test(
+      message.text(),
+    );
+    if (['error', 'warning'].includes(message.type()) && !isAnswer) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  const cdp = await context.newCDPSession(page);
+  await page.goto(url);
+  return { page, cdp, complaints };
+}
+
+/** Lets so many bytes a second out of a page, or none at all. */
+export function throttle({ cdp }: Watched, bytesPerSecond: number): Promise<unknown> {
+  return cdp.send('Network.emulateNetworkConditions', {
+    offline: bytesPerSecond === 0,
+    latency: 0,
+    downloadThroughput: -1,
+    uploadThroughput: bytesPerSecond,
+  });
+}
+
+/** Whatever keeps anybody from using the page as it is now, and whatever went wrong on it. */
+export async function faults({ cdp, complaints }: Watched): Promise<string[]> {
+  // by the debugger: the page's own policy lets no such script in
+  await cdp.send('Runtime.evaluate', { expression: AXE });
+  const { result } = await cdp.send('Runtime.evaluate', {
+    expression: `axe.run(document, { runOnly: ${JSON.stringify(AXE_TAGS)} }).then(({ violations }) =>
+      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html + failureSummary)))`,
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  return [...(result.value as string[]), ...complaints];
+}
+
+/** Takes a picture for people to look at, where that is wanted: `WHARF_SCREENSHOTS=1`. @param file from the root */
+export async function picture({ page }: Watched, file: string): Promise<void> {
+  if (process.env.WHARF_SCREENSHOTS === undefined) return;
+  // what is around the page's card is of no use to anybody
+  const { height = 0 } = page.viewportSize() ?? {};
+  const box = await page.locator('main').boundingBox();
+  const top = Math.max(0, (box?.y ?? 0) - MARGIN);
+  const clip = {
+    x: 0,
+    y: top,
+    width: page.viewportSize()?.width ?? 0,
+    height: Math.min(height - top, (box?.height ?? 0) + 2 * MARGIN),
+  };
+  const png = await page.screenshot({ clip, animations: 'disabled' });
+  await sharp(png).png({ palette: true, colours: 64 }).toFile(join(ROOT, file));
+}

@@ -1,0 +1,74 @@
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
+import { openBrowser } from './chromium.js';
+import { faults, open, picture, type Watched } from './lab.js';
+
+let browser: Browser;
+let server: UploadServer;
+let watched: Watched;
+
+beforeAll(async () => {
+  [browser, server] = await Promise.all([openBrowser(), startUploadServer({ stores: 'filesystem+memory' })]);
+});
+
+afterEach(async () => {
+  await watched?.page.context().close();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const FILE = { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a file') };
+const INTENT = { isForPerson: true, purpose: { server: 'paperwork', tool: 'read_invoice', argument: 'scan' } } as const;
+
+const give = async (code: string) => {
+  await watched.page.getByLabel('Code').fill(code);
+  await watched.page.getByRole('button', { name: 'Continue' }).click();
+};
+const title = (name: string) => watched.page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+
+it.each([true, false])(
+  'asks for the code, says what is wrong with another one, and does not ask again; with script: %s (FB-09)',
+  async (javaScriptEnabled) => {
+    const { url, code = '' } = await server.authorize(INTENT);
+    watched = await open(browser, url, { javaScriptEnabled });
+    const { page } = watched;
+    await title('Enter the code');
+    if (javaScriptEnabled) {
+      for (const [width, colorScheme] of [
+        [900, 'light'],
+        [900, 'dark'],
+        [320, 'light'],
+      ] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 800 });
+        expect([width, colorScheme, await faults(watched)]).toEqual([width, colorScheme, []]);
+        expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(width);
+        if (width === 900) await picture(watched, `test/e2e/screenshots/code-${colorScheme}.png`);
+      }
+    }
+    await give('222 222');
+    await page.getByText('2 more tries are left').waitFor();
+    if (javaScriptEnabled) expect(await faults(watched)).toEqual([]);
+    await give(code.toLowerCase());
+    await title('Upload a file');
+    await page.reload();
+    await title('Upload a file');
+    await page.locator('input[name=file]').setInputFiles(FILE);
+    await page.getByRole('button', { name: 'Upload' }).click();
+    await title('Uploaded');
+  },
+);
+
+it('says that the link is for somebody else after three wrong codes (FB-09)', async () => {
+  const { url } = await server.authorize(INTENT);
+  watched = await open(browser, url);
+  for (const code of ['222222', '333333', '444444']) await give(code);
+  await title('This link is for somebody else');
+  expect(await faults(watched)).toEqual([]);
+  await watched.page.goto(url);
+  await title('This link is for somebody else');
+});

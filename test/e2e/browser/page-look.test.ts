@@ -1,0 +1,165 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { GatewayError } from '../../../gateway/errors.js';
+import { CLOSED, type Closed } from '../../../gateway/http/browser/texts.js';
+import { closedPage, refused } from '../../../gateway/http/routes/upload-answers.js';
+import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
+import { openBrowser } from './chromium.js';
+import { faults, open, picture, SLOW, throttle, type Watched } from './lab.js';
+
+let browser: Browser;
+let server: UploadServer;
+let watched: Watched;
+/** A picture of a sheet of paper. */
+let invoice: Buffer;
+
+beforeAll(async () => {
+  [browser, server] = await Promise.all([openBrowser(), startUploadServer({ stores: 'filesystem+memory' })]);
+  const sheet = await browser.newPage({ viewport: { width: 220, height: 220 } });
+  const line = '<hr style="border: 0; height: 8px; margin: 14px 0; background: #b9c4cf">';
+  await sheet.setContent(`<body style="margin: 24px; color: #0a5a88"><h2>Invoice</h2>${line.repeat(4)}`);
+  invoice = await sheet.screenshot();
+  await sheet.close();
+});
+
+afterEach(async () => {
+  await watched?.page.context().close();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const INTENT = {
+  maxSize: 25_000_000,
+  accept: ['image/png', 'image/jpeg', 'application/pdf'],
+  purpose: {
+    server: 'paperwork',
+    tool: 'read_invoice',
+    argument: 'scan',
+    message: 'Please upload the scan of the invoice that you spoke of.',
+  },
+};
+
+/** What a page is looked at as; the window is that of a desk where nothing else is said. */
+const LOOKS = {
+  light: { width: 900, height: 900 },
+  dark: { width: 900, height: 900, colorScheme: 'dark' },
+  phone: { width: 390, height: 844 },
+  // 1280 pixels at 400 %
+  zoomed: { width: 320, height: 256 },
+  forced: { width: 900, height: 900, forcedColors: 'active' },
+} as const;
+
+/** A page that holds but a sentence has less to go wrong. */
+const FEW_WORDS = { light: LOOKS.light, dark: LOOKS.dark, zoomed: LOOKS.zoomed };
+
+/** The others look alike. */
+const SHOWN_IN_ALL = new Set(['open', 'chosen', 'paused', 'done']);
+
+const shot = (name: string, kind: string) => `test/e2e/screenshots/${name}-${kind}.png`;
+
+async function look(name: string, looks: Partial<typeof LOOKS> = LOOKS): Promise<void> {
+  const { page } = watched;
+  for (const [kind, { width, height, ...media }] of Object.entries(looks)) {
+    await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none', reducedMotion: 'reduce', ...media });
+    await page.setViewportSize({ width, height });
+    expect([name, kind, await faults(watched)]).toEqual([name, kind, []]);
+    // what does not fit is read line by line, and never from side to side
+    expect([name, kind, await page.evaluate<number>('document.documentElement.scrollWidth')]).toEqual([
+      name,
+      kind,
+      width,
+    ]);
+    expect(await page.title()).toMatch(/^\S.* · Wharf$/);
+    expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
+    if (kind === 'light' || (kind !== 'zoomed' && SHOWN_IN_ALL.has(name))) await picture(watched, shot(name, kind));
+  }
+  await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none', reducedMotion: 'reduce' });
+  await page.setViewportSize(LOOKS.light);
+}
+
+async function visit(): Promise<void> {
+  watched = await open(browser, (await server.authorize(INTENT)).url);
+}
+
+/** @param size of what follows the picture, which no viewer minds */
+async function pick(name: string, size: number): Promise<void> {
+  const buffer = Buffer.concat([invoice, Buffer.alloc(size)]);
+  await watched.page.getByLabel('Choose a file').setInputFiles({ name, mimeType: 'image/png', buffer });
+}
+
+const press = (name: RegExp) => watched.page.getByRole('button', { name }).click();
+
+/** Shows an answer of the server's that is hard to come by. */
+async function serve(answer: Response): Promise<void> {
+  await visit();
+  const { page } = watched;
+  const reply = { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() };
+  await page.route('**/u/*', (route) => route.fulfill(reply));
+  await page.reload();
+}
+
+describe('everybody can use, in light and dark, on a phone and at 400 %,', () => {
+  it('the page as it comes', async () => {
+    await visit();
+    await look('open');
+  });
+
+  it('a file that is chosen, on its way, and there', async () => {
+    await visit();
+    await pick('invoice 2026-114.png', 3_000_000);
+    await look('chosen');
+    await throttle(watched, SLOW);
+    await press(/^Upload: /);
+    await watched.page.getByText(/^1\.\d MB of 3 MB.* left$/).waitFor();
+    await picture(watched, 'docs/upload-page.png');
+    expect(await faults(watched)).toEqual([]);
+    await press(/^Pause: /);
+    await look('paused');
+    await throttle(watched, -1);
+    await press(/^Resume: /);
+    await watched.page.getByRole('heading', { name: 'Uploaded', exact: true }).waitFor();
+    await look('done');
+  });
+
+  it('a file that was cancelled', async () => {
+    await visit();
+    await pick('invoice 2026-114.png', 3_000_000);
+    await throttle(watched, SLOW);
+    await press(/^Upload: /);
+    await watched.page.getByText(/ of 3 MB/).waitFor();
+    await press(/^Cancel: /);
+    await look('cancelled');
+  });
+
+  it('a file that was refused, before it was sent and after', async () => {
+    await visit();
+    await pick('video of the invoice.png', 25_000_000);
+    await look('too-large');
+    const buffer = Buffer.from('GIF89a is no picture that is taken');
+    const file = { name: 'invoice.png', mimeType: 'image/png', buffer };
+    await watched.page.getByLabel('Choose a file').setInputFiles(file);
+    await press(/^Upload: /);
+    await watched.page.getByRole('alert').waitFor();
+    await look('refused');
+  });
+
+  it('the form without JavaScript', async () => {
+    watched = await open(browser, (await server.authorize(INTENT)).url, { javaScriptEnabled: false });
+    await picture(watched, shot('no-script', 'light'));
+    expect(await watched.page.getByRole('button', { name: 'Upload' }).count()).toBe(1);
+    expect(await watched.page.getByText('or drop it here').isVisible()).toBe(false);
+  });
+
+  it.each(Object.keys(CLOSED) as Closed[])('a link that is %s', async (closed) => {
+    await serve(closedPage(closed, 200));
+    await look(`link-${closed}`, FEW_WORDS);
+  });
+
+  it('a refusal as the form gets it', async () => {
+    await serve(refused(new GatewayError('upload_too_large', { allowed: 10, actual: 11 }), 'text/html'));
+    await look('form-refused', FEW_WORDS);
+  });
+});

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, mkdir, readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { create, settings } from '../../adapters/objects/filesystem.js';
+import { TempFiles } from '../../gateway/files/temp-files.js';
+import { fetchBytes, keysOf, store } from '../contract/object-store.contract.js';
+import { mountSmallDisk } from '../helpers/fault-disk.js';
+import { silentLog } from '../helpers/silent-log.js';
+import { sourceOf } from '../unit/files/encode/lab.js';
+
+const NEVER = new AbortController().signal;
+const MIB = 1024 * 1024;
+
+let disk: Awaited<ReturnType<typeof mountSmallDisk>>;
+beforeEach(async () => {
+  disk = await mountSmallDisk(2 * MIB);
+});
+afterEach(() => disk.unmount());
+
+describe('on a disk of 2 MiB', () => {
+  it('the object store says that it is full, leaves nothing behind, and takes files again', async () => {
+    const objects = create(settings.parse({ path: disk.path }), { log: silentLog, timeouts: { store: 30_000 } });
+    await objects.prepare();
+    await store(objects, 'f/first', Buffer.alloc(MIB, 1));
+    const writer = await objects.create('f/second', NEVER);
+    const write = async () => {
+      for (let n = 0; n < 3; n += 1) await writer.write(Buffer.alloc(objects.partSize, 2), false);
+    };
+    await expect(write()).rejects.toMatchObject({ code: 'store_full', httpStatus: 507 });
+    await writer.abort();
+    expect(await keysOf(objects, '')).toEqual(['f/first']);
+    expect(await readdir(join(disk.path, 'tmp'))).toEqual([]);
+    await objects.remove('f/first');
+    await store(objects, 'f/third', Buffer.alloc(MIB, 3));
+    expect((await fetchBytes(objects, 'f/third')).length).toBe(MIB);
+  });
+
+  it('the folder of files for tools says that it is full, keeps nothing, and takes files again', async () => {
+    const files = new TempFiles({ log: silentLog, root: disk.path });
+    const limit = { name: 'limits.file', bytes: 10 * MIB, path: 'image' };
+    const large = sourceOf(Array.from({ length: 64 }, () => Buffer.alloc(64 * 1024, 1)));
+    await expect(files.write(large, limit, NEVER)).rejects.toMatchObject({ code: 'temp_full', httpStatus: 507 });
+    expect(await readdir(disk.path)).toEqual([]);
+    const { path } = await files.write(sourceOf([Buffer.alloc(MIB)]), limit, NEVER);
+    expect((await stat(path)).size).toBe(MIB);
+  });
+
+  it('what a crashed process left is removed, and what another user made stays', async () => {
+    const files = new TempFiles({ log: silentLog, root: disk.path });
+    const limit = { name: 'limits.file', bytes: MIB, path: 'image' };
+    const { path, remove } = await files.write(sourceOf([Buffer.alloc(10)]), limit, NEVER);
+    await remove();
+    const child = spawn('true');
+    await once(child, 'exit');
+    const left = basename(dirname(path)).replace(`-${process.pid}-`, `-${child.pid}-`);
+    const foreign = left.replace(/.{6}$/, 'bbbbbb');
+    await Promise.all([left, foreign].map((name) => mkdir(join(disk.path, name))));
+    await chown(join(disk.path, foreign), 65_534, 65_534);
+    expect(await files.removeLeftOvers()).toBe(1);
+    expect(await readdir(disk.path)).toEqual([foreign]);
+  });
+});

@@ -1,0 +1,78 @@
+// A raw MCP server that asks for files by itself, while it works on a call: `node … QUESTION [http|stdio] [STATUSES] [PORT]`.
+// In QUESTION `$ORIGIN` is the origin of its own address, at which it takes uploads. Over http it prints that origin first.
+import { createServer } from 'node:http';
+import { createInterface } from 'node:readline';
+
+const [question, transport = 'http', statuses = '200', port = '0'] = process.argv.slice(2);
+const uploads = [];
+const codes = statuses.split(',').map(Number);
+const waiting = new Map();
+let capabilities;
+let nextId = 0;
+
+const bodyOf = async (request) => {
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks);
+};
+
+/** @param say sends a message to the client on the call's own stream */
+async function answer({ id, method, params, result, error }, say) {
+  if (method === undefined) {
+    const done = waiting.get(id);
+    waiting.delete(id);
+    done?.({ result, error });
+    return;
+  }
+  if (id === undefined) return;
+  const reply = (value) => say({ jsonrpc: '2.0', id, result: value });
+  if (method === 'initialize') {
+    ({ capabilities } = params);
+    return reply({
+      protocolVersion: params.protocolVersion,
+      capabilities: { tools: {} },
+      serverInfo: { name: 'eliciting', version: '1' },
+    });
+  }
+  if (method === 'tools/list') return reply({ tools: [{ name: 'ask', inputSchema: { type: 'object' } }] });
+  if (method !== 'tools/call') return reply({});
+  const own = `ask-${++nextId}`;
+  const heard = new Promise((resolve) => waiting.set(own, resolve));
+  say({
+    jsonrpc: '2.0',
+    id: own,
+    method: 'elicitation/create',
+    params: JSON.parse(question.replaceAll('$ORIGIN', origin)),
+  });
+  const came = await heard;
+  const seen = uploads.map(({ body, ...about }) => ({ ...about, body: body.toString('base64') }));
+  reply({
+    content: [{ type: 'text', text: JSON.stringify({ came, uploads: seen, elicitation: capabilities.elicitation }) }],
+  });
+}
+
+const server = createServer(async (request, response) => {
+  const body = await bodyOf(request);
+  if (request.url === '/mcp') {
+    if (request.method !== 'POST') return response.writeHead(405).end();
+    const message = JSON.parse(body.toString());
+    if (message.id === undefined || message.method === undefined) {
+      await answer(message);
+      return response.writeHead(202).end();
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    await answer(message, (said) => response.write(`data: ${JSON.stringify(said)}\n\n`));
+    return response.end();
+  }
+  const { method, url, headers } = request;
+  const code = codes[Math.min(uploads.length, codes.length - 1)];
+  uploads.push({ method, url, authorization: headers.authorization, type: headers['content-type'], body });
+  response.writeHead(code).end();
+});
+await new Promise((resolve) => server.listen(Number(port), '127.0.0.1', resolve));
+const origin = `http://127.0.0.1:${server.address().port}`;
+if (transport === 'http') process.stdout.write(`${origin}\n`);
+else
+  createInterface({ input: process.stdin })
+    .on('line', (line) => void answer(JSON.parse(line), (said) => process.stdout.write(`${JSON.stringify(said)}\n`)))
+    .on('close', () => process.exit(0));

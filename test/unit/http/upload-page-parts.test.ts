@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals';
+import { whyNot } from '../../../gateway/http/browser/fits.js';
+import { Rate } from '../../../gateway/http/browser/rate.js';
+import { shown } from '../../../gateway/http/browser/shown.js';
+import { spanText, typesText } from '../../../gateway/http/browser/texts.js';
+
+describe('what the upload page refuses before it is sent', () => {
+  const limits = { largest: 1000, types: 'PNG, CSV' };
+  const accept = ['image/png', '.png', '.csv', 'text/csv'];
+
+  it.each([
+    ['a.png', 'image/png', true],
+    ['a.csv', 'application/vnd.ms-excel', true],
+    ['A.CSV', 'application/x-odd', true],
+    // only the bytes can tell
+    ['a', '', true],
+    ['a.jpg', 'image/jpeg', false],
+    ['a.png.exe', 'application/x-msdownload', false],
+  ])('%s of type %j: fits %s', (name, type, fits) => {
+    expect(whyNot({ name, type, size: 1 }, { ...limits, accept }) === undefined).toBe(fits);
+  });
+
+  it('is never a type where any is taken, or one size where several are', () => {
+    expect(whyNot({ name: 'a', type: 'image/jpeg', size: 1000 }, limits)).toBeUndefined();
+    expect(whyNot({ name: 'a', type: 'image/jpeg', size: 0 }, { ...limits, accept: ['*/*'] })).toBeUndefined();
+  });
+
+  it('is told with both numbers, in units that differ', () => {
+    const file = { name: 'a', type: '', size: 1001 };
+    expect(whyNot(file, limits)).toBe('This file has 1001 bytes. The most that is taken here is 1000 bytes.');
+    expect(whyNot({ ...file, size: 5e6 }, limits)).toBe('This file has 5 MB. The most that is taken here is 1 kB.');
+    expect(whyNot({ ...file, size: 7 }, { ...limits, size: 9 })).toMatch(/has 7 bytes, and one of 9 bytes is expected/);
+  });
+});
+
+describe('how fast an upload is', () => {
+  it('is told by its last seconds, once there are some', () => {
+    const rate = new Rate();
+    rate.note(0, 0);
+    expect(rate.perSecond).toBeUndefined();
+    for (let second = 1; second <= 10; second += 1) rate.note(second * 1000, second * 1000);
+    expect(rate.perSecond).toBe(1000);
+    for (let second = 11; second <= 30; second += 1) rate.note(10_000 + (second - 10) * 9000, second * 1000);
+    expect(rate.perSecond).toBe(9000);
+    rate.clear();
+    expect(rate.perSecond).toBeUndefined();
+  });
+});
+
+describe('texts of others', () => {
+  it.each([
+    ['report.pdf', 'report.pdf'],
+    ['  two \n lines\t', 'two lines'],
+    ['photo\u202egnp.exe', 'photo\ufffdgnp.exe'],
+    ['a\0b\u200b\u2066c\ud800', 'a\ufffdb\ufffdc\ufffd'],
+    ['العربية', 'العربية'],
+    // written with joiners
+    ['👩\u200d👧 می\u200cخواهم', '👩\u200d👧 می\u200cخواهم'],
+  ])('%j is shown as %j', (text, words) => {
+    expect(shown(text)).toBe(words);
+  });
+
+  it('are cut between characters, however long they are', () => {
+    expect(shown('x'.repeat(1_000_000), 5)).toBe('xxxx…');
+    expect(shown('🚢'.repeat(10), 3)).toBe('🚢🚢…');
+    expect(shown('🚢🚢🚢', 3)).toBe('🚢🚢🚢');
+  });
+});
+
+describe('the words for types and times', () => {
+  it('are those that people use', () => {
+    expect(typesText(['image/png', '.png', 'IMAGE/*', 'application/x-odd'], (type) => type)).toBe(
+      'PNG, any image, application/x-odd',
+    );
+    expect([500, 59_000, 60_000, 200_000, 7_500_000, 90_000_000].map(spanText)).toEqual([
+      '1 s',
+      '59 s',
+      '1 min',
+      '3 min 20 s',
+      '2 h 5 min',
+      '1 d 1 h',
+    ]);
+  });
+});

@@ -1,0 +1,105 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { AskedReply } from '../../../../gateway/relay/asking/asked-reply.js';
+import type { Piece } from '../../../../gateway/relay/cut/splice.js';
+import type { MessageFacts, Reply, ReplyHead } from '../../../../gateway/relay/reply.js';
+
+/** A client's reply that notes what is written. */
+class NotedReply implements Reply {
+  readonly heads: ReplyHead[] = [];
+  readonly messages: string[] = [];
+  readonly bodies: string[] = [];
+  ended = 0;
+  readonly written = 0;
+  readonly pressure = undefined;
+  readonly takesBodies = true;
+
+  get begun(): boolean {
+    return this.heads.length > 0;
+  }
+  get gone(): boolean {
+    return this.ended > 0;
+  }
+  head(head: ReplyHead): void {
+    this.heads.push(head);
+  }
+  message(pieces: readonly Piece[], _facts?: MessageFacts): undefined {
+    this.messages.push(Buffer.concat(pieces as readonly Buffer[]).toString());
+  }
+  event(): undefined {}
+  comment(): undefined {}
+  space(): undefined {
+    this.messages.push(' ');
+  }
+  all(head: ReplyHead, body?: Buffer): void {
+    this.heads.push(head);
+    this.bodies.push(String(body));
+    this.ended += 1;
+  }
+  end(): void {
+    this.ended += 1;
+  }
+  abort(): void {}
+  onClose(): void {}
+}
+
+let noted: NotedReply;
+let reply: AskedReply;
+
+beforeEach(() => {
+  noted = new NotedReply();
+  reply = new AskedReply(noted, '1', 'docs');
+});
+
+const answer = Buffer.from('{"jsonrpc":"2.0","id":1,"result":{}}');
+
+describe('the reply to a call on which nothing was asked', () => {
+  it('is the client’s own', () => {
+    expect([reply.begun, reply.takesBodies, reply.hasAsked]).toEqual([false, true, false]);
+    reply.all({ status: 404, body: 'values' }, answer, ['1']);
+    expect(noted.heads).toEqual([{ status: 404, body: 'values' }]);
+    expect(noted.bodies).toEqual([answer.toString()]);
+  });
+});
+
+describe('the reply to a call on which something was asked', () => {
+  beforeEach(() => {
+    reply.say({ method: 'notifications/x' });
+    reply.say({ method: 'notifications/y' });
+  });
+
+  it('is a stream that takes the answer as one more message, whatever head and blanks come with it', () => {
+    expect([reply.begun, reply.takesBodies]).toEqual([false, false]);
+    reply.head({ status: 200, body: 'values', headers: { 'content-type': 'application/json' } });
+    expect(reply.begun).toBe(true);
+    reply.space(Buffer.from(' '));
+    reply.message([answer], { answers: ['1'] });
+    reply.end();
+    expect(noted.heads).toHaveLength(1);
+    expect(noted.heads[0]).toMatchObject({ status: 200, body: 'events' });
+    expect(noted.messages).toEqual([
+      '{"jsonrpc":"2.0","method":"notifications/x"}',
+      '{"jsonrpc":"2.0","method":"notifications/y"}',
+      answer.toString(),
+    ]);
+    expect(noted.ended).toBe(1);
+  });
+
+  it('takes a whole answer the same way', () => {
+    reply.all({ status: 400, body: 'values' }, answer, ['1']);
+    expect(noted.messages.at(-1)).toBe(answer.toString());
+    expect(noted.ended).toBe(1);
+  });
+
+  it.each<[string, ReplyHead, string]>([
+    ['a status', { status: 503, body: 'other' }, 'HTTP 503'],
+    ['nothing', { status: 200, body: 'events' }, 'ended before its answer'],
+  ])('owes its client an error where the server said %s', (_what, head, text) => {
+    reply.head(head);
+    reply.message([Buffer.from('<html>')]);
+    reply.end();
+    const error = JSON.parse(noted.messages.at(-1) ?? '') as { id: number; error: { message: string } };
+    expect(error.id).toBe(1);
+    expect(error.error.message).toContain(text);
+    expect(noted.ended).toBe(1);
+  });
+});

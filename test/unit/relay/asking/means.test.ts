@@ -1,0 +1,111 @@
+import { describe, expect, it } from '@jest/globals';
+import { create as sep1306 } from '../../../../adapters/dialects/sep-1306/index.js';
+import { create as sep2356 } from '../../../../adapters/dialects/sep-2356/index.js';
+import type { Means } from '../../../../gateway/policy/means.js';
+import type { JsonObject } from '../../../../gateway/ports/json.js';
+import { elicitationFor } from '../../../../gateway/relay/asking/declared.js';
+import { asksBy, wayFor } from '../../../../gateway/relay/asking/means.js';
+
+const dialects = [sep1306(), sep2356()];
+const ALL: Means[] = ['binary', 'form', 'url'];
+const FILE = { name: 'scan', maxSize: 1000, maxInline: 300, accept: ['image/*', 'application/pdf'] };
+const UPLOAD = { url: 'http://gw/u/x', id: 'the-id' };
+
+const client = (protocolVersion: string, capabilities: JsonObject) => ({ protocolVersion, capabilities });
+const asked = (version: string, capabilities: JsonObject, order: readonly Means[] = ALL) => {
+  const way = wayFor(FILE, client(version, capabilities), { order, dialects });
+  return way && { means: way.means, params: way.params('Give it', UPLOAD) };
+};
+
+describe('how a client is asked', () => {
+  it.each<[string, JsonObject, 'request' | 'result' | undefined]>([
+    ['2025-03-26', { elicitation: {} }, undefined],
+    ['2025-06-18', { elicitation: {} }, 'request'],
+    ['2025-11-25', { elicitation: { url: {} } }, 'request'],
+    ['2025-11-25', {}, undefined],
+    ['2026-07-28', { elicitation: {} }, 'result'],
+  ])('on %s with %j: by %s', (version, capabilities, by) => {
+    expect(asksBy(client(version, capabilities))).toBe(by);
+  });
+
+  it('by a page where it opens pages, with an id before 2026-07-28 (1306-40)', () => {
+    const params = { mode: 'url', url: UPLOAD.url, message: 'Give it' };
+    const url = { elicitation: { url: {} } };
+    expect(asked('2025-11-25', url)).toEqual({ means: 'url', params: { ...params, elicitationId: 'the-id' } });
+    expect(asked('2026-07-28', url)).toEqual({ means: 'url', params });
+    expect(asked('2025-06-18', url)).toBeUndefined();
+    expect(asked('2025-11-25', { elicitation: {} })).toBeUndefined();
+    expect(asked('2025-11-25', { elicitation: { url: true } })).toBeUndefined();
+  });
+
+  it('by a form where it knows fields for files (2356-13)', () => {
+    const field = {
+      type: 'string',
+      format: 'uri',
+      title: 'scan',
+      'x-mcp-file': { accept: ['image/*', 'application/pdf'], maxSize: 300 },
+    };
+    const requestedSchema = { type: 'object', properties: { scan: field }, required: ['scan'] };
+    const form = { message: 'Give it', requestedSchema };
+    const capabilities = { elicitation: {}, fileInputs: {} };
+    expect(asked('2025-06-18', capabilities)?.params).toEqual(form);
+    expect(asked('2025-11-25', capabilities)?.params).toEqual({ mode: 'form', ...form });
+    expect(asked('2026-07-28', { elicitation: { form: { fileInputs: {} } } })?.means).toBe('form');
+    expect(asked('2025-11-25', { elicitation: { form: {} } })).toBeUndefined();
+    expect(asked('2025-11-25', { elicitation: { url: {} }, fileInputs: {} })?.means).toBe('url');
+  });
+
+  it('by binary elicitation, within what the client takes (1306-02, 1306-03, 1306-04, 1306-06, 1306-07, 1306-10)', () => {
+    const binary = { maxFileSize: 100, supportedMimeTypes: ['image/png'] };
+    expect(asked('2025-11-25', { elicitation: { binary, url: {} } })).toEqual({
+      means: 'binary',
+      params: {
+        mode: 'binary',
+        message: 'Give it',
+        requestedSchema: {
+          type: 'object',
+          properties: {
+            scan: { type: 'file', title: 'scan', description: 'Give it', accept: ['image/png'], maxSize: 100 },
+          },
+          required: ['scan'],
+        },
+        uploadEndpoints: { scan: { url: UPLOAD.url, method: 'POST', uploadId: 'the-id' } },
+      },
+    });
+    const other = { supportedMimeTypes: ['video/*'] };
+    expect(asked('2025-11-25', { elicitation: { binary: other, url: {} } })?.means).toBe('url');
+    const any = asked('2025-11-25', { elicitation: { binary: {} } })?.params.requestedSchema;
+    expect(any).toMatchObject({ properties: { scan: { accept: ['image/*', 'application/pdf'], maxSize: 1000 } } });
+  });
+
+  it('in the order of the config, and not at all where that is empty', () => {
+    const all = { elicitation: { form: {}, url: {}, binary: {} }, fileInputs: {} };
+    expect(asked('2025-11-25', all, ['url', 'form'])?.means).toBe('url');
+    expect(asked('2025-11-25', all, ['form', 'url'])?.means).toBe('form');
+    expect(asked('2025-11-25', all)?.means).toBe('binary');
+    expect(asked('2025-11-25', all, [])).toBeUndefined();
+  });
+});
+
+describe('what a server is told of its elicitation', () => {
+  const told = (version: string, capabilities: JsonObject) =>
+    elicitationFor(client(version, capabilities), { order: ALL, dialects, limits: { file: 1000 } });
+
+  it.each<[JsonObject, JsonObject | undefined]>([
+    [{ elicitation: {} }, undefined],
+    [
+      { elicitation: {}, fileInputs: {} },
+      { form: {}, binary: { maxFileSize: 1000 } },
+    ],
+    [{ elicitation: { url: {} } }, { url: {}, binary: { maxFileSize: 1000 } }],
+    [{ elicitation: { binary: { maxFileSize: 9, x: 1 } } }, { binary: { maxFileSize: 9, x: 1 } }],
+    [{}, undefined],
+  ])('of a client with %j: %j (1306-01, 1306-05)', (capabilities, expected) => {
+    expect(told('2025-11-25', capabilities)).toEqual(expected);
+  });
+
+  it('is what the client says where no request of Wharf’s reaches it', () => {
+    expect(told('2025-03-26', { elicitation: { url: {} } })).toBeUndefined();
+    expect(told('2026-07-28', { elicitation: { url: {} } })).toBeUndefined();
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import { GatewayError } from '../../../../gateway/errors.js';
+import type { PersonsAnswer } from '../../../../gateway/relay/asking/questions.js';
+import { type Wait, waitForFile } from '../../../../gateway/relay/asking/wait.js';
+
+const clock = { now: () => Date.now(), ticks: () => performance.now() };
+
+function wait(options: Partial<Wait> = {}) {
+  return waitForFile({
+    isStored: async () => false,
+    said: async () => undefined,
+    until: Date.now() + 30_000,
+    isDraining: () => false,
+    signal: new AbortController().signal,
+    clock,
+    looked: () => {},
+    ...options,
+  });
+}
+
+describe('a wait for a file', () => {
+  it('ends when the file is there, whatever the person has said', async () => {
+    let looks = 0;
+    expect(await wait({ isStored: async () => ++looks > 2, said: async () => ({ answer: 'accepted' }) })).toBe(
+      'stored',
+    );
+    expect(await wait({ isStored: async () => true, said: async () => ({ answer: 'declined' }) })).toBe('stored');
+  });
+
+  it.each<PersonsAnswer>(['declined', 'cancelled', 'unable', 'invalid'])(
+    'ends when the person has %s',
+    async (answer) => {
+      expect(await wait({ said: async () => ({ answer }) })).toBe(answer);
+    },
+  );
+
+  it('ends with its time, when Wharf ends, and when nobody waits any more', async () => {
+    expect(await wait({ until: 0 })).toBe('late');
+    expect(await wait({ isDraining: () => true })).toBe('late');
+    const gone = new AbortController();
+    const waiting = wait({ signal: gone.signal });
+    gone.abort();
+    expect(await waiting).toBe('left');
+  });
+
+  it('survives a state store that does not answer for a while, and no other failure', async () => {
+    let looks = 0;
+    const isStored = async () => {
+      looks += 1;
+      if (looks < 3) throw new GatewayError('state_unavailable');
+      return true;
+    };
+    expect(await wait({ isStored })).toBe('stored');
+    const down = async () => Promise.reject(new GatewayError('state_unavailable'));
+    await expect(wait({ isStored: down, until: Date.now() + 500 })).rejects.toMatchObject({
+      code: 'state_unavailable',
+    });
+    await expect(wait({ isStored: () => Promise.reject(new Error('a fault')) })).rejects.toThrow('a fault');
+  });
+});

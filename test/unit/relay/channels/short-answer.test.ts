@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { shortAnswer } from '../../../../gateway/relay/channels/short-answer.js';
+import { call } from '../relay-lab.js';
+
+const ANSWER = '{"result":{"content":[]},"jsonrpc":"2.0","id":1}';
+const read = (text: string, kind: 'json' | 'sse' | 'lines' = 'json', requests = [call('1')]) =>
+  shortAnswer(Buffer.from(text), kind, requests)?.message.toString();
+
+describe('a short body is one answer', () => {
+  it.each([
+    ['as JSON', 'json', ANSWER],
+    ['as an event', 'sse', `event: message\ndata: ${ANSWER}\n\n`],
+    ['as an event without a type', 'sse', `data:${ANSWER}\n\n`],
+  ] as const)('%s', (_, kind, text) => {
+    expect(read(text, kind)).toBe(ANSWER);
+  });
+});
+
+describe('a short body is not taken for one answer', () => {
+  it.each([
+    ['that can be resumed', 'sse', `id: 1\ndata: ${ANSWER}\n\n`],
+    ['of another type', 'sse', `event: ping\ndata: ${ANSWER}\n\n`],
+    ['of two events', 'sse', `data: ${ANSWER}\n\ndata: ${ANSWER}\n\n`],
+    ['of several lines', 'sse', `data: ${ANSWER}\ndata: \n\n`],
+    ['that breaks off', 'sse', `data: ${ANSWER}\n`],
+    ['of several values', 'json', `${ANSWER}${ANSWER}`],
+    ['of a batch', 'json', `[${ANSWER}]`],
+    ['that is broken', 'json', ANSWER.slice(0, -1)],
+    ['to another request', 'json', ANSWER.replace('"id":1', '"id":2')],
+    ['with the id in another spelling', 'json', ANSWER.replace('"id":1', '"id":"1"')],
+    ['that is a request', 'json', '{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}'],
+    ['with neither a result nor an error', 'json', '{"jsonrpc":"2.0","id":1}'],
+    ['that costs too much to look at', 'json', `{"result":[${'[],'.repeat(2000)}[]],"id":1}`],
+    ['of lines', 'lines', ANSWER],
+  ] as const)('%s', (_, kind, text) => {
+    expect(read(text, kind)).toBeUndefined();
+  });
+
+  it('when several requests wait', () => {
+    expect(read(ANSWER, 'json', [call('1'), call('2')])).toBeUndefined();
+  });
+});

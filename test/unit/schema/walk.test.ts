@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import type { JsonObject, JsonValue } from '../../../gateway/ports/json.js';
+import { Budget } from '../../../gateway/schema/budget.js';
+import { meaningsOf } from '../../../gateway/schema/meanings.js';
+import { pointed } from '../../../gateway/schema/reference.js';
+import { alternatives, eachArgument } from '../../../gateway/schema/walk.js';
+
+const ROOT: JsonObject = {
+  $defs: {
+    'a b/c~d': { type: 'string' },
+    list: [{ type: 'null' }],
+    '%41': { type: 'integer' },
+    loop: { $ref: '#/$defs/loop' },
+  },
+};
+
+describe('a local reference', () => {
+  it.each<[string, JsonValue | undefined]>([
+    ['#', ROOT],
+    ['#/$defs/a%20b~1c~0d', { type: 'string' }],
+    ['#/$defs/a b~1c~0d', { type: 'string' }],
+    ['#/$defs/list/0', { type: 'null' }],
+    ['#/$defs/%2541', { type: 'integer' }],
+    ['#/$defs/constructor', undefined],
+    ['#anchor', undefined],
+    ['other.json#/a', undefined],
+    [`#/${'a/'.repeat(300)}`, undefined],
+  ])('%s', (reference, expected) => {
+    expect(pointed(ROOT, reference)).toEqual(expected);
+  });
+
+  it('is the same to `wharf inspect`', () => {
+    expect(meaningsOf({ $ref: '#/$defs/a%20b~1c~0d', title: 'T' }, ROOT)).toEqual([{ type: 'string', title: 'T' }]);
+    expect(meaningsOf({ $ref: '#/$defs/loop' }, ROOT)).toEqual([]);
+  });
+});
+
+describe('what a value may be', () => {
+  it('is told in the order of the schema, references first', () => {
+    const schema = {
+      title: 'own',
+      $ref: '#/$defs/list/0',
+      anyOf: [{ title: 'one', oneOf: [{ title: 'inner' }] }, { title: 'two' }],
+    };
+    const found = [...alternatives(schema, ROOT, new Budget(100))];
+    expect(found.map((one) => one?.title ?? one?.type)).toEqual(['own', 'null', 'one', 'inner', 'two']);
+  });
+
+  it('ends where it is too much to be told', () => {
+    const cyclic: JsonObject = { $defs: { a: { anyOf: Array.from({ length: 10 }, () => ({ $ref: '#/$defs/a' })) } } };
+    const found = [...alternatives({ $ref: '#/$defs/a' }, cyclic, new Budget(1000))];
+    expect(found.length).toBeLessThanOrEqual(1001);
+    expect(found).toContain(undefined);
+  });
+});
+
+it('the arguments of a tool are named as slots name them', () => {
+  const paths: string[] = [];
+  const data = { type: 'string' };
+  const input = {
+    properties: { pages: { items: { properties: { data } } }, one: { anyOf: [{ properties: { data } }] } },
+  };
+  eachArgument(input, ({ path }) => {
+    paths.push(path.join(' '));
+    return false;
+  });
+  expect(paths).toEqual(['pages', 'pages []', 'pages [] data', 'one', 'one', 'one data']);
+});
