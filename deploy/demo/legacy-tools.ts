@@ -1,5 +1,5 @@
 /**
- * Two MCP servers that know files only as base64, for the recipes of the README:
+ * Two MCP servers that know files only as base64, for the recipes of docs/tutorials:
  * `node dist/deploy/demo/legacy-tools.js camera` takes pictures, `… ocr` looks at one in its argument.
  */
 import { createHash } from 'node:crypto';

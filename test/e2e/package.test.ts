@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { recordDigest } from '../helpers/bytes.js';
@@ -99,11 +99,13 @@ describe('the package that npm pack makes of a fresh clone', () => {
     expect(files.filter((file) => /\.map$|\.tsbuildinfo$|^dist\/test\/|^node_modules\//.test(file))).toEqual([]);
   });
 
-  it('holds what its README and CONFIG.md link to (U14)', async () => {
-    for (const page of ['README.md', 'CONFIG.md']) {
+  it('holds what its README, CONFIG.md and pages link to (U14)', async () => {
+    const pages = files.filter((file) => /^(?:README|CONFIG|docs\/.*)\.md$/.test(file));
+    expect(pages.length).toBeGreaterThan(10);
+    for (const page of pages) {
       const text = await readFile(join(tree, page), 'utf8');
       const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, target]) => String(target));
-      for (const target of targets)
+      for (const target of targets.map((target) => join(dirname(page), target)))
         expect([page, target, files.some((file) => file.startsWith(target))]).toEqual([page, target, true]);
     }
   });

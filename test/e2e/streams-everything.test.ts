@@ -3,7 +3,7 @@ import { type Gateway, startGateway } from '../helpers/gateway-process.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { type SdkServer, startEverything, type Transport } from '../helpers/sdk-servers.js';
 
-/** The `curl` of the README, in front of a server on the official SDK: it refuses an Accept that does not name both. */
+/** The `curl` of docs/reference/dialects.md, in front of a server on the official SDK: it refuses an Accept that does not name both. */
 describe.each<Transport>(['http', 'sse', 'stdio'])(
   'resources/stream of the server "everything" over %s',
   (transport) => {

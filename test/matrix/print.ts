@@ -1,7 +1,7 @@
-/** Moves a file through every cell and prints the tables as Markdown; `--write` puts them into README.md. */
+/** Moves a file through every cell and prints the tables as Markdown; `--write` puts them into docs/reference/dialects.md. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { CELLS, type Cell, openLab, run, VERSIONS, type Version } from './cells.js';
-import { inReadme, README, tables } from './table.js';
+import { inPage, PAGE, tables } from './table.js';
 
 const failures = new Map<Cell, Version[]>();
 const lab = await openLab();
@@ -17,5 +17,5 @@ for (const cell of CELLS) {
 await lab.stop();
 const text = tables((cell) => failures.get(cell) ?? []);
 process.stdout.write(`${text}\n`);
-if (process.argv.includes('--write')) await writeFile(README, inReadme(await readFile(README, 'utf8'), text));
+if (process.argv.includes('--write')) await writeFile(PAGE, inPage(await readFile(PAGE, 'utf8'), text));
 if (failures.size > 0) process.exitCode = 1;

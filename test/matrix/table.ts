@@ -4,7 +4,7 @@ import { CLIENTS } from './clients.js';
 import { GIVING, TAKING } from './servers.js';
 
 /** Where the table is kept, between these two lines. */
-export const README = join(import.meta.dirname, '../../../README.md');
+export const PAGE = join(import.meta.dirname, '../../../docs/reference/dialects.md');
 const BEGIN = '<!-- npm run matrix -- --write -->';
 const END = '<!-- end of the matrix -->';
 
@@ -31,10 +31,10 @@ export function tables(failed: (cell: Cell) => readonly Version[]): string {
   ].join('\n\n');
 }
 
-/** README's text with the tables in their place. */
-export function inReadme(readme: string, text: string): string {
-  const from = readme.indexOf(BEGIN);
-  const to = readme.indexOf(END);
-  if (from < 0 || to < from) throw new Error('README.md has no place for the matrix');
-  return `${readme.slice(0, from)}${BEGIN}\n\n${text}\n\n${readme.slice(to)}`;
+/** The page's text with the tables in their place. */
+export function inPage(page: string, text: string): string {
+  const from = page.indexOf(BEGIN);
+  const to = page.indexOf(END);
+  if (from < 0 || to < from) throw new Error('docs/reference/dialects.md has no place for the matrix');
+  return `${page.slice(0, from)}${BEGIN}\n\n${text}\n\n${page.slice(to)}`;
 }

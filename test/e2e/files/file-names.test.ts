@@ -86,7 +86,7 @@ describe('the names of files that have none of their own', () => {
   });
 });
 
-it('README: the photo of the filesystem server is called harbour.jpg (U7)', async () => {
+it('the photo of the filesystem server is called harbour.jpg (U7)', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'wharf-names-'));
   await writeFile(join(folder, 'harbour.jpg'), photo);
   const [command = '', ...args] = filesystemServer(folder).command ?? [];

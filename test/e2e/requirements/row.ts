@@ -9,7 +9,7 @@ export type Excuse =
   | 'optional'
   /** It binds hosts and models, which Wharf only must not stand in the way of. */
   | 'host rule'
-  /** What Wharf does instead is described in ARCHITECTURE.md and README.md. */
+  /** What Wharf does instead is described in ARCHITECTURE.md and docs/reference. */
   | 'superseded by the design';
 
 /** What a row asks for, in a few words; with a reason where that is not tested. */

@@ -13,7 +13,10 @@ import { loadText } from './load-text.js';
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 
 const examples = await readdir(join(ROOT, 'deploy/examples'));
-const pages = (await readdir(ROOT)).filter((name) => name.endsWith('.md'));
+const pages = [
+  ...(await readdir(ROOT)),
+  ...(await readdir(join(ROOT, 'docs'), { recursive: true })).map((name) => join('docs', name)),
+].filter((name) => name.endsWith('.md'));
 const blocks = (await Promise.all(pages.map(blocksOf))).flat();
 
 /** The fenced blocks of a page that are a whole config: they name servers. */

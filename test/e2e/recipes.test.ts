@@ -7,11 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256 } from '../helpers/bytes.js';
 import { ROOT, type Running, start } from './cli-process.js';
 
-/** The README's shell lines, recipe by recipe, as they would be pasted. */
+/** The page's shell lines, recipe by recipe, as they would be pasted. */
 async function recipes(): Promise<string[]> {
-  const readme = await readFile(`${ROOT}README.md`, 'utf8');
-  const [, section = ''] = /^## Recipes$([\s\S]*?)^## /m.exec(readme) ?? [];
-  return [...section.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, lines]) => lines ?? '');
+  const page = await readFile(`${ROOT}docs/tutorials/recipes.md`, 'utf8');
+  return [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, lines]) => lines ?? '');
 }
 
 let folder: string;
@@ -54,7 +53,7 @@ async function run(step: number): Promise<string> {
 
 const digestOf = async (name: string) => sha256(await readFile(join(folder, name)));
 
-describe('the recipes of the README', () => {
+describe('the five recipes of the tutorial', () => {
   it('screenshots become links', async () => {
     expect(await run(0)).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/d\/\S+\n$/);
     expect((await readFile(join(folder, 'shot.jpg'))).length).toBeGreaterThan(3_000_000);
