@@ -7,8 +7,12 @@ import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
 let fake: FakeUpstream;
 let wharf: Wharf;
+/** Ends what still writes on the fake server's connections: the next test's server has connections of the same numbers. */
+let hush: (() => void)[] = [];
 
 afterEach(async () => {
+  for (const end of hush) end();
+  hush = [];
   await wharf.stop();
   await fake.close();
 });
@@ -32,7 +36,7 @@ describe('a request of Wharf’s own over HTTP', () => {
       if (!isOwnList(body)) return undefined;
       listed += 1;
       const talk = setInterval(() => fake.speakOn(connection, ': still here\n\n'), 50);
-      setTimeout(() => clearInterval(talk), 20_000).unref();
+      hush.push(() => clearInterval(talk));
       return endless(': hello\n\n');
     };
     const begun = Date.now();
