@@ -5,22 +5,14 @@ import { formatAddress } from './config/schema/fields.js';
 import { transportsToTry } from './config/transports.js';
 import { socketsFor } from './descriptors.js';
 import { GatewayError } from './errors.js';
-import { CleanUps } from './files/clean-ups.js';
+import { createFileParts } from './file-parts.js';
 import { Expiry } from './files/expiry.js';
 import type { FileRecord } from './files/file.js';
-import { PartBuffers } from './files/ingest/part-buffers.js';
-import { QuietWatch } from './files/ingest/quiet-watch.js';
-import { Library } from './files/library.js';
 import { sniff } from './files/names/media-type.js';
-import { ProgressNotes } from './files/resumable/progress.js';
-import { ResumableUploads } from './files/resumable/resumable-uploads.js';
 import { StateKeys } from './files/state-keys.js';
 import { startSweeper } from './files/sweep.js';
 import { TempFiles } from './files/temp-files.js';
 import { previewOf } from './files/thumbnail.js';
-import { Tickets } from './files/ticket.js';
-import { Uploads } from './files/upload.js';
-import { UploadCodes } from './files/upload-code.js';
 import { createAdminApp, createApp } from './http/app.js';
 import { ANYBODY, createAuthenticator } from './http/auth.js';
 import { listen } from './http/listener.js';
@@ -117,20 +109,20 @@ export async function start(
     const publicUrl = { base: config.publicUrl ?? '' };
     const keys = new StateKeys(config.secrets);
     const lastingMs = config.links.lasting ? config.retention : undefined;
-    const tickets = new Tickets(state, keys, clock, lastingMs);
     const expiry = new Expiry({ objects, state, clock, log, metrics, retentionMs: config.retention });
     const publicBase = () => publicUrl.base;
     const ttlMs = Math.min(config.links.ttl, config.retention);
     const held = createHeldBudget(config, sharing);
-    const cleanUps = new CleanUps(log);
-    const library = new Library({
-      seal: keys.seal,
+    const budget = createPartBudget(config, sharing, objects.partSize);
+    const { identity } = config.elicitation;
+    const { tickets, library, ingest, uploads, resumable, cleanUps } = createFileParts({
       objects,
       state,
-      tickets,
+      keys,
+      held,
+      budget,
       clock,
       log,
-      cleanUps,
       expiry,
       readLazy: async (lazy, signal) => {
         const server = servers.get(lazy.server);
@@ -142,40 +134,12 @@ export async function start(
         publicUrl: publicBase,
         links: { style: config.links.style, ttlMs, ...(lastingMs !== undefined && { lastingMs }) },
         retentionMs: config.retention,
-      },
-    });
-    const budget = createPartBudget(config, sharing, objects.partSize);
-    const buffers = new PartBuffers(objects.partSize);
-    const ingest = { objects, budget, buffers, held, quiet: new QuietWatch(), cleanUps };
-    const { identity } = config.elicitation;
-    const uploads = new Uploads({
-      ingest,
-      library,
-      tickets,
-      codes: new UploadCodes(state, keys, clock),
-      clock,
-      settings: {
-        publicUrl: publicBase,
-        ttlMs,
         fileLimit: limits.file,
-        retentionMs: config.retention,
+        uploadMs: timeouts.upload,
         // without auth all callers are one
         asksCodes: identity === 'code' || (identity === 'auto' && config.auth.use !== 'none'),
       },
     });
-    const resumable =
-      objects.resumable &&
-      new ResumableUploads({
-        uploads,
-        ingest,
-        writes: objects.resumable,
-        library,
-        notes: new ProgressNotes(state, clock),
-        tickets,
-        clock,
-        log,
-        settings: { retentionMs: config.retention, uploadMs: timeouts.upload },
-      });
     const sessions = new Sessions({
       state,
       keys,

@@ -113,7 +113,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['http', 'gateway/http/'],
   [
     'the command',
-    ...['cli', 'descriptors', 'ledgers', 'main', 'relay-deps', 'report', 'run-stdio', 'start'].map(
+    ...['cli', 'descriptors', 'file-parts', 'ledgers', 'main', 'relay-deps', 'report', 'run-stdio', 'start'].map(
       (name) => `gateway/${name}`,
     ),
   ],

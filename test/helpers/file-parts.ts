@@ -5,18 +5,8 @@ import { join } from 'node:path';
 import { adapters } from '../../adapters/index.js';
 import { UNSHARED } from '../../gateway/budget/ledger.js';
 import type { Settings } from '../../gateway/config/config.js';
-import { CleanUps } from '../../gateway/files/clean-ups.js';
-import type { IngestDeps } from '../../gateway/files/ingest/ingest.js';
-import { PartBuffers } from '../../gateway/files/ingest/part-buffers.js';
-import { QuietWatch } from '../../gateway/files/ingest/quiet-watch.js';
-import { Library } from '../../gateway/files/library.js';
-import { ProgressNotes } from '../../gateway/files/resumable/progress.js';
-import { ResumableUploads } from '../../gateway/files/resumable/resumable-uploads.js';
-import { Seal } from '../../gateway/files/seal.js';
+import { createFileParts } from '../../gateway/file-parts.js';
 import { StateKeys } from '../../gateway/files/state-keys.js';
-import { Tickets } from '../../gateway/files/ticket.js';
-import { Uploads } from '../../gateway/files/upload.js';
-import { UploadCodes } from '../../gateway/files/upload-code.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js';
 import type { Log } from '../../gateway/ports/log.js';
 import { heldBudget, partBudget } from './budgets.js';
@@ -70,17 +60,16 @@ export async function openFileParts(options: FilePartsOptions) {
   const state = isShared
     ? await open(adapters.state, 'redis', { url: redisUrl(), keyPrefix })
     : await open(adapters.state, 'memory', {});
-  const tickets = new Tickets(state, new StateKeys([SECRET]), clock);
   const held = heldBudget(DEFAULT_LIMITS.held);
-  const cleanUps = new CleanUps(log);
-  const library = new Library({
-    seal: new Seal(['the secret of these tests']),
+  const budget = partBudget(DEFAULT_LIMITS.partMemory, TIMEOUTS.queue);
+  const { library, uploads, resumable, cleanUps } = createFileParts({
     objects,
     state,
-    tickets,
+    keys: new StateKeys([SECRET]),
+    held,
+    budget,
     clock,
     log,
-    cleanUps,
     expiry: { watch() {} },
     readLazy: () => Promise.reject(new Error('not here')),
     settings: {
@@ -88,37 +77,12 @@ export async function openFileParts(options: FilePartsOptions) {
       publicUrl,
       links: { style: 'gateway', ttlMs: 600_000 },
       retentionMs: RETENTION_MS,
+      fileLimit,
+      uploadMs: TIMEOUTS.upload,
+      asksCodes: true,
     },
   });
-  const budget = partBudget(DEFAULT_LIMITS.partMemory, TIMEOUTS.queue);
-  const ingest: IngestDeps = {
-    objects,
-    budget,
-    buffers: new PartBuffers(objects.partSize),
-    held,
-    quiet: new QuietWatch(),
-    cleanUps,
-  };
-  const uploads = new Uploads({
-    ingest,
-    library,
-    tickets,
-    codes: new UploadCodes(state, new StateKeys(['codes']), clock),
-    clock,
-    settings: { publicUrl, ttlMs: 600_000, fileLimit, retentionMs: RETENTION_MS, asksCodes: true },
-  });
-  if (!objects.resumable) throw new Error('each of these stores can go on with a write');
-  const resumable = new ResumableUploads({
-    uploads,
-    ingest,
-    writes: objects.resumable,
-    library,
-    notes: new ProgressNotes(state, clock),
-    tickets,
-    clock,
-    log,
-    settings: { retentionMs: RETENTION_MS, uploadMs: TIMEOUTS.upload },
-  });
+  if (!resumable) throw new Error('each of these stores can go on with a write');
   return {
     objects,
     state,

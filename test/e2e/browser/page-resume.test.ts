@@ -57,6 +57,17 @@ const pick = (name: string) => watched.page.locator('#file').setInputFiles(join(
 const press = (name: RegExp) => watched.page.getByRole('button', { name }).click();
 const stored = () => watched.page.getByRole('heading', { name: 'Uploaded', exact: true }).waitFor({ timeout: 60_000 });
 
+/** A page on which so much of the small file has gone, over a slow line. */
+async function onItsWay(share: number): Promise<{ page: Page; uri: string }> {
+  const { url, uri } = await server.authorize();
+  const page = await visit(url);
+  await pick('small.bin');
+  await throttle(watched, SLOW);
+  await press(/^Upload: /);
+  await sent(share);
+  return { page, uri };
+}
+
 /** Waits until so much of the file has gone. */
 async function sent(share: number): Promise<void> {
   const bar = watched.page.getByRole('progressbar');
@@ -69,12 +80,7 @@ async function sent(share: number): Promise<void> {
 
 describe('an upload that the page interrupts', () => {
   it('is paused, and goes on after what has arrived', async () => {
-    const { url, uri } = await server.authorize();
-    const page = await visit(url);
-    await pick('small.bin');
-    await throttle(watched, SLOW);
-    await press(/^Upload: /);
-    await sent(0.4);
+    const { page, uri } = await onItsWay(0.4);
     await press(/^Pause: /);
     await page.getByText(/ of 3 MB · Paused$/).waitFor();
     expect(await page.title()).toBe('Upload paused · Wharf');
@@ -89,12 +95,7 @@ describe('an upload that the page interrupts', () => {
   });
 
   it('goes on in a page that is loaded anew, when the same file is chosen again', async () => {
-    const { url, uri } = await server.authorize();
-    const page = await visit(url);
-    await pick('small.bin');
-    await throttle(watched, SLOW);
-    await press(/^Upload: /);
-    await sent(0.4);
+    const { page, uri } = await onItsWay(0.4);
     await page.reload();
     const words = page.locator('#begun');
     await words.waitFor();
@@ -115,13 +116,8 @@ describe('an upload that the page interrupts', () => {
   });
 
   it('is given up for another file, and leaves nothing behind', async () => {
-    const { url, uri } = await server.authorize();
     const before = await server.keys();
-    const page = await visit(url);
-    await pick('small.bin');
-    await throttle(watched, SLOW);
-    await press(/^Upload: /);
-    await sent(0.3);
+    const { page, uri } = await onItsWay(0.3);
     await press(/^Cancel: /);
     await page.getByText('Cancelled. Nothing has been stored.').waitFor();
     await throttle(watched, -1);

@@ -1,17 +1,11 @@
 import { create as createObjects, settings as objectSettings } from '../../../adapters/objects/memory.js';
 import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
-import { CleanUps } from '../../../gateway/files/clean-ups.js';
-import { PartBuffers } from '../../../gateway/files/ingest/part-buffers.js';
-import { QuietWatch } from '../../../gateway/files/ingest/quiet-watch.js';
-import { Library, type LibraryDeps } from '../../../gateway/files/library.js';
-import { ProgressNotes } from '../../../gateway/files/resumable/progress.js';
-import { ResumableUploads } from '../../../gateway/files/resumable/resumable-uploads.js';
-import { Seal } from '../../../gateway/files/seal.js';
+import { createFileParts, type FileParts } from '../../../gateway/file-parts.js';
+import type { LibraryDeps } from '../../../gateway/files/library.js';
+import type { ResumableUploads } from '../../../gateway/files/resumable/resumable-uploads.js';
 import { StateKeys } from '../../../gateway/files/state-keys.js';
-import { Tickets } from '../../../gateway/files/ticket.js';
-import { type UploadBody, Uploads } from '../../../gateway/files/upload.js';
-import { UploadCodes } from '../../../gateway/files/upload-code.js';
+import type { UploadBody } from '../../../gateway/files/upload.js';
 import type { UploadIntent } from '../../../gateway/files/upload-intent.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
@@ -38,64 +32,40 @@ export function createLab(options: LabOptions = {}) {
   const realState = createState(stateSettings.parse({}), { sharing: UNSHARED, clock });
   const objects = options.objects?.(realObjects) ?? realObjects;
   const state = options.state?.(realState) ?? realState;
-  const tickets = new Tickets(state, new StateKeys(['secret']), clock);
   const watched: string[] = [];
   const held = heldBudget(256 * 1024 * 1024);
-  const cleanUps = new CleanUps(silentLog);
-  const library = new Library({
-    seal: new Seal(['the secret of these tests']),
-    objects,
-    state,
-    tickets,
-    clock,
-    log: silentLog,
-    cleanUps,
-    expiry: { watch: (_id, key) => watched.push(key) },
-    readLazy: options.readLazy ?? (() => Promise.reject(new Error('not here'))),
-    settings: {
-      gatewayId: 'wharf',
-      publicUrl: () => 'http://gw.example',
-      links: { style: 'gateway', ttlMs: TTL },
-      retentionMs: RETENTION,
-    },
-  });
   const budget = partBudget(4 * objects.partSize, 1000);
-  const ingest = {
-    objects,
-    budget,
-    buffers: new PartBuffers(objects.partSize),
-    held,
-    quiet: new QuietWatch(),
-    cleanUps,
-  };
-  const uploads = new Uploads({
-    ingest,
-    library,
-    tickets,
-    codes: new UploadCodes(state, new StateKeys(['codes']), clock),
-    clock,
-    settings: {
-      publicUrl: () => 'http://gw.example',
-      ttlMs: TTL,
-      fileLimit: FILE_LIMIT,
-      retentionMs: RETENTION,
-      asksCodes: false,
-    },
-  });
-  /** Uploads that go on, as one more replica knows them. */
-  const replica = (): ResumableUploads => {
-    if (!objects.resumable) throw new Error('this store can go on with a write');
-    return new ResumableUploads({
-      uploads,
-      ingest,
-      writes: objects.resumable,
-      library,
-      notes: new ProgressNotes(state, clock),
-      tickets,
+  const replicas: FileParts[] = [];
+  const parts = (): FileParts => {
+    const made = createFileParts({
+      objects,
+      state,
+      keys: new StateKeys(['secret']),
+      held,
+      budget,
       clock,
       log: silentLog,
-      settings: { retentionMs: RETENTION, uploadMs: 3 * TTL },
+      expiry: { watch: (_id, key) => watched.push(key) },
+      readLazy: options.readLazy ?? (() => Promise.reject(new Error('not here'))),
+      settings: {
+        gatewayId: 'wharf',
+        publicUrl: () => 'http://gw.example',
+        links: { style: 'gateway', ttlMs: TTL },
+        retentionMs: RETENTION,
+        fileLimit: FILE_LIMIT,
+        uploadMs: 3 * TTL,
+        asksCodes: false,
+      },
     });
+    replicas.push(made);
+    return made;
+  };
+  const { tickets, library, ingest, uploads, cleanUps } = parts();
+  /** Uploads that go on, as one more replica knows them. */
+  const replica = (): ResumableUploads => {
+    const { resumable } = parts();
+    if (!resumable) throw new Error('this store can go on with a write');
+    return resumable;
   };
   return {
     time,
@@ -119,7 +89,7 @@ export function createLab(options: LabOptions = {}) {
     ) => uploads.receive(await uploads.admit(ticket), { bytes: piecesOf(bytes), claims: () => claims }, NEVER),
     /** Keys of all objects, and the bytes of one. */
     keys: async () => {
-      await cleanUps.settled(10_000);
+      for (const made of replicas) await made.cleanUps.settled(10_000);
       const found: string[] = [];
       for await (const { key } of realObjects.list('')) found.push(key);
       return found;

@@ -1,0 +1,70 @@
+import type { HeldBudget } from './budget/held.js';
+import type { PartBudget } from './budget/parts.js';
+import { CleanUps } from './files/clean-ups.js';
+import type { IngestDeps } from './files/ingest/ingest.js';
+import { PartBuffers } from './files/ingest/part-buffers.js';
+import { QuietWatch } from './files/ingest/quiet-watch.js';
+import { Library, type LibraryDeps } from './files/library.js';
+import { ProgressNotes } from './files/resumable/progress.js';
+import { ResumableUploads } from './files/resumable/resumable-uploads.js';
+import type { StateKeys } from './files/state-keys.js';
+import { Tickets } from './files/ticket.js';
+import { Uploads } from './files/upload.js';
+import { UploadCodes } from './files/upload-code.js';
+import type { Clock } from './ports/clock.js';
+import type { Log } from './ports/log.js';
+import type { ObjectStore } from './ports/object-store.js';
+import type { StateStore } from './ports/state-store.js';
+
+export interface FilePartsDeps extends Pick<LibraryDeps, 'expiry' | 'readLazy'> {
+  objects: ObjectStore;
+  state: StateStore;
+  keys: StateKeys;
+  held: HeldBudget;
+  budget: PartBudget;
+  clock: Clock;
+  log: Log;
+  settings: LibraryDeps['settings'] & {
+    /** `limits.file` */
+    fileLimit: number;
+    /** `timeouts.upload` */
+    uploadMs: number;
+    /** Whether links for people are used together with a code. */
+    asksCodes: boolean;
+  };
+}
+
+export interface FileParts {
+  tickets: Tickets;
+  library: Library;
+  ingest: IngestDeps;
+  uploads: Uploads;
+  /** Absent where the object store cannot go on with a write. */
+  resumable: ResumableUploads | undefined;
+  cleanUps: CleanUps;
+}
+
+/** Puts together what a gateway does with files, over its stores. */
+export function createFileParts(deps: FilePartsDeps): FileParts {
+  const { objects, state, keys, held, budget, clock, log, settings } = deps;
+  const { links, retentionMs, publicUrl, fileLimit, uploadMs, asksCodes } = settings;
+  const tickets = new Tickets(state, keys, clock, links.lastingMs);
+  const cleanUps = new CleanUps(log);
+  const library = new Library({ ...deps, seal: keys.seal, tickets, cleanUps });
+  const buffers = new PartBuffers(objects.partSize);
+  const ingest = { objects, budget, buffers, held, quiet: new QuietWatch(), cleanUps };
+  const codes = new UploadCodes(state, keys, clock);
+  const uploads = new Uploads({
+    ingest,
+    library,
+    tickets,
+    codes,
+    clock,
+    settings: { publicUrl, ttlMs: links.ttlMs, fileLimit, retentionMs, asksCodes },
+  });
+  const { resumable: writes } = objects;
+  const notes = new ProgressNotes(state, clock);
+  const common = { uploads, ingest, library, notes, tickets, clock, log, settings: { retentionMs, uploadMs } };
+  const resumable = writes && new ResumableUploads({ ...common, writes });
+  return { tickets, library, ingest, uploads, resumable, cleanUps };
+}
