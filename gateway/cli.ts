@@ -84,7 +84,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .option('-u, --upstream <url>', 'front the MCP server at this URL')
     .option('-c, --config <file>', 'read a config file (YAML, or the mcpServers JSON of desktop hosts)')
     .option('--listen <host:port>', 'where clients reach Wharf (127.0.0.1:8080)')
-    .option('--admin-listen <host:port>', 'health and metrics (127.0.0.1:9090)')
+    .option('--admin-listen <host:port>', 'health and metrics (none on loopback; else 127.0.0.1:9090)')
     .option('--public-url <url>', 'how clients reach Wharf; links are made from it')
     .option('--log-level <level>', 'debug, info, warn or error (info); logs go to standard error')
     .addHelpText('after', EXAMPLES)

@@ -12,6 +12,7 @@ import { redactText } from './redact.js';
 
 export interface Started {
   urls: { name: string; mcp: string }[];
+  /** Empty without an admin port. */
   adminUrl: string;
 }
 
@@ -32,7 +33,7 @@ export function summaryText(config: Config, adapters: AdapterList): string {
   return [
     'ok',
     `  servers     ${servers}`,
-    `  listen      ${formatAddress(config.listen)}, admin ${formatAddress(config.adminListen)}`,
+    `  listen      ${formatAddress(config.listen)}, ${config.adminListen ? `admin ${formatAddress(config.adminListen)}` : 'no admin port'}`,
     `  files       ${placeOf(config.objects)}, up to ${formatSize(config.limits.file)}, kept ${formatTime(config.retention)}`,
     `  state       ${config.state.use}`,
     `  links       ${styleOf(config, adapters)}, live ${lifeOf(config, presigns(config, adapters))}`,
@@ -57,7 +58,9 @@ export function startedText(version: string, started: Started, config: Config, a
     `Wharf ${version} is up. Paste a URL into your MCP client:`,
     ...started.urls.map(({ name, mcp }) => `  ${name.padEnd(width)}  ${mcp}`),
     '',
-    `  ${'admin'.padEnd(width)}  ${started.adminUrl} (/healthz, /readyz, /metrics)`,
+    ...(started.adminUrl === ''
+      ? []
+      : [`  ${'admin'.padEnd(width)}  ${started.adminUrl} (/healthz, /readyz, /metrics)`]),
     `  ${'files'.padEnd(width)}  ${placeOf(config.objects)}; kept ${formatTime(config.retention)}, links live ${lifeOf(config, presigns(config, adapters))}`,
     '',
   ].join('\n');

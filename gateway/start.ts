@@ -59,7 +59,7 @@ const LAST_CLEAN_UPS_MS = 1000;
 /** A running gateway. */
 export interface Gateway {
   urls: { name: string; mcp: string }[];
-  /** Empty when only a stdio client is served. */
+  /** Empty when there is no admin port, or only a stdio client is served. */
   adminUrl: string;
   /** The stdio face, if there is one; it waits for `run`. */
   stdio: StdioFace | undefined;
@@ -286,17 +286,18 @@ export async function start(
     ownPorts.push(face.port);
     publicUrl.base ||= `http://${formatAddress({ ...config.listen, port: face.port })}`;
     // readiness is still reported while draining
-    const adminFace = options.stdio
-      ? undefined
-      : await listen({
-          ...config.adminListen,
-          app: adminApp,
-          guard: { ...guard, answersToAddresses: true },
-          isDraining: () => false,
-          sockets: ADMIN_SOCKETS,
-          idleMs,
-          refused,
-        });
+    const adminAddress = options.stdio ? undefined : config.adminListen;
+    const adminFace =
+      adminAddress &&
+      (await listen({
+        ...adminAddress,
+        app: adminApp,
+        guard: { ...guard, answersToAddresses: true },
+        isDraining: () => false,
+        sockets: ADMIN_SOCKETS,
+        idleMs,
+        refused,
+      }));
     closers.unshift(async () => adminFace?.closeAll());
     if (adminFace) ownPorts.push(adminFace.port);
     expiry.start();
@@ -308,7 +309,7 @@ export async function start(
     const paths = names.length === 1 ? ['/mcp'] : names.map((name) => `/${name}/mcp`);
     return {
       urls: names.map((name, index) => ({ name, mcp: `${publicUrl.base}${paths[index]}` })),
-      adminUrl: adminFace ? `http://${formatAddress({ ...config.adminListen, port: adminFace.port })}` : '',
+      adminUrl: adminAddress && adminFace ? `http://${formatAddress({ ...adminAddress, port: adminFace.port })}` : '',
       stdio: options.stdio && stdioFace(servers, options.stdio, { held, timeouts, clock, log, metrics }),
       drain: async () => {
         draining.now = true;

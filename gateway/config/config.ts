@@ -51,7 +51,8 @@ export interface Config {
    * loopback address: then it is `http://` and the address actually bound.
    */
   publicUrl: string | undefined;
-  adminListen: Address;
+  /** Undefined: no admin port. */
+  adminListen: Address | undefined;
   /** Whether other machines may reach it. */
   adminAllowPublic: boolean;
   /** Authority of the `mcp-file://` handles. */

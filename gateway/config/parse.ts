@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Limits } from '../policy/limits.js';
 import type { ToolSettings, UploadTool } from '../ports/file-slot.js';
 import type { AdapterList } from './adapter-list.js';
-import type { Config, ServerConfig } from './config.js';
+import type { Address, Config, ServerConfig } from './config.js';
 import { crossCheck, type Parsed } from './cross-checks.js';
 import { type Environment, expand } from './expand.js';
 import { type ConfigProblem, explainIssue, formatPath, nearest, type Path, problem, valueAt } from './problems.js';
@@ -70,6 +70,7 @@ function parseSections(root: Record<string, unknown>, adapters: AdapterList): Fo
     if (result.success) sections[key] = result.data;
     else issues.push(...under([key], result.error.issues));
   }
+  if (root.adminListen === undefined) sections.adminListen = adminByDefault(sections as Parsed);
   const unknown = Object.keys(root).filter((key) => key !== 'servers' && !Object.hasOwn(schemas, key));
   if (unknown.length > 0) issues.push({ code: 'unrecognized_keys', keys: unknown, path: [], message: '' });
   const servers = parseServers(root.servers, adapters, sections as GlobalParts);
@@ -78,6 +79,11 @@ function parseSections(root: Record<string, unknown>, adapters: AdapterList): Fo
     issues: [...issues, ...servers.issues],
     problems: servers.problems,
   };
+}
+
+/** An operator of a public gateway needs health and metrics; several gateways of one person must not want one port. */
+function adminByDefault({ listen }: Parsed): Address | undefined {
+  return listen === undefined || isLoopback(listen.host) ? undefined : { host: '127.0.0.1', port: 9090 };
 }
 
 /** What a server takes from the top level; a member is absent when it has a problem there. */

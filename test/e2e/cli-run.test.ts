@@ -51,6 +51,22 @@ describe('a start', () => {
     expect((await fetch(`${admin}/healthz`)).status).toBe(200);
   });
 
+  it('opens no admin port on loopback unless asked to, so that two of them do not collide', async () => {
+    const once = ['--upstream', fake.url, '--listen', '127.0.0.1:0'];
+    running = start(once, { cwd: folder });
+    const second = start(once, { cwd: folder });
+    try {
+      for (const one of [running, second]) {
+        const [, mcp] = await one.printed(/(http:\/\/\S+\/mcp)\n[\s\S]*files .*\n/);
+        expect((await fetch(String(mcp), ping(1))).status).toBe(200);
+        expect(one.out()).not.toContain('admin');
+      }
+    } finally {
+      second.child.kill('SIGKILL');
+      await second.ended;
+    }
+  });
+
   it('logs JSON lines on standard error and nothing but text on standard output', async () => {
     const { process, mcp } = await startWharf('--log-level', 'debug');
     await (await fetch(mcp, ping(1))).text();

@@ -110,6 +110,11 @@ describe('the package that npm pack makes of a fresh clone', () => {
     }
   });
 
+  it('builds before it starts from a clone, and says so', async () => {
+    const { stdout } = await run('npm', ['start', '--', '--version'], { cwd: tree });
+    expect(stdout).toMatch(/^Building Wharf \.\.\.$[\s\S]*^\d+\.\d+\.\d+$/m);
+  });
+
   it('tells its version', async () => {
     const { version } = JSON.parse(await readFile(join(tree, 'package.json'), 'utf8')) as { version: string };
     const { stdout } = await run(join(prefix, 'bin/wharf'), ['--version'], { cwd: tmpdir() });

@@ -65,17 +65,14 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-export function address(byDefault: string) {
+export function address() {
   const error = `must be HOST:PORT, such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080`;
-  return z
-    .string({ error })
-    .transform((text, context): Address => {
-      const parsed = parseAddress(text);
-      if (parsed !== undefined) return parsed;
-      context.addIssue({ code: 'custom', message: error });
-      return z.NEVER;
-    })
-    .prefault(byDefault);
+  return z.string({ error }).transform((text, context): Address => {
+    const parsed = parseAddress(text);
+    if (parsed !== undefined) return parsed;
+    context.addIssue({ code: 'custom', message: error });
+    return z.NEVER;
+  });
 }
 
 /** An http(s) URL with only scheme, host, port and perhaps a path. Returned without a trailing slash. */

@@ -26,7 +26,7 @@ const LONGEST_LINK = 7 * DAY;
  */
 export function sectionSchemas(adapters: AdapterList) {
   return {
-    listen: address('127.0.0.1:8080').describe('Where clients reach Wharf: HOST:PORT.'),
+    listen: address().prefault('127.0.0.1:8080').describe('Where clients reach Wharf: HOST:PORT.'),
     publicUrl: baseUrl()
       .optional()
       .describe(
@@ -34,9 +34,12 @@ export function sectionSchemas(adapters: AdapterList) {
           '(https://example.com/wharf), which the proxy in front must remove before it passes a request on. ' +
           'Default: http:// and `listen`, if that is a loopback address.',
       ),
-    adminListen: address('127.0.0.1:9090').describe(
-      'Health and metrics: `/healthz`, `/readyz`, `/metrics`. A separate port, not public by default.',
-    ),
+    adminListen: address()
+      .optional()
+      .describe(
+        'Health and metrics: `/healthz`, `/readyz`, `/metrics`. A separate port, not public by default. Default: ' +
+          '`127.0.0.1:9090`; none if `listen` is a loopback address, so that several Wharfs can run on one machine.',
+      ),
     adminAllowPublic: z
       .boolean()
       .default(false)

@@ -321,7 +321,7 @@ const VALUES: Bad[] = [
   },
   {
     name: 'a fetch origin that is Wharf’s admin port (safety 14)',
-    text: 'servers: { a: { url: "http://127.0.0.1:1/mcp", fetch: { origins: ["http://localhost:9090"] } } }\n',
+    text: 'adminListen: 127.0.0.1:9090\nservers: { a: { url: "http://127.0.0.1:1/mcp", fetch: { origins: ["http://localhost:9090"] } } }\n',
     path: 'servers.a.fetch.origins[0]',
     message: /Wharf's own/,
   },
@@ -458,7 +458,7 @@ const BETWEEN: Bad[] = [
   },
   {
     name: 'one port for both',
-    text: withServer('listen: 127.0.0.1:9090'),
+    text: withServer('listen: 127.0.0.1:9090\nadminListen: 127.0.0.1:9090'),
     path: 'adminListen',
     message: /another port/,
   },

@@ -15,7 +15,7 @@ describe('a config of one server', () => {
     expect(config).toMatchObject({
       listen: { host: '127.0.0.1', port: 8080 },
       publicUrl: undefined,
-      adminListen: { host: '127.0.0.1', port: 9090 },
+      adminListen: undefined,
       adminAllowPublic: false,
       gatewayId: 'wharf',
       objects: {
@@ -49,6 +49,14 @@ describe('a config of one server', () => {
         uploadTool: { request: 'request_file_upload', link: 'get_file_link' },
       },
     ]);
+  });
+
+  it('has an admin port by default only where other machines reach it', async () => {
+    const open = 'listen: 0.0.0.0:8080\npublicUrl: https://x\nauth: { use: none, allowPublic: true }\n';
+    expect((await configOf(open + SERVER)).adminListen).toEqual({ host: '127.0.0.1', port: 9090 });
+    expect((await configOf(`listen: "[::1]:8080"\n${SERVER}`)).adminListen).toBeUndefined();
+    const asked = await configOf(`adminListen: 127.0.0.1:9191\n${SERVER}`);
+    expect(asked.adminListen).toEqual({ host: '127.0.0.1', port: 9191 });
   });
 
   it('may begin with a byte order mark and end its lines with CR LF', async () => {
