@@ -41,6 +41,13 @@ export const ERRORS_OF_LACK = {
       shareText(f, 'downloads under way', String(f.allowed)) ??
       `All ${f.allowed} downloads that can be under way here at once are. Try again later.`,
   },
+  questions_full: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      shareText(f, 'calls that wait for a user', String(f.allowed)) ??
+      `All ${f.allowed} calls that may wait for a user here at once do. Try again later.`,
+  },
   sockets_full: {
     http: 503,
     jsonRpc: INTERNAL,

@@ -230,7 +230,8 @@ export const ERROR_TABLE = {
       `The tool '${f.tool}' needs a file in the argument '${f.argument}', and was given none. It takes a file ` +
       `${f.accept === undefined ? '' : `of type ${f.accept} `}of at most ${mostText(Number(f.maxSize))}.` +
       `${f.waited === undefined ? '' : ` The person was asked for it, and has uploaded nothing within ${timeText(Number(f.waited))}.`}` +
-      `${f.problem === undefined ? '' : ` What was given was not taken: ${f.problem}`}`,
+      `${f.problem === undefined ? '' : ` What was given was not taken: ${f.problem}`}` +
+      `${f.why === undefined ? '' : ` ${f.why}`}`,
   },
   params_invalid: { http: 400, jsonRpc: -32602, text: (f) => `Invalid params: ${f.text}.` },
   // what an upstream sent

@@ -19,6 +19,9 @@ interface Write {
   writer: ResumableWriter | undefined;
 }
 
+/** What a write costs besides its bytes: without it, very many of one byte each would be free. */
+const COST = 1024;
+
 interface Place {
   id: string;
   size: number;
@@ -35,6 +38,7 @@ export class MemoryResumable implements ResumableWrites {
 
   async begin(key: string, signal: AbortSignal): Promise<ResumableWriter> {
     signal.throwIfAborted();
+    this.#store.take(COST);
     const id = randomBytes(16).toString('hex');
     const write: Write = { parts: [], size: 0, startedAt: this.#store.now(), writer: undefined };
     this.#writes.set(id, write);
@@ -82,6 +86,7 @@ export class MemoryResumable implements ResumableWrites {
       finish: async (last) => {
         add(last);
         this.#writes.delete(id);
+        this.#store.take(-COST);
         this.#store.put(key, Buffer.concat(write.parts));
         return true;
       },
@@ -104,7 +109,9 @@ export class MemoryResumable implements ResumableWrites {
   }
 
   #forget(id: string): void {
-    this.#store.take(-(this.#writes.get(id)?.size ?? 0));
+    const write = this.#writes.get(id);
+    if (!write) return;
+    this.#store.take(-(write.size + COST));
     this.#writes.delete(id);
   }
 }

@@ -56,7 +56,7 @@ export interface Limits {
   catalog: number;
   /** Sessions at one time, in the whole process. */
   sessions: number;
-  /** Calls that wait for a person at one time, whole process. */
+  /** Calls that wait for a user's file, and servers' own questions for files, at one time, in the whole process. */
   questions: number;
   /** How many times larger than its encoding a compressed answer may be. */
   codingRatio: number;

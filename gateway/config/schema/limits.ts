@@ -161,7 +161,7 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     kind: 'count',
     min: 1,
     max: 100_000,
-    text: 'Calls that wait for a person to upload a file, at one time, whole process. The next call is answered at once with a link, and nobody is asked.',
+    text: "Calls that wait for a user's file, and servers' own questions for files, at one time, in the whole process. The next call is answered at once with a link, without a question to the user; the next question of a server gets an error.",
     processWide: true,
   },
   codingRatio: {

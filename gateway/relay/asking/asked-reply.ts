@@ -14,8 +14,11 @@ const STREAM: ReplyHead = {
 
 /** Takes what a server says before it answers a call. */
 export interface Taker {
-  /** Whether a message is Wharf's to answer: then the client does not get it. */
-  takes(pieces: readonly Piece[]): boolean;
+  /**
+   * Whether a message is Wharf's to answer: then the client does not get it. A promise, which never rejects: it is, and
+   * the server is read on when it resolves.
+   */
+  takes(pieces: readonly Piece[]): boolean | Promise<void>;
   /** Nothing more comes on the call's stream. */
   over(): void;
 }
@@ -69,6 +72,7 @@ export class AskedReply implements Reply {
 
   /** Says something to the client before its call is answered. */
   say(message: JsonObject): Promise<void> | undefined {
+    if (this.gone) return undefined;
     // on a stream that the server has begun, there is no other head to give
     if (!this.#reply.begun) {
       this.#reply.head(STREAM);
@@ -84,7 +88,11 @@ export class AskedReply implements Reply {
 
   message(pieces: readonly Piece[], facts: MessageFacts = {}): Promise<void> | undefined {
     if (this.#hasAsked && this.#head?.body === 'other') return undefined;
-    if (this.taker?.takes(pieces)) return facts.frame?.id ? this.#reply.event(facts.frame) : undefined;
+    const taken = this.taker?.takes(pieces);
+    if (taken) {
+      const told = facts.frame?.id ? this.#reply.event(facts.frame) : undefined;
+      return taken === true ? told : Promise.all([taken, told]).then(() => {});
+    }
     if (facts.answers?.includes(this.#id)) this.#isAnswered = true;
     return this.#reply.message(pieces, facts);
   }
@@ -108,7 +116,7 @@ export class AskedReply implements Reply {
       return;
     }
     this.head(head);
-    if (body) void this.message([body], { answers });
+    if (body) this.#last(this.message([body], { answers }));
     this.end();
   }
 
@@ -127,7 +135,7 @@ export class AskedReply implements Reply {
   fail(error: GatewayError): void {
     this.#isAnswered = true;
     this.taker?.over();
-    void this.#reply.message([errorAnswer(error, this.#id)], { answers: [this.#id] });
+    this.#last(this.#reply.message([errorAnswer(error, this.#id)], { answers: [this.#id] }));
     this.#reply.end();
   }
 
@@ -144,6 +152,11 @@ export class AskedReply implements Reply {
 
   onClose(listener: () => void): void {
     this.#reply.onClose(listener);
+  }
+
+  /** The end follows at once: a client that does not take it is given up by its reply. */
+  #last(writing: Promise<void> | undefined): void {
+    writing?.catch(() => this.#reply.abort());
   }
 
   /** A status, and a body that is not a message, have no place in a stream that has begun. */

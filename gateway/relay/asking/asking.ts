@@ -5,6 +5,7 @@ import { AskingByResult } from './by-result.js';
 import type { Course } from './course.js';
 import type { AskingDeps } from './deps.js';
 import { asksBy } from './means.js';
+import { OpenQuestions } from './open-questions.js';
 
 /**
  * Asks people for the files that calls lack, and finishes the calls with them. A client that cannot be asked, or is not
@@ -17,7 +18,7 @@ export class Asking {
 
   constructor(deps: AskingDeps) {
     this.#deps = deps;
-    this.#byRequest = new AskingByRequest(deps);
+    this.#byRequest = new AskingByRequest(deps, new OpenQuestions(deps));
     this.#byResult = new AskingByResult(deps);
   }
 

@@ -13,7 +13,8 @@ import type { AskingDeps } from './deps.js';
 import { takeGiven } from './given-file.js';
 import { fieldOf, inPlace, type Lacking, lackingIn, mostInAnswer, uploadFor, withParams } from './lacking.js';
 import { wayFor } from './means.js';
-import { type AskedFor, answerIn, type Question, type Said } from './questions.js';
+import { noPlaceIn, type OpenQuestions } from './open-questions.js';
+import { answerIn, type Question, type Said } from './questions.js';
 import { ServerQuestions } from './server-questions.js';
 import { type Besides, notGivenResult, questionText } from './texts.js';
 
@@ -23,11 +24,13 @@ const MOST_BESIDES = 64 * 1024;
 /** Asks clients of the revisions with sessions: by requests of Wharf's own on the streams of their calls. */
 export class AskingByRequest {
   readonly #deps: AskingDeps;
+  readonly #open: OpenQuestions;
   /** Ends a wait, by the caller and the id of the call. */
   readonly #waits = new Map<string, AbortController>();
 
-  constructor(deps: AskingDeps) {
+  constructor(deps: AskingDeps, open: OpenQuestions) {
     this.#deps = deps;
+    this.#open = open;
   }
 
   /**
@@ -51,15 +54,15 @@ export class AskingByRequest {
     const { questions, uploads } = this.#deps;
     const answer = answerIn(result);
     const { asked } = question;
-    const said: Said = answer === 'accepted' ? await this.#accepted(asked, result?.content, signal) : { answer };
+    const said: Said = answer === 'accepted' ? await this.#accepted(question, result?.content, signal) : { answer };
     await questions.note(question, said);
     if (answer === 'declined' || answer === 'cancelled') await uploads.revoke(asked.ticket);
   }
 
-  async #accepted(asked: AskedFor, content: JsonValue | undefined, signal: AbortSignal): Promise<Said> {
+  async #accepted({ asked, principal }: Question, content: JsonValue | undefined, signal: AbortSignal): Promise<Said> {
     const { [asked.form?.field ?? '']: given, ...others } = isObject(content) ? content : {};
     const isWithout = asked.isOptional === true && given === undefined;
-    const problem = isWithout ? undefined : await takeGiven(content, asked, this.#deps, signal);
+    const problem = isWithout ? undefined : await takeGiven({ content, asked, principal }, this.#deps, signal);
     if (problem !== undefined) return { answer: 'invalid', problem };
     if (!asked.keepsBesides) return { answer: 'accepted', isWithout };
     return JSON.stringify(others).length > MOST_BESIDES
@@ -85,7 +88,8 @@ export class AskingByRequest {
       reply,
       ended: ended.signal,
     };
-    reply.taker = new ServerQuestions(call, course, this.#deps);
+    const stream = { caller: asked, request, reply, ended: AbortSignal.any([exchange.signal, ended.signal]) };
+    reply.taker = new ServerQuestions(stream, course, this.#deps, this.#open);
     try {
       await this.#finish(call, course);
     } catch (thrown) {
@@ -130,11 +134,10 @@ export class AskingByRequest {
     const { principal, signal } = exchange;
     const owner = { principal, server };
     const way = wayFor(fieldOf(lacking, mostInAnswer(limits)), asked.client, this.#deps);
-    const full = way && waiting.take(1, owner);
-    if (!way || full) {
-      if (full)
-        log.info({ principal, limit: full.limit, full: full.full }, 'nobody was asked for a file: too many calls wait');
-      await refuse(refusal, asked);
+    const why = way && noPlaceIn(waiting, owner);
+    if (!way || why !== undefined) {
+      if (why !== undefined) log.info({ principal, limit: waiting.limit, why }, 'a user was not asked for a file');
+      await refuse(missing(refusal, why === undefined ? {} : { why }), asked);
       return undefined;
     }
     try {
@@ -154,6 +157,13 @@ export class AskingByRequest {
         case 'declined':
         case 'cancelled':
           answerLocally(exchange, messages, { result: notGivenResult(lacking, waited) });
+          return undefined;
+        case 'ending':
+          await refuse(
+            missing(refusal, { why: 'The call does not wait for it: Wharf is shutting down.' }),
+            asked,
+            link,
+          );
           return undefined;
         case 'late':
           await refuse(missing(refusal, { waited: timeouts.elicitation }), asked, link);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ErrorFacts, GatewayError } from '../../errors.js';
+import type { Authorization } from '../../files/upload.js';
 import { isObject } from '../../json/value.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
@@ -21,8 +22,9 @@ import {
   withParams,
 } from './lacking.js';
 import { wayFor } from './means.js';
+import { noPlaceIn } from './open-questions.js';
 import { answerIn } from './questions.js';
-import { type AskedFile, type Bound, closeState, openState, type State } from './sealed-state.js';
+import { type AskedFile, argumentsDigest, type Bound, closeState, openState, type State } from './sealed-state.js';
 import { notGivenResult, questionText } from './texts.js';
 import { waitForFile } from './wait.js';
 
@@ -53,7 +55,7 @@ export class AskingByResult {
   }
 
   async run(asked: Asked, request: PendingRequest, course: Course): Promise<void> {
-    const round = this.#read(asked, request);
+    const round = await this.#read(asked, request);
     const call = round.state.files.length === 0 ? asked : await this.#filled(round, course);
     if (!call) return;
     try {
@@ -67,10 +69,12 @@ export class AskingByResult {
   }
 
   /** What the client has been asked before, by the state that it gives back. @throws GatewayError `params_invalid` */
-  #read(asked: Asked, request: PendingRequest): Round {
+  async #read(asked: Asked, request: PendingRequest): Promise<Round> {
     const { server, seal, clock } = this.#deps;
     const { method, subject = '', params } = request;
-    const { requestState, inputResponses, arguments: args } = params;
+    const { requestState, inputResponses } = params;
+    const { heavyArguments: heavy } = request;
+    const args = heavy ? await argumentsDigest(heavy) : params.arguments;
     const bound = { principal: asked.exchange.principal, server, method, subject, args };
     const round: Round = { asked, request, bound, state: { files: [] }, answers: {} };
     if (typeof requestState !== 'string') return round;
@@ -105,6 +109,10 @@ export class AskingByResult {
         answerLocally(exchange, messages, { result: notGivenResult(file, outcome) });
         return undefined;
       }
+      if ('why' in outcome) {
+        await refuse(new GatewayError('file_missing', { ...factsOf(file), ...outcome }), asked, offeredFor(file));
+        return undefined;
+      }
       const { problem, tries = 0 } = outcome.file;
       if (problem !== undefined && tries >= rounds) {
         await this.#revoke(round);
@@ -135,17 +143,24 @@ export class AskingByResult {
     answer: JsonObject | undefined,
     until: number,
     exchange: Asked['exchange'],
-  ): Promise<'declined' | 'cancelled' | { file: AskedFile; isThere: boolean }> {
+  ): Promise<'declined' | 'cancelled' | { why: string } | { file: AskedFile; isThere: boolean }> {
     const said = answerIn(answer);
     if (said === 'declined' || said === 'cancelled') {
       this.#note(exchange.principal, file, said);
       return said;
     }
-    if (!file.form) return { file, isThere: await this.#arrives(file, until, exchange) };
+    if (!file.form) {
+      const came = await this.#arrives(file, until, exchange);
+      return typeof came === 'boolean' ? { file, isThere: came } : came;
+    }
     // a form that was filled in an earlier round is not shown again
     if (said !== 'accepted') return { file, isThere: (await this.#deps.library.find(file.fileId)) !== undefined };
     const { problem: _, ...rest } = file;
-    const problem = await takeGiven(answer?.content, file, this.#deps, exchange.signal);
+    const problem = await takeGiven(
+      { content: answer?.content, asked: file, principal: exchange.principal },
+      this.#deps,
+      exchange.signal,
+    );
     if (problem === undefined) return { file: rest, isThere: true };
     this.#note(exchange.principal, file, 'invalid');
     return { file: { ...rest, problem, tries: (file.tries ?? 0) + 1 }, isThere: false };
@@ -155,14 +170,19 @@ export class AskingByResult {
     for (const { ticket } of state.files) await this.#deps.uploads.revoke(ticket);
   }
 
-  /** Whether the file is there before this round is over. */
-  async #arrives({ fileId }: AskedFile, until: number, { principal, signal }: Asked['exchange']): Promise<boolean> {
+  /** Whether the file is there before this round is over, or why the call cannot wait for it. */
+  async #arrives(
+    { fileId }: AskedFile,
+    until: number,
+    { principal, signal }: Asked['exchange'],
+  ): Promise<boolean | { why: string }> {
     const { server, library, waiting, clock, isDraining } = this.#deps;
     const isStored = async () => (await library.find(fileId)) !== undefined;
     if (await isStored()) return true;
     const owner = { principal, server };
-    // a client that finds no place for a wait calls again
-    if (waiting.take(1, owner)) return false;
+    // without a wait, a client that calls again at once would do so without end
+    const why = noPlaceIn(waiting, owner);
+    if (why !== undefined) return { why };
     try {
       const said = async () => undefined;
       const waited = await waitForFile({ isStored, said, until, isDraining, signal, clock, looked: () => {} });
@@ -175,10 +195,9 @@ export class AskingByResult {
   /** One more file is asked for. */
   async #ask(round: Round, lacking: Lacking, refusal: GatewayError, { refuse }: Course): Promise<void> {
     const { server, uploads, limits } = this.#deps;
-    const { asked, request, bound, state } = round;
+    const { asked, bound, state } = round;
     const way = wayFor(fieldOf(lacking, mostInAnswer(limits)), asked.client, this.#deps);
-    // of a call with so many arguments no digest can be made in one step
-    if (!way || request.heavyArguments) return refuse(refusal, asked);
+    if (!way) return refuse(refusal, asked);
     const upload = uploadFor(lacking, { principal: bound.principal, server }, way);
     const { id: fileId, uri, ticket, url, code, expiresAt } = await uploads.authorize(upload);
     const { name: field } = fieldOf(lacking, 0);
@@ -254,6 +273,12 @@ function forServer({ state, answers }: Round): ParamEdit[] {
     { path: ['requestState'], value: state.inner },
     { path: ['inputResponses'], value: own.length === 0 ? undefined : Object.fromEntries(own) },
   ];
+}
+
+/** The right to the upload that a client was asked for. */
+function offeredFor({ fileId, uri, ticket, url, code, expiresAt }: AskedFile): Authorization {
+  const until = new Date(expiresAt).toISOString();
+  return { id: fileId, uri, ticket, url, expiresAt: until, ...(code !== undefined && { code }) };
 }
 
 function factsOf({ tool, argument, at, maxSize, accept }: Lacking): ErrorFacts {

@@ -1,5 +1,5 @@
 import type { Authorization } from '../../files/upload.js';
-import type { Asked } from '../caller.js';
+import type { Asked, Caller } from '../caller.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { AskedReply } from './asked-reply.js';
 
@@ -9,6 +9,16 @@ export interface OpenCall {
   request: PendingRequest;
   reply: AskedReply;
   /** Aborted when the client has cancelled it. */
+  ended: AbortSignal;
+}
+
+/** A stream on which a server may ask by itself. */
+export interface AskedStream {
+  caller: Caller;
+  /** The call that the stream answers. */
+  request: PendingRequest;
+  reply: AskedReply;
+  /** Aborted when the client no longer waits for what is on it. */
   ended: AbortSignal;
 }
 

@@ -5,11 +5,12 @@ import type { Dialect } from '../../ports/dialect.js';
 import type { FileAsking, GivenFile, OtherFields, ServerFile, ServerQuestion } from '../../ports/file-question.js';
 import type { JsonObject } from '../../ports/json.js';
 import { askUntilGiven } from './ask-until-given.js';
-import type { OpenCall } from './course.js';
+import type { AskedStream } from './course.js';
 import type { AskingDeps } from './deps.js';
 import { MAX_QUESTION, mostInAnswer } from './lacking.js';
 import { showsForms, type Way, wayFor } from './means.js';
 import { askOnStream, type StreamOutcome, type WaitingCall } from './on-stream.js';
+import type { OpenQuestion } from './open-questions.js';
 import { type Besides, serverAskedText, serverQuestionText } from './texts.js';
 
 /** A file that the person has given. */
@@ -21,49 +22,43 @@ interface Given {
 /** What an answer without files says. */
 type Ended = { action: 'decline' | 'cancel' };
 
+/** A file in an answer exists at one time as bytes, as base64, in the text of the answer and in its bytes. */
+const COPIES = 4;
+
 const NOTHING: OtherFields = { properties: {}, required: [] };
 
 /** Gets the files for which a server asks: from the person to Wharf's store, and from there to the server. */
 export class FilesForServer {
-  readonly #call: OpenCall;
+  readonly #stream: AskedStream;
+  readonly #open: OpenQuestion | undefined;
+  /** Aborted when the answer is not needed. */
   readonly #signal: AbortSignal;
   readonly #deps: AskingDeps;
 
-  /** @param signal aborted when the answer is not wanted any more */
-  constructor(call: OpenCall, signal: AbortSignal, deps: AskingDeps) {
-    this.#call = call;
-    this.#signal = signal;
+  /** @param open the question; undefined as long as it has only been looked at */
+  constructor(stream: AskedStream, open: OpenQuestion | undefined, deps: AskingDeps) {
+    this.#stream = stream;
+    this.#open = open;
+    this.#signal = open ? AbortSignal.any([open.ended.signal, stream.ended]) : stream.ended;
     this.#deps = deps;
   }
 
   /** Whether there is a stream to ask on, and a way to ask for each of the files. */
   canAsk({ files }: ServerQuestion): boolean {
-    return this.#call.reply.canAsk && files.every((wanted) => this.#wayFor(wanted) !== undefined);
+    return this.#stream.reply.canAsk && files.every((wanted) => this.#wayFor(wanted) !== undefined);
   }
 
   /** The result of the server's question: `accept` only when the server has every file. */
   async answer(question: ServerQuestion, { asks }: Dialect): Promise<JsonObject> {
-    const { waiting, server, log, metrics } = this.#deps;
-    const { principal } = this.#call.asked.exchange;
-    const owner = { principal, server };
     if (!asks || !this.canAsk(question)) return { action: 'cancel' };
-    const full = waiting.take(1, owner);
-    if (full) {
-      log.info({ principal, limit: full.limit, full: full.full }, 'nobody was asked for a file: too many calls wait');
-      return { action: 'cancel' };
+    const gathered = await this.#gather(question);
+    if ('action' in gathered) return gathered;
+    const content: JsonObject = { ...gathered.besides };
+    for (const { wanted, record } of gathered.given) {
+      content[wanted.name] = await this.#handOver(wanted, record, asks);
+      this.#deps.metrics.count('wharf_questions_total', { outcome: 'delivered' });
     }
-    try {
-      const gathered = await this.#gather(question);
-      if ('action' in gathered) return gathered;
-      const content: JsonObject = { ...gathered.besides };
-      for (const { wanted, record } of gathered.given) {
-        content[wanted.name] = await this.#handOver(wanted, record, asks);
-        metrics.count('wharf_questions_total', { outcome: 'delivered' });
-      }
-      return { action: 'accept', content };
-    } finally {
-      waiting.give(1, owner);
-    }
+    return { action: 'accept', content };
   }
 
   /** Everything that the person gives, before anything of it goes to the server. */
@@ -82,7 +77,7 @@ export class FilesForServer {
     const isDue = !filled && Object.keys(besides.properties).length > 0;
     if (!isDue) return { given, besides: filled ?? {} };
     // a page takes files only
-    if (showsForms(this.#call.asked.client)) {
+    if (showsForms(this.#stream.caller.client)) {
       const outcome = await this.#askForOthers(message, besides, given[0]?.record.id ?? '');
       if (outcome.waited !== 'stored') return { action: outcome.waited === 'declined' ? 'decline' : 'cancel' };
       return { given, besides: outcome.besides ?? {} };
@@ -97,8 +92,8 @@ export class FilesForServer {
     besides: OtherFields,
   ): Promise<StreamOutcome & { record?: FileRecord | undefined }> {
     const { server, uploads, library, log, metrics } = this.#deps;
-    const { request } = this.#call;
-    const { principal } = this.#call.asked.exchange;
+    const { request } = this.#stream;
+    const { principal } = this.#stream.caller.exchange;
     const { name, accept, isRequired } = wanted;
     const question = serverAskedText(message, server).slice(0, MAX_QUESTION);
     const isOptional = !isRequired && way.form !== undefined;
@@ -148,7 +143,7 @@ export class FilesForServer {
   async #handOver(wanted: ServerFile, record: FileRecord, asks: FileAsking) {
     const { deliver, log } = this.#deps;
     const { name, mimeType, size, digest, id } = record;
-    const { principal } = this.#call.asked.exchange;
+    const { principal } = this.#stream.caller.exchange;
     const { endpoint } = wanted;
     const given: GivenFile = { name, mimeType, size };
     if (endpoint) await deliver(record, endpoint, this.#signal);
@@ -159,7 +154,8 @@ export class FilesForServer {
   }
 
   /** Small: it goes into a message. */
-  async #base64({ key }: FileRecord): Promise<string> {
+  async #base64({ key, size }: FileRecord): Promise<string> {
+    this.#open?.hold(Math.ceil(size / 3) * 4 * COPIES);
     const chunks: Buffer[] = [];
     const read = await this.#deps.library.read(key, this.#signal);
     if (read.kind !== 'found') throw new GatewayError('file_gone');
@@ -171,7 +167,7 @@ export class FilesForServer {
     const { name, accept } = wanted;
     const maxSize = this.#largest(wanted);
     const maxInline = Math.min(maxSize, mostInAnswer(this.#deps.limits));
-    return wayFor({ name, maxSize, maxInline, ...(accept && { accept }) }, this.#call.asked.client, this.#deps);
+    return wayFor({ name, maxSize, maxInline, ...(accept && { accept }) }, this.#stream.caller.client, this.#deps);
   }
 
   #largest({ maxSize, endpoint }: ServerFile): number {
@@ -181,8 +177,8 @@ export class FilesForServer {
   }
 
   get #waiting(): WaitingCall {
-    const { asked, request, reply } = this.#call;
-    return { principal: asked.exchange.principal, params: request.params, reply, signal: this.#signal };
+    const { caller, request, reply } = this.#stream;
+    return { principal: caller.exchange.principal, params: request.params, reply, signal: this.#signal };
   }
 }
 

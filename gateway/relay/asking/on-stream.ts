@@ -75,7 +75,8 @@ export async function askOnStream(
 
 const REASONS: Partial<Record<Waited, string>> = {
   stored: 'the file has been uploaded',
-  late: 'nobody has uploaded the file in time',
+  late: 'the file was not uploaded in time',
+  ending: 'Wharf is shutting down',
   left: 'the call was cancelled',
 };
 
@@ -99,7 +100,8 @@ class Progress {
 
   tell(): void {
     const now = this.#clock.ticks();
-    if (this.#token === undefined || now - this.#toldAt < PROGRESS_MS) return;
+    // a client that does not read is told nothing more until it does
+    if (this.#token === undefined || now - this.#toldAt < PROGRESS_MS || this.#reply.pressure) return;
     this.#toldAt = now;
     this.#told += 1;
     const params = {
@@ -107,6 +109,6 @@ class Progress {
       progress: this.#told * PROGRESS_STEP,
       message: this.#text,
     };
-    void this.#reply.say({ method: 'notifications/progress', params });
+    this.#reply.say({ method: 'notifications/progress', params })?.catch(() => this.#reply.abort());
   }
 }

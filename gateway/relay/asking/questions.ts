@@ -62,6 +62,7 @@ interface QuestionRecord extends Asker {
 
 /** A question, found by the id of an answer. */
 export interface Question {
+  principal: string;
   asked: AskedFor;
   isAnswered: boolean;
   key: string;
@@ -107,7 +108,7 @@ export class Questions {
     const { key, written, record } = found;
     const asked = this.#keys.seal.open(key, record.asked);
     if (asked === undefined) return undefined;
-    return { asked: JSON.parse(asked) as AskedFor, isAnswered: record.said !== undefined, key, written };
+    return { principal, asked: JSON.parse(asked) as AskedFor, isAnswered: record.said !== undefined, key, written };
   }
 
   /** The person has answered. Of several answers the first counts. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { breathe } from '../../budget/turn.js';
 import type { Seal } from '../../files/seal.js';
 import { isObject } from '../../json/value.js';
 import type { Means } from '../../policy/means.js';
@@ -34,7 +35,7 @@ export interface Bound {
   server: string;
   method: string;
   subject: string;
-  /** As the client wrote them. */
+  /** As the client wrote them, or `argumentsDigest` of very many. */
   args: JsonValue | undefined;
 }
 
@@ -71,6 +72,19 @@ export function openState(seal: Seal, text: string, bound: Bound, now: number): 
     return { kind: 'other call' };
   if (version !== VERSION || until <= now) return { kind: 'over' };
   return { kind: 'open', state };
+}
+
+/** Bytes hashed in one step: a few milliseconds. */
+const STEP = 1024 * 1024;
+
+/** For arguments that are too many to be parsed: such a call must be repeated as it was written. */
+export async function argumentsDigest(text: Buffer): Promise<string> {
+  const hash = createHash('sha256');
+  for (let at = 0; at < text.length; at += STEP) {
+    hash.update(text.subarray(at, at + STEP));
+    await breathe();
+  }
+  return hash.digest('base64url');
 }
 
 /** Of the same call written in another order, or with other blanks, it is the same. */

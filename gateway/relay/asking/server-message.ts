@@ -9,7 +9,7 @@ const LIGHT = { depth: 100, values: 5000 };
 
 /** What a server says while it works on a call, as far as it is about its own questions. */
 export type ServerMessage =
-  | { kind: 'question'; id: JsonValue; params: JsonObject }
+  | { kind: 'question'; id: JsonValue; params: JsonObject; size: number }
   | { kind: 'cancelled'; id: JsonValue };
 
 /** Reads a message on its way to a client; undefined for any other. */
@@ -25,16 +25,16 @@ export function serverMessage(pieces: readonly Piece[]): ServerMessage | undefin
   if (!bytes.includes('"elicitation') && !bytes.includes('cancelled"')) return undefined;
   if (weigh(bytes, LIGHT) !== 'light') return undefined;
   try {
-    return read(JSON.parse(bytes.toString('utf8')) as JsonValue);
+    return read(JSON.parse(bytes.toString('utf8')) as JsonValue, size);
   } catch {
     return undefined;
   }
 }
 
-function read(message: JsonValue): ServerMessage | undefined {
+function read(message: JsonValue, size: number): ServerMessage | undefined {
   if (!isObject(message) || !isObject(message.params)) return undefined;
   const { id, method, params } = message;
-  if (method === 'elicitation/create' && id !== undefined) return { kind: 'question', id, params };
+  if (method === 'elicitation/create' && id !== undefined) return { kind: 'question', id, params, size };
   const { requestId } = params;
   return method === 'notifications/cancelled' && requestId !== undefined
     ? { kind: 'cancelled', id: requestId }

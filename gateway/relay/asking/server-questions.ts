@@ -1,4 +1,4 @@
-import { asGatewayError, GatewayError } from '../../errors.js';
+import { asGatewayError } from '../../errors.js';
 import { readMessages } from '../../mcp/request.js';
 import type { Dialect } from '../../ports/dialect.js';
 import type { ServerQuestion } from '../../ports/file-question.js';
@@ -7,44 +7,65 @@ import { CollectedReply } from '../client/collected-reply.js';
 import type { Piece } from '../cut/splice.js';
 import { noFacts } from '../exchange.js';
 import type { Taker } from './asked-reply.js';
-import type { Course, OpenCall } from './course.js';
+import type { AskedStream, Course } from './course.js';
 import type { AskingDeps } from './deps.js';
 import { FilesForServer } from './files-for-server.js';
+import type { OpenQuestion, OpenQuestions, Questioned } from './open-questions.js';
 import { serverMessage } from './server-message.js';
 
 /**
- * A server's own questions for files, during one call. Wharf asks the client in a way that it knows, gives the server
- * the files in the server's way, and then its answer. Other questions pass to the client.
+ * A server's own questions for files, on one stream. Wharf asks the client in a way that it knows, gives the server the
+ * files in the server's way, and then its answer. Other questions pass to the client.
  */
 export class ServerQuestions implements Taker {
-  readonly #call: OpenCall;
+  readonly #stream: AskedStream;
   readonly #course: Course;
   readonly #deps: AskingDeps;
-  /** Those that wait for an answer, by their ids. */
-  readonly #open = new Map<JsonValue, AbortController>();
+  readonly #questions: OpenQuestions;
+  /** Those that came on this stream. */
+  readonly #own = new Set<OpenQuestion>();
 
-  constructor(call: OpenCall, course: Course, deps: AskingDeps) {
-    this.#call = call;
+  constructor(stream: AskedStream, course: Course, deps: AskingDeps, questions: OpenQuestions) {
+    this.#stream = stream;
     this.#course = course;
     this.#deps = deps;
+    this.#questions = questions;
   }
 
-  takes(pieces: readonly Piece[]): boolean {
+  takes(pieces: readonly Piece[]): boolean | Promise<void> {
     const message = serverMessage(pieces);
     if (!message) return false;
-    if (message.kind === 'cancelled') {
-      const open = this.#open.get(message.id);
-      open?.abort(new GatewayError('internal', {}, 'its server has cancelled it'));
-      return open !== undefined;
-    }
+    if (message.kind === 'cancelled') return this.#questions.cancel(this.#from, message.id);
     const found = this.#read(message.params);
     if (!found) return false;
-    void this.#bring(message.id, found);
-    return true;
+    const { id, size } = message;
+    const { dialect, question } = found;
+    if (question === 'invalid') {
+      const error = { code: -32602, message: 'each field of type "file" needs an entry in uploadEndpoints' };
+      return this.#tell({ id, error });
+    }
+    const { log, server } = this.#deps;
+    try {
+      const open = this.#questions.begin(this.#from, id, size);
+      if (open)
+        void this.#bring(id, open, new FilesForServer(this.#stream, open, this.#deps).answer(question, dialect));
+      else log.info({ server }, 'a server repeated a question that is open: it is not asked twice');
+      return true;
+    } catch (thrown) {
+      const error = asGatewayError(thrown);
+      log.info({ server, code: error.code, limit: error.facts.limit }, "a server's question for a file was refused");
+      // the server is read on once it has its refusal, so that refusals cannot pile up
+      return this.#tell({ id, error: error.toJsonRpc() as unknown as JsonObject });
+    }
   }
 
   over(): void {
-    for (const open of this.#open.values()) open.abort();
+    for (const open of this.#own) open.ended.abort();
+  }
+
+  get #from(): Questioned {
+    const { exchange, session } = this.#stream.caller;
+    return { principal: exchange.principal, session: session?.id };
   }
 
   /** Undefined for what the client itself can answer. */
@@ -53,65 +74,54 @@ export class ServerQuestions implements Taker {
       const question = dialect.asks?.fromServer(params);
       if (!question) continue;
       if (question === 'invalid') return { dialect, question };
-      const { client } = this.#call.asked;
+      const { client } = this.#stream.caller;
       // a form the client answers itself, if it knows such fields, or if there is no other way to ask it
       const isInForm = question.files.every(({ endpoint }) => !endpoint);
       const file = { name: 'file', message: '', maxSize: 1, maxInline: 1, upload: { url: '', id: '' } };
-      const files = new FilesForServer(this.#call, this.#call.ended, this.#deps);
+      const files = new FilesForServer(this.#stream, undefined, this.#deps);
       if (isInForm && (dialect.asks?.question(file, client) || !files.canAsk(question))) return undefined;
       return { dialect, question };
     }
     return undefined;
   }
 
-  /** From a server's question to the answer that it gets. */
-  async #bring(id: JsonValue, { dialect, question }: { dialect: Dialect; question: ServerQuestion | 'invalid' }) {
+  /** From a server's question to the answer that it gets. Never rejects. */
+  async #bring(id: JsonValue, open: OpenQuestion, answer: Promise<JsonObject>): Promise<void> {
     const { log, server } = this.#deps;
-    const { exchange } = this.#call.asked;
-    if (question === 'invalid') {
-      const error = { code: -32602, message: 'each field of type "file" needs an entry in uploadEndpoints' };
-      return this.#tell({ id, error });
-    }
-    const open = new AbortController();
-    this.#open.set(id, open);
-    const signal = AbortSignal.any([open.signal, exchange.signal, this.#call.ended]);
+    const { signal } = open.ended;
+    this.#own.add(open);
     try {
-      const files = new FilesForServer(this.#call, signal, this.#deps);
-      const result = await files.answer(question, dialect);
-      // it waits for nothing any more
-      if (!open.signal.aborted) await this.#tell({ id, result });
-    } catch (thrown) {
-      if (open.signal.aborted) return;
-      const error = asGatewayError(thrown);
-      log.warn({ server, code: error.code, err: error.cause ?? thrown }, "a server's question could not be answered");
-      await this.#tell({ id, result: { action: 'cancel' } });
+      const result = await answer.catch((thrown: unknown): JsonObject => {
+        const error = asGatewayError(thrown);
+        if (!signal.aborted)
+          log.warn({ server, code: error.code, err: error.cause ?? thrown }, "a server's question was not answered");
+        return { action: 'cancel' };
+      });
+      if (!signal.aborted) await this.#tell({ id, result });
     } finally {
-      this.#open.delete(id);
+      this.#own.delete(open);
+      open.end();
     }
   }
 
-  /** Tells the server, in the session of the call. */
+  /** Tells the server, in the session of the stream. Never rejects. */
   async #tell(message: JsonObject): Promise<void> {
     const { server, limits, held, timeouts, log } = this.#deps;
-    const { asked } = this.#call;
-    const { principal, headers } = asked.exchange;
+    const { caller } = this.#stream;
+    const { principal, headers } = caller.exchange;
     const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }));
     const reply = new CollectedReply({ id: 'null', held, owner: { principal, server } });
-    const exchange = {
-      headers,
-      body,
-      reply,
-      principal,
-      // the server gets it even where the client has gone
-      signal: AbortSignal.timeout(timeouts.upstream),
-      facts: noFacts(),
-    };
+    // the server gets it even where the client has gone
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), timeouts.upstream).unref();
+    const exchange = { headers, body, reply, principal, signal: late.signal, facts: noFacts() };
     try {
       const messages = await readMessages(body, limits);
-      await this.#course.forward({ ...asked, exchange, messages });
+      await this.#course.forward({ ...caller, exchange, messages });
     } catch (error) {
       log.warn({ err: error }, 'a server could not be given the answer to its question');
     } finally {
+      clearTimeout(timer);
       reply.release();
     }
   }

@@ -11,7 +11,9 @@ export type Waited =
   | Exclude<PersonsAnswer, 'accepted'>
   /** There was time enough. */
   | 'late'
-  /** The caller does not wait any more. */
+  /** Wharf shuts down. */
+  | 'ending'
+  /** The caller no longer waits. */
   | 'left';
 
 export interface Wait {
@@ -21,7 +23,7 @@ export interface Wait {
   said: () => Promise<Said | undefined>;
   /** Milliseconds since the Unix epoch. */
   until: number;
-  /** Wharf is about to end: who waits is told what to do instead. */
+  /** Whether Wharf shuts down: the caller is then told what to do instead. */
   isDraining: () => boolean;
   signal: AbortSignal;
   clock: Clock;
@@ -51,14 +53,14 @@ export async function waitForFile(wait: Wait): Promise<Waited> {
     const left = until - clock.now();
     if (left <= 0 || isDraining()) {
       if (failure !== undefined) throw failure;
-      return 'late';
+      return left <= 0 ? 'late' : 'ending';
     }
     looked();
     await pause(Math.min(LOOK_MS, left), signal);
   }
 }
 
-/** Never rejects: who is aborted looks once more, and is told then. */
+/** Never rejects: after an abort the waiter looks once more. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

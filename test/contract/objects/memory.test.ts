@@ -23,7 +23,7 @@ describe('memory object store', () => {
   });
 
   it('counts a write that goes on, and no more of it than is left', async () => {
-    const { resumable } = create(settings.parse({ maxBytes: 1000 }), { clock });
+    const { resumable } = create(settings.parse({ maxBytes: 1024 + 1000 }), { clock });
     if (!resumable) throw new Error('it can');
     const signal = new AbortController().signal;
     const writer = await resumable.begin('f/a', signal);
@@ -35,5 +35,19 @@ describe('memory object store', () => {
     await later?.writer.write(Buffer.alloc(400));
     await resumable.discard('f/a', place);
     await (await resumable.begin('f/b', signal)).write(Buffer.alloc(1000));
+  });
+
+  it('bounds the writes that go on by maxBytes, even those without a byte', async () => {
+    const { resumable } = create(settings.parse({ maxBytes: 2500 }), { clock });
+    if (!resumable) throw new Error('it can');
+    const signal = new AbortController().signal;
+    const first = await resumable.begin('f/a', signal);
+    const second = await resumable.begin('f/b', signal);
+    await expect(resumable.begin('f/c', signal)).rejects.toMatchObject({ code: 'store_full' });
+    await first.abort();
+    await first.abort();
+    await second.finish(Buffer.alloc(400));
+    await (await resumable.begin('f/c', signal)).write(Buffer.alloc(1000));
+    await expect(resumable.begin('f/d', signal)).rejects.toMatchObject({ code: 'store_full' });
   });
 });

@@ -5,6 +5,7 @@ import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { freshName } from '../../helpers/services.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { PNG, STDIO, startGatewayFor, startUpstream, TOOLS, textOf, upload } from './lab.js';
+import { RawCall } from './raw-call.js';
 
 const MODERN = '2026-07-28';
 const ABOUT = { capabilities: { elicitation: { form: {}, url: {} } } };
@@ -189,6 +190,40 @@ it('a call is finished on another replica than the one that asked (FB-03)', asyn
   expect(JSON.parse(textOf(result))).toEqual({ file: BASE64 });
   await one.stop();
   await two.stop();
+});
+
+it('a call with more arguments than Wharf parses is asked for its file, and finished (FB-03)', async () => {
+  const wharf = await startGatewayFor(upstream);
+  const client = RawClient.stateless(wharf.mcp, MODERN, ABOUT);
+  const rows = Array.from({ length: 10_001 }, (_, row) => row);
+  const call = (more: object = {}, args: object = { rows }) =>
+    client.request('tools/call', { name: 'take', arguments: args, ...more });
+  const { requestState, inputRequests } = required(await call());
+  await upload(inputRequests[KEY]?.params.url);
+  const { result } = await call({ requestState, inputResponses: accept });
+  expect(JSON.parse(textOf(result))).toEqual({ rows, file: BASE64 });
+  const other = await call({ requestState, inputResponses: accept }, { rows: [...rows, 1] });
+  expect(other.error).toMatchObject({ code: -32602, message: expect.stringContaining('another call') });
+  await wharf.stop();
+});
+
+it('a client is told to go on by itself where as many calls wait as may, and does not call again and again', async () => {
+  const wharf = await startGatewayFor(upstream, { config: { limits: { questions: 1 } } });
+  const waiting = await RawCall.begin(wharf.mcp, 'take', {}, ABOUT);
+  const { id } = await waiting.message(({ method }) => method === 'elicitation/create');
+  const client = RawClient.stateless(wharf.mcp, MODERN, ABOUT);
+  const { requestState, inputRequests } = required(await client.call('take', {}));
+  const again = { name: 'take', arguments: {}, requestState, inputResponses: accept };
+  const { result } = await client.request('tools/call', again);
+  expect(result).toMatchObject({ resultType: 'complete', isError: true });
+  expect(textOf(result)).toMatch(/does not wait for the file\. All 1 calls that may wait/);
+  expect(textOf(result)).toContain(inputRequests[KEY]?.params.url);
+  const [handle] = /mcp-file:\/\/\S+/.exec(textOf(result)) ?? [];
+  expect(await upload(inputRequests[KEY]?.params.url)).toBe(201);
+  expect(JSON.parse(textOf((await client.call('take', { file: handle })).result))).toEqual({ file: BASE64 });
+  await waiting.client.post({ jsonrpc: '2.0', id, result: { action: 'decline' } });
+  await waiting.result();
+  await wharf.stop();
 });
 
 it('works for a server over stdio (FB-03)', async () => {

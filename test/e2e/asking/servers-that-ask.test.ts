@@ -57,6 +57,7 @@ async function freePort(): Promise<number> {
 async function start(
   question: Json,
   { over = 'http', statuses = '200', limits = {}, port = 0, more = {} }: Setting = {},
+  config: Json = {},
 ): Promise<Wharf> {
   const args = [FIXTURE, JSON.stringify(question), over, statuses, String(port)];
   let docs: Json = { command: [process.execPath, ...args] };
@@ -65,7 +66,7 @@ async function start(
     const [line] = await once(server.stdout as NonNullable<ChildProcess['stdout']>, 'data');
     docs = { url: `${String(line).trim()}/mcp`, transport: 'streamable-http', headers: { authorization: TOKEN } };
   }
-  wharf = await startWharf({ servers: { docs: { ...docs, limits, ...more } } });
+  wharf = await startWharf({ servers: { docs: { ...docs, limits, ...more } }, config });
   return wharf;
 }
 
@@ -240,6 +241,42 @@ describe('a server that asks in binary mode', () => {
     await start({ ...binary(), uploadEndpoints: {} });
     const { call } = await ask(FORMS);
     expect(toldIn(await call.result()).came.error).toMatchObject({ code: -32602 });
+  });
+
+  it('is told of the limit where as many calls wait as may', async () => {
+    await start(binary(), {}, { limits: { questions: 1 } });
+    const first = await ask(FORMS);
+    const { id } = await first.question();
+    const second = await ask(FORMS);
+    const { came } = toldIn(await second.call.result());
+    expect(came.error).toMatchObject({ message: expect.stringContaining('All 1 calls that may wait for a user') });
+    await first.answer(id, { action: 'decline' });
+    expect(toldIn(await first.call.result()).came.result).toEqual({ action: 'decline' });
+    const third = await ask(FORMS);
+    await third.answer((await third.question()).id, { action: 'decline' });
+    expect(toldIn(await third.call.result()).came.result).toEqual({ action: 'decline' });
+  });
+
+  it('holds no more than limits.held with the file that stands in its answer', async () => {
+    const form = {
+      mode: 'form',
+      message: 'a picture',
+      requestedSchema: {
+        type: 'object',
+        properties: {
+          scan: { type: 'string', format: 'uri', 'x-mcp-file': {} },
+        },
+        required: ['scan'],
+      },
+    };
+    const limits = { held: '1MiB', message: '600KiB', inlineArgument: '600KiB', response: '900KiB' };
+    await start(form, {}, { limits });
+    const { call, question, answer } = await ask(BINARY);
+    const { id, params } = await question();
+    const { uploadId } = await send(params, Buffer.alloc(300_000, 1));
+    await answer(id, { action: 'accept', content: { scan: { uploadId } } });
+    expect(toldIn(await call.result()).came).toEqual({ result: { action: 'cancel' } });
+    expect((wharf as Wharf).logged()).toContain('held_full');
   });
 
   it('is not told of binary mode where nobody can be asked for a file (1306-01)', async () => {

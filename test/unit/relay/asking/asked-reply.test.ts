@@ -84,6 +84,22 @@ describe('the reply to a call on which something was asked', () => {
     expect(noted.ended).toBe(1);
   });
 
+  it('waits with its server where what was taken is still being dealt with', async () => {
+    let done = () => {};
+    const dealt = new Promise<void>((resolve) => {
+      done = resolve;
+    });
+    reply.taker = { takes: (pieces) => (String(pieces[0]).includes('slow') ? dealt : true), over: () => {} };
+    expect(reply.message([Buffer.from('{"id":"quick"}')])).toBeUndefined();
+    const order: string[] = [];
+    const written = Promise.resolve(reply.message([Buffer.from('{"id":"slow"}')])).then(() => order.push('written'));
+    order.push('dealt');
+    done();
+    await written;
+    expect(order).toEqual(['dealt', 'written']);
+    expect(noted.messages).toHaveLength(2);
+  });
+
   it('takes a whole answer the same way', () => {
     reply.all({ status: 400, body: 'values' }, answer, ['1']);
     expect(noted.messages.at(-1)).toBe(answer.toString());

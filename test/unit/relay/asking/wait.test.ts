@@ -34,9 +34,9 @@ describe('a wait for a file', () => {
     },
   );
 
-  it('ends with its time, when Wharf ends, and when nobody waits any more', async () => {
+  it('ends with its time, when Wharf shuts down, and when its caller has left', async () => {
     expect(await wait({ until: 0 })).toBe('late');
-    expect(await wait({ isDraining: () => true })).toBe('late');
+    expect(await wait({ isDraining: () => true })).toBe('ending');
     const gone = new AbortController();
     const waiting = wait({ signal: gone.signal });
     gone.abort();

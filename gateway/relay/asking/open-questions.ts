@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { type Ledger, refusalFacts } from '../../budget/ledger.js';
+import { GatewayError } from '../../errors.js';
+import type { JsonValue } from '../../ports/json.js';
+import type { AskingDeps } from './deps.js';
+
+/** The caller to whom a server's question is sent: the server's ids are unique within its session. */
+export interface Questioned {
+  principal: string;
+  session: string | undefined;
+}
+
+/** A server's own question that Wharf has taken over. */
+export interface OpenQuestion {
+  /** Aborted when its server has cancelled it. */
+  readonly ended: AbortController;
+  /** Counts bytes that are kept for it. @throws GatewayError `held_full` */
+  hold(bytes: number): void;
+  /** The server has its answer. */
+  end(): void;
+}
+
+/**
+ * The questions of one server that Wharf has taken over and that have no answer yet, over all its streams. Each counts as
+ * one of `limits.questions`, and its bytes against `limits.held`, until the server has its answer.
+ */
+export class OpenQuestions {
+  readonly #deps: Pick<AskingDeps, 'waiting' | 'held' | 'server'>;
+  readonly #open = new Map<string, OpenQuestion>();
+
+  constructor(deps: Pick<AskingDeps, 'waiting' | 'held' | 'server'>) {
+    this.#deps = deps;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * @param size of the question, bytes
+   * @returns undefined for a question that is open already, such as one that a resumed stream repeats
+   * @throws GatewayError `questions_full`, `held_full`
+   */
+  begin(from: Questioned, id: JsonValue, size: number): OpenQuestion | undefined {
+    const { waiting, held, server } = this.#deps;
+    const key = keyOf(from, id);
+    if (this.#open.has(key)) return undefined;
+    const owner = { principal: from.principal, server };
+    const full = waiting.take(1, owner);
+    if (full) throw new GatewayError('questions_full', refusalFacts(full));
+    let counted = 0;
+    const question: OpenQuestion = {
+      ended: new AbortController(),
+      hold: (bytes) => {
+        counted += bytes;
+        held.add(bytes, owner);
+      },
+      end: () => {
+        if (this.#open.get(key) !== question) return;
+        this.#open.delete(key);
+        waiting.give(1, owner);
+        held.add(-counted, owner);
+      },
+    };
+    this.#open.set(key, question);
+    try {
+      question.hold(size);
+    } catch (error) {
+      question.end();
+      throw error;
+    }
+    return question;
+  }
+
+  /** Its server does not want the answer. @returns whether there is such a question */
+  cancel(from: Questioned, id: JsonValue): boolean {
+    const question = this.#open.get(keyOf(from, id));
+    question?.ended.abort(new GatewayError('internal', {}, 'its server has cancelled it'));
+    return question !== undefined;
+  }
+}
+
+/** Takes one of the places for waiting calls. @returns for a model, why all of them are taken */
+export function noPlaceIn(waiting: Ledger, owner: { principal: string; server: string }): string | undefined {
+  const full = waiting.take(1, owner);
+  if (!full) return undefined;
+  const { message } = new GatewayError('questions_full', refusalFacts(full));
+  return `This call does not wait for the file. ${message}`;
+}
+
+/** Always short, however long the server's id is. */
+function keyOf({ principal, session }: Questioned, id: JsonValue): string {
+  return createHash('sha256')
+    .update(JSON.stringify([principal, session, id]))
+    .digest('base64');
+}
