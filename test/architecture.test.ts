@@ -310,6 +310,8 @@ describe('adapters', () => {
       // one spelling of sizes and times in everything that people and models read
       'gateway/policy/accept',
       'gateway/policy/amounts',
+      'gateway/policy/file-words',
+      'gateway/policy/curl',
       // pure decisions that must not be made apart from the connection they are about
       'gateway/policy/addresses',
       // or about what it opens

@@ -1,7 +1,7 @@
 import { eraOf } from '../../../gateway/mcp/era.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonValue, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
-import { fileLine, handleLines, linkLines, previewLines } from '../common/words.js';
+import { factLines, handleLines, linkLines, previewLines } from '../common/words.js';
 
 /** What replaces a file for a client that declared no dialect. */
 export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, client: ClientFacts): JsonObject[] {
@@ -37,7 +37,7 @@ function resourceItem({ ref }: OutgoingFile, holder: JsonObject): JsonObject {
 function textBlock(file: OutgoingFile): JsonObject {
   return {
     type: 'text',
-    text: [fileLine(file), ...linkLines(file), ...handleLines(file), ...previewLines(file.preview)].join('\n'),
+    text: [...factLines(file), ...linkLines(file), ...handleLines(file), ...previewLines(file.preview)].join('\n'),
   };
 }
 

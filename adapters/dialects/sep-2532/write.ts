@@ -1,7 +1,7 @@
 import { eraOf } from '../../../gateway/mcp/era.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonValue, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
-import { fileLine, linkLines, previewLines } from '../common/words.js';
+import { factLines, linkLines, previewLines } from '../common/words.js';
 
 /**
  * A file for a client that streams: text with its facts, a preview, and a `resource_link` to its handle, which
@@ -25,7 +25,7 @@ export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, 
 
 function textBlock(file: OutgoingFile): JsonObject {
   const resource = `Resource: ${file.ref.uri} (resources/stream gives its bytes)`;
-  const lines = [fileLine(file), resource, ...linkLines(file), ...previewLines(file.preview)];
+  const lines = [...factLines(file), resource, ...linkLines(file), ...previewLines(file.preview)];
   return { type: 'text', text: lines.join('\n') };
 }
 

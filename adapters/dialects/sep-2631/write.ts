@@ -1,6 +1,6 @@
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, OutgoingFile, SlotPlace } from '../../../gateway/ports/dialect.js';
-import { fileLine, previewLines } from '../common/words.js';
+import { factLines, previewLines } from '../common/words.js';
 import { downloads, readsFileValues } from './capability.js';
 import { fileValue } from './file-value.js';
 
@@ -31,7 +31,7 @@ export function structure(files: readonly OutgoingFile[], client: ClientFacts): 
  * is a credential.
  */
 function textBlock(file: OutgoingFile): JsonObject {
-  const lines = [fileLine(file), `Handle: ${file.ref.uri}`, ...previewLines(file.preview)];
+  const lines = [...factLines(file), `Handle: ${file.ref.uri}`, ...previewLines(file.preview)];
   return { type: 'text', text: lines.join('\n') };
 }
 

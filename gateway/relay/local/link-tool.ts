@@ -1,5 +1,5 @@
 import type { Library, Opened } from '../../files/library.js';
-import { sizeText } from '../../policy/amounts.js';
+import { fileLine, lifeLine } from '../../policy/file-words.js';
 import type { JsonObject } from '../../ports/json.js';
 import type { LocalTool } from './local-tools.js';
 import { failedCall, text } from './tool-text.js';
@@ -61,13 +61,9 @@ export function linkTool(name: string, { library }: LinkToolDeps): LocalTool {
         return failedCall(`The argument 'handle' is ${uri}: ${words}`, { reason, argument: 'handle' });
       }
       await library.touch(found.record.id);
-      const { uri: handleUri, link, name, mimeType, size, digest } = await library.refer(found.record);
-      const ref = { uri: handleUri, url: link.url, name, mimeType, size, digest, expiresAt: link.expiresAt };
-      const lines = [
-        `File: ${ref.name} (${ref.mimeType}, ${sizeText(ref.size)})`,
-        `Download: ${ref.url}`,
-        `The link works until ${ref.expiresAt}; the handle gives new ones: ${ref.uri}`,
-      ];
+      const { uri: handleUri, link, name: fileName, mimeType, size, digest } = await library.refer(found.record);
+      const ref = { uri: handleUri, url: link.url, name: fileName, mimeType, size, digest, expiresAt: link.expiresAt };
+      const lines = [fileLine(ref), ref.url, lifeLine(link), `Handle: ${ref.uri} (${name} renews the link)`];
       return { content: [text(lines.join('\n'))], structuredContent: ref };
     },
   };

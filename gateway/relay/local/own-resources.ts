@@ -3,7 +3,7 @@ import type { Library } from '../../files/library.js';
 import { SNIFF_BYTES } from '../../files/names/media-type.js';
 import { eraOf } from '../../mcp/era.js';
 import { isTextual } from '../../policy/accept.js';
-import { sizeText } from '../../policy/amounts.js';
+import { fileLine, lifeLine, previewLine } from '../../policy/file-words.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { JsonObject } from '../../ports/json.js';
@@ -78,17 +78,14 @@ export class OwnResources {
     const about = { uri, mimeType: 'text/plain', text: await this.#about(record) };
     const preview = await previewOf(record, await this.#bytes(record, Math.min(size, SNIFF_BYTES), signal), signal);
     if (!preview) return [about];
-    const { width, height, source } = preview;
-    const reduced =
-      `The image above is a preview of ${width} × ${height} pixels; ` +
-      `the original is ${source.width} × ${source.height}.`;
+    const reduced = previewLine(preview, preview.source, 'above');
     const image = { uri, mimeType: preview.mimeType, blob: preview.base64 };
     return [image, { ...about, text: `${about.text}\n${reduced}` }];
   }
 
   async #about(record: FileRecord): Promise<string> {
-    const { name, mimeType, size, link } = await this.#deps.library.refer(record);
-    return `File: ${name} (${mimeType}, ${sizeText(size)})\nDownload: ${link.url}\nThe link works until ${link.expiresAt}.`;
+    const ref = await this.#deps.library.refer(record);
+    return [fileLine(ref), ref.link.url, lifeLine(ref.link)].join('\n');
   }
 
   async #bytes({ key }: FileRecord, length: number, signal: AbortSignal): Promise<Buffer> {

@@ -1,8 +1,8 @@
 import { cleanFileName } from '../../files/names/file-name.js';
 import type { Authorization } from '../../files/upload.js';
 import { mostText } from '../../policy/amounts.js';
+import { curlForm, curlPut } from '../../policy/curl.js';
 import type { JsonObject } from '../../ports/json.js';
-import { curlForm, curlPut } from './curl.js';
 
 /** Name of the form part with the file. */
 const FILE_PART = 'file';

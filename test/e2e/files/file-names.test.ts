@@ -95,7 +95,7 @@ it('the photo of the filesystem server is called harbour.jpg (U7)', async () => 
     const client = await RawClient.connect(wharf.mcp);
     const { result } = await client.call('read_media_file', { path: join(folder, 'harbour.jpg') });
     const [told, , link] = result?.content ?? [];
-    expect(told?.text).toMatch(/^File: harbour\.jpg \(image\/jpeg, /);
+    expect(told?.text).toMatch(/^harbour\.jpg · image\/jpeg · /);
     expect(link).toMatchObject({
       type: 'resource_link',
       name: 'harbour.jpg',

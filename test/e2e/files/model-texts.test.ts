@@ -36,7 +36,7 @@ async function given(client: RawClient, what: string) {
   return { text: String(content[0]?.text), file: files[0] as Listed, content };
 }
 
-const linkIn = (text: string) => /^Download: (\S+)$/m.exec(text)?.[1] ?? '';
+const linkIn = (text: string) => /^(https?:\/\/\S+)$/m.exec(text)?.[1] ?? '';
 
 describe('what a model reads of a file', () => {
   let upstream: RecordingUpstream;
@@ -83,20 +83,20 @@ describe('what a model reads of a file', () => {
     const { text, content } = await given(client, 'wide');
     const preview = await sharp(Buffer.from(String(content[1]?.data), 'base64')).metadata();
     const { width, height } = preview;
-    expect(text).toContain(`The image below is a preview of ${width} × ${height} pixels; the original is 3200 × 2000.`);
+    expect(text).toContain(`The image below is a preview of ${width} × ${height}; the original is 3200 × 2000.`);
     const upright = await given(client, 'turned');
-    expect(upright.text).toMatch(/a preview of \d+ × \d+ pixels; the original is 2000 × 3200\.$/m);
+    expect(upright.text).toMatch(/a preview of \d+ × \d+; the original is 2000 × 3200\.$/m);
     expect((await given(client, 'pdf')).text).not.toContain('preview');
   });
 
   it('has name, type and size, each once (C3)', async () => {
     const { client } = await front({}, true);
     const { text, file } = await given(client, 'pdf');
-    expect(text.split('\n')[0]).toBe('File: x.pdf (application/pdf, 100 kB)');
+    expect(text.split('\n')[0]).toBe('x.pdf · application/pdf · 100 kB');
     expect(text.match(/100 kB|1000\d\d/g)).toHaveLength(1);
     const { result } = await client.call('get_file_link', { handle: file.uri });
     const again = String(result?.content?.[0]?.text);
-    expect(again.split('\n')[0]).toBe('File: x.pdf (application/pdf, 100 kB)');
+    expect(again.split('\n')[0]).toBe('x.pdf · application/pdf · 100 kB');
   });
 
   it('has no handle where nothing takes one, and a link that lasts where only this machine is (U10)', async () => {
@@ -104,7 +104,7 @@ describe('what a model reads of a file', () => {
     expect(tools).toEqual(['give']);
     const { text, file } = await given(client, 'pdf');
     expect(text).not.toContain('mcp-file:');
-    expect(text).toMatch(/^The link works as long as the file is kept: until \S+, and longer each time it is used\.$/m);
+    expect(text).toMatch(/^The user can open the link as long as the file is kept, at least 24 hours\.$/m);
     expect(file.uri).toMatch(/^mcp-file:/);
     expect((await fetch(linkIn(text))).status).toBe(200);
     // nobody else can make one
@@ -117,7 +117,7 @@ describe('what a model reads of a file', () => {
     expect(tools).toEqual(['give', 'take', 'request_file_upload', 'get_file_link']);
     const { text } = await given(client, 'pdf');
     expect(text).toMatch(
-      /^Handle: mcp-file:\/\/wharf\/f_\S+ \(pass it to a tool that takes a file; get_file_link gives/m,
+      /^Handle: mcp-file:\/\/wharf\/f_\S+ \(pass it to a tool that takes a file; get_file_link renews/m,
     );
   });
 
@@ -125,8 +125,8 @@ describe('what a model reads of a file', () => {
     const { client, tools, here } = await front({ ...PUBLIC, allowedHosts: ['127.0.0.1'] });
     expect(tools).toEqual(['give', 'get_file_link']);
     const { text, file } = await given(client, 'pdf');
-    expect(text).toContain('The link works for 15 minutes, until ');
-    expect(text).toMatch(/^Handle: mcp-file:\/\/wharf\/f_\S+ \(get_file_link gives new links for it\)$/m);
+    expect(text).toMatch(/^The user can open the link for 15 minutes\.$/m);
+    expect(text).toMatch(/^Handle: mcp-file:\/\/wharf\/f_\S+ \(get_file_link renews the link\)$/m);
     const { result } = await client.call('get_file_link', { handle: file.uri });
     const { url } = (result?.structuredContent ?? {}) as { url: string };
     expect((await fetch(url.replace('https://mcp.example.com', here))).status).toBe(200);

@@ -81,7 +81,7 @@ describe('a handle or a link of Wharf’s, read as a resource (B11)', () => {
     const words = await uploaded('notes.md', Buffer.from('# Notes ö\n'));
     expect(await contents(words)).toEqual([{ uri: words, mimeType: 'text/plain', text: '# Notes ö\n' }]);
     const empty = await uploaded('empty.txt', Buffer.alloc(0));
-    expect((await contents(empty))[0]?.text).toMatch(/^File: empty\.txt \(\S+, 0 bytes\)/);
+    expect((await contents(empty))[0]?.text).toMatch(/^empty\.txt · \S+ · 0 bytes$/m);
   });
 
   it('is the preview of a large image, and where the image is', async () => {
@@ -91,9 +91,9 @@ describe('a handle or a link of Wharf’s, read as a resource (B11)', () => {
     const shown = await sharp(Buffer.from(String(image?.blob), 'base64')).metadata();
     expect(Math.max(shown.width, shown.height)).toBeLessThanOrEqual(1568);
     const text = String(about?.text);
-    expect(text).toMatch(/^File: harbour\.jpg \(image\/jpeg, \d\S* [kM]B\)$/m);
-    expect(text).toContain(`preview of ${shown.width} × ${shown.height} pixels; the original is 3000 × 2000.`);
-    const link = /^Download: (\S+)$/m.exec(text)?.[1] ?? '';
+    expect(text).toMatch(/^harbour\.jpg · image\/jpeg · \d\S* [kM]B$/m);
+    expect(text).toContain(`preview of ${shown.width} × ${shown.height}; the original is 3000 × 2000.`);
+    const link = /^(https?:\/\/\S+)$/m.exec(text)?.[1] ?? '';
     expect(Buffer.from(await (await fetch(link)).arrayBuffer()).equals(photo)).toBe(true);
   });
 
@@ -102,9 +102,9 @@ describe('a handle or a link of Wharf’s, read as a resource (B11)', () => {
     const [only, ...others] = await contents(uri);
     expect(others).toEqual([]);
     expect(only).toMatchObject({ uri, mimeType: 'text/plain' });
-    expect(only?.text).toMatch(/^File: x\.pdf \(application\/pdf, 100 kB\)\nDownload: http\S+\nThe link works until /);
+    expect(only?.text).toMatch(/^x\.pdf · application\/pdf · 100 kB\nhttp\S+\nThe user can open the link /);
     const long = await uploaded('long.txt', Buffer.alloc(50_000, 'words '));
-    expect((await contents(long))[0]?.text).toMatch(/^File: long\.txt/);
+    expect((await contents(long))[0]?.text).toMatch(/^long\.txt · /);
   });
 
   it('is the same behind a link', async () => {

@@ -62,7 +62,7 @@ describe.each(STORES)('the same bytes more than once, %s', (stores) => {
     expect(new Set(files.map(({ uri }) => uri)).size).toBe(1);
     expect(files.map(({ name }) => name)).toEqual(NAMES);
     for (const { contentIndex, name, url } of files) {
-      expect(content[contentIndex]?.text).toContain(`File: ${name} (`);
+      expect(content[contentIndex]?.text).toContain(`${name} · `);
       expect(content[contentIndex + 1]).toMatchObject({ type: 'resource_link', uri: url, name });
       const answer = await fetch(url);
       expect(answer.headers.get('content-disposition')).toMatch(new RegExp(`filename="?${name}`));

@@ -83,9 +83,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     expect(Object.keys(out).sort()).toEqual(['digest', 'mimeType', 'name', 'size', 'uri']);
     expect(await bytesAt(out.uri)).toEqual(F4);
     expect(answer.result?.content?.map(({ type }) => type)).toEqual(['text', 'text', 'resource_link']);
-    expect(answer.result?.content?.[1]?.text).toMatch(
-      /^File: x\.bin \(application\/x-thing, 6 bytes\)\nDownload: http/,
-    );
+    expect(answer.result?.content?.[1]?.text).toMatch(/^x\.bin · application\/x-thing · 6 bytes\nhttp/);
     expect((answer.result?._meta as Json | undefined)?.['dev.wharf/files']).toEqual([
       expect.objectContaining({ size: 6, pointer: '/out', uri: expect.stringMatching(/^mcp-file:\/\/wharf\//) }),
     ]);
@@ -106,7 +104,7 @@ describe('files that a server of SEP-2631 only names in its results', () => {
     const { result } = await client.call('make');
     expect(result?.content?.map(({ type, text }) => (type === 'text' ? String(text).split('\n')[0] : type))).toEqual([
       'before',
-      'File: x.bin (application/octet-stream, 6 bytes)',
+      'x.bin · application/octet-stream · 6 bytes',
       'resource_link',
       'after',
     ]);

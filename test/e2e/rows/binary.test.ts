@@ -168,7 +168,7 @@ describe('what is no image', () => {
   it('a PDF is a line of text and a link that can be fetched (BIN-12, BIN-13, BIN-16, BIN-17, Q2)', async () => {
     const blocks = await through(resource(NO_IMAGE));
     expect(typesOf(blocks)).toEqual(['text', 'resource_link']);
-    expect(textOf(blocks)).toMatch(/^File: report\.pdf \(application\/pdf, /);
+    expect(textOf(blocks)).toMatch(/^report\.pdf · application\/pdf · /);
     expect(sha256(await bytesOf(blocks))).toBe(sha256(NO_IMAGE));
     expect(JSON.stringify(blocks)).not.toContain('file:///');
   });

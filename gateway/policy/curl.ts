@@ -34,3 +34,8 @@ function optionsOf(headers: Headers): string {
 function local(name: string): string {
   return PLAIN_NAME.test(name) ? name : `./${name}`;
 }
+
+/** Saves what a link leads to under this name in the current folder; fails when the link has expired. */
+export function curlSave(name: string, url: string): string {
+  return `curl -fLo ${shellWord(local(name))} ${shellWord(url)}`;
+}
