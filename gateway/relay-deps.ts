@@ -150,7 +150,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
       server: name,
       accepts,
       held,
-      deliver: (file, endpoint, signal) => deliverUpload(file, endpoint, delivery, signal),
+      deliver: (one, signal) => deliverUpload(one, delivery, signal),
       order: config.elicitation.order,
       rounds: config.elicitation.rounds,
       dialects,

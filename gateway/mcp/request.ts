@@ -25,6 +25,8 @@ export const MAX_NAME_BYTES = 1024;
 /** How a client with a session gives up a request. Without a session it closes the stream. */
 export const CANCELLED = 'notifications/cancelled';
 
+const PROGRESS = 'notifications/progress';
+
 /** A request among the messages of one POST. */
 export interface ClientRequest {
   /** The id as JSON text, `1` or `"1"`: different ids never share it. */
@@ -49,6 +51,13 @@ export interface ClientResponse {
   result: JsonObject | undefined;
 }
 
+/** How far a client says it is with a request of the server's. */
+export interface ClientProgress {
+  token: JsonValue;
+  progress: number;
+  total: number | undefined;
+}
+
 /** The body of one POST. */
 export interface ClientMessages {
   bytes: Buffer;
@@ -59,6 +68,7 @@ export interface ClientMessages {
   responses: ClientResponse[];
   /** Ids, as JSON text, of requests that the client no longer wants answered. */
   cancelled: string[];
+  progress: ClientProgress[];
   /** Method of the first message, or `response` for an answer to the server. */
   firstMethod: string;
   /** The version in its `_meta`, if that is one without sessions. */
@@ -133,11 +143,13 @@ function messagesOf(bytes: Buffer, messages: readonly ReadMessage[], isBatch: bo
   const requests: ClientRequest[] = [];
   const responses: ClientResponse[] = [];
   const cancelled: string[] = [];
+  const progress: ClientProgress[] = [];
   let statelessVersion: string | undefined;
   for (const [index, { id, method, params, heavyArguments, result }] of messages.entries()) {
     const version = metaOf(params)[META_VERSION];
     if (namesStateless(version)) statelessVersion = version;
     if (method === CANCELLED && params.requestId !== undefined) cancelled.push(JSON.stringify(params.requestId));
+    if (method === PROGRESS && id === undefined) addProgress(params, progress);
     if (method === undefined && id !== undefined) responses.push({ id, result: isObject(result) ? result : undefined });
     if (method === undefined || id === undefined) continue;
     short('a progress token', JSON.stringify(metaOf(params).progressToken ?? null));
@@ -151,11 +163,17 @@ function messagesOf(bytes: Buffer, messages: readonly ReadMessage[], isBatch: bo
     requests,
     responses,
     cancelled,
+    progress,
     firstMethod: messages[0]?.method ?? 'response',
     statelessVersion,
     era: eraOfMessage(statelessVersion),
     initialize: requests.find((request) => request.method === 'initialize'),
   };
+}
+
+function addProgress({ progressToken: token, progress, total }: JsonObject, to: ClientProgress[]): void {
+  if (token === undefined || typeof progress !== 'number') return;
+  to.push({ token, progress, total: typeof total === 'number' ? total : undefined });
 }
 
 /** @throws GatewayError `request_invalid` */

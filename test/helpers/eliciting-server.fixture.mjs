@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 
 const [question, transport = 'http', statuses = '200', port = '0'] = process.argv.slice(2);
 const uploads = [];
+const progress = [];
 const codes = statuses.split(',').map(Number);
 const waiting = new Map();
 let capabilities;
@@ -24,6 +25,7 @@ async function answer({ id, method, params, result, error }, say) {
     done?.({ result, error });
     return;
   }
+  if (method === 'notifications/progress') progress.push(params);
   if (id === undefined) return;
   const reply = (value) => say({ jsonrpc: '2.0', id, result: value });
   if (method === 'initialize') {
@@ -46,8 +48,9 @@ async function answer({ id, method, params, result, error }, say) {
   });
   const came = await heard;
   const seen = uploads.map(({ body, ...about }) => ({ ...about, body: body.toString('base64') }));
+  const told = { came, uploads: seen, progress, elicitation: capabilities.elicitation };
   reply({
-    content: [{ type: 'text', text: JSON.stringify({ came, uploads: seen, elicitation: capabilities.elicitation }) }],
+    content: [{ type: 'text', text: JSON.stringify(told) }],
   });
 }
 

@@ -39,7 +39,11 @@ export async function askUntilGiven(
       ...(isOptional && { isOptional }),
       ...(widen && { keepsBesides: true }),
     };
-    const outcome = await askOnStream({ params: widen?.(params) ?? params, asked, url, code, until }, call, deps);
+    const tellsProgress = way.form?.asks.isCallersUpload;
+    // a link that only the client could use is of no use to a person
+    const page = tellsProgress ? {} : { url, code };
+    const question = { params: widen?.(params) ?? params, asked, ...page, until, tellsProgress };
+    const outcome = await askOnStream(question, call, deps);
     if (outcome.waited !== 'invalid' || round >= rounds) return outcome;
     ({ problem } = outcome);
   }

@@ -40,9 +40,17 @@ export class AskingByRequest {
   async takes({ exchange, messages, session }: Asked): Promise<boolean> {
     const { principal } = exchange;
     for (const id of messages.cancelled) this.#waits.get(waitKey(principal, session?.id, id))?.abort();
-    const [response] = messages.responses;
-    if (!response || messages.isBatch) return false;
     const { questions, server } = this.#deps;
+    if (messages.isBatch) return false;
+    const [told] = messages.progress;
+    if (told) {
+      const { token, progress, total } = told;
+      if (!(await questions.hears(token, { done: progress, total }, { principal, server }))) return false;
+      exchange.reply.all({ status: 202, body: 'other' });
+      return true;
+    }
+    const [response] = messages.responses;
+    if (!response) return false;
     const question = await questions.answeredBy(response.id, { principal, server });
     if (!question) return false;
     if (!question.isAnswered) await this.#hear(question, response.result, exchange.signal);

@@ -9,6 +9,14 @@ import type { ServerFile } from '../../ports/file-question.js';
 import type { CommonDeps } from '../common-deps.js';
 import type { Questions } from './questions.js';
 
+/** A stored file on its way to the address that the server has named for it. */
+interface Delivery {
+  file: FileRecord;
+  endpoint: NonNullable<ServerFile['endpoint']>;
+  /** Hears, each time, how many bytes of it have gone. */
+  sent: (bytes: number) => void;
+}
+
 /** What this room works with. */
 export interface AskingDeps
   extends Pick<CommonDeps, 'server' | 'accepts' | 'dialects' | 'limits' | 'timeouts' | 'clock' | 'log' | 'metrics'> {
@@ -20,8 +28,8 @@ export interface AskingDeps
   library: Pick<Library, 'find' | 'read'>;
   questions: Questions;
   held: HeldBudget;
-  /** Uploads a file to the address that the server has named for it. @throws GatewayError */
-  deliver: (file: FileRecord, endpoint: NonNullable<ServerFile['endpoint']>, signal: AbortSignal) => Promise<void>;
+  /** @throws GatewayError */
+  deliver: (delivery: Delivery, signal: AbortSignal) => Promise<void>;
   /** Counts the calls that wait for a person: of `limits.questions`. */
   waiting: Ledger;
   /** Of what clients keep for Wharf between two calls. */

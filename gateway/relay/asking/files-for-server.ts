@@ -11,6 +11,7 @@ import { MAX_QUESTION, mostInAnswer } from './lacking.js';
 import { showsForms, type Way, wayFor } from './means.js';
 import { askOnStream, type StreamOutcome, type WaitingCall } from './on-stream.js';
 import type { OpenQuestion } from './open-questions.js';
+import { ServerProgress } from './progress.js';
 import { type Besides, serverAskedText, serverQuestionText } from './texts.js';
 
 /** A file that the person has given. */
@@ -48,16 +49,33 @@ export class FilesForServer {
     return this.#stream.reply.canAsk && files.every((wanted) => this.#wayFor(wanted) !== undefined);
   }
 
-  /** The result of the server's question: `accept` only when the server has every file. */
-  async answer(question: ServerQuestion, { asks }: Dialect): Promise<JsonObject> {
+  /**
+   * The result of the server's question: `accept` only when the server has every file.
+   * @param notify tells the server how far its files are
+   */
+  async answer(
+    question: ServerQuestion,
+    { asks }: Dialect,
+    notify: (params: JsonObject) => Promise<void>,
+  ): Promise<JsonObject> {
     if (!asks || !this.canAsk(question)) return { action: 'cancel' };
     const gathered = await this.#gather(question);
     if ('action' in gathered) return gathered;
     const content: JsonObject = { ...gathered.besides };
+    const progress = new ServerProgress(
+      gathered.given.reduce((sum, { record }) => sum + record.size, 0),
+      notify,
+    );
+    let before = 0;
     for (const { wanted, record } of gathered.given) {
-      content[wanted.name] = await this.#handOver(wanted, record, asks);
+      const { name, size } = record;
+      const done = before;
+      const sent = (bytes: number) => progress.tell(done + bytes, name);
+      content[wanted.name] = await this.#handOver({ wanted, record }, asks, sent);
+      before += size;
       this.#deps.metrics.count('wharf_questions_total', { outcome: 'delivered' });
     }
+    await progress.end();
     return { action: 'accept', content };
   }
 
@@ -140,13 +158,13 @@ export class FilesForServer {
   }
 
   /** Brings a file to the server. @returns what the answer says of it */
-  async #handOver(wanted: ServerFile, record: FileRecord, asks: FileAsking) {
+  async #handOver({ wanted, record }: Given, asks: FileAsking, sent: (bytes: number) => void) {
     const { deliver, log } = this.#deps;
     const { name, mimeType, size, digest, id } = record;
     const { principal } = this.#stream.caller.exchange;
     const { endpoint } = wanted;
     const given: GivenFile = { name, mimeType, size };
-    if (endpoint) await deliver(record, endpoint, this.#signal);
+    if (endpoint) await deliver({ file: record, endpoint, sent }, this.#signal);
     else given.base64 = await this.#base64(record);
     const uploadId = endpoint?.id;
     log.info({ principal, argument: wanted.name, uploadId, file: id, size, digest }, 'a file was handed over');

@@ -1,17 +1,10 @@
-import { metaOf } from '../../mcp/request.js';
-import type { Stopwatch } from '../../ports/clock.js';
 import type { JsonObject } from '../../ports/json.js';
 import type { AskedReply } from './asked-reply.js';
 import type { AskingDeps } from './deps.js';
+import { Progress } from './progress.js';
 import type { AskedFor } from './questions.js';
 import { waitingText } from './texts.js';
 import { type Waited, waitForFile } from './wait.js';
-
-/** How often a call that waits says so, if its client wants to know. */
-const PROGRESS_MS = 5000;
-
-/** The server's own progress begins at 0 or 1, and what comes first must be less. */
-const PROGRESS_STEP = 1e-6;
 
 /** A call that waits for a person. */
 export interface WaitingCall {
@@ -33,6 +26,8 @@ export interface StreamQuestion {
   code?: string | undefined;
   /** Until when is waited, milliseconds since the Unix epoch. */
   until: number;
+  /** The client uploads the file by itself, and may tell how far it is. */
+  tellsProgress?: boolean | undefined;
 }
 
 /** What became of a question. */
@@ -47,30 +42,48 @@ export interface StreamOutcome {
 
 /** Asks by a request on the call's own stream, and waits for the file. */
 export async function askOnStream(
-  { params, asked, url, code, until }: StreamQuestion,
+  { params, asked, url, code, until, tellsProgress }: StreamQuestion,
   call: WaitingCall,
   deps: AskingDeps,
 ): Promise<StreamOutcome> {
-  const { server, questions, library, clock, isDraining } = deps;
-  const { principal, reply, signal } = call;
-  const id = await questions.open(asked, { principal, server }, Math.max(0, until - clock.now()));
-  await reply.say({ id, method: 'elicitation/create', params });
-  const progress = new Progress(call.params, waitingText(url, code), reply, clock);
+  const { server, questions, clock } = deps;
+  const { principal, reply } = call;
+  const asker = { principal, server };
+  const id = await questions.open(asked, asker, Math.max(0, until - clock.now()));
+  questions.expect(id, asker);
+  let waited: Waited;
+  try {
+    const wanted = tellsProgress ? { _meta: { progressToken: id }, ...params } : params;
+    await reply.say({ id, method: 'elicitation/create', params: wanted });
+    waited = await waitFor(id, { asked, until, text: waitingText(url, code) }, call, deps);
+  } finally {
+    questions.forget(id);
+  }
+  const { elicitationId } = params;
+  if (waited === 'stored' && elicitationId !== undefined)
+    await reply.say({ method: 'notifications/elicitation/complete', params: { elicitationId } });
+  const answer = reply.gone ? undefined : await questions.said(id);
+  // its window would stay open for nothing
+  if (!reply.gone && !answer)
+    await reply.say({ method: 'notifications/cancelled', params: { requestId: id, reason: REASONS[waited] ?? '' } });
+  return { waited, problem: answer?.problem, isWithout: answer?.isWithout, besides: answer?.besides };
+}
+
+/** Until the file is there, or it is clear that it does not come. */
+function waitFor(
+  id: string,
+  { asked, until, text }: Pick<StreamQuestion, 'asked' | 'until'> & { text: string },
+  { params, reply, signal }: WaitingCall,
+  { questions, library, clock, isDraining }: AskingDeps,
+): Promise<Waited> {
+  const progress = new Progress(params, text, reply, clock);
   const said = () => questions.said(id);
   // a form is filled when it has been answered, whatever has been uploaded for it
   const isFilled = async () => asked.form === undefined || (await said())?.answer === 'accepted';
   const isGiven = async () => (await library.find(asked.fileId)) !== undefined || (await said())?.isWithout === true;
   const isStored = async () => (await isFilled()) && (await isGiven());
-  const looked = () => progress.tell();
-  const waited = await waitForFile({ isStored, said, until, isDraining, signal, clock, looked });
-  const { elicitationId } = params;
-  if (waited === 'stored' && elicitationId !== undefined)
-    await reply.say({ method: 'notifications/elicitation/complete', params: { elicitationId } });
-  const answer = reply.gone ? undefined : await said();
-  // its window would stay open for nothing
-  if (!reply.gone && !answer)
-    await reply.say({ method: 'notifications/cancelled', params: { requestId: id, reason: REASONS[waited] ?? '' } });
-  return { waited, problem: answer?.problem, isWithout: answer?.isWithout, besides: answer?.besides };
+  const looked = () => progress.tell(questions.told(id));
+  return waitForFile({ isStored, said, until, isDraining, signal, clock, looked });
 }
 
 const REASONS: Partial<Record<Waited, string>> = {
@@ -79,36 +92,3 @@ const REASONS: Partial<Record<Waited, string>> = {
   ending: 'Wharf is shutting down',
   left: 'the call was cancelled',
 };
-
-/** Tells a client that wants to know that its call still waits, and where the page is. */
-class Progress {
-  readonly #token: string | number | undefined;
-  readonly #text: string;
-  readonly #reply: AskedReply;
-  readonly #clock: Stopwatch;
-  #toldAt: number;
-  #told = 0;
-
-  constructor(params: JsonObject, text: string, reply: AskedReply, clock: Stopwatch) {
-    const { progressToken } = metaOf(params);
-    if (typeof progressToken === 'string' || typeof progressToken === 'number') this.#token = progressToken;
-    this.#text = text;
-    this.#reply = reply;
-    this.#clock = clock;
-    this.#toldAt = clock.ticks();
-  }
-
-  tell(): void {
-    const now = this.#clock.ticks();
-    // a client that does not read is told nothing more until it does
-    if (this.#token === undefined || now - this.#toldAt < PROGRESS_MS || this.#reply.pressure) return;
-    this.#toldAt = now;
-    this.#told += 1;
-    const params = {
-      progressToken: this.#token,
-      progress: this.#told * PROGRESS_STEP,
-      message: this.#text,
-    };
-    this.#reply.say({ method: 'notifications/progress', params })?.catch(() => this.#reply.abort());
-  }
-}

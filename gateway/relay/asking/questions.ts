@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { StateKeys } from '../../files/state-keys.js';
-import type { JsonObject } from '../../ports/json.js';
+import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { StateStore } from '../../ports/state-store.js';
 import type { Form } from './means.js';
 
@@ -54,6 +54,12 @@ export interface AskedFor {
   keepsBesides?: boolean;
 }
 
+/** What a client has reported about its upload for a question, in bytes. */
+export interface ToldUpload {
+  done: number;
+  total: number | undefined;
+}
+
 interface QuestionRecord extends Asker {
   /** Sealed: it is a right. */
   asked: string;
@@ -76,6 +82,8 @@ export interface Question {
 export class Questions {
   readonly #state: StateStore;
   readonly #keys: StateKeys;
+  /** Those that a call of this process waits for, by their ids, and what was reported about their uploads. */
+  readonly #awaited = new Map<string, Asker & { told?: ToldUpload }>();
 
   constructor({ state, keys }: { state: StateStore; keys: StateKeys }) {
     this.#state = state;
@@ -89,6 +97,37 @@ export class Questions {
     const record: QuestionRecord = { ...asker, asked: this.#keys.seal.close(key, JSON.stringify(asked)) };
     await this.#state.create(key, JSON.stringify(record), waitMs + REMEMBERED_MS, asker);
     return id;
+  }
+
+  /** A call of this process waits for the question until `forget`. Its calls are counted by `limits.questions`. */
+  expect(id: string, { principal, server }: Asker): void {
+    this.#awaited.set(id, { principal, server });
+  }
+
+  forget(id: string): void {
+    this.#awaited.delete(id);
+  }
+
+  /** What its client has reported to this process about the upload. */
+  told(id: string): ToldUpload | undefined {
+    return this.#awaited.get(id)?.told;
+  }
+
+  /**
+   * Takes what a client reports about an upload. It is of use only where the question is awaited; elsewhere it is taken as
+   * well, since no server knows the token.
+   * @param token the id of the question
+   * @returns whether it is about a question of Wharf's
+   */
+  async hears(token: JsonValue, upload: ToldUpload, { principal, server }: Asker): Promise<boolean> {
+    if (typeof token !== 'string') return false;
+    const awaited = this.#awaited.get(token);
+    if (!awaited) return (await this.answeredBy(JSON.stringify(token), { principal, server })) !== undefined;
+    if (awaited.principal !== principal || awaited.server !== server) return false;
+    const { done, total } = upload;
+    // a client may send its notifications on several connections, where one overtakes another
+    if (done > 0 && done >= (awaited.told?.done ?? 0)) awaited.told = { done, total };
+    return true;
   }
 
   /** What the person has said so far. */

@@ -11,6 +11,7 @@ import type { AskedStream, Course } from './course.js';
 import type { AskingDeps } from './deps.js';
 import { FilesForServer } from './files-for-server.js';
 import type { OpenQuestion, OpenQuestions, Questioned } from './open-questions.js';
+import { tokenIn } from './progress.js';
 import { serverMessage } from './server-message.js';
 
 /**
@@ -47,9 +48,10 @@ export class ServerQuestions implements Taker {
     const { log, server } = this.#deps;
     try {
       const open = this.#questions.begin(this.#from, id, size);
-      if (open)
-        void this.#bring(id, open, new FilesForServer(this.#stream, open, this.#deps).answer(question, dialect));
-      else log.info({ server }, 'a server repeated a question that is open: it is not asked twice');
+      if (open) {
+        const files = new FilesForServer(this.#stream, open, this.#deps);
+        void this.#bring(id, open, files.answer(question, dialect, this.#notify(message.params, open)));
+      } else log.info({ server }, 'a server repeated a question that is open: it is not asked twice');
       return true;
     } catch (thrown) {
       const error = asGatewayError(thrown);
@@ -83,6 +85,15 @@ export class ServerQuestions implements Taker {
       return { dialect, question };
     }
     return undefined;
+  }
+
+  /** How the server hears of the progress that it wants with its question. Never rejects. */
+  #notify(params: JsonObject, { ended }: OpenQuestion): (progress: JsonObject) => Promise<void> {
+    const progressToken = tokenIn(params);
+    return async (progress) => {
+      if (progressToken === undefined || ended.signal.aborted) return;
+      await this.#tell({ method: 'notifications/progress', params: { progressToken, ...progress } });
+    };
   }
 
   /** From a server's question to the answer that it gets. Never rejects. */

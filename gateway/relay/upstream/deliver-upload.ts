@@ -25,19 +25,22 @@ export type DeliveryDeps = Pick<
   | 'log'
 > & { library: Pick<Library, 'read'> };
 
+/** A stored file on its way to its server. */
+export interface Delivery {
+  file: FileRecord;
+  endpoint: NonNullable<ServerFile['endpoint']>;
+  /** Hears, each time, how many bytes of it have been read to be sent. */
+  sent?: ((bytes: number) => void) | undefined;
+}
+
 /**
  * Uploads a stored file, as a form, to the address that a server has named: exactly that one, and with the server's
  * credentials only on the server's own origin. Only the status says whether it was taken.
  * @throws GatewayError `upstream_refused`, `fetch_forbidden`, `fetch_failed`, and the errors of the store
  */
-export async function deliverUpload(
-  file: FileRecord,
-  endpoint: NonNullable<ServerFile['endpoint']>,
-  deps: DeliveryDeps,
-  signal: AbortSignal,
-): Promise<void> {
+export async function deliverUpload(delivery: Delivery, deps: DeliveryDeps, signal: AbortSignal): Promise<void> {
   for (let tried = 1; ; tried++) {
-    const failure = await send(file, endpoint, deps, signal);
+    const failure = await send(delivery, deps, signal);
     if (!failure) return;
     const mayPass = failure.code === 'fetch_failed' || Number(failure.facts.status) >= 500;
     if (tried >= TRIES || !mayPass) throw failure;
@@ -46,15 +49,19 @@ export async function deliverUpload(
 }
 
 async function send(
-  { name, mimeType, size, key }: FileRecord,
-  { url, method }: NonNullable<ServerFile['endpoint']>,
+  { file: { name, mimeType, size, key }, endpoint: { url, method }, sent }: Delivery,
   deps: DeliveryDeps,
   signal: AbortSignal,
 ): Promise<GatewayError | undefined> {
   async function* read() {
     const read = await deps.library.read(key, signal);
     if (read.kind !== 'found') throw new GatewayError('file_gone');
-    for await (const chunk of read.body) yield chunk as Buffer;
+    let bytes = 0;
+    for await (const chunk of read.body as AsyncIterable<Buffer>) {
+      yield chunk;
+      bytes += chunk.length;
+      sent?.(bytes);
+    }
   }
   const request = {
     url,

@@ -133,7 +133,13 @@ describe('a client that uploads what its user has chosen', () => {
   it('is given an endpoint, and answers with what it uploaded (1306-06, 1306-14, 1306-16, 1306-27, 1306-46, K4)', async () => {
     const { call, answer, question } = await ask(BINARY);
     const { id, params } = await question();
-    expect(Object.keys(params ?? {}).sort()).toEqual(['message', 'mode', 'requestedSchema', 'uploadEndpoints']);
+    expect(Object.keys(params ?? {}).sort()).toEqual([
+      '_meta',
+      'message',
+      'mode',
+      'requestedSchema',
+      'uploadEndpoints',
+    ]);
     expect(params?.message).toContain('"docs"');
     const endpoint = endpointOf(params);
     expect(endpoint).toEqual({

@@ -15,9 +15,14 @@ export class RawCall {
     void this.#read();
   }
 
-  static async begin(url: string, tool: string, args: Record<string, unknown>, about: About): Promise<RawCall> {
+  static async begin(
+    url: string,
+    tool: string,
+    args: Record<string, unknown>,
+    { meta, ...about }: About & { meta?: Record<string, unknown> },
+  ): Promise<RawCall> {
     const client = await RawClient.connect(url, '2025-11-25', about);
-    const response = await client.open('tools/call', { name: tool, arguments: args });
+    const response = await client.open('tools/call', { name: tool, arguments: args, ...(meta && { _meta: meta }) });
     return new RawCall(client, 1, response);
   }
 

@@ -1,108 +1,24 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { RawMessage } from '../../helpers/raw-client.js';
-import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import { connect, PNG, textOf, upload } from './lab.js';
-import { RawCall } from './raw-call.js';
+import { connect, PNG, upload } from './lab.js';
+import {
+  ask,
+  BINARY,
+  binary,
+  FORMS,
+  freePort,
+  PATH,
+  parts,
+  schemaIn,
+  send,
+  start,
+  stop,
+  TOKEN,
+  toldIn,
+  URI,
+  wharf,
+} from './server-lab.js';
 
-type Json = Record<string, unknown>;
-
-const FIXTURE = 'test/helpers/eliciting-server.fixture.mjs';
-const PATH = '/take/42?a=b%2Fc';
-const TOKEN = 'Bearer of-the-operator';
-
-const field = (more: Json = {}) => ({ type: 'file', title: 'Scan', accept: ['image/png'], maxSize: 1000, ...more });
-const endpoint = (more: Json = {}) => ({ url: `$ORIGIN${PATH}`, method: 'POST', uploadId: 'their-id', ...more });
-const binary = (more: { field?: Json; endpoint?: Json; properties?: Json; required?: string[] } = {}) => ({
-  mode: 'binary',
-  message: 'the scan to read.',
-  requestedSchema: {
-    type: 'object',
-    properties: { scan: field(more.field), ...more.properties },
-    required: more.required ?? ['scan'],
-  },
-  uploadEndpoints: { scan: endpoint(more.endpoint) },
-});
-
-let server: ChildProcess | undefined;
-let wharf: Wharf | undefined;
-
-afterEach(async () => {
-  await wharf?.stop();
-  if (server?.kill()) await once(server, 'exit');
-  [wharf, server] = [undefined, undefined];
-});
-
-interface Setting {
-  over?: string;
-  statuses?: string;
-  limits?: Json;
-  /** Of the server's own address. */
-  port?: number;
-  /** `servers.docs` */
-  more?: Json;
-}
-
-async function freePort(): Promise<number> {
-  const taken = createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  const { port } = taken.address() as AddressInfo;
-  await new Promise((resolve) => taken.close(resolve));
-  return port;
-}
-
-/** Wharf in front of a server whose only tool asks this before it answers. */
-async function start(
-  question: Json,
-  { over = 'http', statuses = '200', limits = {}, port = 0, more = {} }: Setting = {},
-  config: Json = {},
-): Promise<Wharf> {
-  const args = [FIXTURE, JSON.stringify(question), over, statuses, String(port)];
-  let docs: Json = { command: [process.execPath, ...args] };
-  if (over === 'http') {
-    server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [line] = await once(server.stdout as NonNullable<ChildProcess['stdout']>, 'data');
-    docs = { url: `${String(line).trim()}/mcp`, transport: 'streamable-http', headers: { authorization: TOKEN } };
-  }
-  wharf = await startWharf({ servers: { docs: { ...docs, limits, ...more } }, config });
-  return wharf;
-}
-
-async function ask(capabilities: Json) {
-  const call = await RawCall.begin((wharf as Wharf).mcp, 'ask', {}, { capabilities });
-  const questions = () => call.messages.filter(({ method }) => method === 'elicitation/create');
-  const question = async (number = 1): Promise<RawMessage> => {
-    await call.message(() => questions().length >= number);
-    return questions()[number - 1] ?? {};
-  };
-  const answer = (id: unknown, result: object) => call.client.post({ jsonrpc: '2.0', id, result });
-  return { call, question, answer };
-}
-
-interface Told {
-  came: { result?: { action: string; content?: Json }; error?: Json };
-  uploads: { method: string; url: string; authorization?: string; type: string; body: string }[];
-  elicitation?: Json;
-}
-
-const toldIn = (result: unknown) => JSON.parse(textOf(result)) as Told;
-const parts = (one: Told['uploads'][number] | undefined) => Buffer.from(one?.body ?? '', 'base64').toString('latin1');
-const URI = `data:image/png;name=page1.png;base64,${PNG.toString('base64')}`;
-const FORMS = { elicitation: { form: {} }, fileInputs: {} };
-const BINARY = { elicitation: { form: {}, binary: { maxFileSize: 500 } } };
-
-const schemaIn = (params: Json | undefined) =>
-  (params?.requestedSchema ?? {}) as { properties: Record<string, Json>; required: string[] };
-
-async function send(params: Json | undefined, bytes = PNG) {
-  const { scan } = (params?.uploadEndpoints ?? {}) as Record<string, { url: string; uploadId: string }>;
-  const form = new FormData();
-  form.append('file', new Blob([new Uint8Array(bytes)], { type: 'image/png' }), 'page1.png');
-  const { status } = await fetch(String(scan?.url), { method: 'POST', body: form });
-  return { status, uploadId: String(scan?.uploadId), url: String(scan?.url) };
-}
+afterEach(stop);
 
 describe('a server that asks in binary mode', () => {
   it('gets what a form has given, before the answer (BR-04, P2, 1306-13, 1306-18, 1306-19, 1306-22, 1306-23, 1306-25, 1306-31)', async () => {
@@ -156,7 +72,7 @@ describe('a server that asks in binary mode', () => {
     expect(schema).toMatchObject({ properties, required: ['scan'] });
     const { status, uploadId, url } = await send(params);
     expect(status).toBe(201);
-    expect(url).toContain((wharf as Wharf).url);
+    expect(url).toContain(wharf().url);
     const scan = { name: 'page1.png', size: PNG.length, mimeType: 'image/png', uploadId };
     await answer(id, { action: 'accept', content: { scan, note: 'mine' } });
     const { came, uploads, elicitation } = toldIn(await call.result());
@@ -276,7 +192,7 @@ describe('a server that asks in binary mode', () => {
     const { uploadId } = await send(params, Buffer.alloc(300_000, 1));
     await answer(id, { action: 'accept', content: { scan: { uploadId } } });
     expect(toldIn(await call.result()).came).toEqual({ result: { action: 'cancel' } });
-    expect((wharf as Wharf).logged()).toContain('held_full');
+    expect(wharf().logged()).toContain('held_full');
   });
 
   it('is not told of binary mode where nobody can be asked for a file (1306-01)', async () => {
