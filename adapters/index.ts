@@ -9,10 +9,10 @@ import { create as sep2631 } from './dialects/sep-2631/index.js';
 import * as filesystemObjects from './objects/filesystem.js';
 import * as memoryObjects from './objects/memory.js';
 import * as s3Objects from './objects/s3.js';
+import * as localPreviews from './previews/local.js';
+import * as noPreviews from './previews/none.js';
 import * as memoryState from './state/memory.js';
 import * as redisState from './state/redis.js';
-import * as noThumbnails from './thumbnails/none.js';
-import * as sharpThumbnails from './thumbnails/sharp.js';
 import * as httpsTransfer from './transfer/https.js';
 import * as legacySse from './upstream/legacy-sse.js';
 import * as stdio from './upstream/stdio.js';
@@ -54,9 +54,9 @@ export const adapters: AdapterList = {
     memory: adapter(memoryState),
     redis: adapter(redisState),
   },
-  thumbnails: {
-    none: adapter(noThumbnails),
-    sharp: adapter(sharpThumbnails),
+  previews: {
+    local: adapter(localPreviews),
+    none: adapter(noPreviews),
   },
   upstream: {
     'legacy-sse': adapter(legacySse),

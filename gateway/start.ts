@@ -9,10 +9,10 @@ import { createFileParts } from './file-parts.js';
 import { Expiry } from './files/expiry.js';
 import type { FileRecord } from './files/file.js';
 import { sniff } from './files/names/media-type.js';
+import { previewOf } from './files/preview.js';
 import { StateKeys } from './files/state-keys.js';
 import { startSweeper } from './files/sweep.js';
 import { TempFiles } from './files/temp-files.js';
-import { previewOf } from './files/thumbnail.js';
 import { createAdminApp, createApp } from './http/app.js';
 import { ANYBODY, createAuthenticator } from './http/auth.js';
 import { listen } from './http/listener.js';
@@ -102,7 +102,7 @@ export async function start(
     const objects = await openPart(adapters.objects, config.objects);
     await objects.prepare();
     const state = await openPart(adapters.state, config.state);
-    const thumbnailer = await openPart(adapters.thumbnails, config.thumbnails);
+    const previewer = await openPart(adapters.previews, config.previews);
     const { dialects } = adapters;
 
     const draining = { now: false };
@@ -159,7 +159,7 @@ export async function start(
           if (read.kind !== 'found') throw new Error(`the object ${record.key} is ${read.kind}`);
           return read.body;
         },
-        thumbnailer,
+        previewer,
         owner: record,
         signal,
         log,
@@ -269,7 +269,7 @@ export async function start(
       ['objects', () => objects.check()],
       ['state', () => state.check()],
     ]);
-    const beside = partsBeside(thumbnailer, servers, clock);
+    const beside = partsBeside(previewer, servers, clock);
     gaugeServers(metrics, beside);
     const isDraining = () => draining.now;
     const adminApp = createAdminApp({ checks, beside, isDraining, metrics, refused });

@@ -5,8 +5,8 @@ import type { Dialect } from '../ports/dialect.js';
 import type { Log } from '../ports/log.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { Sharing } from '../ports/owner.js';
+import type { Previewer } from '../ports/previewer.js';
 import type { StateStore } from '../ports/state-store.js';
-import type { Thumbnailer } from '../ports/thumbnailer.js';
 import type { Transfer } from '../ports/transfer.js';
 import type { Upstream } from '../ports/upstream.js';
 import type { Settings } from './config.js';
@@ -59,7 +59,7 @@ export type ObjectsAdapter = Adapter<ObjectStore, AdapterDeps> & { readonly pres
 export interface AdapterList {
   readonly objects: Readonly<Record<string, ObjectsAdapter>>;
   readonly state: Readonly<Record<string, Adapter<StateStore, AdapterDeps>>>;
-  readonly thumbnails: Readonly<Record<string, Adapter<Thumbnailer, AdapterDeps>>>;
+  readonly previews: Readonly<Record<string, Adapter<Previewer, AdapterDeps>>>;
   readonly upstream: Readonly<Record<TransportName, Adapter<Upstream, UpstreamDeps>>>;
   /** Always present: the config cannot choose it, and its settings exist for tests only. */
   readonly transfer: Readonly<Record<'https', Adapter<Transfer, AdapterDeps>>>;

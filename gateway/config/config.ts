@@ -1,6 +1,7 @@
 import type { Limits, Timeouts } from '../policy/limits.js';
 import type { Means } from '../policy/means.js';
 import type { ClientProfile, HandoffRule, ToolSettings, UploadTool } from '../ports/file-slot.js';
+import type { ConfigProblem } from './problems.js';
 import type { ServerTransport } from './transports.js';
 
 /** Where to listen. `port` 0 lets the system choose; then `start` reports the real one. */
@@ -61,7 +62,7 @@ export interface Config {
   servers: ServerConfig[];
   objects: Choice;
   state: Choice;
-  thumbnails: Choice;
+  previews: Choice;
   /** `lasting`: only this machine can reach Wharf, so its own links work as long as their files. */
   links: { style: 'presigned' | 'gateway'; ttl: number; lasting: boolean };
   limits: Limits;
@@ -86,6 +87,8 @@ export interface Config {
   /** Serialized origins, besides publicUrl's own, which always passes. */
   allowedOrigins: string[];
   logLevel: LogLevel;
+  /** What works, but is written in a way that a later version may not take. */
+  warnings: ConfigProblem[];
   /** What a stdio child inherits: HOME, LANG, PATH, TMPDIR and USER, if set. */
   inheritedEnv: Readonly<Record<string, string>>;
 }

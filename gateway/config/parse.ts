@@ -5,6 +5,7 @@ import type { AdapterList } from './adapter-list.js';
 import type { Address, Config, ServerConfig } from './config.js';
 import { crossCheck, type Parsed } from './cross-checks.js';
 import { type Environment, expand } from './expand.js';
+import { pathAsWritten, withTodaysNames } from './old-names.js';
 import { type ConfigProblem, explainIssue, formatPath, nearest, type Path, problem, valueAt } from './problems.js';
 import { knownKeysOf } from './reference/reference.js';
 import { isLoopback } from './schema/fields.js';
@@ -25,7 +26,8 @@ export type ParseResult = { ok: true; config: Omit<Config, 'inheritedEnv'> } | {
  * Parses plain values, as a file holds them, into a config. Reports every problem, not only the first: sections are
  * parsed one by one, and rules between sections check those that parsed.
  */
-export function parseConfig(written: object, adapters: AdapterList, environment: Environment): ParseResult {
+export function parseConfig(file: object, adapters: AdapterList, environment: Environment): ParseResult {
+  const { value: written, warnings, ...names } = withTodaysNames(file);
   const expanded = expand(written, environment);
   if (expanded.problems.length > 0) return { ok: false, problems: expanded.problems };
   let found = parseSections(expanded.value as Record<string, unknown>, adapters);
@@ -35,15 +37,19 @@ export function parseConfig(written: object, adapters: AdapterList, environment:
   }
   const knownKeys = knownKeysOf(adapters);
   const problems = [
+    ...names.problems,
     ...found.issues.flatMap((issue) => explainIssue(issue, written, (path) => knownKeys(path, expanded.value))),
     ...found.problems,
     ...crossCheck(found.parsed, namesOf(expanded.value)),
   ];
-  if (problems.length > 0) return { ok: false, problems };
+  if (problems.length > 0) {
+    return { ok: false, problems: problems.map((one) => ({ ...one, path: pathAsWritten(one.path, names.written) })) };
+  }
   // Without a problem every section exists; limits and time-outs have exactly the names of their tables.
   const { secret: secrets, antivirus: _, links, ...sections } = found.parsed;
   const lives = { ...links, ttl: links?.ttl ?? LINK_TTL, lasting: links?.ttl === undefined && isPrivate(sections) };
-  return { ok: true, config: { ...sections, links: lives, secrets } as unknown as Omit<Config, 'inheritedEnv'> };
+  const config = { ...sections, links: lives, secrets, warnings };
+  return { ok: true, config: config as unknown as Omit<Config, 'inheritedEnv'> };
 }
 
 /**

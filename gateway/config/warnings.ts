@@ -3,7 +3,10 @@ import type { Config } from './config.js';
 import { type ConfigProblem, problem } from './problems.js';
 
 /** Parts of a valid config that work, but that the operator should know about. */
-export function warningsOf({ objects }: Pick<Config, 'objects'>, adapters: AdapterList): ConfigProblem[] {
+export function warningsOf(
+  { objects, warnings }: Pick<Config, 'objects' | 'warnings'>,
+  adapters: AdapterList,
+): ConfigProblem[] {
   const found = adapters.objects[objects.use]?.warnings?.(objects.settings) ?? [];
-  return found.map(({ path, message }) => problem(['objects', ...path], message));
+  return [...warnings, ...found.map(({ path, message }) => problem(['objects', ...path], message))];
 }

@@ -65,14 +65,14 @@ interface Checked {
 
 /** Parts reported beside the readiness of this process. */
 export interface PartsBeside {
-  thumbnails: PartState;
+  previews: PartState;
   servers: ReadonlyMap<string, PartState>;
 }
 
-export function partsBeside(thumbnailer: Checked, servers: ReadonlyMap<string, Checked>, clock: Clock): PartsBeside {
+export function partsBeside(previewer: Checked, servers: ReadonlyMap<string, Checked>, clock: Clock): PartsBeside {
   const stateOf = (part: Checked) => new PartState(() => part.check(), clock.now);
   return {
-    thumbnails: stateOf(thumbnailer),
+    previews: stateOf(previewer),
     servers: new Map([...servers].map(([name, server]) => [name, stateOf(server)])),
   };
 }

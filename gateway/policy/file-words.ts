@@ -6,6 +6,15 @@ interface Pixels {
   height: number;
 }
 
+/** What is known of a file's content. */
+interface Content {
+  pixels?: Pixels;
+  pages?: number;
+  seconds?: number;
+  entries?: number;
+  isLocked?: true;
+}
+
 /** The facts about a file that texts repeat. */
 interface Told {
   name: string;
@@ -33,13 +42,49 @@ export function lifeLine({ ttlSeconds, lasts }: { ttlSeconds: number; lasts: boo
 /** Hosts cut long results off and blame the server. */
 export const COMPLETE_LINE = 'Complete file, nothing truncated.';
 
-/** A model that measures or reads a preview must know that it is not the original image. */
-export function previewLine(preview: Pixels, source: Pixels, where: 'above' | 'below'): string {
-  return `The image ${where} is a preview of ${pixelsText(preview)}; the original is ${pixelsText(source)}.`;
+/** Facts for a file's line. An image's size stands beside its preview. */
+export function contentFacts({ pages, seconds, entries, isLocked }: Content): string[] {
+  return [
+    ...(pages === undefined ? [] : [counted(pages, 'page', 'pages')]),
+    ...(seconds === undefined ? [] : [`${durationText(seconds)} long`]),
+    ...(entries === undefined ? [] : [counted(entries, 'entry', 'entries')]),
+    ...(isLocked ? ['needs a password'] : []),
+  ];
+}
+
+/** A model that measures or reads a preview must know that it is not the original. */
+export function previewLine(preview: Pixels, { pixels, pages }: Content, where: 'above' | 'below'): string {
+  const original = pixels ? `; the original is ${pixelsText(pixels)}` : '';
+  const page = pages !== undefined && pages > 1 ? ', the first page' : '';
+  return `The image ${where} is a preview of ${pixelsText(preview)}${page}${original}.`;
+}
+
+/** The beginning of a file, or the names in it, and how much of the whole that is. */
+export function textLines(
+  { of, text, isWhole }: { of: 'lines' | 'names'; text: string; isWhole: boolean },
+  { entries }: Content,
+): string[] {
+  if (isWhole) return [`All its ${of}:`, text];
+  const count = text.split('\n').length;
+  const part =
+    of === 'names' && entries !== undefined ? `${count} of its ${entries} names` : `Its first ${count} ${of}`;
+  return [`${part}, long ones cut:`, text];
 }
 
 export function pixelsText({ width, height }: Pixels): string {
   return `${width} × ${height}`;
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** `1:02:03`, `2:03` */
+function durationText(seconds: number): string {
+  const whole = Math.round(seconds);
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const two = (part: number) => String(part).padStart(2, '0');
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
 
 function spelled(seconds: number): string {

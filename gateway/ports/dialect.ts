@@ -4,6 +4,7 @@ import type { FileClaims, FileRef } from './file.js';
 import type { FileAsking } from './file-question.js';
 import type { FileSlot } from './file-slot.js';
 import type { JsonObject, JsonPatch, JsonPath, JsonValue } from './json.js';
+import type { ContentFacts, PreviewText, Size } from './previewer.js';
 import type { ResourceStreaming } from './resource-streaming.js';
 
 export type { JsonObject, JsonPatch, JsonPath, JsonValue } from './json.js';
@@ -29,14 +30,11 @@ export interface SlotPlace {
   readonly encoding: 'base64' | 'dataUri';
 }
 
+/** What is known of a file's content, and at most one thing to show in its place: an image or a text. */
 export interface Preview {
-  mimeType: string;
-  base64: string;
-  /** Pixels. */
-  width: number;
-  height: number;
-  /** Pixels of the original image. */
-  source: { width: number; height: number };
+  facts: ContentFacts;
+  image?: Size & { mimeType: string; base64: string };
+  text?: PreviewText;
 }
 
 /** A stored file that is about to be written into a message. */

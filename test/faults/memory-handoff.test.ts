@@ -30,7 +30,7 @@ describe('a huge resource of one server as an argument of another', () => {
       to: { url: to.url, transport: 'streamable-http' },
     };
     const limits = { file: '1GiB', partMemory: '20MiB' };
-    gateway = await startGateway({ config: { servers, ...stores.config, limits, thumbnails: { use: 'none' } } });
+    gateway = await startGateway({ config: { servers, ...stores.config, limits, previews: { use: 'none' } } });
   });
 
   afterAll(async () => {

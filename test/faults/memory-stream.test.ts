@@ -39,7 +39,7 @@ describe('resources/stream of huge resources', () => {
     }
     stores = await filesystemStores();
     const limits = { file: '2GiB', partMemory: '20MiB' };
-    gateway = await startGateway({ config: { servers, ...stores.config, limits, thumbnails: { use: 'none' } } });
+    gateway = await startGateway({ config: { servers, ...stores.config, limits, previews: { use: 'none' } } });
   });
   afterAll(async () => {
     await gateway?.stop();

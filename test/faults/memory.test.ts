@@ -57,7 +57,7 @@ describe.each([
       stdio: { command: [process.execPath, serverScript('fast-stdio')] },
     };
     const limits = { file: '2GiB', partMemory: `${PART_MEMORY_MIB}MiB`, held: `${HELD_MIB}MiB` };
-    gateway = await startGateway({ config: { servers, ...stores.config, limits, thumbnails: { use: 'none' } } });
+    gateway = await startGateway({ config: { servers, ...stores.config, limits, previews: { use: 'none' } } });
   });
   afterAll(async () => {
     await gateway?.stop();

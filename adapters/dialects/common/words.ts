@@ -1,9 +1,16 @@
-import { COMPLETE_LINE, fileLine, lifeLine, previewLine } from '../../../gateway/policy/file-words.js';
+import {
+  COMPLETE_LINE,
+  contentFacts,
+  fileLine,
+  lifeLine,
+  previewLine,
+  textLines,
+} from '../../../gateway/policy/file-words.js';
 import type { OutgoingFile, Preview } from '../../../gateway/ports/dialect.js';
 
-/** A file's name, type and size. */
-export function factLines({ ref }: OutgoingFile): string[] {
-  return [fileLine(ref)];
+/** A file's name, type and size, and what is known of its content. */
+export function factLines({ ref, preview }: OutgoingFile): string[] {
+  return [fileLine(ref, preview ? contentFacts(preview.facts) : [])];
 }
 
 export function linkLines({ ref: { link } }: OutgoingFile): string[] {
@@ -20,6 +27,8 @@ export function handleLines({ ref, uses }: OutgoingFile): string[] {
   return [`Handle: ${ref.uri} (${what.join('; ')})`];
 }
 
+/** About the image that follows, or the text itself: the last lines about a file. */
 export function previewLines(preview: Preview | undefined): string[] {
-  return preview ? [previewLine(preview, preview.source, 'below')] : [];
+  if (preview?.image) return [previewLine(preview.image, preview.facts, 'below')];
+  return preview?.text ? textLines(preview.text, preview.facts) : [];
 }

@@ -18,13 +18,13 @@ export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, 
 /** Text first, then the image, then the link: models read in order, and some hosts drop everything but text. */
 function contentBlocks(file: OutgoingFile, client: ClientFacts): JsonObject[] {
   const blocks: JsonObject[] = [textBlock(file)];
-  if (file.preview) blocks.push(imageBlock(file.preview));
+  if (file.preview?.image) blocks.push(imageBlock(file.preview.image));
   if (hasResourceLink(client)) blocks.push(linkBlock(file));
   return blocks;
 }
 
 function promptBlock(file: OutgoingFile, client: ClientFacts): JsonObject {
-  if (file.preview) return imageBlock(file.preview);
+  if (file.preview?.image) return imageBlock(file.preview.image);
   return hasResourceLink(client) ? linkBlock(file) : textBlock(file);
 }
 
@@ -41,8 +41,8 @@ function textBlock(file: OutgoingFile): JsonObject {
   };
 }
 
-function imageBlock(preview: { mimeType: string; base64: string }): JsonObject {
-  return { type: 'image', data: preview.base64, mimeType: preview.mimeType };
+function imageBlock({ base64, mimeType }: { mimeType: string; base64: string }): JsonObject {
+  return { type: 'image', data: base64, mimeType };
 }
 
 function linkBlock({ ref }: OutgoingFile): JsonObject {

@@ -9,7 +9,8 @@ import { factLines, linkLines, previewLines } from '../common/words.js';
  */
 export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, client: ClientFacts): JsonObject[] {
   const { ref, preview } = file;
-  const image = preview && { type: 'image', data: preview.base64, mimeType: preview.mimeType };
+  const shown = preview?.image;
+  const image = shown && { type: 'image', data: shown.base64, mimeType: shown.mimeType };
   const link = eraOf(client.protocolVersion).hasResourceLinks ? linkBlock(file) : undefined;
   switch (place.kind) {
     case 'content':

@@ -39,7 +39,8 @@ function fileBlock({ ref }: OutgoingFile): JsonObject {
   return { type: 'file', file: fileValue(ref) };
 }
 
-function preview({ preview: image }: OutgoingFile): JsonObject[] {
+function preview(file: OutgoingFile): JsonObject[] {
+  const image = file.preview?.image;
   return image ? [{ type: 'image', data: image.base64, mimeType: image.mimeType }] : [];
 }
 

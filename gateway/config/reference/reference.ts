@@ -51,7 +51,7 @@ function examplesOf(section: string, adapters: AdapterList): unknown[] {
     );
     return [profiles];
   }
-  if (section !== 'objects' && section !== 'state' && section !== 'thumbnails') return [];
+  if (section !== 'objects' && section !== 'state' && section !== 'previews') return [];
   return Object.entries(adapters[section]).flatMap(([use, { settings }]) => {
     const examples = settings.meta()?.examples;
     return Array.isArray(examples) ? examples.map((example: object) => ({ use, ...example })) : [];

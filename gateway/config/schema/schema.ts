@@ -56,7 +56,9 @@ export function sectionSchemas(adapters: AdapterList) {
     state: choice(adapters.state, { use: 'memory' }).describe(
       'Sessions, file records and links. `memory` is lost on a restart and is for one process.',
     ),
-    thumbnails: choice(adapters.thumbnails, { use: 'sharp' }).describe('The renderer of image previews.'),
+    previews: choice(adapters.previews, { use: 'local' }).describe(
+      'What models and people see of a file that a result only links to.',
+    ),
     links: z
       .strictObject({
         style: z

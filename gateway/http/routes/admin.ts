@@ -18,14 +18,14 @@ export function admin({ checks, beside, isDraining, metrics }: AdminDeps): Hono 
   const app = new Hono();
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
   app.get('/readyz', async (c) => {
-    const [parts, servers, thumbnails] = await Promise.all([
+    const [parts, servers, previews] = await Promise.all([
       named(checks, stateNow),
       named(beside.servers, (server) => server.look(PATIENCE_MS)),
-      beside.thumbnails.look(PATIENCE_MS),
+      beside.previews.look(PATIENCE_MS),
     ]);
     const isReady = !isDraining() && Object.values(parts).every((state) => state === WELL);
     const status = isReady ? 'ready' : isDraining() ? 'draining' : 'unavailable';
-    return c.json({ status, parts, thumbnails, servers }, isReady ? 200 : 503);
+    return c.json({ status, parts, previews, servers }, isReady ? 200 : 503);
   });
   app.get('/metrics', async (c) => c.body(await metrics.text(), 200, { 'content-type': metrics.contentType }));
   return app;

@@ -77,9 +77,9 @@ export class OwnResources {
     }
     const about = { uri, mimeType: 'text/plain', text: await this.#about(record) };
     const preview = await previewOf(record, await this.#bytes(record, Math.min(size, SNIFF_BYTES), signal), signal);
-    if (!preview) return [about];
-    const reduced = previewLine(preview, preview.source, 'above');
-    const image = { uri, mimeType: preview.mimeType, blob: preview.base64 };
+    if (!preview?.image) return [about];
+    const reduced = previewLine(preview.image, preview.facts, 'above');
+    const image = { uri, mimeType: preview.image.mimeType, blob: preview.image.base64 };
     return [image, { ...about, text: `${about.text}\n${reduced}` }];
   }
 

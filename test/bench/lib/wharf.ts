@@ -63,7 +63,7 @@ export async function gatewayTarget<Server extends string>(
     adminListen: `127.0.0.1:${await freePort()}`,
     state: { use: 'memory' },
     // The blobs are noise behind a PNG's head: a preview is neither possible nor part of any goal.
-    thumbnails: { use: 'none' },
+    previews: { use: 'none' },
     logLevel: 'info',
   };
   writeFileSync(file, stringify({ ...common, ...settings }));

@@ -142,13 +142,13 @@ describe('the admin port', () => {
     const client = await RawClient.connect(`${port}/mcp`);
     await client.call('blob', { size: 1_000_000 });
     expect(await (await fetch(`${wharf.adminUrl}/healthz`)).json()).toEqual({ status: 'ok' });
-    const ready = async () => (await fetch(`${wharf.adminUrl}/readyz`)).json() as Promise<{ thumbnails: string }>;
+    const ready = async () => (await fetch(`${wharf.adminUrl}/readyz`)).json() as Promise<{ previews: string }>;
     expect((await fetch(`${wharf.adminUrl}/readyz`)).status).toBe(200);
-    await until(async () => (await ready()).thumbnails === 'ok');
+    await until(async () => (await ready()).previews === 'ok');
     expect(await ready()).toEqual({
       status: 'ready',
       parts: { objects: 'ok', state: 'ok' },
-      thumbnails: 'ok',
+      previews: 'ok',
       servers: { fake: 'ok' },
     });
     const metrics = await (await fetch(`${wharf.adminUrl}/metrics`)).text();

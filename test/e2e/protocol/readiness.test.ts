@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { adapters } from '../../../adapters/index.js';
 import type { AdapterList } from '../../../gateway/config/adapter-list.js';
-import type { Thumbnailer } from '../../../gateway/ports/thumbnailer.js';
+import type { Previewer } from '../../../gateway/ports/previewer.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { freePorts } from '../../helpers/gateway-process-ports.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -9,11 +9,11 @@ import { startWharf, type Wharf } from '../../helpers/wharf.js';
 /** Previews whose process never says whether it works. */
 const silent: AdapterList = {
   ...adapters,
-  thumbnails: {
-    ...adapters.thumbnails,
+  previews: {
+    ...adapters.previews,
     silent: {
-      settings: adapters.thumbnails.none?.settings as NonNullable<AdapterList['thumbnails'][string]>['settings'],
-      create: async (): Promise<Thumbnailer> => ({
+      settings: adapters.previews.none?.settings as NonNullable<AdapterList['previews'][string]>['settings'],
+      create: async (): Promise<Previewer> => ({
         name: 'silent',
         render: async () => ({ kind: 'refused', reason: 'busy' }),
         check: () => new Promise(() => {}),
@@ -38,7 +38,7 @@ beforeAll(async () => {
       unknown: { url: 'http://nobody.invalid/mcp' },
       program: { command: ['/nowhere/server'] },
     },
-    config: { thumbnails: { use: 'silent' } },
+    config: { previews: { use: 'silent' } },
     adapters: silent,
   });
 });
@@ -63,7 +63,7 @@ describe('a gateway whose servers are down, and whose previews are slow', () => 
       body: {
         status: 'ready',
         parts: { objects: 'ok', state: 'ok' },
-        thumbnails: expect.stringMatching(/^(?:not known yet|no answer within 2 s)$/),
+        previews: expect.stringMatching(/^(?:not known yet|no answer within 2 s)$/),
         servers: {
           good: 'ok',
           probed: 'connection refused',

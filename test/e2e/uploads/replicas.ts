@@ -23,7 +23,7 @@ export class Replicas {
         objects: { use: 's3', ...s3Config(bucket) },
         state: { use: 'redis', url: redisUrl(), keyPrefix },
         secret: SECRET,
-        thumbnails: { use: 'none' },
+        previews: { use: 'none' },
         logLevel: 'debug',
         limits: { file: '300MiB' },
         // this machine may be busy with other tests, and what is tested here is no time-out

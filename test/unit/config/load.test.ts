@@ -23,7 +23,7 @@ describe('a config of one server', () => {
         settings: { path: expect.stringMatching(/^\/home\/me\/\.local\/state\/wharf\/[0-9a-f]{16}$/) },
       },
       state: { use: 'memory' },
-      thumbnails: { use: 'sharp' },
+      previews: { use: 'local' },
       links: { style: 'presigned', ttl: 900_000 },
       limits: DEFAULT_LIMITS,
       timeouts: DEFAULT_TIMEOUTS,

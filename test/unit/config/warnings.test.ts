@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { adapters } from '../../../adapters/index.js';
 import { logWarnings, summaryText } from '../../../gateway/report.js';
-import { configOf } from './load-text.js';
+import { configOf, problemsOf } from './load-text.js';
 
 const SERVER = 'servers: { a: { url: "http://127.0.0.1:1/mcp" } }\n';
 const toldOf = async (objects: string) => {
@@ -37,5 +37,43 @@ describe('a store whose bytes nothing protects on their way', () => {
     const { logged, summary } = await toldOf(objects);
     expect(logged).toEqual([]);
     expect(summary).not.toContain('warning');
+  });
+});
+
+describe('a section under its old name', () => {
+  const told = async (text: string) => {
+    const config = await configOf(`${SERVER}${text}\n`);
+    const logged: unknown[] = [];
+    logWarnings(config, adapters, { warn: (_fields, line) => logged.push(line) });
+    return { previews: config.previews, logged, summary: summaryText(config, adapters) };
+  };
+
+  it('works, and the start and wharf check say what to write instead', async () => {
+    const { previews, logged, summary } = await told('thumbnails: { use: none }');
+    expect(previews).toEqual({ use: 'none', settings: {} });
+    expect(logged).toEqual(['thumbnails is the old name of "previews": write "previews" instead.']);
+    expect(summary).toMatch(/^ {2}warning: thumbnails is the old name of "previews"/m);
+  });
+
+  it('works with the old name of its adapter', async () => {
+    const { previews, logged } = await told('thumbnails: { use: sharp, queue: 3 }');
+    expect(previews).toMatchObject({ use: 'local', settings: { queue: 3 } });
+    expect(logged).toEqual(['thumbnails is the old name of "previews": write "previews" instead, with use: local.']);
+  });
+
+  it('has its problems under the name that the file has', async () => {
+    expect(await problemsOf(`${SERVER}thumbnails: { use: sharp, queue: -1 }\n`)).toEqual([
+      expect.objectContaining({ path: 'thumbnails.queue', value: '-1' }),
+    ]);
+  });
+
+  it('is refused beside the new one', async () => {
+    expect(await problemsOf(`${SERVER}thumbnails: { use: none }\npreviews: { use: none }\n`)).toEqual([
+      { path: 'thumbnails', message: 'is the old name of "previews", which is there too: remove "thumbnails"' },
+    ]);
+  });
+
+  it('is not known under both names of the adapter', async () => {
+    expect(await problemsOf(`${SERVER}previews: { use: sharp }\n`)).toMatchObject([{ path: 'previews.use' }]);
   });
 });

@@ -10,7 +10,10 @@ function fileOf(lasts: boolean, ttlSeconds: number): OutgoingFile {
   const link = { url: URL, expiresAt, ttlSeconds, lasts };
   return {
     ref: { uri, url: `https://s3.example.com/?X-Amz-Signature=${'a'.repeat(400)}`, link, name: 'chart.png' } as never,
-    preview: { mimeType: 'image/png', base64: '', width: 1568, height: 980, source: { width: 3200, height: 2000 } },
+    preview: {
+      facts: { pixels: { width: 3200, height: 2000 } },
+      image: { mimeType: 'image/png', base64: '', width: 1568, height: 980 },
+    },
     uses: { isTaken: true, linkTool: 'get_file_link' },
   };
 }

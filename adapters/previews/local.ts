@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { Thumbnailer, ThumbnailerDeps } from '../../gateway/ports/thumbnailer.js';
-import { RenderPool } from './sharp-pool.js';
-import { RenderProcess } from './sharp-process.js';
+import type { Previewer, PreviewerDeps, PreviewLimits, PreviewSource } from '../../gateway/ports/previewer.js';
+import { RenderPool } from './local/pool.js';
+import { RenderProcess } from './local/process.js';
 
-/** Previews by sharp (libvips) in separate processes. Decodes PNG, JPEG, GIF, WebP, AVIF and TIFF. */
+/** Previews by separate processes on this machine. sharp (libvips) decodes PNG, JPEG, GIF, WebP, AVIF and TIFF. */
 export const settings = z
   .strictObject({
     processes: z.int().min(1).max(16).default(1).describe('Most render processes at a time.'),
@@ -42,12 +42,13 @@ const MIB = 1024 * 1024;
 const IDLE_MS = 30_000;
 /** Two grey pixels: a renderer that can render this works. */
 const PROBE = Buffer.from('R0lGODdhAgABAIAAAAAAAP///ywAAAAAAgABAAACAgQKADs=', 'base64');
-const PROBE_LIMITS = { maxEdge: 16, maxEncodedBytes: 10_000, maxPixels: 100 };
+const PROBE_SOURCE: PreviewSource = { mimeType: 'image/gif', open: async () => Readable.from([PROBE]) };
+const PROBE_LIMITS: PreviewLimits = { maxEdge: 16, maxEncodedBytes: 10_000, maxPixels: 100, maxText: 0, maxLines: 0 };
 
 /**
  * Only the render process loads sharp itself: a decoder that crashes, hangs or uses much memory then harms no exchange.
  */
-export function create(config: z.output<typeof settings>, { log, inheritedEnv }: ThumbnailerDeps): Thumbnailer {
+export function create(config: z.output<typeof settings>, { log, inheritedEnv }: PreviewerDeps): Previewer {
   const deadline = config.deadlineSeconds * 1000;
   const pool = new RenderPool({
     processes: config.processes,
@@ -66,19 +67,19 @@ export function create(config: z.output<typeof settings>, { log, inheritedEnv }:
   /** Readiness is checked every few seconds; a probe each time would keep a process alive for nothing. */
   let works = false;
 
-  const render: Thumbnailer['render'] = async (open, limits, signal, owner) => {
-    const result = await pool.run((process) => process.render(open, limits, signal), signal, owner);
+  const render: Previewer['render'] = async (source, limits, signal, owner) => {
+    const result = await pool.run((process) => process.render(source.open, limits, signal), signal, owner);
     if (result.kind === 'rendered') works = true;
     else if (result.reason === 'failed') works = false;
     return result;
   };
 
   return {
-    name: 'sharp',
+    name: 'local',
     render,
     async check() {
       if (works) return;
-      const result = await render(async () => Readable.from([PROBE]), PROBE_LIMITS, AbortSignal.timeout(deadline));
+      const result = await render(PROBE_SOURCE, PROBE_LIMITS, AbortSignal.timeout(deadline));
       // A renderer too busy for a probe is not broken.
       if (result.kind === 'refused' && result.reason !== 'busy') {
         throw new Error(

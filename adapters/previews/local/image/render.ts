@@ -1,12 +1,12 @@
-import type { Preview, PreviewLimits, PreviewRefusal } from '../../gateway/ports/thumbnailer.js';
-import { encode } from './sharp-encode.js';
-import { fromRaster, type Raster, type Sharp, toRaster } from './sharp-raster.js';
+import type { Preview, PreviewLimits, PreviewRefusal, Size } from '../../../../gateway/ports/previewer.js';
+import { encode } from './encode.js';
+import { fromRaster, type Raster, type Sharp, toRaster } from './raster.js';
 
 export type RenderResult =
   | { kind: 'rendered'; preview: Preview }
   | { kind: 'refused'; reason: PreviewRefusal; detail?: string };
 
-/** libvips' loaders for the formats in `sharp-format`. Every other loader is switched off. */
+/** libvips' loaders for the formats in `format`. Every other loader is switched off. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif', 'Tiff'].map((format) => `VipsForeignLoad${format}`);
 
 /** Configures libvips: no cache between two peers' images, one thread, only the loaders above. */
@@ -44,7 +44,7 @@ export async function render(sharp: Sharp, image: Buffer, limits: PreviewLimits)
   } as const;
 
   let small: Raster;
-  let source: Preview['source'];
+  let pixels: Size;
   try {
     const header = await sharp(image, { ...options, limitInputPixels: false }).metadata();
     const height = header.pageHeight ?? header.height;
@@ -55,7 +55,7 @@ export async function render(sharp: Sharp, image: Buffer, limits: PreviewLimits)
         .toColourspace('srgb'),
     );
     const isTurned = (UPRIGHT[header.orientation ?? 1]?.turn ?? 0) % 180 !== 0;
-    source = isTurned ? { width: height, height: header.width } : { width: header.width, height };
+    pixels = isTurned ? { width: height, height: header.width } : { width: header.width, height };
     // After scaling, because turning needs the whole image in memory.
     small = await turnUpright(sharp, small, header.orientation);
   } catch (error) {
@@ -64,7 +64,7 @@ export async function render(sharp: Sharp, image: Buffer, limits: PreviewLimits)
   const preview = await encode(sharp, small, limits);
   return preview === undefined
     ? { kind: 'refused', reason: 'not-small-enough' }
-    : { kind: 'rendered', preview: { ...preview, source } };
+    : { kind: 'rendered', preview: { facts: { pixels }, image: preview } };
 }
 
 async function turnUpright(sharp: Sharp, raster: Raster, orientation: number | undefined): Promise<Raster> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { RenderPool } from '../../../adapters/thumbnails/sharp-pool.js';
-import type { RenderProcess } from '../../../adapters/thumbnails/sharp-process.js';
-import type { PreviewResult } from '../../../gateway/ports/thumbnailer.js';
+import { RenderPool } from '../../../adapters/previews/local/pool.js';
+import type { RenderProcess } from '../../../adapters/previews/local/process.js';
+import type { PreviewResult } from '../../../gateway/ports/previewer.js';
 
 const never = new AbortController().signal;
 const DONE: PreviewResult = { kind: 'refused', reason: 'unsupported' };

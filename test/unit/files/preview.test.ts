@@ -1,17 +1,14 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { canHavePreview, PREVIEW_LIMITS, type PreviewJob, previewOf } from '../../../gateway/files/thumbnail.js';
-import type { PreviewResult, Thumbnailer } from '../../../gateway/ports/thumbnailer.js';
+import { canHavePreview, PREVIEW_LIMITS, type PreviewJob, previewOf } from '../../../gateway/files/preview.js';
+import type { Previewer, PreviewResult } from '../../../gateway/ports/previewer.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 const RENDERED: PreviewResult = {
   kind: 'rendered',
   preview: {
-    mimeType: 'image/png',
-    data: Buffer.from('pixels'),
-    width: 3,
-    height: 2,
-    source: { width: 30, height: 20 },
+    facts: { pixels: { width: 30, height: 20 } },
+    image: { mimeType: 'image/png', data: Buffer.from('pixels'), width: 3, height: 2 },
   },
 };
 
@@ -19,9 +16,9 @@ function job(answer: () => Promise<PreviewResult>, given: Partial<PreviewJob> = 
   const counted: string[] = [];
   let opened = 0;
   const asked: unknown[] = [];
-  const thumbnailer: Thumbnailer = {
+  const previewer: Previewer = {
     name: 'fake',
-    async render(open, limits, signal) {
+    async render({ open }, limits, signal) {
       asked.push(limits);
       await open(signal);
       return answer();
@@ -35,7 +32,7 @@ function job(answer: () => Promise<PreviewResult>, given: Partial<PreviewJob> = 
       opened++;
       return Readable.from([]);
     },
-    thumbnailer,
+    previewer,
     signal: new AbortController().signal,
     log: silentLog,
     metrics: { count: (_name, labels) => counted.push(labels?.outcome ?? ''), observe() {}, gauge() {} },
@@ -48,11 +45,8 @@ describe('the preview of a file', () => {
   it('is ready for an image block', async () => {
     const { whole, counted, asked } = job(async () => RENDERED);
     expect(await previewOf(whole)).toEqual({
-      mimeType: 'image/png',
-      base64: 'cGl4ZWxz',
-      width: 3,
-      height: 2,
-      source: { width: 30, height: 20 },
+      facts: { pixels: { width: 30, height: 20 } },
+      image: { mimeType: 'image/png', base64: 'cGl4ZWxz', width: 3, height: 2 },
     });
     expect(asked).toEqual([PREVIEW_LIMITS]);
     expect(counted).toEqual(['rendered']);

@@ -1,8 +1,8 @@
 import { readFileSync, writeSync } from 'node:fs';
 import sharp from 'sharp';
-import { encodeFrame, FrameReader } from './sharp-frames.js';
-import type { Job, Outcome } from './sharp-protocol.js';
-import { harden, render } from './sharp-render.js';
+import { encodeFrame, FrameReader } from './frames.js';
+import { harden, render } from './image/render.js';
+import type { Job, Outcome } from './protocol.js';
 
 /**
  * The render process. Only here are untrusted images decoded, so this process bounds what a decoder can do: it has no
@@ -51,8 +51,12 @@ async function work(): Promise<void> {
   const facts = { last: process.memoryUsage.rss() > maxMemory / 2, peakRss: peakRss() };
   if (result.kind === 'refused') answer({ ...result, ...facts });
   else {
-    const { data, ...preview } = result.preview;
-    answer({ kind: 'rendered', ...preview, ...facts }, data);
+    const { image, ...preview } = result.preview;
+    if (image === undefined) answer({ kind: 'rendered', ...preview, ...facts });
+    else {
+      const { data, ...about } = image;
+      answer({ kind: 'rendered', ...preview, image: about, ...facts }, data);
+    }
   }
   if (facts.last) die();
 }

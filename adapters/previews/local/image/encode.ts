@@ -1,8 +1,5 @@
-import type { Preview, PreviewLimits } from '../../gateway/ports/thumbnailer.js';
-import { fromRaster, type Raster, type Sharp, toRaster } from './sharp-raster.js';
-
-/** The facts known in this file. */
-export type Encoded = Omit<Preview, 'source'>;
+import type { PreviewImage, PreviewLimits } from '../../../../gateway/ports/previewer.js';
+import { fromRaster, type Raster, type Sharp, toRaster } from './raster.js';
 
 /** Below 50, text in a photograph becomes unreadable before the file gets much smaller. */
 const JPEG_QUALITIES = [82, 68, 50];
@@ -18,7 +15,7 @@ const DRAWN_SHARE = 0.5;
  * transparency, JPEG for photographs. It lowers first the quality, then the edge.
  * @returns undefined when nothing is small enough
  */
-export async function encode(sharp: Sharp, raster: Raster, limits: PreviewLimits): Promise<Encoded | undefined> {
+export async function encode(sharp: Sharp, raster: Raster, limits: PreviewLimits): Promise<PreviewImage | undefined> {
   const maxBytes = Math.floor(limits.maxEncodedBytes / 4) * 3;
   const image = isOpaque(raster) ? await withoutAlpha(sharp, raster) : raster;
   const hasAlpha = image.channels % 2 === 0;
@@ -33,7 +30,7 @@ export async function encode(sharp: Sharp, raster: Raster, limits: PreviewLimits
 const MOST_SAVED_BY_PALETTE = 8;
 
 /** Tries all colours, then 256. An image that needs more room than that is better as a JPEG. */
-async function encodePng(sharp: Sharp, image: Raster, maxBytes: number): Promise<Encoded | undefined> {
+async function encodePng(sharp: Sharp, image: Raster, maxBytes: number): Promise<PreviewImage | undefined> {
   for (const options of [{ compressionLevel: 9 }, { compressionLevel: 9, palette: true, effort: 3, dither: 0.5 }]) {
     const data = await fromRaster(sharp, image).png(options).toBuffer();
     if (data.length <= maxBytes) return { mimeType: 'image/png', data, width: image.width, height: image.height };
@@ -42,7 +39,7 @@ async function encodePng(sharp: Sharp, image: Raster, maxBytes: number): Promise
   return undefined;
 }
 
-async function encodeJpeg(sharp: Sharp, image: Raster, maxBytes: number): Promise<Encoded | undefined> {
+async function encodeJpeg(sharp: Sharp, image: Raster, maxBytes: number): Promise<PreviewImage | undefined> {
   let current = image;
   for (let round = 0; round < MAX_ROUNDS; round++) {
     let size = 0;

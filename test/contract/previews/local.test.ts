@@ -1,27 +1,28 @@
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
-import { create, settings } from '../../../adapters/thumbnails/sharp.js';
-import type { Preview, PreviewResult, Thumbnailer } from '../../../gateway/ports/thumbnailer.js';
+import { create, settings } from '../../../adapters/previews/local.js';
+import type { Previewer, PreviewImage, PreviewResult } from '../../../gateway/ports/previewer.js';
 import { collectingLog } from './collecting-log.js';
 import { drawing, greyPng, noise } from './image-files.js';
-import { describeThumbnailer, LIMITS, renderBytes } from './thumbnailer.contract.js';
+import { describePreviewer, imageOf, LIMITS, renderBytes } from './previewer.contract.js';
 
-function make(config: Record<string, number> = {}): Thumbnailer {
+function make(config: Record<string, number> = {}): Previewer {
   return create(settings.parse({ deadlineSeconds: 60, ...config }), { log: collectingLog(), inheritedEnv: {} });
 }
 
-function previewOf(result: PreviewResult): Preview {
+function previewOf(result: PreviewResult): PreviewImage {
   if (result.kind !== 'rendered') throw new Error(`Refused: ${result.reason}`);
-  return result.preview;
+  if (!result.preview.image) throw new Error('Rendered without an image.');
+  return result.preview.image;
 }
 
-describeThumbnailer('sharp', () => make());
+describePreviewer('local', () => make());
 
-describe('a preview by sharp', () => {
-  const thumbnailer = make();
-  afterAll(() => thumbnailer.close());
-  const render = async (image: Buffer): Promise<Preview> => previewOf(await renderBytes(thumbnailer, image));
+describe('the preview of an image', () => {
+  const previewer = make();
+  afterAll(() => previewer.close());
+  const render = async (image: Buffer): Promise<PreviewImage> => previewOf(await renderBytes(previewer, image));
 
   it('of a photograph is a JPEG within the limit, its longest edge at most 1568 px', async () => {
     const preview = await render(await noise(1800, 1200, 3).blur(8).jpeg().toBuffer());
@@ -103,32 +104,36 @@ describe('a preview by sharp', () => {
   it('is the same however the bytes arrive', async () => {
     const image = await drawing(200, 100).png().toBuffer();
     const bytes = [...image].map((byte) => Buffer.from([byte]));
-    const dripping = await thumbnailer.render(async () => Readable.from(bytes), LIMITS, new AbortController().signal);
+    const dripping = await previewer.render(
+      imageOf(async () => Readable.from(bytes)),
+      LIMITS,
+      new AbortController().signal,
+    );
     expect(previewOf(dripping)).toEqual(await render(image));
   });
 });
 
 /** On a busy machine a new process can take longer to start than a short deadline allows; one that never works fails. */
-async function expectToRecover(thumbnailer: Thumbnailer): Promise<void> {
+async function expectToRecover(previewer: Previewer): Promise<void> {
   const image = greyPng(20, 10, 10);
-  let result = await renderBytes(thumbnailer, image);
-  for (let again = 0; again < 5 && result.kind === 'refused'; again++) result = await renderBytes(thumbnailer, image);
+  let result = await renderBytes(previewer, image);
+  for (let again = 0; again < 5 && result.kind === 'refused'; again++) result = await renderBytes(previewer, image);
   expect(result).toMatchObject({ kind: 'rendered' });
 }
 
 describe('the render processes', () => {
   const image = greyPng(20, 10, 10);
-  const open: Thumbnailer[] = [];
-  const started = (config: Record<string, number>): Thumbnailer => {
-    const thumbnailer = make(config);
-    open.push(thumbnailer);
-    return thumbnailer;
+  const open: Previewer[] = [];
+  const started = (config: Record<string, number>): Previewer => {
+    const previewer = make(config);
+    open.push(previewer);
+    return previewer;
   };
-  afterAll(() => Promise.all(open.map((thumbnailer) => thumbnailer.close())));
+  afterAll(() => Promise.all(open.map((previewer) => previewer.close())));
 
   it('take one image at a time and refuse what the queue cannot hold', async () => {
-    const thumbnailer = started({ queue: 1 });
-    const results = await Promise.all([1, 2, 3].map(() => renderBytes(thumbnailer, image)));
+    const previewer = started({ queue: 1 });
+    const results = await Promise.all([1, 2, 3].map(() => renderBytes(previewer, image)));
     expect(results.map((result) => (result.kind === 'refused' ? result.reason : 'rendered'))).toEqual([
       'rendered',
       'rendered',
@@ -137,7 +142,7 @@ describe('the render processes', () => {
   });
 
   it('open a source only when a process is free', async () => {
-    const thumbnailer = started({});
+    const previewer = started({});
     let opened = 0;
     const stalled = new Readable({ read() {} });
     const stop = new AbortController();
@@ -145,8 +150,8 @@ describe('the render processes', () => {
       opened++;
       return stalled;
     };
-    const first = thumbnailer.render(source, LIMITS, stop.signal);
-    const second = thumbnailer.render(source, LIMITS, stop.signal);
+    const first = previewer.render(imageOf(source), LIMITS, stop.signal);
+    const second = previewer.render(imageOf(source), LIMITS, stop.signal);
     await new Promise((resolve) => setImmediate(resolve));
     expect(opened).toBe(1);
     stop.abort();
@@ -158,16 +163,20 @@ describe('the render processes', () => {
   });
 
   it('refuse a source that never ends when its time is up, and render the next', async () => {
-    const thumbnailer = started({ deadlineSeconds: 2 });
+    const previewer = started({ deadlineSeconds: 2 });
     const stalled = new Readable({ read() {} });
-    const result = await thumbnailer.render(async () => stalled, LIMITS, new AbortController().signal);
+    const result = await previewer.render(
+      imageOf(async () => stalled),
+      LIMITS,
+      new AbortController().signal,
+    );
     expect(result).toEqual({ kind: 'refused', reason: 'deadline' });
     expect(stalled.destroyed).toBe(true);
-    await expectToRecover(thumbnailer);
+    await expectToRecover(previewer);
   });
 
   it('refuse a file above maxSourceMiB without reading all of it, and render the next', async () => {
-    const thumbnailer = started({ maxSourceMiB: 1 });
+    const previewer = started({ maxSourceMiB: 1 });
     let read = 0;
     const endless = new Readable({
       read() {
@@ -175,17 +184,25 @@ describe('the render processes', () => {
         this.push(Buffer.concat([image, Buffer.alloc(65_536 - image.length)]));
       },
     });
-    const result = await thumbnailer.render(async () => endless, LIMITS, new AbortController().signal);
+    const result = await previewer.render(
+      imageOf(async () => endless),
+      LIMITS,
+      new AbortController().signal,
+    );
     expect(result).toEqual({ kind: 'refused', reason: 'too-large' });
     expect(read).toBeLessThan(2 * 1024 * 1024);
     expect(endless.destroyed).toBe(true);
-    expect(await renderBytes(thumbnailer, image)).toMatchObject({ kind: 'rendered' });
+    expect(await renderBytes(previewer, image)).toMatchObject({ kind: 'rendered' });
   });
 
-  it('end with the thumbnailer, and what they render is refused', async () => {
-    const thumbnailer = started({});
-    const rendering = thumbnailer.render(async () => new Readable({ read() {} }), LIMITS, new AbortController().signal);
-    await thumbnailer.close();
+  it('end with the previewer, and what they render is refused', async () => {
+    const previewer = started({});
+    const rendering = previewer.render(
+      imageOf(async () => new Readable({ read() {} })),
+      LIMITS,
+      new AbortController().signal,
+    );
+    await previewer.close();
     expect(await rendering).toMatchObject({ kind: 'refused' });
   });
 });

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
-import type { PreviewRefusal } from '../../gateway/ports/thumbnailer.js';
-import { MAGIC_BYTES, rasterFormat } from './sharp-format.js';
-import { encodeData, encodeFrame } from './sharp-frames.js';
-import type { Job } from './sharp-protocol.js';
+import type { PreviewRefusal } from '../../../gateway/ports/previewer.js';
+import { encodeData, encodeFrame } from './frames.js';
+import { MAGIC_BYTES, rasterFormat } from './image/format.js';
+import type { Job } from './protocol.js';
 
 /**
  * The frames of one job. A source that cannot be rendered is cancelled, which leaves the process usable.

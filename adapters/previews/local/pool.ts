@@ -1,6 +1,6 @@
-import type { Owner } from '../../gateway/ports/owner.js';
-import type { PreviewResult } from '../../gateway/ports/thumbnailer.js';
-import type { RenderProcess } from './sharp-process.js';
+import type { Owner } from '../../../gateway/ports/owner.js';
+import type { PreviewResult } from '../../../gateway/ports/previewer.js';
+import type { RenderProcess } from './process.js';
 
 export interface PoolOptions {
   /** Most processes at one time. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { encodeData, encodeFrame, type Frame, FrameReader, KINDS } from '../../../adapters/thumbnails/sharp-frames.js';
+import { encodeData, encodeFrame, type Frame, FrameReader, KINDS } from '../../../adapters/previews/local/frames.js';
 
 const frame = fc.record({
   kind: fc.constantFrom(...KINDS),

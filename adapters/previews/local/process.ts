@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import type { Log } from '../../gateway/ports/log.js';
-import type { OpenImage, PreviewLimits, PreviewRefusal, PreviewResult } from '../../gateway/ports/thumbnailer.js';
-import { frames } from './sharp-feed.js';
-import { FrameReader } from './sharp-frames.js';
-import type { Job, Outcome } from './sharp-protocol.js';
+import type { Log } from '../../../gateway/ports/log.js';
+import type { OpenFile, PreviewLimits, PreviewRefusal, PreviewResult } from '../../../gateway/ports/previewer.js';
+import { frames } from './feed.js';
+import { FrameReader } from './frames.js';
+import type { Job, Outcome } from './protocol.js';
 
 export interface ProcessOptions {
   /** Bytes of resident memory. */
@@ -20,7 +20,7 @@ export interface ProcessOptions {
   log: Log;
 }
 
-const CHILD = fileURLToPath(new URL('./sharp-child.js', import.meta.url));
+const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 /** The child's JavaScript holds little besides the source, which is outside its heap and released by `gc`. */
 const NODE_FLAGS = ['--max-old-space-size=128', '--expose-gc'];
 /**
@@ -81,7 +81,7 @@ export class RenderProcess {
     return this.#alive;
   }
 
-  async render(open: OpenImage, limits: PreviewLimits, signal: AbortSignal): Promise<PreviewResult> {
+  async render(open: OpenFile, limits: PreviewLimits, signal: AbortSignal): Promise<PreviewResult> {
     const startedAt = performance.now();
     const stop = new AbortController();
     const result = new Promise<PreviewResult>((resolve) => {
@@ -121,7 +121,7 @@ export class RenderProcess {
   }
 
   /** Sends the image at the process's pace. `stop` aborts when the process will not read the rest. */
-  async #feed(open: OpenImage, limits: PreviewLimits, stop: AbortSignal): Promise<void> {
+  async #feed(open: OpenFile, limits: PreviewLimits, stop: AbortSignal): Promise<void> {
     const { maxMemory, maxSource } = this.#options;
     const { stdin } = this.#child;
     let source: Readable | undefined;
@@ -158,8 +158,8 @@ export class RenderProcess {
       for (const { kind, payload } of this.#reader.push(chunk)) {
         if (kind === 'result') this.#outcome(JSON.parse(payload.toString()));
         else if (kind === 'image' && this.#pending?.outcome !== undefined) {
-          const { mimeType, width, height, source } = this.#pending.outcome;
-          this.#settle({ kind: 'rendered', preview: { mimeType, width, height, source, data: payload } });
+          const { facts, image } = this.#pending.outcome;
+          if (image) this.#settle({ kind: 'rendered', preview: { facts, image: { ...image, data: payload } } });
         }
       }
     } catch (error) {
@@ -171,12 +171,14 @@ export class RenderProcess {
     const { peakRss, last } = outcome;
     if (last) this.#alive = false;
     if (outcome.kind === 'rendered') {
-      if (this.#pending !== undefined) this.#pending.outcome = outcome;
       this.#options.log.debug({ peakRss }, 'The render process answered.');
+      const { facts, image, text } = outcome;
+      if (image === undefined) this.#settle({ kind: 'rendered', preview: { facts, ...(text && { text }) } });
+      else if (this.#pending !== undefined) this.#pending.outcome = outcome;
       return;
     }
     const { reason, detail } = outcome;
-    this.#options.log.debug({ peakRss, reason, detail }, 'The render process refused an image.');
+    this.#options.log.debug({ peakRss, reason, detail }, 'The render process refused a file.');
     this.#settle(refused(reason));
   }
 

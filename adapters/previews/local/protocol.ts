@@ -1,4 +1,4 @@
-import type { Preview, PreviewLimits, PreviewRefusal } from '../../gateway/ports/thumbnailer.js';
+import type { Preview, PreviewImage, PreviewLimits, PreviewRefusal } from '../../../gateway/ports/previewer.js';
 
 /** The payload of a `job` frame. */
 export interface Job extends PreviewLimits {
@@ -13,6 +13,9 @@ interface ProcessFacts {
   peakRss: number;
 }
 
-/** The payload of a `result` frame; an `image` frame follows a rendered one. */
+/** The payload of a `result` frame; an `image` frame follows one with an image. */
 export type Outcome = ProcessFacts &
-  (({ kind: 'rendered' } & Omit<Preview, 'data'>) | { kind: 'refused'; reason: PreviewRefusal; detail?: string });
+  (
+    | ({ kind: 'rendered'; image?: Omit<PreviewImage, 'data'> } & Omit<Preview, 'image'>)
+    | { kind: 'refused'; reason: PreviewRefusal; detail?: string }
+  );

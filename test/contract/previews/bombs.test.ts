@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { create, settings } from '../../../adapters/thumbnails/sharp.js';
-import type { Thumbnailer } from '../../../gateway/ports/thumbnailer.js';
+import { create, settings } from '../../../adapters/previews/local.js';
+import type { Previewer } from '../../../gateway/ports/previewer.js';
 import { collectingLog } from './collecting-log.js';
 import { bombChunk, drawing, gif, greyPng, loopingTiff, lyingJpeg, noise, pngChunk } from './image-files.js';
-import { renderBytes } from './thumbnailer.contract.js';
+import { renderBytes } from './previewer.contract.js';
 
 /** What a render process may hold at its worst: the default of `maxMemoryMiB`. */
 const MAX_RSS = 256 * 1024 * 1024;
@@ -108,16 +108,16 @@ const BOMBS: readonly [what: string, make: () => Buffer | Promise<Buffer>, outco
 
 describe('an image made to do harm', () => {
   const log = collectingLog();
-  let thumbnailer: Thumbnailer;
+  let previewer: Previewer;
   beforeAll(() => {
-    thumbnailer = create(settings.parse({ deadlineSeconds: 60 }), { log, inheritedEnv: {} });
+    previewer = create(settings.parse({ deadlineSeconds: 60 }), { log, inheritedEnv: {} });
   });
-  afterAll(() => thumbnailer.close());
+  afterAll(() => previewer.close());
 
   it.each(BOMBS)('%s (BIN-23)', async (what, make, outcomes) => {
     const image = await make();
     const before = log.lines.length;
-    const result = await renderBytes(thumbnailer, image);
+    const result = await renderBytes(previewer, image);
     const outcome = result.kind === 'rendered' ? 'rendered' : result.reason;
     const peak = Math.max(0, ...log.lines.slice(before).map(({ fields }) => Number(fields.peakRss ?? 0)));
     process.stderr.write(
@@ -128,7 +128,7 @@ describe('an image made to do harm', () => {
   });
 
   it('leaves the next image renderable, and no process failed on the way', async () => {
-    expect(await renderBytes(thumbnailer, greyPng(20, 10, 10))).toMatchObject({ kind: 'rendered' });
+    expect(await renderBytes(previewer, greyPng(20, 10, 10))).toMatchObject({ kind: 'rendered' });
     expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([]);
   });
 });

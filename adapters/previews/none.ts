@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Thumbnailer } from '../../gateway/ports/thumbnailer.js';
+import type { Previewer } from '../../gateway/ports/previewer.js';
 
 /** Without previews, images over the inline limit are only links. */
 export const settings = z.strictObject({});
 
-export function create(_settings: z.output<typeof settings>): Thumbnailer {
+export function create(_settings: z.output<typeof settings>): Previewer {
   return {
     name: 'none',
     render: async () => ({ kind: 'refused', reason: 'disabled' }),

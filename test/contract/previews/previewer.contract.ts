@@ -1,26 +1,45 @@
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import type { PreviewLimits, PreviewResult, Thumbnailer } from '../../../gateway/ports/thumbnailer.js';
+import type {
+  OpenFile,
+  Previewer,
+  PreviewLimits,
+  PreviewResult,
+  PreviewSource,
+} from '../../../gateway/ports/previewer.js';
 
-export const LIMITS: PreviewLimits = { maxEdge: 1568, maxEncodedBytes: 100 * 1024, maxPixels: 50_000_000 };
+export const LIMITS: PreviewLimits = {
+  maxEdge: 1568,
+  maxEncodedBytes: 100 * 1024,
+  maxPixels: 50_000_000,
+  maxText: 2000,
+  maxLines: 20,
+};
+
+/** A source whose type was taken for an image's. */
+export const imageOf = (open: OpenFile): PreviewSource => ({ mimeType: 'image/png', open });
 
 export function renderBytes(
-  thumbnailer: Thumbnailer,
+  previewer: Previewer,
   bytes: Buffer,
   limits: PreviewLimits = LIMITS,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<PreviewResult> {
-  return thumbnailer.render(async () => Readable.from([bytes]), limits, signal);
+  return previewer.render(
+    imageOf(async () => Readable.from([bytes])),
+    limits,
+    signal,
+  );
 }
 
-/** What every thumbnailer does, whether or not it makes previews. */
-export function describeThumbnailer(name: string, make: () => Thumbnailer): void {
-  describe(`thumbnailer ${name}`, () => {
-    const thumbnailer = make();
-    afterAll(() => thumbnailer.close());
+/** What every previewer does, whether or not it makes previews. */
+export function describePreviewer(name: string, make: () => Previewer): void {
+  describe(`previewer ${name}`, () => {
+    const previewer = make();
+    afterAll(() => previewer.close());
 
     it('is ready', async () => {
-      await expect(thumbnailer.check()).resolves.toBeUndefined();
+      await expect(previewer.check()).resolves.toBeUndefined();
     });
 
     it.each([
@@ -29,7 +48,7 @@ export function describeThumbnailer(name: string, make: () => Thumbnailer): void
       ['text', Buffer.from('Not an image, but long enough to be looked at.')],
       ['SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>')],
     ])('refuses %s', async (_what, bytes) => {
-      expect(await renderBytes(thumbnailer, bytes)).toMatchObject({ kind: 'refused' });
+      expect(await renderBytes(previewer, bytes)).toMatchObject({ kind: 'refused' });
     });
 
     it('refuses instead of throwing when the source fails', async () => {
@@ -38,17 +57,23 @@ export function describeThumbnailer(name: string, make: () => Thumbnailer): void
           this.destroy(new Error('The store went away.'));
         },
       });
-      const result = await thumbnailer.render(async () => broken, LIMITS, new AbortController().signal);
+      const result = await previewer.render(
+        imageOf(async () => broken),
+        LIMITS,
+        new AbortController().signal,
+      );
       expect(result.kind).toBe('refused');
     });
 
     it('refuses instead of throwing when the source cannot be opened', async () => {
       const open = async (): Promise<Readable> => Promise.reject(new Error('The store is down.'));
-      expect(await thumbnailer.render(open, LIMITS, new AbortController().signal)).toMatchObject({ kind: 'refused' });
+      expect(await previewer.render(imageOf(open), LIMITS, new AbortController().signal)).toMatchObject({
+        kind: 'refused',
+      });
     });
 
     it('refuses what was aborted before it began', async () => {
-      expect(await renderBytes(thumbnailer, Buffer.alloc(100), LIMITS, AbortSignal.abort())).toMatchObject({
+      expect(await renderBytes(previewer, Buffer.alloc(100), LIMITS, AbortSignal.abort())).toMatchObject({
         kind: 'refused',
       });
     });

@@ -1,0 +1,62 @@
+import type { Preview } from '../ports/dialect.js';
+import type { Log } from '../ports/log.js';
+import type { Metrics } from '../ports/metrics.js';
+import type { Owner } from '../ports/owner.js';
+import type { OpenFile, Previewer, PreviewLimits } from '../ports/previewer.js';
+
+/**
+ * Limits of a preview. 1568 px is the longest edge that vision models use before they scale an image down themselves;
+ * 100 KiB of base64 keeps a result with several previews well below what clients accept. A text tells what a file is,
+ * and is not meant to replace it.
+ */
+export const PREVIEW_LIMITS: Readonly<PreviewLimits> = {
+  maxEdge: 1568,
+  maxEncodedBytes: 100 * 1024,
+  maxPixels: 50_000_000,
+  maxText: 2000,
+  maxLines: 20,
+};
+
+/** SVG is a program: rendering it means running a peer's code. */
+const PREVIEWED = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/tiff']);
+
+export interface PreviewJob {
+  /** The type shown by the file's first bytes, never the declared one. */
+  sniffedMime: string | undefined;
+  /** Opens the stored bytes; called only for a file that may get a preview. */
+  open: OpenFile;
+  previewer: Previewer;
+  /** The file's owner. */
+  owner?: Owner;
+  signal: AbortSignal;
+  log: Log;
+  metrics: Metrics;
+  limits?: Readonly<PreviewLimits>;
+}
+
+/** True when a file of this sniffed type can have a preview. */
+export function canHavePreview(sniffedMime: string | undefined): sniffedMime is string {
+  return sniffedMime !== undefined && PREVIEWED.has(sniffedMime);
+}
+
+/**
+ * The preview of a stored file. A file without one is still delivered, so this never rejects.
+ * @returns undefined when the file's type has no preview or the previewer refused it
+ */
+export async function previewOf(job: PreviewJob): Promise<Preview | undefined> {
+  const { sniffedMime: mimeType, open, previewer, limits = PREVIEW_LIMITS, signal, owner, metrics } = job;
+  if (!canHavePreview(mimeType) || signal.aborted) return undefined;
+  try {
+    const result = await previewer.render({ mimeType, open }, limits, signal, owner);
+    metrics.count('wharf_previews_total', { outcome: result.kind === 'rendered' ? 'rendered' : result.reason });
+    if (result.kind === 'refused') return undefined;
+    const { image, ...rest } = result.preview;
+    if (image === undefined) return rest;
+    const { data, ...about } = image;
+    return { ...rest, image: { ...about, base64: data.toString('base64') } };
+  } catch (error) {
+    metrics.count('wharf_previews_total', { outcome: 'failed' });
+    job.log.warn({ err: error }, 'A preview could not be made.');
+    return undefined;
+  }
+}

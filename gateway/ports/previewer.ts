@@ -1,0 +1,113 @@
+import type { Readable } from 'node:stream';
+import type { Log } from './log.js';
+import type { ByteRange } from './object-store.js';
+import type { Owner } from './owner.js';
+
+export interface PreviewLimits {
+  /** Longest edge in pixels. An image is never enlarged. */
+  maxEdge: number;
+  /** Largest size of the rendered image as base64, in bytes. */
+  maxEncodedBytes: number;
+  /** Largest source image in pixels, read from its header before anything is decoded. */
+  maxPixels: number;
+  /** Longest text, in UTF-16 code units. */
+  maxText: number;
+  /** Most lines of that text, each of which may be cut. */
+  maxLines: number;
+}
+
+/** What a file's content says about itself. A member is absent when it does not apply or is not known. */
+export interface ContentFacts {
+  /** Of an image, upright. */
+  pixels?: Size;
+  /** Of a document. */
+  pages?: number;
+  /** Of audio and video, as their header says. */
+  seconds?: number;
+  /** Files and folders in an archive, as its directory says. */
+  entries?: number;
+  /** It cannot be read without a password. */
+  isLocked?: true;
+}
+
+/** Pixels. */
+export interface Size {
+  width: number;
+  height: number;
+}
+
+export interface PreviewImage extends Size {
+  mimeType: 'image/png' | 'image/jpeg';
+  data: Buffer;
+}
+
+export interface PreviewText {
+  /** The first lines of the file itself, or the first names in it, one a line. */
+  of: 'lines' | 'names';
+  text: string;
+  /** The text is all there is. */
+  isWhole: boolean;
+}
+
+/** What is known of a file, and at most one thing to show: an image or a text. */
+export interface Preview {
+  facts: ContentFacts;
+  image?: PreviewImage;
+  text?: PreviewText;
+}
+
+/** Why there is no preview. A closed list, so that it can be a metric's label. */
+export type PreviewRefusal =
+  /** The adapter makes none. */
+  | 'disabled'
+  /** Too many others wait, or the wait took too long. */
+  | 'busy'
+  /** Of a type that the adapter cannot preview. */
+  | 'unsupported'
+  /** The file is larger than the adapter accepts. */
+  | 'too-large'
+  | 'too-many-pixels'
+  /** Damaged or truncated. */
+  | 'invalid'
+  /** No quality and size fits into `maxEncodedBytes`. */
+  | 'not-small-enough'
+  | 'deadline'
+  /** Decoding it takes more memory than the adapter allows. */
+  | 'memory'
+  /** The signal was aborted, or the source failed. */
+  | 'aborted'
+  /** The renderer itself failed; the log says more. */
+  | 'failed';
+
+export type PreviewResult = { kind: 'rendered'; preview: Preview } | { kind: 'refused'; reason: PreviewRefusal };
+
+/** Opens a file's bytes. Called once a renderer is free, so that no connection to the store waits in a queue. */
+export type OpenFile = (signal: AbortSignal, range?: ByteRange) => Promise<Readable>;
+
+/** A file that may get a preview. */
+export interface PreviewSource {
+  /** Shown by the first bytes; for text, which has no signature, as declared. */
+  mimeType: string;
+  open: OpenFile;
+}
+
+/** Makes previews of untrusted files. Never throws because of a file's content: it refuses. */
+export interface Previewer {
+  readonly name: string;
+  /**
+   * Reads the stream from `open` to its end or destroys it. Never rejects.
+   * @param owner the file's owner: owners take turns
+   */
+  render(source: PreviewSource, limits: PreviewLimits, signal: AbortSignal, owner?: Owner): Promise<PreviewResult>;
+  /** Resolves when previews can be made; otherwise rejects with the reason. */
+  check(): Promise<void>;
+  /** Ends every process. Refuses the renderings under way. */
+  close(): Promise<void>;
+}
+
+/** What a previewer gets besides its settings. */
+export interface PreviewerDeps {
+  log: Log;
+  /** The environment of its child process; adapters never read the environment themselves. */
+  inheritedEnv: Readonly<Record<string, string>>;
+}
