@@ -1,18 +1,16 @@
-import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
-import { isObject } from '../../json/value.js';
 import type { Dialect } from '../../ports/dialect.js';
-import type { FileAsking, GivenFile, OtherFields, ServerFile, ServerQuestion } from '../../ports/file-question.js';
+import type { OtherFields, ServerFile, ServerQuestion } from '../../ports/file-question.js';
 import type { JsonObject } from '../../ports/json.js';
 import { askUntilGiven } from './ask-until-given.js';
 import type { AskedStream } from './course.js';
 import type { AskingDeps } from './deps.js';
-import { MAX_QUESTION, mostInAnswer } from './lacking.js';
-import { showsForms, type Way, wayFor } from './means.js';
+import { showsForms, type Way } from './means.js';
 import { askOnStream, type StreamOutcome, type WaitingCall } from './on-stream.js';
 import type { OpenQuestion } from './open-questions.js';
 import { ServerProgress } from './progress.js';
-import { type Besides, serverAskedText, serverQuestionText } from './texts.js';
+import { formForOthers, handOver, uploadForServer, wayForServer, withOthers } from './server-file.js';
+import { type Besides, serverQuestionText } from './texts.js';
 
 /** A file that the person has given. */
 interface Given {
@@ -22,9 +20,6 @@ interface Given {
 
 /** What an answer without files says. */
 type Ended = { action: 'decline' | 'cancel' };
-
-/** A file in an answer exists at one time as bytes, as base64, in the text of the answer and in its bytes. */
-const COPIES = 4;
 
 const NOTHING: OtherFields = { properties: {}, required: [] };
 
@@ -46,7 +41,10 @@ export class FilesForServer {
 
   /** Whether there is a stream to ask on, and a way to ask for each of the files. */
   canAsk({ files }: ServerQuestion): boolean {
-    return this.#stream.reply.canAsk && files.every((wanted) => this.#wayFor(wanted) !== undefined);
+    return (
+      this.#stream.reply.canAsk &&
+      files.every((wanted) => wayForServer(wanted, this.#stream.caller.client, this.#deps) !== undefined)
+    );
   }
 
   /**
@@ -66,12 +64,15 @@ export class FilesForServer {
       gathered.given.reduce((sum, { record }) => sum + record.size, 0),
       notify,
     );
+    const { principal } = this.#stream.caller.exchange;
+    const hold = (bytes: number) => this.#open?.hold(bytes);
+    const context = { deps: this.#deps, principal, signal: this.#signal, hold };
     let before = 0;
     for (const { wanted, record } of gathered.given) {
       const { name, size } = record;
       const done = before;
       const sent = (bytes: number) => progress.tell(done + bytes, name);
-      content[wanted.name] = await this.#handOver({ wanted, record }, asks, sent);
+      content[wanted.name] = await handOver({ wanted, record, sent }, asks, context);
       before += size;
       this.#deps.metrics.count('wharf_questions_total', { outcome: 'delivered' });
     }
@@ -84,7 +85,7 @@ export class FilesForServer {
     const given: Given[] = [];
     let filled: JsonObject | undefined;
     for (const wanted of files) {
-      const way = this.#wayFor(wanted);
+      const way = wayForServer(wanted, this.#stream.caller.client, this.#deps);
       if (!way) return { action: 'cancel' };
       const fields = filled || !way.form ? NOTHING : besides;
       const outcome = await this.#ask(wanted, way, message, fields);
@@ -112,23 +113,17 @@ export class FilesForServer {
     const { server, uploads, library, log, metrics } = this.#deps;
     const { request } = this.#stream;
     const { principal } = this.#stream.caller.exchange;
-    const { name, accept, isRequired } = wanted;
-    const question = serverAskedText(message, server).slice(0, MAX_QUESTION);
+    const { name, isRequired } = wanted;
     const isOptional = !isRequired && way.form !== undefined;
-    const offered = await uploads.authorize({
-      principal,
-      maxSize: this.#largest(wanted),
-      ...(accept && { accept }),
-      ...(way.form?.asks.isCallersUpload ? { isCallers: true } : { isForPerson: true }),
-      purpose: { server, argument: name, question, ...(request.subject !== undefined && { tool: request.subject }) },
-    });
+    const asked = { wanted, message, tool: request.subject, principal };
+    const offered = await uploads.authorize(uploadForServer(asked, way, this.#deps));
     const file = {
       field: name,
       way,
       offered,
       message: (told: Besides) => serverQuestionText(message, server, way.means, told),
       isOptional,
-      ...(way.form && { widen: (params: JsonObject) => widened(params, besides, isOptional ? [] : [name]) }),
+      ...(way.form && { widen: (params: JsonObject) => withOthers(params, besides, isOptional ? [] : [name]) }),
     };
     const outcome = await askUntilGiven(file, this.#waiting, this.#deps);
     const { waited } = outcome;
@@ -143,13 +138,9 @@ export class FilesForServer {
   }
 
   /** A form without files, filled beside a page. @param fileId of a file that is there: nothing else is waited for */
-  #askForOthers(message: string, { properties, required }: OtherFields, fileId: string): Promise<StreamOutcome> {
+  #askForOthers(message: string, besides: OtherFields, fileId: string): Promise<StreamOutcome> {
     const { server, clock, timeouts } = this.#deps;
-    const params = {
-      mode: 'form',
-      message: serverQuestionText(message, server, 'form', {}),
-      requestedSchema: { type: 'object', properties, required: [...required] },
-    };
+    const params = formForOthers(message, besides, server);
     // a form of no dialect: all of it is kept, and no file is looked for in it
     const form = { dialect: '', field: '', uploadId: '' };
     const asked = { ticket: '', fileId, form, keepsBesides: true };
@@ -157,53 +148,8 @@ export class FilesForServer {
     return askOnStream({ params, asked, until }, this.#waiting, this.#deps);
   }
 
-  /** Brings a file to the server. @returns what the answer says of it */
-  async #handOver({ wanted, record }: Given, asks: FileAsking, sent: (bytes: number) => void) {
-    const { deliver, log } = this.#deps;
-    const { name, mimeType, size, digest, id } = record;
-    const { principal } = this.#stream.caller.exchange;
-    const { endpoint } = wanted;
-    const given: GivenFile = { name, mimeType, size };
-    if (endpoint) await deliver({ file: record, endpoint, sent }, this.#signal);
-    else given.base64 = await this.#base64(record);
-    const uploadId = endpoint?.id;
-    log.info({ principal, argument: wanted.name, uploadId, file: id, size, digest }, 'a file was handed over');
-    return asks.toServer(given, wanted);
-  }
-
-  /** Small: it goes into a message. */
-  async #base64({ key, size }: FileRecord): Promise<string> {
-    this.#open?.hold(Math.ceil(size / 3) * 4 * COPIES);
-    const chunks: Buffer[] = [];
-    const read = await this.#deps.library.read(key, this.#signal);
-    if (read.kind !== 'found') throw new GatewayError('file_gone');
-    for await (const chunk of read.body) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks).toString('base64');
-  }
-
-  #wayFor(wanted: ServerFile): Way | undefined {
-    const { name, accept } = wanted;
-    const maxSize = this.#largest(wanted);
-    const maxInline = Math.min(maxSize, mostInAnswer(this.#deps.limits));
-    return wayFor({ name, maxSize, maxInline, ...(accept && { accept }) }, this.#stream.caller.client, this.#deps);
-  }
-
-  #largest({ maxSize, endpoint }: ServerFile): number {
-    const { limits, accepts } = this.#deps;
-    const most = endpoint ? limits.file : Math.min(mostInAnswer(limits), mostInAnswer({ ...limits, message: accepts }));
-    return Math.min(limits.file, most, maxSize ?? most);
-  }
-
   get #waiting(): WaitingCall {
     const { caller, request, reply } = this.#stream;
     return { principal: caller.exchange.principal, params: request.params, reply, signal: this.#signal };
   }
-}
-
-/** The request with the other fields that the server wants. */
-function widened(params: JsonObject, besides: OtherFields, files: readonly string[]): JsonObject {
-  const { requestedSchema } = params;
-  if (!isObject(requestedSchema) || !isObject(requestedSchema.properties)) return params;
-  const properties = { ...besides.properties, ...requestedSchema.properties };
-  return { ...params, requestedSchema: { ...requestedSchema, properties, required: [...files, ...besides.required] } };
 }

@@ -1,0 +1,119 @@
+import { GatewayError } from '../../errors.js';
+import type { FileRecord } from '../../files/file.js';
+import type { UploadIntent } from '../../files/upload-intent.js';
+import { isObject } from '../../json/value.js';
+import type { ClientFacts } from '../../ports/client.js';
+import type { FileAsking, GivenFile, OtherFields, ServerFile } from '../../ports/file-question.js';
+import type { JsonObject, JsonValue } from '../../ports/json.js';
+import type { AskingDeps } from './deps.js';
+import { MAX_QUESTION, mostInAnswer } from './lacking.js';
+import { type Way, wayFor } from './means.js';
+import { serverAskedText, serverQuestionText } from './texts.js';
+
+/** A file in an answer exists at one time as bytes, as base64, in the text of the answer and in its bytes. */
+const COPIES = 4;
+
+/** The way in which a client is asked for a file that its server wants. */
+export function wayForServer(
+  wanted: ServerFile,
+  client: ClientFacts,
+  deps: Pick<AskingDeps, 'order' | 'dialects' | 'limits' | 'accepts'>,
+): Way | undefined {
+  const { name, accept } = wanted;
+  const maxSize = largestFor(wanted, deps);
+  const maxInline = Math.min(maxSize, mostInAnswer(deps.limits));
+  return wayFor({ name, maxSize, maxInline, ...(accept && { accept }) }, client, deps);
+}
+
+/** A file that a server wants, and for whose sake its user is asked. */
+export interface WantedByServer {
+  wanted: ServerFile;
+  /** The server's own words. */
+  message: string;
+  tool: string | undefined;
+  principal: string;
+}
+
+/** The upload that such a file needs. */
+export function uploadForServer(
+  { wanted, message, tool, principal }: WantedByServer,
+  { form }: Pick<Way, 'form'>,
+  deps: Pick<AskingDeps, 'server' | 'limits' | 'accepts'>,
+): UploadIntent {
+  const { server } = deps;
+  const { name, accept } = wanted;
+  const question = serverAskedText(message, server).slice(0, MAX_QUESTION);
+  return {
+    principal,
+    maxSize: largestFor(wanted, deps),
+    ...(accept && { accept }),
+    ...(form?.asks.isCallersUpload ? { isCallers: true } : { isForPerson: true }),
+    purpose: { server, argument: name, question, ...(tool !== undefined && { tool }) },
+  };
+}
+
+/** A stored file for the server. */
+export interface Handed {
+  wanted: ServerFile;
+  record: FileRecord;
+  /** Hears how many bytes of it have gone. */
+  sent: (bytes: number) => void;
+}
+
+/** What is needed to hand over files. */
+export interface HandOver {
+  deps: Pick<AskingDeps, 'deliver' | 'library' | 'log'>;
+  principal: string;
+  signal: AbortSignal;
+  /** Counts bytes that are kept. @throws GatewayError `held_full` */
+  hold: (bytes: number) => void;
+}
+
+/** Brings a file to the server. @returns what the answer says about it @throws GatewayError */
+export async function handOver(
+  { wanted, record, sent }: Handed,
+  asks: FileAsking,
+  context: HandOver,
+): Promise<JsonValue> {
+  const { deps, principal, signal } = context;
+  const { name, mimeType, size, digest, id } = record;
+  const { endpoint } = wanted;
+  const given: GivenFile = { name, mimeType, size };
+  if (endpoint) await deps.deliver({ file: record, endpoint, sent }, signal);
+  else given.base64 = await base64Of(record, context);
+  const uploadId = endpoint?.id;
+  deps.log.info({ principal, argument: wanted.name, uploadId, file: id, size, digest }, 'a file was handed over');
+  return asks.toServer(given, wanted);
+}
+
+/** Small: it goes into a message. */
+async function base64Of({ key, size }: FileRecord, { deps, signal, hold }: HandOver): Promise<string> {
+  hold(Math.ceil(size / 3) * 4 * COPIES);
+  const chunks: Buffer[] = [];
+  const read = await deps.library.read(key, signal);
+  if (read.kind !== 'found') throw new GatewayError('file_gone');
+  for await (const chunk of read.body) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('base64');
+}
+
+function largestFor({ maxSize, endpoint }: ServerFile, { limits, accepts }: Pick<AskingDeps, 'limits' | 'accepts'>) {
+  const most = endpoint ? limits.file : Math.min(mostInAnswer(limits), mostInAnswer({ ...limits, message: accepts }));
+  return Math.min(limits.file, most, maxSize ?? most);
+}
+
+/** The request with the other fields that the server wants. @param files those that must be given */
+export function withOthers(params: JsonObject, besides: OtherFields, files: readonly string[]): JsonObject {
+  const { requestedSchema } = params;
+  if (!isObject(requestedSchema) || !isObject(requestedSchema.properties)) return params;
+  const properties = { ...besides.properties, ...requestedSchema.properties };
+  return { ...params, requestedSchema: { ...requestedSchema, properties, required: [...files, ...besides.required] } };
+}
+
+/** A form of the other fields alone. */
+export function formForOthers(message: string, { properties, required }: OtherFields, server: string): JsonObject {
+  return {
+    mode: 'form',
+    message: serverQuestionText(message, server, 'form', {}),
+    requestedSchema: { type: 'object', properties, required: [...required] },
+  };
+}
