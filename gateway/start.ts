@@ -230,6 +230,9 @@ export async function start(
     const direct = options.stdio ? {} : { direct: mcp(mcpDeps) };
     const app = createApp({
       refused,
+      ...(!options.stdio && {
+        connect: { servers: [...servers.keys()], asksKey: config.auth.use !== 'none', baseUrl: publicBase },
+      }),
       downloads: {
         resolveTicket: async (ticket) => {
           const redeemed = await tickets.redeemDownload(ticket);

@@ -5,6 +5,7 @@ import { GatewayError } from '../errors.js';
 import { errorAnswer } from '../mcp/error-response.js';
 import { type AdminDeps, admin } from './routes/admin.js';
 import { assets } from './routes/assets.js';
+import { type ConnectDeps, connect } from './routes/connect.js';
 import { type DownloadDeps, downloads } from './routes/downloads.js';
 import { type UploadDeps, uploads } from './routes/uploads.js';
 
@@ -14,6 +15,8 @@ type Refused = (error: GatewayError, request: IncomingMessage) => void;
 export interface AppDeps {
   downloads: DownloadDeps;
   uploads: UploadDeps;
+  /** Absent when no MCP client can reach the port. */
+  connect?: ConnectDeps;
   refused: Refused;
 }
 
@@ -23,6 +26,7 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: HttpBindings }> {
   app.route('/', downloads(deps.downloads));
   app.route('/', uploads(deps.uploads));
   app.route('/', assets());
+  if (deps.connect) app.route('/', connect(deps.connect));
   app.notFound(notFound(deps.refused));
   return app;
 }

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 /** The compiled folder of the gateway: the script's modules import each other, and a few shared ones. */
 const GATEWAY = join(import.meta.dirname, '..');
 
-/** The files that a browser may fetch; the page names the first. */
-const MODULES = [
+/** The script of the upload page: the page names the first. */
+const OF_UPLOADS = [
   'http/browser/upload.js',
   'http/browser/clock.js',
   'http/browser/dom.js',
@@ -26,6 +26,12 @@ const MODULES = [
   'policy/amounts.js',
 ] as const;
 
+/** The script of the pages with texts to copy. */
+const OF_COPIES = ['http/browser/copy.js', 'http/browser/dom.js'] as const;
+
+/** The files that a browser may fetch. */
+const MODULES = [...new Set([...OF_UPLOADS, ...OF_COPIES])];
+
 const TEXTS = new Map(
   MODULES.map((name) => [
     name as string,
@@ -41,7 +47,10 @@ export const VERSION = createHash('sha256')
   .slice(0, 16);
 
 /** Addresses of the script and of all that it imports, relative to a page at `/u/…`. */
-export const UPLOAD_MODULES: readonly string[] = MODULES.map((name) => `../assets/${VERSION}/${name}`);
+export const UPLOAD_MODULES: readonly string[] = OF_UPLOADS.map((name) => `../assets/${VERSION}/${name}`);
+
+/** Of the script that copies, relative to the root. */
+export const COPY_MODULES: readonly string[] = OF_COPIES.map((name) => `assets/${VERSION}/${name}`);
 
 /** A file of the pages' script. */
 export function browserFile(version: string, name: string): string | undefined {

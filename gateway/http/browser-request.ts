@@ -1,6 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../errors.js';
 
+/** True when a person opens an address in a browser, not an MCP client and not a part of some page. */
+export function isPageVisit(method: string | undefined, headers: IncomingHttpHeaders): boolean {
+  const { accept = '' } = headers;
+  if (method !== 'GET' && method !== 'HEAD') return false;
+  if (!/\btext\/html\b/i.test(accept) || /\btext\/event-stream\b/i.test(accept)) return false;
+  // old browsers say neither
+  return (
+    (headers['sec-fetch-mode'] ?? 'navigate') === 'navigate' && (headers['sec-fetch-dest'] ?? 'document') === 'document'
+  );
+}
+
 /**
  * Refuses requests that a browser sends to an MCP endpoint and an MCP client never does: for a page, or a part of one.
  * The answer would be a server's own bytes under Wharf's address. Old browsers do not say what a request is for, but

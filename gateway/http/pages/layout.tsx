@@ -32,7 +32,8 @@ export type Mood = 'good' | 'bad' | 'calm';
 export interface Script {
   /** Addresses relative to the page's: the first module, then its imports. */
   modules: readonly string[];
-  data: PageData;
+  /** What the script needs to know. */
+  data?: PageData;
 }
 
 /** One page. Every text in it is escaped. */
@@ -52,7 +53,7 @@ export function Layout({ title, script, children }: { title: string; script?: Sc
         )}
       </head>
       <body>
-        <main data-upload={script && JSON.stringify(script.data)}>
+        <main data-upload={script?.data && JSON.stringify(script.data)}>
           <p class="brand">
             <Mark size={22} />
             {TEXTS.product}

@@ -25,6 +25,10 @@ dt { padding-inline-end: 1.25rem; color: var(--soft) }
 dd small { color: var(--soft); font-size: inherit; white-space: nowrap }
 code { font: .875em ui-monospace, "Cascadia Mono", Menlo, Consolas, monospace }
 summary { min-height: 1.5rem; padding: .25rem 0; color: var(--soft); cursor: pointer }
+section { display: grid; grid-template-columns: minmax(0, 1fr) auto; align-items: center; margin: 1.5rem 0 0 }
+section > p, section > pre { grid-column: 1 / -1; margin: .25rem 0 0; color: var(--soft) }
+section > pre { margin: .5rem 0 0; color: inherit; padding: .625rem .875rem; border: 1px solid var(--line); border-radius: .625rem; background: var(--tint); white-space: pre-wrap; overflow-wrap: anywhere }
+.copy { min-height: 2rem; padding: 0 .875rem }
 .note { margin: 1.25rem 0 0; color: var(--soft); font-size: .8125rem }
 
 form { margin: 1.25rem 0 0 }

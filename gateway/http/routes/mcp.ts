@@ -12,7 +12,7 @@ import { type Exchange, noFacts } from '../../relay/exchange.js';
 import { logExchange, noteFailure } from '../../relay/exchange-log.js';
 import type { Server } from '../../relay/server.js';
 import { readBody } from '../body.js';
-import { refusePages } from '../browser-request.js';
+import { isPageVisit, refusePages } from '../browser-request.js';
 import { CLIENT_GONE } from '../client-gone.js';
 import { countRequest } from '../count-request.js';
 import { discardRest } from '../discard.js';
@@ -58,6 +58,8 @@ export function mcp(deps: McpDeps): DirectRoute {
   const [only, ...others] = deps.servers.values();
   const isOnly = only && others.length === 0;
   return (request, response) => {
+    // the app answers it with a page of Wharf's own
+    if (isPageVisit(request.method, request.headers)) return false;
     const target = request.url ?? '';
     const name = SERVER_PATH.exec(target)?.[1];
     const server = isOnly && ONLY_PATH.test(target) ? only : name !== undefined && deps.servers.get(name);

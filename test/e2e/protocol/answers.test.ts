@@ -247,9 +247,11 @@ describe('Wharf’s own answers', () => {
       [wharf.adminUrl, '/nothing'],
     ];
     for (const [base, path] of routes) {
+      // opened as pages, these show one of Wharf's own, with a script
+      const accept = base === wharf.url && /^\/$|\/mcp$/.test(path) ? '*/*' : 'text/html';
       for (const method of ['GET', 'POST', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE', 'PATCH']) {
         for (const host of ['localhost', 'evil.example'])
-          expectSafe(await ask(`${base}${path}`, method, { host, accept: 'text/html' }));
+          expectSafe(await ask(`${base}${path}`, method, { host, accept }));
       }
     }
   });
@@ -270,12 +272,8 @@ describe('what a browser sends to an MCP endpoint', () => {
   const page = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
   const listening = { accept: 'text/event-stream' };
   it.each([
-    ['a page to open', page, 406],
-    [
-      'a page to open, in a browser that says so',
-      { ...page, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
-      406,
-    ],
+    ['a page in a frame', { ...page, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }, 406],
+    ['a page to load by a script', { ...page, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'empty' }, 403],
     ['a navigation that lists event streams', { ...listening, 'sec-fetch-mode': 'navigate' }, 406],
     ['a frame', { ...listening, 'sec-fetch-dest': 'iframe' }, 406],
     ['a picture', { accept: 'image/avif,image/webp,*/*;q=0.8', 'sec-fetch-dest': 'image' }, 406],
@@ -299,6 +297,23 @@ describe('what a browser sends to an MCP endpoint', () => {
       expect(told.headers['content-type']).toBe('application/json');
       expect(fake.requests.length).toBe(before);
     }
+  });
+
+  it.each([
+    ['without a word about it', page],
+    ['in a browser that says so', { ...page, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }],
+  ])("to open it as a page %s gets Wharf's own, and the server hears nothing (safety 1)", async (_how, headers) => {
+    const before = fake.requests.length;
+    for (const method of ['GET', 'HEAD']) {
+      const told = await ask(wharf.mcp, method, { ...client.headers(), ...headers });
+      expect([method, told.status, told.headers['content-type']]).toEqual([method, 200, 'text/html; charset=utf-8']);
+      expect(told.headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self'; /);
+    }
+    for (const method of ['POST', 'DELETE']) {
+      if (!Object.hasOwn(headers, 'sec-fetch-mode')) continue;
+      expect((await ask(wharf.mcp, method, { ...client.headers(), ...headers })).status).toBe(406);
+    }
+    expect(fake.requests.length).toBe(before);
   });
 
   it('as a client of its own page or as a program is let in', async () => {

@@ -1,0 +1,67 @@
+import type { HttpBindings } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { COPY_MODULES } from '../browser-files.js';
+import { isPageVisit } from '../browser-request.js';
+import { ConnectPage, ServersPage } from '../pages/connect-page.js';
+import { PAGE_POLICY } from '../pages/layout.js';
+
+export interface ConnectDeps {
+  servers: readonly string[];
+  /** True when callers send a key: then a page says nothing of servers, not even whether there is one. */
+  asksKey: boolean;
+  /** What every URL begins with. */
+  baseUrl: () => string;
+}
+
+type App = Hono<{ Bindings: HttpBindings }>;
+
+/** Most servers that a page lists. */
+const MAX_LISTED = 100;
+
+/** A server's name, as the config allows it. */
+const NAME = /^[a-z0-9-]{1,64}$/;
+
+/** Stands for a server's name. */
+const SOME_SERVER = 'SERVER';
+
+/**
+ * `GET /`, and the MCP paths when a browser opens them: what this is, and what to paste into which host. Made of Wharf's
+ * own texts; no server hears of it.
+ */
+export function connect({ servers, asksKey, baseUrl }: ConnectDeps): App {
+  const app: App = new Hono();
+  const urlOf = (path: string) => `${baseUrl()}${path}`;
+  const one = (endpoint: { name: string; url: string }, root: string) =>
+    page(<ConnectPage {...endpoint} asksKey={asksKey} modules={modulesFrom(root)} />, 200);
+  const all = (status: 200 | 404, root: string) => {
+    const listed = servers.slice(0, MAX_LISTED).map((name) => ({ name, url: urlOf(`/${name}/mcp`) }));
+    const more = servers.length - listed.length;
+    return page(<ServersPage servers={listed} more={more} modules={modulesFrom(root)} />, status);
+  };
+  const [only = '', ...others] = servers;
+  const atRoot = (status: 200 | 404) => {
+    if (asksKey) return one({ name: 'wharf', url: urlOf(`/${SOME_SERVER}/mcp`) }, '');
+    return others.length === 0 ? one({ name: only, url: urlOf('/mcp') }, '') : all(status, '');
+  };
+  app.get('/', (c) => (isVisit(c) ? atRoot(200) : c.notFound()));
+  app.get('/mcp', (c) => {
+    if (!isVisit(c)) return c.notFound();
+    return asksKey ? one({ name: 'wharf', url: urlOf('/mcp') }, '') : atRoot(404);
+  });
+  app.get('/:server/mcp', (c) => {
+    const name = c.req.param('server');
+    if (!isVisit(c) || !NAME.test(name)) return c.notFound();
+    return asksKey || servers.includes(name) ? one({ name, url: urlOf(`/${name}/mcp`) }, '../') : all(404, '../');
+  });
+  return app;
+}
+
+const isVisit = ({ env }: Context<{ Bindings: HttpBindings }>) =>
+  isPageVisit(env.incoming.method, env.incoming.headers);
+
+const modulesFrom = (root: string) => COPY_MODULES.map((path) => `${root}${path}`);
+
+function page(content: { toString(): string }, status: number): Response {
+  const headers = { 'content-security-policy': PAGE_POLICY, 'content-type': 'text/html; charset=utf-8' };
+  return new Response(`<!doctype html>${content}`, { status, headers });
+}
