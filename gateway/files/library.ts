@@ -11,7 +11,7 @@ import { handleOf, readHandle } from './handle.js';
 import { HandleMemory } from './handle-memory.js';
 import type { Stored } from './ingest/ingest.js';
 import { type LazyFile, LazyFiles } from './lazy-files.js';
-import { type LinkDeps, Links } from './links.js';
+import { type LinkDeps, type LinkReading, Links } from './links.js';
 import type { Seal } from './seal.js';
 import { SharedWork } from './shared-work.js';
 import { type ShownResource, ShownResources } from './shown-resources.js';
@@ -319,8 +319,14 @@ export class Library {
    * The handle of the file that one of Wharf's own links leads to, whatever its owner.
    * @returns undefined for any other address
    */
-  handleOfLink(url: string): Promise<string | undefined> {
-    return this.#links.handleOf(url, (id) => this.find(id));
+  async handleOfLink(url: string): Promise<string | undefined> {
+    const link = await this.readLink(url);
+    return link?.kind === 'ok' ? link.handle : undefined;
+  }
+
+  /** What a link of Wharf's own leads to, whatever its owner; undefined for any other address. */
+  readLink(url: string): Promise<LinkReading | undefined> {
+    return this.#links.read(url, (id) => this.find(id));
   }
 
   /**

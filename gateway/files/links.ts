@@ -1,10 +1,9 @@
 import type { Clock } from '../ports/clock.js';
 import type { FileRef, ShortLink } from '../ports/file.js';
 import type { ObjectStore } from '../ports/object-store.js';
+import { servedAs } from './download.js';
 import type { FileRecord } from './file.js';
 import { handleOf, idOfPath, newFileId, objectKey } from './handle.js';
-import { attachment } from './names/content-disposition.js';
-import { safeMediaType } from './names/media-type.js';
 import type { FileLabel, Tickets } from './ticket.js';
 
 export interface LinkDeps {
@@ -22,6 +21,16 @@ export interface LinkDeps {
 
 /** Has the length of a ticket, but is not one. */
 const SAMPLE_TICKET = 'A'.repeat(43);
+const SAMPLE_LABEL = { name: 'file.bin', mimeType: 'application/octet-stream' };
+
+/** The beginning of every link: other texts, which may be long, are not parsed. */
+const ADDRESS = /^https?:\/\//i;
+
+/** What a link leads to. */
+export type LinkReading = { kind: 'ok'; handle: string } | { kind: 'expired' } | { kind: 'unknown' };
+
+type FindRecord = (id: string) => Promise<FileRecord | undefined>;
+type PresignedFile = Pick<FileRecord, 'key' | 'name' | 'mimeType'>;
 
 /** Makes links to files: Wharf's own, which are short, and the store's. */
 export class Links {
@@ -60,47 +69,41 @@ export class Links {
   async samples(): Promise<string[]> {
     const link = this.#linkOf(SAMPLE_TICKET);
     if (!this.#presigns('usual')) return [link];
-    const about = { key: objectKey(newFileId()), name: 'file.bin', mimeType: 'application/octet-stream' };
-    return [(await this.#presignedLink(about)).url, link];
+    return [(await this.#presignedLink({ key: objectKey(newFileId()), ...SAMPLE_LABEL })).url, link];
   }
 
   /** A URL of the store's own; only for stores with `presign`. */
-  presign(record: Pick<FileRecord, 'key' | 'name' | 'mimeType'>, ttlSeconds: number): Promise<string> {
+  presign(record: PresignedFile, ttlSeconds: number): Promise<string> {
     const { objects } = this.#deps;
     if (!objects.presign) throw new Error(`${objects.name} cannot presign`);
-    return objects.presign(record.key, {
-      ttlSeconds,
-      contentType: safeMediaType(record.mimeType),
-      contentDisposition: attachment(record.name),
-    });
+    return objects.presign(record.key, { ttlSeconds, ...servedAs(record) });
   }
 
-  /**
-   * The handle of the file that one of these links leads to, whatever its owner.
-   * @returns undefined for any other address
-   */
-  async handleOf(url: string, find: (id: string) => Promise<FileRecord | undefined>): Promise<string | undefined> {
+  /** What one of these links leads to, whatever its owner; undefined for any other address. */
+  async read(text: string, find: FindRecord): Promise<LinkReading | undefined> {
     const { tickets, settings } = this.#deps;
-    const base = `${settings.publicUrl()}/d/`;
-    if (!url.startsWith(base)) return this.#handleOfPresigned(url, find);
-    const redeemed = await tickets.redeemDownload(url.slice(base.length));
-    return redeemed.kind === 'ok' ? handleOf(settings.gatewayId, redeemed.fileId) : undefined;
+    if (!ADDRESS.test(text) || !URL.canParse(text)) return undefined;
+    const url = new URL(text);
+    const base = new URL(`${settings.publicUrl()}/d/`);
+    if (url.origin !== base.origin || !url.pathname.startsWith(base.pathname)) return this.#readPresigned(url, find);
+    // a query such as `?download` says how the file is served, not which
+    const redeemed = await tickets.redeemDownload(url.pathname.slice(base.pathname.length));
+    return redeemed.kind === 'ok' ? { kind: 'ok', handle: handleOf(settings.gatewayId, redeemed.fileId) } : redeemed;
   }
 
   /** A presigned URL comes from the store: it is ours when signing the same object again gives the same address. */
-  async #handleOfPresigned(
-    text: string,
-    find: (id: string) => Promise<FileRecord | undefined>,
-  ): Promise<string | undefined> {
-    if (!this.#deps.objects.presign || !URL.canParse(text)) return undefined;
-    const url = new URL(text);
-    const id = idOfPath(url.pathname);
-    const record = id === undefined ? undefined : await find(id);
-    if (!record) return undefined;
-    const own = new URL(await this.presign(record, 1));
-    return own.origin === url.origin && own.pathname === url.pathname
-      ? handleOf(this.#deps.settings.gatewayId, record.id)
-      : undefined;
+  async #readPresigned(url: URL, find: FindRecord): Promise<LinkReading | undefined> {
+    const id = this.#deps.objects.presign && idOfPath(url.pathname);
+    if (id === undefined) return undefined;
+    const addressOf = async (record: PresignedFile) => new URL(await this.presign(record, 1));
+    // of several attempts to store a file, each has its own object, whose key begins like this
+    const first = await addressOf({ key: objectKey(id), ...SAMPLE_LABEL });
+    if (first.origin !== url.origin || !url.pathname.startsWith(first.pathname)) return undefined;
+    const record = await find(id);
+    if (!record) return { kind: 'expired' };
+    const { pathname } = await addressOf(record);
+    const handle = handleOf(this.#deps.settings.gatewayId, record.id);
+    return pathname === url.pathname ? { kind: 'ok', handle } : { kind: 'unknown' };
   }
 
   #presigns(how: 'usual' | 'direct'): boolean {
@@ -108,7 +111,7 @@ export class Links {
     return objects.presign !== undefined && (settings.links.style === 'presigned' || how === 'direct');
   }
 
-  async #presignedLink(record: Pick<FileRecord, 'key' | 'name' | 'mimeType'>): Promise<ShortLink> {
+  async #presignedLink(record: PresignedFile): Promise<ShortLink> {
     const { ttlMs } = this.#deps.settings.links;
     const url = await this.presign(record, Math.floor(ttlMs / 1000));
     return { url, ...lifeOf(this.#deps.clock.now(), ttlMs), lasts: false };

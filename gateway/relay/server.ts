@@ -23,12 +23,14 @@ import { answerLocally, errorOf, type LocalAnswer, onlyRequest } from './client/
 import type { RelayDeps } from './deps.js';
 import { type Exchange, noteError } from './exchange.js';
 import { callLocally, type LocalTool } from './local/local-tools.js';
+import { answerWithoutResources } from './local/no-resources.js';
 import { answerRefusedFile } from './local/offers.js';
 import { readLazy } from './local/read-link.js';
 import type { PendingRequest } from './pending-request.js';
 import type { Session } from './session.js';
-import { ResourceStreams } from './streams/resource-streams.js';
+import { ResourceStreams, type StreamHost } from './streams/resource-streams.js';
 import { firstEventOf } from './upstream/first-event.js';
+import { ServerAbilities } from './upstream/server-abilities.js';
 import { viewOf } from './upstream/view.js';
 
 /** A server that answers `initialize` with one of these may know only HTTP+SSE (2024-11-05). */
@@ -43,6 +45,7 @@ export class Server {
   readonly #shared: SharedServer | undefined;
   readonly #streams: ResourceStreams;
   readonly #asking: Asking;
+  readonly #abilities: ServerAbilities;
   /** Set once a probed server has shown its transport. */
   #spoken: 'exchange' | 'shared' | undefined;
 
@@ -56,14 +59,16 @@ export class Server {
     this.#http = exchange && new HttpServer(deps, exchange);
     this.#shared = shared && new SharedServer(deps, shared);
     this.#asking = new Asking(deps.asking);
-    this.#streams = new ResourceStreams(deps, {
+    this.#abilities = new ServerAbilities(deps.dialects);
+    const host: StreamHost = {
       forward: (asked, probe) => this.#forward(asked, probe),
       opener: (asked) => {
         if (this.#channelOf(asked) === 'shared') return undefined;
         const http = this.#httpServer();
         return (request) => http.open(asked, request);
       },
-    });
+    };
+    this.#streams = new ResourceStreams(deps, host, this.#abilities);
     deps.sessions.watch(deps.server, (session) => {
       void (session.channel === 'shared' ? this.#shared : this.#http)?.forget(session);
     });
@@ -165,7 +170,7 @@ export class Server {
       }
       return false;
     }
-    const work = await this.#ownWork(request, asked);
+    const work = (await this.#ownWork(request, asked)) ?? (await this.#absence(request, asked));
     if (!work) return false;
     let answer: LocalAnswer;
     try {
@@ -189,9 +194,8 @@ export class Server {
       const inquire = this.#inquire(asked);
       return () => methods.answer(method, params, { client, principal, inquire, signal });
     }
-    const { uri } = params;
-    const handle = method === 'resources/read' && typeof uri === 'string' && (await resources.handleOf(uri));
-    if (handle) return () => resources.read(String(uri), handle, { principal, client, signal });
+    const own = await resources.answerTo(request, { principal, client, signal });
+    if (own) return own;
     const tool = await this.#ownTool(request, asked);
     if (!tool) return undefined;
     if (request.tooLong) throw tooLongError(request.tooLong, limits);
@@ -199,6 +203,12 @@ export class Server {
       throw invalid(`more than limits.values = ${limits.values} values in the arguments of ${tool.name}`);
     const args = isObject(params.arguments) ? params.arguments : {};
     return async () => ({ result: await callLocally(tool, args, principal, client) });
+  }
+
+  /** How a request for resources is answered if the server has none. */
+  async #absence(request: PendingRequest, asked: Asked): Promise<(() => Promise<LocalAnswer>) | undefined> {
+    const answer = await answerWithoutResources(request, asked, this.#abilities);
+    return answer && (async () => answer);
   }
 
   /** The called tool of Wharf's own. All names of the server's tools must be known, because they take precedence. */

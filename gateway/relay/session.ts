@@ -24,6 +24,8 @@ export interface SessionRecord {
   clientName?: string;
   /** Names of the dialects whose methods the server has declared. */
   speaks?: string[];
+  /** The server has declared no resources. */
+  lacksResources?: true;
 }
 
 export interface Session extends SessionRecord {

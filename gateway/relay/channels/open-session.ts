@@ -9,7 +9,7 @@ import { ELICITATION } from '../asking/means.js';
 import type { Exchange } from '../exchange.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { Session, SessionRecord } from '../session.js';
-import { spokenBy } from '../upstream/server-dialects.js';
+import { abilitiesIn } from '../upstream/server-abilities.js';
 import type { ChannelDeps } from './deps.js';
 
 /** A client repeats it with every request, where longer ones do not fit into a head. */
@@ -76,7 +76,7 @@ function recordOf(
       typeof protocolVersion === 'string' && VERSION.test(protocolVersion) ? protocolVersion : ASSUMED_ERA.version,
     capabilities: Object.fromEntries(read.map((name) => [name, declared[name] as JsonValue])),
     ...(clientName === undefined ? {} : { clientName }),
-    ...spokenBy(result, dialects),
+    ...abilitiesIn(result, dialects),
   };
 }
 

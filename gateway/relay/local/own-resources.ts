@@ -1,13 +1,14 @@
 import type { FileRecord } from '../../files/file.js';
 import type { Library } from '../../files/library.js';
 import { SNIFF_BYTES } from '../../files/names/media-type.js';
-import { eraOf } from '../../mcp/era.js';
+import { type Era, eraOf } from '../../mcp/era.js';
 import { isTextual } from '../../policy/accept.js';
 import { fileLine, lifeLine, previewLine } from '../../policy/file-words.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts } from '../../ports/client.js';
-import type { JsonObject } from '../../ports/json.js';
+import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { LocalAnswer } from '../client/local-answer.js';
+import type { PendingRequest } from '../pending-request.js';
 import type { OutgoingFileDeps } from '../results/outgoing-files.js';
 
 export interface OwnResourceDeps {
@@ -23,7 +24,25 @@ const WHY = {
   pending: 'The file of this handle has not been uploaded yet.',
   expired: 'The file has expired. Run the tool that gave it, or upload it, again.',
   unknown: 'There is no such file of yours.',
+  expiredLink: 'This link has expired. Read the handle of its file (mcp-file://…), or run the tool that gave it again.',
 } as const;
+
+/** Methods about one resource. */
+const METHODS = new Set(['resources/read', 'resources/subscribe', 'resources/unsubscribe']);
+
+/** A URI of Wharf's own: the handle that it is, or leads to, or why it leads to none. */
+type OwnUri = { uri: string } & ({ handle: string } | { why: 'expiredLink' | 'unknown' });
+
+interface Reader {
+  principal: string;
+  client: ClientFacts;
+  signal: AbortSignal;
+}
+
+/** The error for a resource that does not exist. */
+export function notFound(uri: JsonValue, why: string, { missingResourceCode: code }: Era): LocalAnswer {
+  return { error: { code, message: `Resource not found: ${why}`, data: { uri } } };
+}
 
 /**
  * Wharf's own files as resources: hosts read the links in results, and models the handles. The server is not asked,
@@ -36,32 +55,47 @@ export class OwnResources {
     this.#deps = deps;
   }
 
-  /** The handle that a URI is, or leads to; undefined for a server's own URI. */
-  async handleOf(uri: string): Promise<string | undefined> {
-    const { library } = this.#deps;
-    return library.claims(uri) ? uri : library.handleOfLink(uri);
+  /**
+   * How a request about one of Wharf's own files is answered; undefined for all others.
+   * @throws GatewayError the stores' errors; the returned function throws them too
+   */
+  async answerTo(
+    { method, params: { uri } }: Pick<PendingRequest, 'method' | 'params'>,
+    reader: Reader,
+  ): Promise<(() => Promise<LocalAnswer>) | undefined> {
+    const own = METHODS.has(method) && typeof uri === 'string' && (await this.#ownUri(uri));
+    if (!own) return undefined;
+    return () => (method === 'resources/read' ? this.#read(own, reader) : this.#watch(own, reader));
   }
 
-  /**
-   * The answer to `resources/read`.
-   * @param handle the result of `handleOf` for the URI
-   * @throws GatewayError the stores' errors
-   */
-  async read(
-    uri: string,
-    handle: string,
-    { principal, client, signal }: { principal: string; client: ClientFacts; signal: AbortSignal },
-  ): Promise<LocalAnswer> {
+  /** Undefined for a server's own URI. A link that no longer works is Wharf's all the same. */
+  async #ownUri(uri: string): Promise<OwnUri | undefined> {
     const { library } = this.#deps;
-    const { missingResourceCode: code, hasCacheFields } = eraOf(client.protocolVersion);
-    const found = await library.open(handle, principal, signal);
-    if (found.kind !== 'ready') {
-      return { error: { code, message: `Resource not found: ${WHY[found.kind]}`, data: { uri } } };
-    }
+    if (library.claims(uri)) return { uri, handle: uri };
+    const link = await library.readLink(uri);
+    if (!link) return undefined;
+    if (link.kind === 'ok') return { uri, handle: link.handle };
+    return { uri, why: link.kind === 'expired' ? 'expiredLink' : 'unknown' };
+  }
+
+  async #read(own: OwnUri, { principal, client, signal }: Reader): Promise<LocalAnswer> {
+    const { library } = this.#deps;
+    const era = eraOf(client.protocolVersion);
+    const { uri } = own;
+    if ('why' in own) return notFound(uri, WHY[own.why], era);
+    const found = await library.open(own.handle, principal, signal);
+    if (found.kind !== 'ready') return notFound(uri, WHY[found.kind], era);
     await library.touch(found.record.id);
     const contents = await this.#contents(uri, found.record, signal);
     // it belongs to one caller, and expires with the file
-    return { result: { contents, ...(hasCacheFields && { ttlMs: 0, cacheScope: 'private' }) } };
+    return { result: { contents, ...(era.hasCacheFields && { ttlMs: 0, cacheScope: 'private' }) } };
+  }
+
+  /** A file never changes, so there is nothing to do for a caller that wants to hear of changes. */
+  async #watch(own: OwnUri, { principal, client }: Reader): Promise<LocalAnswer> {
+    const kind = 'why' in own ? own.why : (await this.#deps.library.resolve(own.handle, principal)).kind;
+    if (kind === 'ready' || kind === 'lazy' || kind === 'pending') return { result: {} };
+    return notFound(own.uri, WHY[kind], eraOf(client.protocolVersion));
   }
 
   /** The content itself if a host can show it or a model can read it; otherwise where to get the file. */

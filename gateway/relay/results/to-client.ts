@@ -8,6 +8,7 @@ import { errorAnswer, errorAnswers } from '../../mcp/error-response.js';
 import { placesOf, RANGE, rangeAt } from '../../mcp/ranges.js';
 import { type Answer, answerAt, answersIn } from '../../mcp/responses.js';
 import type { HandleUses } from '../../ports/dialect.js';
+import type { JsonPatch } from '../../ports/json.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { plainSize, Room } from '../client/room.js';
 import { type MessageCuts, pointer } from '../cut/message-cuts.js';
@@ -18,6 +19,7 @@ import type { Addressee, PendingRequest } from '../pending-request.js';
 import { declaredResults, toolOf } from '../tools/declared-results.js';
 import { editToolList } from '../tools/tool-list.js';
 import { maySpeakForWharf, silenceServer } from '../upstream/own-words.js';
+import { hasResources } from '../upstream/server-abilities.js';
 import { viewOf } from '../upstream/view.js';
 import type { ResultDeps } from './deps.js';
 import { announceLinks } from './lazy-links.js';
@@ -228,7 +230,11 @@ function showServer({ message, answers, deps, to, edits }: Work): void {
     if (!range || !SERVER_METHODS.has(request?.method ?? '')) continue;
     const capabilities = lightValue(message, range, deps.limits);
     if (!isObject(capabilities)) continue;
-    const patches = deps.dialects.flatMap((dialect) => dialect.showServer?.(capabilities, to.client) ?? []);
+    const patches: JsonPatch[] = deps.dialects.flatMap(
+      (dialect) => dialect.showServer?.(capabilities, to.client) ?? [],
+    );
+    // Wharf's own links and handles are resources, and hosts read those only where they are declared
+    if (!hasResources(capabilities)) patches.unshift({ path: ['resources'], value: {} });
     if (patches.length > 0) edits.replace(range, patchText(message.slice(range.start, range.end), patches));
   }
 }

@@ -15,7 +15,7 @@ import type { AnswerEdit, PendingRequest } from '../pending-request.js';
 import type { Reply } from '../reply.js';
 import type { ResultDeps } from '../results/deps.js';
 import { declaredBy } from '../upstream/declared.js';
-import { ServerDialects } from '../upstream/server-dialects.js';
+import type { ServerAbilities } from '../upstream/server-abilities.js';
 import { viewOf } from '../upstream/view.js';
 import { linkInstead, type Remote, readByStream } from './edit.js';
 import { inStore, type StreamItem } from './item.js';
@@ -46,12 +46,12 @@ export interface StreamHost {
 export class ResourceStreams {
   readonly #deps: ResultDeps;
   readonly #host: StreamHost;
-  readonly #servers: ServerDialects;
+  readonly #abilities: ServerAbilities;
 
-  constructor(deps: ResultDeps, host: StreamHost) {
+  constructor(deps: ResultDeps, host: StreamHost, abilities: ServerAbilities) {
     this.#deps = deps;
     this.#host = host;
-    this.#servers = new ServerDialects(deps.dialects);
+    this.#abilities = abilities;
   }
 
   /**
@@ -216,12 +216,9 @@ export class ResourceStreams {
     return async ({ to }) => {
       const inquire = open ? asked.inquire : to.inquire;
       const view = viewOf(client.protocolVersion, exchange.principal);
-      const speaks = session
-        ? (session.speaks ?? [])
-        : messages.era.hasSessions
-          ? []
-          : await this.#servers.of(view, asking(inquire));
-      if (!speaks.includes(name)) return undefined;
+      const isAsked = !session && !messages.era.hasSessions;
+      const { speaks } = isAsked ? await this.#abilities.of(view, asking(inquire)) : { ...session };
+      if (!speaks?.includes(name)) return undefined;
       // Wharf declares what a stateless client cannot do itself
       const declared = messages.era.describesClient ? declaredBy(this.#deps) : undefined;
       const meta = declared && { _meta: { [META_CAPABILITIES]: declared } };

@@ -1,0 +1,33 @@
+import { asking } from '../../mcp/inquire.js';
+import type { Asked } from '../caller.js';
+import type { LocalAnswer } from '../client/local-answer.js';
+import type { PendingRequest } from '../pending-request.js';
+import type { ServerAbilities } from '../upstream/server-abilities.js';
+import { viewOf } from '../upstream/view.js';
+import { notFound } from './own-resources.js';
+
+/** Methods that list resources → the key of their list. */
+const LISTS: Readonly<Record<string, string>> = {
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+};
+
+/**
+ * Wharf declares `resources` in the name of every server, because hosts read links only where it is declared. A server
+ * without them does not know their methods, so Wharf answers for it: there are none.
+ */
+export async function answerWithoutResources(
+  { method, params }: PendingRequest,
+  { client, exchange, messages, session, inquire }: Asked,
+  abilities: ServerAbilities,
+): Promise<LocalAnswer | undefined> {
+  const list = LISTS[method];
+  if (list === undefined && method !== 'resources/read') return undefined;
+  const isAsked = !session && !messages.era.hasSessions;
+  const view = viewOf(client.protocolVersion, exchange.principal);
+  const { lacksResources } = isAsked ? await abilities.of(view, asking(inquire)) : { ...session };
+  if (!lacksResources) return undefined;
+  if (list === undefined) return notFound(params.uri ?? null, 'This server has no resources.', messages.era);
+  const { hasCacheFields } = messages.era;
+  return { result: { [list]: [], ...(hasCacheFields && { ttlMs: 0, cacheScope: 'private' }) } };
+}
