@@ -9,6 +9,8 @@ export type Action =
   | StdioAction
   | { kind: 'check'; file: string }
   | { kind: 'schema'; format: 'json' | 'markdown' }
+  /** `code` undefined: the page about all errors. */
+  | { kind: 'explain'; code: string | undefined }
   /** `server`: inspect only this one of the config. */
   | { kind: 'inspect'; load: LoadOptions; server: string | undefined }
   /** Help, the version or a usage error: the whole output is in `out` and `err`. */
@@ -130,6 +132,13 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .addOption(new Option('--format <format>').choices(['json', 'markdown']).default('json'))
     .action((options: { format: 'json' | 'markdown' }) => {
       action = { kind: 'schema', format: options.format };
+    });
+  program
+    .command('explain')
+    .description('say why an error occurs and what to do about it; without a code, about all of them')
+    .argument('[code]', 'the code of an error, such as upload_too_large')
+    .action((code: string | undefined) => {
+      action = { kind: 'explain', code };
     });
   program
     .command('inspect')

@@ -69,7 +69,11 @@ export const ERROR_TABLE = {
     text: (f) =>
       `Web pages of ${f.origin} may not call Wharf. Whoever runs it lists those that may: allowedOrigins, or publicUrl.`,
   },
-  navigation_refused: { http: 406, jsonRpc: -32600, text: () => 'This address is for MCP clients: it has no page.' },
+  navigation_refused: {
+    http: 406,
+    jsonRpc: -32600,
+    text: () => 'This address is for MCP clients. Open it in a tab of its own to see how one is connected.',
+  },
   route_unknown: {
     http: 404,
     jsonRpc: -32600,

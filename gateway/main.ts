@@ -5,6 +5,7 @@ import { UNSHARED } from './budget/ledger.js';
 import { parseCommandLine } from './cli.js';
 import type { Config } from './config/config.js';
 import { loadConfig } from './config/load.js';
+import { nearest } from './config/problems.js';
 import { configMarkdown } from './config/reference/markdown.js';
 import { configJsonSchema } from './config/reference/reference.js';
 import { serversNamed, writtenNames } from './config/server-name.js';
@@ -33,6 +34,8 @@ async function main(argv: string[]): Promise<number> {
       print(action.format === 'json' ? `${JSON.stringify(schema, null, 2)}\n` : configMarkdown(schema));
       return 0;
     }
+    case 'explain':
+      return explain(action.code);
     case 'check': {
       const loaded = await loadConfig({ file: action.file, preflight: true }, adapters);
       print(loaded.ok ? summaryText(loaded.config, adapters) : problemsText(loaded.problems));
@@ -56,6 +59,19 @@ async function main(argv: string[]): Promise<number> {
       return 1;
     }
   }
+}
+
+async function explain(code: string | undefined): Promise<number> {
+  const { catalogueMarkdown, ERROR_CODES, explainError, isErrorCode } = await import('./explain/catalogue.js');
+  if (code !== undefined && !isErrorCode(code)) {
+    const near = nearest(code, ERROR_CODES);
+    printError(
+      `There is no error called ${JSON.stringify(code)}.${near === undefined ? '' : ` Did you mean ${near}?`}\n`,
+    );
+    return 1;
+  }
+  print(code === undefined ? catalogueMarkdown() : explainError(code));
+  return 0;
 }
 
 async function inspectServers(config: Config, isWhole: boolean, only: string | undefined): Promise<number> {

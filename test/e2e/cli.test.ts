@@ -172,3 +172,21 @@ describe('wharf schema', () => {
     expect(out).toBe(await readFile(join(ROOT, 'CONFIG.md'), 'utf8'));
   });
 });
+
+describe('wharf explain', () => {
+  it('says why an error occurs and what to do', async () => {
+    const { code, out } = await wharf('explain', 'store_full');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^store_full: HTTP 507, .*\n\n {2}The object store is full\.\n\nWhy: .*\nWhat to do: .*\n$/);
+  });
+
+  it('prints the page of all errors', async () => {
+    const { out } = await wharf('explain');
+    expect(out).toBe(await readFile(join(ROOT, 'docs/reference/errors.md'), 'utf8'));
+  });
+
+  it('proposes the code that was meant', async () => {
+    const { code, err } = await wharf('explain', 'store_ful');
+    expect([code, err]).toEqual([1, 'There is no error called "store_ful". Did you mean store_full?\n']);
+  });
+});

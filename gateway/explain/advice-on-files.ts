@@ -1,0 +1,71 @@
+import type { Advice } from './row.js';
+
+export const OF_FILES = {
+  link_unknown: {
+    why: 'No link of this spelling was made, or it ended more than an hour ago.',
+    todo: 'Check that the whole link was copied. Ask for a new one: `get_file_link`, or the tool again.',
+  },
+  link_expired: {
+    why: 'A link works for `links.ttl`; on loopback as long as its file is kept.',
+    todo: 'Ask for a new one: `get_file_link` with the handle, or the tool again. An operator can raise `links.ttl`.',
+  },
+  file_gone: {
+    why: 'A file is removed `retention` after its last use.',
+    todo: 'Run the tool again that gave it. An operator can raise `retention`.',
+  },
+  file_not_text: {
+    why: 'The argument takes text (`encoding: text`), and the file holds bytes that are not UTF-8.',
+    todo: 'Convert the file, or change the `encoding` of the argument in the config.',
+    facts: { path: 'csv' },
+  },
+  range_not_satisfiable: {
+    why: 'A download asks for bytes behind the end of the file.',
+    todo: 'Ask for a range within the size in the text.',
+    facts: { size: 5_242_880 },
+  },
+  fetch_forbidden: {
+    why: 'A message names an address for a file at which Wharf may not look: not https, not public, or excluded.',
+    todo: 'Addresses of servers: `servers.X.fetch.origins`. Addresses of clients: `fetch.allowedHosts`.',
+    facts: { host: 'intranet', reason: 'it is not a public address' },
+  },
+  fetch_failed: {
+    why: 'The host with the file answered with an error, or did not answer.',
+    todo: 'Fetch the address by hand. The log holds the cause.',
+    facts: { host: 'files.example.com', status: 404 },
+  },
+  fetch_too_large: {
+    why: 'The file at the address is larger than the limit.',
+    todo: 'An operator can raise `limits.file`.',
+    facts: { host: 'files.example.com' },
+  },
+  fetch_timeout: {
+    why: 'The host with the file was silent for too long, or sends too slowly.',
+    todo: 'Try again. An operator can raise `timeouts.idle`.',
+    facts: { host: 'files.example.com', reason: 'no bytes', allowed: 60_000 },
+  },
+  argument_too_large: {
+    why: 'A long string stands in an argument that is not known to take files.',
+    todo: 'If the argument takes files, name it in the config; `wharf inspect` proposes the lines. Else raise `limits.message` and `servers.X.accepts`.',
+    facts: { path: 'text' },
+  },
+  file_refused: {
+    why: 'A handle, link or file in an argument cannot be used: unknown, of another caller, too large, of another type, or kept from this server by `handoff`.',
+    todo: 'The text names the argument and says what to do.',
+    facts: { text: "The argument 'image' is not a file of yours; copy the handle whole." },
+  },
+  file_missing: {
+    why: 'A tool needs a file, and the call has none. The answer holds an upload link.',
+    todo: 'Upload the file by the link and call again with the handle. Clients that can ask their user do so by themselves.',
+    facts: { tool: 'read_picture', argument: 'image', maxSize: 5_000_000 },
+  },
+  stream_refused: {
+    why: 'A client asks for a resource as a stream without having declared that it takes one, or the resource is not there.',
+    todo: 'docs/reference/dialects.md says what to declare. Check the URI.',
+    facts: { text: 'The client takes no streams.' },
+  },
+  params_invalid: {
+    why: 'A request that Wharf answers by itself has wrong params.',
+    todo: 'The text names the member that is wrong.',
+    facts: { text: '"uri" must be a string' },
+  },
+} as const satisfies Record<string, Advice>;

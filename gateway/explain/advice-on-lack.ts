@@ -1,0 +1,108 @@
+import type { Advice } from './row.js';
+
+const ALL_TAKEN =
+  'Everything that Wharf keeps is counted, and all of it is in use, or the share of one caller or server.';
+
+export const OF_LACK = {
+  held_full: {
+    why: ALL_TAKEN,
+    todo: 'Try again. An operator can raise `limits.held`, or `limits.share` if `data.share` is there.',
+    facts: { allowed: 268_435_456 },
+  },
+  part_memory_full: {
+    why: 'Too many files are being stored at a time, and none of them ended within `timeouts.queue`.',
+    todo: 'Try again. An operator can raise `limits.partMemory`: each file needs one part of the store.',
+    facts: { waited: 30_000 },
+  },
+  process_limit: {
+    why: 'A stdio server runs one process for each session, and all places are taken by sessions in use.',
+    todo: 'Close clients that are not needed. An operator can raise `limits.processes` or lower `timeouts.session`.',
+    facts: { allowed: 32 },
+  },
+  connection_limit: {
+    why: 'As many requests to one HTTP server are under way as allowed.',
+    todo: 'Try again. An operator can raise `limits.connections`.',
+    facts: { allowed: 1024 },
+  },
+  downloads_full: {
+    why: 'As many downloads are under way as allowed.',
+    todo: 'Try again. An operator can raise `limits.downloads`; with S3, `links.style: presigned` takes downloads off Wharf.',
+    facts: { allowed: 500 },
+  },
+  questions_full: {
+    why: 'As many calls wait for a file of a user as allowed.',
+    todo: 'Try again. An operator can raise `limits.questions` or lower `timeouts.elicitation`.',
+    facts: { allowed: 500 },
+  },
+  sockets_full: {
+    why: 'All connections that clients may have are busy.',
+    todo: 'Try again. An operator can raise `limits.sockets` and the file descriptors of the process (`ulimit -n`).',
+    facts: { allowed: 10_000 },
+  },
+  descriptors_exhausted: {
+    why: 'The system gives the process no more file descriptors.',
+    todo: 'Raise `ulimit -n` (`LimitNOFILE` in systemd), or lower `limits.sockets`.',
+  },
+  store_unavailable: {
+    why: 'The object store refuses or does not answer.',
+    todo: 'The log holds the cause. Check `objects`: endpoint, credentials, bucket, or the folder and its rights.',
+  },
+  store_timeout: {
+    why: 'One request to the object store takes longer than `timeouts.store`.',
+    todo: 'Check the network and the load of the store.',
+    facts: { allowed: 30_000 },
+  },
+  store_object_too_large: {
+    why: 'The object store has a limit of its own for one object.',
+    todo: 'Lower `limits.file` to it, so that files are refused before they are sent.',
+  },
+  store_full: {
+    why: 'The disk, or the quota of the bucket, is used up.',
+    todo: 'Make room, or lower `retention`.',
+  },
+  temp_full: {
+    why: 'The disk of the folder for temporary files is full.',
+    todo: 'Make room there, or set `TMPDIR` to a larger disk.',
+  },
+  temp_unavailable: {
+    why: 'The folder for temporary files cannot be written.',
+    todo: 'Check `TMPDIR` and its rights. In a container with a read-only root, mount a volume there.',
+  },
+  state_unavailable: {
+    why: 'Redis refuses or does not answer within `timeouts.state`.',
+    todo: 'The log holds the cause. Check `state.url`, and the rights of the Redis user (STORAGE.md lists them).',
+  },
+  state_full: {
+    why: 'As many sessions, files and links are kept as allowed.',
+    todo: 'An operator can raise `state.maxKeys`, or lower `retention`; with Redis also its `maxmemory`.',
+    facts: { allowed: 100_000, actual: 100_000 },
+  },
+  body_too_slow: {
+    why: 'A client sends less than `limits.leastRate` after `timeouts.grace`.',
+    todo: 'Over a slow line, lower `limits.leastRate`.',
+    facts: { allowed: 8192, actual: 1000 },
+  },
+  http_malformed: {
+    why: 'Bytes arrive that are not HTTP: TLS on a plain port, a port scan, or a head that takes more than 15 s.',
+    todo: 'Use `http://` for this port; TLS belongs in a proxy in front.',
+    facts: { reason: 'HPE_INVALID_METHOD' },
+  },
+  upstream_too_slow: {
+    why: 'A server sends less than `limits.leastRate` inside a message.',
+    todo: 'Look at the server. For a slow one lower `limits.leastRate`.',
+    facts: { allowed: 8192, actual: 1000 },
+  },
+  idle_timeout: {
+    why: 'No bytes came for `timeouts.idle` while some were due.',
+    todo: 'Look at the server or the network. An operator can raise `timeouts.idle`.',
+    facts: { allowed: 60_000 },
+  },
+  draining: {
+    why: 'Wharf has received SIGTERM and ends running exchanges.',
+    todo: 'Try again: another replica, or the restarted one, answers.',
+  },
+  internal: {
+    why: 'A fault of Wharf.',
+    todo: 'The log holds the cause at level `error`. Please report it.',
+  },
+} as const satisfies Record<string, Advice>;
