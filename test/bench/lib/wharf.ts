@@ -31,6 +31,7 @@ function config(options: WharfOptions): Record<string, unknown> {
     servers: {
       sse: { url: `${fast}/sse/mcp`, transport: 'streamable-http' },
       json: { url: `${fast}/json/mcp`, transport: 'streamable-http' },
+      chunked: { url: `${fast}/chunked/mcp`, transport: 'streamable-http' },
       legacy: { url: `${fast}/legacy/sse`, transport: 'legacy-sse' },
       stdio: { command: [process.execPath, serverScript('fast-stdio')] },
       sdk: { url: `http://127.0.0.1:${options.sdkPort}/sdk/mcp`, transport: 'streamable-http' },

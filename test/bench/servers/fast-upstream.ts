@@ -6,8 +6,8 @@ import { type Answer, answerTo, type Message } from './answers.js';
 import { writeAll } from './write.js';
 
 /**
- * An MCP server of rendered bytes: `/sse/mcp` and `/json/mcp` (Streamable HTTP, stateless), `/legacy/sse`
- * (HTTP+SSE). `GET /__sent` tells how many bytes the kernel has taken from the last flood.
+ * An MCP server of rendered bytes: `/sse/mcp`, `/json/mcp` and `/chunked/mcp` (Streamable HTTP, stateless; the last one
+ * answers short messages without a Content-Length too, as servers in Python, Go and Java do), `/legacy/sse` (HTTP+SSE). `GET /__sent` tells how many bytes the kernel has taken from the last flood.
  *
  *     node fast-upstream.js PORT
  */
@@ -22,6 +22,9 @@ const FLOOD_FRAME = Buffer.from(
 );
 /** Longer than nginx's and the gateway's idle connections live, so that neither meets a closing one. */
 const KEEP_ALIVE_MS = 120_000;
+
+type Kind = 'sse' | 'json' | 'chunked';
+const KINDS: Readonly<Record<string, Kind>> = { '/sse/mcp': 'sse', '/json/mcp': 'json', '/chunked/mcp': 'chunked' };
 
 let flood: Socket | undefined;
 
@@ -55,7 +58,8 @@ async function sendSlowly(response: ServerResponse, message: Message, answer: An
   response.end();
 }
 
-function respond(response: ServerResponse, message: Message, sse: boolean): void {
+function respond(response: ServerResponse, message: Message, kind: Kind): void {
+  const sse = kind !== 'json';
   const answer = answerTo(message);
   const tool = message.method === 'tools/call' ? message.params?.name : undefined;
   if (!answer) {
@@ -69,6 +73,14 @@ function respond(response: ServerResponse, message: Message, sse: boolean): void
   const bytes = sse ? SSE_HEAD.length + answer.bytes + SSE_TAIL.length : answer.bytes;
   const type = sse ? 'text/event-stream' : 'application/json';
   const pieces = sse ? framed(answer) : answer.pieces;
+  if (bytes <= ONE_WRITE_BYTES && kind === 'chunked') {
+    response.writeHead(200, SSE_HEADERS);
+    response.socket?.cork();
+    response.write(Buffer.concat([...pieces], bytes));
+    response.end();
+    response.socket?.uncork();
+    return;
+  }
   if (bytes <= ONE_WRITE_BYTES) {
     response.writeHead(200, { 'content-type': type, 'content-length': bytes });
     response.end(Buffer.concat([...pieces], bytes));
@@ -90,8 +102,9 @@ function openLegacy(response: ServerResponse): void {
 
 function route(request: IncomingMessage, response: ServerResponse, message: Message): void {
   const { method, url = '/' } = request;
-  if (method === 'POST' && (url === '/sse/mcp' || url === '/json/mcp')) {
-    respond(response, message, url === '/sse/mcp');
+  const kind = KINDS[url];
+  if (method === 'POST' && kind) {
+    respond(response, message, kind);
   } else if (method === 'POST' && url.startsWith('/legacy/message?sessionId=')) {
     const stream = legacySessions.get(url.slice(url.indexOf('=') + 1));
     const answer = answerTo(message);
