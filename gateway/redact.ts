@@ -57,10 +57,25 @@ function withoutQuery(word: string): string {
 
 function redactMap(fields: object, depth: number): Record<string, unknown> {
   const result: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(fields).slice(0, MAX_ITEMS)) {
-    result[key] = SECRET_KEY.test(key) && typeof value !== 'boolean' ? REDACTED : redactValue(value, depth + 1);
+  let count = 0;
+  for (const [key, value] of Object.entries(fields)) {
+    if (++count > MAX_ITEMS) break;
+    result[key] = isSecret(key) && typeof value !== 'boolean' ? REDACTED : redactValue(value, depth + 1);
   }
   return result;
+}
+
+/** Most names whose judgement is kept. Nearly every line has the same twenty; a peer may choose others. */
+const KEPT_NAMES = 500;
+const LONGEST_KEPT = 64;
+const judged = new Map<string, boolean>();
+
+function isSecret(key: string): boolean {
+  const known = judged.get(key);
+  if (known !== undefined) return known;
+  const found = SECRET_KEY.test(key);
+  if (judged.size < KEPT_NAMES && key.length <= LONGEST_KEPT) judged.set(key, found);
+  return found;
 }
 
 function redactValue(value: unknown, depth: number): unknown {

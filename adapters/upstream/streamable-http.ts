@@ -44,6 +44,13 @@ function kindOf(status: number, type: string, length: number | undefined): BodyK
   return type.startsWith('application/') && type.endsWith('+json') ? 'json' : 'bytes';
 }
 
+/** An answer that came in one packet is complete when its head is handled, whether or not its length was announced. */
+function lengthOf(answer: IncomingMessage): number | undefined {
+  const announced = answer.headers['content-length'];
+  if (announced !== undefined) return Number(announced);
+  return answer.complete && answer.readableLength > 0 ? answer.readableLength : undefined;
+}
+
 class StreamableHttp implements ExchangeUpstream {
   readonly channel = 'exchange';
   readonly transport = 'streamable-http';
@@ -114,8 +121,7 @@ class StreamableHttp implements ExchangeUpstream {
     }
     const { headers } = answer;
     const coding = codingOf(answer);
-    const announced = headers['content-length'];
-    const length = coding === undefined && announced !== undefined ? Number(announced) : undefined;
+    const length = coding === undefined ? lengthOf(answer) : undefined;
     const kind = kindOf(status, mediaType(headers['content-type']), length);
     if (kind === 'none') {
       drain(answer);
@@ -124,7 +130,7 @@ class StreamableHttp implements ExchangeUpstream {
     const body = coding === undefined ? answer : decodeBody(this.#name, answer, coding, this.#ratio);
     return length === undefined
       ? { status, headers, kind, body }
-      : { status, headers, kind, body, contentLength: length };
+      : { status, headers, kind, body, contentLength: length, isComplete: answer.complete };
   }
 }
 

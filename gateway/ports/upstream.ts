@@ -51,8 +51,10 @@ export interface UpstreamAnswer {
    * the end of the connection: then only its content can show that.
    */
   body: Readable;
-  /** Bytes of the body, if the upstream announced them and used no coding. */
+  /** Bytes of the body, if the upstream announced them, or all have arrived, and it used no coding. */
   contentLength?: number;
+  /** All of the body has arrived with the head: one `body.read()` returns it, and it ends by that. */
+  isComplete?: boolean;
 }
 
 /** An upstream that answers each request on a channel of its own (Streamable HTTP). */

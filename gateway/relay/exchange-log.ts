@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { asGatewayError, type GatewayError } from '../errors.js';
 import type { Stopwatch } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
@@ -13,6 +14,9 @@ const CLIENT_GONE = 'client_gone';
 /** Most characters of a client's own name. */
 const MAX_CLIENT = 100;
 const MAX_ID = 64;
+
+/** Of the last sessions: a hash for every line cost 2 % of a short exchange. A longer id is not one of Wharf's. */
+const TAGS = new LRUCache<string, string>({ max: 2000 });
 
 interface Tellers {
   log: Log;
@@ -57,7 +61,12 @@ export function noteFailure({ log, metrics }: Tellers, thrown: unknown, { facts,
 
 /** Links the lines of one session. The id itself is a credential, but a hash does not reveal its 122 random bits. */
 function sessionTag(id: string): string {
-  return createHash('sha256').update(id).digest('base64url').slice(0, TAG_LENGTH);
+  let tag = TAGS.get(id);
+  if (tag === undefined) {
+    tag = createHash('sha256').update(id).digest('base64url').slice(0, TAG_LENGTH);
+    if (id.length <= MAX_ID) TAGS.set(id, tag);
+  }
+  return tag;
 }
 
 /** How an exchange ended. */

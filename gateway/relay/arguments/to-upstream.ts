@@ -60,7 +60,8 @@ export async function toUpstream(messages: ClientMessages, context: PostContext)
   try {
     for (const stage of STAGES) {
       post.edits.nextStage();
-      post = await stage(post);
+      const next = stage(post);
+      post = next instanceof Promise ? await next : next;
     }
     return sent(post);
   } catch (error) {

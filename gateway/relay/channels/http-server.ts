@@ -179,13 +179,16 @@ export class HttpServer {
     const read = (start: number, end: number) => body.subarray(start, end);
     const mayHaveFiles = mayAnswerWithFiles(methods, read, body.length, this.#deps);
     const { reply } = exchange;
-    const short = reply.takesBodies ? undefined : shortAnswer(body, answer.kind, requests);
-    const isPassable = reply.takesBodies || short !== undefined;
+    // a stream that ends without its answer is a fault, and only its reader sees that
+    const isWhole = reply.takesBodies && (answer.kind !== 'sse' || answer.headers['content-length'] !== undefined);
+    const short = isWhole ? undefined : shortAnswer(body, answer.kind, requests);
+    const isPassable = isWhole || short !== undefined;
     if (!isPassable || mayHaveFiles || mayTellOfChange(body) || maySpeakForWharf(read, body.length)) {
       return { ...answer, body: Readable.from([body]) };
     }
     if (requests.length > 0) exchange.facts.bytesOut = body.length;
-    reply.all(headOf(answer), short?.message ?? body, short && [short.id]);
+    const isBody = reply.takesBodies || !short;
+    reply.all(headOf(answer), isBody ? body : short.message, short && [short.id]);
     return true;
   }
 
@@ -193,6 +196,10 @@ export class HttpServer {
   async #whole(exchange: Exchange, answer: UpstreamAnswer): Promise<Buffer> {
     const { cut, server } = this.#deps;
     const owner = { principal: exchange.principal, server };
+    if (answer.isComplete) {
+      const body: Buffer | null = answer.body.read();
+      if (body) return body;
+    }
     const gathered = new GatheredBytes();
     try {
       await this.#read(exchange, answer, (chunk) => {

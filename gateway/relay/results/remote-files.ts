@@ -67,17 +67,33 @@ export function mayNameFiles(
   methods: readonly string[],
   dialects: readonly Dialect[],
 ): boolean {
-  const links = methods.some((method) => LINK_METHODS.has(method)) ? [LINK_MARK] : [];
-  const marks = new Set(
-    links.concat(dialects.flatMap(({ transfer }) => methods.flatMap((method) => transfer?.marks(method) ?? []))),
-  );
-  if (marks.size === 0) return false;
-  const overlap = Math.max(...[...marks].map((mark) => mark.length));
+  const marks =
+    methods.length === 1
+      ? marksOf(methods[0] as string, dialects)
+      : methods.flatMap((method) => marksOf(method, dialects));
+  if (marks.length === 0) return false;
+  const overlap = Math.max(...marks.map((mark) => mark.length));
   for (let from = 0; from < size; from += LOOK) {
     const piece = read(from, Math.min(from + LOOK + overlap, size));
     for (const mark of marks) if (piece.includes(mark)) return true;
   }
   return false;
+}
+
+/** What is looked for, as bytes: made for each answer, it cost a tenth of a short one. Only methods with files are asked. */
+const KNOWN_MARKS = new WeakMap<readonly Dialect[], Map<string, readonly Buffer[]>>();
+
+function marksOf(method: string, dialects: readonly Dialect[]): readonly Buffer[] {
+  const known = KNOWN_MARKS.get(dialects) ?? new Map<string, readonly Buffer[]>();
+  KNOWN_MARKS.set(dialects, known);
+  let marks = known.get(method);
+  if (!marks) {
+    const links = LINK_METHODS.has(method) ? [LINK_MARK] : [];
+    const all = new Set([...links, ...dialects.flatMap(({ transfer }) => transfer?.marks(method) ?? [])]);
+    marks = [...all].map((mark) => Buffer.from(mark));
+    known.set(method, marks);
+  }
+  return marks;
 }
 
 /** Members of a result in which files may be named. */

@@ -58,6 +58,10 @@ describeUpstream('streamable-http (JSON)', () => subjectFor({ transport: 'json' 
 describeUpstream('streamable-http (SSE)', () => subjectFor({ transport: 'sse' }));
 describeUpstream('streamable-http (chunked)', () => subjectFor({ transport: 'json', announceLength: false }));
 
+/** An answer in chunks, as one packet. */
+const packet = (chunks: string) =>
+  `HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}`;
+
 describe('streamable-http', () => {
   let fake: FakeUpstream;
   let upstream: ExchangeUpstream;
@@ -148,6 +152,14 @@ describe('streamable-http', () => {
     expect(answer.contentLength).toBe(2);
     expect(answer.headers).toMatchObject({ 'www-authenticate': 'Bearer', 'set-cookie': ['a=1', 'b=2'] });
     await read(answer);
+  });
+
+  it('knows the length of an answer that came in one packet, announced or not', async () => {
+    await start();
+    fake.queue.push({ raw: packet('4\r\n: hi\r\n0\r\n\r\n') });
+    const answer = await open();
+    expect(answer).toMatchObject({ kind: 'sse', contentLength: 4, isComplete: true });
+    expect(String(answer.body.read())).toBe(': hi');
   });
 
   it.each([301, 302, 303, 307, 308, 304])('follows no redirect to another origin (%i)', async (status) => {

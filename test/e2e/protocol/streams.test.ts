@@ -98,6 +98,19 @@ describe('an event stream', () => {
     expect(await (await open('POST')).text()).toMatch(/"id":7,"error":/);
   });
 
+  it('in one packet passes with its length, and one without an answer there gives an error, too', async () => {
+    const packet = (body: string) =>
+      `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n` +
+      `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+    const whole = `event: message\ndata: ${RESULT}\n\n`;
+    fake.queue.push({ raw: packet(whole) });
+    const answer = await open('POST');
+    expect(answer.headers.get('content-length')).toBe(String(whole.length));
+    expect(await answer.text()).toBe(whole);
+    fake.queue.push({ raw: packet('data: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n') });
+    expect(await (await open('POST')).text()).toMatch(/"id":7,"error":/);
+  });
+
   it('that ends after a priming event is left to the client to poll (SEP-1699)', async () => {
     sse('id: q-1\ndata:\n\nretry: 50\n\n');
     const text = await (await open('POST')).text();
