@@ -6,6 +6,7 @@ import { create as sep1306 } from './dialects/sep-1306/index.js';
 import { create as sep2356 } from './dialects/sep-2356/index.js';
 import { create as sep2532 } from './dialects/sep-2532/index.js';
 import { create as sep2631 } from './dialects/sep-2631/index.js';
+import { hosts } from './hosts/index.js';
 import * as filesystemObjects from './objects/filesystem.js';
 import * as memoryObjects from './objects/memory.js';
 import * as s3Objects from './objects/s3.js';
@@ -67,4 +68,5 @@ export const adapters: AdapterList = {
     https: adapter(httpsTransfer),
   },
   dialects: [openaiFileParams(), sep2631(), sep1306(), sep2356(), sep2532(), mcpInline()],
+  hosts,
 };

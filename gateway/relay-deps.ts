@@ -7,6 +7,7 @@ import type { Seal } from './files/seal.js';
 import { storeFile } from './files/store-file.js';
 import type { TempFiles } from './files/temp-files.js';
 import type { Uploads } from './files/upload.js';
+import type { Hosts } from './hosts/hosts.js';
 import type { Clock, Stopwatch } from './ports/clock.js';
 import type { Dialect } from './ports/dialect.js';
 import type { Log } from './ports/log.js';
@@ -54,6 +55,8 @@ export interface SharedParts {
   isDraining: () => boolean;
   previewOf: OutgoingFileDeps['previewOf'];
   dialects: readonly Dialect[];
+  /** What is known about clients that they do not declare. */
+  hosts: Hosts;
   /** Ports at which Wharf listens, once it does. */
   ownPorts: () => readonly number[];
   clock: Clock & Stopwatch;
@@ -101,7 +104,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
     files: { library, previewOf },
     dialects,
     settings: tools,
-    profiles: config.clients,
+    hosts: parts.hosts,
     incoming: {
       library,
       handoff: config.handoff,

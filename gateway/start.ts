@@ -13,6 +13,7 @@ import { previewOf } from './files/preview.js';
 import { StateKeys } from './files/state-keys.js';
 import { startSweeper } from './files/sweep.js';
 import { TempFiles } from './files/temp-files.js';
+import { Hosts } from './hosts/hosts.js';
 import { createAdminApp, createApp } from './http/app.js';
 import { ANYBODY, createAuthenticator } from './http/auth.js';
 import { listen } from './http/listener.js';
@@ -191,6 +192,7 @@ export async function start(
       isDraining: () => draining.now,
       previewOf: render,
       dialects,
+      hosts: new Hosts(adapters.hosts, config.clients),
       clock,
       log,
       metrics,

@@ -83,6 +83,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['budget', 'gateway/budget/'],
   ['json', 'gateway/json/'],
   ['schema', 'gateway/schema/'],
+  ['hosts', 'gateway/hosts/'],
   ['mcp', 'gateway/mcp/'],
   ['config', 'gateway/config/'],
   ['tools', 'gateway/tools/'],
@@ -128,6 +129,7 @@ const CLOSED: Readonly<Record<string, readonly string[]>> = {
   budget: ['wire', 'redact', 'log'],
   json: ['log', 'redact'],
   schema: ['budget', 'log', 'redact'],
+  hosts: ['budget', 'log', 'redact', 'json', 'schema'],
   mcp: ['log', 'redact'],
   files: ['json', 'schema', 'mcp', 'config', 'tools', 'inspect', 'log', 'redact'],
   config: ['wire', 'json', 'mcp'],
@@ -292,6 +294,27 @@ describe('the rooms of the gateway', () => {
   });
 });
 
+describe('hosts', () => {
+  it('are data: a profile imports its type alone', () => {
+    const files = adapters.filter(within('adapters/hosts/'));
+    expect(files.length).toBeGreaterThan(1);
+    const others = (target: string) => target !== 'gateway/ports/host' && !target.startsWith('adapters/hosts/');
+    expect(violations(files, others)).toEqual([]);
+  });
+
+  it('are named nowhere in the core: it asks the profile, not who the client is', () => {
+    const words = shipped.hosts.flatMap(({ name, title, match }) => [
+      `'${name}`,
+      title,
+      ...match.names.map((pattern) => pattern.replaceAll('*', '')).filter((text) => text.length > 3),
+    ]);
+    const said = gateway.flatMap(({ path, text }) =>
+      words.filter((word) => withoutComments(text).includes(word)).map((word) => `${path} says ${word}`),
+    );
+    expect(said).toEqual([]);
+  });
+});
+
 describe('adapters', () => {
   /** The folder or file that one adapter consists of: `adapters/objects/s3` for `adapters/objects/s3-writer.ts`. */
   const adapterOf = (path: string) =>
@@ -341,7 +364,8 @@ describe('adapters', () => {
   });
 
   it('do not import each other', () => {
-    const files = adapters.filter((file) => file.path !== 'adapters/index.ts');
+    // lists, not adapters
+    const files = adapters.filter(({ path }) => path !== 'adapters/index.ts' && path !== 'adapters/hosts/index.ts');
     const isForeign = (target: string, file: SourceFile) =>
       target.startsWith('adapters/') &&
       adapterOf(target) !== adapterOf(file.path) &&

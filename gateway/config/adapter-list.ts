@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Limits, Timeouts } from '../policy/limits.js';
 import type { Clock } from '../ports/clock.js';
 import type { Dialect } from '../ports/dialect.js';
+import type { HostProfile } from '../ports/host.js';
 import type { Log } from '../ports/log.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { Sharing } from '../ports/owner.js';
@@ -65,4 +66,6 @@ export interface AdapterList {
   readonly transfer: Readonly<Record<'https', Adapter<Transfer, AdapterDeps>>>;
   /** Pure functions without settings. If two claim one slot, the earlier one in the list gets it. */
   readonly dialects: readonly Dialect[];
+  /** What is known about hosts, as data. The first whose `match` fits counts. */
+  readonly hosts: readonly HostProfile[];
 }

@@ -1,6 +1,7 @@
 import type { Limits, Timeouts } from '../policy/limits.js';
 import type { Means } from '../policy/means.js';
-import type { ClientProfile, HandoffRule, ToolSettings, UploadTool } from '../ports/file-slot.js';
+import type { ClientProfile } from '../ports/client.js';
+import type { HandoffRule, ToolSettings, UploadTool } from '../ports/file-slot.js';
 import type { ConfigProblem } from './problems.js';
 import type { ServerTransport } from './transports.js';
 

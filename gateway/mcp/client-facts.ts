@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Hosts } from '../hosts/hosts.js';
 import { isObject } from '../json/value.js';
 import type { ClientFacts } from '../ports/client.js';
-import type { ClientProfile } from '../ports/file-slot.js';
+import type { Host } from '../ports/host.js';
 import type { JsonObject } from '../ports/json.js';
 import { ASSUMED_ERA, eraOf } from './era.js';
 import { type ClientMessages, capabilitiesOf, META_CLIENT, metaOf } from './request.js';
@@ -19,6 +20,9 @@ interface Opened {
   version: string;
   capabilities: JsonObject;
   clientName?: string | undefined;
+  clientVersion?: string | undefined;
+  /** Its tools are listed without an outputSchema. */
+  dropsStructured?: boolean | undefined;
 }
 
 /**
@@ -29,23 +33,37 @@ export function clientFacts(
   exchange: Caller,
   messages: ClientMessages | undefined,
   session: Opened | undefined,
-  profiles: readonly ClientProfile[],
+  hosts: Hosts,
 ): ClientFacts {
   const params = messages?.requests[0]?.params ?? {};
   const opening = messages?.initialize?.params;
   const header = exchange.headers['mcp-protocol-version'];
   const asked = opening?.protocolVersion ?? header;
-  const version = messages?.statelessVersion ?? session?.version ?? (typeof asked === 'string' ? asked : undefined);
+  const revision = messages?.statelessVersion ?? session?.version ?? (typeof asked === 'string' ? asked : undefined);
   const opened = isObject(opening?.capabilities) ? opening.capabilities : undefined;
   const declared = capabilitiesOf(params) ?? session?.capabilities ?? opened ?? {};
-  const name = nameOf(metaOf(params)[META_CLIENT]) ?? session?.clientName ?? nameOf(opening?.clientInfo);
+  const info = metaOf(params)[META_CLIENT];
+  const name = nameOf(info) ?? session?.clientName ?? nameOf(opening?.clientInfo);
+  const version = versionOf(info) ?? session?.clientVersion ?? versionOf(opening?.clientInfo);
+  const { dialects, host } = hosts.find({ name, version }, exchange.principal);
   return {
-    protocolVersion: version === undefined ? ASSUMED_ERA.version : eraOf(version).version,
+    protocolVersion: revision === undefined ? ASSUMED_ERA.version : eraOf(revision).version,
     capabilities: hoisted(declared),
     ...(name !== undefined && { name }),
     ...(exchange.headersFromBody && { isOverStdio: true as const }),
-    dialects: profileOf(profiles, name, exchange.principal),
+    dialects,
+    host: session ? asListed(host, session) : host,
   };
+}
+
+/**
+ * Clients refuse a result without structuredContent if they were shown an outputSchema, so a session that began with
+ * other profiles keeps what it began with.
+ */
+function asListed(host: Host, { dropsStructured = false }: Opened): Host {
+  return (host.structured === 'drop') === dropsStructured
+    ? host
+    : { ...host, structured: dropsStructured ? 'drop' : 'keep' };
 }
 
 /** A name is stored with its session, and appears in the log. */
@@ -53,10 +71,19 @@ const MAX_NAME = 256;
 
 /** `clientInfo.name`, shortened if it is long. */
 export function nameOf(clientInfo: unknown): string | undefined {
-  const name = isObject(clientInfo as JsonObject) ? (clientInfo as JsonObject).name : undefined;
-  if (typeof name !== 'string') return undefined;
+  return memberOf(clientInfo, 'name');
+}
+
+/** `clientInfo.version`, shortened if it is long. */
+export function versionOf(clientInfo: unknown): string | undefined {
+  return memberOf(clientInfo, 'version');
+}
+
+function memberOf(clientInfo: unknown, key: 'name' | 'version'): string | undefined {
+  const value = isObject(clientInfo as JsonObject) ? (clientInfo as JsonObject)[key] : undefined;
+  if (typeof value !== 'string') return undefined;
   // copied, because a slice of a string keeps all of it in memory
-  return name.length <= MAX_NAME ? name : Buffer.from(name.slice(0, MAX_NAME)).toString();
+  return value.length <= MAX_NAME ? value : Buffer.from(value.slice(0, MAX_NAME)).toString();
 }
 
 /**
@@ -69,25 +96,4 @@ export function hoisted(capabilities: JsonObject): JsonObject {
   const inner = [extensions, experimental].flatMap((group) => (isObject(group) ? Object.entries(group) : []));
   const named = inner.map(([key, value]) => [key.slice(key.lastIndexOf('/') + 1), value] as const);
   return { ...Object.fromEntries(named), ...capabilities };
-}
-
-function profileOf(profiles: readonly ClientProfile[], name: string | undefined, principal: string): string[] {
-  const found = profiles.find(
-    ({ match }) =>
-      (match.name === undefined || (name !== undefined && fits(match.name, name))) &&
-      (match.principal === undefined || match.principal === principal),
-  );
-  return found?.dialects ?? [];
-}
-
-/** `*` matches anything. */
-function fits(pattern: string, name: string): boolean {
-  const parts = pattern.split('*');
-  let at = 0;
-  for (const [index, part] of parts.entries()) {
-    const found = index === parts.length - 1 ? name.lastIndexOf(part) : name.indexOf(part, at);
-    if (found < at || (index === 0 && found !== 0)) return false;
-    at = found + part.length;
-  }
-  return at === name.length;
 }

@@ -9,6 +9,7 @@ export const RANGE = {
   holder: 'holder',
   meta: 'meta',
   structuredContent: 'structuredContentRange',
+  isError: 'isError',
   cacheScope: 'cacheScope',
   ttlMs: 'ttlMs',
   capabilities: 'capabilities',

@@ -1,3 +1,4 @@
+import type { Host } from './host.js';
 import type { JsonObject, JsonValue } from './json.js';
 
 /** What a client has declared about itself. */
@@ -11,6 +12,26 @@ export interface ClientFacts {
   isOverStdio?: true;
   /** Dialects of a client that cannot declare them itself, configured by the operator (`clients:`). */
   dialects?: readonly string[];
+  /** What its host shows of results; absent: nothing is known about it. */
+  host?: Host;
+}
+
+/** `clients`: what a client cannot declare. The first entry that matches counts. */
+export interface ClientProfile {
+  /** Every given member must match; a name or a principal is given. */
+  match: {
+    /** `clientInfo.name`; `*` matches anything. */
+    name?: string;
+    /** Range of `clientInfo.version`. */
+    version?: string;
+    principal?: string;
+  };
+  /** Dialects that it speaks without declaring them. */
+  dialects: string[];
+  /** Name of the shipped profile of a host that is like it. */
+  like?: string;
+  /** How results are written for it, where that differs from its profile. */
+  host: Host;
 }
 
 /** The error of a JSON-RPC response. */

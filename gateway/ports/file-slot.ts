@@ -46,17 +46,6 @@ export interface HandoffRule {
   allow: boolean;
 }
 
-/** `clients`: dialects of a client that cannot declare them. The first profile that matches counts. */
-export interface ClientProfile {
-  /** Every given member must match; at least one is given. */
-  match: {
-    /** `clientInfo.name`; `*` matches anything. */
-    name?: string;
-    principal?: string;
-  };
-  dialects: string[];
-}
-
 /** How a client may hand over a file: inside the call, or by an upload before it. */
 export type TransferMode = 'inline' | 'upload';
 

@@ -1,9 +1,10 @@
 import type { PaceLimits } from '../budget/pace.js';
 import type { TempFiles } from '../files/temp-files.js';
+import type { Hosts } from '../hosts/hosts.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
 import type { Clock, Stopwatch } from '../ports/clock.js';
 import type { Dialect } from '../ports/dialect.js';
-import type { ClientProfile, ToolSettings } from '../ports/file-slot.js';
+import type { ToolSettings } from '../ports/file-slot.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { Transfer } from '../ports/transfer.js';
@@ -24,8 +25,8 @@ export interface CommonDeps {
   dialects: readonly Dialect[];
   /** The operator's settings for each tool, by name. */
   settings: Readonly<Record<string, ToolSettings>>;
-  /** Clients that speak a dialect without declaring it. */
-  profiles: readonly ClientProfile[];
+  /** What is known about clients that they do not declare. */
+  hosts: Hosts;
   tempFiles: TempFiles;
   transfer: Transfer;
   /** For an HTTP server: addresses that it names there may be private. */

@@ -114,7 +114,7 @@ export class Server {
 
   #caller(sender: Sender): Caller {
     const { exchange, messages, session } = sender;
-    const client = clientFacts(exchange, messages, session, this.#deps.profiles);
+    const client = clientFacts(exchange, messages, session, this.#deps.hosts);
     const server = this.#channelOf(sender) === 'shared' ? this.#sharedServer() : this.#httpServer();
     return { ...sender, client, inquire: server.inquire(sender) };
   }

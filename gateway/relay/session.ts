@@ -22,6 +22,10 @@ export interface SessionRecord {
   capabilities: JsonObject;
   /** `clientInfo.name` */
   clientName?: string;
+  /** `clientInfo.version` */
+  clientVersion?: string;
+  /** Its tools are listed without their outputSchema, and results may lack structuredContent. */
+  dropsStructured?: true;
   /** Names of the dialects whose methods the server has declared. */
   speaks?: string[];
   /** The server has declared no resources. */

@@ -1,20 +1,25 @@
+import { curlSave } from '../../../gateway/policy/curl.js';
 import {
   COMPLETE_LINE,
   contentFacts,
   fileLine,
   lifeLine,
+  pixelsText,
   previewLine,
   textLines,
 } from '../../../gateway/policy/file-words.js';
+import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { OutgoingFile, Preview } from '../../../gateway/ports/dialect.js';
 
-/** A file's name, type and size, and what is known of its content. */
+/** A file's name, type and size, and what is known of its content; the line about an image says its pixels. */
 export function factLines({ ref, preview }: OutgoingFile): string[] {
-  return [fileLine(ref, preview ? contentFacts(preview.facts) : [])];
+  if (!preview) return [fileLine(ref)];
+  const { image, facts } = preview;
+  return [fileLine(ref, [...(image || !facts.pixels ? [] : [pixelsText(facts.pixels)]), ...contentFacts(facts)])];
 }
 
-export function linkLines({ ref: { link } }: OutgoingFile): string[] {
-  return [link.url, COMPLETE_LINE, lifeLine(link)];
+export function linkLines({ ref: { name, link } }: OutgoingFile, { host }: Pick<ClientFacts, 'host'>): string[] {
+  return [link.url, COMPLETE_LINE, lifeLine(link), ...(host?.curl ? [curlSave(name, link.url)] : [])];
 }
 
 /** Empty when the model has been shown no tool that takes a handle. */

@@ -17,15 +17,15 @@ export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, 
 
 /** Text first, then the image, then the link: models read in order, and some hosts drop everything but text. */
 function contentBlocks(file: OutgoingFile, client: ClientFacts): JsonObject[] {
-  const blocks: JsonObject[] = [textBlock(file)];
+  const blocks: JsonObject[] = [textBlock(file, client)];
   if (file.preview?.image) blocks.push(imageBlock(file.preview.image));
-  if (hasResourceLink(client)) blocks.push(linkBlock(file));
+  if (hasResourceLink(client)) blocks.push(linkBlock(file, client));
   return blocks;
 }
 
 function promptBlock(file: OutgoingFile, client: ClientFacts): JsonObject {
   if (file.preview?.image) return imageBlock(file.preview.image);
-  return hasResourceLink(client) ? linkBlock(file) : textBlock(file);
+  return hasResourceLink(client) ? linkBlock(file, client) : textBlock(file, client);
 }
 
 function resourceItem({ ref }: OutgoingFile, holder: JsonObject): JsonObject {
@@ -34,10 +34,12 @@ function resourceItem({ ref }: OutgoingFile, holder: JsonObject): JsonObject {
   return item;
 }
 
-function textBlock(file: OutgoingFile): JsonObject {
+function textBlock(file: OutgoingFile, client: ClientFacts): JsonObject {
   return {
     type: 'text',
-    text: [...factLines(file), ...linkLines(file), ...handleLines(file), ...previewLines(file.preview)].join('\n'),
+    text: [...factLines(file), ...linkLines(file, client), ...handleLines(file), ...previewLines(file.preview)].join(
+      '\n',
+    ),
   };
 }
 
@@ -45,8 +47,10 @@ function imageBlock({ base64, mimeType }: { mimeType: string; base64: string }):
   return { type: 'image', data: base64, mimeType };
 }
 
-function linkBlock({ ref }: OutgoingFile): JsonObject {
-  return { type: 'resource_link', uri: ref.url, name: ref.name, mimeType: ref.mimeType, size: ref.size };
+/** Some hosts ask the server for what says that it is an image, and show an empty picture if it fails. */
+function linkBlock({ ref: { url, name, mimeType, size } }: OutgoingFile, { host }: ClientFacts): JsonObject {
+  const isUntyped = host?.resourceLinks === 'untyped' && mimeType.startsWith('image/');
+  return { type: 'resource_link', uri: url, name, ...(!isUntyped && { mimeType }), size };
 }
 
 /** Keeps the original block's `annotations` and `_meta` on the first block that replaces it. */
@@ -61,6 +65,5 @@ function withExtras(blocks: JsonObject[], holder: JsonObject): JsonObject[] {
 }
 
 function hasResourceLink(client: ClientFacts): boolean {
-  // MCP versions are dates, so comparing them as text orders them
-  return eraOf(client.protocolVersion).hasResourceLinks;
+  return client.host?.resourceLinks !== 'drop' && eraOf(client.protocolVersion).hasResourceLinks;
 }

@@ -14,9 +14,9 @@ export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, 
   const link = eraOf(client.protocolVersion).hasResourceLinks ? linkBlock(file) : undefined;
   switch (place.kind) {
     case 'content':
-      return withExtras([textBlock(file), ...(image ? [image] : []), ...(link ? [link] : [])], holder);
+      return withExtras([textBlock(file, client), ...(image ? [image] : []), ...(link ? [link] : [])], holder);
     case 'prompt':
-      return withExtras([image ?? link ?? textBlock(file)], holder);
+      return withExtras([image ?? link ?? textBlock(file, client)], holder);
     case 'resource': {
       const item: JsonObject = { uri: holder.uri ?? ref.uri, mimeType: 'text/uri-list', text: ref.link.url };
       return [holder._meta === undefined ? item : { ...item, _meta: holder._meta }];
@@ -24,9 +24,9 @@ export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, 
   }
 }
 
-function textBlock(file: OutgoingFile): JsonObject {
+function textBlock(file: OutgoingFile, client: ClientFacts): JsonObject {
   const resource = `Resource: ${file.ref.uri} (resources/stream gives its bytes)`;
-  const lines = [...factLines(file), resource, ...linkLines(file), ...previewLines(file.preview)];
+  const lines = [...factLines(file), resource, ...linkLines(file, client), ...previewLines(file.preview)];
   return { type: 'text', text: lines.join('\n') };
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { UploadTool } from '../../ports/file-slot.js';
-import type { AdapterList } from '../adapter-list.js';
 
 /**
  * A tool name that every host lets a model call: some refuse dots and slashes, and none allows more than 64 characters.
@@ -53,33 +52,4 @@ export function handoffSchema() {
     allow: z.boolean().describe('Whether this is allowed.'),
   });
   return z.array(rule).max(1000);
-}
-
-/** `clients` */
-export function clientsSchema(dialects: AdapterList['dialects']) {
-  const match = z
-    .strictObject({
-      name: z
-        .string()
-        .min(1)
-        .max(256)
-        .optional()
-        .describe("The client's `clientInfo.name`; `*` matches any text: `codex-*`."),
-      principal: z.string().min(1).max(256).optional().describe('The name of the caller, as in `auth.keys`.'),
-    })
-    .refine((by) => by.name !== undefined || by.principal !== undefined, {
-      error: 'must hold "name" or "principal", or both',
-    });
-  const profile = z.strictObject({
-    match: match.describe(
-      'The clients of the entry. At least one of the two is required; if both are given, both must match.',
-    ),
-    dialects: z
-      .array(z.enum(dialects.map(({ name }) => name) as [string, ...string[]]))
-      .min(1, { error: 'must name at least one dialect' })
-      .describe(
-        `What such a client speaks although it does not declare it. ${dialects.map(({ name, about }) => `\`${name}\`: ${about}`).join(' ')}`,
-      ),
-  });
-  return z.array(profile).max(1000);
 }

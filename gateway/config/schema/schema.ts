@@ -3,9 +3,10 @@ import { MEANS } from '../../policy/means.js';
 import type { Adapter, AdapterList } from '../adapter-list.js';
 import type { Choice } from '../config.js';
 import { authSchema } from './auth.js';
+import { clientsSchema } from './clients.js';
 import { address, baseUrl, origin, parseAddress, time } from './fields.js';
 import { limitsSchema, timeoutsSchema } from './limits.js';
-import { clientsSchema, handoffSchema, uploadToolSchema } from './peers.js';
+import { handoffSchema, uploadToolSchema } from './peers.js';
 
 /** The only store that needs nothing but a folder. */
 export const DEFAULT_STORE = 'filesystem';
@@ -145,9 +146,12 @@ export function sectionSchemas(adapters: AdapterList) {
       })
       .prefault({})
       .describe('How a user is asked for a file that a tool call needs and does not have.'),
-    clients: clientsSchema(adapters.dialects)
+    clients: clientsSchema(adapters)
       .default([])
-      .describe('Clients that speak a dialect without declaring it. The first entry whose `match` fits counts.'),
+      .describe(
+        'What clients are and do not declare: the dialects that they speak, and what they show of results. The first ' +
+          'entry whose `match` fits counts. `wharf explain --client NAME` says what a client gets, and why.',
+      ),
     allowedHosts: z
       .array(
         z.string().refine((text) => parseAddress(text.includes(':') ? text : `${text}:0`) !== undefined, {

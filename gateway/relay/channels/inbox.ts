@@ -198,7 +198,7 @@ export class ChannelInbox {
     const session = await this.#parts.opened.get(target)?.(message);
     if (session) {
       const { exchange, messages } = target.caller;
-      target.opened(session, clientFacts(exchange, messages, session, this.#options.deps.profiles));
+      target.opened(session, clientFacts(exchange, messages, session, this.#options.deps.hosts));
       this.#early = undefined;
     }
     await early.release(session !== undefined, (waiting, cuts) => this.#forward(waiting, cuts, target));

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.js';
 import { isObject } from '../../json/value.js';
-import { hoisted, nameOf } from '../../mcp/client-facts.js';
+import { hoisted, nameOf, versionOf } from '../../mcp/client-facts.js';
 import { ASSUMED_ERA } from '../../mcp/era.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
@@ -44,7 +44,7 @@ export interface Opening {
 export async function openSession(
   message: HeldMessage,
   opening: Opening,
-  deps: Pick<ChannelDeps, 'server' | 'dialects' | 'limits' | 'sessions'>,
+  deps: Pick<ChannelDeps, 'server' | 'dialects' | 'hosts' | 'limits' | 'sessions'>,
 ): Promise<Session | undefined> {
   const result = resultOf(message, deps.limits);
   const session = result && (await deps.sessions.open(recordOf(result, opening, deps)));
@@ -56,7 +56,7 @@ export async function openSession(
 function recordOf(
   result: JsonObject,
   { exchange: { principal }, initialize: { params }, channel, upstreamSession }: Opening,
-  { server, dialects }: Pick<ChannelDeps, 'server' | 'dialects'>,
+  { server, dialects, hosts }: Pick<ChannelDeps, 'server' | 'dialects' | 'hosts'>,
 ): SessionRecord {
   if ((upstreamSession?.length ?? 0) > MAX_SESSION_ID) {
     throw new GatewayError('upstream_invalid', { reason: `its session id has more than ${MAX_SESSION_ID} characters` });
@@ -67,6 +67,8 @@ function recordOf(
   const known = [ELICITATION, ...dialects.flatMap(({ reads = [] }) => reads)];
   const read = known.filter((name) => Object.hasOwn(declared, name));
   const clientName = nameOf(clientInfo);
+  const clientVersion = versionOf(clientInfo);
+  const { host } = hosts.find({ name: clientName, version: clientVersion }, principal);
   return {
     principal,
     channel,
@@ -76,6 +78,8 @@ function recordOf(
       typeof protocolVersion === 'string' && VERSION.test(protocolVersion) ? protocolVersion : ASSUMED_ERA.version,
     capabilities: Object.fromEntries(read.map((name) => [name, declared[name] as JsonValue])),
     ...(clientName === undefined ? {} : { clientName }),
+    ...(clientVersion === undefined ? {} : { clientVersion }),
+    ...(host.structured === 'drop' && { dropsStructured: true as const }),
     ...abilitiesIn(result, dialects),
   };
 }

@@ -84,6 +84,7 @@ function resultNode(places: readonly SlotPlace[]): WatchNode {
           [SUBSCRIPTION_ID_KEY]: { capture: RANGE.subscriptionId, watch: RANGE.subscriptionId },
         },
       },
+      isError: { watch: RANGE.isError },
       cacheScope: { watch: RANGE.cacheScope },
       ttlMs: { watch: RANGE.ttlMs },
       capabilities: { watch: RANGE.capabilities },

@@ -15,6 +15,7 @@ import type { Room } from '../client/room.js';
 import { FILE_ERROR_META_KEY } from '../cut/places.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { FetchedFile, RemoteFailure, ResultPlace } from './remote-files.js';
+import type { ShownFiles } from './shown-file.js';
 import { type StructuredResults, structuredPath } from './structured-results.js';
 import { TextRenames, textsOf } from './text-renames.js';
 
@@ -29,6 +30,8 @@ export interface RemoteEditContext {
   files: OutgoingFiles;
   signal: AbortSignal;
   structured: StructuredResults;
+  /** Files as the client's host shows them. */
+  shown: ShownFiles;
   room: Room;
   edits: Edits;
 }
@@ -102,7 +105,8 @@ export async function remoteEdits(
       names.set(remote.uri, speaks ? file.ref.uri : file.ref.link.url);
       if (remote.kind !== 'value') {
         const own = await contentOf(remote.kind, file, holder, writer === dialect, context);
-        const written = own ?? writer.write(PLACES[remote.kind], file, asHolder(remote.kind, holder), context.client);
+        const seen = context.shown.in(result.path, file);
+        const written = own ?? writer.write(PLACES[remote.kind], seen.file, asHolder(remote.kind, holder), seen.client);
         done.replacements.push({ range: { ...range, path }, kind: remote.kind, blocks: written, file });
         shown.add(file.ref.uri);
         continue;
@@ -111,7 +115,8 @@ export async function remoteEdits(
       if ((speaks && isRenamed) || shown.has(file.ref.uri)) continue;
       // the client's host shows only content
       shown.add(file.ref.uri);
-      addAll(blocks, writer.write(PLACES.content, file, {}, context.client));
+      const seen = context.shown.in(result.path, file);
+      addAll(blocks, writer.write(PLACES.content, seen.file, {}, seen.client));
     }
     await texts.rename(result, names, context.edits);
     if (blocks.length > 0) append(located, result, blocks, context.edits);

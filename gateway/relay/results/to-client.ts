@@ -22,10 +22,12 @@ import { maySpeakForWharf, silenceServer } from '../upstream/own-words.js';
 import { hasResources } from '../upstream/server-abilities.js';
 import { viewOf } from '../upstream/view.js';
 import type { ResultDeps } from './deps.js';
+import { hidesContent, resultsWithBoth } from './dropped-structure.js';
 import { announceLinks } from './lazy-links.js';
 import { OutgoingFiles } from './outgoing-files.js';
 import { remoteEdits } from './remote-edits.js';
 import { type FetchedFile, fetchRemoteFiles, mayNameFiles, type ResultPlace, resultsIn } from './remote-files.js';
+import { ShownFiles } from './shown-file.js';
 import { keepShownResources } from './shown-resources.js';
 import { StructuredResults } from './structured-results.js';
 import { ToldNames } from './told-names.js';
@@ -94,6 +96,7 @@ export function untouched(
   if (message.slots.length > 0 || cuts.failure || to.remap || isLongBatch(message, deps)) return undefined;
   if (answersIn(message).some(({ id }) => needsLook(to.answered(id)))) return undefined;
   if (tellsOfChange(message) || namesFiles(message, deps, to) || maySpeak(message)) return undefined;
+  if (hidesContent(message, to.client)) return undefined;
   return message.render([]) as Buffer[];
 }
 
@@ -261,14 +264,15 @@ async function linkFiles(work: Work): Promise<void> {
   const { message, cuts, deps, to, answers, files, edits } = work;
   const { principal, inquire } = to;
   const mayName = namesFiles(message, deps, to);
-  if (message.malformed || (cuts.cuts.length === 0 && !mayName)) return;
+  if (message.malformed || (cuts.cuts.length === 0 && !mayName && !hidesContent(message, to.client))) return;
   for (const { request } of answers)
     if (request) await deps.taskTools.find(request, { principal, server: deps.server });
   const named = mayName ? await naming(work) : [];
   const fetched = await fetchRemoteFiles(named, { deps, principal, inquire, signal: to.signal });
   const links = await announceLinks(named, principal, deps);
   await keepShownResources(named, cuts, to, deps);
-  if (cuts.cuts.length === 0 && fetched.length === 0 && links.length === 0) return;
+  const dropped = resultsWithBoth(message, to.client, deps.limits);
+  if (cuts.cuts.length === 0 && fetched.length === 0 && links.length === 0 && dropped.length === 0) return;
   const requestAt = (path: readonly (string | number)[]) =>
     (answerAt(answers, path) as Work['answers'][number] | undefined)?.request;
   const view = viewOf(to.client.protocolVersion, principal);
@@ -281,7 +285,21 @@ async function linkFiles(work: Work): Promise<void> {
   const { server, dialects, limits } = deps;
   const { client, signal } = to;
   const { library } = deps.files;
-  const context = { server, client, dialects, limits, library, files, signal, structured, room: work.room, edits };
+  const shown = new ShownFiles(message, client);
+  const context = {
+    server,
+    client,
+    dialects,
+    limits,
+    library,
+    files,
+    signal,
+    structured,
+    shown,
+    room: work.room,
+    edits,
+  };
+  const remote = fetched.length > 0 ? await remoteEdits(message, fetched, context) : undefined;
   await translate(message, cuts, files, {
     client,
     dialects,
@@ -297,7 +315,9 @@ async function linkFiles(work: Work): Promise<void> {
     settings: (path) => own(deps.settings, toolOf(requestAt(path)) ?? ''),
     links,
     edits,
-    remote: fetched.length > 0 ? await remoteEdits(message, fetched, context) : undefined,
+    remote,
+    shown,
+    dropped,
   });
   const content = contentOf(work, fetched);
   if (content) to.facts.content = content;

@@ -1,51 +1,31 @@
 import { GatewayError } from '../../errors.js';
-import type { NamedType } from '../../files/names/told-name.js';
 import type { Edits } from '../../json/edit.js';
 import { eraOf } from '../../mcp/era.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
-import type { ClientFacts } from '../../ports/client.js';
-import type { Dialect, JsonObject, OutgoingFile } from '../../ports/dialect.js';
+import type { Dialect, JsonObject, OutgoingFile, SlotPlace } from '../../ports/dialect.js';
 import type { FileRef } from '../../ports/file.js';
-import type { ToolSettings } from '../../ports/file-slot.js';
 import type { JsonPath } from '../../ports/json.js';
-import { EACH, segmentsOf } from '../../schema/argument-path.js';
-import { isDeclaredBase64 } from '../../schema/declared.js';
+import { addAll } from '../../wire/add-all.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import type { Cut } from '../cut/cut.js';
 import { type ClaimedCut, inlineLimitOf, isStructured, type MessageCuts, pointer } from '../cut/message-cuts.js';
 import type { NestedCut } from '../cut/nested-cuts.js';
 import { FILE_ERROR_META_KEY, FILES_META_KEY } from '../cut/places.js';
-import type { AnnouncedLink } from './lazy-links.js';
+import { appendBlocks, type DroppedStructure, droppedStructure } from './dropped-structure.js';
 import { nestedFiles, publishNested } from './nested-files.js';
 import type { OutgoingFiles } from './outgoing-files.js';
-import type { RemoteEdits, Replacement } from './remote-edits.js';
-import { type StructuredResults, structuredPath } from './structured-results.js';
-import type { ToldNames } from './told-names.js';
+import type { Replacement } from './remote-edits.js';
+import { isExpected, mayBeLinked, type StructuredFile, structuredFiles } from './structured-files.js';
+import { refuseDuplicates, type TranslateContext } from './translate-context.js';
 
-export interface TranslateContext {
-  client: ClientFacts;
-  /** In order of preference; every client speaks the last one. */
-  dialects: readonly Dialect[];
-  limits: Limits;
-  /** True when the value at this path is part of a result that can contain files. */
-  mayHoldFiles: (path: readonly (string | number)[]) => boolean;
-  /** The base of the names of nameless files at this path. */
-  subject: (path: readonly (string | number)[]) => string;
-  /** Names that calls and texts give to files without names of their own. */
-  names: ToldNames;
-  /** What tools declare about their results, and which changes are allowed in those. */
-  structured: StructuredResults;
-  /** Sample links, to test whether a link would fit before the file exists. */
-  sampleLinks: () => Promise<readonly string[]>;
-  /** The operator's settings for that tool. */
-  settings: (path: readonly (string | number)[]) => ToolSettings | undefined;
-  /** Resources that the server only named; Wharf reads them on first use. */
-  links: readonly AnnouncedLink[];
-  /** Files that the server only named, and Wharf has fetched. */
-  remote: RemoteEdits | undefined;
-  edits: Edits;
-}
+/** A file of structuredContent gets blocks like any other. */
+const CONTENT: SlotPlace = {
+  name: 'structuredContent',
+  path: 'content[]',
+  holder: 'content[]',
+  kind: 'content',
+  encoding: 'base64',
+};
 
 interface FileEntry {
   file: OutgoingFile;
@@ -83,7 +63,8 @@ export async function translate(
     const contentIndex = Number(block.at(-1)) + movedBefore(block, replacements);
     entries.push({ file, result: resultOf(block), place: { contentIndex } });
   }
-  await replaceStructured(message, cuts, files, context, entries);
+  const found = await structuredFiles(message, cuts, files, context);
+  await replaceStructured(message, cuts, found, replacements, context, entries);
   for (const { file, result, path } of context.remote?.values ?? []) {
     entries.push({ file, result, place: { pointer: pointer(path) } });
   }
@@ -124,12 +105,6 @@ function refuseWhatIsNoFile({ cut, place, reading }: ClaimedCut, limits: Limits)
   throw new GatewayError('file_not_base64', { path: cut.path, reason: cut.fault.message });
 }
 
-/** JSON parsers differ on which of two equal keys counts, so the client could read another file. */
-function refuseDuplicates(message: HeldMessage): void {
-  const [duplicate] = message.duplicates;
-  if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
-}
-
 /** Refuses a message with a string that has to be put back but cannot, before any of its files has a record. */
 async function refuseLost(
   cuts: MessageCuts,
@@ -154,8 +129,7 @@ async function replacementsOf(
   files: OutgoingFiles,
   context: TranslateContext,
 ): Promise<Replacement[]> {
-  const writer = context.dialects.find((dialect) => dialect.spokenBy(context.client));
-  if (!writer) throw new Error('no dialect is spoken by every client');
+  const writer = writerFor(context);
   const replacements: Replacement[] = [];
   for (const { cut, place, holder, range, reading } of claims) {
     if (!cut.stored || reading.kind !== 'mine') continue;
@@ -166,10 +140,17 @@ async function replacementsOf(
       context.subject(cut.value.path),
       (type) => context.names.nameAt(range.path, type),
     );
-    const blocks = writer.write(place, file, holder, context.client);
+    const { file: seen, client } = context.shown.in(resultOf(range.path), file);
+    const blocks = writer.write(place, seen, holder, client);
     replacements.push({ range, kind: place.kind, blocks, file });
   }
   return replacements;
+}
+
+function writerFor({ client, dialects }: TranslateContext): Dialect {
+  const writer = dialects.find((dialect) => dialect.spokenBy(client));
+  if (!writer) throw new Error('no dialect is spoken by every client');
+  return writer;
 }
 
 /** How far the block at this path has moved because blocks before it became several. */
@@ -215,7 +196,7 @@ async function structure(
   { dialects, client, structured, edits }: TranslateContext,
 ): Promise<void> {
   if (rangeAt(message, RANGE.structuredContent, [...result, 'structuredContent'])) return;
-  if (!eraOf(client.protocolVersion).hasStructuredContent) return;
+  if (!eraOf(client.protocolVersion).hasStructuredContent || client.host?.structured === 'drop') return;
   const files = [...new Set(entriesOf(result, entries).map(({ file }) => file))];
   const value = dialects.map((dialect) => dialect.structure?.(files, client)).find((made) => made !== undefined);
   if (!value || (await structured.declared(result)) !== 'none') return;
@@ -223,79 +204,72 @@ async function structure(
 }
 
 /**
- * A string of structuredContent is a file if it repeats one of the same result, or its schema declares it as base64.
+ * Puts links in the places of files in structuredContent. Where a host would show it alone, it goes instead, and its
+ * files get blocks.
  */
 async function replaceStructured(
   message: HeldMessage,
   cuts: MessageCuts,
-  files: OutgoingFiles,
+  found: readonly StructuredFile[],
+  replacements: readonly Replacement[],
   context: TranslateContext,
   entries: FileEntry[],
 ): Promise<void> {
-  for (const cut of cuts.cuts.filter(isStructured)) {
-    if (!context.mayHoldFiles(cut.value.path)) continue;
-    const path = structuredPath(cut.value.path);
-    const file = (await sameFile(cut, files)) ?? (await expectedFile(message, cut, files, context));
-    if (!file) continue;
-    const { url, link: short } = file.ref;
-    const link = await context.structured.fitting(cut, [url, short.url, '']);
-    // the client would accept neither, so the string stays
-    if (link === undefined) continue;
-    // the quotes are on either side of the cut
-    const quotes = { start: cut.value.offset - 1, end: cut.value.offset + 1 };
-    context.edits.replace(quotes, JSON.stringify(link));
-    const result = cut.value.path.slice(0, -path.length - 1);
-    await context.structured.change(result, [{ path, value: link }]);
-    entries.push({ file, result, place: { pointer: pointer(path) } });
+  const drops = context.client.host?.structured === 'drop';
+  const results = new Map(drops ? [...context.dropped, ...found.map(({ result }) => result)].map(keyed) : []);
+  // an object that has been renamed in there stays
+  for (const { result } of context.remote?.values ?? []) results.delete(pointer(result));
+  for (const [place, result] of results) {
+    const here = found.filter((one) => pointer(one.result) === place);
+    const dropped = droppedStructure(message, cuts, result, here, context);
+    if (dropped) dropStructure(dropped, here, replacements, context, entries);
+    else results.delete(place);
+  }
+  for (const one of found) {
+    if (!results.has(pointer(one.result))) await linkStructured(one, context, entries);
   }
 }
 
-async function sameFile(cut: Cut, files: OutgoingFiles): Promise<OutgoingFile | undefined> {
-  if (files.count === 0) return undefined;
-  const digest = cut.stored?.digest ?? cut.inspect()?.digest;
-  return digest === undefined ? undefined : files.get(digest);
+function keyed(result: JsonPath): readonly [string, JsonPath] {
+  return [pointer(result), result];
 }
 
-/** True when a file is expected here: by the operator's settings or the tool's outputSchema. */
-async function isExpected(cut: Cut, { settings, structured }: TranslateContext): Promise<boolean> {
-  const path = structuredPath(cut.value.path);
-  const configured = settings(cut.value.path)?.results.files ?? [];
-  if (configured.some((place) => fits(segmentsOf(place), path))) return true;
-  const declared = await structured.declared(cut.value.path);
-  return typeof declared !== 'string' && isDeclaredBase64(declared, path);
-}
-
-/**
- * True when the client would accept a link, or nothing, in place of the string. Checked before there is a file to link
- * to.
- */
-async function mayBeLinked(cut: Cut, { structured, sampleLinks }: TranslateContext): Promise<boolean> {
-  return (await structured.fitting(cut, [...(await sampleLinks()), ''])) !== undefined;
-}
-
-function fits(segments: readonly string[], path: readonly (string | number)[]): boolean {
-  return (
-    segments.length === path.length &&
-    path.every((key, index) => (typeof key === 'number' ? segments[index] === EACH : segments[index] === key))
-  );
-}
-
-async function expectedFile(
-  message: HeldMessage,
-  cut: Cut,
-  files: OutgoingFiles,
+function dropStructure(
+  dropped: DroppedStructure,
+  found: readonly StructuredFile[],
+  replacements: readonly Replacement[],
   context: TranslateContext,
-): Promise<OutgoingFile | undefined> {
-  if (!cut.stored && (cut.inspect()?.size ?? 0) <= context.limits.inlineOther) return undefined;
-  if (!(await isExpected(cut, context)) || !(await mayBeLinked(cut, context))) return undefined;
-  if (!cut.stored) {
-    cut.storeLate();
-    await cut.pressure;
+  entries: FileEntry[],
+): void {
+  const { result, length = 0, block } = dropped;
+  const shown = new Set(entriesOf(result, entries).map(({ file }) => file.ref.digest));
+  const blocks = block ? [block] : [];
+  const first = length + movedBefore([...result, 'content', length], replacements);
+  for (const { file } of found) {
+    if (shown.has(file.ref.digest)) continue;
+    shown.add(file.ref.digest);
+    entries.push({ file, result, place: { contentIndex: first + blocks.length } });
+    const { file: seen, client } = context.shown.in(result, file);
+    addAll(blocks, writerFor(context).write(CONTENT, seen, {}, client));
   }
-  if (!cut.stored) return undefined;
-  refuseDuplicates(message);
-  const told = (type: NamedType) => context.names.nameAt(cut.value.path, type);
-  return files.publish(cut.stored, {}, context.subject(cut.value.path), told);
+  context.edits.remove([...result, 'structuredContent']);
+  appendBlocks(dropped, blocks, context);
+}
+
+async function linkStructured(
+  { cut, file, result, path }: StructuredFile,
+  { structured, edits }: TranslateContext,
+  entries: FileEntry[],
+): Promise<void> {
+  const { url, link: short } = file.ref;
+  const link = await structured.fitting(cut, [url, short.url, '']);
+  // the client would accept neither, so the string stays
+  if (link === undefined) return;
+  // the quotes are on either side of the cut
+  const quotes = { start: cut.value.offset - 1, end: cut.value.offset + 1 };
+  edits.replace(quotes, JSON.stringify(link));
+  await structured.change(result, [{ path, value: link }]);
+  entries.push({ file, result, place: { pointer: pointer(path) } });
 }
 
 function samePath(one: readonly (string | number)[], other: readonly (string | number)[]): boolean {

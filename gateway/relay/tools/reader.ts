@@ -8,7 +8,9 @@ export interface Reader {
   readonly lifts: boolean;
   /** Dialects in which it writes files as servers take them, so that nothing needs translation. */
   readonly passes: ReadonlySet<string>;
-  /** It declares nothing. */
+  /** Tools are shown to it without their outputSchema. */
+  readonly hidesOutput: boolean;
+  /** It declares nothing, and nothing else is known about it. */
   readonly isPlain: boolean;
 }
 
@@ -28,9 +30,15 @@ function newReader(client: ClientFacts, dialects: readonly Dialect[]): Reader {
   return {
     client,
     lifts: dialects.some((dialect) => dialect.liftsArguments?.(client) ?? false),
+    hidesOutput: hidesOutput(client),
     passes: new Set(dialects.filter((dialect) => dialect.passes?.(client)).map(({ name }) => name)),
-    isPlain: Object.keys(client.capabilities).length === 0 && !client.dialects?.length,
+    isPlain: Object.keys(client.capabilities).length === 0 && !client.dialects?.length && !hidesOutput(client),
   };
+}
+
+/** Its host shows the content of a result only without structuredContent, which such a schema requires. */
+function hidesOutput({ host }: ClientFacts): boolean {
+  return host?.structured === 'drop';
 }
 
 /** A client of the same version that declares nothing. */

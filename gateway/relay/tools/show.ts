@@ -42,7 +42,8 @@ export function show({ declared, facts }: Tool, reader: Reader, context: ShowCon
   const edited = new EditedTool(declared);
   const { outputSchema } = declared;
   const published = isObject(outputSchema) ? publishedSchema(outputSchema) : outputSchema;
-  if (published !== outputSchema) edited.change([{ path: ['outputSchema'], value: published }]);
+  if (published !== outputSchema && !reader.hidesOutput) edited.change([{ path: ['outputSchema'], value: published }]);
+  if (reader.hidesOutput && outputSchema !== undefined) edited.change([{ path: ['outputSchema'], value: undefined }]);
   const placed: PlacedSlot[] = [];
   for (const slot of facts.slots) {
     const at = reader.passes.has(slot.declaredBy) ? undefined : place(edited, slot, reader);

@@ -271,14 +271,32 @@ describe('profiles of clients', () => {
   it('are read', async () => {
     const text = `${SERVER}${KEYS}clients: [{ match: { name: "codex-*", principal: ci }, dialects: [mcp-inline] }]`;
     expect((await configOf(text)).clients).toEqual([
-      { match: { name: 'codex-*', principal: 'ci' }, dialects: ['mcp-inline'] },
+      { match: { name: 'codex-*', principal: 'ci' }, dialects: ['mcp-inline'], host: {} },
+    ]);
+  });
+
+  it('may say what a host shows of results', async () => {
+    const host = '{ structured: drop, imageTypes: [image/png], text: { most: 50000 }, curl: true }';
+    const text = `${SERVER}clients: [{ match: { name: x, version: ">=2 <3" }, like: vscode, host: ${host} }]`;
+    expect((await configOf(text)).clients).toEqual([
+      {
+        match: { name: 'x', version: '>=2 <3' },
+        dialects: [],
+        like: 'vscode',
+        host: { structured: 'drop', imageTypes: ['image/png'], text: { most: 50_000, unit: 'characters' }, curl: true },
+      },
     ]);
   });
 
   it.each([
     ['{ match: { name: x }, dialects: [sep-0] }', '', 'clients[0].dialects[0]', /must be.* mcp-inline/],
     ['{ match: { name: x }, dialects: [] }', '', 'clients[0].dialects', /at least one dialect/],
-    ['{ match: { name: x } }', '', 'clients[0].dialects', /is required/],
+    ['{ match: { name: x } }', '', 'clients[0]', /"dialects", "like" or "host"/],
+    ['{ match: { name: x }, like: netscape }', '', 'clients[0].like', /must be.* vscode/],
+    ['{ match: { name: x }, host: { structured: lose } }', '', 'clients[0].host.structured', /keep.*drop/],
+    ['{ match: { name: x }, host: { structurd: drop } }', '', 'clients[0].host.structurd', /did you mean "structured"/],
+    ['{ match: { name: x }, host: { text: all } }', '', 'clients[0].host.text', /must be keep, or a map with "most"/],
+    ['{ match: { name: x, version: ^2 }, like: vscode }', '', 'clients[0].match.version', /">=1\.2 <2"/],
     ['{ match: {}, dialects: [mcp-inline] }', '', 'clients[0].match', /"name" or "principal"/],
     ['{ match: { nam: x }, dialects: [mcp-inline] }', '', 'clients[0].match.nam', /did you mean "name"/],
     ['{ match: { principal: x }, dialects: [mcp-inline] }', '', 'clients[0].match.principal', /never matches/],

@@ -11,6 +11,7 @@ import { Library } from '../../../gateway/files/library.js';
 import { Seal } from '../../../gateway/files/seal.js';
 import { StateKeys } from '../../../gateway/files/state-keys.js';
 import type { Tickets } from '../../../gateway/files/ticket.js';
+import { Hosts } from '../../../gateway/hosts/hosts.js';
 import type { Inquire } from '../../../gateway/mcp/inquire.js';
 import { DEFAULT_LIMITS, type Limits, type Timeouts } from '../../../gateway/policy/limits.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
@@ -160,7 +161,7 @@ export class RelayLab {
       taskTools: new TaskTools({ state: this.state, keys: new StateKeys([]), log: silentLog, keptMs: 60_000 }),
       // of the other direction
       settings: options.settings ?? {},
-      profiles: [],
+      hosts: new Hosts([], []),
       incoming: {} as RelayDeps['incoming'],
       tempFiles: {} as RelayDeps['tempFiles'],
       storeInline: () => Promise.reject(new Error('not here')),

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { isVersionRange } from '../../hosts/version-range.js';
+import type { AdapterList } from '../adapter-list.js';
+
+const keepOrDrop = () => z.enum(['keep', 'drop']).optional();
+
+/** `clients[].host`: how results are written, where that differs from the host's profile. */
+function hostSchema() {
+  return z.strictObject({
+    structured: keepOrDrop().describe(
+      '`drop`: tools are listed without their `outputSchema`, and results with files come without ' +
+        '`structuredContent`: for hosts that hide the other content of a result that has it.',
+    ),
+    images: keepOrDrop().describe('`drop`: no image blocks, for hosts whose model is not shown them.'),
+    imageTypes: z
+      .array(z.string().regex(/^image\/[\w.+-]{1,100}$/, { error: 'must be the media type of an image: image/png' }))
+      .min(1)
+      .max(100)
+      .optional()
+      .describe('Media types of images that the model is shown. Other images are replaced like large ones.'),
+    imagesPerResult: z.int().min(0).max(100).optional().describe('Most previews in one result.'),
+    errorImages: keepOrDrop().describe(
+      'Images in results with `isError`. `drop`, the default: they become text with a link.',
+    ),
+    resourceLinks: z
+      .enum(['keep', 'untyped', 'drop'])
+      .optional()
+      .describe(
+        '`untyped`: a `resource_link` to an image does not say that it is one. `drop`: no `resource_link`, because ' +
+          'the text has the link already.',
+      ),
+    blobs: keepOrDrop().describe('`drop`: embedded bytes of any size become text or a link.'),
+    text: z
+      .union(
+        [
+          z.literal('keep'),
+          z.strictObject({
+            most: z.int().min(1000).max(10_000_000).describe('Longest text block that passes whole.'),
+            unit: z.enum(['characters', 'bytes']).default('characters').describe('What `most` counts.'),
+          }),
+        ],
+        { error: 'must be keep, or a map with "most"' },
+      )
+      .optional()
+      .describe('Longer text is stored, and shown by its beginning, its end and a link. `keep`: never.'),
+    curl: z.boolean().optional().describe('Texts about files also hold a `curl` command that downloads the file.'),
+  });
+}
+
+/** `clients` */
+export function clientsSchema({ dialects, hosts }: Pick<AdapterList, 'dialects' | 'hosts'>) {
+  const match = z
+    .strictObject({
+      name: z
+        .string()
+        .min(1)
+        .max(256)
+        .optional()
+        .describe("The client's `clientInfo.name`; `*` matches any text: `codex-*`."),
+      version: z
+        .string()
+        .max(100)
+        .refine(isVersionRange, { error: 'must be a range of versions, such as ">=1.2 <2"' })
+        .optional()
+        .describe('Its `clientInfo.version`: `>=1.2 <2`. Numbers only; what follows them does not count.'),
+      principal: z.string().min(1).max(256).optional().describe('The name of the caller, as in `auth.keys`.'),
+    })
+    .refine((by) => by.name !== undefined || by.principal !== undefined, {
+      error: 'must hold "name" or "principal", or both',
+    });
+  const entry = z
+    .strictObject({
+      match: match.describe(
+        'The clients of the entry. A name or a principal is required; all that is given must match.',
+      ),
+      dialects: z
+        .array(z.enum(dialects.map(({ name }) => name) as [string, ...string[]]))
+        .min(1, { error: 'must name at least one dialect' })
+        .default([])
+        .describe(
+          `What such a client speaks although it does not declare it. ${dialects.map(({ name, about }) => `\`${name}\`: ${about}`).join(' ')}`,
+        ),
+      like: z
+        .enum(hosts.map(({ name }) => name) as [string, ...string[]])
+        .optional()
+        .describe('The known host whose profile counts. Default: the one whose name and version match.'),
+      host: hostSchema()
+        .default({})
+        .describe("How results are written for it, where that differs from its host's profile."),
+    })
+    .refine(
+      ({ dialects: spoken, like, host }) => spoken.length > 0 || like !== undefined || Object.keys(host).length > 0,
+      {
+        error: 'must say something about the client: "dialects", "like" or "host"',
+      },
+    );
+  return z.array(entry).max(1000);
+}

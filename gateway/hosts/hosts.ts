@@ -1,0 +1,63 @@
+import type { ClientProfile } from '../ports/client.js';
+import type { Host, HostProfile } from '../ports/host.js';
+import { fits } from './pattern.js';
+import { treatmentFor } from './treatment.js';
+import { isInRange } from './version-range.js';
+
+/** Who a client says it is. */
+export interface ClientName {
+  name?: string | undefined;
+  version?: string | undefined;
+}
+
+/** What is known about a client without its messages. */
+export interface FoundHost {
+  /** The shipped profile, if one fits or the operator names one. */
+  profile?: HostProfile;
+  /** The operator's entry. */
+  entry?: ClientProfile;
+  host: Host;
+  dialects: readonly string[];
+}
+
+/** A bridge names itself after the client: ` (via mcp-remote 0.1.29)`. */
+const BRIDGE = / \(via [^()]*\)$/;
+
+/** The hosts that are known, and what the operator says about clients. */
+export class Hosts {
+  readonly #shipped: readonly (readonly [HostProfile, Host])[];
+  readonly #configured: readonly ClientProfile[];
+
+  constructor(shipped: readonly HostProfile[], configured: readonly ClientProfile[]) {
+    this.#shipped = shipped.map((profile) => [profile, treatmentFor(profile.behaviour)]);
+    this.#configured = configured;
+  }
+
+  /** The operator's entry goes before the shipped profile, key by key. */
+  find({ name, version }: ClientName, principal: string | undefined): FoundHost {
+    const entry = this.#configured.find(({ match }) => isMeant(match, { name, version }, principal));
+    const own = name?.replace(BRIDGE, '');
+    const shipped = this.#shipped.find(([profile]) =>
+      entry?.like === undefined ? isProfile(profile, own, version) : profile.name === entry.like,
+    );
+    return {
+      ...(shipped && { profile: shipped[0] }),
+      ...(entry && { entry }),
+      host: { ...shipped?.[1], ...entry?.host },
+      dialects: entry?.dialects ?? [],
+    };
+  }
+}
+
+function isProfile({ match: { names, versions } }: HostProfile, name: string | undefined, version?: string): boolean {
+  if (name === undefined || !names.some((pattern) => fits(pattern, name))) return false;
+  return versions === undefined || isInRange(version, versions);
+}
+
+function isMeant(match: ClientProfile['match'], { name, version }: ClientName, principal: string | undefined): boolean {
+  return (
+    (match.name === undefined || (name !== undefined && fits(match.name, name))) &&
+    (match.version === undefined || isInRange(version, match.version)) &&
+    (match.principal === undefined || match.principal === principal)
+  );
+}

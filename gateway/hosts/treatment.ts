@@ -1,0 +1,107 @@
+import type { Host, HostBehaviour, Known } from '../ports/host.js';
+
+/** One decision about how results are written for a host, with the fact behind it. */
+export interface Decision {
+  /** The key, as in `clients:`. */
+  key: keyof Host;
+  value: NonNullable<Host[keyof Host]>;
+  /** Follows "because": what the host does. */
+  because: string;
+  source: string;
+}
+
+/** The part of a limit that stays free for what a host adds to a text. */
+const TEXT_RESERVE = 0.1;
+
+/** What follows from how a host behaves. A key that is missing is treated as for a host that is not known. */
+export function decisionsFor(behaviour: HostBehaviour): Decision[] {
+  return [
+    ...structured(behaviour),
+    ...images(behaviour),
+    ...errorImages(behaviour),
+    ...resourceLinks(behaviour),
+    ...blobs(behaviour),
+    ...text(behaviour),
+    ...curl(behaviour),
+  ];
+}
+
+/** The decisions as one value. */
+export function treatmentFor(behaviour: HostBehaviour): Host {
+  return Object.fromEntries(decisionsFor(behaviour).map(({ key, value }) => [key, value]));
+}
+
+function structured({ structured: fact }: HostBehaviour): Decision[] {
+  switch (fact.is) {
+    case 'without-text':
+      return [decision('structured', 'drop', 'it drops all text of a result that has structuredContent', fact)];
+    case 'without-content':
+      return [decision('structured', 'drop', 'it drops all content of a result that has structuredContent', fact)];
+    default:
+      return [];
+  }
+}
+
+function images({ images: fact }: HostBehaviour): Decision[] {
+  const { reach, types, perResult } = fact.is;
+  if (reach === 'nothing') return [decision('images', 'drop', 'images in results do not reach its model', fact)];
+  return [
+    ...(types ? [decision('imageTypes', types, 'its model sees only these', fact)] : []),
+    ...(perResult === undefined
+      ? []
+      : [decision('imagesPerResult', perResult, 'more do not fit into what one result may be', fact)]),
+  ];
+}
+
+function errorImages({ errors: fact }: HostBehaviour): Decision[] {
+  if (fact.is === 'content') return [decision('errorImages', 'keep', 'an error is shown like any other result', fact)];
+  const because = { text: 'an error keeps only its text', string: 'an error becomes one text, base64 and all' };
+  return fact.is === 'unknown' ? [] : [decision('errorImages', 'drop', because[fact.is], fact)];
+}
+
+function resourceLinks({ links: fact }: HostBehaviour): Decision[] {
+  switch (fact.is) {
+    case 'read':
+      return [decision('resourceLinks', 'untyped', 'it asks the server for a link to an image, not the web', fact)];
+    case 'text':
+      return [decision('resourceLinks', 'drop', 'a link becomes text, which would say the same again', fact)];
+    case 'json':
+      return [decision('resourceLinks', 'drop', 'a link becomes raw JSON', fact)];
+    default:
+      return [];
+  }
+}
+
+function blobs({ blobs: fact }: HostBehaviour): Decision[] {
+  switch (fact.is) {
+    case 'json':
+      return [decision('blobs', 'drop', 'embedded bytes reach its model as base64 text', fact)];
+    case 'named':
+      return [decision('blobs', 'drop', 'its model gets the type of embedded bytes, but not the bytes', fact)];
+    case 'dropped':
+      return [decision('blobs', 'drop', 'embedded bytes do not reach its model', fact)];
+    default:
+      return [];
+  }
+}
+
+function text({ text: fact }: HostBehaviour): Decision[] {
+  if (!fact) return [];
+  const { most, unit, over } = fact.is;
+  const shortened = over === 'cut' ? 'cuts off' : 'moves into a file';
+  const value = { most: Math.floor(most * (1 - TEXT_RESERVE)), unit };
+  return [decision('text', value, `it ${shortened} text of more than ${most} ${unit}`, fact)];
+}
+
+function curl({ terminal: fact }: HostBehaviour): Decision[] {
+  return fact ? [decision('curl', true, 'its model can run commands', fact)] : [];
+}
+
+function decision<Key extends keyof Host>(
+  key: Key,
+  value: NonNullable<Host[Key]>,
+  because: string,
+  { source }: Known<unknown>,
+): Decision {
+  return { key, value, because, source };
+}

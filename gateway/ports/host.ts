@@ -1,0 +1,99 @@
+/** A fact about a host, and where it is known from. */
+export interface Known<Value> {
+  readonly is: Value;
+  readonly source: string;
+}
+
+/** What a host makes of the results of tools, as read in its source or reported by its users. */
+export interface HostBehaviour {
+  /**
+   * What reaches the model of a result that also has structuredContent. `both`; `content`: only the content;
+   * `without-text`: the JSON, and the content's images; `without-content`: the JSON alone.
+   */
+  readonly structured: Known<'both' | 'content' | 'without-text' | 'without-content'>;
+  readonly images: Known<HostImages>;
+  /**
+   * `text`: the address as text; `json`: the whole block as JSON; `read`: the host asks the server for it; `dropped`;
+   * `unknown`.
+   */
+  readonly links: Known<'text' | 'json' | 'read' | 'dropped' | 'unknown'>;
+  /**
+   * An embedded resource with bytes. `shown`: the model gets the bytes as a file; `saved`: the host writes a file and
+   * names it; `json`: base64 as text; `named`: its name or type only; `dropped`; `unknown`.
+   */
+  readonly blobs: Known<'shown' | 'saved' | 'json' | 'named' | 'dropped' | 'unknown'>;
+  /**
+   * A result with `isError`. `content`: like other results; `text`: only its text blocks; `string`: all blocks as one text,
+   * base64 too; `unknown`.
+   */
+  readonly errors: Known<'content' | 'text' | 'string' | 'unknown'>;
+  /** Longest text that the model gets whole. */
+  readonly text?: Known<HostTextLimit>;
+  /** What its user sees of a result without asking for more: every block, the text, or only the model's answer. */
+  readonly user: Known<'blocks' | 'text' | 'answer'>;
+  /** Its model can run commands on its user's machine. */
+  readonly terminal?: Known<true>;
+}
+
+export interface HostImages {
+  /** Whether image blocks reach the model. */
+  readonly reach: 'model' | 'nothing';
+  /** Media types that do; absent: all. */
+  readonly types?: readonly string[];
+  /** Longest edge in pixels; the host scales larger ones down. */
+  readonly edge?: number;
+  /** Most of them that fit into one result. */
+  readonly perResult?: number;
+}
+
+export interface HostTextLimit {
+  readonly most: number;
+  readonly unit: 'characters' | 'bytes';
+  /** What the host does with longer text. */
+  readonly over: 'saved' | 'cut';
+}
+
+/** A host, or one generation of it. */
+export interface HostProfile {
+  /** Its name in `clients:` and `wharf explain`. */
+  readonly name: string;
+  /** What people call it. */
+  readonly title: string;
+  readonly match: HostMatch;
+  readonly behaviour: HostBehaviour;
+}
+
+export interface HostMatch {
+  /** Values of `clientInfo.name`; `*` matches any text. */
+  readonly names: readonly string[];
+  /** Versions, such as `>=1.2 <2`; absent: all. */
+  readonly versions?: string;
+}
+
+/**
+ * How results are written for one host. An absent member is what a host gets that is not known: everything that MCP has,
+ * except images in errors.
+ */
+export interface Host {
+  /**
+   * `drop`: tools are listed without their outputSchema, and results with files have no structuredContent, so that the
+   * content counts.
+   */
+  readonly structured?: 'keep' | 'drop';
+  /** `drop`: no image blocks, because none reaches the model. */
+  readonly images?: 'keep' | 'drop';
+  /** Media types of images that the model can be shown; any other is replaced like a large one. */
+  readonly imageTypes?: readonly string[];
+  /** Most previews in one result. */
+  readonly imagesPerResult?: number;
+  /** Whether a result with `isError` may have images. Without `keep` it has none. */
+  readonly errorImages?: 'keep' | 'drop';
+  /** `untyped`: a link to an image does not say that it is one; `drop`: no `resource_link`, because the text says it. */
+  readonly resourceLinks?: 'keep' | 'untyped' | 'drop';
+  /** `drop`: embedded bytes of any size become text or a link. */
+  readonly blobs?: 'keep' | 'drop';
+  /** Longest text block; longer text is stored, and shown by its beginning, its end and a link. */
+  readonly text?: Pick<HostTextLimit, 'most' | 'unit'> | 'keep';
+  /** Texts also hold a command that downloads the file. */
+  readonly curl?: boolean;
+}

@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from 'node:util';
+import { lightValue } from '../../json/light-value.js';
+import { patchValue } from '../../json/patch.js';
+import { isObject } from '../../json/value.js';
+import { writtenText } from '../../json/written.js';
+import { RANGE, rangeAt } from '../../mcp/ranges.js';
+import type { Limits } from '../../policy/limits.js';
+import type { ClientFacts } from '../../ports/client.js';
+import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../../ports/json.js';
+import type { HeldMessage } from '../../wire/json/reader.js';
+import { isStructured, type MessageCuts, pointer } from '../cut/message-cuts.js';
+import type { StructuredFile } from './structured-files.js';
+import type { TranslateContext } from './translate-context.js';
+
+/** How a result loses its structuredContent, so that its host shows the content. */
+export interface DroppedStructure {
+  result: JsonPath;
+  /** Number of the server's blocks; undefined without a list. */
+  length: number | undefined;
+  /** What the content lacks of structuredContent, as text. */
+  block: JsonObject | undefined;
+}
+
+/** Blocks with bytes in them. */
+const FILE_BLOCKS = new Set(['image', 'audio']);
+
+/** A cheap test for results whose host would show structuredContent alone. */
+export function hidesContent({ ranges }: HeldMessage, { host }: ClientFacts): boolean {
+  return host?.structured === 'drop' && ranges.some(({ name }) => name === RANGE.structuredContent);
+}
+
+/** Paths of the results that have structuredContent beside a file in their content, and lose it for this client. */
+export function resultsWithBoth(message: HeldMessage, client: ClientFacts, limits: Pick<Limits, 'values'>): JsonPath[] {
+  if (client.host?.structured !== 'drop') return [];
+  return message.ranges.flatMap(({ name, path }) => {
+    if (name !== RANGE.structuredContent) return [];
+    const result = path.slice(0, -1);
+    return contentOf(message, result, limits)?.some(holdsFile) ? [result] : [];
+  });
+}
+
+function holdsFile(block: JsonValue): boolean {
+  if (!isObject(block)) return false;
+  return FILE_BLOCKS.has(String(block.type)) || (isObject(block.resource) && block.resource.blob !== undefined);
+}
+
+function contentOf(message: HeldMessage, result: JsonPath, limits: Pick<Limits, 'values'>): JsonValue[] | undefined {
+  const range = rangeAt(message, RANGE.content, [...result, 'content']);
+  const value = range && lightValue(message, range, limits);
+  return Array.isArray(value) ? value : undefined;
+}
+
+/**
+ * Drops a result's structuredContent, if nothing of it is lost: its files get blocks of their own, and the rest becomes
+ * text where the server has written none. Otherwise it stays, which no schema forbids.
+ * @param linked its strings that are files
+ * @returns undefined when it stays
+ */
+export function droppedStructure(
+  message: HeldMessage,
+  cuts: MessageCuts,
+  result: JsonPath,
+  linked: readonly StructuredFile[],
+  { limits }: Pick<TranslateContext, 'limits'>,
+): DroppedStructure | undefined {
+  const content = contentOf(message, result, limits);
+  const range = rangeAt(message, RANGE.structuredContent, [...result, 'structuredContent']);
+  if (!range) return undefined;
+  const dropped = { result, length: content?.length, block: undefined };
+  if (hasOwnText(cuts, result, content ?? [])) return dropped;
+  const value = lightValue(message, range, limits);
+  if (!isObject(value)) return undefined;
+  // the server repeats its content there
+  if (isDeepStrictEqual(value, { content: content ?? null })) return dropped;
+  const patches = stringsOf(cuts, result, linked);
+  return patches && { ...dropped, block: { type: 'text', text: JSON.stringify(patchValue(value, patches)) } };
+}
+
+/** A server that follows the specification repeats structuredContent as text. */
+function hasOwnText(cuts: MessageCuts, result: JsonPath, content: readonly JsonValue[]): boolean {
+  if (content.some((block) => isObject(block) && block.type === 'text' && block.text !== '')) return true;
+  const list = `${pointer([...result, 'content'])}/`;
+  const isLong = ({ path }: { path: JsonPath }) => pointer(path).startsWith(list) && path.at(-1) === 'text';
+  return cuts.texts.some(({ value }) => isLong(value)) || cuts.cuts.some((cut) => cut.inline && isLong(cut.value));
+}
+
+/** The cut strings with what stands in their places; undefined when one of them is too long to become text. */
+function stringsOf(cuts: MessageCuts, result: JsonPath, linked: readonly StructuredFile[]): JsonPatch[] | undefined {
+  const base = [...result, 'structuredContent'];
+  const patches: JsonPatch[] = [];
+  for (const cut of cuts.cuts) {
+    if (!isStructured(cut) || pointer(cut.value.path.slice(0, base.length)) !== pointer(base)) continue;
+    const path = cut.value.path.slice(base.length);
+    const url = linked.find((one) => one.cut === cut)?.file.ref.link.url;
+    if (url === undefined && !cut.inline) return undefined;
+    const value = url ?? (JSON.parse(`"${Buffer.concat(cut.inline ?? []).toString('utf8')}"`) as string);
+    patches.push({ path, value });
+  }
+  return patches;
+}
+
+/** Writes the blocks that a dropped structuredContent leaves. */
+export function appendBlocks(
+  { result, length }: DroppedStructure,
+  blocks: readonly JsonObject[],
+  { edits }: Pick<TranslateContext, 'edits'>,
+): void {
+  const content = [...result, 'content'];
+  if (blocks.length === 0) return;
+  if (length === undefined) edits.set(content, [...blocks]);
+  else edits.append(content, writtenText(blocks.map((block) => JSON.stringify(block)).join(',')));
+}

@@ -1,0 +1,92 @@
+import type { NamedType } from '../../files/names/told-name.js';
+import type { OutgoingFile } from '../../ports/dialect.js';
+import type { JsonPath } from '../../ports/json.js';
+import { EACH, segmentsOf } from '../../schema/argument-path.js';
+import { isDeclaredBase64 } from '../../schema/declared.js';
+import type { HeldMessage } from '../../wire/json/reader.js';
+import type { Cut } from '../cut/cut.js';
+import { isStructured, type MessageCuts } from '../cut/message-cuts.js';
+import type { OutgoingFiles } from './outgoing-files.js';
+import { structuredPath } from './structured-results.js';
+import { refuseDuplicates, type TranslateContext } from './translate-context.js';
+
+/** A string of structuredContent that is a file. */
+export interface StructuredFile {
+  cut: Cut;
+  file: OutgoingFile;
+  /** Path of its result. */
+  result: JsonPath;
+  /** Path below structuredContent. */
+  path: JsonPath;
+}
+
+/**
+ * The files in structuredContent: a string is one if it repeats a file of the same message, or its schema or the
+ * operator declares it.
+ */
+export async function structuredFiles(
+  message: HeldMessage,
+  cuts: MessageCuts,
+  files: OutgoingFiles,
+  context: TranslateContext,
+): Promise<StructuredFile[]> {
+  const found: StructuredFile[] = [];
+  for (const cut of cuts.cuts.filter(isStructured)) {
+    if (!context.mayHoldFiles(cut.value.path)) continue;
+    const file = (await sameFile(cut, files)) ?? (await expectedFile(message, cut, files, context));
+    if (!file) continue;
+    const path = structuredPath(cut.value.path);
+    found.push({ cut, file, result: cut.value.path.slice(0, -path.length - 1), path });
+  }
+  return found;
+}
+
+async function sameFile(cut: Cut, files: OutgoingFiles): Promise<OutgoingFile | undefined> {
+  if (files.count === 0) return undefined;
+  const digest = cut.stored?.digest ?? cut.inspect()?.digest;
+  return digest === undefined ? undefined : files.get(digest);
+}
+
+/** True when a file is expected here: by the operator's settings or the tool's outputSchema. */
+export async function isExpected(cut: Cut, { settings, structured }: TranslateContext): Promise<boolean> {
+  const path = structuredPath(cut.value.path);
+  const configured = settings(cut.value.path)?.results.files ?? [];
+  if (configured.some((place) => fits(segmentsOf(place), path))) return true;
+  const declared = await structured.declared(cut.value.path);
+  return typeof declared !== 'string' && isDeclaredBase64(declared, path);
+}
+
+/**
+ * True when the client would accept a link, or nothing, in place of the string. Checked before there is a file to link
+ * to.
+ */
+export async function mayBeLinked(cut: Cut, { client, structured, sampleLinks }: TranslateContext): Promise<boolean> {
+  // the client was shown no schema that could refuse it
+  if (client.host?.structured === 'drop') return true;
+  return (await structured.fitting(cut, [...(await sampleLinks()), ''])) !== undefined;
+}
+
+function fits(segments: readonly string[], path: JsonPath): boolean {
+  return (
+    segments.length === path.length &&
+    path.every((key, index) => (typeof key === 'number' ? segments[index] === EACH : segments[index] === key))
+  );
+}
+
+async function expectedFile(
+  message: HeldMessage,
+  cut: Cut,
+  files: OutgoingFiles,
+  context: TranslateContext,
+): Promise<OutgoingFile | undefined> {
+  if (!cut.stored && (cut.inspect()?.size ?? 0) <= context.limits.inlineOther) return undefined;
+  if (!(await isExpected(cut, context)) || !(await mayBeLinked(cut, context))) return undefined;
+  if (!cut.stored) {
+    cut.storeLate();
+    await cut.pressure;
+  }
+  if (!cut.stored) return undefined;
+  refuseDuplicates(message);
+  const told = (type: NamedType) => context.names.nameAt(cut.value.path, type);
+  return files.publish(cut.stored, {}, context.subject(cut.value.path), told);
+}

@@ -1,0 +1,48 @@
+import { GatewayError } from '../../errors.js';
+import type { Edits } from '../../json/edit.js';
+import type { Limits } from '../../policy/limits.js';
+import type { ClientFacts } from '../../ports/client.js';
+import type { Dialect } from '../../ports/dialect.js';
+import type { ToolSettings } from '../../ports/file-slot.js';
+import type { JsonPath } from '../../ports/json.js';
+import type { HeldMessage } from '../../wire/json/reader.js';
+import type { AnnouncedLink } from './lazy-links.js';
+import type { RemoteEdits } from './remote-edits.js';
+import type { ShownFiles } from './shown-file.js';
+import type { StructuredResults } from './structured-results.js';
+import type { ToldNames } from './told-names.js';
+
+/** What the files of one message are turned into links with. */
+export interface TranslateContext {
+  client: ClientFacts;
+  /** In order of preference; every client speaks the last one. */
+  dialects: readonly Dialect[];
+  limits: Limits;
+  /** True when the value at this path is part of a result that can contain files. */
+  mayHoldFiles: (path: readonly (string | number)[]) => boolean;
+  /** The base of the names of nameless files at this path. */
+  subject: (path: readonly (string | number)[]) => string;
+  /** Names that calls and texts give to files without names of their own. */
+  names: ToldNames;
+  /** What tools declare about their results, and which changes are allowed in those. */
+  structured: StructuredResults;
+  /** Sample links, to test whether a link would fit before the file exists. */
+  sampleLinks: () => Promise<readonly string[]>;
+  /** The operator's settings for that tool. */
+  settings: (path: readonly (string | number)[]) => ToolSettings | undefined;
+  /** Resources that the server only named; Wharf reads them on first use. */
+  links: readonly AnnouncedLink[];
+  /** Files that the server only named, and Wharf has fetched. */
+  remote: RemoteEdits | undefined;
+  /** Files as the client's host shows them. */
+  shown: ShownFiles;
+  /** Results that lose their structuredContent if nothing of it is lost, because their host would show it alone. */
+  dropped: readonly JsonPath[];
+  edits: Edits;
+}
+
+/** JSON parsers differ on which of two equal keys counts, so the client could read another file. */
+export function refuseDuplicates(message: HeldMessage): void {
+  const [duplicate] = message.duplicates;
+  if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
+}

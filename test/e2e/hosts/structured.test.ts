@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { noisePng } from '../../helpers/sdk-servers-bytes.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+type Json = Record<string, unknown>;
+
+interface Block {
+  type: string;
+  text?: string;
+  data?: string;
+  uri?: string;
+  mimeType?: string;
+}
+
+interface Result {
+  content: Block[];
+  structuredContent?: Json;
+  isError?: boolean;
+  _meta?: { 'dev.wharf/files'?: { url: string; contentIndex?: number; pointer?: string }[] };
+}
+
+const BIG = noisePng(600).toString('base64');
+const SMALL = noisePng(8).toString('base64');
+const image = (data: string): Json => ({ type: 'image', data, mimeType: 'image/png' });
+const text = (words: string): Json => ({ type: 'text', text: words });
+const BASE64 = { type: 'string', contentEncoding: 'base64' };
+
+const RESULTS: Record<string, Json> = {
+  told: { content: [text('a picture'), image(BIG)], structuredContent: { width: 600 } },
+  untold: { content: [image(BIG)], structuredContent: { width: 600, data: BIG, words: 'w'.repeat(60_000) } },
+  mirrored: { content: [image(BIG)], structuredContent: { content: [image(BIG)] } },
+  alone: { content: [text('here')], structuredContent: { file: BIG } },
+  small: { content: [text('a dot'), image(SMALL)], structuredContent: { data: SMALL } },
+  plain: { content: [text('no file')], structuredContent: { width: 1 } },
+  failed: { isError: true, content: [text('it failed'), image(BIG)], structuredContent: { width: 600 } },
+};
+
+const TOOLS = Object.keys(RESULTS).map((name) => ({
+  name,
+  inputSchema: { type: 'object' },
+  outputSchema: { type: 'object', ...(name === 'alone' && { properties: { file: BASE64 } }) },
+}));
+
+describe('a host that hides content beside structuredContent', () => {
+  let upstream: RecordingUpstream;
+  let wharf: Wharf;
+  const clients: Client[] = [];
+
+  beforeAll(async () => {
+    upstream = await RecordingUpstream.start({
+      methods: {
+        'tools/list': () => ({ tools: TOOLS }),
+        'tools/call': ({ name }) => RESULTS[String(name)],
+      },
+    });
+    wharf = await startWharf({
+      servers: { s: { url: upstream.url, transport: 'streamable-http' } },
+      config: {
+        clients: [
+          { match: { name: 'keeper' }, like: 'vscode', host: { structured: 'keep' } },
+          { match: { name: 'mine', version: '>=2' }, host: { structured: 'drop' } },
+        ],
+      },
+    });
+  });
+
+  afterAll(async () => {
+    for (const client of clients) await client.close();
+    await wharf.stop();
+    await upstream.stop();
+  });
+
+  async function open(name: string, version = '1.107.0') {
+    const client = new Client({ name, version });
+    await client.connect(new StreamableHTTPClientTransport(new URL(wharf.mcp)));
+    clients.push(client);
+    // from now on it validates what it gets
+    const { tools } = await client.listTools();
+    const call = async (tool: string) => (await client.callTool({ name: tool, arguments: {} })) as unknown as Result;
+    return { tools, call };
+  }
+
+  const linkIn = (block: Block | undefined) => /^(http\S+)$/m.exec(block?.text ?? '')?.[1] ?? '';
+  const typesOf = ({ content }: Result) => content.map(({ type }) => type);
+
+  it('gets the link where it looks: no structuredContent beside files, and no outputSchema that asks for it', async () => {
+    const { tools, call } = await open('Visual Studio Code');
+    expect(tools.filter((tool) => tool.outputSchema)).toEqual([]);
+    const result = await call('told');
+    expect(result.structuredContent).toBeUndefined();
+    expect(typesOf(result)).toEqual(['text', 'text', 'image', 'resource_link']);
+    expect((await fetch(linkIn(result.content[1]))).status).toBe(200);
+    // it would ask the server for an image, and show an empty one
+    expect(result.content[3]?.mimeType).toBeUndefined();
+  });
+
+  it('loses nothing: what only structuredContent said becomes text', async () => {
+    const { call } = await open('Visual Studio Code');
+    const result = await call('untold');
+    expect(result.structuredContent).toBeUndefined();
+    expect(typesOf(result)).toEqual(['text', 'image', 'resource_link', 'text']);
+    const said = JSON.parse(result.content[3]?.text ?? '') as Json;
+    expect(said).toEqual({ width: 600, data: expect.stringMatching(/^http\S+\/d\//), words: 'w'.repeat(60_000) });
+  });
+
+  it('reads nothing twice: a structuredContent that repeats the content goes', async () => {
+    const { call } = await open('Visual Studio Code');
+    expect(typesOf(await call('mirrored'))).toEqual(['text', 'image', 'resource_link']);
+  });
+
+  it('gets a file of structuredContent alone as blocks', async () => {
+    const { call } = await open('Visual Studio Code');
+    const result = await call('alone');
+    expect(result.structuredContent).toBeUndefined();
+    expect(typesOf(result)).toEqual(['text', 'text', 'image', 'resource_link']);
+    const [file] = result._meta?.['dev.wharf/files'] ?? [];
+    expect(file?.contentIndex).toBe(1);
+    expect(linkIn(result.content[1])).toBe(file?.url);
+  });
+
+  it('is not shown the base64 of a small file in structuredContent', async () => {
+    const { call } = await open('Visual Studio Code');
+    const result = await call('small');
+    expect(result.structuredContent).toBeUndefined();
+    expect(result.content).toEqual(RESULTS.small?.content);
+  });
+
+  it('keeps a structuredContent without files, and drops that of an error with one', async () => {
+    const { call } = await open('Visual Studio Code');
+    expect((await call('plain')).structuredContent).toEqual({ width: 1 });
+    const failed = await call('failed');
+    expect(failed.structuredContent).toBeUndefined();
+    expect(linkIn(failed.content[1])).toMatch(/\/d\//);
+  });
+
+  it.each([
+    ['any other client', 'some-client', '1.0.0'],
+    ['one that the operator excepts', 'keeper', '1.0.0'],
+    ['one of another version than the operator’s', 'mine', '1.9'],
+  ])('%s gets both, as ever', async (_who, name, version) => {
+    const { tools, call } = await open(name, version);
+    expect(tools.filter((tool) => tool.outputSchema)).toHaveLength(TOOLS.length);
+    expect((await call('told')).structuredContent).toEqual({ width: 600 });
+    expect(((await call('alone')).structuredContent as { file: string }).file).toMatch(/\/d\//);
+  });
+
+  it('may be one that the operator names', async () => {
+    const { tools, call } = await open('mine', '2.0.1');
+    expect(tools.filter((tool) => tool.outputSchema)).toEqual([]);
+    expect((await call('told')).structuredContent).toBeUndefined();
+  });
+});
+
+describe('an error with an image', () => {
+  it('has text with the link alone for a host that is not known: many make one text of it, base64 and all', async () => {
+    const upstream = await RecordingUpstream.start({
+      tools: [{ name: 'failed', inputSchema: { type: 'object' } }],
+      methods: { 'tools/call': () => ({ isError: true, content: [text('it failed'), image(BIG)] }) },
+    });
+    const wharf = await startWharf({ servers: { s: { url: upstream.url, transport: 'streamable-http' } } });
+    const shown = async (name: string) => {
+      const client = new Client({ name, version: '1' });
+      await client.connect(new StreamableHTTPClientTransport(new URL(wharf.mcp)));
+      const { content } = (await client.callTool({ name: 'failed', arguments: {} })) as unknown as Result;
+      await client.close();
+      return { types: content.map(({ type }) => type), told: content[1]?.text };
+    };
+    const unknown = await shown('some-client');
+    expect(unknown.types).toEqual(['text', 'text']);
+    expect(unknown.told).toMatch(/^failed-1\.png · image\/png · \S+ [kM]B · 600 × 600\nhttp\S+\/d\//);
+    expect(unknown.told).not.toContain('below');
+    expect((await shown('Visual Studio Code')).types).toEqual(['text', 'text', 'image', 'resource_link']);
+    await wharf.stop();
+    await upstream.stop();
+  });
+});

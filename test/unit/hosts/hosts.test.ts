@@ -1,0 +1,86 @@
+import { describe, expect, it } from '@jest/globals';
+import { Hosts } from '../../../gateway/hosts/hosts.js';
+import { treatmentFor } from '../../../gateway/hosts/treatment.js';
+import type { ClientProfile } from '../../../gateway/ports/client.js';
+import type { HostBehaviour, HostProfile } from '../../../gateway/ports/host.js';
+
+const known = <Value>(is: Value) => ({ is, source: 'a source' });
+
+const BEHAVIOUR: HostBehaviour = {
+  structured: known('both'),
+  images: known({ reach: 'model' }),
+  links: known('dropped'),
+  blobs: known('shown'),
+  errors: known('unknown'),
+  user: known('blocks'),
+};
+
+function profileOf(name: string, match: HostProfile['match'], rest: Partial<HostBehaviour> = {}): HostProfile {
+  return { name, title: name, match, behaviour: { ...BEHAVIOUR, ...rest } };
+}
+
+const OLD = profileOf('old', { names: ['one-*'], versions: '<2' }, { structured: known('without-content') });
+const NEW = profileOf('new', { names: ['one-*', 'One'] }, { structured: known('without-text') });
+const ENTRIES: ClientProfile[] = [
+  { match: { name: 'mine', version: '>=2' }, dialects: ['d'], like: 'new', host: { curl: true } },
+  { match: { principal: 'ci' }, dialects: [], host: { structured: 'keep' } },
+];
+const HOSTS = new Hosts([OLD, NEW], ENTRIES);
+
+describe('the host of a client', () => {
+  it.each([
+    ['one-a', '1.9', 'old'],
+    ['one-a', '2.0', 'new'],
+    ['one-a', undefined, 'new'],
+    ['One', '1.9', 'new'],
+    ['one-a (via mcp-remote 0.1.29)', '1.9', 'old'],
+    ['someone-a', '1.9', undefined],
+    [undefined, '1.9', undefined],
+    ['mine', '2.1', 'new'],
+    ['mine', '1.9', undefined],
+  ])('%s %s is %s', (name, version, profile) => {
+    expect(HOSTS.find({ name, version }, 'p').profile?.name).toBe(profile);
+  });
+
+  it('is what the operator says, and otherwise what its profile says', () => {
+    expect(HOSTS.find({ name: 'mine', version: '2' }, 'p')).toMatchObject({
+      host: { structured: 'drop', curl: true },
+      dialects: ['d'],
+    });
+    expect(HOSTS.find({ name: 'one-a', version: '3' }, 'ci').host).toEqual({ structured: 'keep' });
+    expect(HOSTS.find({ name: 'x' }, 'p')).toEqual({ host: {}, dialects: [] });
+  });
+});
+
+describe('what follows from how a host behaves', () => {
+  it.each<[string, Partial<HostBehaviour>, object]>([
+    ['nothing', {}, {}],
+    ['only content counts', { structured: known('content') }, {}],
+    ['the JSON hides text', { structured: known('without-text') }, { structured: 'drop' }],
+    ['the JSON hides all', { structured: known('without-content') }, { structured: 'drop' }],
+    ['images do not arrive', { images: known({ reach: 'nothing' }) }, { images: 'drop' }],
+    [
+      'some images arrive',
+      { images: known({ reach: 'model', types: ['image/png'], perResult: 7 }) },
+      { imageTypes: ['image/png'], imagesPerResult: 7 },
+    ],
+    ['errors are text', { errors: known('text') }, { errorImages: 'drop' }],
+    ['errors become a string', { errors: known('string') }, { errorImages: 'drop' }],
+    ['errors are as any result', { errors: known('content') }, { errorImages: 'keep' }],
+    ['links are read', { links: known('read') }, { resourceLinks: 'untyped' }],
+    ['links are text', { links: known('text') }, { resourceLinks: 'drop' }],
+    ['links are JSON', { links: known('json') }, { resourceLinks: 'drop' }],
+    ['blobs are JSON', { blobs: known('json') }, { blobs: 'drop' }],
+    ['blobs are named', { blobs: known('named') }, { blobs: 'drop' }],
+    ['blobs are dropped', { blobs: known('dropped') }, { blobs: 'drop' }],
+    ['blobs are saved', { blobs: known('saved') }, {}],
+    [
+      'text is cut',
+      { text: known({ most: 10_000, unit: 'bytes', over: 'cut' }) },
+      { text: { most: 9000, unit: 'bytes' } },
+    ],
+    ['it has a terminal', { terminal: known(true) }, { curl: true }],
+  ])('%s', (_what, behaviour, treatment) => {
+    expect(treatmentFor({ ...BEHAVIOUR, ...behaviour })).toEqual(treatment);
+  });
+});
