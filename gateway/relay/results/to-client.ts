@@ -7,7 +7,6 @@ import { isObject, own } from '../../json/value.js';
 import { errorAnswer, errorAnswers } from '../../mcp/error-response.js';
 import { placesOf, RANGE, rangeAt } from '../../mcp/ranges.js';
 import { type Answer, answerAt, answersIn } from '../../mcp/responses.js';
-import type { HandleUses } from '../../ports/dialect.js';
 import type { JsonPatch } from '../../ports/json.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { plainSize, Room } from '../client/room.js';
@@ -23,6 +22,7 @@ import { hasResources } from '../upstream/server-abilities.js';
 import { viewOf } from '../upstream/view.js';
 import type { ResultDeps } from './deps.js';
 import { hidesContent, resultsWithBoth } from './dropped-structure.js';
+import { handleUses } from './handle-uses.js';
 import { announceLinks } from './lazy-links.js';
 import { OutgoingFiles } from './outgoing-files.js';
 import { remoteEdits } from './remote-edits.js';
@@ -334,12 +334,6 @@ function contentOf({ answers, cuts, files }: Work, fetched: readonly FetchedFile
   if (remote?.kind === 'stored') return remote.record;
   const own = cuts.claimed.find(({ range }) => pointer(range.path) === place);
   return own?.cut.stored && files.recordOf(own.cut.stored.digest);
-}
-
-/** What a model can do with a handle, given the tools that this client shows it. */
-function handleUses({ takers, tools, catalog }: ResultDeps, { client, principal }: Addressee): HandleUses | undefined {
-  const linkTool = tools.linkName(catalog.beside(viewOf(client.protocolVersion, principal)));
-  return takers.any || linkTool !== undefined ? { isTaken: takers.any, ...(linkTool && { linkTool }) } : undefined;
 }
 
 /** The base of the names of nameless files in an answer. */
