@@ -15,7 +15,7 @@ export interface Frame {
 const HEADER_BYTES = 5;
 /** Far above what either side sends; a longer frame means a faulty peer. */
 const MAX_PAYLOAD = 1024 * 1024;
-/** Image bytes go in pieces of this size, so that a piece never has to be assembled from many reads. */
+/** File bytes go in pieces of this size, which fill a pipe. */
 const DATA_BYTES = 64 * 1024;
 
 export function encodeFrame(kind: FrameKind, payload: Buffer = Buffer.alloc(0)): Buffer {
@@ -31,39 +31,52 @@ export function* encodeData(chunk: Buffer): Generator<Buffer> {
   for (let at = 0; at < chunk.length; at += DATA_BYTES) yield encodeFrame('data', chunk.subarray(at, at + DATA_BYTES));
 }
 
-/** Assembles frames from a pipe's chunks. Payloads are copies, so the pipe's buffers can be reused. */
+/**
+ * Takes frames out of a pipe's chunks. The payload of a `data` frame comes in pieces, as it arrives and without a copy:
+ * it is valid until the next one. All others come whole.
+ */
 export class FrameReader {
-  #pending: Buffer[] = [];
-  #length = 0;
+  readonly #header = Buffer.alloc(HEADER_BYTES);
+  #headerLength = 0;
+  #kind: FrameKind = 'data';
+  #payload: Buffer[] = [];
+  /** Bytes of the payload that are still to come. */
+  #missing = 0;
 
   /** @throws Error on a frame that neither side sends; the stream cannot be used afterwards. */
   *push(chunk: Buffer): Generator<Frame> {
-    this.#pending.push(chunk);
-    this.#length += chunk.length;
-    while (this.#length >= HEADER_BYTES) {
-      const header = this.#peek(HEADER_BYTES);
-      const kind = KINDS[header[0] ?? KINDS.length];
-      const size = header.readUInt32BE(1);
-      if (kind === undefined || size > MAX_PAYLOAD) throw new Error('The pipe to the render process is out of step.');
-      if (this.#length < HEADER_BYTES + size) return;
-      const payload = Buffer.from(this.#peek(HEADER_BYTES + size).subarray(HEADER_BYTES, HEADER_BYTES + size));
-      this.#drop(HEADER_BYTES + size);
-      yield { kind, payload };
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.#headerLength < HEADER_BYTES) {
+        at += this.#takeHeader(chunk, at);
+        if (this.#headerLength < HEADER_BYTES) return;
+        if (this.#missing > 0) continue;
+      }
+      const piece = chunk.subarray(at, at + this.#missing);
+      at += piece.length;
+      this.#missing -= piece.length;
+      if (this.#kind === 'data') {
+        if (piece.length > 0) yield { kind: 'data', payload: piece };
+      } else {
+        this.#payload.push(piece);
+        if (this.#missing === 0) yield { kind: this.#kind, payload: Buffer.concat(this.#payload) };
+      }
+      if (this.#missing > 0) return;
+      this.#payload = [];
+      this.#headerLength = 0;
     }
   }
 
-  /** The first `count` bytes or more; joins buffers only when the first one is too short. */
-  #peek(count: number): Buffer {
-    const first = this.#pending[0] ?? Buffer.alloc(0);
-    if (first.length >= count) return first;
-    const joined = Buffer.concat(this.#pending, this.#length);
-    this.#pending = [joined];
-    return joined;
-  }
-
-  #drop(count: number): void {
-    const [first = Buffer.alloc(0), ...rest] = this.#pending;
-    this.#pending = first.length > count ? [first.subarray(count), ...rest] : rest;
-    this.#length -= count;
+  #takeHeader(chunk: Buffer, at: number): number {
+    const taken = chunk.copy(this.#header, this.#headerLength, at, at + HEADER_BYTES - this.#headerLength);
+    this.#headerLength += taken;
+    if (this.#headerLength < HEADER_BYTES) return taken;
+    const kind = KINDS[this.#header[0] ?? KINDS.length];
+    this.#missing = this.#header.readUInt32BE(1);
+    if (kind === undefined || this.#missing > MAX_PAYLOAD) {
+      throw new Error('The pipe to the render process is out of step.');
+    }
+    this.#kind = kind;
+    return taken;
   }
 }

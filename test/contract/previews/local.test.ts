@@ -42,6 +42,11 @@ describe('the preview of an image', () => {
     expect(preview.width).toBeLessThan(1000);
   });
 
+  it('of a photograph from a phone has an edge to which its decoder scales', async () => {
+    const photo = await noise(4000, 3000, 3).blur(9).jpeg({ quality: 60 }).toBuffer();
+    expect(await render(photo)).toMatchObject({ mimeType: 'image/jpeg', width: 1333, height: 1000 });
+  });
+
   it('of a drawing is a PNG', async () => {
     expect(await render(await drawing(1200, 800).png().toBuffer())).toMatchObject({
       mimeType: 'image/png',

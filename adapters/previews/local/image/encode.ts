@@ -1,61 +1,71 @@
 import type { PreviewImage, PreviewLimits } from '../../../../gateway/ports/previewer.js';
 import { fromRaster, type Raster, type Sharp, toRaster } from './raster.js';
+import { equalShare, jpegSizes, pngSize, sampleOf } from './sample.js';
 
-/** Below 50, text in a photograph becomes unreadable before the file gets much smaller. */
-const JPEG_QUALITIES = [82, 68, 50];
+/** Above 82 a JPEG grows without looking better; below 50 text in it becomes unreadable before it gets much smaller. */
+const BEST_QUALITY = 82;
+const LEAST_QUALITY = 50;
+/** Estimates miss by a few per cent: aiming below the limit makes a second encoding rare. */
+const AIM = 0.9;
 /** A smaller edge shows nothing useful. */
 const MIN_EDGE = 64;
 /** Each round shrinks the edge by at least a tenth, so 1568 px reach MIN_EDGE in 31. */
 const MAX_ROUNDS = 31;
-/** An image in which more than this share of pixels equals the left neighbour is drawn, not photographed. */
+/** A picture in which more than this share of pixels equals the left neighbour is drawn, not photographed. */
 const DRAWN_SHARE = 0.5;
+/** Levels above 6 take three times as long for a twentieth less; a palette takes longer still. */
+const PNG = { compressionLevel: 6 };
+/** A PNG of tiles is up to twice as long as its part of the whole. */
+const MOST_SAVED_BY_WHOLE = 2;
 
 /**
  * The best PNG or JPEG of `raster` within `limits.maxEncodedBytes`: PNG for drawn images (screenshots, diagrams) and
- * transparency, JPEG for photographs. It lowers first the quality, then the edge.
+ * transparency, JPEG for photographs. Quality, then edge, is lowered by an estimate from tiles of the picture, so that
+ * one encoding is usually enough.
  * @returns undefined when nothing is small enough
  */
 export async function encode(sharp: Sharp, raster: Raster, limits: PreviewLimits): Promise<PreviewImage | undefined> {
   const maxBytes = Math.floor(limits.maxEncodedBytes / 4) * 3;
   const image = isOpaque(raster) ? await withoutAlpha(sharp, raster) : raster;
   const hasAlpha = image.channels % 2 === 0;
-  if (hasAlpha || isDrawn(image)) {
-    const preview = await encodePng(sharp, image, maxBytes);
-    if (preview !== undefined) return preview;
+  const sample = sampleOf(image);
+  if (hasAlpha || equalShare(sample) > DRAWN_SHARE) {
+    const expected = await pngSize(sharp, sample, PNG);
+    const data =
+      expected > maxBytes * MOST_SAVED_BY_WHOLE ? undefined : await fromRaster(sharp, image).png(PNG).toBuffer();
+    if (data && data.length <= maxBytes) {
+      return { mimeType: 'image/png', data, width: image.width, height: image.height };
+    }
   }
   return encodeJpeg(sharp, hasAlpha ? await withoutAlpha(sharp, image) : image, maxBytes);
-}
-
-/** Measured on drawings and noise, 256 colours make a PNG three to six times smaller. */
-const MOST_SAVED_BY_PALETTE = 8;
-
-/** Tries all colours, then 256. An image that needs more room than that is better as a JPEG. */
-async function encodePng(sharp: Sharp, image: Raster, maxBytes: number): Promise<PreviewImage | undefined> {
-  for (const options of [{ compressionLevel: 9 }, { compressionLevel: 9, palette: true, effort: 3, dither: 0.5 }]) {
-    const data = await fromRaster(sharp, image).png(options).toBuffer();
-    if (data.length <= maxBytes) return { mimeType: 'image/png', data, width: image.width, height: image.height };
-    if (data.length > maxBytes * MOST_SAVED_BY_PALETTE) break;
-  }
-  return undefined;
 }
 
 async function encodeJpeg(sharp: Sharp, image: Raster, maxBytes: number): Promise<PreviewImage | undefined> {
   let current = image;
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    let size = 0;
-    for (const quality of JPEG_QUALITIES) {
-      const data = await fromRaster(sharp, current).jpeg({ quality }).toBuffer();
-      if (data.length <= maxBytes)
-        return { mimeType: 'image/jpeg', data, width: current.width, height: current.height };
-      size = data.length;
+    const sizeAt = await jpegSizes(sharp, sampleOf(current));
+    let least = sizeAt(LEAST_QUALITY);
+    if (least <= maxBytes) {
+      // Without tables of its own a JPEG takes half the time, and is a twentieth larger.
+      const quality = bestQuality(sizeAt, maxBytes * AIM);
+      const data = await fromRaster(sharp, current).jpeg({ quality, optimizeCoding: false }).toBuffer();
+      const { width, height } = current;
+      if (data.length <= maxBytes) return { mimeType: 'image/jpeg', data, width, height };
+      least = Math.max(least, data.length);
     }
-    // Bytes grow about as the area does; the last tenth is reserved so that a round rarely misses by little.
+    // Bytes grow about as the area does.
     const edge = Math.max(current.width, current.height);
-    const next = Math.floor(edge * Math.min(0.9, Math.sqrt(maxBytes / size)));
+    const next = Math.floor(edge * Math.min(0.9, Math.sqrt((maxBytes * AIM) / least)));
     if (next < MIN_EDGE) return undefined;
     current = await toRaster(fromRaster(sharp, image).resize(next, next, { fit: 'inside' }));
   }
   return undefined;
+}
+
+function bestQuality(sizeAt: (quality: number) => number, maxBytes: number): number {
+  let quality = BEST_QUALITY;
+  while (quality > LEAST_QUALITY && sizeAt(quality) > maxBytes) quality--;
+  return quality;
 }
 
 function isOpaque({ data, channels }: Raster): boolean {
@@ -67,15 +77,4 @@ function isOpaque({ data, channels }: Raster): boolean {
 /** Over white, like most viewers. */
 function withoutAlpha(sharp: Sharp, raster: Raster): Promise<Raster> {
   return toRaster(fromRaster(sharp, raster).flatten({ background: '#fff' }));
-}
-
-function isDrawn({ data, channels }: Raster): boolean {
-  let equal = 0;
-  for (let at = channels; at < data.length; at += channels) {
-    let same = true;
-    for (let channel = 0; channel < channels && same; channel++)
-      same = data[at + channel] === data[at + channel - channels];
-    if (same) equal++;
-  }
-  return equal > (data.length / channels) * DRAWN_SHARE;
 }
