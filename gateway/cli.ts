@@ -9,6 +9,8 @@ export type Action =
   | StdioAction
   | { kind: 'check'; file: string }
   | { kind: 'schema'; format: 'json' | 'markdown' }
+  /** `port`: over HTTP instead of standard input and output. */
+  | { kind: 'probe'; port: number | undefined }
   /** `code` undefined: the page about all errors. */
   | { kind: 'explain'; code: string | undefined }
   /** `server`: inspect only this one of the config. */
@@ -28,6 +30,8 @@ export interface StdioAction {
 export type Parsed = Action & { out: string; err: string };
 
 const USAGE_ERROR = 2;
+
+const MAX_PORT = 65_535;
 
 const SHORT_HELP = `Wharf gives any MCP server real file transfer. Say which server to front:
   wharf --upstream http://127.0.0.1:3001/mcp
@@ -139,6 +143,19 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .argument('[code]', 'the code of an error, such as upload_too_large')
     .action((code: string | undefined) => {
       action = { kind: 'explain', code };
+    });
+  program
+    .command('probe')
+    .description('be an MCP server of marked results, and tell what of them a host shows to its model')
+    .option(
+      '--http <port>',
+      'serve Streamable HTTP on this port of 127.0.0.1 (0: a free one), instead of standard input and output',
+    )
+    .action(({ http }: { http?: string }, sub: Command) => {
+      const port = http === undefined ? undefined : Number(http);
+      if (port !== undefined && !(/^\d+$/.test(http ?? '') && port <= MAX_PORT))
+        sub.error('error: --http must be a port');
+      action = { kind: 'probe', port };
     });
   program
     .command('inspect')

@@ -34,6 +34,8 @@ async function main(argv: string[]): Promise<number> {
       print(action.format === 'json' ? `${JSON.stringify(schema, null, 2)}\n` : configMarkdown(schema));
       return 0;
     }
+    case 'probe':
+      return probe(action.port);
     case 'explain':
       return explain(action.code);
     case 'check': {
@@ -58,6 +60,20 @@ async function main(argv: string[]): Promise<number> {
       printError(problemsText(loaded.problems));
       return 1;
     }
+  }
+}
+
+/** Over HTTP it runs until a signal ends it. */
+async function probe(port: number | undefined): Promise<number> {
+  const { probeHttp, probeStdio } = await import('./probe/run.js');
+  const reported = (row: string) => printError(`${row}\n`);
+  try {
+    if (port === undefined) await probeStdio(reported);
+    else print(`Give this URL to the host: ${await probeHttp(port, reported)}\n`);
+    return 0;
+  } catch (error) {
+    printError(startFailureText(error));
+    return 1;
   }
 }
 

@@ -85,6 +85,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['schema', 'gateway/schema/'],
   ['hosts', 'gateway/hosts/'],
   ['mcp', 'gateway/mcp/'],
+  ['probe', 'gateway/probe/'],
   ['config', 'gateway/config/'],
   ['tools', 'gateway/tools/'],
   ['inspect', 'gateway/inspect/'],
