@@ -6,6 +6,7 @@ import type { HeldMessage, WatchRange } from '../wire/json/reader.js';
 export const RANGE = {
   id: 'id',
   result: 'result',
+  resultType: 'resultType',
   holder: 'holder',
   meta: 'meta',
   structuredContent: 'structuredContentRange',

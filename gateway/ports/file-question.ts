@@ -46,6 +46,12 @@ export interface ServerQuestion {
   besides: OtherFields;
 }
 
+/** A server's question that cannot be answered. */
+export interface BadQuestion {
+  /** For the server's author. */
+  problem: string;
+}
+
 /** Fields of a question that are not files. */
 export interface OtherFields {
   properties: JsonObject;
@@ -77,8 +83,8 @@ export interface FileAsking {
    * @param declared the client's own; `maxSize` bytes that Wharf takes
    */
   declares?(declared: JsonObject, maxSize: number): JsonObject;
-  /** Reads a server's own question in the dialect; undefined for any other, `invalid` for one that cannot be answered. */
-  fromServer(params: JsonObject): ServerQuestion | 'invalid' | undefined;
+  /** Reads a server's own question in the dialect; undefined for any other. */
+  fromServer(params: JsonObject): ServerQuestion | BadQuestion | undefined;
   /** What the answer to the server says of a file. */
   toServer(file: GivenFile, wanted: ServerFile): JsonValue;
 }

@@ -6,6 +6,9 @@ import { fromServer } from './from-server.js';
 
 const ANY = '*/*';
 
+/** Each is compared with every type that a tool takes: a client that names more has the others left out. */
+const MOST_TYPES = 100;
+
 /** Elicitation in `binary` mode: the client uploads the file, and answers then. */
 export const asks: FileAsking = {
   means: 'binary',
@@ -58,7 +61,7 @@ function mostOf({ maxFileSize }: JsonObject, maxSize: number): number {
 
 function supportedBy({ supportedMimeTypes: types }: JsonObject): string[] {
   const named = Array.isArray(types) ? types.filter((type: JsonValue) => typeof type === 'string') : [];
-  return named.length > 0 ? named : [ANY];
+  return named.length > 0 ? named.slice(0, MOST_TYPES) : [ANY];
 }
 
 /** What both name, each time in the narrower one's words; undefined where that is nothing. */

@@ -1,13 +1,15 @@
 import { isObject, textIn } from '../../../gateway/json/value.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
-import type { ServerFile, ServerQuestion } from '../../../gateway/ports/file-question.js';
+import type { BadQuestion, ServerFile, ServerQuestion } from '../../../gateway/ports/file-question.js';
 
-/** Reads a server's request in `binary` mode; `invalid` where a file has no endpoint to go to. */
-export function fromServer(params: JsonObject): ServerQuestion | 'invalid' | undefined {
+const NO_ENDPOINT: BadQuestion = { problem: 'each field of type "file" needs an entry in uploadEndpoints' };
+
+/** Reads a server's request in `binary` mode. */
+export function fromServer(params: JsonObject): ServerQuestion | BadQuestion | undefined {
   if (params.mode !== 'binary') return undefined;
   const { requestedSchema, uploadEndpoints } = params;
   const properties = isObject(requestedSchema) ? requestedSchema.properties : undefined;
-  if (!isObject(requestedSchema) || !isObject(properties) || !isObject(uploadEndpoints)) return 'invalid';
+  if (!isObject(requestedSchema) || !isObject(properties) || !isObject(uploadEndpoints)) return NO_ENDPOINT;
   const required = texts(requestedSchema.required);
   const files: ServerFile[] = [];
   const others: JsonObject = {};
@@ -17,7 +19,7 @@ export function fromServer(params: JsonObject): ServerQuestion | 'invalid' | und
       continue;
     }
     const endpoint = endpointIn(Object.hasOwn(uploadEndpoints, name) ? uploadEndpoints[name] : undefined);
-    if (!endpoint) return 'invalid';
+    if (!endpoint) return NO_ENDPOINT;
     const { maxSize } = field;
     const accept = texts(field.accept);
     files.push({
@@ -29,7 +31,7 @@ export function fromServer(params: JsonObject): ServerQuestion | 'invalid' | und
       endpoint,
     });
   }
-  if (files.length === 0) return 'invalid';
+  if (files.length === 0) return NO_ENDPOINT;
   const besides = { properties: others, required: required.filter((name) => Object.hasOwn(others, name)) };
   return { message: textIn(params, 'message') ?? '', files, besides };
 }

@@ -41,8 +41,7 @@ export function declareAbilities(post: Post): Post {
   if (!request || !at) return post;
   const { deps, client } = post.context;
   for (const [key, value] of Object.entries(declaredBy(deps))) post.edits.set([...at, key], value);
-  // before there is a session, only its first request says what the client can do
-  const elicitation = request.method === 'initialize' ? deps.elicitation(client) : undefined;
+  const elicitation = deps.elicitation(client);
   if (elicitation) post.edits.set([...at, 'elicitation'], elicitation);
   return post;
 }

@@ -3,32 +3,31 @@ import { type ErrorFacts, GatewayError } from '../../errors.js';
 import type { Authorization } from '../../files/upload.js';
 import { isObject } from '../../json/value.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
+import { mostText } from '../../policy/amounts.js';
+import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { type Asked, withEdits } from '../caller.js';
 import { answerLocally } from '../client/local-answer.js';
-import type { AnswerEdit, PendingRequest } from '../pending-request.js';
+import type { AnswerEdit, EditableAnswer, PendingRequest } from '../pending-request.js';
 import { replaceOutcome } from '../results/answer-edit.js';
 import type { Course } from './course.js';
 import type { AskingDeps } from './deps.js';
-import { takeGiven } from './given-file.js';
-import {
-  fieldOf,
-  inPlace,
-  type Lacking,
-  lackingIn,
-  mostInAnswer,
-  type ParamEdit,
-  uploadFor,
-  withParams,
-} from './lacking.js';
+import { fieldOf, inPlace, type Lacking, lackingIn, mostInAnswer, uploadFor, withParams } from './lacking.js';
 import { wayFor } from './means.js';
-import { noPlaceIn } from './open-questions.js';
-import { answerIn } from './questions.js';
+import { answerTo, type HeardQuestion, hearQuestion, isComplete } from './rounds/answer-questions.js';
+import { hear } from './rounds/hear.js';
+import { askedFor, takeQuestions } from './rounds/take-questions.js';
 import { type AskedFile, argumentsDigest, type Bound, closeState, openState, type State } from './sealed-state.js';
+import type { HandOver } from './server-file.js';
 import { notGivenResult, questionText } from './texts.js';
-import { waitForFile } from './wait.js';
 
 const INPUT_REQUIRED = 'input_required';
+
+/** Bytes of a result that wants input: a client keeps some of it in its `requestState`. */
+const MOST_QUESTIONS = 256 * 1024;
+
+/** Bytes of a `resultType`, as JSON text, that may be this one. */
+const MOST_TYPE = 100;
 
 /** Before the number of a question; no server's keys begin so. */
 const KEY = 'wharf-file-';
@@ -56,12 +55,32 @@ export class AskingByResult {
 
   async run(asked: Asked, request: PendingRequest, course: Course): Promise<void> {
     const round = await this.#read(asked, request);
-    const call = round.state.files.length === 0 ? asked : await this.#filled(round, course);
+    const { held, server } = this.#deps;
+    let counted = 0;
+    const owner = { principal: round.bound.principal, server };
+    const hold = (bytes: number) => {
+      held.add(bytes, owner);
+      counted += bytes;
+    };
+    try {
+      await this.#go(round, hold, course);
+    } finally {
+      held.add(-counted, owner);
+    }
+  }
+
+  /** @param hold counts bytes that are kept until the call is answered */
+  async #go(round: Round, hold: HandOver['hold'], course: Course): Promise<void> {
+    const { asked, request, state } = round;
+    const isFirst = state.files.length === 0 && state.questions === undefined;
+    const call = isFirst
+      ? withEdits(asked, new Map([[request, this.#wrap(round)]]))
+      : await this.#filled(round, hold, course);
     if (!call) return;
     try {
       return await course.forward(call);
     } catch (error) {
-      const { files } = round.state;
+      const { files } = state;
       const lacking = files.length < this.#deps.limits.files ? lackingIn(error) : undefined;
       if (!lacking) return course.refuse(error, asked);
       return this.#ask(round, lacking, error as GatewayError, course);
@@ -94,17 +113,20 @@ export class AskingByResult {
   }
 
   /** The call with the files that were asked for; undefined where it is answered already. */
-  async #filled(round: Round, { refuse }: Course): Promise<Asked | undefined> {
-    const { asked, answers } = round;
+  async #filled(round: Round, hold: HandOver['hold'], { refuse }: Course): Promise<Asked | undefined> {
+    const { asked, answers, bound } = round;
     const { limits, timeouts, clock, rounds } = this.#deps;
     const { messages, exchange } = asked;
-    const until = clock.now() + timeouts.elicitationRound;
+    const { principal } = bound;
+    const { signal } = exchange;
+    const hearing = { principal, signal, until: clock.now() + timeouts.elicitationRound };
     const files: AskedFile[] = [];
     const missing: AskedFile[] = [];
     for (const file of round.state.files) {
       const answer = answers[file.key];
-      const outcome = await this.#heard(file, isObject(answer) ? answer : undefined, until, exchange);
+      const outcome = await hear(file, isObject(answer) ? answer : undefined, hearing, this.#deps);
       if (outcome === 'declined' || outcome === 'cancelled') {
+        this.#note(principal, file, outcome);
         await this.#revoke(round);
         answerLocally(exchange, messages, { result: notGivenResult(file, outcome) });
         return undefined;
@@ -114,6 +136,7 @@ export class AskingByResult {
         return undefined;
       }
       const { problem, tries = 0 } = outcome.file;
+      if (problem !== undefined && !outcome.isThere) this.#note(principal, file, 'invalid');
       if (problem !== undefined && tries >= rounds) {
         await this.#revoke(round);
         await refuse(new GatewayError('file_missing', { ...factsOf(file), problem }), asked);
@@ -122,74 +145,35 @@ export class AskingByResult {
       files.push(outcome.file);
       if (!outcome.isThere) missing.push(outcome.file);
     }
-    if (exchange.signal.aborted) {
+    const heard: HeardQuestion[] = [];
+    for (const question of round.state.questions ?? [])
+      heard.push(await hearQuestion(question, answers, hearing, this.#deps));
+    if (signal.aborted) {
       exchange.reply.end();
       return undefined;
     }
-    const state = { ...round.state, files };
-    if (missing.length > 0) {
-      await this.#answer(round, state, missing, refuse);
+    const kept = keptIn(round);
+    const questions = heard.map(({ question }) => question);
+    const state = { ...round.state, files, ...(questions.length > 0 && { questions, kept }) };
+    if (missing.length > 0 || !heard.every(isComplete)) {
+      await this.#answer(round, state, { files: missing, heard }, refuse);
       return undefined;
     }
-    const changes = [...files.map((file) => inPlace(file, file.uri)), ...forServer(round)];
+    const context = { deps: this.#deps, principal, signal, hold };
+    const responses: [string, JsonValue][] = Object.entries(kept);
+    for (const question of questions) responses.push([question.key, await answerTo(question, context)]);
+    const changes = [
+      ...files.map((file) => inPlace(file, file.uri)),
+      { path: ['requestState'], value: state.inner },
+      { path: ['inputResponses'], value: responses.length === 0 ? undefined : Object.fromEntries(responses) },
+    ];
     const filled = await withParams(messages, changes, limits);
     const only = filled.requests[0] as PendingRequest;
     return withEdits({ ...asked, messages: filled }, new Map([[only, this.#wrap(round)]]));
   }
 
-  /** What has become of one file, after the person has been asked and, for a page, some time has gone by. */
-  async #heard(
-    file: AskedFile,
-    answer: JsonObject | undefined,
-    until: number,
-    exchange: Asked['exchange'],
-  ): Promise<'declined' | 'cancelled' | { why: string } | { file: AskedFile; isThere: boolean }> {
-    const said = answerIn(answer);
-    if (said === 'declined' || said === 'cancelled') {
-      this.#note(exchange.principal, file, said);
-      return said;
-    }
-    if (!file.form) {
-      const came = await this.#arrives(file, until, exchange);
-      return typeof came === 'boolean' ? { file, isThere: came } : came;
-    }
-    // a form that was filled in an earlier round is not shown again
-    if (said !== 'accepted') return { file, isThere: (await this.#deps.library.find(file.fileId)) !== undefined };
-    const { problem: _, ...rest } = file;
-    const problem = await takeGiven(
-      { content: answer?.content, asked: file, principal: exchange.principal },
-      this.#deps,
-      exchange.signal,
-    );
-    if (problem === undefined) return { file: rest, isThere: true };
-    this.#note(exchange.principal, file, 'invalid');
-    return { file: { ...rest, problem, tries: (file.tries ?? 0) + 1 }, isThere: false };
-  }
-
   async #revoke({ state }: Round): Promise<void> {
     for (const { ticket } of state.files) await this.#deps.uploads.revoke(ticket);
-  }
-
-  /** Whether the file is there before this round is over, or why the call cannot wait for it. */
-  async #arrives(
-    { fileId }: AskedFile,
-    until: number,
-    { principal, signal }: Asked['exchange'],
-  ): Promise<boolean | { why: string }> {
-    const { server, library, waiting, clock, isDraining } = this.#deps;
-    const isStored = async () => (await library.find(fileId)) !== undefined;
-    if (await isStored()) return true;
-    const owner = { principal, server };
-    // without a wait, a client that calls again at once would do so without end
-    const why = noPlaceIn(waiting, owner);
-    if (why !== undefined) return { why };
-    try {
-      const said = async () => undefined;
-      const waited = await waitForFile({ isStored, said, until, isDraining, signal, clock, looked: () => {} });
-      return waited === 'stored';
-    } finally {
-      waiting.give(1, owner);
-    }
   }
 
   /** One more file is asked for. */
@@ -214,19 +198,19 @@ export class AskingByResult {
       ...(way.form && { form: { dialect: way.form.dialect, field, uploadId: randomUUID() } }),
     };
     this.#note(bound.principal, file, 'asked');
-    await this.#answer(round, { ...state, files: [...state.files, file] }, [file], refuse);
+    await this.#answer(round, { ...state, files: [...state.files, file] }, { files: [file], heard: [] }, refuse);
   }
 
   /** The result after which the client calls again. */
   async #answer(
     { asked, bound }: Round,
     state: State,
-    missing: readonly AskedFile[],
+    missing: { files: readonly AskedFile[]; heard: readonly HeardQuestion[] },
     refuse: Course['refuse'],
   ): Promise<void> {
     const { server, seal, limits, dialects } = this.#deps;
     const questions: [string, JsonObject][] = [];
-    for (const file of missing) {
+    for (const file of missing.files) {
       const { means, url, code, fileId, form, problem } = file;
       const way = wayFor(fieldOf(file, mostInAnswer(limits)), asked.client, { order: [means], dialects });
       // it has declared less than before
@@ -235,28 +219,56 @@ export class AskingByResult {
       const params = way.params(message, { url, id: form?.uploadId ?? fileId });
       questions.push([file.key, { method: 'elicitation/create', params }]);
     }
-    const until = Math.max(...state.files.map(({ expiresAt }) => expiresAt));
-    const requestState = closeState(seal, state, bound, until);
+    for (const one of missing.heard) {
+      const { question } = one;
+      if (question.ended) continue;
+      const asking = askedFor(question, one.missing, asked.client, this.#deps);
+      if (!asking) throw paramsInvalid('the client declares less than in the call before');
+      for (const each of asking) questions.push(each);
+    }
+    const requestState = closeState(seal, state, bound, this.#end(state));
     const result = { resultType: INPUT_REQUIRED, inputRequests: Object.fromEntries(questions), requestState };
     answerLocally(asked.exchange, asked.messages, { result });
   }
 
+  /** Until when a state is good, milliseconds since the Unix epoch: as long as one of its links. */
+  #end({ files, questions = [] }: State): number {
+    const uploads = [...files, ...questions.flatMap((question) => question.files)];
+    const { clock, timeouts } = this.#deps;
+    return Math.max(
+      clock.now() + (uploads.length === 0 ? timeouts.session : 0),
+      ...uploads.map((one) => one.expiresAt),
+    );
+  }
+
   /**
    * A server that wants input itself gets its own state back with the next call, and that call its files: the client is
-   * given both in one.
+   * given both in one. What it asks for files is asked in words that the client knows.
    */
-  #wrap({ bound, state }: Round): AnswerEdit {
-    return (answer) => {
-      const { message, base } = answer;
-      const range = rangeAt(message, RANGE.result, [...base, 'result']);
-      if (!range || range.values > this.#deps.limits.values) return;
-      const result = JSON.parse(message.slice(range.start, range.end).toString('utf8')) as JsonValue;
-      if (!isObject(result) || result.resultType !== INPUT_REQUIRED) return;
-      const { requestState } = result;
+  #wrap({ asked, bound, state, request }: Round): AnswerEdit {
+    return async (answer) => {
+      const result = inputRequired(answer, this.#deps.limits);
+      if (!result) return;
+      const { requestState, inputRequests, ...rest } = result;
       const inner = typeof requestState === 'string' ? { inner: requestState } : {};
+      let keys = state.files.length;
+      const asker = {
+        client: asked.client,
+        principal: bound.principal,
+        tool: request.subject,
+        nextKey: () => `${KEY}${++keys}`,
+      };
+      const { taken, others } = await takeQuestions(isObject(inputRequests) ? inputRequests : {}, asker, this.#deps);
+      if (taken.length === 0 && state.files.length === 0) return;
+      const questions = taken.flatMap((one) => askedFor(one, one.files, asked.client, this.#deps) ?? []);
+      const shown = Object.fromEntries([...others, ...questions]);
+      const next = { files: state.files, ...inner, ...(taken.length > 0 && { questions: taken }) };
       const { seal, clock, timeouts } = this.#deps;
-      const wrapped = closeState(seal, { files: state.files, ...inner }, bound, clock.now() + timeouts.session);
-      replaceOutcome(answer, 'result', JSON.stringify({ ...result, requestState: wrapped }));
+      const until = taken.length === 0 ? clock.now() + timeouts.session : this.#end(next);
+      // without a question left, the client calls again at once
+      const wants = Object.keys(shown).length === 0 ? {} : { inputRequests: shown };
+      const wrapped = { ...rest, ...wants, requestState: closeState(seal, next, bound, until) };
+      replaceOutcome(answer, 'result', JSON.stringify(wrapped));
     };
   }
 
@@ -266,13 +278,28 @@ export class AskingByResult {
   }
 }
 
-/** What is for the server: its own state, and the answers to its own questions. */
-function forServer({ state, answers }: Round): ParamEdit[] {
+/** The client's answers to the server's own questions, of all rounds. @throws GatewayError `params_invalid` */
+function keptIn({ state, answers }: Round): JsonObject {
   const own = Object.entries(answers).filter(([key]) => !key.startsWith(KEY));
-  return [
-    { path: ['requestState'], value: state.inner },
-    { path: ['inputResponses'], value: own.length === 0 ? undefined : Object.fromEntries(own) },
-  ];
+  return Object.fromEntries([...Object.entries(state.kept ?? {}), ...own]);
+}
+
+/** A result that wants input; undefined for any other. @throws GatewayError `upstream_invalid` */
+function inputRequired({ message, base }: EditableAnswer, { values }: Pick<Limits, 'values'>): JsonObject | undefined {
+  const type = rangeAt(message, RANGE.resultType, [...base, 'result', 'resultType']);
+  const range = rangeAt(message, RANGE.result, [...base, 'result']);
+  if (!type || !range || type.end - type.start > MOST_TYPE) return undefined;
+  // JSON parsers take the last one, and this range is the first
+  const twice = message.duplicates.find(({ key }) => key === 'result' || key === 'resultType');
+  if (twice) throw new GatewayError('upstream_invalid', { reason: `its answer names "${twice.key}" twice` });
+  if (JSON.parse(message.slice(type.start, type.end).toString('utf8')) !== INPUT_REQUIRED) return undefined;
+  if (range.end - range.start > MOST_QUESTIONS || range.values > values) {
+    throw new GatewayError('upstream_invalid', {
+      reason: `it asks for input with more than ${mostText(MOST_QUESTIONS)}`,
+    });
+  }
+  const result = JSON.parse(message.slice(range.start, range.end).toString('utf8')) as JsonValue;
+  return isObject(result) ? result : undefined;
 }
 
 /** The right to the upload that a client was asked for. */

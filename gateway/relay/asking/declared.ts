@@ -14,7 +14,7 @@ export function elicitationFor(
 ): JsonObject | undefined {
   const { file } = deps.limits;
   const declared = client.capabilities[ELICITATION];
-  if (!isObject(declared) || asksBy(client) !== 'request') return undefined;
+  if (!isObject(declared) || !asksBy(client)) return undefined;
   if (!wayFor({ name: 'file', maxSize: file, maxInline: file }, client, deps)) return undefined;
   const added = deps.dialects.map(({ asks }) => asks?.declares?.(declared, file));
   // one that declares no mode shows forms, and a server must still see that

@@ -9,7 +9,7 @@ import { showsForms, type Way } from './means.js';
 import { askOnStream, type StreamOutcome, type WaitingCall } from './on-stream.js';
 import type { OpenQuestion } from './open-questions.js';
 import { ServerProgress } from './progress.js';
-import { formForOthers, handOver, uploadForServer, wayForServer, withOthers } from './server-file.js';
+import { canAskFor, formForOthers, handOver, uploadForServer, wayForServer, withOthers } from './server-file.js';
 import { type Besides, serverQuestionText } from './texts.js';
 
 /** A file that the person has given. */
@@ -26,25 +26,21 @@ const NOTHING: OtherFields = { properties: {}, required: [] };
 /** Gets the files for which a server asks: from the person to Wharf's store, and from there to the server. */
 export class FilesForServer {
   readonly #stream: AskedStream;
-  readonly #open: OpenQuestion | undefined;
+  readonly #open: OpenQuestion;
   /** Aborted when the answer is not needed. */
   readonly #signal: AbortSignal;
   readonly #deps: AskingDeps;
 
-  /** @param open the question; undefined as long as it has only been looked at */
-  constructor(stream: AskedStream, open: OpenQuestion | undefined, deps: AskingDeps) {
+  constructor(stream: AskedStream, open: OpenQuestion, deps: AskingDeps) {
     this.#stream = stream;
     this.#open = open;
-    this.#signal = open ? AbortSignal.any([open.ended.signal, stream.ended]) : stream.ended;
+    this.#signal = AbortSignal.any([open.ended.signal, stream.ended]);
     this.#deps = deps;
   }
 
   /** Whether there is a stream to ask on, and a way to ask for each of the files. */
-  canAsk({ files }: ServerQuestion): boolean {
-    return (
-      this.#stream.reply.canAsk &&
-      files.every((wanted) => wayForServer(wanted, this.#stream.caller.client, this.#deps) !== undefined)
-    );
+  #canAsk(question: ServerQuestion): boolean {
+    return this.#stream.reply.canAsk && canAskFor(question, this.#stream.caller.client, this.#deps);
   }
 
   /**
@@ -56,7 +52,7 @@ export class FilesForServer {
     { asks }: Dialect,
     notify: (params: JsonObject) => Promise<void>,
   ): Promise<JsonObject> {
-    if (!asks || !this.canAsk(question)) return { action: 'cancel' };
+    if (!asks || !this.#canAsk(question)) return { action: 'cancel' };
     const gathered = await this.#gather(question);
     if ('action' in gathered) return gathered;
     const content: JsonObject = { ...gathered.besides };
@@ -65,7 +61,7 @@ export class FilesForServer {
       notify,
     );
     const { principal } = this.#stream.caller.exchange;
-    const hold = (bytes: number) => this.#open?.hold(bytes);
+    const hold = (bytes: number) => this.#open.hold(bytes);
     const context = { deps: this.#deps, principal, signal: this.#signal, hold };
     let before = 0;
     for (const { wanted, record } of gathered.given) {

@@ -3,7 +3,8 @@ import { breathe } from '../../budget/turn.js';
 import type { Seal } from '../../files/seal.js';
 import { isObject } from '../../json/value.js';
 import type { Means } from '../../policy/means.js';
-import type { JsonValue } from '../../ports/json.js';
+import type { OtherFields, ServerFile } from '../../ports/file-question.js';
+import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { Lacking } from './lacking.js';
 import type { AskedFor } from './questions.js';
 
@@ -13,8 +14,8 @@ const PLACE = 'requestState';
 /** Version of what is in it. */
 const VERSION = 1;
 
-/** A file that a call was asked for, as its `requestState` remembers it. */
-export interface AskedFile extends Lacking, AskedFor {
+/** An upload that a client was asked for, as the `requestState` of its call remembers it. */
+export interface AskedUpload extends AskedFor {
   /** Key of the question among the client's `inputRequests`. */
   key: string;
   means: Means;
@@ -27,6 +28,33 @@ export interface AskedFile extends Lacking, AskedFor {
   /** Why what was given last could not be used, and how often that was so. */
   problem?: string;
   tries?: number;
+}
+
+/** A file that a call lacks. */
+export interface AskedFile extends Lacking, AskedUpload {}
+
+/** A file that the server itself has asked for. */
+export interface TakenFile extends AskedUpload {
+  wanted: ServerFile;
+  /** The user has left it out. */
+  isWithout?: boolean;
+}
+
+/** A question of the server's own that its client is asked in other words. */
+export interface TakenQuestion {
+  /** Its key among the server's `inputRequests`. */
+  key: string;
+  dialect: string;
+  /** The server's own words. */
+  message: string;
+  files: readonly TakenFile[];
+  besides: OtherFields;
+  /** The key under which the fields besides files are asked for alone. */
+  othersKey?: string;
+  /** What has been filled in besides the files. */
+  filled?: JsonObject;
+  /** What the server hears instead of files. */
+  ended?: 'decline' | 'cancel';
 }
 
 /** What a state is about, and nothing else can use it for. */
@@ -43,6 +71,10 @@ export interface State {
   files: readonly AskedFile[];
   /** The server's own state, which its answer to a call with such files held. */
   inner?: string;
+  /** What the server has asked for by itself, if its client is asked in other words. */
+  questions?: readonly TakenQuestion[];
+  /** Answers to the server's other questions, until the server gets them all. */
+  kept?: JsonObject;
 }
 
 interface Sealed extends State {

@@ -1,7 +1,5 @@
 import { asGatewayError } from '../../errors.js';
 import { readMessages } from '../../mcp/request.js';
-import type { Dialect } from '../../ports/dialect.js';
-import type { ServerQuestion } from '../../ports/file-question.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { CollectedReply } from '../client/collected-reply.js';
 import type { Piece } from '../cut/splice.js';
@@ -12,6 +10,7 @@ import type { AskingDeps } from './deps.js';
 import { FilesForServer } from './files-for-server.js';
 import type { OpenQuestion, OpenQuestions, Questioned } from './open-questions.js';
 import { tokenIn } from './progress.js';
+import { readQuestion } from './server-file.js';
 import { serverMessage } from './server-message.js';
 
 /**
@@ -37,14 +36,11 @@ export class ServerQuestions implements Taker {
     const message = serverMessage(pieces);
     if (!message) return false;
     if (message.kind === 'cancelled') return this.#questions.cancel(this.#from, message.id);
-    const found = this.#read(message.params);
+    const found = readQuestion(message.params, this.#stream.caller.client, this.#deps);
     if (!found) return false;
     const { id, size } = message;
     const { dialect, question } = found;
-    if (question === 'invalid') {
-      const error = { code: -32602, message: 'each field of type "file" needs an entry in uploadEndpoints' };
-      return this.#tell({ id, error });
-    }
+    if ('problem' in question) return this.#tell({ id, error: { code: -32602, message: question.problem } });
     const { log, server } = this.#deps;
     try {
       const open = this.#questions.begin(this.#from, id, size);
@@ -68,23 +64,6 @@ export class ServerQuestions implements Taker {
   get #from(): Questioned {
     const { exchange, session } = this.#stream.caller;
     return { principal: exchange.principal, session: session?.id };
-  }
-
-  /** Undefined for what the client itself can answer. */
-  #read(params: JsonObject): { dialect: Dialect; question: ServerQuestion | 'invalid' } | undefined {
-    for (const dialect of this.#deps.dialects) {
-      const question = dialect.asks?.fromServer(params);
-      if (!question) continue;
-      if (question === 'invalid') return { dialect, question };
-      const { client } = this.#stream.caller;
-      // a form the client answers itself, if it knows such fields, or if there is no other way to ask it
-      const isInForm = question.files.every(({ endpoint }) => !endpoint);
-      const file = { name: 'file', message: '', maxSize: 1, maxInline: 1, upload: { url: '', id: '' } };
-      const files = new FilesForServer(this.#stream, undefined, this.#deps);
-      if (isInForm && (dialect.asks?.question(file, client) || !files.canAsk(question))) return undefined;
-      return { dialect, question };
-    }
-    return undefined;
   }
 
   /** How the server hears of the progress that it wants with its question. Never rejects. */

@@ -85,6 +85,7 @@ function resultNode(places: readonly SlotPlace[]): WatchNode {
         },
       },
       isError: { watch: RANGE.isError },
+      resultType: { watch: RANGE.resultType },
       cacheScope: { watch: RANGE.cacheScope },
       ttlMs: { watch: RANGE.ttlMs },
       capabilities: { watch: RANGE.capabilities },

@@ -28,18 +28,21 @@ export const SETTINGS = {
   many: { files: { 'images[]': image } },
 };
 
+/** `server/discover` of a server of 2026-07-28. */
+export const discover = () => ({
+  resultType: 'complete',
+  supportedVersions: ['2026-07-28'],
+  capabilities: { tools: {} },
+  serverInfo: { name: 'recording', version: '1' },
+  ttlMs: 0,
+  cacheScope: 'private',
+});
+
 export function startUpstream(): Promise<RecordingUpstream> {
   return RecordingUpstream.start({
     tools: TOOLS,
     methods: {
-      'server/discover': () => ({
-        resultType: 'complete',
-        supportedVersions: ['2026-07-28'],
-        capabilities: { tools: {} },
-        serverInfo: { name: 'recording', version: '1' },
-        ttlMs: 0,
-        cacheScope: 'private',
-      }),
+      'server/discover': discover,
       'tools/call': ({ arguments: given }) => ({
         resultType: 'complete',
         content: [{ type: 'text', text: JSON.stringify(given) }],

@@ -104,8 +104,9 @@ describe('what a server is told of its elicitation', () => {
     expect(told('2025-11-25', capabilities)).toEqual(expected);
   });
 
-  it('is what the client says where no request of Wharf’s reaches it', () => {
+  it('is what the client says where no question of Wharf’s reaches it', () => {
     expect(told('2025-03-26', { elicitation: { url: {} } })).toBeUndefined();
-    expect(told('2026-07-28', { elicitation: { url: {} } })).toBeUndefined();
+    expect(told('2026-07-28', { elicitation: { form: {} } })).toBeUndefined();
+    expect(told('2026-07-28', { elicitation: { url: {} } })).toEqual({ url: {}, binary: { maxFileSize: 1000 } });
   });
 });

@@ -1,0 +1,132 @@
+import { asGatewayError } from '../../../errors.js';
+import { isObject } from '../../../json/value.js';
+import type { JsonObject, JsonValue } from '../../../ports/json.js';
+import type { AskingDeps } from '../deps.js';
+import { answerIn } from '../questions.js';
+import type { TakenFile, TakenQuestion } from '../sealed-state.js';
+import { type HandOver, handOver } from '../server-file.js';
+import { type Heard, type Hearing, hear } from './hear.js';
+
+/** Bytes of what a user may fill in besides files. */
+export const MOST_BESIDES = 64 * 1024;
+
+/** A server's question after a round, and its files that are not there yet. */
+export interface HeardQuestion {
+  question: TakenQuestion;
+  missing: readonly TakenFile[];
+}
+
+/** Hears what a client says about the questions of its server. @param answers by the keys of Wharf's own questions */
+export async function hearQuestion(
+  question: TakenQuestion,
+  answers: JsonObject,
+  hearing: Hearing,
+  deps: AskingDeps,
+): Promise<HeardQuestion> {
+  if (question.ended) return { question, missing: [] };
+  const files: TakenFile[] = [];
+  const missing: TakenFile[] = [];
+  let { filled } = question;
+  for (const file of question.files) {
+    const answer = answers[file.key];
+    const said = isObject(answer) ? answer : undefined;
+    const { heard, others } = await hearFile(file, said, hearing, deps);
+    const ended = endOf(heard, deps.rounds);
+    deps.metrics.count('wharf_questions_total', { outcome: outcomeOf(heard) });
+    if (ended || typeof heard === 'string' || 'why' in heard) return end(question, ended ?? 'cancel', deps);
+    files.push(heard.file);
+    if (heard.isThere && others) filled = others;
+    const lacksOthers = heard.file.keepsBesides && !filled && Object.keys(question.besides.properties).length > 0;
+    if (!heard.isThere || lacksOthers) missing.push(heard.file);
+  }
+  const others = question.othersKey === undefined ? undefined : answers[question.othersKey];
+  const said = isObject(others) ? answerIn(others) : undefined;
+  if (said === 'declined' || said === 'cancelled')
+    return end(question, said === 'declined' ? 'decline' : 'cancel', deps);
+  if (said === 'accepted' && isObject(others)) {
+    const content = isObject(others.content) ? others.content : {};
+    if (!isTooLong(content)) filled = content;
+  }
+  return { question: { ...question, files, ...(filled && { filled }) }, missing };
+}
+
+/** Whether everything is there that a question needs from its user. */
+export function isComplete({ question, missing }: HeardQuestion): boolean {
+  const { ended, othersKey, filled } = question;
+  return ended !== undefined || (missing.length === 0 && (othersKey === undefined || filled !== undefined));
+}
+
+/** The server's answer to its question: `accept` only once it has every file. Never rejects. */
+export async function answerTo(
+  { dialect, files, filled, ended, key }: TakenQuestion,
+  context: HandOver & { deps: AskingDeps },
+): Promise<JsonObject> {
+  if (ended) return { action: ended };
+  const { deps, signal } = context;
+  const asks = deps.dialects.find(({ name }) => name === dialect)?.asks;
+  if (!asks) return { action: 'cancel' };
+  const given: [string, JsonValue][] = [];
+  try {
+    for (const { wanted, fileId, isWithout } of files) {
+      if (isWithout) continue;
+      const record = await deps.library.find(fileId);
+      if (!record) return { action: 'cancel' };
+      given.push([wanted.name, await handOver({ wanted, record, sent: () => {} }, asks, context)]);
+      deps.metrics.count('wharf_questions_total', { outcome: 'delivered' });
+    }
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const error = asGatewayError(thrown);
+    const { server, log } = deps;
+    log.warn({ server, question: key, code: error.code, err: error.cause ?? thrown }, 'a server did not get its file');
+    return { action: 'cancel' };
+  }
+  return { action: 'accept', content: { ...filled, ...Object.fromEntries(given) } };
+}
+
+async function hearFile(
+  file: TakenFile,
+  answer: JsonObject | undefined,
+  hearing: Hearing,
+  deps: AskingDeps,
+): Promise<{ heard: Heard<TakenFile>; others?: JsonObject }> {
+  if (file.isWithout) return { heard: { file, isThere: true } };
+  const { form, isOptional, keepsBesides } = file;
+  if (!form || answerIn(answer) !== 'accepted') return { heard: await hear(file, answer, hearing, deps) };
+  const { [form.field]: given, ...others } = isObject(answer?.content) ? answer.content : {};
+  if (keepsBesides && isTooLong(others)) {
+    const problem = 'The other fields are too long.';
+    return { heard: { file: { ...file, problem, tries: (file.tries ?? 0) + 1 }, isThere: false } };
+  }
+  const kept = keepsBesides ? { others } : {};
+  if (isOptional && given === undefined)
+    return { heard: { file: { ...file, isWithout: true }, isThere: true }, ...kept };
+  return { heard: await hear(file, answer, hearing, deps), ...kept };
+}
+
+/** What the server hears, where a file does not come any more. */
+function endOf(heard: Heard<TakenFile>, rounds: number): TakenQuestion['ended'] {
+  if (heard === 'declined') return 'decline';
+  if (heard === 'cancelled' || 'why' in heard) return 'cancel';
+  const { problem, tries = 0 } = heard.file;
+  return problem !== undefined && tries >= rounds ? 'cancel' : undefined;
+}
+
+function outcomeOf(heard: Heard<TakenFile>): string {
+  if (typeof heard === 'string') return heard;
+  if ('why' in heard) return 'late';
+  return heard.isThere ? 'stored' : heard.file.problem === undefined ? 'late' : 'invalid';
+}
+
+async function end(
+  question: TakenQuestion,
+  ended: 'decline' | 'cancel',
+  { uploads }: AskingDeps,
+): Promise<HeardQuestion> {
+  for (const { ticket } of question.files) await uploads.revoke(ticket);
+  return { question: { ...question, ended }, missing: [] };
+}
+
+function isTooLong(fields: JsonObject): boolean {
+  return JSON.stringify(fields).length > MOST_BESIDES;
+}

@@ -1,0 +1,66 @@
+import type { JsonObject } from '../../../ports/json.js';
+import type { AskingDeps } from '../deps.js';
+import { takeGiven } from '../given-file.js';
+import { noPlaceIn } from '../open-questions.js';
+import { answerIn } from '../questions.js';
+import type { AskedUpload } from '../sealed-state.js';
+import { waitForFile } from '../wait.js';
+
+/** One round: a call of a client that has been asked before. */
+export interface Hearing {
+  principal: string;
+  signal: AbortSignal;
+  /** Until when the call may wait, milliseconds since the Unix epoch. */
+  until: number;
+}
+
+/** What has become of one file. */
+export type Heard<File extends AskedUpload> =
+  | 'declined'
+  | 'cancelled'
+  /** Why the call cannot wait for it. */
+  | { why: string }
+  | { file: File; isThere: boolean };
+
+/** What has become of a file, after its user has been asked and, for a page, some time has gone by. */
+export async function hear<File extends AskedUpload>(
+  file: File,
+  answer: JsonObject | undefined,
+  hearing: Hearing,
+  deps: AskingDeps,
+): Promise<Heard<File>> {
+  const said = answerIn(answer);
+  if (said === 'declined' || said === 'cancelled') return said;
+  if (!file.form) {
+    const came = await arrives(file, hearing, deps);
+    return typeof came === 'boolean' ? { file, isThere: came } : came;
+  }
+  // a form that was filled in an earlier round is not shown again
+  if (said !== 'accepted') return { file, isThere: (await deps.library.find(file.fileId)) !== undefined };
+  const { problem: _, ...rest } = file;
+  const { principal, signal } = hearing;
+  const problem = await takeGiven({ content: answer?.content, asked: file, principal }, deps, signal);
+  if (problem === undefined) return { file: rest as File, isThere: true };
+  return { file: { ...file, problem, tries: (file.tries ?? 0) + 1 }, isThere: false };
+}
+
+/** Whether the file is there before this round is over, or why the call cannot wait for it. */
+async function arrives(
+  { fileId }: AskedUpload,
+  { principal, signal, until }: Hearing,
+  { server, library, waiting, clock, isDraining }: AskingDeps,
+): Promise<boolean | { why: string }> {
+  const isStored = async () => (await library.find(fileId)) !== undefined;
+  if (await isStored()) return true;
+  const owner = { principal, server };
+  // without a wait, a client that calls again at once would do so without end
+  const why = noPlaceIn(waiting, owner);
+  if (why !== undefined) return { why };
+  try {
+    const said = async () => undefined;
+    const waited = await waitForFile({ isStored, said, until, isDraining, signal, clock, looked: () => {} });
+    return waited === 'stored';
+  } finally {
+    waiting.give(1, owner);
+  }
+}

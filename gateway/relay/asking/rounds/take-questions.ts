@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { isObject } from '../../../json/value.js';
+import type { ClientFacts } from '../../../ports/client.js';
+import type { OtherFields, ServerFile, ServerQuestion } from '../../../ports/file-question.js';
+import type { JsonObject, JsonValue } from '../../../ports/json.js';
+import type { AskingDeps } from '../deps.js';
+import { showsForms, type Way } from '../means.js';
+import type { TakenFile, TakenQuestion } from '../sealed-state.js';
+import {
+  type FoundQuestion,
+  formForOthers,
+  readQuestion,
+  uploadForServer,
+  wayForServer,
+  withOthers,
+} from '../server-file.js';
+import { serverQuestionText } from '../texts.js';
+
+const ELICIT = 'elicitation/create';
+
+const NOTHING: OtherFields = { properties: {}, required: [] };
+
+/** For whom, and in which call, a server asks. */
+export interface Asker {
+  client: ClientFacts;
+  principal: string;
+  tool: string | undefined;
+  /** Makes the keys of Wharf's own questions. */
+  nextKey: () => string;
+}
+
+/** What a server wants before it answers, apart: its questions for files, and all others as they came. */
+export async function takeQuestions(
+  requests: JsonObject,
+  asker: Asker,
+  deps: AskingDeps,
+): Promise<{ taken: TakenQuestion[]; others: [string, JsonValue][] }> {
+  const taken: TakenQuestion[] = [];
+  const others: [string, JsonValue][] = [];
+  let room = deps.limits.files;
+  for (const [key, request] of Object.entries(requests)) {
+    const params = isObject(request) && request.method === ELICIT && isObject(request.params) && request.params;
+    const found = params ? readQuestion(params, asker.client, deps) : undefined;
+    if (!found) {
+      others.push([key, request]);
+      continue;
+    }
+    const one = await take(key, found, asker, { ...deps, limits: { ...deps.limits, files: room } });
+    taken.push(one);
+    room -= one.files.length;
+  }
+  return { taken, others };
+}
+
+async function take(
+  key: string,
+  { dialect, question }: FoundQuestion,
+  asker: Asker,
+  deps: AskingDeps,
+): Promise<TakenQuestion> {
+  const { log, server, limits } = deps;
+  const none = { key, dialect: dialect.name, message: '', files: [], besides: NOTHING, ended: 'cancel' as const };
+  if ('problem' in question) {
+    log.warn({ server, problem: question.problem }, "a server's question for a file was refused");
+    return none;
+  }
+  const { message, besides } = question;
+  const ways = waysFor(question, asker.client, deps);
+  if (!ways || question.files.length > limits.files) {
+    log.info(
+      { server, files: question.files.length },
+      'a server asked for files in a way that its client cannot be asked',
+    );
+    return none;
+  }
+  const files: TakenFile[] = [];
+  for (const [wanted, way] of ways) files.push(await authorized({ wanted, way, message, asker }, deps));
+  const first = files.find(({ form }) => form);
+  if (first) first.keepsBesides = true;
+  const isAlone = !first && Object.keys(besides.properties).length > 0 && showsForms(asker.client);
+  return { key, dialect: dialect.name, message, files, besides, ...(isAlone && { othersKey: asker.nextKey() }) };
+}
+
+/** Undefined where the client cannot be asked for all that is needed. */
+function waysFor(
+  { files, besides }: ServerQuestion,
+  client: ClientFacts,
+  deps: AskingDeps,
+): [ServerFile, Way][] | undefined {
+  const ways: [ServerFile, Way][] = [];
+  for (const wanted of files) {
+    const way = wayForServer(wanted, client, deps);
+    if (!way) return undefined;
+    ways.push([wanted, way]);
+  }
+  // a page takes files only
+  const hasForm = showsForms(client) || ways.some(([, { form }]) => form);
+  return besides.required.length > 0 && !hasForm ? undefined : ways;
+}
+
+async function authorized(
+  { wanted, way, message, asker }: { wanted: ServerFile; way: Way; message: string; asker: Asker },
+  deps: AskingDeps,
+): Promise<TakenFile> {
+  const { uploads, log, metrics, server } = deps;
+  const { principal, tool } = asker;
+  const upload = uploadForServer({ wanted, message, tool, principal }, way, deps);
+  const { id: fileId, uri, ticket, url, code, expiresAt } = await uploads.authorize(upload);
+  metrics.count('wharf_questions_total', { outcome: 'asked' });
+  log.info({ principal, server, tool, argument: wanted.name, means: way.means }, 'a server asked for a file');
+  return {
+    wanted,
+    key: asker.nextKey(),
+    means: way.means,
+    fileId,
+    uri,
+    ticket,
+    url,
+    ...(code !== undefined && { code }),
+    expiresAt: Date.parse(expiresAt),
+    ...(way.form && { form: { dialect: way.form.dialect, field: wanted.name, uploadId: randomUUID() } }),
+    ...(way.form && !wanted.isRequired && { isOptional: true }),
+  };
+}
+
+/**
+ * What the client is asked for a server's question, by the keys of Wharf's own questions.
+ * @param missing the files that are not there yet
+ * @returns undefined where the client has declared less than before
+ */
+export function askedFor(
+  { message, besides, filled, othersKey }: TakenQuestion,
+  missing: readonly TakenFile[],
+  client: ClientFacts,
+  deps: AskingDeps,
+): [string, JsonObject][] | undefined {
+  const { server } = deps;
+  const asked: [string, JsonObject][] = [];
+  for (const { wanted, key, means, url, code, fileId, form, problem, keepsBesides, isOptional } of missing) {
+    const way = wayForServer(wanted, client, { ...deps, order: [means] });
+    if (!way) return undefined;
+    const text = serverQuestionText(message, server, means, { problem, code });
+    const params = way.params(text, { url, id: form?.uploadId ?? fileId });
+    const fields = keepsBesides && !filled ? besides : NOTHING;
+    asked.push([key, form ? withOthers(params, fields, isOptional ? [] : [wanted.name]) : params]);
+  }
+  if (othersKey !== undefined && !filled) asked.push([othersKey, formForOthers(message, besides, server)]);
+  return asked.map(([key, params]) => [key, { method: ELICIT, params }]);
+}
