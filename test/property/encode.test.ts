@@ -4,6 +4,7 @@ import { GatewayError } from '../../gateway/errors.js';
 import { encodeFile, roomFor } from '../../gateway/files/encode/index.js';
 import type { Encoding } from '../../gateway/ports/file-slot.js';
 import { readDataUri } from '../../gateway/wire/data-uri.js';
+import { anyText } from '../helpers/any-text.js';
 import { cutAt } from '../helpers/chunked.js';
 import { runs } from '../helpers/effort.js';
 import { joined, sourceOf } from '../unit/files/encode/lab.js';
@@ -13,13 +14,13 @@ const RUNS = 4000;
 
 const contents = fc.oneof(
   fc.uint8Array({ maxLength: 300 }),
-  fc.string({ unit: 'binary', maxLength: 100 }).map((text) => new TextEncoder().encode(text)),
+  anyText({ maxLength: 100 }).map((text) => new TextEncoder().encode(text)),
   fc.string({ unit: 'grapheme', maxLength: 100 }).map((text) => new TextEncoder().encode(text)),
 );
 
 /** Bytes in any chunks, empty ones among them. */
 const files = fc
-  .tuple(contents, fc.array(fc.nat(300), { maxLength: 8 }), fc.string({ unit: 'binary' }), fc.string())
+  .tuple(contents, fc.array(fc.nat(300), { maxLength: 8 }), anyText(), fc.string())
   .map(([content, cuts, name, mimeType]) => {
     const bytes = Buffer.from(content);
     const positions = cuts.map((cut) => Math.min(cut, bytes.length)).sort((a, b) => a - b);

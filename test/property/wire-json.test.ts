@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { anyText } from '../helpers/any-text.js';
 import { cutAt } from '../helpers/chunked.js';
 import { runs } from '../helpers/effort.js';
 import { type Kind, readChunks } from '../unit/wire/record.js';
@@ -104,7 +105,7 @@ const mutations = fc.array(
         'e',
         'true',
       ),
-      fc.string({ unit: 'binary', maxLength: 3 }),
+      anyText({ maxLength: 3 }),
     ),
   }),
   { minLength: 1, maxLength: 3 },

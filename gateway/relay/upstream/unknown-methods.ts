@@ -21,10 +21,16 @@ export type FirstAnswer =
   | { kind: 'unknown' }
   | { kind: 'silent' };
 
-interface Found {
-  unknown: LRUCache<string, true>;
+/** Of one server, for all principals. A cache takes memory for all of its entries at once, and most servers need none. */
+class Found {
+  unknown: LRUCache<string, true> | undefined;
   /** Methods without an answer: some servers drop requests that they do not understand. */
-  silent: LRUCache<string, true>;
+  silent: LRUCache<string, true> | undefined;
+
+  note(what: 'unknown' | 'silent', key: string): void {
+    this[what] ??= new LRUCache({ max: MAX_METHODS, ttl: TTL_MS });
+    this[what].set(key, true);
+  }
 }
 
 /**
@@ -35,9 +41,8 @@ export class RemoteMethods {
   readonly #found: Found;
   readonly #principal: string;
 
-  constructor(found?: Found, principal = '') {
-    const options = { max: MAX_METHODS, ttl: TTL_MS };
-    this.#found = found ?? { unknown: new LRUCache(options), silent: new LRUCache(options) };
+  constructor(found = new Found(), principal = '') {
+    this.#found = found;
     this.#principal = principal;
   }
 
@@ -48,7 +53,7 @@ export class RemoteMethods {
 
   /** True when the server is known to lack all of these. */
   lacks(requests: readonly OwnRequest[]): boolean {
-    return requests.every(({ method }) => this.#found.unknown.has(this.#key(method)));
+    return requests.every(({ method }) => this.#found.unknown?.has(this.#key(method)) === true);
   }
 
   /**
@@ -56,19 +61,19 @@ export class RemoteMethods {
    * @param isGuess the server may know none of them: if it did not answer before, it is not waited for again
    */
   async first(requests: readonly OwnRequest[], inquire: Inquire, isGuess = false): Promise<FirstAnswer> {
-    if (isGuess && requests.some(({ method }) => this.#found.silent.has(this.#key(method)))) return { kind: 'silent' };
+    if (isGuess && requests.some(({ method }) => this.#found.silent?.has(this.#key(method)))) return { kind: 'silent' };
     let invalid: RpcError | undefined;
     for (const request of requests) {
       const key = this.#key(request.method);
-      if (this.#found.unknown.has(key)) continue;
+      if (this.#found.unknown?.has(key)) continue;
       const answer = await inquire(request.method, request.params);
       if (!answer) {
-        this.#found.silent.set(key, true);
+        this.#found.note('silent', key);
         return { kind: 'silent' };
       }
       if ('result' in answer) return { kind: 'result', request, result: answer.result };
       const { error } = answer;
-      if (error.code === METHOD_NOT_FOUND) this.#found.unknown.set(key, true);
+      if (error.code === METHOD_NOT_FOUND) this.#found.note('unknown', key);
       else if (INVALID.has(error.code) && !hasReason(error)) invalid ??= error;
       else return { kind: 'refused', error };
     }

@@ -1,3 +1,4 @@
+import { afterAll } from '@jest/globals';
 import { create as mcpInline } from '../../../adapters/dialects/mcp-inline/index.js';
 import { create as createObjects, settings as objectSettings } from '../../../adapters/objects/memory.js';
 import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
@@ -56,6 +57,14 @@ const TIMEOUTS: Timeouts = {
   session: 60_000,
 };
 
+/** Outside of the lab: a store's timer keeps what its clock sees, and some suites make thousands of labs. */
+const clock = { now: () => Date.now() };
+
+const opened: StateStore[] = [];
+afterAll(async () => {
+  await Promise.all(opened.map((state) => state.close()));
+});
+
 /** Whose exchanges they are. */
 export const OWNER = { principal: 'somebody', server: 'lab' };
 
@@ -99,12 +108,12 @@ export class RelayLab {
   readonly #inquire: Inquire;
 
   constructor(options: LabOptions = {}) {
-    const clock = { now: () => Date.now() };
     const partSize = options.partSize ?? PART_SIZE;
     const memory = createObjects(objectSettings.parse({}), { clock });
     const store: ObjectStore = { ...memory, partSize };
     this.objects = options.wrapObjects?.(store) ?? store;
     const state = createState(stateSettings.parse({}), { sharing: UNSHARED, clock });
+    opened.push(state);
     this.state = options.wrapState?.(state) ?? state;
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.held = heldBudget(this.limits.held);

@@ -6,7 +6,7 @@ import { IncomingBody } from '../../../../gateway/relay/client/incoming-body.js'
 import { inputLines } from '../../../../gateway/stdio/input.js';
 import { heldBudget } from '../../../helpers/budgets.js';
 
-const LINE = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { text: 'x'.repeat(60_000) } });
+const LINE = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { text: 'x'.repeat(10_000) } });
 
 /** Each byte in memory of its own, as Node's HTTP parser gives them. */
 function* singly(text: string): Generator<Buffer> {
