@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream';
 import { GatewayError } from '../errors.js';
 import type { ByteRange, ObjectStore } from '../ports/object-store.js';
 import type { FileRecord } from './file.js';
-import { attachment } from './names/content-disposition.js';
-import { safeMediaType } from './names/media-type.js';
+import { attachment, inline } from './names/content-disposition.js';
+import { safeMediaType, shownMediaType } from './names/media-type.js';
 import { decideRange } from './range.js';
 
 /** The parts of a request that decide what of a file is sent. */
@@ -13,6 +13,8 @@ export interface DownloadRequest {
   ifRange?: string | undefined;
   ifMatch?: string | undefined;
   ifNoneMatch?: string | undefined;
+  /** The file is to be saved, even if a browser can show it. */
+  isSaved?: boolean;
 }
 
 export interface DownloadDecision {
@@ -42,12 +44,17 @@ export function entityTag(digest: string): string {
   return `"${digest}"`;
 }
 
-/** Name and type of a download, both for Wharf's own response and for a presigned one. */
-export function servedAs(record: Pick<FileRecord, 'name' | 'mimeType'>): {
-  contentType: string;
-  contentDisposition: string;
-} {
-  return { contentType: safeMediaType(record.mimeType), contentDisposition: attachment(record.name) };
+/**
+ * Name and type of a download, both for Wharf's own response and for a presigned one. A file that a browser can show
+ * without running it opens in the tab; any other is saved.
+ */
+export function servedAs(
+  { name, mimeType }: Pick<FileRecord, 'name' | 'mimeType'>,
+  isSaved = false,
+): { contentType: string; contentDisposition: string } {
+  const shown = isSaved ? undefined : shownMediaType(mimeType);
+  if (shown === undefined) return { contentType: safeMediaType(mimeType), contentDisposition: attachment(name) };
+  return { contentType: shown, contentDisposition: inline(name) };
 }
 
 /**
@@ -56,7 +63,7 @@ export function servedAs(record: Pick<FileRecord, 'name' | 'mimeType'>): {
  * @see https://www.rfc-editor.org/rfc/rfc9110#section-13.2.2
  */
 export function decideDownload(record: RepresentationFacts, request: DownloadRequest): DownloadDecision {
-  const { contentType, contentDisposition } = servedAs(record);
+  const { contentType, contentDisposition } = servedAs(record, request.isSaved);
   const etag = entityTag(record.digest);
   const shared = {
     etag,

@@ -40,7 +40,7 @@ async function download(url: string): Promise<Buffer> {
   const response = await fetch(url);
   expect(response.status).toBe(200);
   expect(response.headers.get('x-content-type-options')).toBe('nosniff');
-  expect(response.headers.get('content-disposition')).toMatch(/^attachment/);
+  expect(response.headers.get('content-disposition')).toMatch(/^(?:inline|attachment)/);
   return Buffer.from(await response.arrayBuffer());
 }
 

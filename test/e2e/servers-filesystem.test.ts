@@ -68,7 +68,7 @@ describe.each(Object.entries(PLACES))('the official file server, with files in %
     const bytes = Buffer.from(await response.arrayBuffer());
     expect(recordDigest(bytes)).toBe(recordDigest(PICTURE));
     expect(response.headers.get('content-type')).toBe('image/png');
-    expect(response.headers.get('content-disposition')).toMatch(/^attachment/);
+    expect(response.headers.get('content-disposition')).toMatch(/^inline/);
   });
 
   it('puts the link where structuredContent held the same bytes, so that it still fits the schema', async () => {

@@ -10,6 +10,11 @@ export function attachment(name: string): string {
   return create(cleanFileName(name), { type: 'attachment' });
 }
 
+/** Like `attachment`, for a file that a browser shows: it is saved under that name. */
+export function inline(name: string): string {
+  return create(cleanFileName(name), { type: 'inline' });
+}
+
 /** The file name in a Content-Disposition header as the peer wrote it: not clean. */
 export function nameIn(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;

@@ -145,6 +145,28 @@ export function safeMediaType(declared: string | undefined, sniffed?: Sniffed): 
   return ACTIVE.test(mime) ? OCTET_STREAM : mime;
 }
 
+/**
+ * Types that a browser shows in the tab, and in which it runs nothing of the file with the rights of the page's origin.
+ * Playlists are not among them, because they load other addresses.
+ */
+const SHOWN = new Set([
+  ...['image/avif', 'image/gif', 'image/jpeg', 'image/png', 'image/webp'],
+  ...['audio/aac', 'audio/flac', 'audio/mp4', 'audio/mpeg', 'audio/ogg', 'audio/wav', 'audio/webm', 'audio/x-wav'],
+  ...['video/mp4', 'video/ogg', 'video/quicktime', 'video/webm'],
+  ...['application/pdf', 'text/plain', 'text/markdown'],
+]);
+
+/**
+ * The Content-Type with which a file of this recorded type may be shown in a browser's tab; undefined for one that may
+ * only be saved.
+ */
+export function shownMediaType(recorded: string): string | undefined {
+  const mime = mediaTypeOf(recorded, undefined);
+  if (!SHOWN.has(mime)) return undefined;
+  // without a charset, browsers guess
+  return mime.startsWith('text/') ? 'text/plain; charset=utf-8' : mime;
+}
+
 const EXTENSIONS: Readonly<Record<string, string>> = {
   'application/gzip': 'gz',
   'application/json': 'json',

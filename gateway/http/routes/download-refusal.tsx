@@ -1,18 +1,14 @@
 import type { GatewayError } from '../../errors.js';
 import { RETRY_AFTER_SECONDS } from '../error-response.js';
+import { LinkPage } from '../pages/link-page.js';
+import { page, wantsPage } from '../pages/page-response.js';
 
-/** Answers a link with an error: JSON for programs, one plain sentence for a person in a browser. */
+/** Answers a link with an error: JSON for programs, a page for a person in a browser. */
 export function refuse(error: GatewayError, accept: string | undefined, headers: Record<string, string>): Response {
-  const wantsText = accept?.includes('text/html') === true;
-  const body = wantsText
-    ? `${error.message}\n`
-    : JSON.stringify({ error: { code: error.code, message: error.message } });
-  return new Response(body, {
+  const all = { ...(error.httpStatus === 503 && { 'retry-after': String(RETRY_AFTER_SECONDS) }), ...headers };
+  if (wantsPage(accept)) return page(<LinkPage error={error} />, error.httpStatus, all);
+  return new Response(JSON.stringify({ error: { code: error.code, message: error.message } }), {
     status: error.httpStatus,
-    headers: {
-      'content-type': wantsText ? 'text/plain; charset=utf-8' : 'application/json',
-      ...(error.httpStatus === 503 ? { 'retry-after': String(RETRY_AFTER_SECONDS) } : {}),
-      ...headers,
-    },
+    headers: { 'content-type': 'application/json', ...all },
   });
 }

@@ -5,7 +5,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { type Ledger, refusalFacts } from '../../budget/ledger.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
-import { decideDownload, openDownload, servedAs } from '../../files/download.js';
+import { type DownloadRequest, decideDownload, openDownload, servedAs } from '../../files/download.js';
 import type { FileRecord } from '../../files/file.js';
 import { mayBeTicket } from '../../files/ticket.js';
 import type { Clock } from '../../ports/clock.js';
@@ -14,6 +14,7 @@ import type { Metrics } from '../../ports/metrics.js';
 import type { ObjectStore } from '../../ports/object-store.js';
 import { callerOf } from '../caller.js';
 import { refuse } from './download-refusal.js';
+import { shownHeaders } from './shown-file.js';
 
 export type TicketAnswer =
   /** `expiresAt`: when the ticket expires, milliseconds since the epoch. */
@@ -40,6 +41,8 @@ type Env = { Bindings: HttpBindings };
 type Outcome = 'served' | 'redirected' | 'head' | 'not_modified' | 'refused' | 'aborted' | 'failed';
 
 const ALLOW = 'GET, HEAD';
+/** The query of a link that saves a file which a browser could show: `?download`, with any value. */
+const SAVE = 'download';
 /** A presigned URL cannot be revoked, so it lives no longer than this, and never longer than its ticket. */
 const MAX_PRESIGNED_SECONDS = 15 * 60;
 
@@ -58,15 +61,19 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
       if (method !== 'GET' && method !== 'HEAD') {
         throw new GatewayError('method_not_allowed', { method: method ?? '', allow: ALLOW });
       }
+      const isSaved = new URL(c.req.url).searchParams.has(SAVE);
       const { record, expiresAt } = await resolve(deps, c.req.param('ticket'));
       found = record;
       const seconds = Math.min(MAX_PRESIGNED_SECONDS, Math.floor((expiresAt - deps.clock.now()) / 1000));
       if (deps.redirect && deps.objects.presign !== undefined && method === 'GET' && seconds >= 1) {
-        const location = await deps.objects.presign(record.key, { ttlSeconds: seconds, ...servedAs(record) });
+        const location = await deps.objects.presign(record.key, {
+          ttlSeconds: seconds,
+          ...servedAs(record, isSaved),
+        });
         outcome = 'redirected';
         return new Response(null, { status: 302, headers: { location } });
       }
-      const answer = await respond(c, deps, record, method);
+      const answer = await respond(c, deps, record, { method, isSaved });
       outcome = answer.outcome;
       return answer.response;
     } catch (thrown) {
@@ -121,16 +128,16 @@ async function respond(
   c: Context<Env>,
   deps: DownloadDeps,
   record: FileRecord,
-  method: 'GET' | 'HEAD',
+  asked: Pick<DownloadRequest, 'method' | 'isSaved'>,
 ): Promise<{ response: Response; outcome: Outcome }> {
   const decision = decideDownload(record, {
-    method,
+    ...asked,
     range: c.req.header('range'),
     ifRange: c.req.header('if-range'),
     ifMatch: c.req.header('if-match'),
     ifNoneMatch: c.req.header('if-none-match'),
   });
-  const { headers } = decision;
+  const headers = { ...decision.headers, ...shownHeaders(decision.headers) };
   if (decision.status === 416) {
     const error = new GatewayError('range_not_satisfiable', { size: record.size });
     return { response: refuse(error, c.req.header('accept'), decision.headers), outcome: 'refused' };

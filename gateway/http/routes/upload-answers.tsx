@@ -6,7 +6,7 @@ import type { Closed } from '../browser/texts.js';
 import { UPLOAD_MODULES } from '../browser-files.js';
 import { RETRY_AFTER_SECONDS } from '../error-response.js';
 import { CodeForm } from '../pages/code-form.js';
-import { PAGE_POLICY } from '../pages/layout.js';
+import { page, wantsPage } from '../pages/page-response.js';
 import { UploadForm } from '../pages/upload-form.js';
 import { ClosedPage, UploadedPage, UploadRefusedPage } from '../pages/upload-pages.js';
 
@@ -27,10 +27,6 @@ const CLOSED_BY: Partial<Record<ErrorCode, Closed>> = {
   upload_cancelled: 'cancelled',
   upload_locked: 'locked',
 };
-
-export function wantsPage(accept: string | undefined): boolean {
-  return accept?.includes('text/html') === true;
-}
 
 /** True when a GET comes from a program that wants facts. */
 function wantsState(accept: string | undefined): boolean {
@@ -132,17 +128,6 @@ function reasonOf({ code, facts }: GatewayError): string {
 function numbersOf({ code, facts }: GatewayError): Record<string, unknown> {
   const { reason: _reason, detail: _detail, ...numbers } = facts;
   return code === 'upload_too_large' ? { ...numbers, maxSize: facts.allowed, actualSize: facts.actual } : numbers;
-}
-
-function page(content: { toString(): string }, status: number, headers: Record<string, string> = {}): Response {
-  return new Response(`<!doctype html>${content}`, {
-    status,
-    headers: {
-      'content-security-policy': PAGE_POLICY,
-      'content-type': 'text/html; charset=utf-8',
-      ...headers,
-    },
-  });
 }
 
 function json(value: unknown, status: number, headers: Record<string, string> = {}): Response {

@@ -6,6 +6,7 @@ import { closedPage, refused } from '../../../gateway/http/routes/upload-answers
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 import { openBrowser } from './chromium.js';
 import { faults, open, picture, SLOW, throttle, type Watched } from './lab.js';
+import { FEW_WORDS, LOOKS, look as lookAt, shot } from './looks.js';
 
 let browser: Browser;
 let server: UploadServer;
@@ -42,43 +43,11 @@ const INTENT = {
   },
 };
 
-/** What a page is looked at as; the window is that of a desk where nothing else is said. */
-const LOOKS = {
-  light: { width: 900, height: 900 },
-  dark: { width: 900, height: 900, colorScheme: 'dark' },
-  phone: { width: 390, height: 844 },
-  // 1280 pixels at 400 %
-  zoomed: { width: 320, height: 256 },
-  forced: { width: 900, height: 900, forcedColors: 'active' },
-} as const;
-
-/** A page that holds but a sentence has less to go wrong. */
-const FEW_WORDS = { light: LOOKS.light, dark: LOOKS.dark, zoomed: LOOKS.zoomed };
-
 /** The others look alike. */
 const SHOWN_IN_ALL = new Set(['open', 'chosen', 'paused', 'done']);
 
-const shot = (name: string, kind: string) => `test/e2e/screenshots/${name}-${kind}.png`;
-
-async function look(name: string, looks: Partial<typeof LOOKS> = LOOKS): Promise<void> {
-  const { page } = watched;
-  for (const [kind, { width, height, ...media }] of Object.entries(looks)) {
-    await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none', reducedMotion: 'reduce', ...media });
-    await page.setViewportSize({ width, height });
-    expect([name, kind, await faults(watched)]).toEqual([name, kind, []]);
-    // what does not fit is read line by line, and never from side to side
-    expect([name, kind, await page.evaluate<number>('document.documentElement.scrollWidth')]).toEqual([
-      name,
-      kind,
-      width,
-    ]);
-    expect(await page.title()).toMatch(/^\S.* · Wharf$/);
-    expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
-    if (kind === 'light' || (kind !== 'zoomed' && SHOWN_IN_ALL.has(name))) await picture(watched, shot(name, kind));
-  }
-  await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none', reducedMotion: 'reduce' });
-  await page.setViewportSize(LOOKS.light);
-}
+const look = (name: string, looks: Partial<typeof LOOKS> = LOOKS) =>
+  lookAt(watched, name, looks, SHOWN_IN_ALL.has(name) ? ['light', 'dark', 'phone', 'forced'] : ['light']);
 
 async function visit(): Promise<void> {
   watched = await open(browser, (await server.authorize(INTENT)).url);

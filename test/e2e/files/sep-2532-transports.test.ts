@@ -59,7 +59,7 @@ describe.each(STORES)('resources/stream with %s', (kind) => {
         const response = await fetch(url);
         expect(response.headers.get('content-type')).toBe('image/png');
         expect(response.headers.get('content-length')).toBe(String(size));
-        expect(response.headers.get('content-disposition')).toMatch(/^attachment; filename=/);
+        expect(response.headers.get('content-disposition')).toMatch(/^inline; filename=/);
         expect(sha256(await bytesOf(response))).toBe(digestOf(size));
         for (const secret of ['anonymous', 'fake', 'seed', String(size)])
           expect(new URL(url).pathname).not.toContain(secret);

@@ -64,7 +64,7 @@ describe('two gateways that share Redis and S3', () => {
     const redirect = await fetch(one.url + ticket, { redirect: 'manual' });
     expect(redirect.status).toBe(302);
     const bytes = await fetch(one.url + ticket);
-    expect(bytes.headers.get('content-disposition')).toMatch(/^attachment; filename="?blob-1\.png/);
+    expect(bytes.headers.get('content-disposition')).toMatch(/^inline; filename="?blob-1\.png/);
     expect(await digestOf(bytes)).toBe(blobDigest({ size: SIZE, seed: 2, mimeType: 'image/png' }));
   });
 
@@ -102,7 +102,7 @@ describe('a presigned link', () => {
     );
     expect(new URL(file?.url ?? '').origin).toBe(process.env.WHARF_TEST_S3_ENDPOINT);
     const response = await fetch(file?.url ?? '');
-    expect(response.headers.get('content-disposition')).toMatch(/^attachment; filename=/);
+    expect(response.headers.get('content-disposition')).toMatch(/^inline; filename=/);
     expect(response.headers.get('content-type')).toBe('application/pdf');
     expect(await digestOf(response)).toBe(blobDigest({ size: SIZE, seed: 9, mimeType: 'application/pdf' }));
     expect(wharf.logged()).not.toContain('X-Amz-Signature');

@@ -17,7 +17,7 @@ describe('a download', () => {
       status: 200,
       headers: {
         'accept-ranges': 'bytes',
-        'content-disposition': 'attachment; filename=report.pdf',
+        'content-disposition': 'inline; filename=report.pdf',
         'content-length': '1000',
         'content-type': 'application/pdf',
         etag: ETAG,
@@ -25,6 +25,61 @@ describe('a download', () => {
       },
       body: {},
     });
+  });
+
+  it.each([
+    ...['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif', 'application/pdf'],
+    ...['audio/mpeg', 'audio/wav', 'video/mp4', 'video/webm'],
+  ])('of %s opens in the tab, and is saved if that is asked for', (mimeType) => {
+    const headersOf = (isSaved: boolean) => decideDownload({ ...record, mimeType }, { method: 'GET', isSaved }).headers;
+    expect(headersOf(false)).toMatchObject({
+      'content-disposition': 'inline; filename=report.pdf',
+      'content-type': mimeType,
+    });
+    expect(headersOf(true)).toMatchObject({
+      'content-disposition': 'attachment; filename=report.pdf',
+      'content-type': mimeType,
+    });
+  });
+
+  it.each(['text/plain', 'text/markdown'])('of %s opens as UTF-8, because browsers guess otherwise', (mimeType) => {
+    const { headers } = decideDownload({ ...record, mimeType }, { method: 'GET' });
+    expect(headers).toMatchObject({
+      'content-disposition': 'inline; filename=report.pdf',
+      'content-type': 'text/plain; charset=utf-8',
+    });
+  });
+
+  it.each([
+    ...['text/html', 'application/xhtml+xml', 'image/svg+xml', 'text/xml', 'application/xml', 'text/javascript'],
+    ...[
+      'application/javascript',
+      'text/css',
+      'text/csv',
+      'application/json',
+      'application/octet-stream',
+      'message/rfc822',
+    ],
+    ...[
+      'multipart/related',
+      'application/x-mimearchive',
+      'application/vnd.apple.mpegurl',
+      'audio/mpegurl',
+      'image/bmp',
+    ],
+    ...[
+      'IMAGE/SVG+XML',
+      'image/png+xml',
+      'text/plain+html',
+      'video/x-unknown',
+      'application/zip',
+      '',
+      'no type at all',
+    ],
+  ])('of %s is only ever saved', (mimeType) => {
+    const { headers } = decideDownload({ ...record, mimeType }, { method: 'GET' });
+    expect(headers['content-disposition']).toBe('attachment; filename=report.pdf');
+    expect(headers['content-type']).not.toMatch(/html|svg|xml|script|css|multipart|message|mime/i);
   });
 
   it('of a part says which', () => {

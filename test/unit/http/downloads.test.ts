@@ -147,6 +147,38 @@ describe('a download link', () => {
     expect(world.outcomes).toEqual(['served']);
   });
 
+  it.each([
+    ['image/png', "default-src 'none'; style-src 'unsafe-inline'; .*; sandbox"],
+    ['text/plain', "default-src 'none'; style-src 'unsafe-inline'; .*; sandbox"],
+    ['video/mp4', "default-src 'none'; .*; media-src 'self'; sandbox allow-same-origin"],
+    ['application/pdf', "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; .*frame-ancestors 'none'"],
+  ])('shows %s in the tab under a policy without any script', async (mimeType, policy) => {
+    world.ticket = { kind: 'ok', record: { ...RECORD, mimeType }, expiresAt: NOW + 1000 };
+    for (const method of ['GET', 'HEAD']) {
+      const { headers } = await ask('/d/ticket', {}, method);
+      expect(headers).toMatchObject({ ...SAFE, 'content-security-policy': expect.stringMatching(`^${policy}$`) });
+      expect(headers['content-disposition']).toMatch(/^inline; /);
+    }
+    const { headers: part } = await ask('/d/ticket', { range: 'bytes=0-9' });
+    expect(part['content-disposition']).toMatch(/^inline; /);
+  });
+
+  it.each(['?download', '?download=', '?download=0', '?a=b&download=x', '?download#x'])(
+    'saves it with %s',
+    async (query) => {
+      world.ticket = { kind: 'ok', record: { ...RECORD, mimeType: 'image/png' }, expiresAt: NOW + 1000 };
+      for (const redirect of [false, true]) {
+        world.redirect = redirect;
+        const { headers } = await ask(`/d/ticket${query}`);
+        if (!redirect)
+          expect(headers).toMatchObject({ ...SAFE, 'content-disposition': expect.stringMatching(/^attachment; /) });
+      }
+      expect(world.presigned).toMatchObject([
+        { contentType: 'image/png', contentDisposition: expect.stringMatching(/^attachment; /) },
+      ]);
+    },
+  );
+
   it('gives a part, and the same part however often', async () => {
     for (const _round of [1, 2]) {
       const { status, headers, body } = await ask('/d/ticket', { range: 'bytes=10-19' });
@@ -247,11 +279,36 @@ describe('a link that leads nowhere', () => {
     expect(world.outcomes).toEqual(['refused']);
   });
 
-  it('says so in plain words to a browser', async () => {
-    world.ticket = { kind: 'expired' };
-    const { headers, body } = await ask('/d/ticket', { accept: 'text/html,*/*' });
-    expect(headers['content-type']).toBe('text/plain; charset=utf-8');
-    expect(body.toString()).toBe('This link has expired; ask for a new one.\n');
+  it.each<[kind: TicketAnswer, status: number, title: string, advice: string]>([
+    [{ kind: 'unknown' }, 404, 'Unknown link', 'Check that the whole link was copied'],
+    [{ kind: 'expired' }, 410, 'This link has expired', 'Ask the assistant for a new link'],
+    [{ kind: 'gone' }, 410, 'The file has been removed', 'Ask the assistant to run the tool again'],
+  ])(
+    'shows a person %j by a page that says what to do, with the same status',
+    async (ticket, status, title, advice) => {
+      world.ticket = ticket;
+      for (const method of ['GET', 'HEAD']) {
+        const answer = await ask('/d/ticket', { accept: 'text/html,*/*' }, method);
+        expect([answer.status, answer.headers['content-type']]).toEqual([status, 'text/html; charset=utf-8']);
+        expect(answer.headers).toMatchObject({
+          ...SAFE,
+          'content-security-policy': expect.stringMatching(/^default-src 'none'; .*frame-ancestors 'none'/),
+        });
+        const text = answer.body.toString();
+        if (method === 'GET') {
+          expect(text).toContain(`<h1 tabindex="-1">${title}</h1>`);
+          expect(text).toContain(advice);
+        } else expect(text).toBe('');
+      }
+    },
+  );
+
+  it('shows a person what else is wrong, and how to try again', async () => {
+    world.ticket = new GatewayError('state_unavailable');
+    const { status, headers, body } = await ask('/d/ticket', { accept: 'text/html' });
+    expect([status, headers['retry-after']]).toEqual([503, '5']);
+    expect(body.toString()).toContain('The file cannot be shown now');
+    expect(body.toString()).toContain('Try again');
   });
 
   it.each(['/d/%00', '/d/%0d%0aX:y', '/d/a%2fb', '/d/é', `/d/${'a'.repeat(257)}`, '/d/%E0%A4%A'])(
