@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { adapters } from '../adapters/index.js';
 import { UNSHARED } from './budget/ledger.js';
 import { parseCommandLine } from './cli.js';
@@ -14,11 +15,15 @@ import { createLog } from './log.js';
 import { print, printError } from './print.js';
 import { logWarnings, problemsText, startedText, startFailureText, summaryText } from './report.js';
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
+const { version } = JSON.parse(readFileSync(packageFile(import.meta.dirname), 'utf8')) as { version: string };
 
 process.exitCode = await main(process.argv.slice(2));
+
+/** The nearest one above: how far, is different for the module and the bundle. */
+function packageFile(folder: string): string {
+  const file = join(folder, 'package.json');
+  return existsSync(file) ? file : packageFile(dirname(folder));
+}
 
 /** Resolves with the exit code; a running gateway exits from its signal handlers instead. */
 async function main(argv: string[]): Promise<number> {

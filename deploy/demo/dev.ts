@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { bundle } from '../bundle.js';
 
 /**
  * `npm run dev`: what `npm start` does, compiled and started again after every save. With arguments it starts what they
@@ -48,7 +49,7 @@ compiler.on('exit', (code) => end(code ?? 1));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end(0));
 
 async function restart(): Promise<void> {
-  await stop();
+  await Promise.all([bundle(), stop()]);
   if (isEnding) return;
   demo = spawn(process.execPath, [join(ROOT, 'dist/deploy/demo/start.js'), ...process.argv.slice(2)], {
     stdio: 'inherit',
