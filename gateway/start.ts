@@ -155,8 +155,9 @@ export async function start(
     const render = async (record: FileRecord, head: Buffer, signal: AbortSignal) =>
       previewOf({
         sniffedMime: (await sniff(head))?.mime,
-        open: async (inner) => {
-          const read = await objects.get(record.key, { signal: inner });
+        record,
+        open: async (inner, range) => {
+          const read = await objects.get(record.key, { signal: inner, ...(range && { range }) });
           if (read.kind !== 'found') throw new Error(`the object ${record.key} is ${read.kind}`);
           return read.body;
         },

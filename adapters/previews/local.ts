@@ -1,10 +1,14 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Previewer, PreviewerDeps, PreviewLimits, PreviewSource } from '../../gateway/ports/previewer.js';
+import { kindOf } from './local/kinds.js';
 import { RenderPool } from './local/pool.js';
 import { RenderProcess } from './local/process.js';
 
-/** Previews by separate processes on this machine. sharp (libvips) decodes PNG, JPEG, GIF, WebP, AVIF and TIFF. */
+/**
+ * Previews by separate processes on this machine: sharp (libvips) decodes PNG, JPEG, GIF, WebP, AVIF and TIFF; of other
+ * files the first lines, the names in them or their header is read.
+ */
 export const settings = z
   .strictObject({
     processes: z.int().min(1).max(16).default(1).describe('Most render processes at a time.'),
@@ -14,26 +18,28 @@ export const settings = z
       .max(1000)
       .default(16)
       .describe(
-        'Most images that wait for a process; further ones get no preview. Callers take turns. When the queue is full, the callers with the most images lose theirs.',
+        'Most files that wait for a process; further ones get no preview. Callers take turns. When the queue is full, the callers with the most files lose theirs.',
       ),
     deadlineSeconds: z
       .int()
       .min(1)
       .max(60)
       .default(10)
-      .describe('Seconds that an image may wait for a process; the same number again for rendering.'),
+      .describe('Seconds that a file may wait for a process; the same number again for rendering.'),
     maxMemoryMiB: z
       .int()
       .min(128)
       .max(4096)
       .default(256)
-      .describe('Resident memory (MiB) of a render process; an image that needs more gets no preview.'),
+      .describe('Resident memory (MiB) of a render process; a file that needs more gets no preview.'),
     maxSourceMiB: z
       .int()
       .min(1)
       .max(100)
       .default(32)
-      .describe('Largest file (MiB) that gets a preview. The render process holds all of it.'),
+      .describe(
+        'Largest image (MiB) that gets a preview. The render process holds all of it; of other files it reads a part.',
+      ),
   })
   .meta({ examples: [{ processes: 2, maxSourceMiB: 16 }] });
 
@@ -42,7 +48,11 @@ const MIB = 1024 * 1024;
 const IDLE_MS = 30_000;
 /** Two grey pixels: a renderer that can render this works. */
 const PROBE = Buffer.from('R0lGODdhAgABAIAAAAAAAP///ywAAAAAAgABAAACAgQKADs=', 'base64');
-const PROBE_SOURCE: PreviewSource = { mimeType: 'image/gif', open: async () => Readable.from([PROBE]) };
+const PROBE_SOURCE: PreviewSource = {
+  mimeType: 'image/gif',
+  size: PROBE.length,
+  open: async () => Readable.from([PROBE]),
+};
 const PROBE_LIMITS: PreviewLimits = { maxEdge: 16, maxEncodedBytes: 10_000, maxPixels: 100, maxText: 0, maxLines: 0 };
 
 /**
@@ -68,7 +78,8 @@ export function create(config: z.output<typeof settings>, { log, inheritedEnv }:
   let works = false;
 
   const render: Previewer['render'] = async (source, limits, signal, owner) => {
-    const result = await pool.run((process) => process.render(source.open, limits, signal), signal, owner);
+    if (kindOf(source.mimeType) === undefined) return { kind: 'refused', reason: 'unsupported' };
+    const result = await pool.run((process) => process.render(source, limits, signal), signal, owner);
     if (result.kind === 'rendered') works = true;
     else if (result.reason === 'failed') works = false;
     return result;
@@ -76,6 +87,7 @@ export function create(config: z.output<typeof settings>, { log, inheritedEnv }:
 
   return {
     name: 'local',
+    takes: (mimeType) => kindOf(mimeType) !== undefined,
     render,
     async check() {
       if (works) return;

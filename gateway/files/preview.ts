@@ -1,3 +1,4 @@
+import { isTextual } from '../policy/accept.js';
 import type { Preview } from '../ports/dialect.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
@@ -17,12 +18,11 @@ export const PREVIEW_LIMITS: Readonly<PreviewLimits> = {
   maxLines: 20,
 };
 
-/** SVG is a program: rendering it means running a peer's code. */
-const PREVIEWED = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/tiff']);
-
 export interface PreviewJob {
-  /** The type shown by the file's first bytes, never the declared one. */
+  /** The type shown by the file's first bytes. */
   sniffedMime: string | undefined;
+  /** The recorded type and size. */
+  record: { mimeType: string; size: number };
   /** Opens the stored bytes; called only for a file that may get a preview. */
   open: OpenFile;
   previewer: Previewer;
@@ -34,9 +34,13 @@ export interface PreviewJob {
   limits?: Readonly<PreviewLimits>;
 }
 
-/** True when a file of this sniffed type can have a preview. */
-export function canHavePreview(sniffedMime: string | undefined): sniffedMime is string {
-  return sniffedMime !== undefined && PREVIEWED.has(sniffedMime);
+/**
+ * The type that a preview goes by: the sniffed one, never the declared one. Only of text, which has no signature, is the
+ * declared one taken: the worst that a lie can do is to show the first bytes of the file as text.
+ */
+export function previewType(sniffedMime: string | undefined, declared: string): string | undefined {
+  const isText = isTextual(declared) && (sniffedMime === undefined || isTextual(sniffedMime));
+  return isText ? declared : sniffedMime;
 }
 
 /**
@@ -44,10 +48,11 @@ export function canHavePreview(sniffedMime: string | undefined): sniffedMime is 
  * @returns undefined when the file's type has no preview or the previewer refused it
  */
 export async function previewOf(job: PreviewJob): Promise<Preview | undefined> {
-  const { sniffedMime: mimeType, open, previewer, limits = PREVIEW_LIMITS, signal, owner, metrics } = job;
-  if (!canHavePreview(mimeType) || signal.aborted) return undefined;
+  const { sniffedMime, record, open, previewer, limits = PREVIEW_LIMITS, signal, owner, metrics } = job;
+  const mimeType = previewType(sniffedMime, record.mimeType);
+  if (mimeType === undefined || !previewer.takes(mimeType) || signal.aborted) return undefined;
   try {
-    const result = await previewer.render({ mimeType, open }, limits, signal, owner);
+    const result = await previewer.render({ mimeType, size: record.size, open }, limits, signal, owner);
     metrics.count('wharf_previews_total', { outcome: result.kind === 'rendered' ? 'rendered' : result.reason });
     if (result.kind === 'refused') return undefined;
     const { image, ...rest } = result.preview;

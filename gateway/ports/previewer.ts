@@ -81,21 +81,25 @@ export type PreviewRefusal =
 
 export type PreviewResult = { kind: 'rendered'; preview: Preview } | { kind: 'refused'; reason: PreviewRefusal };
 
-/** Opens a file's bytes. Called once a renderer is free, so that no connection to the store waits in a queue. */
+/** Opens a file's bytes, or a range of them. Called only once a renderer is free, so that no connection to the store waits in a queue. */
 export type OpenFile = (signal: AbortSignal, range?: ByteRange) => Promise<Readable>;
 
 /** A file that may get a preview. */
 export interface PreviewSource {
   /** Shown by the first bytes; for text, which has no signature, as declared. */
   mimeType: string;
+  /** Bytes. */
+  size: number;
   open: OpenFile;
 }
 
 /** Makes previews of untrusted files. Never throws because of a file's content: it refuses. */
 export interface Previewer {
   readonly name: string;
+  /** True for a type of which this previewer can show something. */
+  takes(mimeType: string): boolean;
   /**
-   * Reads the stream from `open` to its end or destroys it. Never rejects.
+   * Reads the streams from `open` to their ends or destroys them. Never rejects.
    * @param owner the file's owner: owners take turns
    */
   render(source: PreviewSource, limits: PreviewLimits, signal: AbortSignal, owner?: Owner): Promise<PreviewResult>;

@@ -2,11 +2,14 @@ import { readFileSync, writeSync } from 'node:fs';
 import sharp from 'sharp';
 import { encodeFrame, FrameReader } from './frames.js';
 import { Gathered } from './gathered.js';
-import { harden, render } from './image/render.js';
+import { harden } from './image/render.js';
+import { needsAll } from './kinds.js';
+import { preview } from './preview.js';
 import type { Job, Outcome } from './protocol.js';
+import { WantedRanges } from './wanted-ranges.js';
 
 /**
- * The render process. Only here are untrusted images decoded, so this process bounds what a decoder can do: it has no
+ * The render process. Only here are untrusted files looked into, so this process bounds what a decoder can do: it has no
  * secrets in its environment, and it is killed when it is slow or grows.
  */
 
@@ -17,16 +20,17 @@ const WATCH_MS = 5;
 
 harden(sharp);
 
-let job: Job | undefined;
 const source = new Gathered();
+/** The file that the process has now, or waits for. */
+let current: { job: Job; ranges: WantedRanges } | undefined;
 
 const reader = new FrameReader();
 process.stdin.on('data', (chunk: Buffer) => {
   for (const { kind, payload } of reader.push(chunk)) {
-    if (kind === 'job') job = JSON.parse(payload.toString());
+    if (kind === 'job') begin(JSON.parse(payload.toString()));
     else if (kind === 'data') source.add(payload);
-    else if (kind === 'end') void work();
-    else if (kind === 'cancel') source.forget();
+    else if (kind === 'end') arrived();
+    else if (kind === 'cancel') cancel();
   }
 });
 // The gateway has ended, or wants this process to end.
@@ -34,16 +38,43 @@ process.stdin.on('end', die);
 // Ctrl-C reaches the whole process group. The gateway decides when this process ends.
 process.on('SIGINT', () => {});
 
-async function work(): Promise<void> {
-  if (job === undefined) return die();
-  const { maxMemory, ...limits } = job;
+function begin(job: Job): void {
+  const ask = (want: object): void => writeAll(encodeFrame('want', Buffer.from(JSON.stringify(want))));
+  current = { job, ranges: new WantedRanges(job.size, ask) };
+  if (!needsAll(job.kind)) void work(current);
+}
+
+function arrived(): void {
+  if (current === undefined || needsAll(current.job.kind)) {
+    if (current === undefined) die();
+    else void work(current);
+    return;
+  }
+  const piece = Buffer.from(source.bytes);
+  source.forget();
+  current.ranges.arrived(piece);
+}
+
+function cancel(): void {
+  const cancelled = current;
+  current = undefined;
+  source.forget();
+  cancelled?.ranges.cancel();
+}
+
+async function work(file: { job: Job; ranges: WantedRanges }): Promise<void> {
+  const { job, ranges } = file;
+  const { maxMemory } = job;
   const watch = setInterval(() => {
     if (process.memoryUsage.rss() < maxMemory) return;
     answer({ kind: 'refused', reason: 'memory', last: true, peakRss: peakRss() });
     die();
   }, WATCH_MS);
-  const result = await render(sharp, source.bytes, limits);
+  const result = await preview(sharp, job, { bytes: source.bytes, ranges });
   clearInterval(watch);
+  // cancelled: the gateway waits for no answer
+  if (current !== file) return;
+  current = undefined;
   source.forget();
   // On its own, V8 keeps dead buffers, which count as this process's memory. Collecting them takes 4 ms.
   if (process.memoryUsage.rss() > maxMemory / 2) globalThis.gc?.();
@@ -52,11 +83,11 @@ async function work(): Promise<void> {
   const facts = { last: process.memoryUsage.rss() > maxMemory / 2, peakRss: peakRss() };
   if (result.kind === 'refused') answer({ ...result, ...facts });
   else {
-    const { image, ...preview } = result.preview;
-    if (image === undefined) answer({ kind: 'rendered', ...preview, ...facts });
+    const { image, ...rest } = result.preview;
+    if (image === undefined) answer({ kind: 'rendered', ...rest, ...facts });
     else {
       const { data, ...about } = image;
-      answer({ kind: 'rendered', ...preview, image: about, ...facts }, data);
+      answer({ kind: 'rendered', ...rest, image: about, ...facts }, data);
     }
   }
   if (facts.last) die();

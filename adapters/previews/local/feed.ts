@@ -2,30 +2,42 @@ import type { Readable } from 'node:stream';
 import type { PreviewRefusal } from '../../../gateway/ports/previewer.js';
 import { encodeData, encodeFrame } from './frames.js';
 import { MAGIC_BYTES, rasterFormat } from './image/format.js';
-import type { Job } from './protocol.js';
+import type { PreviewKind } from './kinds.js';
 
-/**
- * The frames of one job. A source that cannot be rendered is cancelled, which leaves the process usable.
- * @param refuse called with the reason in that case
- */
-export async function* frames(
-  source: Readable,
-  job: Job,
-  maxSource: number,
-  refuse: (reason: PreviewRefusal) => void,
-): AsyncGenerator<Buffer> {
-  yield encodeFrame('job', Buffer.from(JSON.stringify(job)));
+/** A file on its way to the process. */
+export interface Feed {
+  source: Readable;
+  kind: PreviewKind;
+  /** Most bytes of it. */
+  maxSource: number;
+  /** Called with the reason when the rest is not sent. */
+  refuse: (reason: PreviewRefusal) => void;
+}
+
+/** The frames of a file, or of a range of it. A source that cannot be used is cancelled: the process stays usable. */
+export async function* frames(feed: Feed): AsyncGenerator<Buffer> {
   let reason: PreviewRefusal | undefined;
   try {
-    reason = yield* dataFrames(source, maxSource);
+    reason = yield* feed.kind === 'image' ? imageFrames(feed) : dataFrames(feed);
   } catch {
     reason = 'aborted';
   }
-  if (reason !== undefined) refuse(reason);
+  if (reason !== undefined) feed.refuse(reason);
   yield encodeFrame(reason === undefined ? 'end' : 'cancel');
 }
 
-async function* dataFrames(source: Readable, maxSource: number): AsyncGenerator<Buffer, PreviewRefusal | undefined> {
+async function* dataFrames({ source, maxSource }: Feed): AsyncGenerator<Buffer, PreviewRefusal | undefined> {
+  let total = 0;
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    total += chunk.length;
+    if (total > maxSource) return 'too-large';
+    yield* encodeData(chunk);
+  }
+  return undefined;
+}
+
+/** Nothing of what its first bytes show not to be an image is sent. */
+async function* imageFrames({ source, maxSource }: Feed): AsyncGenerator<Buffer, PreviewRefusal | undefined> {
   let head: Buffer | undefined = Buffer.alloc(0);
   let total = 0;
   for await (const chunk of source as AsyncIterable<Buffer>) {

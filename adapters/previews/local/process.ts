@@ -4,10 +4,11 @@ import { setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '../../../gateway/ports/log.js';
-import type { OpenFile, PreviewLimits, PreviewRefusal, PreviewResult } from '../../../gateway/ports/previewer.js';
+import type { PreviewLimits, PreviewRefusal, PreviewResult, PreviewSource } from '../../../gateway/ports/previewer.js';
 import { frames } from './feed.js';
-import { FrameReader } from './frames.js';
-import type { Job, Outcome } from './protocol.js';
+import { encodeFrame, FrameReader } from './frames.js';
+import { kindOf, needsAll, type PreviewKind } from './kinds.js';
+import type { Job, Outcome, Want } from './protocol.js';
 
 export interface ProcessOptions {
   /** Bytes of resident memory. */
@@ -42,8 +43,17 @@ const NICENESS = 10;
 /** How much of each piece of the child's output (libvips' warnings) goes to the log. */
 const MAX_LOG_TEXT = 500;
 
+/** A file that a process is given. */
+interface Served {
+  source: PreviewSource;
+  kind: PreviewKind;
+  stop: AbortSignal;
+}
+
 interface Pending {
   settle(result: PreviewResult): void;
+  /** Sends a range that the process asks for. */
+  serve(want: Want): void;
   /** The result frame, while its image is still missing. */
   outcome?: Extract<Outcome, { kind: 'rendered' }>;
 }
@@ -82,11 +92,13 @@ export class RenderProcess {
     return this.#alive;
   }
 
-  async render(open: OpenFile, limits: PreviewLimits, signal: AbortSignal): Promise<PreviewResult> {
+  async render(source: PreviewSource, limits: PreviewLimits, signal: AbortSignal): Promise<PreviewResult> {
     const startedAt = performance.now();
+    const kind = kindOf(source.mimeType);
+    if (kind === undefined) return refused('unsupported');
     const stop = new AbortController();
     const result = new Promise<PreviewResult>((resolve) => {
-      this.#pending = { settle: resolve };
+      this.#pending = { settle: resolve, serve: (want) => void this.#serve({ source, kind, stop: stop.signal }, want) };
     });
     const give = (reason: PreviewRefusal): void => {
       // The result is no longer wanted, and a running decode cannot be stopped otherwise.
@@ -97,7 +109,12 @@ export class RenderProcess {
     const onAbort = (): void => give('aborted');
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
-    else void this.#feed(open, limits, stop.signal);
+    else {
+      const { maxMemory } = this.#options;
+      const job: Job = { ...limits, kind, size: source.size, maxMemory: maxMemory - WATCH_MARGIN };
+      this.#child.stdin.write(encodeFrame('job', Buffer.from(JSON.stringify(job))));
+      if (needsAll(kind)) void this.#serve({ source, kind, stop: stop.signal });
+    }
     try {
       const settled = await result;
       const ms = Math.round(performance.now() - startedAt);
@@ -121,33 +138,37 @@ export class RenderProcess {
     await this.#closed;
   }
 
-  /** Sends the image at the process's pace. `stop` aborts when the process will not read the rest. */
-  async #feed(open: OpenFile, limits: PreviewLimits, stop: AbortSignal): Promise<void> {
-    const { maxMemory, maxSource } = this.#options;
+  /** Sends a file, or a range of it, at the process's pace. `stop` aborts when the process will not read the rest. */
+  async #serve({ source, kind, stop }: Served, want?: Want): Promise<void> {
     const { stdin } = this.#child;
-    let source: Readable | undefined;
+    let opened: Readable | undefined;
     const letGo = (): void => {
       // A later error has no reader left.
-      source?.on('error', () => {}).destroy();
+      opened?.on('error', () => {}).destroy();
     };
     stop.addEventListener('abort', letGo, { once: true });
     try {
-      source = await open(stop);
+      const range = want && { start: want.start, end: want.start + want.length - 1 };
+      opened = await source.open(stop, range);
       if (stop.aborted) return;
       let reason: PreviewRefusal | undefined;
-      const job: Job = { ...limits, maxMemory: maxMemory - WATCH_MARGIN };
-      const feed = frames(source, job, maxSource, (refusal) => {
+      const refuse = (refusal: PreviewRefusal): void => {
         reason = refusal;
-      });
+      };
+      const feed = frames({ source: opened, kind, maxSource: want?.length ?? this.#options.maxSource, refuse });
       // Not `pipeline`: with `end: false` it leaves listeners on the pipe, which outlives the job.
       for await (const frame of feed) if (!stdin.write(frame)) await once(stdin, 'drain', { signal: stop });
       // Only now, so that the next job's frames do not mix with this one's.
       if (reason !== undefined) this.#settle(refused(reason));
     } catch (error) {
       if (stop.aborted) return;
-      // `frames` handles failures of the source; this is a process that reads no more.
-      if (source === undefined) this.#settle(refused('aborted'));
-      else this.#fail(error);
+      if (opened !== undefined) {
+        // `frames` handles failures of the source; this is a process that reads no more.
+        this.#fail(error);
+        return;
+      }
+      stdin.write(encodeFrame('cancel'));
+      this.#settle(refused('aborted'));
     } finally {
       stop.removeEventListener('abort', letGo);
       letGo();
@@ -158,6 +179,7 @@ export class RenderProcess {
     try {
       for (const { kind, payload } of this.#reader.push(chunk)) {
         if (kind === 'result') this.#outcome(JSON.parse(payload.toString()));
+        else if (kind === 'want') this.#pending?.serve(JSON.parse(payload.toString()));
         else if (kind === 'image' && this.#pending?.outcome !== undefined) {
           const { facts, image } = this.#pending.outcome;
           if (image) this.#settle({ kind: 'rendered', preview: { facts, image: { ...image, data: payload } } });

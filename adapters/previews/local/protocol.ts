@@ -1,10 +1,24 @@
 import type { Preview, PreviewImage, PreviewLimits, PreviewRefusal } from '../../../gateway/ports/previewer.js';
+import type { PreviewKind } from './kinds.js';
 
 /** The payload of a `job` frame. */
 export interface Job extends PreviewLimits {
+  kind: PreviewKind;
+  /** Bytes of the file; needed only where the process asks for ranges. */
+  size: number;
   /** Bytes of resident memory at which the process ends itself. */
   maxMemory: number;
 }
+
+/** The payload of a `want` frame: bytes of the file, all of which exist. */
+export interface Want {
+  start: number;
+  length: number;
+}
+
+export type RenderResult =
+  | { kind: 'rendered'; preview: Preview }
+  | { kind: 'refused'; reason: PreviewRefusal; detail?: string };
 
 interface ProcessFacts {
   /** The process ends itself after this answer; do not send it another job. */

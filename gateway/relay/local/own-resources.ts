@@ -3,9 +3,10 @@ import type { Library } from '../../files/library.js';
 import { SNIFF_BYTES } from '../../files/names/media-type.js';
 import { type Era, eraOf } from '../../mcp/era.js';
 import { isTextual } from '../../policy/accept.js';
-import { fileLine, lifeLine, previewLine } from '../../policy/file-words.js';
+import { contentFacts, fileLine, lifeLine, previewLine, textLines } from '../../policy/file-words.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts } from '../../ports/client.js';
+import type { Preview } from '../../ports/dialect.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { LocalAnswer } from '../client/local-answer.js';
 import type { PendingRequest } from '../pending-request.js';
@@ -109,17 +110,23 @@ export class OwnResources {
       const text = utf8(await this.#bytes(record, size, signal));
       if (text !== undefined) return [{ uri, mimeType, text }];
     }
-    const about = { uri, mimeType: 'text/plain', text: await this.#about(record) };
     const preview = await previewOf(record, await this.#bytes(record, Math.min(size, SNIFF_BYTES), signal), signal);
+    const about = { uri, mimeType: 'text/plain', text: await this.#about(record, preview) };
     if (!preview?.image) return [about];
     const reduced = previewLine(preview.image, preview.facts, 'above');
     const image = { uri, mimeType: preview.image.mimeType, blob: preview.image.base64 };
     return [image, { ...about, text: `${about.text}\n${reduced}` }];
   }
 
-  async #about(record: FileRecord): Promise<string> {
+  async #about(record: FileRecord, preview: Preview | undefined): Promise<string> {
+    const { facts = {}, text } = preview ?? {};
     const ref = await this.#deps.library.refer(record);
-    return [fileLine(ref), ref.link.url, lifeLine(ref.link)].join('\n');
+    return [
+      fileLine(ref, contentFacts(facts)),
+      ref.link.url,
+      lifeLine(ref.link),
+      ...(text ? textLines(text, facts) : []),
+    ].join('\n');
   }
 
   async #bytes({ key }: FileRecord, length: number, signal: AbortSignal): Promise<Buffer> {

@@ -17,7 +17,7 @@ export const LIMITS: PreviewLimits = {
 };
 
 /** A source whose type was taken for an image's. */
-export const imageOf = (open: OpenFile): PreviewSource => ({ mimeType: 'image/png', open });
+export const imageOf = (open: OpenFile): PreviewSource => ({ mimeType: 'image/png', size: 1000, open });
 
 export function renderBytes(
   previewer: Previewer,

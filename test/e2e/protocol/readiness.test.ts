@@ -14,6 +14,7 @@ const silent: AdapterList = {
     silent: {
       settings: adapters.previews.none?.settings as NonNullable<AdapterList['previews'][string]>['settings'],
       create: async (): Promise<Previewer> => ({
+        takes: () => true,
         name: 'silent',
         render: async () => ({ kind: 'refused', reason: 'busy' }),
         check: () => new Promise(() => {}),

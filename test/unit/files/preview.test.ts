@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { canHavePreview, PREVIEW_LIMITS, type PreviewJob, previewOf } from '../../../gateway/files/preview.js';
+import { PREVIEW_LIMITS, type PreviewJob, previewOf, previewType } from '../../../gateway/files/preview.js';
 import type { Previewer, PreviewResult } from '../../../gateway/ports/previewer.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
@@ -18,6 +18,7 @@ function job(answer: () => Promise<PreviewResult>, given: Partial<PreviewJob> = 
   const asked: unknown[] = [];
   const previewer: Previewer = {
     name: 'fake',
+    takes: (mimeType) => mimeType === 'image/png' || mimeType === 'text/csv',
     async render({ open }, limits, signal) {
       asked.push(limits);
       await open(signal);
@@ -28,6 +29,7 @@ function job(answer: () => Promise<PreviewResult>, given: Partial<PreviewJob> = 
   };
   const whole: PreviewJob = {
     sniffedMime: 'image/png',
+    record: { mimeType: 'image/png', size: 6 },
     async open() {
       opened++;
       return Readable.from([]);
@@ -62,9 +64,19 @@ describe('the preview of a file', () => {
     'application/octet-stream',
   ])('does not exist for %s, whose bytes are not even read', async (sniffedMime) => {
     const { whole, opened } = job(async () => RENDERED, { sniffedMime });
-    expect(canHavePreview(sniffedMime)).toBe(false);
     expect(await previewOf(whole)).toBeUndefined();
     expect(opened()).toBe(0);
+  });
+
+  it.each([
+    ['image/png', 'text/plain', 'image/png'],
+    ['text/plain', 'text/csv', 'text/csv'],
+    [undefined, 'text/csv', 'text/csv'],
+    ['text/plain', 'image/png', 'text/plain'],
+    [undefined, 'image/png', undefined],
+    ['application/pdf', 'application/json', 'application/pdf'],
+  ])('goes by the bytes: %s declared as %s is %s', (sniffedMime, declared, type) => {
+    expect(previewType(sniffedMime, declared)).toBe(type);
   });
 
   it('does not exist when it is refused, and the reason is counted', async () => {

@@ -1,10 +1,7 @@
-import type { Preview, PreviewLimits, PreviewRefusal, Size } from '../../../../gateway/ports/previewer.js';
+import type { PreviewLimits, Size } from '../../../../gateway/ports/previewer.js';
+import type { RenderResult } from '../protocol.js';
 import { encode } from './encode.js';
 import { fromRaster, type Raster, type Sharp, toRaster } from './raster.js';
-
-export type RenderResult =
-  | { kind: 'rendered'; preview: Preview }
-  | { kind: 'refused'; reason: PreviewRefusal; detail?: string };
 
 /** libvips' loaders for the formats in `format`. Every other loader is switched off. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif', 'Tiff'].map((format) => `VipsForeignLoad${format}`);

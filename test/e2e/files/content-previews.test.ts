@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { wave, zip } from '../../contract/previews/content-files.js';
+import { RawClient } from '../../helpers/raw-client.js';
+import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+const NAMES = Array.from({ length: 2000 }, (_, index) => `reports/${index}.csv`);
+const FILES: Readonly<Record<string, { mimeType: string; bytes: Buffer }>> = {
+  'data.csv': { mimeType: 'text/csv', bytes: Buffer.from(`city,people\n${'Kiel,246243\n'.repeat(9000)}`) },
+  'data.json': { mimeType: 'application/json', bytes: Buffer.from(JSON.stringify({ harbours: NAMES })) },
+  'all.zip': { mimeType: 'application/zip', bytes: zip(NAMES) },
+  'horn.wav': { mimeType: 'audio/wav', bytes: wave(75) },
+  'torn.zip': { mimeType: 'application/zip', bytes: zip(NAMES).subarray(0, 50_000) },
+};
+
+describe('what a model reads of a file that is not an image', () => {
+  let upstream: RecordingUpstream;
+  let wharf: Wharf;
+  let client: RawClient;
+
+  beforeAll(async () => {
+    upstream = await RecordingUpstream.start({
+      methods: {
+        'tools/list': () => ({ tools: [{ name: 'give', inputSchema: { type: 'object' } }] }),
+        'tools/call': ({ arguments: args }) => {
+          const { name } = args as { name: string };
+          const { mimeType, bytes } = FILES[name] as { mimeType: string; bytes: Buffer };
+          const resource = { uri: `a://${name}`, mimeType, blob: bytes.toString('base64') };
+          return { content: [{ type: 'resource', resource }] };
+        },
+      },
+    });
+    const servers = { s: { url: upstream.url, transport: 'streamable-http' } };
+    wharf = await startWharf({ servers, stores: 's3+redis' });
+    client = await RawClient.connect(`${wharf.url}/mcp`);
+  });
+
+  afterAll(async () => {
+    await wharf.stop();
+    await upstream.stop();
+  });
+
+  const linesOf = async (name: string): Promise<string[]> => {
+    const { result } = await client.call('give', { name });
+    return String(result?.content?.[0]?.text).split('\n');
+  };
+
+  it('is the beginning of a table', async () => {
+    const lines = await linesOf('data.csv');
+    expect(lines[0]).toBe('data.csv · text/csv · 108 kB');
+    const at = lines.indexOf('Its first 20 lines, long ones cut:');
+    expect(lines.slice(at + 1)).toEqual(['city,people', ...Array.from({ length: 19 }, () => 'Kiel,246243')]);
+  });
+
+  it('is the beginning of JSON on one line', async () => {
+    expect((await linesOf('data.json')).at(-1)).toMatch(/^\{"harbours":\["reports\/0\.csv","reports\/1\.csv",.*…$/);
+  });
+
+  it('is how many files an archive has, and what the first ones are called', async () => {
+    const lines = await linesOf('all.zip');
+    expect(lines[0]).toMatch(/^all\.zip · application\/zip · \d+ kB · 2000 entries$/);
+    const at = lines.indexOf('20 of its 2000 names, long ones cut:');
+    expect(lines.slice(at + 1)).toEqual(NAMES.slice(0, 20));
+  });
+
+  it('is how long a recording is', async () => {
+    expect((await linesOf('horn.wav'))[0]).toBe('horn.wav · audio/wav · 600 kB · 1:15 long');
+  });
+
+  it('is name, type and size of what is damaged', async () => {
+    expect((await linesOf('torn.zip'))[0]).toBe('torn.zip · application/zip · 50 kB');
+  });
+
+  it('can be asked for again by its link', async () => {
+    const [, link] = await linesOf('all.zip');
+    const { result } = await client.request('resources/read', { uri: link });
+    const [about] = (result?.contents ?? []) as { text?: string }[];
+    expect(about?.text?.split('\n').slice(-20)).toEqual(NAMES.slice(0, 20));
+  });
+});
