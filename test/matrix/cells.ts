@@ -5,6 +5,7 @@ import { ERAS, eraOf } from '../../gateway/mcp/era.js';
 import { sha256Url } from '../helpers/bytes.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
+import { askedCall } from './asked-call.js';
 import { CLIENTS, type ClientClass, type Sample, withHostedFiles } from './clients.js';
 import { GIVING, type RunningServer, type ServerKind, TAKING } from './servers.js';
 
@@ -27,12 +28,20 @@ const ALL: readonly Cell[] = CLIENTS.flatMap((client) => [
 /** The cells that a gateway with these dialects has to serve. */
 export function cellsWith(dialects: readonly { name: string }[]): readonly Cell[] {
   const has = ({ needs }: { needs?: string }) => needs === undefined || dialects.some(({ name }) => name === needs);
-  return ALL.filter(({ client, server }) => has(client) && has(server));
+  return ALL.filter(
+    ({ client, server }) => has(client) && has(server) && (server.asks === undefined || has(client.asked)),
+  );
 }
 
 export const CELLS = cellsWith(shipped.dialects);
 
 const PNG_HEAD = Buffer.from('89504e470d0a1a0a', 'hex');
+
+/** The revisions on which a cell is served: some clients can be asked only on later ones. */
+export function versionsOf({ client, server }: Cell): readonly Version[] {
+  const { since = '' } = server.asks ? client.asked : {};
+  return VERSIONS.filter((version) => version >= since);
+}
 
 /** Larger than any inline limit of results, smaller than what may go inside a call. */
 function sample(): Sample {
@@ -84,21 +93,29 @@ export async function run({ client: kind, server, direction }: Cell, version: Ve
   if (!known) throw new Error(`${server.name} is not running`);
   const { name, file, running } = known;
   const url = `${lab.wharf.url}/${name}/mcp`;
+  const { asked } = kind;
+  const about = server.asks
+    ? { ...kind.about, capabilities: { ...kind.about.capabilities, ...asked.capabilities } }
+    : kind.about;
   const client = eraOf(version).hasSessions
-    ? await RawClient.connect(url, version, kind.about)
-    : RawClient.stateless(url, version, kind.about);
+    ? await RawClient.connect(url, version, about)
+    : RawClient.stateless(url, version, about);
   await client.request('tools/list');
-  const far = direction === 'to the server' ? await hand(kind, client, file, running) : await take(kind, client);
+  const far =
+    direction === 'to the server'
+      ? await hand({ ...kind, isAsked: server.asks }, client, file, running)
+      : await take(kind, client);
   if (sha256Url(far) !== sha256Url(file.bytes)) throw new Error(`${far.length} other bytes arrived`);
 }
 
 async function hand(
-  kind: ClientClass,
+  { give, asked, isAsked }: ClientClass & { isAsked: true | undefined },
   client: RawClient,
   file: Sample,
   server: { received(): Promise<Buffer> },
 ): Promise<Buffer> {
-  const { result, error } = await client.call('take', { file: await kind.give(client, file) });
+  const args = isAsked ? {} : { file: await give(client, file) };
+  const { result, error } = await askedCall(client, 'take', args, (params) => asked.answer(params, file));
   if (!result || result.isError) throw new Error(`refused: ${JSON.stringify(result?.content ?? error).slice(0, 300)}`);
   return server.received();
 }

@@ -8,6 +8,19 @@ export interface Sample {
   bytes: Buffer;
 }
 
+/** Answers a question. */
+export type Answer = (params: Record<string, unknown>) => Promise<Record<string, unknown>>;
+
+/** How a client is asked for a file. */
+export interface Askable {
+  capabilities: Record<string, unknown>;
+  /** The first revision on which it can be asked so. */
+  since?: string;
+  /** The dialect without which it cannot be. */
+  needs?: string;
+  answer(params: Record<string, unknown>, file: Sample): Promise<Record<string, unknown>>;
+}
+
 /** A kind of client: how it says what it is, hands a file over, and fetches one that a result names. */
 export interface ClientClass {
   readonly name: string;
@@ -16,6 +29,7 @@ export interface ClientClass {
   readonly needs?: string;
   /** True when only the operator can say that it speaks that dialect. */
   readonly byProfile?: boolean;
+  readonly asked: Askable;
   give(client: RawClient, file: Sample): Promise<unknown>;
   fetch(client: RawClient, result: NonNullable<RawMessage['result']>): Promise<Buffer>;
 }
@@ -55,8 +69,45 @@ async function resultOf(request: Promise<RawMessage>): Promise<NonNullable<RawMe
   return result;
 }
 
+/** For clients that know nothing better. */
+const byPage: Askable = {
+  capabilities: { elicitation: { url: {} } },
+  since: '2025-11-25',
+  async answer({ url }, { mimeType, bytes }) {
+    const body = new Uint8Array(bytes);
+    const answer = await fetch(String(url), { method: 'PUT', headers: { 'content-type': mimeType }, body });
+    if (!answer.ok) throw new Error(`the upload answers ${answer.status}`);
+    return { action: 'accept' };
+  },
+};
+
+const byForm = (capabilities: Record<string, unknown>, uriOf: (file: Sample) => string): Askable => ({
+  capabilities,
+  needs: 'sep-2356',
+  answer: async ({ requestedSchema }, file) => {
+    const { required } = requestedSchema as { required: string[] };
+    return { action: 'accept', content: { [String(required[0])]: uriOf(file) } };
+  },
+});
+
+const byUpload: Askable = {
+  capabilities: { elicitation: { binary: {} } },
+  needs: 'sep-1306',
+  async answer({ uploadEndpoints }, { name, mimeType, bytes }) {
+    const [[field, { url, uploadId }]] = Object.entries(uploadEndpoints as Endpoints) as [[string, Endpoints[string]]];
+    const body = new FormData();
+    body.set('file', new Blob([new Uint8Array(bytes)], { type: mimeType }), name);
+    const answer = await fetch(url, { method: 'POST', body });
+    if (!answer.ok) throw new Error(`the upload answers ${answer.status}`);
+    return { action: 'accept', content: { [field]: { name, size: bytes.length, mimeType, uploadId } } };
+  },
+};
+
+type Endpoints = Record<string, { url: string; uploadId: string }>;
+
 const sep2631: ClientClass = {
   name: 'SEP-2631',
+  asked: byPage,
   needs: 'sep-2631',
   about: { capabilities: { files: { upload: true, download: true, transports: ['https'] } } },
   async give(client, { name, mimeType, bytes }) {
@@ -82,17 +133,22 @@ const sep2631: ClientClass = {
   },
 };
 
+const plainUri = (file: Sample) => `data:${file.mimeType};base64,${base64(file)}`;
+const namedUri = (file: Sample) => `data:${file.mimeType};name=${encodeURIComponent(file.name)};base64,${base64(file)}`;
+
 const sep2356: ClientClass = {
   name: 'SEP-2356',
   about: {},
-  give: async (_client, file) => `data:${file.mimeType};base64,${base64(file)}`,
+  asked: byForm({ elicitation: { form: { fileInputs: {} } } }, plainUri),
+  give: async (_client, file) => plainUri(file),
   fetch: byLink,
 };
 
 const sep2356Early: ClientClass = {
   name: 'SEP-2356, early',
   about: { capabilities: { fileInputs: {} } },
-  give: async (_client, file) => `data:${file.mimeType};name=${encodeURIComponent(file.name)};base64,${base64(file)}`,
+  asked: byForm({ fileInputs: {}, elicitation: {} }, namedUri),
+  give: async (_client, file) => namedUri(file),
   fetch: byLink,
 };
 
@@ -101,6 +157,7 @@ const hosted = new Map<string, Sample>();
 
 const openai: ClientClass = {
   name: 'OpenAI',
+  asked: byPage,
   about: { name: 'openai-mcp' },
   needs: 'openai-file-params',
   byProfile: true,
@@ -119,6 +176,7 @@ const openai: ClientClass = {
 
 const unaware: ClientClass = {
   name: 'none, by handle',
+  asked: byPage,
   about: {},
   async give(client, file) {
     const result = await resultOf(client.call('request_file_upload', { name: file.name, mimeType: file.mimeType }));
@@ -131,7 +189,17 @@ const unaware: ClientClass = {
   fetch: byLink,
 };
 
-export const CLIENTS: readonly ClientClass[] = [sep2631, sep2356, sep2356Early, openai, unaware];
+/** It gives a file only when it is asked for one. */
+const sep1306: ClientClass = {
+  name: 'SEP-1306',
+  about: { capabilities: byUpload.capabilities },
+  needs: 'sep-1306',
+  asked: byUpload,
+  give: async () => '@attach',
+  fetch: byLink,
+};
+
+export const CLIENTS: readonly ClientClass[] = [sep2631, sep2356, sep2356Early, sep1306, openai, unaware];
 
 /** Stands in for the internet: `files.example.com` is what the OpenAI host keeps. */
 export function withHostedFiles(real: Transfer): Transfer {

@@ -1,12 +1,12 @@
 /** Moves a file through every cell and prints the tables as Markdown; `--write` puts them into docs/reference/dialects.md. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { CELLS, type Cell, openLab, run, VERSIONS, type Version } from './cells.js';
+import { CELLS, type Cell, openLab, run, type Version, versionsOf } from './cells.js';
 import { inPage, PAGE, tables } from './table.js';
 
 const failures = new Map<Cell, Version[]>();
 const lab = await openLab();
 for (const cell of CELLS) {
-  for (const version of VERSIONS) {
+  for (const version of versionsOf(cell)) {
     await run(cell, version, lab).catch((error: Error) => {
       failures.set(cell, [...(failures.get(cell) ?? []), version]);
       const { client, direction, server } = cell;

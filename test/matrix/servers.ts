@@ -1,13 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { sha256Url } from '../helpers/bytes.js';
 import { RecordingUpstream, RpcError } from '../helpers/recording-upstream.js';
+import { AskingServer } from './asking-server.js';
 import type { Sample } from './clients.js';
 
 type Json = Record<string, unknown>;
 
 /** A running server of some kind, and what it was given or gives. */
 export interface RunningServer {
-  upstream: RecordingUpstream;
+  upstream: { readonly url: string; stop(): Promise<void> };
   /** `servers.X.tools` */
   tools?: Json;
   /** The bytes of the file in the newest call, however the server was given it. */
@@ -18,6 +19,8 @@ export interface ServerKind {
   readonly name: string;
   /** The dialect without which it cannot be fronted. */
   readonly needs?: string;
+  /** It asks for the file by elicitation, so that nothing is given with the call. */
+  readonly asks?: true;
   start(file: Sample): Promise<RunningServer>;
 }
 
@@ -127,6 +130,15 @@ export const TAKING: readonly ServerKind[] = [
         tools: [takes(OPENAI_OBJECT, { _meta: { 'openai/fileParams': ['file'] } })],
       });
       return { upstream, received: () => fromDownloadUrl(upstream.lastArguments.file, file) };
+    },
+  },
+  {
+    name: 'SEP-1306',
+    needs: 'sep-1306',
+    asks: true,
+    async start() {
+      const upstream = await AskingServer.start();
+      return { upstream, received: async () => upstream.file };
     },
   },
 ];

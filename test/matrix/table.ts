@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { CELLS, type Cell, VERSIONS, type Version } from './cells.js';
+import { CELLS, type Cell, VERSIONS, type Version, versionsOf } from './cells.js';
 import { CLIENTS } from './clients.js';
 import { GIVING, TAKING } from './servers.js';
 
@@ -16,7 +16,9 @@ export function tables(failed: (cell: Cell) => readonly Version[]): string {
         const cell = CELLS.find((c) => c.client.name === client && c.direction === direction && c.server.name === name);
         if (!cell) return '–';
         const versions = failed(cell);
-        return versions.length === 0 ? 'yes' : `not on ${versions.join(', ')}`;
+        if (versions.length > 0) return `not on ${versions.join(', ')}`;
+        const [first] = versionsOf(cell);
+        return first === VERSIONS[0] ? 'yes' : `from ${first}`;
       });
     return [
       `| ${[head, ...kinds.map(({ name }) => name)].join(' | ')} |`,
@@ -26,6 +28,7 @@ export function tables(failed: (cell: Cell) => readonly Version[]): string {
   };
   return [
     `Each cell is one file of 700 kB, moved through a gateway and compared by sha-256, on ${VERSIONS.join(', ')}.`,
+    'A server of SEP-1306 asks for its file: clients without files in forms or uploads of their own open the upload page.',
     table('to the server', 'a client that speaks ↓ gives a file to a server that takes →', TAKING),
     table('to the client', 'a client that speaks ↓ gets the file of a server that gives →', GIVING),
   ].join('\n\n');
