@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 
-const svg = readFileSync(join(import.meta.dirname, '../../../docs/how-it-works.svg'), 'utf8');
+const docs = (name: string) => readFileSync(join(import.meta.dirname, '../../../docs', name), 'utf8');
+const pictures = { light: docs('how-it-works.svg'), dark: docs('how-it-works-dark.svg') };
 
-/** The colour that a class of the picture is filled with. */
-function fill(name: string): string {
+/** The colour that a class of a picture is filled with. */
+function fill(svg: string, name: string): string {
   const found = new RegExp(`\\.${name} \\{[^}]*fill: (#[0-9a-f]{6})`).exec(svg)?.[1];
   if (found === undefined) throw new Error(`.${name} has no fill`);
   return found;
@@ -21,18 +22,32 @@ function luminance(colour: string): number {
 }
 
 describe('the picture of the README', () => {
-  // a page may be dark while its reader's system is light, so the picture cannot follow either
-  it('brings its own ground, so that it is the same on a dark page and on a light one (U19)', () => {
+  // a page may be dark while its reader's system is light, so no picture follows the system by itself
+  it.each(Object.entries(pictures))('brings its own ground in the %s one (U19)', (_scheme, svg) => {
     expect(svg).toMatch(/<rect class="ground" x="0.5" y="0.5" width="959" height="419"/);
     expect(svg).toContain('viewBox="0 0 960 420"');
     expect(svg).not.toContain('prefers-color-scheme');
   });
 
+  it('says and draws the same in both', () => {
+    const plain = (svg: string) => svg.replace(/#[0-9a-f]{6}/g, '#');
+    expect(plain(pictures.dark)).toBe(plain(pictures.light));
+    expect(pictures.dark).not.toBe(pictures.light);
+  });
+
+  it('is chosen by the page that shows it', () => {
+    const readme = docs('../README.md');
+    expect(readme).toContain('<source media="(prefers-color-scheme: dark)" srcset="docs/how-it-works-dark.svg">');
+    expect(readme).toMatch(/<img src="docs\/how-it-works\.svg" alt="[^"]{100,}">/);
+  });
+
   it.each(['title', 'lane', 'note'])('writes its %s texts so that they can be read on every ground (U19)', (name) => {
-    for (const ground of ['ground', 'box', 'wharf']) {
-      const [light, dark] = [luminance(fill(ground)), luminance(fill(name))];
-      // 7:1 is WCAG's level AAA
-      expect((light + 0.05) / (dark + 0.05)).toBeGreaterThan(7);
+    for (const svg of Object.values(pictures)) {
+      for (const ground of ['ground', 'box', 'wharf']) {
+        const [one, other] = [luminance(fill(svg, ground)), luminance(fill(svg, name))];
+        // 7:1 is WCAG's level AAA
+        expect((Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05)).toBeGreaterThan(7);
+      }
     }
   });
 });
