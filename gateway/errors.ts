@@ -1,6 +1,6 @@
 import { type ErrorFacts, type ErrorRow, INTERNAL, over, waited } from './error-texts.js';
 import { ERRORS_OF_LACK } from './errors-of-lack.js';
-import { mostText, timeText } from './policy/amounts.js';
+import { contrast, mostText, timeText } from './policy/amounts.js';
 
 export type { ErrorFacts } from './error-texts.js';
 
@@ -141,6 +141,20 @@ export const ERROR_TABLE = {
     http: 429,
     jsonRpc: -32602,
     text: (f) => `The file is being uploaded ${f.allowed} times at once already. Try again when one of them has ended.`,
+  },
+  upload_several_refused: {
+    http: 400,
+    jsonRpc: -32602,
+    text: (f) => {
+      if (f.reason === 'uploadIncomplete')
+        return `Of ${f.allowed} files ${f.actual} have arrived. Wait for the others.`;
+      if (f.reason === 'maxSizeExceeded') {
+        const { allowed, actual } = contrast(Number(f.allowed), Number(f.actual));
+        return `The files have ${actual} together, and at most ${allowed} are taken here. Give fewer or smaller ones.`;
+      }
+      const bound = f.reason === 'tooFewFiles' ? 'least' : 'most';
+      return `The number of files is ${f.actual}, and at ${bound} ${f.allowed} are taken here.`;
+    },
   },
   upload_timeout: {
     http: 408,

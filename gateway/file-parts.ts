@@ -1,5 +1,6 @@
 import type { HeldBudget } from './budget/held.js';
 import type { PartBudget } from './budget/parts.js';
+import { SeveralUploads } from './files/bundles/several-uploads.js';
 import { CleanUps } from './files/clean-ups.js';
 import type { IngestDeps } from './files/ingest/ingest.js';
 import { PartBuffers } from './files/ingest/part-buffers.js';
@@ -41,6 +42,8 @@ export interface FileParts {
   uploads: Uploads;
   /** Absent where the object store cannot go on with a write. */
   resumable: ResumableUploads | undefined;
+  /** For links that take several files. */
+  several: SeveralUploads;
   cleanUps: CleanUps;
 }
 
@@ -66,5 +69,6 @@ export function createFileParts(deps: FilePartsDeps): FileParts {
   const notes = new ProgressNotes(state, clock);
   const common = { uploads, ingest, library, notes, tickets, clock, log, settings: { retentionMs, uploadMs } };
   const resumable = writes && new ResumableUploads({ ...common, writes });
-  return { tickets, library, ingest, uploads, resumable, cleanUps };
+  const several = new SeveralUploads({ uploads, library, tickets, notes });
+  return { tickets, library, ingest, uploads, resumable, several, cleanUps };
 }

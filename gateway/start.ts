@@ -116,7 +116,7 @@ export async function start(
     const held = createHeldBudget(config, sharing);
     const budget = createPartBudget(config, sharing, objects.partSize);
     const { identity } = config.elicitation;
-    const { tickets, library, ingest, uploads, resumable, cleanUps } = createFileParts({
+    const { tickets, library, ingest, uploads, resumable, several, cleanUps } = createFileParts({
       objects,
       state,
       keys,
@@ -259,6 +259,7 @@ export async function start(
         uploads,
         isSecure: () => publicUrl.base.startsWith('https:'),
         resumable,
+        several,
         library,
         held,
         requests,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 const ID = /^f_[A-Za-z0-9_-]{22}$/;
+const BUNDLE = /^b_[A-Za-z0-9_-]{22}$/;
 const ID_LENGTH = 24;
 const URI = /^mcp-file:\/\/([^/?#]*)\/([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/i;
 
@@ -9,7 +10,12 @@ export function newFileId(): string {
   return `f_${randomBytes(16).toString('base64url')}`;
 }
 
-/** The handle of a file: a name for it, not a right to it. */
+/** A new id of several files that belong together. */
+export function newBundleId(): string {
+  return `b_${randomBytes(16).toString('base64url')}`;
+}
+
+/** The handle of a file, or of a bundle of files: a name for it, not a right to it. */
 export function handleOf(gatewayId: string, id: string): string {
   return `mcp-file://${gatewayId}/${id}`;
 }
@@ -20,10 +26,19 @@ export function handleOf(gatewayId: string, id: string): string {
  * @returns undefined for anything but a handle of this gateway
  */
 export function readHandle(text: string, gatewayId: string): string | undefined {
-  if (ID.test(text)) return text;
+  return readAs(ID, text, gatewayId);
+}
+
+/** The id in the handle of a bundle, by the same rules. */
+export function readBundle(text: string, gatewayId: string): string | undefined {
+  return readAs(BUNDLE, text, gatewayId);
+}
+
+function readAs(form: RegExp, text: string, gatewayId: string): string | undefined {
+  if (form.test(text)) return text;
   const [, authority, id, query = '', fragment = ''] = URI.exec(text) ?? [];
   if (authority?.toLowerCase() !== gatewayId.toLowerCase() || query !== '' || fragment !== '') return undefined;
-  return id !== undefined && ID.test(id) ? id : undefined;
+  return id !== undefined && form.test(id) ? id : undefined;
 }
 
 /** Prefix of all objects of files. */

@@ -4,6 +4,7 @@ import type { FileRef } from '../ports/file.js';
 import type { Log } from '../ports/log.js';
 import type { ByteRange, ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
+import { Bundles } from './bundles/bundles.js';
 import type { CleanUps } from './clean-ups.js';
 import type { Expiry } from './expiry.js';
 import type { DescribedFile, FileRecord } from './file.js';
@@ -63,10 +64,13 @@ export class Library {
   readonly #reads = new SharedWork<FileRecord>();
   readonly #shown: ShownResources;
   readonly #links: Links;
+  /** Files that belong together. */
+  readonly bundles: Bundles;
 
   constructor(deps: LibraryDeps) {
     this.#deps = deps;
     this.#links = new Links(deps);
+    this.bundles = new Bundles({ ...deps, find: (id) => this.find(id) });
     this.#handles = new HandleMemory(deps.state, deps.log, deps.settings.retentionMs);
     this.#lazy = new LazyFiles(deps.state, deps.seal, deps.settings.retentionMs);
     this.#shown = new ShownResources(deps.state, deps.settings.retentionMs);
@@ -224,15 +228,15 @@ export class Library {
     const first = await this.#lazy.settle(id, lazy, fresh.id);
     const record = first === fresh.id ? undefined : await this.find(first);
     if (!record) return fresh;
-    await this.#withdraw(fresh);
+    await this.withdraw(fresh);
     return record;
   }
 
   /**
-   * Takes back a file that was not announced to any caller. One that the same bytes have become stays, because others
+   * Takes back a file that was not announced to any caller, or that its uploader does not want to give. One that the same bytes have become stays, because others
    * know it. Never throws: what cannot be taken back expires.
    */
-  async #withdraw(record: FileRecord): Promise<void> {
+  async withdraw(record: FileRecord): Promise<void> {
     if (record.shared) return;
     const { state, log } = this.#deps;
     try {

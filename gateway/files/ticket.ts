@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../ports/clock.js';
 import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
@@ -57,6 +57,14 @@ export interface UploadTicket {
   isRevoked: boolean;
 }
 
+/**
+ * The ticket for one file of a link that takes several: only the holder of the link's own ticket can compute it, so that
+ * it need not be kept.
+ */
+export function placeTicket(ticket: string, fileId: string): string {
+  return createHmac('sha256', ticket).update(`place:${fileId}`).digest('base64url');
+}
+
 /** A ticket is a bearer right: its holder may use it until it expires. */
 export class Tickets {
   readonly #state: StateStore;
@@ -91,7 +99,8 @@ export class Tickets {
     as?: FileLabel,
   ): Promise<{ ticket: string; expiresAt: number }> {
     const expiresAt = this.#clock.now() + ttlMs;
-    const ticket = await this.#mint({ purpose: 'download', fileId, expiresAt, ...(as && { as }) }, ttlMs, owner);
+    const record: TicketRecord = { purpose: 'download', fileId, expiresAt, ...(as && { as }) };
+    const ticket = await this.#mint(newTicket(), record, owner);
     return { ticket, expiresAt };
   }
 
@@ -105,11 +114,12 @@ export class Tickets {
     return { kind: 'ok', fileId, expiresAt, ...(as && { as }) };
   }
 
-  /** A new right to upload one file until `expiresAt`. */
-  mintUpload(fileId: string, intent: UploadIntent, expiresAt: number): Promise<string> {
+  /** A new right to upload one file until `expiresAt`. @param ticket an unguessable one, if it is not to be random */
+  mintUpload(fileId: string, intent: UploadIntent, expiresAt: number, ticket = newTicket()): Promise<string> {
     const { principal, purpose } = intent;
     const owner = { principal, server: purpose?.server };
-    return this.#mint({ purpose: 'upload', fileId, expiresAt, intent }, expiresAt - this.#clock.now(), owner);
+    const record: TicketRecord = { purpose: 'upload', fileId, expiresAt, intent };
+    return this.#mint(ticket, record, owner);
   }
 
   #redeemLasting(ticket: string): Redeemed | undefined {
@@ -155,9 +165,9 @@ export class Tickets {
     await Promise.all(this.#keys.all('ticket', ticket).map((key) => this.#state.extend(key, ttlMs)));
   }
 
-  async #mint(record: TicketRecord, ttlMs: number, owner: Owner): Promise<string> {
-    const ticket = randomBytes(TICKET_BYTES).toString('base64url');
-    await this.#state.create(this.#keys.of('ticket', ticket), JSON.stringify(record), ttlMs + REMEMBERED_MS, owner);
+  async #mint(ticket: string, record: TicketRecord, owner: Owner): Promise<string> {
+    const ttlMs = record.expiresAt - this.#clock.now() + REMEMBERED_MS;
+    await this.#state.create(this.#keys.of('ticket', ticket), JSON.stringify(record), ttlMs, owner);
     return ticket;
   }
 
@@ -169,6 +179,10 @@ export class Tickets {
     }
     return undefined;
   }
+}
+
+function newTicket(): string {
+  return randomBytes(TICKET_BYTES).toString('base64url');
 }
 
 /** The random part of a file's id. */

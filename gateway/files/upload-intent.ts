@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.js';
+import type { Several } from './bundles/several.js';
 import { parseMediaType } from './names/media-type.js';
 
 /** What is known about a file before it is uploaded. The bytes must match everything named here. */
@@ -19,6 +20,10 @@ export interface UploadIntent {
   isCallers?: true;
   /** The link is for a person, whose page asks for a code where callers are told apart. */
   isForPerson?: true;
+  /** The link takes several files, as one bundle. */
+  several?: Several;
+  /** Id of the bundle to which the file belongs; set by Wharf. */
+  bundle?: string;
   /** HMAC of that code; set by Wharf. */
   codeSeal?: string;
   /**

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { GatewayError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
+import { checkSeveral, severalRefused } from './bundles/several.js';
 import type { FileRecord } from './file.js';
 import { newFileId, objectKey } from './handle.js';
 import { fill } from './ingest/fill.js';
 import { Ingest, type IngestDeps } from './ingest/ingest.js';
 import type { Library } from './library.js';
-import type { Tickets } from './ticket.js';
+import type { Tickets, UploadTicket } from './ticket.js';
 import type { Proof, UploadCodes } from './upload-code.js';
 import { checkIntent, largestUpload, tooLarge, type UploadIntent } from './upload-intent.js';
 import { checkSum, describeUpload, sizeDiffers, type UploadClaims, uploadDone, uploadExpired } from './uploaded.js';
@@ -74,7 +75,7 @@ export interface UploadBody {
   claims(): UploadClaims;
 }
 
-/** Files from clients: a ticket stores at most one file, over any number of attempts. */
+/** Files from clients: a ticket stores at most one file, or one bundle of them, over any number of attempts. */
 export class Uploads {
   readonly #deps: UploadsDeps;
   /** Running attempts, by the id of the future file. */
@@ -86,20 +87,42 @@ export class Uploads {
 
   /** @throws GatewayError `upload_invalid`, `upload_too_large`, or the state store's error */
   async authorize(intent: UploadIntent): Promise<Authorization> {
-    const { library, tickets, codes, clock, settings } = this.#deps;
+    const { tickets, codes, clock, settings } = this.#deps;
     checkIntent(intent, settings.fileLimit);
-    const id = newFileId();
-    const made = settings.asksCodes && intent.isForPerson ? codes.make(id) : undefined;
     const expiresAt = clock.now() + settings.ttlMs;
-    const uri = await library.expect(id, intent.principal, expiresAt);
+    const { id, uri } = await this.#expect(intent, expiresAt);
+    const made = settings.asksCodes && intent.isForPerson ? codes.make(id) : undefined;
     const ticket = await tickets.mintUpload(id, { ...intent, ...(made && { codeSeal: made.seal }) }, expiresAt);
     const url = `${settings.publicUrl()}/u/${ticket}`;
     return { id, uri, ticket, url, expiresAt: new Date(expiresAt).toISOString(), ...(made && { code: made.code }) };
   }
 
-  /** Ends a ticket early, because the file is no longer wanted. */
-  revoke(ticket: string): Promise<void> {
-    return this.#deps.tickets.revokeUpload(ticket);
+  /** The handle of a future file, or of a future bundle of them. */
+  async #expect({ principal, purpose, several }: UploadIntent, until: number): Promise<{ id: string; uri: string }> {
+    const { library } = this.#deps;
+    if (several) return library.bundles.begin({ principal, server: purpose?.server }, until);
+    const id = newFileId();
+    return { id, uri: await library.expect(id, principal, until) };
+  }
+
+  /** Ends a ticket early, because the file is no longer wanted. What has arrived of several files is removed. */
+  async revoke(ticket: string): Promise<void> {
+    const { tickets, library } = this.#deps;
+    const found = await tickets.findUpload(ticket);
+    await tickets.revokeUpload(ticket);
+    if (!found?.intent.several) return;
+    const { files = [] } = (await library.bundles.cancel(found.fileId)) ?? {};
+    for (const id of files) {
+      const record = await library.find(id);
+      if (record) await library.withdraw(record);
+    }
+  }
+
+  /** What an upload has brought: a file, or all files of a complete bundle; undefined before. */
+  async given(id: string): Promise<FileRecord[] | undefined> {
+    const { library } = this.#deps;
+    const record = await library.find(id);
+    return record ? [record] : library.bundles.filesOf(id);
   }
 
   /** What a ticket refers to, in any state. */
@@ -108,12 +131,24 @@ export class Uploads {
   ): Promise<
     (Admission & { isStored: boolean; isExpired: boolean; isRevoked: boolean; isLocked: boolean }) | undefined
   > {
-    const { tickets, library, codes, settings } = this.#deps;
+    const { tickets, codes, settings } = this.#deps;
     const found = await tickets.findUpload(ticket);
     if (!found) return undefined;
-    const isStored = await library.hasBeenStored(found.fileId);
+    const { isStored, isRevoked } = await this.#fate(found);
     const isLocked = found.intent.codeSeal !== undefined && (await codes.isLocked(found.fileId));
-    return { ...found, isStored, isLocked, largest: largestUpload(found.intent, settings.fileLimit) };
+    return { ...found, isStored, isRevoked, isLocked, largest: largestUpload(found.intent, settings.fileLimit) };
+  }
+
+  /** A ticket for several files has the fate of their bundle, and so has the ticket of a file in it. */
+  async #fate({ fileId, intent, isRevoked }: UploadTicket): Promise<{ isStored: boolean; isRevoked: boolean }> {
+    const { library } = this.#deps;
+    const bundleId = intent.several ? fileId : intent.bundle;
+    const bundle = bundleId === undefined ? undefined : await library.bundles.find(bundleId);
+    const isCancelled = isRevoked || bundle?.status === 'cancelled';
+    if (intent.several) return { isStored: bundle?.status === 'complete', isRevoked: isCancelled };
+    const isStored = await library.hasBeenStored(fileId);
+    const isLeftOut = bundle !== undefined && (bundle.status !== 'open' || !bundle.files.includes(fileId));
+    return { isStored, isRevoked: isCancelled || (!isStored && isLeftOut) };
   }
 
   /** The state of a ticket, without using it up. */
@@ -176,12 +211,28 @@ export class Uploads {
    * @throws GatewayError `upload_busy`, the error of the body or the stores, or a fault of the file
    */
   async receive(admission: Admission, body: UploadBody, signal: AbortSignal): Promise<FileRecord> {
-    const { fileId } = admission;
+    return this.#counted(admission, () => this.#receive(admission, body, signal));
+  }
+
+  /**
+   * Stores several files that come together, and completes their bundle with them: all of them, or none.
+   * @returns the records of all files in the bundle
+   * @throws GatewayError as `receive`, and `upload_several_refused`
+   */
+  async receiveAll(
+    admission: Admission,
+    bodies: AsyncIterable<UploadBody>,
+    signal: AbortSignal,
+  ): Promise<FileRecord[]> {
+    return this.#counted(admission, () => this.#receiveAll(admission, bodies, signal));
+  }
+
+  async #counted<Result>({ fileId }: Admission, work: () => Promise<Result>): Promise<Result> {
     const tries = (this.#tries.get(fileId) ?? 0) + 1;
     if (tries > MOST_TRIES) throw new GatewayError('upload_busy', { reason: 'tooManyTries', allowed: MOST_TRIES });
     this.#tries.set(fileId, tries);
     try {
-      return await this.#receive(admission, body, signal);
+      return await work();
     } finally {
       const left = (this.#tries.get(fileId) ?? 1) - 1;
       if (left > 0) this.#tries.set(fileId, left);
@@ -190,17 +241,57 @@ export class Uploads {
   }
 
   async #receive(admission: Admission, body: UploadBody, signal: AbortSignal): Promise<FileRecord> {
+    const { library } = this.#deps;
+    const record = await this.#store(admission, body, signal);
+    // If this throws, the record may still have been made: the sweeper then judges the object.
+    if (await library.admit(record, admission.expiresAt)) return record;
+    library.discard(record.key);
+    throw uploadDone();
+  }
+
+  async #receiveAll(
+    admission: Admission,
+    bodies: AsyncIterable<UploadBody>,
+    signal: AbortSignal,
+  ): Promise<FileRecord[]> {
+    const { library } = this.#deps;
+    const { fileId: bundle, intent, expiresAt } = admission;
+    const several = intent.several ?? { least: 1, most: 1 };
+    const stored: FileRecord[] = [];
+    const before: FileRecord[] = [];
+    try {
+      for await (const body of bodies) {
+        if (stored.length === several.most) throw severalRefused('tooManyFiles', several.most, several.most + 1);
+        stored.push(await this.#store({ ...admission, fileId: newFileId() }, body, signal));
+      }
+      for (const id of (await library.bundles.find(bundle))?.files ?? []) {
+        const record = await library.find(id);
+        if (record) before.push(record);
+      }
+      checkSeveral(several, [...before, ...stored]);
+    } catch (error) {
+      for (const { key } of stored) library.discard(key);
+      throw error;
+    }
+    for (const record of stored) await library.admit(record, expiresAt);
+    const all = [...before, ...stored];
+    if (await library.bundles.complete(bundle, async () => all.map(({ id }) => id))) return all;
+    for (const record of stored) await library.withdraw(record);
+    throw uploadDone();
+  }
+
+  /** Stores bytes that are no file yet. @returns the record that they will have */
+  async #store(admission: Admission, body: UploadBody, signal: AbortSignal): Promise<FileRecord> {
     const { library, clock, settings } = this.#deps;
     const { fileId, intent } = admission;
     const startedAt = clock.now();
     const key = objectKey(fileId, randomBytes(16).toString('base64url'));
     const limit = { name: 'limits.file', bytes: settings.fileLimit, path: 'the upload' };
     const ingest = new Ingest(this.#deps.ingest, { principal: intent.principal }, limit, signal, { id: fileId, key });
-    let record: FileRecord;
     try {
       await fill(ingest, body.bytes, sizeCheck(admission));
       const { size, digest } = checkBytes(ingest, intent, body.claims().digests ?? []);
-      record = {
+      const record = {
         ...(await describeUpload(ingest.head, body.claims(), intent)),
         id: fileId,
         key,
@@ -213,14 +304,11 @@ export class Uploads {
       // This does not decide, but it spares the store most of the bytes that come second.
       if (await library.hasBeenStored(fileId)) throw uploadDone();
       await ingest.commit();
+      return record;
     } catch (error) {
       ingest.abort();
       throw error;
     }
-    // If this throws, the record may still have been made: the sweeper then judges the object.
-    if (await library.admit(record, admission.expiresAt)) return record;
-    library.discard(key);
-    throw uploadDone();
   }
 }
 

@@ -8,8 +8,11 @@ const GATEWAY = join(import.meta.dirname, '..');
 /** The script of the upload page: the page names the first. */
 const OF_UPLOADS = [
   'http/browser/upload.js',
+  'http/browser/all-files.js',
   'http/browser/clock.js',
+  'http/browser/come-file.js',
   'http/browser/dom.js',
+  'http/browser/file-address.js',
   'http/browser/fits.js',
   'http/browser/form-wire.js',
   'http/browser/picking.js',
@@ -18,6 +21,7 @@ const OF_UPLOADS = [
   'http/browser/row.js',
   'http/browser/shown.js',
   'http/browser/texts.js',
+  'http/browser/title.js',
   'http/browser/transfer.js',
   'http/browser/tus-wire.js',
   'http/browser/watch.js',

@@ -1,3 +1,4 @@
+import { severalRefused } from '../files/bundles/several.js';
 import type { UploadBody } from '../files/upload.js';
 import { malformed, type PartHead, readPartHead } from './multipart-head.js';
 
@@ -9,8 +10,10 @@ const MAX_HEAD = 8 * 1024;
 const MAX_FIELD = 64 * 1024;
 const MAX_FIELDS = 32;
 
-/** Most bytes by which a body can exceed the file in it. */
-export const MAX_MULTIPART_OVERHEAD = (MAX_FIELDS + 1) * (MAX_HEAD + MAX_FIELD + 256);
+/** Most bytes by which a body can exceed the files in it. */
+export function mostOverhead(files: number): number {
+  return MAX_FIELDS * (MAX_HEAD + MAX_FIELD + 256) + files * (MAX_HEAD + 256);
+}
 
 const CRLF = Buffer.from('\r\n');
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -22,37 +25,46 @@ const LAST = Buffer.from('--');
  * @see https://www.rfc-editor.org/rfc/rfc7578
  */
 export function readMultipart(boundary: string, body: AsyncIterable<Buffer>): UploadBody {
-  const seen: { file?: PartHead } = {};
-  return {
-    bytes: fileIn(new Parts(body, boundary), seen),
-    claims: () => ({ name: seen.file?.filename, mimeType: seen.file?.mimeType }),
-  };
+  let only: UploadBody | undefined;
+  async function* bytes(): AsyncGenerator<Buffer> {
+    for await (const file of readFiles(boundary, body, 1)) {
+      only = file;
+      yield* file.bytes;
+    }
+  }
+  return { bytes: bytes(), claims: () => only?.claims() ?? {} };
 }
 
-async function* fileIn(parts: Parts, seen: { file?: PartHead }): AsyncGenerator<Buffer> {
+/**
+ * Passes on the files of such a body, one after the other: each must be read to its end before the next one. Only the end
+ * of all of them says that the body is valid.
+ */
+export async function* readFiles(
+  boundary: string,
+  body: AsyncIterable<Buffer>,
+  most: number,
+): AsyncGenerator<UploadBody> {
+  const parts = new Parts(body, boundary);
   try {
-    yield* onlyFileIn(parts, seen);
+    yield* filesIn(parts, most);
   } finally {
     await parts.close();
   }
 }
 
-async function* onlyFileIn(parts: Parts, seen: { file?: PartHead }): AsyncGenerator<Buffer> {
+async function* filesIn(parts: Parts, most: number): AsyncGenerator<UploadBody> {
   let fields = 0;
+  let files = 0;
   for (let head = await parts.first(); head !== undefined; head = await parts.next()) {
     if (head.name === FILE_PART) {
-      if (seen.file) throw tooManyFiles();
-      seen.file = head;
-      let isEmpty = true;
-      for await (const piece of parts.content()) {
-        isEmpty = false;
-        yield piece;
-      }
-      // what a browser sends when no file was chosen
-      if (isEmpty && head.filename === '') throw missingFile('no file was chosen');
+      if (files === most) throw tooManyFiles(most);
+      files += 1;
+      const { filename, mimeType } = head;
+      yield { bytes: contentOf(parts, head), claims: () => ({ name: filename, mimeType }) };
       continue;
     }
-    if (head.filename) throw seen.file ? tooManyFiles() : missingFile(`the file must be in the part "${FILE_PART}"`);
+    if (head.filename && files > 0 && most === 1) throw tooManyFiles(most);
+    if (head.filename) throw missingFile(`the file must be in the part "${FILE_PART}"`);
     fields += 1;
     if (fields > MAX_FIELDS) throw malformed(`it has more than ${MAX_FIELDS} fields`);
     let size = 0;
@@ -61,14 +73,25 @@ async function* onlyFileIn(parts: Parts, seen: { file?: PartHead }): AsyncGenera
       if (size > MAX_FIELD) throw malformed(`a field is longer than ${MAX_FIELD} bytes`);
     }
   }
-  if (!seen.file) throw missingFile(`it has no part "${FILE_PART}"`);
+  if (files === 0) throw missingFile(`it has no part "${FILE_PART}"`);
+}
+
+async function* contentOf(parts: Parts, { filename }: PartHead): AsyncGenerator<Buffer> {
+  let isEmpty = true;
+  for await (const piece of parts.content()) {
+    isEmpty = false;
+    yield piece;
+  }
+  // what a browser sends when no file was chosen
+  if (isEmpty && filename === '') throw missingFile('no file was chosen');
 }
 
 function missingFile(detail: string) {
   return malformed(detail, 'missingFilePart');
 }
 
-function tooManyFiles() {
+function tooManyFiles(most: number) {
+  if (most > 1) return severalRefused('tooManyFiles', most, most + 1);
   return malformed('it has more than one file', 'tooManyFiles');
 }
 

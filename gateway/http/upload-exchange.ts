@@ -39,8 +39,8 @@ interface Steps<Result> {
   admit(): Promise<Admission>;
   /** @param gone aborts when the client has gone */
   run(admission: Admission, gone: AbortSignal): Promise<Result>;
-  /** The file that it became; undefined for a part of one. */
-  recordOf(result: Result): FileRecord | undefined;
+  /** The files that it became; none for a part of one. */
+  recordsOf(result: Result): readonly FileRecord[];
 }
 
 /** Runs a request for an upload: counts it for its principal, and logs and counts its outcome. */
@@ -48,7 +48,7 @@ export async function exchangeUpload<Result>(
   deps: UploadExchangeDeps,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { admit, run, recordOf }: Steps<Result>,
+  { admit, run, recordsOf }: Steps<Result>,
 ): Promise<Result> {
   const startedAt = performance.now();
   const gone = new AbortController();
@@ -77,9 +77,9 @@ export async function exchangeUpload<Result>(
     await deps.uploads.prove(admission, proofIn(incoming, admission.fileId));
     counted = countRequest(deps.requests, admission.intent.principal);
     const result = await run(admission, gone.signal);
-    const record = recordOf(result);
-    if (record) tell('info', 'stored', { size: record.size, mimeType: record.mimeType });
-    else tell('debug', 'part', {});
+    const records = recordsOf(result);
+    for (const { id, size, mimeType } of records) tell('info', 'stored', { file: id, size, mimeType });
+    if (records.length === 0) tell('debug', 'part', {});
     return result;
   } catch (thrown) {
     const error = asGatewayError(thrown);

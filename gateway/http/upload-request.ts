@@ -2,9 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors.js';
 import type { Admission, UploadBody } from '../files/upload.js';
 import { tooLarge } from '../files/upload-intent.js';
+import type { UploadClaims } from '../files/uploaded.js';
 import { refuseCodings } from './codings.js';
 import { occurrences } from './guard.js';
-import { MAX_MULTIPART_OVERHEAD, readMultipart } from './multipart.js';
+import { mostOverhead, readFiles, readMultipart } from './multipart.js';
 import { boundaryOf, malformed } from './multipart-head.js';
 
 /** Headers with checksums. Each is compared with the bytes, or the request is refused. */
@@ -16,6 +17,9 @@ const SHA_256 = /(?:^|,)\s*sha-256=:?([A-Za-z0-9+/]{43}=):?\s*(?:$|,)/i;
 /** What `curl --data-binary` sends for any content. */
 const FORM_DEFAULT = 'application/x-www-form-urlencoded';
 
+/** How a body is read: as a form with this boundary, or as the file itself. */
+type Plan = { boundary: string } | { claims: () => UploadClaims };
+
 /**
  * Decides how to read the body of an upload from the request's head alone, so that a client waiting for `100 Continue`
  * need not send a body that would be refused.
@@ -24,8 +28,23 @@ const FORM_DEFAULT = 'application/x-www-form-urlencoded';
  */
 export function planUpload(
   request: IncomingMessage,
-  { intent, largest }: Pick<Admission, 'intent' | 'largest'>,
+  admission: Pick<Admission, 'intent' | 'largest'>,
 ): (bytes: AsyncIterable<Buffer>) => UploadBody {
+  const plan = planOf(request, admission);
+  return (bytes) => ('boundary' in plan ? readMultipart(plan.boundary, bytes) : { bytes, claims: plan.claims });
+}
+
+/** The plan for a link that takes several files. @throws GatewayError as `planUpload` */
+export function planUploads(
+  request: IncomingMessage,
+  admission: Pick<Admission, 'intent' | 'largest'>,
+): (bytes: AsyncIterable<Buffer>) => AsyncIterable<UploadBody> {
+  const plan = planOf(request, admission);
+  const { most = 1 } = admission.intent.several ?? {};
+  return (bytes) => ('boundary' in plan ? readFiles(plan.boundary, bytes, most) : only({ bytes, claims: plan.claims }));
+}
+
+function planOf(request: IncomingMessage, { intent, largest }: Pick<Admission, 'intent' | 'largest'>): Plan {
   const { headers } = request;
   refuseCodings(request);
   if (headers['content-range'] !== undefined) throw malformed('Content-Range is not supported', 'rangeNotSupported');
@@ -37,9 +56,10 @@ export function planUpload(
   const boundary = contentType === undefined ? undefined : boundaryOf(contentType);
   if (boundary !== undefined) {
     if (checksums.length > 0) throw unsupportedDigest(checksums[0] as string);
-    if (length !== undefined && length > largest.allowed + MAX_MULTIPART_OVERHEAD)
+    const { most = 1 } = intent.several ?? {};
+    if (length !== undefined && length > most * largest.allowed + mostOverhead(most))
       throw tooLarge(largest.limit, largest.allowed, length);
-    return (bytes) => readMultipart(boundary, bytes);
+    return { boundary };
   }
   if (contentType !== undefined && /^\s*multipart\//i.test(contentType))
     throw new GatewayError('unsupported_media_type', { expected: 'multipart/form-data or the type of the file' });
@@ -48,7 +68,11 @@ export function planUpload(
     throw new GatewayError('upload_size_differs', { reason: 'sizeMismatch', allowed: intent.size, actual: length });
   const digests = checksums.map((name) => sha256In(name, String(headers[name])));
   const mimeType = contentType?.startsWith(FORM_DEFAULT) ? undefined : contentType;
-  return (bytes) => ({ bytes, claims: () => ({ mimeType, digests }) });
+  return { claims: () => ({ mimeType, digests }) };
+}
+
+async function* only(body: UploadBody): AsyncGenerator<UploadBody> {
+  yield body;
 }
 
 /** @returns the digest in base64url */

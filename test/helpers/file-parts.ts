@@ -62,7 +62,7 @@ export async function openFileParts(options: FilePartsOptions) {
     : await open(adapters.state, 'memory', {});
   const held = heldBudget(DEFAULT_LIMITS.held);
   const budget = partBudget(DEFAULT_LIMITS.partMemory, TIMEOUTS.queue);
-  const { library, uploads, resumable, cleanUps } = createFileParts({
+  const { library, uploads, resumable, several, cleanUps } = createFileParts({
     objects,
     state,
     keys: new StateKeys([SECRET]),
@@ -89,6 +89,7 @@ export async function openFileParts(options: FilePartsOptions) {
     library,
     uploads,
     resumable,
+    several,
     budget,
     held,
     cleanUps,

@@ -19,7 +19,7 @@ export async function startUploadServer(options: Omit<FilePartsOptions, 'publicU
   const open = { count: 0 };
   const metrics = createMetrics();
   const app = new Hono<{ Bindings: HttpBindings }>();
-  const { uploads: service, resumable, library, held } = parts;
+  const { uploads: service, resumable, several, library, held } = parts;
   const requests = new Ledger({ limit: 'limits.sockets', total: 1000, sharing: UNSHARED });
   const timeouts = { ...DEFAULT_TIMEOUTS, idle: options.idleMs ?? 5000 };
   const log = options.log ?? silentLog;
@@ -30,6 +30,7 @@ export async function startUploadServer(options: Omit<FilePartsOptions, 'publicU
       uploads: service,
       isSecure: () => false,
       resumable,
+      several,
       library,
       held,
       requests,

@@ -170,6 +170,14 @@ export class ResumableUploads {
     this.#discard(noted.progress);
   }
 
+  /** Ends whatever is under way with a ticket that nothing is wanted from any more. */
+  async drop(ticket: string): Promise<void> {
+    const { uploads, notes } = this.#deps;
+    const admission = await uploads.find(ticket);
+    const noted = admission && (await notes.find(admission.fileId));
+    if (admission && noted) await this.end({ admission, noted });
+  }
+
   async #ticket(ticket: string): Promise<Admission & { isExpired: boolean; isRevoked: boolean; isLocked: boolean }> {
     const found = await this.#deps.uploads.find(ticket);
     if (!found) throw unknownLink();

@@ -12,6 +12,8 @@ export interface PageData {
   isResumable: boolean;
   /** What has arrived of a file already. */
   begun?: Begun;
+  /** Present where the link takes several files. */
+  several?: SeveralFiles;
   /** Milliseconds since the Unix epoch, by the server's clock. */
   expiresAt: number;
   /** When the page was made, by the same clock. */
@@ -24,6 +26,24 @@ export interface Begun {
   size: number;
   name: string;
   lastModified: number;
+}
+
+/** How many files a link takes, and what has come of them before the page was opened. */
+export interface SeveralFiles {
+  least: number;
+  most: number;
+  /** Bytes of all of them together, where that is limited. */
+  together?: number;
+  come: readonly Come[];
+}
+
+/** A file of several that has come, or a part of it. */
+export interface Come extends Begun, FilePlace {}
+
+/** What one of several files is called, and the name of its own address, beside the page's. */
+export interface FilePlace {
+  id: string;
+  ticket: string;
 }
 
 /** `GET` of the page's address with `Accept: application/json`. */

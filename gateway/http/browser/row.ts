@@ -3,7 +3,7 @@ import { element, setText } from './dom.js';
 import { sentText } from './fits.js';
 import { shown } from './shown.js';
 import { spanText, TEXTS } from './texts.js';
-import type { Phase, Transfer } from './transfer.js';
+import type { Phase, Shown } from './transfer.js';
 
 /** Previewing a larger picture may need more memory than a phone has. */
 const LARGEST_PREVIEW = 40_000_000;
@@ -14,6 +14,7 @@ type Action = 'start' | 'remove' | 'pause' | 'resume' | 'cancel' | 'retry';
 
 const ACTIONS: Readonly<Record<Phase, readonly Action[]>> = {
   ready: ['start', 'remove'],
+  queued: ['cancel'],
   starting: ['pause', 'cancel'],
   sending: ['pause', 'cancel'],
   finishing: ['cancel'],
@@ -21,6 +22,7 @@ const ACTIONS: Readonly<Record<Phase, readonly Action[]>> = {
   paused: ['resume', 'cancel'],
   failed: ['retry', 'remove'],
   cancelled: ['retry', 'remove'],
+  partly: ['remove'],
   done: [],
 };
 /** The most likely actions, shown as filled buttons. */
@@ -33,22 +35,26 @@ const BARRED: ReadonlySet<Phase> = new Set(['starting', 'sending', 'finishing', 
 /** One file in the list. */
 export class Row {
   readonly item: HTMLLIElement;
-  readonly #transfer: Transfer;
+  readonly #transfer: Shown;
   readonly #facts = element('div', { class: 'facts' });
   readonly #bar: HTMLProgressElement;
   readonly #actions = element('div', { class: 'actions' });
   readonly #name: string;
   readonly #onRemove: () => void;
+  readonly #isOfSeveral: boolean;
   readonly #preview: string | undefined;
   #drawn: readonly Action[] = [];
 
-  constructor(transfer: Transfer, onRemove: () => void) {
+  /** @param isOfSeveral it can be removed after it has arrived, too */
+  constructor(transfer: Shown, onRemove: () => void, isOfSeveral: boolean) {
     const { file } = transfer;
     this.#transfer = transfer;
     this.#onRemove = onRemove;
+    this.#isOfSeveral = isOfSeveral;
     this.#name = shown(file.name);
     this.#bar = element('progress', { max: '1', value: '0', 'aria-label': TEXTS.progress(this.#name) });
-    this.#preview = PICTURE.test(file.type) && file.size <= LARGEST_PREVIEW ? URL.createObjectURL(file) : undefined;
+    const isShown = file instanceof File && PICTURE.test(file.type) && file.size <= LARGEST_PREVIEW;
+    this.#preview = isShown ? URL.createObjectURL(file) : undefined;
     this.item = element(
       'li',
       { tabindex: '-1' },
@@ -70,7 +76,8 @@ export class Row {
     if (phase === 'starting' && sent === 0) this.#bar.removeAttribute('value');
     else this.#bar.value = file.size === 0 ? 1 : sent / file.size;
     this.item.classList.toggle('stalled', phase === 'paused' || phase === 'waiting');
-    const actions = ACTIONS[phase].filter((action) => action !== 'pause' || this.#transfer.canPause);
+    const all = phase === 'done' && this.#isOfSeveral ? (['remove'] as const) : ACTIONS[phase];
+    const actions = all.filter((action) => action !== 'pause' || this.#transfer.canPause);
     if (actions.join() === this.#drawn.join()) return;
     this.#drawn = actions;
     const hadFocus = this.#actions.contains(document.activeElement);
@@ -114,6 +121,10 @@ export class Row {
     switch (phase) {
       case 'ready':
         return `${size} · ${TEXTS.isReady}`;
+      case 'queued':
+        return `${size} · ${TEXTS.isQueued}`;
+      case 'partly':
+        return TEXTS.isPartly(sentText(sent, file.size));
       case 'starting':
         return `${size} · ${TEXTS.isStarting}`;
       case 'sending': {

@@ -6,16 +6,42 @@ const DAY = 24 * HOUR;
 
 export const TEXTS = {
   product: 'Wharf',
-  upload: 'Upload a file',
   chosen: 'Ready to upload',
   sending: (percent: number) => `${percent} % · Uploading`,
   paused: 'Upload paused',
   titleWaiting: 'Waiting for the network',
-  failed: 'The file was not uploaded',
+
+  // where the link takes one file, and where it takes several
+  one: {
+    upload: 'Upload a file',
+    failed: 'The file was not uploaded',
+    asksTool: { begin: 'The tool', middle: 'of the server', end: 'asks for a file' },
+    asksServer: { begin: 'The server', end: 'asks for a file.' },
+    largest: 'Largest size',
+    file: 'File',
+    choose: 'Choose a file',
+    chooseMore: 'Choose another file',
+    dropHere: 'or drop it here, or paste it',
+    come: 'Uploaded',
+    promise: 'This link takes one file. It shows nothing that is stored, and only what you choose here is sent.',
+  },
+  several: {
+    upload: 'Upload files',
+    failed: 'A file was not uploaded',
+    asksTool: { begin: 'The tool', middle: 'of the server', end: 'asks for files' },
+    asksServer: { begin: 'The server', end: 'asks for files.' },
+    largest: 'Largest size of each',
+    file: 'Files',
+    choose: 'Choose files',
+    chooseMore: 'Choose more files',
+    dropHere: 'or drop them here, or paste them',
+    come: 'Uploaded: press Done',
+    promise:
+      'This link takes several files. The assistant gets them together, in the order of the list, once you say that they ' +
+      'are all there. Only what you choose here is sent.',
+  },
 
   // who requests the file
-  asksTool: { begin: 'The tool', middle: 'of the server', end: 'asks for a file' },
-  asksServer: { begin: 'The server', end: 'asks for a file.' },
   asArgument: 'as its argument',
   message: 'Message from the assistant',
   question: 'What the assistant’s window has asked you',
@@ -31,18 +57,15 @@ export const TEXTS = {
   // limits
   expectedFile: 'Expected file',
   expectedSize: 'Expected size',
-  largest: 'Largest size',
+  count: 'Number of files',
+  together: 'Largest size together',
   types: 'Types',
   anyType: 'Any',
   openUntil: 'Open until',
-  promise: 'This link takes one file. It shows nothing that is stored, and only what you choose here is sent.',
 
   // choosing
   file: 'File',
-  choose: 'Choose a file',
-  chooseOther: 'Choose another file',
   photo: 'Take a photo',
-  dropHere: 'or drop it here, or paste it',
   form: 'Upload',
 
   // a file in the list
@@ -69,8 +92,27 @@ export const TEXTS = {
   offline: 'No connection. It goes on by itself when there is one.',
   again: (seconds: number) => `The connection was lost. Trying again in ${seconds} s.`,
 
+  // all files of a list
+  startAll: (count: number) => (count === 1 ? 'Upload 1 file' : `Upload ${count} files`),
+  finish: 'Done',
+  isQueued: 'Waits for the files before it',
+  isPartly: (sent: string) => `${sent} · Choose the same file again, and the upload goes on from there`,
+  missing: (come: number, least: number) =>
+    `${come} of at least ${least} files ${come === 1 ? 'has' : 'have'} arrived.`,
+  enough: (come: number) =>
+    come === 1
+      ? '1 file has arrived. Press Done when it is all.'
+      : `${come} files have arrived. Press Done when they are all.`,
+  notAll: (count: number) =>
+    count === 1
+      ? '1 file of the list is not uploaded, and is left out.'
+      : `${count} files of the list are not uploaded, and are left out.`,
+  notFinished: 'The server could not be reached. Press Done again.',
+
   // for readers who cannot see the progress bar
   said: {
+    chosenSeveral: (count: number) => `${count} files are chosen and not sent yet.`,
+    arrived: (name: string) => `${name} has arrived`,
     chosen: (name: string, size: string) => `${name}, ${size}, is chosen and not sent yet.`,
     percent: (percent: number) => `${percent} % uploaded`,
     paused: 'Paused',
@@ -83,6 +125,10 @@ export const TEXTS = {
   otherSize: (actual: string, allowed: string) => `This file has ${actual}, and one of ${allowed} is expected.`,
   otherType: (actual: string, types: string) => `This file is ${actual}. Taken here: ${types}.`,
   tooMany: (count: number) => `This link takes one file, and you gave ${count}. Choose one of them.`,
+  tooManyFor: (most: number, actual: number) =>
+    `This link takes at most ${most} files, and with these there would be ${actual}. Choose fewer, or remove one.`,
+  tooMuch: (actual: string, allowed: string) =>
+    `The files would have ${actual} together. The most that is taken here is ${allowed}. Choose fewer or smaller ones.`,
   busy: 'Another file is being uploaded. Cancel it first.',
   folder: 'A folder cannot be uploaded. Choose a file, or make a ZIP file of the folder.',
   unreadable: 'The browser cannot read this file any more. It may have been changed or moved. Choose it again.',
@@ -99,6 +145,7 @@ export const TEXTS = {
   // after the upload
   done: 'Uploaded',
   doneText: 'The assistant can use the file now. You can close this page.',
+  doneSeveral: (count: number) => `${count} files: the assistant can use them now. You can close this page.`,
   type: 'Type',
   size: 'Size',
   details: 'Details',
@@ -113,7 +160,7 @@ export const TEXTS = {
 export const CLOSED = {
   done: {
     title: 'Already uploaded',
-    text: 'A file has been uploaded here, and the link takes only one. You can close this page.',
+    text: 'What was asked for has been uploaded here, and the link takes nothing more. You can close this page.',
     mood: 'good',
   },
   expired: {
@@ -139,6 +186,13 @@ export const CLOSED = {
 } as const;
 
 export type Closed = keyof typeof CLOSED;
+
+/** `2 files`, `2 to 5 files`, `at most 5 files`. */
+export function countText(least: number, most: number): string {
+  if (least === most) return most === 1 ? '1 file' : `${most} files`;
+  const bound = least > 1 ? `${least} to ${most}` : `at most ${most}`;
+  return `${bound} files`;
+}
 
 /** Common names of types; others are shown unchanged. */
 const TYPE_NAMES: Readonly<Record<string, string>> = {

@@ -5,6 +5,7 @@ import { Later, Refused, type Wire } from './wire.js';
 
 export type Phase =
   | 'ready'
+  | 'queued'
   | 'starting'
   | 'sending'
   | 'finishing'
@@ -12,31 +13,58 @@ export type Phase =
   | 'paused'
   | 'failed'
   | 'cancelled'
+  /** A part of it came before the page was opened. */
+  | 'partly'
   | 'done';
 
 /** Phases in which leaving the page would lose progress. */
-const BUSY: ReadonlySet<Phase> = new Set(['starting', 'sending', 'finishing', 'waiting']);
+const BUSY: ReadonlySet<Phase> = new Set(['queued', 'starting', 'sending', 'finishing', 'waiting']);
 /** Pauses between attempts; the last one repeats. */
 const WAITS_MS = [1000, 3000, 5000, 10_000];
 
+/** A file in the list, as its row shows it. */
+export interface Shown {
+  readonly file: Pick<File, 'name' | 'size' | 'type'>;
+  readonly phase: Phase;
+  /** Bytes. */
+  readonly sent: number;
+  readonly isBusy: boolean;
+  readonly canPause: boolean;
+  readonly mayBeStored: boolean;
+  /** Why it failed. */
+  readonly problem: string | undefined;
+  /** When the next attempt begins. */
+  readonly retryAt: number | undefined;
+  /** Bytes per second, if known. */
+  readonly perSecond: number | undefined;
+  /** Milliseconds left. */
+  readonly left: number | undefined;
+  /** Begins, continues after a pause, or retries. */
+  start(): void;
+  pause(): void;
+  cancel(): void;
+  /** Ends it, because the page has learnt elsewhere that it cannot succeed. */
+  end(): void;
+}
+
 interface Told {
+  /** Whether it may begin now; otherwise it waits until it is started again. */
+  mayBegin: () => boolean;
   /** Called when anything about it has changed. */
   onChange: () => void;
-  /** Called when the ticket can no longer be used. */
+  /** Called when its ticket can no longer be used. */
   onClosed: (closed: Closed) => void;
 }
 
 /** One file on its way: its state, and the actions that are possible. */
-export class Transfer {
+export class Transfer implements Shown {
   readonly file: File;
   readonly #wire: Wire;
   readonly #told: Told;
   readonly #rate = new Rate();
   phase: Phase = 'ready';
   sent = 0;
-  /** Why it failed. */
   problem: string | undefined;
-  /** When the next attempt begins. */
   retryAt: number | undefined;
   #run: AbortController | undefined;
   #tries = 0;
@@ -64,22 +92,25 @@ export class Transfer {
     return this.phase === 'finishing' || this.#allWasSent;
   }
 
-  /** Bytes per second, if known. */
   get perSecond(): number | undefined {
     return this.phase === 'sending' ? this.#rate.perSecond : undefined;
   }
 
-  /** Milliseconds left. */
   get left(): number | undefined {
     const rate = this.perSecond;
     return rate === undefined ? undefined : ((this.file.size - this.sent) / rate) * 1000;
   }
 
-  /** Begins, continues after a pause, or retries. */
   start(): void {
-    if (this.isBusy || this.phase === 'done') return;
+    if ((this.isBusy && this.phase !== 'queued') || this.phase === 'done') return;
     this.#tries = 0;
-    void this.#try();
+    if (this.#told.mayBegin()) void this.#try();
+    else this.#become('queued');
+  }
+
+  /** It cannot be uploaded, for a reason that its own address has given. */
+  refuse(problem: string): void {
+    this.#fail(problem);
   }
 
   pause(): void {
@@ -93,7 +124,6 @@ export class Transfer {
     this.#wire.drop().catch(() => undefined);
   }
 
-  /** Ends it, because the page has learnt elsewhere that it cannot succeed. */
   end(): void {
     this.#stop('cancelled');
     removeEventListener('online', this.#onOnline);

@@ -1,16 +1,21 @@
 import { mostText, sizeText } from '../../policy/amounts.js';
+import { AllFiles, hasTurn, whyNotAll } from './all-files.js';
 import { countDown } from './clock.js';
+import { ComeFile } from './come-file.js';
 import { byId, element, setText } from './dom.js';
+import { addressedWire, FileAddress, finishAll } from './file-address.js';
 import { whyNot } from './fits.js';
 import { formWire } from './form-wire.js';
-import type { Begun, PageData } from './page-data.js';
+import type { Begun, Come, PageData } from './page-data.js';
 import { takeFiles } from './picking.js';
 import { Row } from './row.js';
 import { shown } from './shown.js';
 import { CLOSED, type Closed, TEXTS } from './texts.js';
-import { Transfer } from './transfer.js';
+import { percentOf, titleOf } from './title.js';
+import { type Shown, Transfer } from './transfer.js';
 import { askOffset, isSame, tusWire } from './tus-wire.js';
 import { watchTicket } from './watch.js';
+import { Refused, type Wire } from './wire.js';
 
 /** Percent between two announcements to readers who cannot see the bar. */
 const SAID_EVERY = 25;
@@ -20,9 +25,6 @@ const REDRAW_MS = 1000;
 const PUT_AWAY_MS = [300, 1000, 2000, 4000];
 const ASK_MS = 10_000;
 
-/** Files that one ticket takes. */
-const MOST_FILES = 1;
-
 const main = document.querySelector('main') as HTMLElement;
 const data = JSON.parse(main.dataset.upload ?? '') as PageData;
 const form = document.querySelector('form') as HTMLFormElement;
@@ -31,21 +33,32 @@ const list = byId('files', HTMLElement);
 const drop = byId('drop', HTMLElement);
 const said = byId('said', HTMLElement);
 
+const { several } = data;
+const words = several ? TEXTS.several : TEXTS.one;
+
 interface Listed {
-  transfer: Transfer;
+  shown: Shown;
   row: Row;
-  /** The last announced percentage. */
-  told: number;
+  /** Of one of several files. */
+  address?: FileAddress;
 }
 
 let listed: Listed[] = [];
 let isClosed = false;
+/** All files are there, as this page has said. */
+let isFinishing = false;
+/** The last announced percentage. */
+let told = 0;
+/** Whose error is shown. */
+let complainer: Shown | undefined;
+const all = several && new AllFiles(several, { onStart: startAll, onFinish: () => void finishSeveral() });
+const shownFiles = () => listed.map((entry) => entry.shown);
 const endings: (() => void)[] = [];
 
 /** Replaces the form but keeps its input, and with it everything that browsers and users know about it. */
 function dress(): void {
   const input = form.querySelector('input') as HTMLInputElement;
-  const label = element('label', { class: 'button', for: input.id }, TEXTS.choose);
+  const label = element('label', { class: 'button', for: input.id }, words.choose);
   byId('choose', HTMLElement).append(input, label);
   byId('place', HTMLElement).remove();
   form.querySelector('button')?.remove();
@@ -62,126 +75,183 @@ function dress(): void {
 }
 
 function pick(files: readonly File[]): void {
-  if (isClosed) return;
-  if (isGoing()) {
-    complain(TEXTS.busy);
+  if (isClosed || isFinishing) return;
+  if (several) {
+    // a file of which a part has come takes that one's place
+    const gone = new Set<Shown | undefined>(files.map((file) => begunBefore(file)));
+    const others = shownFiles().filter((one) => !gone.has(one));
+    const why = whyNotAll(files, others, several);
+    if (why === undefined) addAll(files);
+    else complain(why);
     return;
   }
-  if (files.length > MOST_FILES) {
-    complain(TEXTS.tooMany(files.length));
-    return;
+  if (isGoing()) complain(TEXTS.busy);
+  else if (files.length > 1) complain(TEXTS.tooMany(files.length));
+  else {
+    for (const entry of listed) discard(entry);
+    listed = [];
+    told = 0;
+    addAll(files);
   }
-  problem.hidden = true;
-  for (const { row, transfer } of listed) {
-    transfer.end();
-    row.remove();
-  }
-  listed = [];
-  for (const file of files) add(file);
 }
 
-function add(file: File): void {
-  const why = whyNot(file, data);
-  if (why !== undefined) {
-    complain(`${shown(file.name)}: ${why}`);
-    drawPage();
-    return;
+function addAll(files: readonly File[]): void {
+  clearProblem();
+  const refused: string[] = [];
+  const added: Listed[] = [];
+  for (const file of files) {
+    const why = whyNot(file, data);
+    if (why === undefined) added.push(several ? addOfSeveral(file) : addOnly(file));
+    else refused.push(`${shown(file.name)}: ${why}`);
   }
-  const { begun } = data;
-  const wire = data.isResumable ? tusWire(location.href, begun) : formWire(location.href);
-  const transfer = new Transfer(file, wire, {
-    onChange: () => draw(entry),
-    onClosed: close,
-  });
-  const row = new Row(transfer, () => remove(entry));
-  const entry: Listed = { transfer, row, told: 0 };
-  listed.push(entry);
-  list.append(row.item);
   drawPage();
-  say(TEXTS.said.chosen(shown(file.name), sizeText(file.size)));
+  const [first] = added;
+  if (added.length > 1) say(TEXTS.said.chosenSeveral(added.length));
+  else if (first) say(TEXTS.said.chosen(shown(first.shown.file.name), sizeText(first.shown.file.size)));
+  if (refused.length > 0) complain(...refused);
+  else if (!(added.length > 1 && all?.focus())) first?.row.focus();
+}
+
+/** The only file: it is sent to the page's own address. */
+function addOnly(file: File): Listed {
+  const { begun } = data;
   if (begun && begun.offset > 0)
     note(isSame(file, begun) ? TEXTS.goesOnFrom(mostText(begun.offset)) : TEXTS.notTheSame(shown(begun.name)));
-  row.focus();
+  return enlist(file, wireAt(location.href, begun), {});
+}
+
+/** One of several: it is sent to an address of its own, or to that of its beginning. */
+function addOfSeveral(file: File): Listed {
+  const before = begunBefore(file);
+  if (before) {
+    const entry = listed.find((one) => one.shown === before) as Listed;
+    listed = listed.filter((other) => other !== entry);
+    entry.row.remove();
+  }
+  const address = new FileAddress(location.href, before?.come);
+  return enlist(
+    file,
+    addressedWire(address, (url) => wireAt(url, before?.come)),
+    { address },
+  );
+}
+
+function begunBefore(file: File): ComeFile | undefined {
+  return listed
+    .map((entry) => entry.shown)
+    .find((one): one is ComeFile => one instanceof ComeFile && one.phase === 'partly' && isSame(file, one.come));
+}
+
+function wireAt(url: string, begun: Begun | undefined): Wire {
+  return data.isResumable ? tusWire(url, begun) : formWire(url);
+}
+
+/** Puts a file into the list. */
+function enlist(file: File, wire: Wire, more: Pick<Listed, 'address'>): Listed {
+  const transfer: Transfer = new Transfer(file, wire, {
+    mayBegin: () => !several || hasTurn(shownFiles()),
+    onChange: () => draw(entry),
+    onClosed: (closed) => {
+      // of several only this one cannot be sent there; of the page itself its state is asked for
+      if (!several) return close(closed);
+      more.address?.forget();
+      transfer.refuse(CLOSED[closed].text);
+    },
+  });
+  const entry: Listed = {
+    shown: transfer,
+    row: new Row(transfer, () => remove(entry), several !== undefined),
+    ...more,
+  };
+  listed.push(entry);
+  list.append(entry.row.item);
+  return entry;
+}
+
+/** Shows what came of several files before the page was opened. */
+function showCome(come: readonly Come[]): void {
+  for (const one of come) {
+    const file = new ComeFile(one);
+    const address = new FileAddress(location.href, one);
+    const entry: Listed = { shown: file, row: new Row(file, () => remove(entry), true), address };
+    listed.push(entry);
+    list.append(entry.row.item);
+  }
+  drawPage();
+}
+
+function discard({ shown: one, row }: Listed): void {
+  one.end();
+  row.remove();
 }
 
 function remove(entry: Listed): void {
-  entry.transfer.end();
-  entry.row.remove();
+  discard(entry);
+  // what cannot be told is removed with the link
+  entry.address?.remove().catch(() => undefined);
   listed = listed.filter((other) => other !== entry);
-  problem.hidden = true;
+  clearProblem();
   drawPage();
   form.querySelector('input')?.focus();
 }
 
+function startAll(): void {
+  for (const one of shownFiles()) if (one.phase === 'ready') one.start();
+  listed.find((entry) => entry.shown.isBusy)?.row.focus();
+}
+
 function draw(entry: Listed): void {
   if (isClosed) return;
-  const { transfer, row } = entry;
+  const { shown: one, row } = entry;
   const before = document.title;
   row.draw();
   drawPage();
-  if (transfer.phase === 'sending') sayPercent(entry);
+  if (one.phase === 'sending') sayPercent();
   // once, not with every byte
   if (document.title !== before) {
-    if (transfer.phase === 'paused') say(TEXTS.said.paused);
-    if (transfer.phase === 'waiting') say(TEXTS.said.waiting);
+    if (one.phase === 'paused') say(TEXTS.said.paused);
+    if (one.phase === 'waiting') say(TEXTS.said.waiting);
   }
-  if (transfer.phase === 'failed') complain(transfer.problem ?? TEXTS.refused);
-  else problem.hidden = true;
-  if (transfer.phase === 'done' && listed.every((other) => other.transfer.phase === 'done')) finish();
+  if (one.phase === 'failed') {
+    complain(several ? `${shown(one.file.name)}: ${one.problem ?? TEXTS.refused}` : (one.problem ?? TEXTS.refused));
+    complainer = one;
+  } else if (!several || complainer === one) clearProblem();
+  if (one.phase === 'done' && !several) finish();
+  if (one.phase === 'done' && several) {
+    say(TEXTS.said.arrived(shown(one.file.name)));
+    if (!listed.some((other) => other.shown.isBusy)) all?.focus();
+  }
+  const next = shownFiles().find(({ phase }) => phase === 'queued');
+  if (next && hasTurn(shownFiles())) next.start();
 }
 
-function sayPercent(entry: Listed): void {
-  const percent = percentOf(entry.transfer);
+function sayPercent(): void {
+  const percent = percentOf(shownFiles());
   const step = Math.floor(percent / SAID_EVERY) * SAID_EVERY;
-  if (step > entry.told && step < 100) say(TEXTS.said.percent(step));
-  entry.told = Math.max(entry.told, step);
+  if (step > told && step < 100) say(TEXTS.said.percent(step));
+  told = Math.max(told, step);
 }
 
 /** Draws everything that depends on the files' states: the choices, the title, and the warning before leaving. */
 function drawPage(): void {
   list.hidden = listed.length === 0;
-  drop.hidden = isGoing();
+  drop.hidden = !several && isGoing();
   drop.classList.toggle('small', listed.length > 0);
   main.classList.toggle('small', listed.length > 0);
   const label = drop.querySelector('label');
   if (label) {
-    setText(label, listed.length > 0 ? TEXTS.chooseOther : TEXTS.choose);
+    setText(label, listed.length > 0 ? words.chooseMore : words.choose);
     // after a refusal another file is the next step
     label.classList.toggle(
       'second',
-      listed.some(({ transfer }) => transfer.phase !== 'failed'),
+      shownFiles().some(({ phase }) => phase !== 'failed'),
     );
   }
-  const title = titleNow();
-  const whole = `${title} · ${TEXTS.product}`;
+  all?.draw(shownFiles(), isFinishing);
+  const whole = `${titleOf(shownFiles(), words)} · ${TEXTS.product}`;
   if (document.title !== whole) document.title = whole;
   removeEventListener('beforeunload', keepPage);
-  if (listed.some(({ transfer }) => transfer.isBusy)) addEventListener('beforeunload', keepPage);
-}
-
-function titleNow(): string {
-  const transfer = listed[0]?.transfer;
-  switch (transfer?.phase) {
-    case undefined:
-    case 'cancelled':
-      return TEXTS.upload;
-    case 'ready':
-      return TEXTS.chosen;
-    case 'paused':
-      return TEXTS.paused;
-    case 'waiting':
-      return TEXTS.titleWaiting;
-    case 'failed':
-      return TEXTS.failed;
-    case 'done':
-      return TEXTS.done;
-    default:
-      return TEXTS.sending(percentOf(transfer as Transfer));
-  }
-}
-
-function percentOf({ sent, file }: Transfer): number {
-  return file.size === 0 ? 0 : Math.min(99, Math.floor((sent / file.size) * 100));
+  if (shownFiles().some((one) => one.isBusy)) addEventListener('beforeunload', keepPage);
 }
 
 function keepPage(event: BeforeUnloadEvent): void {
@@ -208,26 +278,52 @@ function note(text: string): void {
   place.hidden = false;
 }
 
-/** Announces an error, and moves the focus to it. */
-function complain(text: string): void {
-  problem.replaceChildren(element('p', { dir: 'auto' }, text));
+/** Announces errors, and moves the focus to them. */
+function complain(...texts: string[]): void {
+  complainer = undefined;
+  problem.replaceChildren(...texts.map((text) => element('p', { dir: 'auto' }, text)));
   problem.hidden = false;
   problem.focus();
+}
+
+function clearProblem(): void {
+  complainer = undefined;
+  problem.hidden = true;
 }
 
 function say(text: string): void {
   setText(said, text);
 }
 
+/** Says that all of several files are there. */
+async function finishSeveral(): Promise<void> {
+  const ids = listed.flatMap((entry) => (entry.shown.phase === 'done' ? (entry.address?.id ?? []) : []));
+  isFinishing = true;
+  drawPage();
+  try {
+    await finishAll(location.href, ids, AbortSignal.timeout(ASK_MS));
+    const given = listed.filter((entry) => ids.includes(entry.address?.id ?? ''));
+    for (const entry of listed) if (!given.includes(entry)) discard(entry);
+    listed = given;
+    finish();
+  } catch (thrown) {
+    isFinishing = false;
+    drawPage();
+    if (thrown instanceof Refused && thrown.closed !== undefined) close(thrown.closed);
+    else complain(thrown instanceof Refused ? thrown.message : TEXTS.notFinished);
+  }
+}
+
 /** All files have arrived. */
 function finish(): void {
-  const facts = listed.flatMap(({ transfer: { file } }) => [
+  const facts = shownFiles().flatMap(({ file }) => [
     element('dt', {}, TEXTS.file),
     element('dd', {}, element('bdi', {}, shown(file.name))),
     element('dt', {}, TEXTS.size),
     element('dd', {}, sizeText(file.size)),
   ]);
-  showState('good', TEXTS.done, TEXTS.doneText, element('dl', {}, ...facts));
+  const text = several ? TEXTS.doneSeveral(listed.length) : TEXTS.doneText;
+  showState('good', TEXTS.done, text, element('dl', {}, ...facts));
 }
 
 /** Nothing can be uploaded here any more. */
@@ -241,10 +337,7 @@ function showState(mood: string, title: string, text: string, more?: HTMLElement
   isClosed = true;
   removeEventListener('beforeunload', keepPage);
   for (const end of endings) end();
-  for (const { transfer, row } of listed) {
-    transfer.end();
-    row.remove();
-  }
+  for (const entry of listed) discard(entry);
   const heading = element('h1', { tabindex: '-1' }, title);
   const brand = main.querySelector('.brand');
   const state = element('div', { class: `state ${mood}` }, heading, element('p', {}, text));
@@ -254,7 +347,7 @@ function showState(mood: string, title: string, text: string, more?: HTMLElement
 }
 
 /** An upload that has begun may finish, even after the link has expired. */
-const isGoing = () => listed.some(({ transfer }) => transfer.isBusy || transfer.phase === 'paused');
+const isGoing = () => shownFiles().some((one) => one.isBusy || one.phase === 'paused');
 
 function watch(): void {
   endings.push(
@@ -262,7 +355,8 @@ function watch(): void {
       if (status === 'open' || (status === 'expired' && isGoing())) return;
       if (status !== 'completed') close(status);
       // this page may be the one that completed it
-      else if (listed.some(({ transfer }) => transfer.mayBeStored)) setTimeout(() => close('done'), OWN_ANSWER_MS);
+      else if (isFinishing || (!several && shownFiles().some((one) => one.mayBeStored)))
+        setTimeout(() => close('done'), OWN_ANSWER_MS);
       else close('done');
     }),
   );
@@ -281,9 +375,10 @@ function startClock(): void {
 
 dress();
 if (data.begun) void tellBegun(data.begun);
+if (several) showCome(several.come);
 startClock();
 watch();
 const redraw = setInterval(() => {
-  for (const { transfer, row } of listed) if (transfer.isBusy) row.draw();
+  for (const entry of listed) if (entry.shown.isBusy) entry.row.draw();
 }, REDRAW_MS);
 endings.push(() => clearInterval(redraw));

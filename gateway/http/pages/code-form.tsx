@@ -5,17 +5,17 @@ import { Layout } from './layout.js';
 import { Asks } from './upload-form.js';
 
 interface CodeFormProps {
-  purpose: UploadIntent['purpose'];
+  intent: Pick<UploadIntent, 'purpose' | 'several'>;
   /** Why the code that was given is not taken. */
   problem?: string | undefined;
 }
 
 /** The page that asks for the code of a link, before it says more than who asks for a file. */
-export function CodeForm({ purpose, problem }: CodeFormProps) {
+export function CodeForm({ intent: { purpose, several }, problem }: CodeFormProps) {
   return (
     <Layout title={TEXTS.code.title}>
       <h1 tabindex={-1}>{TEXTS.code.title}</h1>
-      {purpose && <Asks purpose={purpose} />}
+      {purpose && <Asks purpose={purpose} isForSeveral={several !== undefined} />}
       <p id="why">{TEXTS.code.why}</p>
       {problem !== undefined && (
         <div class="problem" role="alert" id="wrong">

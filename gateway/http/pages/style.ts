@@ -76,6 +76,10 @@ progress::-moz-progress-bar { background: var(--sea); border-radius: .25rem }
 .stalled progress::-webkit-progress-value { background: var(--edge) }
 .stalled progress::-moz-progress-bar { background: var(--edge) }
 
+.all { margin: 1rem 0 0; padding: 1rem 0 0; border-top: 1px solid var(--line) }
+.all p { margin: 0; color: var(--soft); font-size: .9375rem }
+.all button { flex: 1 }
+
 .good::before, .bad::before, .calm::before { display: grid; place-items: center; width: 3rem; height: 3rem; margin: .25rem auto 1rem; border-radius: 50%; font-size: 1.375rem; font-weight: 700; color: var(--paper) }
 .good::before { content: "✓"; content: "✓" / ""; background: var(--good) }
 .bad::before { content: "!"; content: "!" / ""; background: var(--bad) }

@@ -1,9 +1,9 @@
 import { extensionFor, mediaTypeOf, typeForExtension } from '../../files/names/media-type.js';
 import type { Admission } from '../../files/upload.js';
 import { mostText, sizeText } from '../../policy/amounts.js';
-import type { Begun } from '../browser/page-data.js';
+import type { Begun, SeveralFiles } from '../browser/page-data.js';
 import { shown } from '../browser/shown.js';
-import { TEXTS, typesText } from '../browser/texts.js';
+import { countText, TEXTS, typesText } from '../browser/texts.js';
 import { FILE_PART } from '../multipart.js';
 import { Mark } from './icons.js';
 import { Layout, Row } from './layout.js';
@@ -21,12 +21,16 @@ interface FormProps {
   isResumable: boolean;
   /** The part of a file that has already arrived. */
   begun?: Begun | undefined;
+  /** What has arrived of several files. */
+  come?: SeveralFiles['come'] | undefined;
 }
 
 /** The page that takes a file: its form works without script, and opening the page does not use up the link. */
-export function UploadForm({ upload, now, modules, isResumable, begun }: FormProps) {
+export function UploadForm({ upload, now, modules, isResumable, begun, come = [] }: FormProps) {
   const { intent, largest, expiresAt } = upload;
-  const { purpose, accept, name, mimeType, size } = intent;
+  const { purpose, accept, name, mimeType, size, several } = intent;
+  const words = several ? TEXTS.several : TEXTS.one;
+  const together = several?.together?.bytes;
   const wanted = accept ?? (mimeType === undefined ? undefined : [mimeType]);
   const types = wanted === undefined ? TEXTS.anyType : typesText(wanted, shown);
   const data = {
@@ -36,14 +40,17 @@ export function UploadForm({ upload, now, modules, isResumable, begun }: FormPro
     types,
     isResumable,
     ...(begun && { begun }),
+    ...(several && {
+      several: { least: several.least, most: several.most, ...(together !== undefined && { together }), come },
+    }),
     expiresAt,
     now,
   };
   const takesPictures = wanted === undefined || data.accept?.some((entry) => /^(?:\*|image\/|\*\/\*)/i.test(entry));
   return (
-    <Layout title={TEXTS.upload} script={{ modules, data }}>
-      <h1 tabindex={-1}>{TEXTS.upload}</h1>
-      {purpose && <Asks purpose={purpose} />}
+    <Layout title={words.upload} script={{ modules, data }}>
+      <h1 tabindex={-1}>{words.upload}</h1>
+      {purpose && <Asks purpose={purpose} isForSeveral={several !== undefined} />}
       {purpose?.message !== undefined && <Quote from={TEXTS.message} text={purpose.message} />}
       {purpose?.question !== undefined && <Quote from={TEXTS.question} text={purpose.question} />}
       <dl>
@@ -53,7 +60,9 @@ export function UploadForm({ upload, now, modules, isResumable, begun }: FormPro
           </Row>
         )}
         {size !== undefined && <Row term={TEXTS.expectedSize}>{sizeText(size)}</Row>}
-        <Row term={TEXTS.largest}>{mostText(largest.allowed)}</Row>
+        {several && <Row term={TEXTS.count}>{countText(several.least, several.most)}</Row>}
+        <Row term={words.largest}>{mostText(largest.allowed)}</Row>
+        {together !== undefined && <Row term={TEXTS.together}>{mostText(together)}</Row>}
         <Row term={TEXTS.types}>
           <bdi>{types}</bdi>
         </Row>
@@ -67,9 +76,16 @@ export function UploadForm({ upload, now, modules, isResumable, begun }: FormPro
       <form method="post" enctype="multipart/form-data">
         <div id="place">
           <label class="plain" for={FILE_PART}>
-            {TEXTS.file}
+            {words.file}
           </label>
-          <input id={FILE_PART} name={FILE_PART} type="file" required accept={wanted?.join(',')} />
+          <input
+            id={FILE_PART}
+            name={FILE_PART}
+            type="file"
+            required
+            multiple={several !== undefined}
+            accept={wanted?.join(',')}
+          />
         </div>
         <div id="drop" class="drop" hidden>
           <Mark size={40} />
@@ -84,12 +100,13 @@ export function UploadForm({ upload, now, modules, isResumable, begun }: FormPro
               </span>
             )}
           </div>
-          <p>{TEXTS.dropHere}</p>
+          <p>{words.dropHere}</p>
         </div>
         <button type="submit">{TEXTS.form}</button>
       </form>
+      {several && <div id="all" class="all" hidden />}
       <p id="said" class="out" role="status" />
-      <p class="note">{TEXTS.promise}</p>
+      <p class="note">{words.promise}</p>
     </Layout>
   );
 }
@@ -103,9 +120,14 @@ function Quote({ from, text }: { from: string; text: string }) {
   );
 }
 
+interface AsksProps {
+  purpose: NonNullable<Admission['intent']['purpose']>;
+  isForSeveral?: boolean;
+}
+
 /** Who asks for a file, and what for. */
-export function Asks({ purpose }: { purpose: NonNullable<Admission['intent']['purpose']> }) {
-  const { asksTool, asksServer } = TEXTS;
+export function Asks({ purpose, isForSeveral = false }: AsksProps) {
+  const { asksTool, asksServer } = isForSeveral ? TEXTS.several : TEXTS.one;
   const server = (
     <strong>
       <bdi>{shown(purpose.server)}</bdi>

@@ -4,12 +4,22 @@ import { shown } from '../browser/shown.js';
 import { CLOSED, type Closed, TEXTS } from '../browser/texts.js';
 import { Layout, Row, State } from './layout.js';
 
-export function UploadedPage({ file }: { file: DescribedFile }) {
+export function UploadedPage({ files }: { files: readonly DescribedFile[] }) {
   return (
     <Layout title={TEXTS.done}>
       <State mood="good" title={TEXTS.done}>
-        <p>{TEXTS.doneText}</p>
+        <p>{files.length === 1 ? TEXTS.doneText : TEXTS.doneSeveral(files.length)}</p>
       </State>
+      {files.map((file) => (
+        <Uploaded file={file} />
+      ))}
+    </Layout>
+  );
+}
+
+function Uploaded({ file }: { file: DescribedFile }) {
+  return (
+    <>
       <dl>
         <Row term={TEXTS.file}>
           <bdi>{shown(file.name)}</bdi>
@@ -28,7 +38,7 @@ export function UploadedPage({ file }: { file: DescribedFile }) {
           </Row>
         </dl>
       </details>
-    </Layout>
+    </>
   );
 }
 

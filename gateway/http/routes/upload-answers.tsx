@@ -1,7 +1,7 @@
 import type { ErrorCode, GatewayError } from '../../errors.js';
 import type { DescribedFile } from '../../files/file.js';
 import type { UploadState } from '../../files/upload.js';
-import type { Begun, TicketState } from '../browser/page-data.js';
+import type { Begun, FilePlace, SeveralFiles, TicketState } from '../browser/page-data.js';
 import type { Closed } from '../browser/texts.js';
 import { UPLOAD_MODULES } from '../browser-files.js';
 import { RETRY_AFTER_SECONDS } from '../error-response.js';
@@ -35,9 +35,21 @@ function wantsState(accept: string | undefined): boolean {
 
 /** 201: the file, and its record, are stored. */
 export function stored(file: DescribedFile, accept: string | undefined): Response {
-  if (wantsPage(accept)) return page(<UploadedPage file={file} />, 201);
+  if (wantsPage(accept)) return page(<UploadedPage files={[file]} />, 201);
   const digest = { algorithm: 'sha-256', value: file.digest };
   return json({ status: 'completed', file: { ...file, digest } }, 201);
+}
+
+/** 201: all files, and their bundle, are stored. */
+export function storedAll(files: readonly DescribedFile[], accept: string | undefined): Response {
+  if (wantsPage(accept)) return page(<UploadedPage files={files} />, 201);
+  const all = files.map((file) => ({ ...file, digest: { algorithm: 'sha-256', value: file.digest } }));
+  return json({ status: 'completed', files: all }, 201);
+}
+
+/** 201: the address of one more file. */
+export function placed(place: FilePlace): Response {
+  return json(place, 201);
 }
 
 /** Facts that a page shows besides its ticket. */
@@ -48,10 +60,15 @@ interface ShownWith {
   isResumable: boolean;
   /** The part of a file that has already arrived. */
   begun?: Begun | undefined;
+  /** What has arrived of several files. */
+  come?: SeveralFiles['come'] | undefined;
 }
 
 /** True when the answer is a page, and one that takes a file. */
-export function showsForm(state: UploadState, accept: string | undefined): boolean {
+export function showsForm(
+  state: UploadState,
+  accept: string | undefined,
+): state is Extract<UploadState, { kind: 'open' }> {
   return state.kind === 'open' && !wantsState(accept);
 }
 
@@ -62,7 +79,7 @@ export function codeAsked(
   wrong?: GatewayError,
 ): Response {
   if (wantsState(accept)) return json({ ...stateOf(state), needsCode: true }, 200);
-  return page(<CodeForm purpose={state.intent.purpose} problem={wrong?.message} />, wrong?.httpStatus ?? 200);
+  return page(<CodeForm intent={state.intent} problem={wrong?.message} />, wrong?.httpStatus ?? 200);
 }
 
 /** The state of a ticket: as a page, or as brief JSON for programs. */
@@ -83,11 +100,12 @@ function stateOf(state: UploadState): TicketState & Record<string, unknown> {
   if (state.kind === 'done') return { status: 'completed' };
   if (state.kind !== 'open') return { status: state.kind };
   const { intent, largest, expiresAt } = state;
-  const { name, mimeType, size, accept } = intent;
+  const { name, mimeType, size, accept, several } = intent;
   return {
     status: 'open',
     expiresAt: new Date(expiresAt).toISOString(),
     maxSize: largest.allowed,
+    ...(several && { minFiles: several.least, maxFiles: several.most }),
     ...(accept && { accept }),
     ...(name !== undefined && { name }),
     ...(mimeType !== undefined && { mimeType }),

@@ -2,33 +2,32 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { asGatewayError, GatewayError } from '../../errors.js';
-import type { FileRecord } from '../../files/file.js';
+import type { DescribedFile, FileRecord } from '../../files/file.js';
 import type { Library } from '../../files/library.js';
 import { mayBeTicket } from '../../files/ticket.js';
-import type { Uploads } from '../../files/upload.js';
+import type { Admission, Uploads } from '../../files/upload.js';
 import type { Clock } from '../../ports/clock.js';
 import { callerOf } from '../caller.js';
-import { answerTus, type TusDeps } from '../tus/answer.js';
+import { ADD, addFile, FINISH, filesCome, finishFiles, removeFile, type SeveralDeps } from '../several-files.js';
+import { answerTus } from '../tus/answer.js';
 import { begunOn } from '../tus/begun.js';
 import { speaksTus } from '../tus/request.js';
 import { codeInForm, passCookie, proofIn, UNLOCK } from '../upload-code.js';
-import { exchangeUpload, receivedUpload, type UploadExchangeDeps } from '../upload-exchange.js';
-import { planUpload } from '../upload-request.js';
-import { codeAsked, refused, shown, showsForm, stored } from './upload-answers.js';
+import { exchangeUpload, receivedUpload } from '../upload-exchange.js';
+import { planUpload, planUploads } from '../upload-request.js';
+import { codeAsked, refused, shown, showsForm, stored, storedAll } from './upload-answers.js';
 
-export interface UploadDeps extends UploadExchangeDeps {
-  uploads: Pick<Uploads, 'inspect' | 'find' | 'admit' | 'needsCode' | 'prove' | 'receive'>;
+export interface UploadDeps extends SeveralDeps {
+  uploads: Pick<Uploads, 'inspect' | 'find' | 'admit' | 'needsCode' | 'prove' | 'receive' | 'receiveAll'>;
   /** Whether people reach the pages by https. */
   isSecure: () => boolean;
   library: Pick<Library, 'describe'>;
   clock: Clock;
-  /** Present when the object store supports it. */
-  resumable?: TusDeps['resumable'] | undefined;
 }
 
 type Env = { Bindings: HttpBindings };
 
-const ALLOW = 'GET, HEAD, POST, PUT';
+const ALLOW = 'GET, HEAD, POST, PUT, DELETE';
 
 /**
  * `POST|PUT /u/:ticket` stores a file; `GET` shows a page for it, or the ticket's state as JSON. The protocol for
@@ -45,6 +44,8 @@ export function uploads(deps: UploadDeps): Hono<Env> {
       const upload = new URL(c.req.url).searchParams.get('upload') ?? undefined;
       return answerTus({ ...deps, resumable }, { ticket, upload }, incoming, c.env.outgoing as ServerResponse);
     }
+    const outgoing = c.env.outgoing as ServerResponse;
+    const asked = new URL(c.req.url).searchParams;
     try {
       switch (incoming.method) {
         case 'GET':
@@ -52,12 +53,13 @@ export function uploads(deps: UploadDeps): Hono<Env> {
           return await show(deps, ticket, incoming);
         case 'POST':
         case 'PUT':
-          if (incoming.method === 'POST' && new URL(c.req.url).searchParams.has(UNLOCK))
-            return await unlock(deps, ticket, incoming);
-          return stored(
-            deps.library.describe(await receive(deps, ticket, incoming, c.env.outgoing as ServerResponse)),
-            accept,
-          );
+          if (incoming.method === 'POST' && asked.has(UNLOCK)) return await unlock(deps, ticket, incoming);
+          if (incoming.method === 'POST' && asked.has(ADD)) return await addFile(deps, ticket, incoming, outgoing);
+          if (incoming.method === 'POST' && asked.has(FINISH))
+            return await finishFiles(deps, ticket, incoming, outgoing);
+          return await receive(deps, ticket, incoming, outgoing);
+        case 'DELETE':
+          return await removeFile(deps, ticket, incoming, outgoing);
         default:
           throw new GatewayError('method_not_allowed', { method: incoming.method ?? '', allow: ALLOW });
       }
@@ -76,7 +78,8 @@ async function show(deps: UploadDeps, ticket: string, incoming: IncomingMessage)
   if (state.kind === 'open' && uploads.needsCode(state, proofIn(incoming, state.fileId)))
     return codeAsked(state, accept);
   const begun = resumable && showsForm(state, accept) ? await begunOn(resumable, ticket) : undefined;
-  return shown(state, accept, { now: clock.now(), isResumable: resumable !== undefined, begun });
+  const come = showsForm(state, accept) ? await filesCome(deps, ticket, state) : undefined;
+  return shown(state, accept, { now: clock.now(), isResumable: resumable !== undefined, begun, come });
 }
 
 /** Takes the code from the page's form: the browser that has sent it need not give it again. */
@@ -107,16 +110,33 @@ async function receive(
   ticket: string,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-): Promise<FileRecord> {
-  return exchangeUpload(deps, incoming, outgoing, {
-    admit: () => deps.uploads.admit(ticket),
+): Promise<Response> {
+  const { uploads, library } = deps;
+  const { accept } = incoming.headers;
+  let isForSeveral = false;
+  const records = await exchangeUpload(deps, incoming, outgoing, {
+    admit: () => uploads.admit(ticket),
     async run(admission, gone) {
-      const read = planUpload(incoming, admission);
+      isForSeveral = admission.intent.several !== undefined;
+      const take = isForSeveral ? takeAll(deps, incoming, admission) : takeOne(deps, incoming, admission);
       if (incoming.headers.expect !== undefined) outgoing.writeContinue();
-      return receivedUpload(deps, admission, incoming, gone, (bytes, signal) =>
-        deps.uploads.receive(admission, read(bytes), signal),
-      );
+      return receivedUpload(deps, admission, incoming, gone, take);
     },
-    recordOf: (record) => record,
+    recordsOf: (stored) => stored,
   });
+  const files = records.map((record) => library.describe(record));
+  return isForSeveral ? storedAll(files, accept) : stored(files[0] as DescribedFile, accept);
+}
+
+/** Takes a request's bytes. */
+type Take = (bytes: AsyncIterable<Buffer>, signal: AbortSignal) => Promise<FileRecord[]>;
+
+function takeOne({ uploads }: UploadDeps, incoming: IncomingMessage, admission: Admission): Take {
+  const read = planUpload(incoming, admission);
+  return async (bytes, signal) => [await uploads.receive(admission, read(bytes), signal)];
+}
+
+function takeAll({ uploads }: UploadDeps, incoming: IncomingMessage, admission: Admission): Take {
+  const read = planUploads(incoming, admission);
+  return (bytes, signal) => uploads.receiveAll(admission, read(bytes), signal);
 }

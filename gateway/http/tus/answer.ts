@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { asGatewayError, GatewayError } from '../../errors.js';
+import type { SeveralUploads } from '../../files/bundles/several-uploads.js';
 import type { FileRecord } from '../../files/file.js';
 import type { Library } from '../../files/library.js';
 import type { AppendResult } from '../../files/resumable/append.js';
@@ -25,6 +26,7 @@ import {
 export interface TusDeps extends UploadExchangeDeps {
   uploads: Pick<Uploads, 'inspect' | 'find' | 'prove'>;
   resumable: ResumableUploads;
+  several: Pick<SeveralUploads, 'add'>;
   library: Pick<Library, 'describe'>;
 }
 
@@ -124,15 +126,18 @@ async function create(deps: TusDeps, { ticket }: Target, incoming: IncomingMessa
     async run(admission) {
       const announced = announcedIn(incoming);
       if (hasBody(incoming)) checkBody(incoming, 0, announced.length);
-      const begun = await deps.resumable.begin(ticket, admission, announced);
+      // of several files each has a ticket of its own
+      const place = admission.intent.several ? await deps.several.add(ticket, admission) : { ticket };
+      const own = place.ticket === ticket ? admission : await deps.resumable.admit(place.ticket);
+      const begun = await deps.resumable.begin(place.ticket, own, announced);
       const { id, length, expiresAt } = begun.noted.progress;
-      headers = { location: `${ticket}?upload=${id}`, ...expiry(expiresAt) };
+      headers = { location: `${place.ticket}?upload=${id}`, ...expiry(expiresAt) };
       if (length > 0 && !hasBody(incoming)) return undefined;
       const result = await appendTo(deps, begun, 0, incoming, outgoing);
       headers = { ...headers, ...appended(deps, result, expiresAt) };
       return result;
     },
-    recordOf: (result) => result?.record,
+    recordsOf: (result) => (result?.record ? [result.record] : []),
   });
   return headers;
 }
@@ -150,7 +155,7 @@ async function append(deps: TusDeps, { ticket, upload }: Target, incoming: Incom
       checkBody(incoming, offset, length);
       return appendTo(deps, found as UnderWay, offset, incoming, outgoing);
     },
-    recordOf: ({ record }) => record,
+    recordsOf: ({ record }) => (record ? [record] : []),
   });
   return appended(deps, result, (found as UnderWay).noted.progress.expiresAt);
 }

@@ -60,7 +60,7 @@ export function createLab(options: LabOptions = {}) {
     replicas.push(made);
     return made;
   };
-  const { tickets, library, ingest, uploads, cleanUps } = parts();
+  const { tickets, library, ingest, uploads, several, cleanUps } = parts();
   /** Uploads that go on, as one more replica knows them. */
   const replica = (): ResumableUploads => {
     const { resumable } = parts();
@@ -76,6 +76,7 @@ export function createLab(options: LabOptions = {}) {
     library,
     ingest,
     uploads,
+    several,
     budget,
     held,
     cleanUps,

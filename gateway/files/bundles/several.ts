@@ -1,0 +1,33 @@
+import { GatewayError } from '../../errors.js';
+import type { FileRecord } from '../file.js';
+
+/** How many files a link takes, where that is not one. */
+export interface Several {
+  least: number;
+  most: number;
+  /** Bytes of all of them together, and the name of the setting behind it; absent: each for itself. */
+  together?: { bytes: number; limit: string };
+}
+
+/** @throws GatewayError `upload_several_refused` */
+export function checkSeveral({ least, most, together }: Several, files: readonly Pick<FileRecord, 'size'>[]): void {
+  if (files.length < least) throw severalRefused('tooFewFiles', least, files.length);
+  if (files.length > most) throw severalRefused('tooManyFiles', most, files.length);
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  if (together && bytes > together.bytes)
+    throw severalRefused('maxSizeExceeded', together.bytes, bytes, together.limit);
+}
+
+export function severalRefused(
+  reason: 'tooManyFiles' | 'tooFewFiles' | 'maxSizeExceeded' | 'uploadIncomplete',
+  allowed: number,
+  actual: number,
+  limit?: string,
+): GatewayError {
+  return new GatewayError('upload_several_refused', {
+    reason,
+    allowed,
+    actual,
+    ...(limit !== undefined && { limit }),
+  });
+}

@@ -1,0 +1,131 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayError } from '../errors.js';
+import type { SeveralUploads } from '../files/bundles/several-uploads.js';
+import type { Library } from '../files/library.js';
+import type { ResumableUploads } from '../files/resumable/resumable-uploads.js';
+import type { Admission, Uploads } from '../files/upload.js';
+import type { Come } from './browser/page-data.js';
+import { malformed } from './multipart-head.js';
+import { placed, storedAll } from './routes/upload-answers.js';
+import { begunOn } from './tus/begun.js';
+import { exchangeUpload, receivedUpload, type UploadExchangeDeps } from './upload-exchange.js';
+
+export interface SeveralDeps extends UploadExchangeDeps {
+  uploads: Pick<Uploads, 'find' | 'admit' | 'prove'>;
+  several: SeveralUploads;
+  library: Pick<Library, 'describe'>;
+  /** Present when the object store supports it. */
+  resumable?: ResumableUploads | undefined;
+}
+
+/** Parameter of a link's address at which one more of several files gets an address of its own. */
+export const ADD = 'add';
+
+/** Parameter of the address at which a person says that all files are there. */
+export const FINISH = 'finish';
+
+/** Bytes of the list of files that are given: ids of 24 characters. */
+const MAX_LIST = 64 * 1024;
+
+/** Makes an address for one more file. */
+export async function addFile(
+  deps: SeveralDeps,
+  ticket: string,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<Response> {
+  const place = await exchangeUpload(deps, incoming, outgoing, {
+    admit: () => deps.uploads.admit(ticket),
+    run: (admission) => deps.several.add(ticket, admission),
+    recordsOf: () => [],
+  });
+  return placed(place);
+}
+
+/** Completes a link with the files whose ids stand in the body, in their order. Files under way may outlive the link. */
+export async function finishFiles(
+  deps: SeveralDeps,
+  ticket: string,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<Response> {
+  const records = await exchangeUpload(deps, incoming, outgoing, {
+    admit: () => known(deps, ticket),
+    async run(admission, gone) {
+      const order = await receivedUpload(deps, admission, incoming, gone, (bytes) => idsIn(bytes));
+      return deps.several.finish(ticket, order);
+    },
+    recordsOf: () => [],
+  });
+  const files = records.map((record) => deps.library.describe(record));
+  return storedAll(files, incoming.headers.accept);
+}
+
+/** Gives up one of several files. @param ticket the file's own */
+export async function removeFile(
+  deps: SeveralDeps,
+  ticket: string,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<Response> {
+  const { several, resumable } = deps;
+  await exchangeUpload(deps, incoming, outgoing, {
+    admit: () => known(deps, ticket),
+    async run() {
+      await several.remove(ticket);
+      await resumable?.drop(ticket);
+    },
+    recordsOf: () => [],
+  });
+  return new Response(null, { status: 204 });
+}
+
+/** What has come of several files, for a page that is opened. */
+export async function filesCome(
+  { several, resumable }: SeveralDeps,
+  ticket: string,
+  { fileId, intent }: Admission,
+): Promise<Come[] | undefined> {
+  if (!intent.several) return undefined;
+  const come: Come[] = [];
+  for (const { record, ...place } of await several.places(ticket, fileId)) {
+    if (record) {
+      const { name, size } = record;
+      come.push({ ...place, name, size, offset: size, lastModified: 0 });
+      continue;
+    }
+    const begun = resumable && (await begunOn(resumable, place.ticket));
+    if (begun) come.push({ ...place, ...begun });
+  }
+  return come;
+}
+
+async function known({ uploads }: SeveralDeps, ticket: string): Promise<Admission> {
+  const found = await uploads.find(ticket);
+  if (!found) throw new GatewayError('link_unknown', { reason: 'fileNotFound' });
+  return found;
+}
+
+/** The ids in a list of them, written as JSON. @throws GatewayError `upload_malformed` */
+async function idsIn(bytes: AsyncIterable<Buffer>): Promise<string[]> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of bytes) {
+    size += chunk.length;
+    if (size > MAX_LIST) throw malformed(`the list of files is longer than ${MAX_LIST} bytes`);
+    chunks.push(chunk);
+  }
+  if (size === 0) return [];
+  const list = parsed(Buffer.concat(chunks).toString('utf8'));
+  if (!Array.isArray(list) || list.some((id) => typeof id !== 'string'))
+    throw malformed('the list of files must be a JSON array of their ids');
+  return list as string[];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
