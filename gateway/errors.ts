@@ -1,6 +1,6 @@
 import { type ErrorFacts, type ErrorRow, INTERNAL, over, waited } from './error-texts.js';
 import { ERRORS_OF_LACK } from './errors-of-lack.js';
-import { contrast, mostText, timeText } from './policy/amounts.js';
+import { contrast, filesText, mostText, timeText } from './policy/amounts.js';
 
 export type { ErrorFacts } from './error-texts.js';
 
@@ -245,8 +245,12 @@ export const ERROR_TABLE = {
     http: 400,
     jsonRpc: -32602,
     text: (f) =>
-      `The tool '${f.tool}' needs a file in the argument '${f.argument}', and was given none. It takes a file ` +
-      `${f.accept === undefined ? '' : `of type ${f.accept} `}of at most ${mostText(Number(f.maxSize))}.` +
+      `The tool '${f.tool}' needs ${f.maxFiles === undefined ? 'a file' : 'files'} in the argument '${f.argument}', and ` +
+      `was given none. It takes ${
+        f.maxFiles === undefined ? 'a file' : filesText(Number(f.minFiles), Number(f.maxFiles))
+      } ${f.accept === undefined ? '' : `of type ${f.accept} `}of at most ${mostText(Number(f.maxSize))}` +
+      `${f.maxFiles === undefined ? '' : ' each'}` +
+      `${f.maxTogether === undefined ? '' : `, together of at most ${mostText(Number(f.maxTogether))}`}.` +
       `${f.waited === undefined ? '' : ` The person was asked for it, and has uploaded nothing within ${timeText(Number(f.waited))}.`}` +
       `${f.problem === undefined ? '' : ` What was given was not taken: ${f.problem}`}` +
       `${f.why === undefined ? '' : ` ${f.why}`}`,

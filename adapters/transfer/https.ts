@@ -122,10 +122,12 @@ export function create({ ca, resolve }: z.output<typeof settings>): Transfer {
       const fields = multipart?.fields ?? {};
       const problem = multipart && formProblem(fields);
       if (problem !== undefined) throw forbidden({ host, reason: problem });
-      if (file.size > rules.maxBytes) throw tooLarge(host, rules, file.size);
-      const body = multipart && form(multipart.fileField, fields, file);
+      const files = [file, ...(multipart?.others ?? [])];
+      const large = files.find(({ size }) => size > rules.maxBytes);
+      if (large) throw tooLarge(host, rules, large.size);
+      const body = multipart && form(multipart.fileField, fields, files);
       const run = new Run(host, rules.timeouts, signal, running);
-      const sending = new Sending(file, body, run);
+      const sending = new Sending(files, body, run);
       const formType: Record<string, string> =
         body === undefined ? {} : { 'Content-Type': `multipart/form-data; boundary=${body.boundary}` };
       const byDefault = { ...BY_DEFAULT, 'Content-Type': contentType(file.mimeType) };

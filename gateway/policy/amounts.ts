@@ -31,6 +31,13 @@ export function contrast(allowed: number, actual: number): { allowed: string; ac
   return short.allowed === short.actual ? { allowed: plain(allowed), actual: plain(actual) } : short;
 }
 
+/** `2 files`, `2 to 5 files`, `at most 5 files`. */
+export function filesText(least: number, most: number): string {
+  if (least >= most) return most === 1 ? '1 file' : `${most} files`;
+  const bound = least > 1 ? `${least} to ${most}` : `at most ${most}`;
+  return `${bound} files`;
+}
+
 /** `500 ms`, `30 s`, `1.5 min`, `24 h`. */
 export function timeText(ms: number): string {
   const [unit, factor] = TIME_UNITS.find(([, least]) => ms >= least) ?? ['ms', 1];

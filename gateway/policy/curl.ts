@@ -12,11 +12,14 @@ export function shellWord(text: string): string {
   return PLAIN.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Uploads a file of the current folder as a form. @param name clean: one path segment without control characters */
-export function curlForm(name: string, url: string, headers: Headers = {}): string {
-  // unquoted, curl ends a file name at "," and ";"
-  const file = PLAIN_NAME.test(name) ? name : `"${local(name).replace(/[\\"]/g, '\\$&')}"`;
-  return `${CURL}${optionsOf(headers)} -F ${shellWord(`file=@${file}`)} ${shellWord(url)}`;
+/** Uploads files of the current folder as a form. @param names clean: each one path segment without control characters */
+export function curlForm(names: readonly string[], url: string, headers: Headers = {}): string {
+  const parts = names.map((name) => {
+    // unquoted, curl ends a file name at "," and ";"
+    const file = PLAIN_NAME.test(name) ? name : `"${local(name).replace(/[\\"]/g, '\\$&')}"`;
+    return ` -F ${shellWord(`file=@${file}`)}`;
+  });
+  return `${CURL}${optionsOf(headers)}${parts.join('')} ${shellWord(url)}`;
 }
 
 /** Uploads a file of the current folder as the raw body. */

@@ -12,17 +12,26 @@ export interface FileQuestion {
   maxSize: number;
   /** Bytes: the same where the file stands in the answer itself. */
   maxInline: number;
+  /** Several are wanted: so many. */
+  several?: { least: number; most: number };
   /** Where its bytes may be uploaded, and what that upload is called. */
   upload: { url: string; id: string };
 }
 
 /** What an answer holds. */
 export type FileAnswer =
-  /** The file itself, as a `data:` URI. */
-  | { kind: 'inline'; uri: string }
-  /** What is said of the file that was uploaded before. */
-  | { kind: 'uploaded'; size?: number }
+  /** The files themselves, as `data:` URIs. */
+  | { kind: 'inline'; uris: readonly string[] }
+  /** What is said of the files that were uploaded before. */
+  | { kind: 'uploaded'; files: readonly UploadedFile[] }
   | { kind: 'invalid' };
+
+/** What an answer says of a file. */
+export interface UploadedFile {
+  name?: string;
+  /** Bytes. */
+  size?: number;
+}
 
 /** A file for which a server asks by itself. */
 export interface ServerFile {
@@ -34,6 +43,9 @@ export interface ServerFile {
   isRequired: boolean;
   /** The server expects a list, even of one file. */
   isList: boolean;
+  /** Of a list: how many, where the server says so. */
+  minItems?: number;
+  maxItems?: number;
   /** Where the server wants the bytes, before the answer; undefined: in the answer itself. */
   endpoint?: { url: string; method: 'POST' | 'PUT'; id: string };
 }
@@ -85,6 +97,6 @@ export interface FileAsking {
   declares?(declared: JsonObject, maxSize: number): JsonObject;
   /** Reads a server's own question in the dialect; undefined for any other. */
   fromServer(params: JsonObject): ServerQuestion | BadQuestion | undefined;
-  /** What the answer to the server says of a file. */
-  toServer(file: GivenFile, wanted: ServerFile): JsonValue;
+  /** What the answer to the server says of files: several only where it expects a list. */
+  toServer(files: readonly GivenFile[], wanted: ServerFile): JsonValue;
 }

@@ -48,14 +48,30 @@ export interface Download {
   body: Readable;
 }
 
+/** `read` is called at most once and yields exactly `size` bytes. */
+export interface FileToSend {
+  name: string;
+  mimeType: string;
+  size: number;
+  read(): AsyncIterable<Buffer>;
+}
+
 export interface UploadRequest {
   url: string;
   method: 'PUT' | 'POST';
   headers?: Readonly<Record<string, string>> | undefined;
-  /** Sends a form: these fields in their order, then the file as `fileField`. Otherwise the body is the file itself. */
-  multipart?: { fileField: string; fields?: Readonly<Record<string, string>> | undefined } | undefined;
-  /** `read` is called at most once and yields exactly `size` bytes. */
-  file: { name: string; mimeType: string; size: number; read(): AsyncIterable<Buffer> };
+  /**
+   * Sends a form: these fields in their order, then the file as `fileField`, and further files under the same name.
+   * Otherwise the body is the file itself.
+   */
+  multipart?:
+    | {
+        fileField: string;
+        fields?: Readonly<Record<string, string>> | undefined;
+        others?: readonly FileToSend[] | undefined;
+      }
+    | undefined;
+  file: FileToSend;
   rules: TransferRules;
 }
 

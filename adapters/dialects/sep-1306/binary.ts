@@ -1,7 +1,7 @@
-import { isObject } from '../../../gateway/json/value.js';
+import { isObject, textIn } from '../../../gateway/json/value.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
-import type { FileAsking } from '../../../gateway/ports/file-question.js';
+import type { FileAsking, UploadedFile } from '../../../gateway/ports/file-question.js';
 import { fromServer } from './from-server.js';
 
 const ANY = '*/*';
@@ -13,7 +13,7 @@ const MOST_TYPES = 100;
 export const asks: FileAsking = {
   means: 'binary',
   isCallersUpload: true,
-  question: ({ name, message, accept, maxSize, upload }, client) => {
+  question: ({ name, message, accept, maxSize, several, upload }, client) => {
     const binary = binaryOf(client);
     const types = binary && common(accept ?? [ANY], supportedBy(binary));
     if (!binary || !types) return undefined;
@@ -23,6 +23,7 @@ export const asks: FileAsking = {
       title: name,
       description: message,
       maxSize: most,
+      ...(several && { multiple: true }),
       ...(!types.includes(ANY) && { accept: types }),
     };
     return {
@@ -34,18 +35,24 @@ export const asks: FileAsking = {
   },
   answer: (content, name, id) => {
     const value = isObject(content) && Object.hasOwn(content, name) ? content[name] : undefined;
-    if (!isObject(value) || value.uploadId !== id) return { kind: 'invalid' };
-    const { size } = value;
-    return { kind: 'uploaded', ...(typeof size === 'number' && { size }) };
+    const files: UploadedFile[] = [];
+    // "the file field contains an array of file objects", all with the id of their upload
+    for (const file of Array.isArray(value) ? value : [value]) {
+      if (!isObject(file) || file.uploadId !== id) return { kind: 'invalid' };
+      const { size } = file;
+      const own = textIn(file, 'name');
+      files.push({ ...(own !== undefined && { name: own }), ...(typeof size === 'number' && { size }) });
+    }
+    return files.length > 0 ? { kind: 'uploaded', files } : { kind: 'invalid' };
   },
   declares: ({ binary }, maxSize) => {
     const own = isObject(binary) ? binary : {};
     return { binary: { ...own, maxFileSize: mostOf(own, maxSize) } };
   },
   fromServer,
-  toServer: ({ name, size, mimeType }, { endpoint, isList }) => {
-    const file = { name, size, mimeType, uploadId: endpoint?.id ?? '' };
-    return isList ? [file] : file;
+  toServer: (given, { endpoint, isList }) => {
+    const files = given.map(({ name, size, mimeType }) => ({ name, size, mimeType, uploadId: endpoint?.id ?? '' }));
+    return isList ? files : (files[0] ?? null);
   },
 };
 

@@ -10,10 +10,13 @@ import { descriptorOf, KEYWORD } from './keyword.js';
 export const asks: FileAsking = {
   means: 'form',
   isCallersUpload: false,
-  question: ({ name, message, accept, maxSize, maxInline }, client) => {
+  question: ({ name, message, accept, maxSize, maxInline, several }, client) => {
     if (!hasFileFields(client)) return undefined;
     const keyword = descriptorOf(accept, Math.min(maxSize, maxInline));
-    const field = { type: 'string', format: 'uri', title: name, [KEYWORD]: keyword };
+    const one = { type: 'string', format: 'uri', [KEYWORD]: keyword };
+    const field = several
+      ? { type: 'array', title: name, items: one, minItems: several.least, maxItems: several.most }
+      : { ...one, title: name };
     // the first revision with forms knows no other mode
     const mode = eraOf(client.protocolVersion).hasUrlElicitation ? { mode: 'form' } : {};
     const requestedSchema = { type: 'object', properties: { [name]: field }, required: [name] };
@@ -21,12 +24,14 @@ export const asks: FileAsking = {
   },
   answer: (content, name) => {
     const value = isObject(content) && Object.hasOwn(content, name) ? content[name] : undefined;
-    return typeof value === 'string' ? { kind: 'inline', uri: value } : { kind: 'invalid' };
+    const uris = (Array.isArray(value) ? value : [value]).filter((uri) => typeof uri === 'string');
+    const isWhole = uris.length > 0 && uris.length === (Array.isArray(value) ? value.length : 1);
+    return isWhole ? { kind: 'inline', uris } : { kind: 'invalid' };
   },
   fromServer,
-  toServer: ({ mimeType, base64 = '' }, { isList }) => {
-    const uri = `data:${mimeType};base64,${base64}`;
-    return isList ? [uri] : uri;
+  toServer: (given, { isList }) => {
+    const uris = given.map(({ mimeType, base64 = '' }) => `data:${mimeType};base64,${base64}`);
+    return isList ? uris : (uris[0] ?? null);
   },
 };
 

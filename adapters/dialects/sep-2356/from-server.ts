@@ -32,5 +32,18 @@ function fileIn(name: string, field: JsonValue, isRequired: boolean): ServerFile
   );
   if (!descriptor) return undefined;
   const { accept, maxSize } = descriptor;
-  return { name, ...(accept && { accept }), ...(maxSize !== undefined && { maxSize }), isRequired, isList };
+  const { minItems, maxItems } = isList ? field : {};
+  return {
+    name,
+    ...(accept && { accept }),
+    ...(maxSize !== undefined && { maxSize }),
+    isRequired,
+    isList,
+    ...(isCount(minItems) && { minItems }),
+    ...(isCount(maxItems) && { maxItems }),
+  };
+}
+
+function isCount(value: JsonValue | undefined): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }

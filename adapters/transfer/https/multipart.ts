@@ -7,8 +7,8 @@ const MAX_FIELD_BYTES = 256 * 1024;
 
 export interface Form {
   boundary: string;
-  /** The fields in order, and the head of the file's part. */
-  before: Buffer;
+  /** Before each file: the fields in order, the end of the part before it, and the head of its own. */
+  before: readonly Buffer[];
   after: Buffer;
 }
 
@@ -18,19 +18,21 @@ interface FormFile {
 }
 
 /**
- * A multipart/form-data body (RFC 7578) around a file. The boundary has 192 random bits, so the content cannot contain
+ * A multipart/form-data body (RFC 7578) around files. The boundary has 192 random bits, so the content cannot contain
  * it.
  */
-export function form(fileField: string, fields: Readonly<Record<string, string>>, file: FormFile): Form {
+export function form(fileField: string, fields: Readonly<Record<string, string>>, files: readonly FormFile[]): Form {
   const boundary = `wharf-${randomBytes(24).toString('hex')}`;
   const texts = Object.entries(fields).map(
     ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"\r\n\r\n${value}\r\n`,
   );
-  const disposition = `form-data; name="${quoted(fileField)}"; filename="${quoted(file.name)}"`;
-  const head = `Content-Disposition: ${disposition}\r\nContent-Type: ${contentType(file.mimeType)}\r\n\r\n`;
+  const heads = files.map(({ name, mimeType }) => {
+    const disposition = `form-data; name="${quoted(fileField)}"; filename="${quoted(name)}"`;
+    return `--${boundary}\r\nContent-Disposition: ${disposition}\r\nContent-Type: ${contentType(mimeType)}\r\n\r\n`;
+  });
   return {
     boundary,
-    before: Buffer.from(`${texts.join('')}--${boundary}\r\n${head}`),
+    before: heads.map((head, at) => Buffer.from(`${at === 0 ? texts.join('') : '\r\n'}${head}`)),
     after: Buffer.from(`\r\n--${boundary}--\r\n`),
   };
 }

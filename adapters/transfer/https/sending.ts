@@ -1,27 +1,29 @@
 import type { ClientRequest } from 'node:http';
 import { GatewayError } from '../../../gateway/errors.js';
-import type { UploadRequest } from '../../../gateway/ports/transfer.js';
+import type { FileToSend } from '../../../gateway/ports/transfer.js';
 import type { Form } from './multipart.js';
 import type { Run } from './run.js';
 
-/** Sends a file in a request, one piece at a time, at the peer's pace. */
+/** Sends files in a request, one piece at a time, at the peer's pace. */
 export class Sending {
-  readonly #file: UploadRequest['file'];
+  readonly #files: readonly FileToSend[];
   readonly #form: Form | undefined;
   readonly #run: Run;
   #written = 0;
   #isReading = false;
 
-  constructor(file: UploadRequest['file'], form: Form | undefined, run: Run) {
-    this.#file = file;
+  /** @param files one, where there is no form */
+  constructor(files: readonly FileToSend[], form: Form | undefined, run: Run) {
+    this.#files = files;
     this.#form = form;
     this.#run = run;
   }
 
   /** Bytes of the whole body. */
   get length(): number {
-    const around = this.#form === undefined ? 0 : this.#form.before.length + this.#form.after.length;
-    return this.#file.size + around;
+    const { before = [], after } = this.#form ?? {};
+    const around = [...before, ...(after ? [after] : [])].reduce((sum, { length }) => sum + length, 0);
+    return this.#files.reduce((sum, { size }) => sum + size, around);
   }
 
   /** True while the next piece is being read, which is not the peer's fault. */
@@ -43,12 +45,22 @@ export class Sending {
   }
 
   async #send(request: ClientRequest): Promise<void> {
-    if (this.#form !== undefined) await this.#write(request, this.#form.before);
-    const { size } = this.#file;
-    let sent = 0;
-    for await (const piece of this.#pieces()) {
+    for (const [at, file] of this.#files.entries()) {
+      const before = this.#form?.before[at];
+      if (before !== undefined) await this.#write(request, before);
       // the peer has refused, or is gone: do not send the rest
-      if (request.destroyed) return;
+      if (!(await this.#sendFile(request, file))) return;
+    }
+    if (this.#form !== undefined) await this.#write(request, this.#form.after);
+    request.end();
+  }
+
+  /** @returns false when the rest is not to be sent */
+  async #sendFile(request: ClientRequest, file: FileToSend): Promise<boolean> {
+    const { size } = file;
+    let sent = 0;
+    for await (const piece of this.#pieces(file)) {
+      if (request.destroyed) return false;
       sent += piece.length;
       // bytes after the announced length would be read as another request
       if (sent > size) break;
@@ -57,13 +69,12 @@ export class Sending {
     if (sent !== size) {
       throw new GatewayError('internal', {}, new Error(`a file of ${size} bytes gave ${sent} when it was sent`));
     }
-    if (this.#form !== undefined) await this.#write(request, this.#form.after);
-    request.end();
+    return true;
   }
 
-  async *#pieces(): AsyncGenerator<Buffer> {
+  async *#pieces(file: FileToSend): AsyncGenerator<Buffer> {
     this.#isReading = true;
-    for await (const piece of this.#file.read()) {
+    for await (const piece of file.read()) {
       this.#isReading = false;
       yield piece;
       this.#isReading = true;

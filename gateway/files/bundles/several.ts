@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.js';
+import { type ErrorFacts, GatewayError } from '../../errors.js';
 import type { FileRecord } from '../file.js';
 
 /** How many files a link takes, where that is not one. */
@@ -30,4 +30,14 @@ export function severalRefused(
     actual,
     ...(limit !== undefined && { limit }),
   });
+}
+
+/** How many files are lacking, by the facts of a `file_missing`; undefined where it is one. */
+export function severalIn({ minFiles, maxFiles, maxTogether, togetherLimit }: ErrorFacts): Several | undefined {
+  if (maxFiles === undefined) return undefined;
+  return {
+    least: Number(minFiles),
+    most: Number(maxFiles),
+    ...(maxTogether !== undefined && { together: { bytes: Number(maxTogether), limit: String(togetherLimit) } }),
+  };
 }

@@ -76,6 +76,7 @@ export class Row {
     if (phase === 'starting' && sent === 0) this.#bar.removeAttribute('value');
     else this.#bar.value = file.size === 0 ? 1 : sent / file.size;
     this.item.classList.toggle('stalled', phase === 'paused' || phase === 'waiting');
+    this.item.classList.toggle('failed', phase === 'failed');
     const all = phase === 'done' && this.#isOfSeveral ? (['remove'] as const) : ACTIONS[phase];
     const actions = all.filter((action) => action !== 'pause' || this.#transfer.canPause);
     if (actions.join() === this.#drawn.join()) return;
@@ -116,7 +117,7 @@ export class Row {
   }
 
   #factsText(): string {
-    const { phase, sent, file, retryAt, perSecond, left } = this.#transfer;
+    const { phase, sent, file, retryAt, perSecond, left, problem } = this.#transfer;
     const size = sizeText(file.size);
     switch (phase) {
       case 'ready':
@@ -141,7 +142,8 @@ export class Row {
         if (!navigator.onLine) return TEXTS.offline;
         return TEXTS.again(Math.max(0, Math.ceil(((retryAt ?? 0) - Date.now()) / 1000)));
       case 'failed':
-        return `${size} · ${TEXTS.isNotTaken}`;
+        // one alert has no room for what is wrong with each of several
+        return this.#isOfSeveral && problem !== undefined ? problem : `${size} · ${TEXTS.isNotTaken}`;
       case 'cancelled':
         return TEXTS.isCancelled;
       case 'done':
@@ -155,7 +157,8 @@ export class Row {
       'button',
       {
         type: 'button',
-        class: FIRST.has(action) ? '' : 'second',
+        // of several the first button is the one for all of them
+        class: FIRST.has(action) && !this.#isOfSeveral ? '' : 'second',
         'aria-label': TEXTS.of(label, this.#name),
       },
       label,

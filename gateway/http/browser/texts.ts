@@ -187,13 +187,6 @@ export const CLOSED = {
 
 export type Closed = keyof typeof CLOSED;
 
-/** `2 files`, `2 to 5 files`, `at most 5 files`. */
-export function countText(least: number, most: number): string {
-  if (least === most) return most === 1 ? '1 file' : `${most} files`;
-  const bound = least > 1 ? `${least} to ${most}` : `at most ${most}`;
-  return `${bound} files`;
-}
-
 /** Common names of types; others are shown unchanged. */
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   'application/gzip': 'GZIP',

@@ -64,6 +64,7 @@ function dress(): void {
   form.querySelector('button')?.remove();
   input.required = false;
   drop.hidden = false;
+  main.classList.toggle('several', several !== undefined);
   form.addEventListener('submit', (event) => event.preventDefault());
   const camera = document.getElementById('camera');
   takeFiles({
@@ -316,14 +317,19 @@ async function finishSeveral(): Promise<void> {
 
 /** All files have arrived. */
 function finish(): void {
-  const facts = shownFiles().flatMap(({ file }) => [
-    element('dt', {}, TEXTS.file),
-    element('dd', {}, element('bdi', {}, shown(file.name))),
-    element('dt', {}, TEXTS.size),
-    element('dd', {}, sizeText(file.size)),
-  ]);
+  const facts = shownFiles().flatMap(({ file }) => {
+    const name = element('bdi', {}, shown(file.name));
+    const size = sizeText(file.size);
+    return several
+      ? [element('dt', {}, name), element('dd', {}, size)]
+      : [...term(TEXTS.file, name), ...term(TEXTS.size, size)];
+  });
   const text = several ? TEXTS.doneSeveral(listed.length) : TEXTS.doneText;
   showState('good', TEXTS.done, text, element('dl', {}, ...facts));
+}
+
+function term(what: string, value: Node | string): HTMLElement[] {
+  return [element('dt', {}, what), element('dd', {}, value)];
 }
 
 /** Nothing can be uploaded here any more. */

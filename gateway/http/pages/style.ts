@@ -80,6 +80,17 @@ progress::-moz-progress-bar { background: var(--sea); border-radius: .25rem }
 .all p { margin: 0; color: var(--soft); font-size: .9375rem }
 .all button { flex: 1 }
 
+.several .failed .facts { color: var(--bad) }
+@media (min-width: 36.01rem) {
+  .several .files { gap: .5rem }
+  .several .files > li { grid-template-columns: 3.5rem minmax(0, 1fr) auto; align-items: center; padding: .625rem .875rem }
+  .several .files .thumb { grid-row: 1 / span 3 }
+  .several .files .actions { grid-column: 3; grid-row: 1 / span 3; margin: 0 }
+  .several .files progress { grid-column: 2 }
+  .several .files .failed .facts, .several .files .failed .actions { grid-column: 2 / -1 }
+  .several .files .failed .actions { grid-row: auto; margin-top: .375rem }
+}
+
 .good::before, .bad::before, .calm::before { display: grid; place-items: center; width: 3rem; height: 3rem; margin: .25rem auto 1rem; border-radius: 50%; font-size: 1.375rem; font-weight: 700; color: var(--paper) }
 .good::before { content: "✓"; content: "✓" / ""; background: var(--good) }
 .bad::before { content: "!"; content: "!" / ""; background: var(--bad) }

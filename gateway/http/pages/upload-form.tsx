@@ -1,9 +1,9 @@
 import { extensionFor, mediaTypeOf, typeForExtension } from '../../files/names/media-type.js';
 import type { Admission } from '../../files/upload.js';
-import { mostText, sizeText } from '../../policy/amounts.js';
+import { filesText, mostText, sizeText } from '../../policy/amounts.js';
 import type { Begun, SeveralFiles } from '../browser/page-data.js';
 import { shown } from '../browser/shown.js';
-import { countText, TEXTS, typesText } from '../browser/texts.js';
+import { TEXTS, typesText } from '../browser/texts.js';
 import { FILE_PART } from '../multipart.js';
 import { Mark } from './icons.js';
 import { Layout, Row } from './layout.js';
@@ -60,7 +60,7 @@ export function UploadForm({ upload, now, modules, isResumable, begun, come = []
           </Row>
         )}
         {size !== undefined && <Row term={TEXTS.expectedSize}>{sizeText(size)}</Row>}
-        {several && <Row term={TEXTS.count}>{countText(several.least, several.most)}</Row>}
+        {several && <Row term={TEXTS.count}>{filesText(several.least, several.most)}</Row>}
         <Row term={words.largest}>{mostText(largest.allowed)}</Row>
         {together !== undefined && <Row term={TEXTS.together}>{mostText(together)}</Row>}
         <Row term={TEXTS.types}>

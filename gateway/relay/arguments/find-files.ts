@@ -81,7 +81,8 @@ async function filesIn({ args, slots }: Call, context: PostContext): Promise<Fil
   return files;
 }
 
-function readingOf({ value, slot }: SlotUse, { deps }: PostContext): ArgumentReading | undefined {
+/** How a client means a value, if that is a file. */
+export function readingOf({ value, slot }: SlotUse, { deps }: PostContext): ArgumentReading | undefined {
   for (const dialect of deps.dialects) {
     const reading = dialect.readArgument?.(value, slot);
     if (reading) return reading;

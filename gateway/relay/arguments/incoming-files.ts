@@ -161,16 +161,8 @@ export class IncomingFiles {
         this.#allow(record.server, rules);
         return record;
       }
-      case 'pending':
-        throw refused(rules, 'uploadIncomplete', 'is a handle whose file has not been uploaded yet; upload it first');
-      case 'expired':
-        throw refused(rules, 'fileExpired', 'is a handle whose file has expired; run the tool that gave it again');
-      case 'unknown':
-        throw refused(
-          rules,
-          'fileNotFound',
-          'is not the handle of a file of yours; copy the handle whole, as it was given',
-        );
+      default:
+        throw notThere(found.kind, rules);
     }
   }
 
@@ -316,6 +308,20 @@ function uploadInstead({ slot, tool, maxSize }: SlotRules): RefusalFacts {
   const { accept, transferModes } = slot;
   if (transferModes && !transferModes.includes('upload')) return {};
   return { tool, uploadLimit: maxSize.bytes, ...(accept && { uploadAccept: accept }) };
+}
+
+/** The error for a handle without a file. */
+export function notThere(kind: 'pending' | 'expired' | 'unknown', rules: SlotRules): GatewayError {
+  switch (kind) {
+    case 'pending':
+      return refused(rules, 'uploadIncomplete', 'is a handle whose file has not been uploaded yet; upload it first');
+    case 'expired':
+      return refused(rules, 'fileExpired', 'is a handle whose file has expired; run the tool that gave it again');
+    case 'unknown': {
+      const text = 'is not the handle of a file of yours; copy the handle whole, as it was given';
+      return refused(rules, 'fileNotFound', text);
+    }
+  }
 }
 
 /** The origin of bytes inside a call is unknown: it is not even certain that a person chose them. */

@@ -1,12 +1,13 @@
 import { encodingFacts } from '../../encodings.js';
-import { GatewayError } from '../../errors.js';
-import { isObject } from '../../json/value.js';
+import { type ErrorFacts, GatewayError } from '../../errors.js';
+import { isObject, valueAt as valueIn } from '../../json/value.js';
 import type { FileSlot } from '../../ports/file-slot.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
-import { argumentOf } from '../../schema/argument-path.js';
+import { argumentOf, isEach } from '../../schema/argument-path.js';
+import type { ToolSlot } from '../../tools/tool.js';
 import { valuesIn } from '../tools/file-slots.js';
 import { calledAs, writtenAt } from '../tools/lifted-arguments.js';
-import { type Call, lifts, mostIn, type Post, type PostContext } from './post.js';
+import { type Call, lifts, mostIn, type Post, type PostContext, togetherIn } from './post.js';
 
 /** What a client may write in place of "the file that is to be attached". */
 export const SENTINEL = '@attach';
@@ -30,10 +31,12 @@ function refuseLacking({ name: tool, args, slots }: Call, context: PostContext):
     const attached = attachedIn(args, slot);
     if (!isMissing && attached === undefined) continue;
     const { accept, transferModes } = slot;
+    const place = attached ?? path;
     throw new GatewayError('file_missing', {
       tool,
-      argument: calledAs(slot, attached ?? path, lifts(context)),
-      at: writtenAt(slot, attached ?? path, lifts(context)),
+      argument: calledAs(slot, place, lifts(context)),
+      at: writtenAt(slot, place, lifts(context)),
+      ...countsOf(slot, place, context),
       maxSize: mostIn(slot, context).bytes,
       ...(accept && { accept }),
       ...(transferModes && { transferModes }),
@@ -41,10 +44,37 @@ function refuseLacking({ name: tool, args, slots }: Call, context: PostContext):
   }
 }
 
-/** Where the client marks a file to be attached: the slot itself, or an item of a list. */
+/**
+ * Where the client marks a file to be attached: the slot itself, or an item of a list. A list of nothing else is to be
+ * filled as a whole.
+ */
 function attachedIn(args: JsonObject, slot: FileSlot): JsonPath | undefined {
-  for (const { path, value } of valuesIn(args, slot)) if (value === SENTINEL) return path;
+  for (const { path, value, wrap } of valuesIn(args, slot)) {
+    if (value !== SENTINEL) continue;
+    const list = isEach(slot.path) && !wrap ? path.slice(0, -1) : undefined;
+    const items = list && listAt(args, list);
+    return list && items?.length === 1 ? list : path;
+  }
   return undefined;
+}
+
+function listAt(args: JsonObject, path: JsonPath): readonly JsonValue[] | undefined {
+  const value = valueIn(args, path);
+  return Array.isArray(value) ? value : undefined;
+}
+
+/** How many files a list takes, where it lacks all of them. */
+function countsOf(slot: ToolSlot, place: JsonPath, context: PostContext): ErrorFacts {
+  if (!isEach(slot.path) || typeof place.at(-1) === 'number') return {};
+  const { files, filesPerArgument } = context.deps.limits;
+  const most = Math.min(slot.maxItems ?? filesPerArgument, files);
+  if (most <= 1) return {};
+  const together = togetherIn(slot, most, context);
+  return {
+    minFiles: Math.min(Math.max(1, slot.minItems ?? 1), most),
+    maxFiles: most,
+    ...(together && { maxTogether: together.bytes, togetherLimit: together.limit }),
+  };
 }
 
 function valueAt(args: JsonObject, path: JsonPath): { parent: JsonObject | undefined; value: JsonValue | undefined } {

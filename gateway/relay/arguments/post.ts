@@ -8,7 +8,7 @@ import type { JsonObject, JsonPath } from '../../ports/json.js';
 import type { ToolFacts, ToolSlot } from '../../tools/tool.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { SlotUse } from '../tools/file-slots.js';
-import { maxSizeOf } from '../tools/max-size.js';
+import { maxSizeOf, mostTogether } from '../tools/max-size.js';
 import { readerOf } from '../tools/reader.js';
 import { viewOf } from '../upstream/view.js';
 import type { Deliveries } from './deliveries.js';
@@ -93,4 +93,14 @@ export function toolNamed(
 export function mostIn(slot: FileSlot, { deps }: Pick<PostContext, 'deps'>): { bytes: number; limit: string } {
   const { limits, accepts, server } = deps;
   return maxSizeOf(slot, { limits, accepts, owner: { server } });
+}
+
+/** Bytes of so many files in this slot together, and the config name of their limit; undefined: each for itself. */
+export function togetherIn(
+  slot: FileSlot,
+  files: number,
+  { deps }: Pick<PostContext, 'deps'>,
+): { bytes: number; limit: string } | undefined {
+  const { limits, accepts, server } = deps;
+  return mostTogether(slot, files, { limits, accepts, owner: { server } });
 }

@@ -13,6 +13,7 @@ import { Deliveries } from './deliveries.js';
 import { findCalls, findFiles } from './find-files.js';
 import { findPlaces } from './find-places.js';
 import { refuseMissing } from './missing-files.js';
+import { openBundles } from './open-bundles.js';
 import { outgoing } from './outgoing-message.js';
 import { type HandedOver, lifts, type Post, type PostContext, type Stage } from './post.js';
 import { writeFiles } from './write-files.js';
@@ -27,6 +28,7 @@ const STAGES = [
   putBackLifted,
   findCalls,
   refuseMissing,
+  openBundles,
   findFiles,
   countFiles,
   findPlaces,

@@ -308,8 +308,11 @@ function offeredFor({ fileId, uri, ticket, url, code, expiresAt }: AskedFile): A
   return { id: fileId, uri, ticket, url, expiresAt: until, ...(code !== undefined && { code }) };
 }
 
-function factsOf({ tool, argument, at, maxSize, accept }: Lacking): ErrorFacts {
-  return { tool, argument, at, maxSize, ...(accept && { accept }) };
+function factsOf({ tool, argument, at, maxSize, accept, several }: Lacking): ErrorFacts {
+  const counts = several && { minFiles: several.least, maxFiles: several.most };
+  const { bytes, limit } = several?.together ?? {};
+  const together = bytes !== undefined && limit !== undefined && { maxTogether: bytes, togetherLimit: limit };
+  return { tool, argument, at, maxSize, ...(accept && { accept }), ...counts, ...together };
 }
 
 function paramsInvalid(text: string): GatewayError {

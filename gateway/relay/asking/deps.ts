@@ -9,12 +9,12 @@ import type { ServerFile } from '../../ports/file-question.js';
 import type { CommonDeps } from '../common-deps.js';
 import type { Questions } from './questions.js';
 
-/** A stored file on its way to the address that the server has named for it. */
+/** Stored files on their way to the address that the server has named for them, all in one request. */
 interface Delivery {
-  file: FileRecord;
+  files: readonly [FileRecord, ...FileRecord[]];
   endpoint: NonNullable<ServerFile['endpoint']>;
-  /** Hears, each time, how many bytes of it have gone. */
-  sent: (bytes: number) => void;
+  /** Hears, each time, how many bytes of them have gone, and of which file the last ones were. */
+  sent: (bytes: number, name: string) => void;
 }
 
 /** What this room works with. */
@@ -24,7 +24,7 @@ export interface AskingDeps
   order: readonly Means[];
   /** `elicitation.rounds` */
   rounds: number;
-  uploads: Pick<Uploads, 'authorize' | 'admit' | 'receive' | 'revoke'>;
+  uploads: Pick<Uploads, 'authorize' | 'admit' | 'receive' | 'receiveAll' | 'revoke' | 'given'>;
   library: Pick<Library, 'find' | 'read'>;
   questions: Questions;
   held: HeldBudget;

@@ -12,10 +12,10 @@ import { ServerProgress } from './progress.js';
 import { canAskFor, formForOthers, handOver, uploadForServer, wayForServer, withOthers } from './server-file.js';
 import { type Besides, serverQuestionText } from './texts.js';
 
-/** A file that the person has given. */
+/** Files that the person has given for one field. */
 interface Given {
   wanted: ServerFile;
-  record: FileRecord;
+  records: readonly [FileRecord, ...FileRecord[]];
 }
 
 /** What an answer without files says. */
@@ -57,19 +57,18 @@ export class FilesForServer {
     if ('action' in gathered) return gathered;
     const content: JsonObject = { ...gathered.besides };
     const progress = new ServerProgress(
-      gathered.given.reduce((sum, { record }) => sum + record.size, 0),
+      gathered.given.reduce((sum, { records }) => sum + sizeOf(records), 0),
       notify,
     );
     const { principal } = this.#stream.caller.exchange;
     const hold = (bytes: number) => this.#open.hold(bytes);
     const context = { deps: this.#deps, principal, signal: this.#signal, hold };
     let before = 0;
-    for (const { wanted, record } of gathered.given) {
-      const { name, size } = record;
+    for (const { wanted, records } of gathered.given) {
       const done = before;
-      const sent = (bytes: number) => progress.tell(done + bytes, name);
-      content[wanted.name] = await handOver({ wanted, record, sent }, asks, context);
-      before += size;
+      const sent = (bytes: number, name: string) => progress.tell(done + bytes, name);
+      content[wanted.name] = await handOver({ wanted, records, sent }, asks, context);
+      before += sizeOf(records);
       this.#deps.metrics.count('wharf_questions_total', { outcome: 'delivered' });
     }
     await progress.end();
@@ -87,13 +86,14 @@ export class FilesForServer {
       const outcome = await this.#ask(wanted, way, message, fields);
       if (outcome.waited !== 'stored') return { action: outcome.waited === 'declined' ? 'decline' : 'cancel' };
       if (way.form) filled = { ...outcome.besides, ...filled };
-      if (outcome.record) given.push({ wanted, record: outcome.record });
+      const [first, ...others] = outcome.records;
+      if (first) given.push({ wanted, records: [first, ...others] });
     }
     const isDue = !filled && Object.keys(besides.properties).length > 0;
     if (!isDue) return { given, besides: filled ?? {} };
     // a page takes files only
     if (showsForms(this.#stream.caller.client)) {
-      const outcome = await this.#askForOthers(message, besides, given[0]?.record.id ?? '');
+      const outcome = await this.#askForOthers(message, besides, given[0]?.records[0].id ?? '');
       if (outcome.waited !== 'stored') return { action: outcome.waited === 'declined' ? 'decline' : 'cancel' };
       return { given, besides: outcome.besides ?? {} };
     }
@@ -105,8 +105,8 @@ export class FilesForServer {
     way: Way,
     message: string,
     besides: OtherFields,
-  ): Promise<StreamOutcome & { record?: FileRecord | undefined }> {
-    const { server, uploads, library, log, metrics } = this.#deps;
+  ): Promise<StreamOutcome & { records: readonly FileRecord[] }> {
+    const { server, uploads, log, metrics } = this.#deps;
     const { request } = this.#stream;
     const { principal } = this.#stream.caller.exchange;
     const { name, isRequired } = wanted;
@@ -128,9 +128,9 @@ export class FilesForServer {
       { principal, tool: request.subject, argument: name, means: way.means, outcome: waited },
       'a server asked for a file',
     );
-    const record = waited === 'stored' ? await library.find(offered.id) : undefined;
+    const records = (waited === 'stored' ? await uploads.given(offered.id) : undefined) ?? [];
     if (waited !== 'stored') await uploads.revoke(offered.ticket);
-    return { ...outcome, record };
+    return { ...outcome, records };
   }
 
   /** A form without files, filled beside a page. @param fileId of a file that is there: nothing else is waited for */
@@ -148,4 +148,8 @@ export class FilesForServer {
     const { caller, request, reply } = this.#stream;
     return { principal: caller.exchange.principal, params: request.params, reply, signal: this.#signal };
   }
+}
+
+function sizeOf(records: readonly FileRecord[]): number {
+  return records.reduce((sum, { size }) => sum + size, 0);
 }

@@ -1,10 +1,13 @@
 import { GatewayError } from '../../errors.js';
+import type { FileRecord } from '../../files/file.js';
+import type { UploadBody } from '../../files/upload.js';
+import type { UploadedFile } from '../../ports/file-question.js';
 import type { JsonValue } from '../../ports/json.js';
 import { readDataUri } from '../../wire/data-uri.js';
 import type { AskingDeps } from './deps.js';
 import type { AskedFor } from './questions.js';
 
-type GivenDeps = Pick<AskingDeps, 'uploads' | 'library' | 'dialects' | 'held' | 'server'>;
+type GivenDeps = Pick<AskingDeps, 'uploads' | 'dialects' | 'held' | 'server'>;
 
 /** An answer that a user has accepted. */
 export interface Accepted {
@@ -26,7 +29,7 @@ export async function takeGiven(
   deps: GivenDeps,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { uploads, library, dialects } = deps;
+  const { uploads, dialects } = deps;
   const { ticket, fileId, form } = asked;
   const asks = form && dialects.find(({ name }) => name === form.dialect)?.asks;
   // accepting to open a page gives nothing yet
@@ -36,19 +39,16 @@ export async function takeGiven(
     case 'invalid':
       return 'The answer holds no file that was asked for.';
     case 'uploaded': {
-      const record = await library.find(fileId);
-      if (!record) return 'No file has been uploaded.';
-      return answer.size === undefined || answer.size === record.size
-        ? undefined
-        : `The file that was uploaded has ${record.size} bytes, and the answer says ${answer.size}.`;
+      const records = await uploads.given(fileId);
+      return records ? whyOther(answer.files, records) : 'No file has been uploaded.';
     }
     case 'inline': {
       // beside the message that holds it, which is counted where it came in
-      const counted = COPIES * answer.uri.length;
+      const counted = COPIES * answer.uris.reduce((sum, { length }) => sum + length, 0);
       const owner = { principal, server: deps.server };
       try {
         deps.held.add(counted, owner);
-        return await storeInline(answer.uri, ticket, uploads, signal);
+        return await storeInline(answer.uris, ticket, uploads, signal);
       } finally {
         deps.held.add(-counted, owner);
       }
@@ -56,19 +56,47 @@ export async function takeGiven(
   }
 }
 
+/**
+ * Why an answer is not about the files that were uploaded: each of them must be one of those, by its size and name. Their
+ * order is that of the upload.
+ */
+function whyOther(said: readonly UploadedFile[], records: readonly FileRecord[]): string | undefined {
+  if (said.length !== records.length)
+    return `The number of files that were uploaded is ${records.length}, and the answer has ${said.length}.`;
+  const [only] = records;
+  const [one] = said;
+  if (records.length === 1 && only && one?.size !== undefined && one.size !== only.size)
+    return `The file that was uploaded has ${only.size} bytes, and the answer says ${one.size}.`;
+  if (records.length === 1) return undefined;
+  const left = [...records];
+  for (const { name, size } of said) {
+    const isSame = (record: FileRecord) => size === undefined || record.size === size;
+    const named = left.findIndex((record) => isSame(record) && record.name === name);
+    const at = named >= 0 ? named : left.findIndex(isSame);
+    if (at < 0) return `No file of ${size} bytes was uploaded, and the answer names one.`;
+    left.splice(at, 1);
+  }
+  return undefined;
+}
+
 async function storeInline(
-  uri: string,
+  uris: readonly string[],
   ticket: string,
   uploads: GivenDeps['uploads'],
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const file = readDataUri(uri);
-  if (typeof file === 'string') return 'The answer is not a data: URI that can be read.';
-  const { bytes, mimeType, name } = file;
+  const bodies: UploadBody[] = [];
+  for (const uri of uris) {
+    const file = readDataUri(uri);
+    if (typeof file === 'string') return 'The answer is not a data: URI that can be read.';
+    const { bytes, mimeType, name } = file;
+    bodies.push({ bytes: each([bytes]), claims: () => ({ mimeType, ...(name !== undefined && { name }) }) });
+  }
   try {
     const admission = await uploads.admit(ticket);
-    const claims = () => ({ mimeType, ...(name !== undefined && { name }) });
-    await uploads.receive(admission, { bytes: once(bytes), claims }, signal);
+    if (admission.intent.several) await uploads.receiveAll(admission, each(bodies), signal);
+    else if (bodies.length > 1) return `The answer has ${bodies.length} files, and one is asked for.`;
+    else await uploads.receive(admission, bodies[0] as UploadBody, signal);
   } catch (error) {
     if (!(error instanceof GatewayError) || error.httpStatus >= 500) throw error;
     return error.code === 'upload_done' ? undefined : error.message;
@@ -76,6 +104,6 @@ async function storeInline(
   return undefined;
 }
 
-async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
+async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item> {
+  yield* items;
 }

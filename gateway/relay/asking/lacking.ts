@@ -1,4 +1,5 @@
 import { GatewayError } from '../../errors.js';
+import { severalIn } from '../../files/bundles/several.js';
 import type { UploadIntent } from '../../files/upload-intent.js';
 import { JsonDocument } from '../../json/document.js';
 import { Edits } from '../../json/edit.js';
@@ -23,6 +24,7 @@ export interface Lacking extends WantedFile {
 export function lackingIn(error: unknown): Lacking | undefined {
   if (!(error instanceof GatewayError) || error.code !== 'file_missing') return undefined;
   const { tool, argument, at, maxSize, accept, transferModes } = error.facts;
+  const several = severalIn(error.facts);
   if (Array.isArray(transferModes) && !transferModes.includes('upload')) return undefined;
   return {
     tool: String(tool),
@@ -30,13 +32,23 @@ export function lackingIn(error: unknown): Lacking | undefined {
     at: at as JsonPath,
     maxSize: Number(maxSize),
     ...(Array.isArray(accept) && { accept: accept as string[] }),
+    ...(several && { several }),
   };
 }
 
 /** The field of a question for the file. @param maxInline bytes of a file that may stand in an answer */
-export function fieldOf({ at, maxSize, accept }: Lacking, maxInline: number): Omit<FileQuestion, 'message' | 'upload'> {
+export function fieldOf(
+  { at, maxSize, accept, several }: Lacking,
+  maxInline: number,
+): Omit<FileQuestion, 'message' | 'upload'> {
   const name = at.findLast((key) => typeof key === 'string') ?? 'file';
-  return { name: String(name), maxSize, maxInline: Math.min(maxSize, maxInline), ...(accept && { accept }) };
+  return {
+    name: String(name),
+    maxSize,
+    maxInline: Math.min(maxSize, maxInline),
+    ...(accept && { accept }),
+    ...(several && { several }),
+  };
 }
 
 /**
@@ -52,11 +64,12 @@ export function uploadFor(
   { principal, server }: { principal: string; server: string },
   { form }: Pick<Way, 'form'>,
 ): UploadIntent {
-  const { tool, argument, maxSize, accept } = lacking;
+  const { tool, argument, maxSize, accept, several } = lacking;
   return {
     principal,
     maxSize,
     ...(accept && { accept }),
+    ...(several && { several }),
     ...(form?.asks.isCallersUpload ? { isCallers: true } : { isForPerson: true }),
     purpose: { server, tool, argument, question: askedText(lacking, server).slice(0, MAX_QUESTION) },
   };
@@ -89,7 +102,10 @@ export async function withParams(
   return readMessages(Buffer.concat(edits.applied().pieces as readonly Buffer[]), limits);
 }
 
-/** A file in the place of an argument: its handle. Alone in the place of a list it is one of one file. */
+/**
+ * A file in the place of an argument: its handle. Alone in the place of a list it is one of one file, and the handle of
+ * several files is all of them.
+ */
 export function inPlace({ at }: Pick<Lacking, 'at'>, uri: string): ParamEdit {
   return { path: ['arguments', ...at], value: uri };
 }

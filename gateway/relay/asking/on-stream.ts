@@ -74,13 +74,13 @@ function waitFor(
   id: string,
   { asked, until, text }: Pick<StreamQuestion, 'asked' | 'until'> & { text: string },
   { params, reply, signal }: WaitingCall,
-  { questions, library, clock, isDraining }: AskingDeps,
+  { questions, uploads, clock, isDraining }: AskingDeps,
 ): Promise<Waited> {
   const progress = new Progress(params, text, reply, clock);
   const said = () => questions.said(id);
   // a form is filled when it has been answered, whatever has been uploaded for it
   const isFilled = async () => asked.form === undefined || (await said())?.answer === 'accepted';
-  const isGiven = async () => (await library.find(asked.fileId)) !== undefined || (await said())?.isWithout === true;
+  const isGiven = async () => (await uploads.given(asked.fileId)) !== undefined || (await said())?.isWithout === true;
   const isStored = async () => (await isFilled()) && (await isGiven());
   const looked = () => progress.tell(questions.told(id));
   return waitForFile({ isStored, said, until, isDraining, signal, clock, looked });

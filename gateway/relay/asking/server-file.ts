@@ -1,4 +1,5 @@
 import { GatewayError } from '../../errors.js';
+import type { Several } from '../../files/bundles/several.js';
 import type { FileRecord } from '../../files/file.js';
 import type { UploadIntent } from '../../files/upload-intent.js';
 import { isObject } from '../../json/value.js';
@@ -81,7 +82,9 @@ export function wayForServer(
   const { name, accept } = wanted;
   const maxSize = largestFor(wanted, deps);
   const maxInline = Math.min(maxSize, mostInAnswer(deps.limits));
-  return wayFor({ name, maxSize, maxInline, ...(accept && { accept }) }, client, deps);
+  const several = severalFor(wanted, deps);
+  const file = { name, maxSize, maxInline, ...(accept && { accept }), ...(several && { several }) };
+  return wayFor(file, client, deps);
 }
 
 /** A file that a server wants, and for whose sake its user is asked. */
@@ -102,21 +105,23 @@ export function uploadForServer(
   const { server } = deps;
   const { name, accept } = wanted;
   const question = serverAskedText(message, server).slice(0, MAX_QUESTION);
+  const several = severalFor(wanted, deps);
   return {
     principal,
     maxSize: largestFor(wanted, deps),
     ...(accept && { accept }),
+    ...(several && { several }),
     ...(form?.asks.isCallersUpload ? { isCallers: true } : { isForPerson: true }),
     purpose: { server, argument: name, question, ...(tool !== undefined && { tool }) },
   };
 }
 
-/** A stored file for the server. */
+/** Stored files for one field of the server's question. */
 export interface Handed {
   wanted: ServerFile;
-  record: FileRecord;
-  /** Hears how many bytes of it have gone. */
-  sent: (bytes: number) => void;
+  records: readonly [FileRecord, ...FileRecord[]];
+  /** Hears how many bytes of them have gone, and of which file the last ones were. */
+  sent: (bytes: number, name: string) => void;
 }
 
 /** What is needed to hand over files. */
@@ -128,20 +133,21 @@ export interface HandOver {
   hold: (bytes: number) => void;
 }
 
-/** Brings a file to the server. @returns what the answer says about it @throws GatewayError */
+/** Brings files to the server. @returns what the answer says about them @throws GatewayError */
 export async function handOver(
-  { wanted, record, sent }: Handed,
+  { wanted, records, sent }: Handed,
   asks: FileAsking,
   context: HandOver,
 ): Promise<JsonValue> {
   const { deps, principal, signal } = context;
-  const { name, mimeType, size, digest, id } = record;
-  const { endpoint } = wanted;
-  const given: GivenFile = { name, mimeType, size };
-  if (endpoint) await deps.deliver({ file: record, endpoint, sent }, signal);
-  else given.base64 = await base64Of(record, context);
-  const uploadId = endpoint?.id;
-  deps.log.info({ principal, argument: wanted.name, uploadId, file: id, size, digest }, 'a file was handed over');
+  const { endpoint, name: argument } = wanted;
+  if (endpoint) await deps.deliver({ files: records, endpoint, sent }, signal);
+  const given: GivenFile[] = [];
+  for (const record of records) {
+    const { name, mimeType, size, digest, id } = record;
+    given.push({ name, mimeType, size, ...(!endpoint && { base64: await base64Of(record, context) }) });
+    deps.log.info({ principal, argument, uploadId: endpoint?.id, file: id, size, digest }, 'a file was handed over');
+  }
   return asks.toServer(given, wanted);
 }
 
@@ -155,9 +161,24 @@ async function base64Of({ key, size }: FileRecord, { deps, signal, hold }: HandO
   return Buffer.concat(chunks).toString('base64');
 }
 
-function largestFor({ maxSize, endpoint }: ServerFile, { limits, accepts }: Pick<AskingDeps, 'limits' | 'accepts'>) {
-  const most = endpoint ? limits.file : Math.min(mostInAnswer(limits), mostInAnswer({ ...limits, message: accepts }));
+function largestFor({ maxSize, endpoint }: ServerFile, deps: Pick<AskingDeps, 'limits' | 'accepts'>) {
+  const { limits } = deps;
+  const most = endpoint ? limits.file : largestInline(deps);
   return Math.min(limits.file, most, maxSize ?? most);
+}
+
+/** How many files a list takes; undefined where one is wanted. */
+function severalFor(wanted: ServerFile, deps: Pick<AskingDeps, 'limits' | 'accepts'>): Several | undefined {
+  const { isList, minItems = 1, maxItems, endpoint } = wanted;
+  const most = Math.min(maxItems ?? deps.limits.filesPerArgument, deps.limits.filesPerArgument);
+  if (!isList || most <= 1) return undefined;
+  const together = endpoint ? {} : { together: { bytes: largestInline(deps), limit: 'limits.message' } };
+  return { least: Math.min(Math.max(1, minItems), most), most, ...together };
+}
+
+/** Bytes of files that stand in the answer itself. */
+function largestInline({ limits, accepts }: Pick<AskingDeps, 'limits' | 'accepts'>): number {
+  return Math.min(mostInAnswer(limits), mostInAnswer({ ...limits, message: accepts }));
 }
 
 /** The request with the other fields that the server wants. @param files those that must be given */

@@ -1,4 +1,5 @@
-import { mostText } from '../../policy/amounts.js';
+import type { Several } from '../../files/bundles/several.js';
+import { filesText, mostText } from '../../policy/amounts.js';
 import type { Means } from '../../policy/means.js';
 import type { JsonObject } from '../../ports/json.js';
 
@@ -10,14 +11,20 @@ export interface WantedFile {
   /** Bytes. */
   maxSize: number;
   accept?: readonly string[];
+  /** Several files are asked for. */
+  several?: Several;
 }
 
 /** Who asks a person, for what, and within which limits: in the client's own window, and again on the page. */
-export function askedText({ tool, argument, maxSize, accept }: WantedFile, server: string): string {
+export function askedText({ tool, argument, maxSize, accept, several }: WantedFile, server: string): string {
   const kind = accept === undefined ? '' : ` of type ${accept.join(', ')}`;
+  const [what, how] = several
+    ? ['files', `${filesText(several.least, several.most)}${kind}, each`]
+    : ['a file', `one${kind}`];
+  const together = several?.together ? `, together of at most ${mostText(several.together.bytes)}` : '';
   return (
-    `The tool '${tool}' of the server "${server}" needs a file for its argument '${argument}': one${kind} of at most ` +
-    `${mostText(maxSize)}.`
+    `The tool '${tool}' of the server "${server}" needs ${what} for its argument '${argument}': ${how} of at most ` +
+    `${mostText(maxSize)}${together}.`
   );
 }
 
@@ -33,7 +40,8 @@ export interface Besides {
 export function questionText(wanted: WantedFile, server: string, means: Means, { problem, code }: Besides): string {
   const before = problem === undefined ? '' : `The file was not taken: ${problem} `;
   const asks = code === undefined ? '' : ` The page asks for this code: ${code}.`;
-  const then = means === 'url' ? ` Open the page to choose and upload it.${asks}` : '';
+  const it = wanted.several ? 'them' : 'it';
+  const then = means === 'url' ? ` Open the page to choose and upload ${it}.${asks}` : '';
   return `${before}${askedText(wanted, server)}${then}`;
 }
 

@@ -1,4 +1,5 @@
 import type { ErrorFacts, GatewayError } from '../../errors.js';
+import { severalIn } from '../../files/bundles/several.js';
 import type { Uploads } from '../../files/upload.js';
 import { isObject } from '../../json/value.js';
 import type { ClientFacts } from '../../ports/client.js';
@@ -8,7 +9,7 @@ import type { Log } from '../../ports/log.js';
 import type { Asked } from '../caller.js';
 import { type LocalAnswer, refusalAnswer } from '../client/local-answer.js';
 import { noteError } from '../exchange.js';
-import { atMost, offerOf } from './upload-steps.js';
+import { atMost, offerOf, offerOfSeveral } from './upload-steps.js';
 
 /** Key in a tool result's `_meta` with the offer to upload a missing or refused file, for programs. */
 const UPLOAD_REQUIRED_META_KEY = 'dev.wharf/uploadRequired';
@@ -84,15 +85,19 @@ async function offer(
   const argument = String(facts.argument);
   const maxSize = Number(largest);
   const accept = Array.isArray(types) ? { accept: types as string[] } : {};
+  const several = severalIn(facts);
   const authorization = await uploads.authorize({
     principal,
     maxSize,
     ...accept,
     isForPerson: true,
+    ...(several && { several }),
     purpose: { server, tool: String(facts.tool), argument },
   });
   const then = `call the tool again with this handle as '${argument}'`;
-  const { steps, upload, curl, page, code } = offerOf(authorization, undefined, then);
+  const { steps, upload, curl, page, code } = several
+    ? offerOfSeveral(authorization, several, then)
+    : offerOf(authorization, undefined, then);
   const agent = { method: 'POST', url: page, headers: upload.headers ?? {}, example: curl };
   const file = { uri: authorization.uri };
   const wanted = {
@@ -100,6 +105,7 @@ async function offer(
     file,
     maxSize,
     ...accept,
+    ...(several && { minFiles: several.least, maxFiles: several.most }),
     upload,
     human: { url: page, ...(code !== undefined && { code }) },
     agent,

@@ -1,6 +1,7 @@
+import type { Several } from '../../files/bundles/several.js';
 import { cleanFileName } from '../../files/names/file-name.js';
 import type { Authorization } from '../../files/upload.js';
-import { mostText } from '../../policy/amounts.js';
+import { filesText, mostText } from '../../policy/amounts.js';
 import { curlForm, curlPut } from '../../policy/curl.js';
 import type { JsonObject } from '../../ports/json.js';
 
@@ -34,20 +35,47 @@ export interface Offer {
  * @param name of the file, as the caller gave it
  * @param then what to do with the handle
  */
-export function offerOf({ uri, url, code, expiresAt }: Authorization, name: string | undefined, then: string): Offer {
+export function offerOf(authorization: Authorization, name: string | undefined, then: string): Offer {
+  const { url, code, expiresAt } = authorization;
   const file = name === undefined ? SOME_FILE : cleanFileName(name, SOME_FILE);
-  const headers = code === undefined ? {} : { [CODE_HEADER]: code };
-  const form = curlForm(file, url, headers);
-  const put = curlPut(file, url, headers);
-  const withCode = code === undefined ? '' : ` and the code ${code}`;
+  const form = curlForm([file], url, headersOf(code));
+  const put = curlPut(file, url, headersOf(code));
   const where =
     name === undefined
       ? `put the path of the file instead of ${SOME_FILE}`
       : 'run it in the folder of the file, or put its path instead of its name';
-  const steps = [
+  const ways = [
     `1. Upload the file in one of these ways, once, before ${expiresAt}:`,
     `   - with a shell (${where}): ${form}`,
     `   - or as raw bytes: ${put}`,
+  ];
+  return offered(authorization, ways, then, { curl: form, curlPut: put });
+}
+
+/** The right to upload several files, and one handle for all of them. */
+export function offerOfSeveral(authorization: Authorization, { least, most }: Several, then: string): Offer {
+  const { url, code, expiresAt } = authorization;
+  const form = curlForm(most > 1 ? [`${SOME_FILE}1`, `${SOME_FILE}2`] : [SOME_FILE], url, headersOf(code));
+  const ways = [
+    `1. Upload all the files together (${filesText(least, most)}) in one of these ways, once, before ${expiresAt}:`,
+    `   - with a shell, in one command (a part -F 'file=@PATH' for each file, in their order): ${form}`,
+  ];
+  return offered(authorization, ways, then, { curl: form, curlPut: curlPut(SOME_FILE, url, headersOf(code)) });
+}
+
+function headersOf(code: string | undefined): Record<string, string> {
+  return code === undefined ? {} : { [CODE_HEADER]: code };
+}
+
+function offered(
+  { uri, url, code, expiresAt }: Authorization,
+  ways: readonly string[],
+  then: string,
+  curls: Pick<Offer, 'curl' | 'curlPut'>,
+): Offer {
+  const withCode = code === undefined ? '' : ` and the code ${code}`;
+  const steps = [
+    ...ways,
     `   - without a shell, give this page${withCode} to the person you work for, to be opened in a browser: ${url}`,
     `2. When the answer says "status":"completed", or the person says that it is done, ${then}: ${uri}`,
     'Do not type base64 yourself, and do not make up the file or its contents. If the upload is blocked or fails, say ' +
@@ -59,12 +87,11 @@ export function offerOf({ uri, url, code, expiresAt }: Authorization, name: stri
       transport: url.slice(0, url.indexOf(':')),
       method: 'POST',
       url,
-      ...(code !== undefined && { headers }),
+      ...(code !== undefined && { headers: headersOf(code) }),
       multipart: { fileField: FILE_PART },
       expiresAt,
     },
-    curl: form,
-    curlPut: put,
+    ...curls,
     page: url,
     ...(code !== undefined && { code }),
   };

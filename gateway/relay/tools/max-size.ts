@@ -16,19 +16,38 @@ interface Survivable {
 
 /** Largest file in a slot, in bytes: the operator's and the server's limits, and what the server survives. */
 export function maxSizeOf(slot: FileSlot, { limits, accepts, owner }: Survivable): { bytes: number; limit: string } {
-  const room = Math.max(
-    ...slot.deliveries.map((delivery) =>
-      delivery.kind === 'uploaded' || isReference(delivery)
-        ? Number.POSITIVE_INFINITY
-        : (largestFile(delivery.encoding, accepts - ENVELOPE_BYTES, delivery) ?? 0),
-    ),
-  );
+  const room = roomFor(slot, accepts - ENVELOPE_BYTES);
   const candidates = [
     { bytes: slot.maxSize ?? Number.POSITIVE_INFINITY, limit: 'maxSize of the argument' },
     { bytes: limits.file, limit: 'limits.file' },
     { bytes: room, limit: `servers.${owner.server}.accepts` },
   ];
   return candidates.reduce((least, candidate) => (candidate.bytes < least.bytes ? candidate : least));
+}
+
+/**
+ * Bytes of several files in a slot together, where they all stand in one message; undefined where each is limited only by
+ * itself.
+ */
+export function mostTogether(
+  slot: FileSlot,
+  files: number,
+  { accepts, owner, limits }: Survivable,
+): { bytes: number; limit: string } | undefined {
+  const bytes = roomFor(slot, accepts - files * ENVELOPE_BYTES);
+  const each = maxSizeOf(slot, { accepts, owner, limits }).bytes;
+  return bytes < files * each ? { bytes, limit: `servers.${owner.server}.accepts` } : undefined;
+}
+
+/** Bytes of files that fit into so many of a message. */
+function roomFor(slot: FileSlot, room: number): number {
+  return Math.max(
+    ...slot.deliveries.map((delivery) =>
+      delivery.kind === 'uploaded' || isReference(delivery)
+        ? Number.POSITIVE_INFINITY
+        : (largestFile(delivery.encoding, room, delivery) ?? 0),
+    ),
+  );
 }
 
 /** True when the message contains only an address, however large the file is. */

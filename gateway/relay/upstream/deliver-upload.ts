@@ -25,17 +25,17 @@ export type DeliveryDeps = Pick<
   | 'log'
 > & { library: Pick<Library, 'read'> };
 
-/** A stored file on its way to its server. */
+/** Stored files on their way to a server, all in one request. */
 export interface Delivery {
-  file: FileRecord;
+  files: readonly [FileRecord, ...FileRecord[]];
   endpoint: NonNullable<ServerFile['endpoint']>;
-  /** Hears, each time, how many bytes of it have been read to be sent. */
-  sent?: ((bytes: number) => void) | undefined;
+  /** Hears, each time, how many bytes of them have been read to be sent, and of which file the last ones were. */
+  sent?: ((bytes: number, name: string) => void) | undefined;
 }
 
 /**
- * Uploads a stored file, as a form, to the address that a server has named: exactly that one, and with the server's
- * credentials only on the server's own origin. Only the status says whether it was taken.
+ * Uploads stored files, as a form, to the address that a server has named: exactly that one, and with the server's
+ * credentials only on the server's own origin. Only the status says whether they were taken.
  * @throws GatewayError `upstream_refused`, `fetch_forbidden`, `fetch_failed`, and the errors of the store
  */
 export async function deliverUpload(delivery: Delivery, deps: DeliveryDeps, signal: AbortSignal): Promise<void> {
@@ -49,26 +49,31 @@ export async function deliverUpload(delivery: Delivery, deps: DeliveryDeps, sign
 }
 
 async function send(
-  { file: { name, mimeType, size, key }, endpoint: { url, method }, sent }: Delivery,
+  { files, endpoint: { url, method }, sent }: Delivery,
   deps: DeliveryDeps,
   signal: AbortSignal,
 ): Promise<GatewayError | undefined> {
-  async function* read() {
+  let bytes = 0;
+  async function* read({ key, name }: FileRecord) {
     const read = await deps.library.read(key, signal);
     if (read.kind !== 'found') throw new GatewayError('file_gone');
-    let bytes = 0;
     for await (const chunk of read.body as AsyncIterable<Buffer>) {
       yield chunk;
       bytes += chunk.length;
-      sent?.(bytes);
+      sent?.(bytes, name);
     }
   }
+  const toSend = (file: FileRecord) => {
+    const { name, mimeType, size } = file;
+    return { name, mimeType, size, read: () => read(file) };
+  };
+  const [first, ...others] = files;
   const request = {
     url,
     method,
     headers: ownCredentials(url, deps),
-    multipart: { fileField: FILE_FIELD },
-    file: { name, mimeType, size, read },
+    multipart: { fileField: FILE_FIELD, others: others.map(toSend) },
+    file: toSend(first),
     rules: rulesFor(deps),
   };
   try {

@@ -21,11 +21,13 @@ export const TOOLS = [
   tool('take', { file, note: { type: 'string' } }, ['file']),
   tool('both', { front: file, back: file }, ['front', 'back']),
   tool('many', { images: { type: 'array', items: file } }, ['images']),
+  tool('few', { images: { type: 'array', items: file, minItems: 2, maxItems: 3 } }, ['images']),
 ];
 export const SETTINGS = {
   take: { files: { file: image } },
   both: { files: { front: image, back: image } },
   many: { files: { 'images[]': image } },
+  few: { files: { 'images[]': image } },
 };
 
 /** `server/discover` of a server of 2026-07-28. */
@@ -102,6 +104,20 @@ export async function connect(
 
 export async function upload(url: string | undefined, bytes: Buffer = PNG): Promise<number> {
   const response = await fetch(String(url), { method: 'PUT', body: new Uint8Array(bytes) });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/** Uploads all in one form, as a page without script and clients of SEP-1306 do. */
+export async function uploadAll(
+  url: string | undefined,
+  files: readonly (readonly [name: string, bytes: Buffer])[],
+  headers: Record<string, string> = {},
+): Promise<number> {
+  const body = new FormData();
+  for (const [name, bytes] of files)
+    body.append('file', new Blob([new Uint8Array(bytes)], { type: 'image/png' }), name);
+  const response = await fetch(String(url), { method: 'POST', body, headers });
   await response.arrayBuffer();
   return response.status;
 }

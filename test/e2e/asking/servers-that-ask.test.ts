@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { connect, PNG, upload } from './lab.js';
+import { noisePng } from '../../helpers/sdk-servers-bytes.js';
+import { connect, PNG, upload, uploadAll } from './lab.js';
 import {
   ask,
   BINARY,
@@ -21,6 +22,29 @@ import {
 afterEach(stop);
 
 describe('a server that asks in binary mode', () => {
+  it('for several files gets them in one form, and the answer for each (1306-11, 1306-26, 1306-32)', async () => {
+    await start(binary({ field: { multiple: true, maxSize: 100_000 } }));
+    const { call, question, answer } = await ask(FORMS);
+    const { id, params } = await question();
+    expect(schemaIn(params).properties.scan).toMatchObject({ type: 'array', minItems: 1, maxItems: 10 });
+    const pictures = [8, 9].map(noisePng);
+    const scan = pictures.map((png, at) => `data:image/png;name=${at + 1}.png;base64,${png.toString('base64')}`);
+    await answer(id, { action: 'accept', content: { scan } });
+    const { came, uploads } = toldIn(await call.result());
+    expect(uploads).toHaveLength(1);
+    const form = parts(uploads[0]);
+    expect([...form.matchAll(/name="file"; filename="(\d)\.png"/g)].map(([, name]) => name)).toEqual(['1', '2']);
+    for (const png of pictures) expect(form).toContain(png.toString('latin1'));
+    expect(came.result?.content?.scan).toEqual(
+      pictures.map(({ length: size }, at) => ({
+        name: `${at + 1}.png`,
+        size,
+        mimeType: 'image/png',
+        uploadId: 'their-id',
+      })),
+    );
+  });
+
   it('gets what a form has given, before the answer (BR-04, P2, 1306-13, 1306-18, 1306-19, 1306-22, 1306-23, 1306-25, 1306-31)', async () => {
     await start(binary({ field: { required: true } }));
     const { call, question, answer } = await ask(FORMS);
@@ -230,6 +254,29 @@ describe('a server that asks by forms with fields for files', () => {
       expect(toldIn(await call.result()).came.result).toEqual({ action: 'accept', content: { scan, note: 'x' } });
     },
   );
+
+  it('for a list gets all that were uploaded, in a client’s binary mode and on a page (BR-05)', async () => {
+    const items = { type: 'string', format: 'uri', 'x-mcp-file': {} };
+    const scan = { type: 'array', items, minItems: 2, maxItems: 3 };
+    await start({ mode: 'form', message: 'pages', requestedSchema: { type: 'object', properties: { scan } } });
+    const pictures = [8, 9].map(noisePng);
+    const wanted = pictures.map((png) => `data:image/png;base64,${png.toString('base64')}`);
+    const pages = pictures.map((png, at) => [`${at}.png`, png] as const);
+    const { call, question, answer } = await ask(BINARY);
+    const { id, params } = await question();
+    const { url, uploadId } =
+      (params?.uploadEndpoints as { scan: { url: string; uploadId: string } } | undefined)?.scan ?? {};
+    expect(await uploadAll(url, pages)).toBe(201);
+    await answer(id, { action: 'accept', content: { scan: pages.map(() => ({ uploadId })) } });
+    expect(toldIn(await call.result()).came.result?.content).toEqual({ scan: wanted });
+    const { client } = await connect(wharf().mcp, async ({ url: page }) => {
+      expect(await uploadAll(page, pages.slice(1))).toBe(400);
+      expect(await uploadAll(page, pages)).toBe(201);
+      return { action: 'accept' };
+    });
+    expect(toldIn(await client.callTool({ name: 'ask' })).came.result?.content).toEqual({ scan: wanted });
+    await client.close();
+  });
 
   it('passes unchanged to a client that knows such fields', async () => {
     await start(form);

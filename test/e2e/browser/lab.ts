@@ -67,16 +67,17 @@ export async function faults({ cdp, complaints }: Watched): Promise<string[]> {
 /** Takes a picture for people to look at, where that is wanted: `WHARF_SCREENSHOTS=1`. @param file from the root */
 export async function picture({ page }: Watched, file: string): Promise<void> {
   if (process.env.WHARF_SCREENSHOTS === undefined) return;
-  // what is around the page's card is of no use to anybody
-  const { height = 0 } = page.viewportSize() ?? {};
+  const size = page.viewportSize();
+  const tall = (await page.locator('main').boundingBox())?.height ?? 0;
+  // what does not fit into the window is of interest too
+  if (size && tall + 2 * MARGIN > size.height)
+    await page.setViewportSize({ width: size.width, height: Math.ceil(tall) + 4 * MARGIN });
+  // and what is around the page's card is not
+  const { width = 0, height = 0 } = page.viewportSize() ?? {};
   const box = await page.locator('main').boundingBox();
   const top = Math.max(0, (box?.y ?? 0) - MARGIN);
-  const clip = {
-    x: 0,
-    y: top,
-    width: page.viewportSize()?.width ?? 0,
-    height: Math.min(height - top, (box?.height ?? 0) + 2 * MARGIN),
-  };
+  const clip = { x: 0, y: top, width, height: Math.min(height - top, (box?.height ?? 0) + 2 * MARGIN) };
   const png = await page.screenshot({ clip, animations: 'disabled' });
+  if (size) await page.setViewportSize(size);
   await sharp(png).png({ palette: true, colours: 64 }).toFile(join(ROOT, file));
 }

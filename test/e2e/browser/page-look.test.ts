@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { GatewayError } from '../../../gateway/errors.js';
+import type { UploadIntent } from '../../../gateway/files/upload-intent.js';
 import { CLOSED, type Closed } from '../../../gateway/http/browser/texts.js';
 import { closedPage, refused } from '../../../gateway/http/routes/upload-answers.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
@@ -44,7 +45,7 @@ const INTENT = {
 };
 
 /** The others look alike. */
-const SHOWN_IN_ALL = new Set(['open', 'chosen', 'paused', 'done']);
+const SHOWN_IN_ALL = new Set(['open', 'chosen', 'paused', 'done', 'several-open', 'several-come']);
 
 const look = (name: string, looks: Partial<typeof LOOKS> = LOOKS) =>
   lookAt(watched, name, looks, SHOWN_IN_ALL.has(name) ? ['light', 'dark', 'phone', 'forced'] : ['light']);
@@ -57,6 +58,26 @@ async function visit(): Promise<void> {
 async function pick(name: string, size: number): Promise<void> {
   const buffer = Buffer.concat([invoice, Buffer.alloc(size)]);
   await watched.page.getByLabel('Choose a file').setInputFiles({ name, mimeType: 'image/png', buffer });
+}
+
+const SEVERAL: Partial<UploadIntent> = {
+  ...INTENT,
+  several: { least: 2, most: 5, together: { bytes: 60_000_000, limit: 'limits.message' } },
+  purpose: {
+    ...INTENT.purpose,
+    tool: 'read_pages',
+    argument: 'pages',
+    message: 'Please upload all pages of the contract.',
+  },
+};
+
+async function pickSeveral(...names: string[]): Promise<void> {
+  const files = names.map((name, at) => ({
+    name,
+    mimeType: 'image/png',
+    buffer: Buffer.concat([invoice, Buffer.alloc(1_000_000 * (at + 1))]),
+  }));
+  await watched.page.locator('#file').setInputFiles(files);
 }
 
 const press = (name: RegExp) => watched.page.getByRole('button', { name }).click();
@@ -113,6 +134,62 @@ describe('everybody can use, in light and dark, on a phone and at 400 %,', () =>
     await press(/^Upload: /);
     await watched.page.getByRole('alert').waitFor();
     await look('refused');
+  });
+
+  it('several files that are chosen, on their way, refused, there, and given', async () => {
+    watched = await open(browser, (await server.authorize(SEVERAL)).url);
+    const { page } = watched;
+    const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+    await look('several-open');
+    await pickSeveral('page 1.png', 'page 2.png');
+    await look('several-chosen');
+    await press(/^Upload 2 files$/);
+    await page.getByText('2 files have arrived.').waitFor();
+    await pickSeveral('page 3.png', 'page 4.png', 'page 5.png', 'page 6.png');
+    await page
+      .getByRole('alert')
+      .getByText(/^This link takes at most 5 files/)
+      .waitFor();
+    await look('several-too-many');
+    const gif = {
+      name: 'page 3.png',
+      mimeType: 'image/png',
+      buffer: Buffer.from('GIF89a is no picture that is taken'),
+    };
+    await page.locator('#file').setInputFiles(gif);
+    await press(/^Upload: page 3/);
+    await page
+      .getByRole('alert')
+      .getByText(/^page 3\.png: The file is image\/gif/)
+      .waitFor();
+    await pickSeveral('page 4.png', 'page 5.png');
+    await throttle(watched, SLOW);
+    await press(/^Upload 2 files$/);
+    await row('page 4.png')
+      .getByText(/B of 1 MB.* left$/)
+      .waitFor();
+    await press(/^Pause: page 5/);
+    await row('page 5.png')
+      .getByText(/ · Paused$/)
+      .waitFor();
+    expect(await faults(watched)).toEqual([]);
+    await throttle(watched, -1);
+    await row('page 4.png')
+      .getByText(/ · Uploaded$/)
+      .waitFor();
+    await look('several-come');
+    await press(/^Done$/);
+    await page.getByRole('heading', { name: 'Uploaded', exact: true }).waitFor();
+    await look('several-done');
+  });
+
+  it('several files in a form without JavaScript, and its answer', async () => {
+    watched = await open(browser, (await server.authorize(SEVERAL)).url, { javaScriptEnabled: false });
+    await picture(watched, shot('several-no-script', 'light'));
+    await pickSeveral('page 1.png', 'page 2.png');
+    await press(/^Upload$/);
+    await watched.page.getByRole('heading', { name: 'Uploaded', exact: true }).waitFor();
+    await picture(watched, shot('several-form-done', 'light'));
   });
 
   it('the form without JavaScript', async () => {

@@ -69,9 +69,10 @@ export async function answerTo(
   try {
     for (const { wanted, fileId, isWithout } of files) {
       if (isWithout) continue;
-      const record = await deps.library.find(fileId);
-      if (!record) return { action: 'cancel' };
-      given.push([wanted.name, await handOver({ wanted, record, sent: () => {} }, asks, context)]);
+      const [first, ...others] = (await deps.uploads.given(fileId)) ?? [];
+      if (!first) return { action: 'cancel' };
+      const handed = { wanted, records: [first, ...others] as const, sent: () => {} };
+      given.push([wanted.name, await handOver(handed, asks, context)]);
       deps.metrics.count('wharf_questions_total', { outcome: 'delivered' });
     }
   } catch (thrown) {

@@ -36,7 +36,7 @@ export async function hear<File extends AskedUpload>(
     return typeof came === 'boolean' ? { file, isThere: came } : came;
   }
   // a form that was filled in an earlier round is not shown again
-  if (said !== 'accepted') return { file, isThere: (await deps.library.find(file.fileId)) !== undefined };
+  if (said !== 'accepted') return { file, isThere: (await deps.uploads.given(file.fileId)) !== undefined };
   const { problem: _, ...rest } = file;
   const { principal, signal } = hearing;
   const problem = await takeGiven({ content: answer?.content, asked: file, principal }, deps, signal);
@@ -48,9 +48,9 @@ export async function hear<File extends AskedUpload>(
 async function arrives(
   { fileId }: AskedUpload,
   { principal, signal, until }: Hearing,
-  { server, library, waiting, clock, isDraining }: AskingDeps,
+  { server, uploads, waiting, clock, isDraining }: AskingDeps,
 ): Promise<boolean | { why: string }> {
-  const isStored = async () => (await library.find(fileId)) !== undefined;
+  const isStored = async () => (await uploads.given(fileId)) !== undefined;
   if (await isStored()) return true;
   const owner = { principal, server };
   // without a wait, a client that calls again at once would do so without end

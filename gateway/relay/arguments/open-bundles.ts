@@ -1,0 +1,88 @@
+import { breathe } from '../../budget/turn.js';
+import { GatewayError } from '../../errors.js';
+import { patchValue } from '../../json/patch.js';
+import { valueAt } from '../../json/value.js';
+import type { JsonPath, JsonValue } from '../../ports/json.js';
+import { isEach } from '../../schema/argument-path.js';
+import { type SlotUse, valuesIn } from '../tools/file-slots.js';
+import { calledAs } from '../tools/lifted-arguments.js';
+import { readingOf } from './find-files.js';
+import { notThere } from './incoming-files.js';
+import { type Call, lifts, mostIn, type Post, type PostContext } from './post.js';
+
+/** The end of a bundle's handle, whatever a model has put around it. */
+const MAY_BE_BUNDLE = /\/b_[\w-]{22}/;
+/** Handles are short. */
+const MOST_CHARACTERS = 4096;
+
+/** A list in the arguments, with what stands in it instead of handles of bundles. */
+interface Opened {
+  path: JsonPath;
+  /** The handles of their files, by the item; undefined: the handle stands in place of the list. */
+  items: Map<number | undefined, readonly string[]>;
+}
+
+/** Puts the files of a bundle into the place of its handle. @throws GatewayError `file_refused` */
+export async function openBundles(post: Post): Promise<Post> {
+  const calls: Call[] = [];
+  for (const call of post.calls) calls.push(await withOpened(call, post));
+  return { ...post, calls };
+}
+
+async function withOpened(call: Call, { context, edits }: Post): Promise<Call> {
+  const { args, base } = call;
+  const opened = await openedIn(call, context);
+  if (opened.length === 0) return call;
+  const patches = opened.map(({ path, items }) => ({ path, value: filled(valueAt(args, path), items) }));
+  for (const { path, value } of patches) edits.set([...base, ...path], value);
+  return { ...call, args: patchValue(args, patches) };
+}
+
+async function openedIn(call: Call, context: PostContext): Promise<Opened[]> {
+  const { limits } = context.deps;
+  const lists = new Map<string, Opened>();
+  let bundles = 0;
+  for (const slot of call.slots) {
+    await breathe();
+    for (const use of valuesIn(call.args, slot)) {
+      const uri = bundleIn(use, context);
+      // of a list in arguments that are too many to be parsed, not every item is known
+      if (uri === undefined || (call.request.heavyArguments && !use.wrap)) continue;
+      bundles += 1;
+      if (bundles > limits.files) return [...lists.values()];
+      const handles = await handlesOf(uri, use, call, context);
+      const path = use.wrap ? use.path : use.path.slice(0, -1);
+      const list = lists.get(JSON.stringify(path)) ?? { path, items: new Map() };
+      list.items.set(use.wrap ? undefined : Number(use.path.at(-1)), handles);
+      lists.set(JSON.stringify(path), list);
+    }
+  }
+  return [...lists.values()];
+}
+
+function bundleIn(use: SlotUse, context: PostContext): string | undefined {
+  const { value } = use;
+  if (typeof value !== 'string' || value.length > MOST_CHARACTERS || !MAY_BE_BUNDLE.test(value)) return undefined;
+  const reading = readingOf(use, context);
+  const isBundle = reading?.kind === 'handle' && context.deps.incoming.library.bundles.names(reading.uri);
+  return isBundle ? reading.uri : undefined;
+}
+
+async function handlesOf(uri: string, { slot, path }: SlotUse, call: Call, context: PostContext): Promise<string[]> {
+  const { deps, principal } = context;
+  const argument = calledAs(slot, path, lifts(context));
+  if (!isEach(slot.path)) {
+    const text = `Argument '${argument}' takes one file, and this is the handle of several; pass the handle of one.`;
+    throw new GatewayError('file_refused', { reason: 'tooManyFiles', argument, text });
+  }
+  const found = await deps.incoming.library.bundles.resolve(uri, principal);
+  if (found.kind === 'ready') return found.handles;
+  const maxSize = mostIn(slot, context);
+  throw notThere(found.kind, { slot, tool: call.name, argument, maxSize, maxInline: deps.limits.inlineArgument });
+}
+
+function filled(list: JsonValue | undefined, items: Opened['items']): JsonValue {
+  const whole = items.get(undefined);
+  if (whole) return [...whole];
+  return (Array.isArray(list) ? list : []).flatMap((item, at): JsonValue[] => [...(items.get(at) ?? [item])]);
+}
