@@ -15,6 +15,13 @@ export const OF_UPLOADS = {
     todo: 'Wait for one of them. If they are not yours, the link has been passed on: ask for a new one.',
     facts: { allowed: 4 },
   },
+  upload_several_refused: {
+    why: 'A link takes several files, and these are too few, too many, too large together, or not all there yet.',
+    todo:
+      'Give as many files as the page or the error says, all in one form. The numbers come from `minItems` and `maxItems` ' +
+      'of the argument, `limits.filesPerArgument` and `servers.X.accepts`.',
+    facts: { reason: 'tooFewFiles', allowed: 2, actual: 1 },
+  },
   upload_timeout: {
     why: 'One attempt takes longer than `timeouts.upload`.',
     todo: 'Use a client that speaks tus: it continues where it was. An operator can raise `timeouts.upload`.',

@@ -280,7 +280,7 @@ export class Uploads {
     throw uploadDone();
   }
 
-  /** Stores bytes that are no file yet. @returns the record that they will have */
+  /** Stores bytes, which only their record makes a file. @returns that record */
   async #store(admission: Admission, body: UploadBody, signal: AbortSignal): Promise<FileRecord> {
     const { library, clock, settings } = this.#deps;
     const { fileId, intent } = admission;

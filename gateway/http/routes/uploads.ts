@@ -8,13 +8,13 @@ import { mayBeTicket } from '../../files/ticket.js';
 import type { Admission, Uploads } from '../../files/upload.js';
 import type { Clock } from '../../ports/clock.js';
 import { callerOf } from '../caller.js';
-import { ADD, addFile, FINISH, filesCome, finishFiles, removeFile, type SeveralDeps } from '../several-files.js';
 import { answerTus } from '../tus/answer.js';
 import { begunOn } from '../tus/begun.js';
 import { speaksTus } from '../tus/request.js';
 import { codeInForm, passCookie, proofIn, UNLOCK } from '../upload-code.js';
 import { exchangeUpload, receivedUpload } from '../upload-exchange.js';
 import { planUpload, planUploads } from '../upload-request.js';
+import { ADD, addFile, FINISH, filesCome, finishFiles, removeFile, type SeveralDeps } from './several-files.js';
 import { codeAsked, refused, shown, showsForm, stored, storedAll } from './upload-answers.js';
 
 export interface UploadDeps extends SeveralDeps {

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayError } from '../errors.js';
-import type { SeveralUploads } from '../files/bundles/several-uploads.js';
-import type { Library } from '../files/library.js';
-import type { ResumableUploads } from '../files/resumable/resumable-uploads.js';
-import type { Admission, Uploads } from '../files/upload.js';
-import type { Come } from './browser/page-data.js';
-import { malformed } from './multipart-head.js';
-import { placed, storedAll } from './routes/upload-answers.js';
-import { begunOn } from './tus/begun.js';
-import { exchangeUpload, receivedUpload, type UploadExchangeDeps } from './upload-exchange.js';
+import { GatewayError } from '../../errors.js';
+import type { SeveralUploads } from '../../files/bundles/several-uploads.js';
+import type { Library } from '../../files/library.js';
+import type { ResumableUploads } from '../../files/resumable/resumable-uploads.js';
+import type { Admission, Uploads } from '../../files/upload.js';
+import type { Come } from '../browser/page-data.js';
+import { malformed } from '../multipart-head.js';
+import { begunOn } from '../tus/begun.js';
+import { exchangeUpload, receivedUpload, type UploadExchangeDeps } from '../upload-exchange.js';
+import { placed, storedAll } from './upload-answers.js';
 
 export interface SeveralDeps extends UploadExchangeDeps {
   uploads: Pick<Uploads, 'find' | 'admit' | 'prove'>;
