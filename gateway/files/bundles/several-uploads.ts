@@ -58,6 +58,11 @@ export class SeveralUploads {
     return place;
   }
 
+  /** Whether a ticket is that of one of several files. */
+  async isPlace(ticket: string): Promise<boolean> {
+    return (await this.#deps.tickets.findUpload(ticket))?.intent.bundle !== undefined;
+  }
+
   /**
    * Gives up the place of a file, and the file if it is there.
    * @param ticket the file's own

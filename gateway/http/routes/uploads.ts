@@ -27,7 +27,7 @@ export interface UploadDeps extends SeveralDeps {
 
 type Env = { Bindings: HttpBindings };
 
-const ALLOW = 'GET, HEAD, POST, PUT, DELETE';
+const ALLOW = 'GET, HEAD, POST, PUT';
 
 /**
  * `POST|PUT /u/:ticket` stores a file; `GET` shows a page for it, or the ticket's state as JSON. The protocol for
@@ -58,9 +58,9 @@ export function uploads(deps: UploadDeps): Hono<Env> {
           if (incoming.method === 'POST' && asked.has(FINISH))
             return await finishFiles(deps, ticket, incoming, outgoing);
           return await receive(deps, ticket, incoming, outgoing);
-        case 'DELETE':
-          return await removeFile(deps, ticket, incoming, outgoing);
         default:
+          if (incoming.method === 'DELETE' && (await deps.several.isPlace(ticket)))
+            return await removeFile(deps, ticket, incoming, outgoing);
           throw new GatewayError('method_not_allowed', { method: incoming.method ?? '', allow: ALLOW });
       }
     } catch (thrown) {
