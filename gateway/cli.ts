@@ -13,10 +13,21 @@ export type Action =
   | { kind: 'probe'; port: number | undefined }
   /** `code` undefined: the page about all errors. */
   | { kind: 'explain'; code: string | undefined }
+  | ExplainClient
   /** `server`: inspect only this one of the config. */
   | { kind: 'inspect'; load: LoadOptions; server: string | undefined }
   /** Help, the version or a usage error: the whole output is in `out` and `err`. */
   | { kind: 'done'; exitCode: number };
+
+/** Say what a client would get. */
+export interface ExplainClient {
+  kind: 'explain-client';
+  /** NAME, or NAME@VERSION. */
+  client: string;
+  /** The config whose `clients:` count. */
+  file: string | undefined;
+  principal: string | undefined;
+}
 
 /** Speak MCP on standard input and output, with one server. */
 export interface StdioAction {
@@ -48,6 +59,16 @@ const INSPECT_HELP = `Say which servers to ask:
   wharf inspect --config wharf.yaml [server]
   wharf inspect --upstream http://127.0.0.1:3001/mcp
   wharf inspect -- npx -y some-mcp-server`;
+
+const EXPLAIN_HELP = `
+Examples:
+  wharf explain upload_too_large
+  wharf explain --client claude-code@2.1.280
+      which known host this is, what it shows of results, what Wharf does about it, and where each fact is from
+  wharf explain --client my-agent --config wharf.yaml
+      the same with the clients: of a config
+
+A client's name and version are in its initialize request, and in Wharf's log.`;
 
 const EXAMPLES = `
 Examples:
@@ -141,8 +162,12 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .command('explain')
     .description('say why an error occurs and what to do about it; without a code, about all of them')
     .argument('[code]', 'the code of an error, such as upload_too_large')
-    .action((code: string | undefined) => {
-      action = { kind: 'explain', code };
+    .option('--client <name>', 'instead: say what this client would get, by its clientInfo.name, or NAME@VERSION')
+    .option('-c, --config <file>', 'with --client: count the clients: of this config')
+    .option('--principal <name>', 'with --client: the caller, as in auth.keys')
+    .addHelpText('after', EXPLAIN_HELP)
+    .action((code: string | undefined, options: { client?: string; config?: string; principal?: string }, sub) => {
+      action = explain(code, options, sub);
     });
   program
     .command('probe')
@@ -184,6 +209,21 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     action = { kind: 'done', exitCode: error.exitCode === 0 ? 0 : USAGE_ERROR };
   }
   return { ...(action as Action), out, err };
+}
+
+function explain(
+  code: string | undefined,
+  { client, config: file, principal }: { client?: string; config?: string; principal?: string },
+  sub: Command,
+): Action {
+  if (client === undefined) {
+    if (file !== undefined || principal !== undefined) {
+      return sub.error('error: --config and --principal are about a client: add --client NAME');
+    }
+    return { kind: 'explain', code };
+  }
+  if (code !== undefined) return sub.error('error: give either the code of an error or --client NAME');
+  return { kind: 'explain-client', client, file, principal };
 }
 
 interface Sources {

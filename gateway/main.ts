@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { adapters } from '../adapters/index.js';
 import { UNSHARED } from './budget/ledger.js';
-import { parseCommandLine } from './cli.js';
+import { type ExplainClient, parseCommandLine } from './cli.js';
 import type { Config } from './config/config.js';
 import { loadConfig } from './config/load.js';
 import { nearest } from './config/problems.js';
@@ -43,6 +43,8 @@ async function main(argv: string[]): Promise<number> {
       return probe(action.port);
     case 'explain':
       return explain(action.code);
+    case 'explain-client':
+      return explainClient(action);
     case 'check': {
       const loaded = await loadConfig({ file: action.file, preflight: true }, adapters);
       print(loaded.ok ? summaryText(loaded.config, adapters) : problemsText(loaded.problems));
@@ -92,6 +94,21 @@ async function explain(code: string | undefined): Promise<number> {
     return 1;
   }
   print(code === undefined ? catalogueMarkdown() : explainError(code));
+  return 0;
+}
+
+async function explainClient({ client, file, principal }: ExplainClient): Promise<number> {
+  const { clientOf, explainHost } = await import('./explain/host.js');
+  const { hostNamed, Hosts } = await import('./hosts/hosts.js');
+  const loaded = file === undefined ? undefined : await loadConfig({ file }, adapters);
+  if (loaded && !loaded.ok) {
+    printError(problemsText(loaded.problems));
+    return 1;
+  }
+  const hosts = new Hosts(adapters.hosts, loaded?.config.clients ?? []);
+  const found = hosts.find(clientOf(client), principal);
+  const isKnown = found.profile !== undefined || found.entry !== undefined;
+  print(explainHost(client, (isKnown ? undefined : hostNamed(client, adapters.hosts)) ?? found, adapters.hosts));
   return 0;
 }
 

@@ -76,6 +76,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['encodings', 'gateway/encodings'],
   ['ports', 'gateway/ports/'],
   ['errors', 'gateway/error-texts', 'gateway/errors-of-lack', 'gateway/errors', 'gateway/errors-of-system'],
+  ['hosts', 'gateway/hosts/'],
   ['explain', 'gateway/explain/'],
   ['hang-up', 'gateway/hang-up'],
   ['redact', 'gateway/redact'],
@@ -83,7 +84,6 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['budget', 'gateway/budget/'],
   ['json', 'gateway/json/'],
   ['schema', 'gateway/schema/'],
-  ['hosts', 'gateway/hosts/'],
   ['mcp', 'gateway/mcp/'],
   ['probe', 'gateway/probe/'],
   ['config', 'gateway/config/'],
@@ -306,11 +306,11 @@ describe('hosts', () => {
   it('are named nowhere in the core: it asks the profile, not who the client is', () => {
     const words = shipped.hosts.flatMap(({ name, title, match }) => [
       `'${name}`,
-      title,
+      `'${title}`,
       ...match.names.map((pattern) => pattern.replaceAll('*', '')).filter((text) => text.length > 3),
     ]);
-    // a page that says what to paste into which host names them
-    const core = gateway.filter(({ path }) => !path.startsWith('gateway/http/pages/'));
+    // a page that says what to paste into which host names them, and so do the examples of the command
+    const core = gateway.filter(({ path }) => !/^gateway\/(?:http\/pages\/|cli\.ts)/.test(path));
     const said = core.flatMap(({ path, text }) =>
       words.filter((word) => withoutComments(text).includes(word)).map((word) => `${path} says ${word}`),
     );

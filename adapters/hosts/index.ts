@@ -1,5 +1,29 @@
 import type { HostProfile } from '../../gateway/ports/host.js';
+import { profiles as chatgpt } from './chatgpt.js';
+import { profiles as claudeCode } from './claude-code.js';
+import { profiles as claudeDesktop } from './claude-desktop.js';
+import { profiles as codex } from './codex.js';
+import { profiles as copilotCli } from './copilot-cli.js';
+import { profiles as cursor } from './cursor.js';
+import { profiles as geminiCli } from './gemini-cli.js';
+import { profiles as goose } from './goose.js';
+import { profiles as librechat } from './librechat.js';
+import { profiles as openWebui } from './open-webui.js';
+import { profiles as opencode } from './opencode.js';
 import { profiles as vscode } from './vscode.js';
 
-/** Every known host, each generation before the next newer one. */
-export const hosts: readonly HostProfile[] = [...vscode];
+/** Every known host; of one with generations, each before the next newer one. */
+export const hosts: readonly HostProfile[] = [
+  ...claudeCode,
+  ...claudeDesktop,
+  ...codex,
+  ...copilotCli,
+  ...vscode,
+  ...cursor,
+  ...geminiCli,
+  ...goose,
+  ...opencode,
+  ...chatgpt,
+  ...librechat,
+  ...openWebui,
+];

@@ -43,10 +43,17 @@ export class Hosts {
     return {
       ...(shipped && { profile: shipped[0] }),
       ...(entry && { entry }),
-      host: { ...shipped?.[1], ...entry?.host },
+      // a dialect may have its own use for structuredContent
+      host: { ...shipped?.[1], ...(entry?.dialects.length && { structured: 'keep' }), ...entry?.host },
       dialects: entry?.dialects ?? [],
     };
   }
+}
+
+/** What a profile says, without asking who the client is. */
+export function hostNamed(name: string, shipped: readonly HostProfile[]): FoundHost | undefined {
+  const profile = shipped.find((one) => one.name === name);
+  return profile && { profile, host: treatmentFor(profile.behaviour), dialects: [] };
 }
 
 function isProfile({ match: { names, versions } }: HostProfile, name: string | undefined, version?: string): boolean {

@@ -64,7 +64,7 @@ export interface HostProfile {
 }
 
 export interface HostMatch {
-  /** Values of `clientInfo.name`; `*` matches any text. */
+  /** Values of `clientInfo.name`; `*` matches any text. Empty where others send the same name. */
   readonly names: readonly string[];
   /** Versions, such as `>=1.2 <2`; absent: all. */
   readonly versions?: string;

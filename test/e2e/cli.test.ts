@@ -185,6 +185,36 @@ describe('wharf explain', () => {
     expect(out).toBe(await readFile(join(ROOT, 'docs/reference/errors.md'), 'utf8'));
   });
 
+  it('says what a client would get, and why', async () => {
+    const { code, out } = await wharf('explain', '--client', 'Visual Studio Code@1.107.0');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^Visual Studio Code@1\.107\.0 is VS Code \(profile "vscode"\)\.\n/);
+    expect(out).toMatch(/\n {2}structured: drop\n {6}because it drops all text .* \[.*microsoft\/vscode.*\]\n/);
+    expect((await wharf('explain', '--client', 'vscode')).out).toMatch(/^vscode is VS Code \(profile "vscode"\)\.\n/);
+    const other = await wharf('explain', '--client', 'netscape');
+    expect(other.out).toMatch(/^netscape is not a known host: /);
+    expect(other.out).toContain('one of claude-code, ');
+  });
+
+  it('counts what a config says about a client', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'wharf-explain-'));
+    const file = join(folder, 'wharf.yaml');
+    const clients = '[{ match: { name: mine, version: ">=2" }, like: vscode, host: { structured: keep } }]';
+    await writeFile(file, `servers: { a: { url: "http://127.0.0.1:1/mcp" } }\nclients: ${clients}\n`);
+    const { out } = await wharf('explain', '--client', 'mine@2.1', '--config', file);
+    await rm(folder, { recursive: true });
+    expect(out).toContain('mine@2.1 is VS Code (profile "vscode").\nAn entry of clients: matches it, like: vscode.\n');
+    expect(out).toContain('\n  structured: keep\n      because clients: says so\n');
+  });
+
+  it.each([
+    [['--config', 'a.yaml'], '--config and --principal are about a client: add --client NAME'],
+    [['store_full', '--client', 'x'], 'give either the code of an error or --client NAME'],
+  ])('%j is refused', async (args, message) => {
+    const { code, err } = await wharf('explain', ...args);
+    expect([code, err]).toEqual([2, `error: ${message}\n`]);
+  });
+
   it('proposes the code that was meant', async () => {
     const { code, err } = await wharf('explain', 'store_ful');
     expect([code, err]).toEqual([1, 'There is no error called "store_ful". Did you mean store_full?\n']);

@@ -11,7 +11,9 @@ import type { Asked, Caller, Sender } from '../caller.js';
 import { GatheredBytes } from '../cut/gathered-bytes.js';
 import type { Exchange } from '../exchange.js';
 import type { PendingRequest } from '../pending-request.js';
-import { mayAnswerWithFiles, mayTellOfChange, needsLook } from '../results/to-client.js';
+import { mayAnswerWithFiles } from '../results/file-methods.js';
+import { mayBeUnshownIn } from '../results/host/unshown-blocks.js';
+import { mayTellOfChange, needsLook } from '../results/to-client.js';
 import type { Session } from '../session.js';
 import { declaredBy } from '../upstream/declared.js';
 import { askOverHttp, type OpenedAnswer, type OwnHttpRequest, openOverHttp } from '../upstream/own-request.js';
@@ -172,12 +174,12 @@ export class HttpServer {
    * A body whose announced length is shorter than any file: nothing in it can be cut, so it is sent in one piece.
    * @returns true, or the answer again where something in it needs work
    */
-  async #passSmall({ exchange, messages }: Caller, answer: UpstreamAnswer): Promise<true | UpstreamAnswer> {
+  async #passSmall({ exchange, messages, client }: Caller, answer: UpstreamAnswer): Promise<true | UpstreamAnswer> {
     const requests = messages?.requests ?? [];
     const body = withoutMark(await this.#whole(exchange, answer));
     const methods = requests.map(({ method }) => method);
     const read = (start: number, end: number) => body.subarray(start, end);
-    const mayHaveFiles = mayAnswerWithFiles(methods, read, body.length, this.#deps);
+    const mayHaveFiles = mayAnswerWithFiles(methods, read, body.length, this.#deps) || mayBeUnshownIn(body, client);
     const { reply } = exchange;
     // a stream that ends without its answer is a fault, and only its reader sees that
     const isWhole = reply.takesBodies && (answer.kind !== 'sse' || answer.headers['content-length'] !== undefined);

@@ -13,9 +13,9 @@ import { addAll } from '../../wire/add-all.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 import type { Room } from '../client/room.js';
 import { FILE_ERROR_META_KEY } from '../cut/places.js';
+import type { ShownFiles } from './host/shown-file.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { FetchedFile, RemoteFailure, ResultPlace } from './remote-files.js';
-import type { ShownFiles } from './shown-file.js';
 import { type StructuredResults, structuredPath } from './structured-results.js';
 import { TextRenames, textsOf } from './text-renames.js';
 

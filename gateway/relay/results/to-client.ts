@@ -1,42 +1,33 @@
 import { asGatewayError, GatewayError } from '../../errors.js';
-import type { FileRecord } from '../../files/file.js';
 import { Edits, growthOf } from '../../json/edit.js';
 import { lightValue } from '../../json/light-value.js';
 import { patchText } from '../../json/patch.js';
-import { isObject, own } from '../../json/value.js';
+import { isObject } from '../../json/value.js';
 import { errorAnswer, errorAnswers } from '../../mcp/error-response.js';
 import { placesOf, RANGE, rangeAt } from '../../mcp/ranges.js';
-import { type Answer, answerAt, answersIn } from '../../mcp/responses.js';
+import { answersIn } from '../../mcp/responses.js';
 import type { JsonPatch } from '../../ports/json.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { plainSize, Room } from '../client/room.js';
-import { type MessageCuts, pointer } from '../cut/message-cuts.js';
+import type { MessageCuts } from '../cut/message-cuts.js';
 import { type Piece, splice } from '../cut/splice.js';
 import { noteError } from '../exchange.js';
 import { reportError } from '../exchange-log.js';
 import type { Addressee, PendingRequest } from '../pending-request.js';
-import { declaredResults, toolOf } from '../tools/declared-results.js';
 import { editToolList } from '../tools/tool-list.js';
 import { maySpeakForWharf, silenceServer } from '../upstream/own-words.js';
 import { hasResources } from '../upstream/server-abilities.js';
 import { viewOf } from '../upstream/view.js';
 import type { ResultDeps } from './deps.js';
-import { hidesContent, resultsWithBoth } from './dropped-structure.js';
+import { namesFiles } from './file-methods.js';
 import { handleUses } from './handle-uses.js';
-import { announceLinks } from './lazy-links.js';
+import { hidesContent } from './host/dropped-structure.js';
+import { mayBeUnshown } from './host/unshown-blocks.js';
+import { linkFiles } from './link-files.js';
 import { OutgoingFiles } from './outgoing-files.js';
-import { remoteEdits } from './remote-edits.js';
-import { type FetchedFile, fetchRemoteFiles, mayNameFiles, type ResultPlace, resultsIn } from './remote-files.js';
-import { ShownFiles } from './shown-file.js';
-import { keepShownResources } from './shown-resources.js';
-import { StructuredResults } from './structured-results.js';
-import { ToldNames } from './told-names.js';
 import { mayBecomeTask } from './tool-of-task.js';
-import { translate } from './translate.js';
 import { liftedFacts, retoldError } from './upstream-refusals.js';
-
-/** Methods whose results can contain files. The answer to any other method never does, whatever it looks like. */
-const FILE_METHODS = new Set(['tools/call', 'tasks/result', 'tasks/get', 'prompts/get', 'resources/read']);
+import type { Work } from './work.js';
 
 /** Methods whose results describe the server's abilities. */
 const SERVER_METHODS = new Set(['initialize', 'server/discover']);
@@ -45,20 +36,6 @@ const SERVER_METHODS = new Set(['initialize', 'server/discover']);
 const READ_METHODS = new Set([...SERVER_METHODS, 'tools/list']);
 
 const LIST_CHANGED = 'notifications/tools/list_changed';
-
-interface Work {
-  message: HeldMessage;
-  cuts: MessageCuts;
-  deps: ResultDeps;
-  to: Addressee;
-  /** The responses in it, each with the request it answers, if known. */
-  answers: readonly (Answer & { request: PendingRequest | undefined })[];
-  files: OutgoingFiles;
-  /** How much longer it may become. */
-  room: Room;
-  /** The changes of the message. */
-  edits: Edits;
-}
 
 /** The stages of an upstream's message, in order. Each stage adds edits or throws the answer's error. */
 const STAGES: readonly ((work: Work) => void | Promise<void>)[] = [
@@ -96,7 +73,7 @@ export function untouched(
   if (message.slots.length > 0 || cuts.failure || to.remap || isLongBatch(message, deps)) return undefined;
   if (answersIn(message).some(({ id }) => needsLook(to.answered(id)))) return undefined;
   if (tellsOfChange(message) || namesFiles(message, deps, to) || maySpeak(message)) return undefined;
-  if (hidesContent(message, to.client)) return undefined;
+  if (hidesContent(message, to.client) || mayBeUnshown(message, to.client)) return undefined;
   return message.render([]) as Buffer[];
 }
 
@@ -258,112 +235,6 @@ async function noteTasks({ message, answers, deps, to: { principal } }: Work): P
   for (const { base, request } of answers) {
     if (request) await deps.taskTools.note(message, base, request, { principal, server: deps.server }, deps.limits);
   }
-}
-
-async function linkFiles(work: Work): Promise<void> {
-  const { message, cuts, deps, to, answers, files, edits } = work;
-  const { principal, inquire } = to;
-  const mayName = namesFiles(message, deps, to);
-  if (message.malformed || (cuts.cuts.length === 0 && !mayName && !hidesContent(message, to.client))) return;
-  for (const { request } of answers)
-    if (request) await deps.taskTools.find(request, { principal, server: deps.server });
-  const named = mayName ? await naming(work) : [];
-  const fetched = await fetchRemoteFiles(named, { deps, principal, inquire, signal: to.signal });
-  const links = await announceLinks(named, principal, deps);
-  await keepShownResources(named, cuts, to, deps);
-  const dropped = resultsWithBoth(message, to.client, deps.limits);
-  if (cuts.cuts.length === 0 && fetched.length === 0 && links.length === 0 && dropped.length === 0) return;
-  const requestAt = (path: readonly (string | number)[]) =>
-    (answerAt(answers, path) as Work['answers'][number] | undefined)?.request;
-  const view = viewOf(to.client.protocolVersion, principal);
-  const structured = new StructuredResults(
-    message,
-    cuts,
-    declaredResults(deps.catalog, view, inquire, requestAt),
-    deps.limits,
-  );
-  const { server, dialects, limits } = deps;
-  const { client, signal } = to;
-  const { library } = deps.files;
-  const shown = new ShownFiles(message, client);
-  const context = {
-    server,
-    client,
-    dialects,
-    limits,
-    library,
-    files,
-    signal,
-    structured,
-    shown,
-    room: work.room,
-    edits,
-  };
-  const remote = fetched.length > 0 ? await remoteEdits(message, fetched, context) : undefined;
-  await translate(message, cuts, files, {
-    client,
-    dialects,
-    limits,
-    mayHoldFiles: (path) => FILE_METHODS.has(requestAt(path)?.method ?? 'tools/call'),
-    subject: (path) => {
-      const request = requestAt(path);
-      return nameOf(request) ?? 'file';
-    },
-    names: new ToldNames(message, requestAt, limits),
-    structured,
-    sampleLinks: () => library.sampleLinks(),
-    settings: (path) => own(deps.settings, toolOf(requestAt(path)) ?? ''),
-    links,
-    edits,
-    remote,
-    shown,
-    dropped,
-  });
-  const content = contentOf(work, fetched);
-  if (content) to.facts.content = content;
-}
-
-/**
- * What the first content of a resource has become. Determined from the edits, because the message itself is under the
- * server's control.
- */
-function contentOf({ answers, cuts, files }: Work, fetched: readonly FetchedFile[]): FileRecord | undefined {
-  const answer = answers.find(({ request }) => request?.method === 'resources/read');
-  const place = answer && pointer([...answer.base, 'result', 'contents', 0]);
-  const remote = fetched.find(({ path }) => pointer(path) === place)?.outcome;
-  if (remote?.kind === 'stored') return remote.record;
-  const own = cuts.claimed.find(({ range }) => pointer(range.path) === place);
-  return own?.cut.stored && files.recordOf(own.cut.stored.digest);
-}
-
-/** The base of the names of nameless files in an answer. */
-function nameOf(request: PendingRequest | undefined): string | undefined {
-  return request && (request.tool ?? request.subject ?? request.method);
-}
-
-/** The results in a message that may name files which the server keeps. */
-function naming({ message, answers, deps }: Work): Promise<ResultPlace[]> {
-  const asked = answers.flatMap(({ base, request }) =>
-    request && FILE_METHODS.has(request.method) ? [{ base, subject: nameOf(request) ?? request.method }] : [],
-  );
-  return resultsIn(message, asked, deps.limits);
-}
-
-/** A cheap test for such names. */
-function namesFiles(message: HeldMessage, deps: ResultDeps, to: Addressee): boolean {
-  const methods = answersIn(message).flatMap(({ id }) => to.answered(id)?.method ?? []);
-  return mayAnswerWithFiles(methods, (start, end) => message.slice(start, end), message.size, deps);
-}
-
-/** True when answers to these methods may name files that the server keeps. */
-export function mayAnswerWithFiles(
-  methods: readonly string[],
-  read: (start: number, end: number) => Buffer,
-  size: number,
-  { dialects }: Pick<ResultDeps, 'dialects'>,
-): boolean {
-  const own = methods.filter((method) => FILE_METHODS.has(method));
-  return own.length > 0 && mayNameFiles(read, size, own, dialects);
 }
 
 /** Replaces the whole message when its error takes another form for this client. */

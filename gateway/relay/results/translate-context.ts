@@ -6,9 +6,9 @@ import type { Dialect } from '../../ports/dialect.js';
 import type { ToolSettings } from '../../ports/file-slot.js';
 import type { JsonPath } from '../../ports/json.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
+import type { ShownFiles } from './host/shown-file.js';
 import type { AnnouncedLink } from './lazy-links.js';
-import type { RemoteEdits } from './remote-edits.js';
-import type { ShownFiles } from './shown-file.js';
+import type { RemoteEdits, Replacement } from './remote-edits.js';
 import type { StructuredResults } from './structured-results.js';
 import type { ToldNames } from './told-names.js';
 
@@ -36,6 +36,10 @@ export interface TranslateContext {
   remote: RemoteEdits | undefined;
   /** Files as the client's host shows them. */
   shown: ShownFiles;
+  /** Writes a file in the client's dialect. */
+  write: Dialect['write'];
+  /** What small blocks become whose bytes the host would not show, and long texts. */
+  unshown: () => Promise<Replacement[]>;
   /** Results that lose their structuredContent if nothing of it is lost, because their host would show it alone. */
   dropped: readonly JsonPath[];
   edits: Edits;

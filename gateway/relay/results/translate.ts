@@ -3,7 +3,7 @@ import type { Edits } from '../../json/edit.js';
 import { eraOf } from '../../mcp/era.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
-import type { Dialect, JsonObject, OutgoingFile, SlotPlace } from '../../ports/dialect.js';
+import type { JsonObject, OutgoingFile, SlotPlace } from '../../ports/dialect.js';
 import type { FileRef } from '../../ports/file.js';
 import type { JsonPath } from '../../ports/json.js';
 import { addAll } from '../../wire/add-all.js';
@@ -11,7 +11,7 @@ import type { HeldMessage } from '../../wire/json/reader.js';
 import { type ClaimedCut, inlineLimitOf, isStructured, type MessageCuts, pointer } from '../cut/message-cuts.js';
 import type { NestedCut } from '../cut/nested-cuts.js';
 import { FILE_ERROR_META_KEY, FILES_META_KEY } from '../cut/places.js';
-import { appendBlocks, type DroppedStructure, droppedStructure } from './dropped-structure.js';
+import { appendBlocks, type DroppedStructure, droppedStructure } from './host/dropped-structure.js';
 import { nestedFiles, publishNested } from './nested-files.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { Replacement } from './remote-edits.js';
@@ -57,14 +57,17 @@ export async function translate(
   if (stored.length > 0 || nested.length > 0) refuseDuplicates(message);
   await refuseLost(cuts, stored, nested, context);
   const ownReplacements = await replacementsOf(stored, files, context);
-  const replacements = [...ownReplacements, ...besides(context.remote?.replacements ?? [], ownReplacements)];
+  const fetched = [...ownReplacements, ...besides(context.remote?.replacements ?? [], ownReplacements)];
+  const unshown = besides(await context.unshown(), fetched);
+  const replacements = [...fetched, ...unshown];
   replaceHolders(replacements, edits, entries);
   for (const { file, block } of await publishNested(nested, files, context)) {
     const contentIndex = Number(block.at(-1)) + movedBefore(block, replacements);
     entries.push({ file, result: resultOf(block), place: { contentIndex } });
   }
   const found = await structuredFiles(message, cuts, files, context);
-  await replaceStructured(message, cuts, found, replacements, context, entries);
+  const dropped = [...context.dropped, ...unshown.map(({ range }) => resultOf(range.path))];
+  await replaceStructured(message, cuts, found, replacements, { ...context, dropped }, entries);
   for (const { file, result, path } of context.remote?.values ?? []) {
     entries.push({ file, result, place: { pointer: pointer(path) } });
   }
@@ -129,7 +132,6 @@ async function replacementsOf(
   files: OutgoingFiles,
   context: TranslateContext,
 ): Promise<Replacement[]> {
-  const writer = writerFor(context);
   const replacements: Replacement[] = [];
   for (const { cut, place, holder, range, reading } of claims) {
     if (!cut.stored || reading.kind !== 'mine') continue;
@@ -141,16 +143,10 @@ async function replacementsOf(
       (type) => context.names.nameAt(range.path, type),
     );
     const { file: seen, client } = context.shown.in(resultOf(range.path), file);
-    const blocks = writer.write(place, seen, holder, client);
+    const blocks = context.write(place, seen, holder, client);
     replacements.push({ range, kind: place.kind, blocks, file });
   }
   return replacements;
-}
-
-function writerFor({ client, dialects }: TranslateContext): Dialect {
-  const writer = dialects.find((dialect) => dialect.spokenBy(client));
-  if (!writer) throw new Error('no dialect is spoken by every client');
-  return writer;
 }
 
 /** How far the block at this path has moved because blocks before it became several. */
@@ -196,7 +192,7 @@ async function structure(
   { dialects, client, structured, edits }: TranslateContext,
 ): Promise<void> {
   if (rangeAt(message, RANGE.structuredContent, [...result, 'structuredContent'])) return;
-  if (!eraOf(client.protocolVersion).hasStructuredContent || client.host?.structured === 'drop') return;
+  if (!eraOf(client.protocolVersion).hasStructuredContent) return;
   const files = [...new Set(entriesOf(result, entries).map(({ file }) => file))];
   const value = dialects.map((dialect) => dialect.structure?.(files, client)).find((made) => made !== undefined);
   if (!value || (await structured.declared(result)) !== 'none') return;
@@ -250,7 +246,7 @@ function dropStructure(
     shown.add(file.ref.digest);
     entries.push({ file, result, place: { contentIndex: first + blocks.length } });
     const { file: seen, client } = context.shown.in(result, file);
-    addAll(blocks, writerFor(context).write(CONTENT, seen, {}, client));
+    addAll(blocks, context.write(CONTENT, seen, {}, client));
   }
   context.edits.remove([...result, 'structuredContent']);
   appendBlocks(dropped, blocks, context);

@@ -23,6 +23,7 @@ const OLD = profileOf('old', { names: ['one-*'], versions: '<2' }, { structured:
 const NEW = profileOf('new', { names: ['one-*', 'One'] }, { structured: known('without-text') });
 const ENTRIES: ClientProfile[] = [
   { match: { name: 'mine', version: '>=2' }, dialects: ['d'], like: 'new', host: { curl: true } },
+  { match: { name: 'like-new' }, dialects: [], like: 'new', host: { curl: true } },
   { match: { principal: 'ci' }, dialects: [], host: { structured: 'keep' } },
 ];
 const HOSTS = new Hosts([OLD, NEW], ENTRIES);
@@ -43,8 +44,10 @@ describe('the host of a client', () => {
   });
 
   it('is what the operator says, and otherwise what its profile says', () => {
+    expect(HOSTS.find({ name: 'like-new' }, 'p').host).toEqual({ structured: 'drop', curl: true });
+    // a dialect may look for files in structuredContent
     expect(HOSTS.find({ name: 'mine', version: '2' }, 'p')).toMatchObject({
-      host: { structured: 'drop', curl: true },
+      host: { structured: 'keep', curl: true },
       dialects: ['d'],
     });
     expect(HOSTS.find({ name: 'one-a', version: '3' }, 'ci').host).toEqual({ structured: 'keep' });

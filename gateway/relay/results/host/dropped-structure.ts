@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import { lightValue } from '../../json/light-value.js';
-import { patchValue } from '../../json/patch.js';
-import { isObject } from '../../json/value.js';
-import { writtenText } from '../../json/written.js';
-import { RANGE, rangeAt } from '../../mcp/ranges.js';
-import type { Limits } from '../../policy/limits.js';
-import type { ClientFacts } from '../../ports/client.js';
-import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../../ports/json.js';
-import type { HeldMessage } from '../../wire/json/reader.js';
-import { isStructured, type MessageCuts, pointer } from '../cut/message-cuts.js';
-import type { StructuredFile } from './structured-files.js';
-import type { TranslateContext } from './translate-context.js';
+import { lightValue } from '../../../json/light-value.js';
+import { patchValue } from '../../../json/patch.js';
+import { isObject } from '../../../json/value.js';
+import { writtenText } from '../../../json/written.js';
+import { RANGE, rangeAt } from '../../../mcp/ranges.js';
+import type { Limits } from '../../../policy/limits.js';
+import type { ClientFacts } from '../../../ports/client.js';
+import type { JsonObject, JsonPatch, JsonPath, JsonValue } from '../../../ports/json.js';
+import type { HeldMessage } from '../../../wire/json/reader.js';
+import { isStructured, type MessageCuts, pointer } from '../../cut/message-cuts.js';
+import type { StructuredFile } from '../structured-files.js';
+import type { TranslateContext } from '../translate-context.js';
 
 /** How a result loses its structuredContent, so that its host shows the content. */
 export interface DroppedStructure {

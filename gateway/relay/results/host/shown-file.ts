@@ -1,9 +1,9 @@
-import { RANGE, rangeAt } from '../../mcp/ranges.js';
-import type { ClientFacts } from '../../ports/client.js';
-import type { OutgoingFile } from '../../ports/dialect.js';
-import type { JsonPath } from '../../ports/json.js';
-import type { HeldMessage } from '../../wire/json/reader.js';
-import { pointer } from '../cut/message-cuts.js';
+import { RANGE, rangeAt } from '../../../mcp/ranges.js';
+import type { ClientFacts } from '../../../ports/client.js';
+import type { OutgoingFile } from '../../../ports/dialect.js';
+import type { JsonPath } from '../../../ports/json.js';
+import type { HeldMessage } from '../../../wire/json/reader.js';
+import { pointer } from '../../cut/message-cuts.js';
 
 /** True when the result at this path says that it is an error. */
 export function isErrorAt(message: HeldMessage, result: JsonPath): boolean {

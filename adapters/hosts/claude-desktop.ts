@@ -1,0 +1,21 @@
+import type { HostProfile } from '../../gateway/ports/host.js';
+
+export const profiles: readonly HostProfile[] = [
+  {
+    name: 'claude-desktop',
+    title: 'Claude Desktop and claude.ai',
+    match: { names: ['claude-ai'] },
+    behaviour: {
+      structured: { is: 'both', source: 'anthropics/claude-code #55677' },
+      images: {
+        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
+        source: 'anthropics/claude-ai-mcp #643: in some versions not in the turn of the call',
+      },
+      links: { is: 'unknown', source: 'nothing found' },
+      blobs: { is: 'unknown', source: 'nothing found' },
+      errors: { is: 'unknown', source: 'nothing found' },
+      text: { is: { most: 150_000, unit: 'characters', over: 'cut' }, source: "its makers' documentation" },
+      user: { is: 'blocks', source: 'anthropics/claude-ai-mcp #643: images are rendered' },
+    },
+  },
+];

@@ -1,0 +1,47 @@
+import type { HostBehaviour, HostProfile } from '../../gateway/ports/host.js';
+
+const SOURCE = 'protocol/src/models.rs of openai/codex';
+
+const COMMON: HostBehaviour = {
+  structured: { is: 'without-content', source: `${SOURCE}; openai/codex #10334` },
+  images: {
+    is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'], edge: 2048 },
+    source: SOURCE,
+  },
+  links: { is: 'json', source: SOURCE },
+  blobs: { is: 'json', source: `${SOURCE}: base64 as text` },
+  errors: { is: 'unknown', source: 'nothing found' },
+  text: {
+    is: { most: 40_000, unit: 'bytes', over: 'cut' },
+    source: 'openai/codex #14466: 10,000 tokens unless its user allows a tool more, of about four bytes each',
+  },
+  user: { is: 'text', source: 'it runs in a terminal' },
+  terminal: { is: true, source: 'it runs in a terminal' },
+};
+
+export const profiles: readonly HostProfile[] = [
+  {
+    name: 'codex-0.38',
+    title: 'Codex up to 0.38',
+    match: { names: ['codex-mcp-client'], versions: '<=0.38' },
+    behaviour: {
+      ...COMMON,
+      images: { is: { reach: 'nothing' }, source: 'the content array was sent as JSON, images and all' },
+    },
+  },
+  {
+    name: 'codex-0.154',
+    title: 'Codex up to 0.154',
+    match: { names: ['codex-mcp-client'], versions: '<=0.154' },
+    behaviour: COMMON,
+  },
+  {
+    name: 'codex',
+    title: 'Codex',
+    match: { names: ['codex-mcp-client'] },
+    behaviour: {
+      ...COMMON,
+      structured: { is: 'without-text', source: `${SOURCE}, test structured_mcp_results_preserve_media_and_status` },
+    },
+  },
+];

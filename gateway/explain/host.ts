@@ -1,0 +1,72 @@
+import type { FoundHost } from '../hosts/hosts.js';
+import { decisionsFor } from '../hosts/treatment.js';
+import type { HostBehaviour, HostProfile, Known } from '../ports/host.js';
+
+/** What each fact is about, in the order of the text. */
+const ABOUT: Readonly<Record<keyof HostBehaviour, string>> = {
+  structured: 'beside structuredContent',
+  images: 'images',
+  links: 'resource links',
+  blobs: 'embedded bytes',
+  errors: 'errors',
+  text: 'long text',
+  user: 'its user',
+  terminal: 'commands',
+};
+
+/**
+ * What a client would get, and why.
+ * @param asked as on the command line
+ * @param known all profiles
+ */
+export function explainHost(asked: string, { profile, entry, host }: FoundHost, known: readonly HostProfile[]): string {
+  const head = profile
+    ? `${asked} is ${profile.title} (profile "${profile.name}").`
+    : `${asked} is not a known host: it gets what every client gets, and no images in errors.`;
+  const own = entry ? [`An entry of clients: matches it${entry.like ? `, like: ${entry.like}` : ''}.`] : [];
+  const rows = Object.entries(host);
+  const reasons = new Map(profile ? decisionsFor(profile.behaviour).map((one) => [one.key as string, one]) : []);
+  const wharf = rows.map(([key, value]) => {
+    const reason = reasons.get(key);
+    const isShipped = reason && JSON.stringify(reason.value) === JSON.stringify(value);
+    const because = isShipped ? `${reason.because} [${reason.source}]` : 'clients: says so';
+    return `  ${key}: ${shown(value)}\n      because ${because}`;
+  });
+  return [
+    head,
+    ...own,
+    '',
+    ...(profile ? ['What it does with the results of tools:', ...factsOf(profile), ''] : []),
+    ...(wharf.length > 0 ? ['What Wharf does for it, beyond what every client gets:', ...wharf, ''] : []),
+    'To change any of this, say so in the config; keys that you leave out stay as they are:',
+    `  clients: [{ match: { name: ${JSON.stringify(nameOf(asked))} }, host: { structured: keep } }]`,
+    `For a client that is like a known one: { match: …, like: PROFILE }, one of ${known.map(({ name }) => name).join(', ')}.`,
+    '',
+  ].join('\n');
+}
+
+function factsOf({ behaviour }: HostProfile): string[] {
+  return Object.entries(ABOUT).flatMap(([key, about]) => {
+    const fact: Known<unknown> | undefined = behaviour[key as keyof HostBehaviour];
+    return fact ? [`  ${about}: ${shown(fact.is)} [${fact.source}]`] : [];
+  });
+}
+
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return value.join(', ');
+  if (value === true) return 'yes';
+  if (typeof value !== 'object' || value === null) return String(value);
+  return Object.entries(value)
+    .map(([key, inner]) => `${key} ${shown(inner)}`)
+    .join('; ');
+}
+
+/** Splits NAME@VERSION at its last @, which also begins a scope. */
+export function clientOf(asked: string): { name: string; version?: string } {
+  const at = asked.lastIndexOf('@');
+  return at <= 0 ? { name: asked } : { name: asked.slice(0, at), version: asked.slice(at + 1) };
+}
+
+function nameOf(asked: string): string {
+  return clientOf(asked).name;
+}

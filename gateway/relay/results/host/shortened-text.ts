@@ -1,0 +1,33 @@
+import type { HostTextLimit } from '../../../ports/host.js';
+
+/** The parts of a limit that a long text's beginning and end may take; the rest is for the text about the file. */
+const HEAD = 0.5;
+const TAIL = 0.25;
+
+/** A long text's beginning and end, broken between lines where there are some near. */
+export function shortened(text: string, { most, unit }: Pick<HostTextLimit, 'most' | 'unit'>): string {
+  const room = unit === 'bytes' ? (most * text.length) / Buffer.byteLength(text) : most;
+  const head = wholeLines(text.slice(0, Math.floor(room * HEAD)), 'start');
+  const tail = wholeLines(text.slice(text.length - Math.floor(room * TAIL)), 'end');
+  const left = text.length - head.length - tail.length;
+  return `${head}\n[${left} of ${text.length} characters are left out here; the file below has the whole text]\n${tail}`;
+}
+
+/** Drops the broken line, unless that is most of the text, and half of a character that was cut through. */
+function wholeLines(part: string, from: 'start' | 'end'): string {
+  const line = from === 'start' ? part.lastIndexOf('\n') : part.indexOf('\n');
+  if (from === 'start') {
+    if (line > part.length / 2) return part.slice(0, line);
+    return isHigh(part.charCodeAt(part.length - 1)) ? part.slice(0, -1) : part;
+  }
+  if (line >= 0 && line < part.length / 2) return part.slice(line + 1);
+  return isLow(part.charCodeAt(0)) ? part.slice(1) : part;
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit < 0xe000;
+}

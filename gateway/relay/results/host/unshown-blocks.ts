@@ -1,0 +1,179 @@
+import { GatewayError } from '../../../errors.js';
+import { fill } from '../../../files/ingest/fill.js';
+import { Ingest, type Stored } from '../../../files/ingest/ingest.js';
+import { JsonDocument } from '../../../json/document.js';
+import { lightValue } from '../../../json/light-value.js';
+import { isObject } from '../../../json/value.js';
+import { RANGE } from '../../../mcp/ranges.js';
+import type { ClientFacts } from '../../../ports/client.js';
+import type { SlotPlace } from '../../../ports/dialect.js';
+import type { JsonObject, JsonPath } from '../../../ports/json.js';
+import type { Owner } from '../../../ports/owner.js';
+import type { HeldMessage } from '../../../wire/json/reader.js';
+import { type CutDeps, type MessageCuts, pointer } from '../../cut/message-cuts.js';
+import type { OutgoingFiles } from '../outgoing-files.js';
+import type { Replacement } from '../remote-edits.js';
+import type { TranslateContext } from '../translate-context.js';
+import { shortened } from './shortened-text.js';
+import { isErrorAt } from './shown-file.js';
+import { type Unshown, unshownBytes, unshownText } from './unshown.js';
+
+/** A block like any other, but never one of a slot. */
+const BLOCK: SlotPlace = { name: 'block', path: 'content[]', holder: 'content[]', kind: 'content', encoding: 'base64' };
+
+export interface UnshownDeps {
+  cut: CutDeps;
+  owner: Owner;
+  signal: AbortSignal;
+}
+
+/** Words of blocks with bytes; a result without them has only text. */
+const WORDS = ['"image"', '"audio"', '"blob"'];
+
+/** A cheap test for results with blocks that the client's host would not show. */
+export function mayBeUnshown(message: HeldMessage, { host }: ClientFacts): boolean {
+  return message.ranges.some(({ name, path, start, end }) => {
+    if (name !== RANGE.content) return false;
+    const keepsErrors = host?.errorImages === 'keep' || !isErrorAt(message, path.slice(0, -1));
+    const keepsBytes = host?.images !== 'drop' && !host?.imageTypes && host?.blobs !== 'drop' && keepsErrors;
+    const most = typeof host?.text === 'object' ? host.text.most : undefined;
+    // a long string is not among the bytes held
+    const isLong = message.slots.length > 0;
+    if (most !== undefined && (isLong || end - start > most)) return true;
+    if (keepsBytes) return false;
+    const bytes = message.slice(start, end);
+    return isLong || WORDS.some((word) => bytes.includes(word));
+  });
+}
+
+/** A cheap test of a whole short body for results that are written in another way for this client's host. */
+export function mayBeUnshownIn(body: Buffer, { host }: ClientFacts): boolean {
+  const most = typeof host?.text === 'object' ? host.text.most : Number.POSITIVE_INFINITY;
+  if (body.length > most) return true;
+  const isSpecial =
+    host?.images === 'drop' ||
+    host?.imageTypes !== undefined ||
+    host?.blobs === 'drop' ||
+    (host?.errorImages !== 'keep' && body.includes('"isError"')) ||
+    (host?.structured === 'drop' && body.includes('"structuredContent"'));
+  return isSpecial && WORDS.some((word) => body.includes(word));
+}
+
+/** Moves images that stayed inline into files, where the host would not show them. */
+export async function storeUnshown(message: HeldMessage, cuts: MessageCuts, client: ClientFacts): Promise<void> {
+  for (const { cut, holder, range, reading, place } of cuts.claimed) {
+    if (!cut.inline || reading.kind !== 'mine' || place.kind !== 'content') continue;
+    const isError = isErrorAt(message, resultOf(range.path));
+    const type = cut.dataUri ? { type: 'image', mimeType: cut.dataUri.mimeType } : holder;
+    if (unshownBytes(type, client.host, isError)?.kind !== 'bytes') continue;
+    cut.storeLate();
+    await cut.pressure;
+  }
+}
+
+/** What replaces small blocks whose bytes the host would not show, and texts longer than it shows. */
+export async function unshownBlocks(
+  message: HeldMessage,
+  cuts: MessageCuts,
+  files: OutgoingFiles,
+  context: TranslateContext,
+  deps: UnshownDeps,
+): Promise<Replacement[]> {
+  const found = unshownIn(message, cuts, context);
+  if (found.length === 0) return [];
+  const { limits } = context;
+  if (found.length > limits.files) {
+    throw new GatewayError('too_many_files', { limit: 'limits.files', allowed: limits.files });
+  }
+  const isBatch = typeof found[0]?.path[0] === 'number';
+  const located = await JsonDocument.of(message.skeleton(), isBatch).findInSteps(found.map(({ path }) => path));
+  const replacements: Replacement[] = [];
+  for (const { path, block, what } of found) {
+    const range = located.at(path);
+    if (!range) continue;
+    const written = await replaced({ path, block, what }, files, context, deps);
+    replacements.push({ range: { ...range, path }, kind: 'content', ...written });
+  }
+  return replacements;
+}
+
+interface FoundBlock {
+  path: JsonPath;
+  block: JsonObject;
+  what: Unshown;
+}
+
+function unshownIn(message: HeldMessage, cuts: MessageCuts, context: TranslateContext): FoundBlock[] {
+  const { limits, client } = context;
+  const inline = new Map(cuts.cuts.flatMap((cut) => (cut.inline ? [[pointer(cut.value.path), cut] as const] : [])));
+  const stored = new Set(cuts.cuts.flatMap((cut) => (cut.inline ? [] : [pointer(cut.value.path.slice(0, -1))])));
+  return message.ranges.flatMap((range) => {
+    if (range.name !== RANGE.content || !context.mayHoldFiles(range.path)) return [];
+    const content = lightValue(message, range, limits);
+    if (!Array.isArray(content)) return [];
+    const isError = isErrorAt(message, range.path.slice(0, -1));
+    return content.flatMap((block, index): FoundBlock[] => {
+      const path = [...range.path, index];
+      // what has been cut is replaced already
+      if (!isObject(block) || stored.has(pointer(path))) return [];
+      const cut = inline.get(pointer([...path, 'text']));
+      const own = cut?.inline ? { ...block, text: textOf(cut.inline) } : block;
+      const what = unshownBytes(own, client.host, isError) ?? unshownText(own, client.host);
+      return what ? [{ path, block: own, what }] : [];
+    });
+  });
+}
+
+/** A string of a message, from its raw spelling. */
+function textOf(pieces: readonly Buffer[]): string {
+  return JSON.parse(`"${Buffer.concat(pieces).toString('utf8')}"`) as string;
+}
+
+async function replaced(
+  { path, block, what }: FoundBlock,
+  files: OutgoingFiles,
+  context: TranslateContext,
+  deps: UnshownDeps,
+): Promise<Pick<Replacement, 'blocks' | 'file'>> {
+  if (what.kind === 'text-resource') {
+    const { blob: _, ...resource } = block.resource as JsonObject;
+    return { blocks: [{ ...block, resource: { ...resource, text: what.text } }] };
+  }
+  const stored = await store(what.bytes, path, deps);
+  const file = await files.publish(stored, what.claims, context.subject(path), (type) =>
+    context.names.nameAt(path, type),
+  );
+  // the same bytes were a file already
+  if (files.keyOf(stored.digest) !== stored.key) deps.cut.library.discardStored(Promise.resolve(stored));
+  const seen = context.shown.in(resultOf(path), file);
+  if (what.kind === 'bytes') return { blocks: context.write(BLOCK, seen.file, extrasOf(block), seen.client), file };
+  const { preview: _, ...plain } = seen.file;
+  const text = { type: 'text', text: shortened(what.text, what.limit), ...extrasOf(block) };
+  return { blocks: [text, ...context.write(BLOCK, plain, {}, seen.client)], file };
+}
+
+function extrasOf({ annotations, _meta }: JsonObject): JsonObject {
+  return { ...(annotations !== undefined && { annotations }), ...(_meta !== undefined && { _meta }) };
+}
+
+/** @throws GatewayError the store's errors, `file_too_large` */
+async function store(bytes: Buffer, path: JsonPath, { cut, owner, signal }: UnshownDeps): Promise<Stored> {
+  const limit = { name: 'limits.file', bytes: cut.limits.file, path: pointer(path) };
+  const ingest = new Ingest(cut.ingest, owner, limit, signal);
+  try {
+    await fill(ingest, one(bytes));
+    ingest.seal();
+    return await ingest.commit();
+  } catch (error) {
+    ingest.abort();
+    throw error;
+  }
+}
+
+async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+function resultOf(path: JsonPath): JsonPath {
+  return path.slice(0, path.findLastIndex((key) => typeof key === 'number') - 1);
+}

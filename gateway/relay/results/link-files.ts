@@ -1,0 +1,120 @@
+import type { FileRecord } from '../../files/file.js';
+import { own } from '../../json/value.js';
+import { answerAt } from '../../mcp/responses.js';
+import { pointer } from '../cut/message-cuts.js';
+import type { PendingRequest } from '../pending-request.js';
+import { declaredResults, toolOf } from '../tools/declared-results.js';
+import { viewOf } from '../upstream/view.js';
+import { FILE_METHODS, namesFiles } from './file-methods.js';
+import { hidesContent, resultsWithBoth } from './host/dropped-structure.js';
+import { ShownFiles } from './host/shown-file.js';
+import { mayBeUnshown, storeUnshown, unshownBlocks } from './host/unshown-blocks.js';
+import { announceLinks } from './lazy-links.js';
+import { remoteEdits } from './remote-edits.js';
+import { type FetchedFile, fetchRemoteFiles, type ResultPlace, resultsIn } from './remote-files.js';
+import { keepShownResources } from './shown-resources.js';
+import { StructuredResults } from './structured-results.js';
+import { ToldNames } from './told-names.js';
+import { translate } from './translate.js';
+import type { TranslateContext } from './translate-context.js';
+import type { Work } from './work.js';
+
+/** The stage that turns the files of a message into links. */
+export async function linkFiles(work: Work): Promise<void> {
+  const { message, cuts, deps, to, answers, files, edits } = work;
+  const { principal, inquire } = to;
+  const mayName = namesFiles(message, deps, to);
+  const { client, signal } = to;
+  const isUnshown = mayBeUnshown(message, client);
+  const mayNeed = cuts.cuts.length > 0 || mayName || isUnshown || hidesContent(message, client);
+  if (message.malformed || !mayNeed) return;
+  for (const { request } of answers)
+    if (request) await deps.taskTools.find(request, { principal, server: deps.server });
+  const named = mayName ? await naming(work) : [];
+  const fetched = await fetchRemoteFiles(named, { deps, principal, inquire, signal: to.signal });
+  const links = await announceLinks(named, principal, deps);
+  await keepShownResources(named, cuts, to, deps);
+  if (isUnshown) await storeUnshown(message, cuts, client);
+  const dropped = resultsWithBoth(message, client, deps.limits);
+  const isEmpty = cuts.cuts.length === 0 && fetched.length === 0 && links.length === 0 && dropped.length === 0;
+  if (isEmpty && !isUnshown) return;
+  const requestAt = (path: readonly (string | number)[]) =>
+    (answerAt(answers, path) as Work['answers'][number] | undefined)?.request;
+  const view = viewOf(to.client.protocolVersion, principal);
+  const structured = new StructuredResults(
+    message,
+    cuts,
+    declaredResults(deps.catalog, view, inquire, requestAt),
+    deps.limits,
+  );
+  const { server, dialects, limits } = deps;
+  const { library } = deps.files;
+  const shown = new ShownFiles(message, client);
+  const context = {
+    server,
+    client,
+    dialects,
+    limits,
+    library,
+    files,
+    signal,
+    structured,
+    shown,
+    room: work.room,
+    edits,
+  };
+  const remote = fetched.length > 0 ? await remoteEdits(message, fetched, context) : undefined;
+  const writer = dialects.find((dialect) => dialect.spokenBy(client));
+  if (!writer) throw new Error('no dialect is spoken by every client');
+  const unshownDeps = { cut: deps.cut, owner: { principal, server }, signal };
+  const translation: TranslateContext = {
+    client,
+    dialects,
+    limits,
+    mayHoldFiles: (path) => FILE_METHODS.has(requestAt(path)?.method ?? 'tools/call'),
+    subject: (path) => {
+      const request = requestAt(path);
+      return nameOf(request) ?? 'file';
+    },
+    names: new ToldNames(message, requestAt, limits),
+    structured,
+    sampleLinks: () => library.sampleLinks(),
+    settings: (path) => own(deps.settings, toolOf(requestAt(path)) ?? ''),
+    links,
+    edits,
+    remote,
+    shown,
+    dropped,
+    write: (...about) => writer.write(...about),
+    unshown: async () => (isUnshown ? unshownBlocks(message, cuts, files, translation, unshownDeps) : []),
+  };
+  await translate(message, cuts, files, translation);
+  const content = contentOf(work, fetched);
+  if (content) to.facts.content = content;
+}
+
+/**
+ * What the first content of a resource has become. Determined from the edits, because the message itself is under the
+ * server's control.
+ */
+function contentOf({ answers, cuts, files }: Work, fetched: readonly FetchedFile[]): FileRecord | undefined {
+  const answer = answers.find(({ request }) => request?.method === 'resources/read');
+  const place = answer && pointer([...answer.base, 'result', 'contents', 0]);
+  const remote = fetched.find(({ path }) => pointer(path) === place)?.outcome;
+  if (remote?.kind === 'stored') return remote.record;
+  const own = cuts.claimed.find(({ range }) => pointer(range.path) === place);
+  return own?.cut.stored && files.recordOf(own.cut.stored.digest);
+}
+
+/** The base of the names of nameless files in an answer. */
+function nameOf(request: PendingRequest | undefined): string | undefined {
+  return request && (request.tool ?? request.subject ?? request.method);
+}
+
+/** The results in a message that may name files which the server keeps. */
+function naming({ message, answers, deps }: Work): Promise<ResultPlace[]> {
+  const asked = answers.flatMap(({ base, request }) =>
+    request && FILE_METHODS.has(request.method) ? [{ base, subject: nameOf(request) ?? request.method }] : [],
+  );
+  return resultsIn(message, asked, deps.limits);
+}

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { noisePng } from '../../helpers/sdk-servers-bytes.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+type Json = Record<string, unknown>;
+
+const SMALL = noisePng(8);
+const MIDDLE = noisePng(200);
+const LINES = Array.from({ length: 20_000 }, (_, index) => `line ${index}`).join('\n');
+const SHORT = LINES.slice(0, 20_000);
+const image = (bytes: Buffer, mimeType = 'image/png'): Json => ({
+  type: 'image',
+  data: bytes.toString('base64'),
+  mimeType,
+});
+const blob = (bytes: Buffer, mimeType: string): Json => ({
+  type: 'resource',
+  resource: { uri: 'a://files/x.bin', mimeType, blob: bytes.toString('base64') },
+});
+const text = (words: string): Json => ({ type: 'text', text: words });
+const PDF = Buffer.from('%PDF-1.7 a small one');
+const AVIF = Buffer.concat([Buffer.from('0000001c6674797061766966', 'hex'), Buffer.alloc(200)]);
+
+const CONTENT: Record<string, Json> = {
+  shot: { isError: true, content: [text('it failed'), image(SMALL)] },
+  larger: { isError: true, content: [text('it failed'), image(MIDDLE)] },
+  blob: { content: [{ ...blob(PDF, 'application/pdf'), annotations: { priority: 1 } }] },
+  note: { content: [blob(Buffer.from('Grüße'), 'text/plain')] },
+  avif: { content: [image(AVIF, 'image/avif')] },
+  picture: { content: [image(SMALL)] },
+  long: { content: [text(LINES)], structuredContent: { lines: LINES } },
+  middle: { content: [text(SHORT), text('the end')] },
+  odd: { content: [{ type: 'image', data: 'not base64!', mimeType: 'image/tiff' }] },
+  many: { isError: true, content: Array.from({ length: 200 }, () => image(SMALL)) },
+};
+
+describe('a block that a host would not show', () => {
+  let upstream: RecordingUpstream;
+  let wharf: Wharf;
+
+  beforeAll(async () => {
+    upstream = await RecordingUpstream.start({
+      methods: {
+        'tools/list': () => ({
+          tools: Object.keys(CONTENT).map((name) => ({ name, inputSchema: { type: 'object' } })),
+        }),
+        'tools/call': ({ name }) => CONTENT[String(name)],
+      },
+    });
+    wharf = await startWharf({ servers: { s: { url: upstream.url, transport: 'streamable-http' } } });
+  });
+
+  afterAll(async () => {
+    await wharf.stop();
+    await upstream.stop();
+  });
+
+  async function call(
+    host: string,
+    tool: string,
+  ): Promise<{ types: unknown[]; content: Json[]; result: Json; error?: Json }> {
+    const client = await RawClient.connect(wharf.mcp, '2025-06-18', { name: host });
+    const { result, error } = await client.call(tool, {});
+    const content = result?.content ?? [];
+    return {
+      types: content.map(({ type }) => type),
+      content,
+      result: result ?? {},
+      ...(error && { error: { ...error } }),
+    };
+  }
+
+  async function bytesAt(block: Json | undefined): Promise<Buffer> {
+    const link = /^(http\S+)$/m.exec(String(block?.text))?.[1] ?? '';
+    return Buffer.from(await (await fetch(link)).arrayBuffer());
+  }
+
+  it.each(['some-client', 'claude-code', 'gemini-cli-mcp-client-s', 'opencode'])(
+    'is an image in an error, however small, for %s',
+    async (host) => {
+      const small = await call(host, 'shot');
+      expect(small.types).toEqual(['text', 'text']);
+      expect(await bytesAt(small.content[1])).toEqual(SMALL);
+      const larger = await call(host, 'larger');
+      expect(larger.types).toEqual(['text', 'text']);
+      expect(await bytesAt(larger.content[1])).toEqual(MIDDLE);
+      expect(JSON.stringify(larger.result)).not.toContain(MIDDLE.toString('base64').slice(0, 40));
+    },
+  );
+
+  it('is none where errors are shown like other results', async () => {
+    expect((await call('Visual Studio Code', 'shot')).result).toEqual(CONTENT.shot);
+    expect((await call('some-client', 'picture')).result).toEqual(CONTENT.picture);
+    expect((await call('some-client', 'blob')).result).toEqual(CONTENT.blob);
+    expect((await call('some-client', 'middle')).result).toEqual(CONTENT.middle);
+  });
+
+  it.each(['codex-mcp-client', 'github-copilot-developer', 'goose-cli'])('is a small blob for %s', async (host) => {
+    const { content } = await call(host, 'blob');
+    expect(content[0]).toMatchObject({ type: 'text', annotations: { priority: 1 } });
+    expect(content[0]?.text).toMatch(/^x\.pdf · application\/pdf · 20 bytes/);
+    expect(content[0]?.text).toMatch(/^curl -fLo x\.pdf http\S+$/m);
+    expect(await bytesAt(content[0])).toEqual(PDF);
+    const { content: note } = await call(host, 'note');
+    expect(note).toEqual([
+      { type: 'resource', resource: { uri: 'a://files/x.bin', mimeType: 'text/plain', text: 'Grüße' } },
+    ]);
+  });
+
+  it('is an image of a type that its model does not take, or any where none reaches it', async () => {
+    expect((await call('claude-code', 'avif')).types[0]).toBe('text');
+    expect((await call('claude-code', 'picture')).result).toEqual(CONTENT.picture);
+    expect((await call('github-copilot-developer', 'picture')).types).toEqual(['text', 'resource_link']);
+  });
+
+  it('passes when it is no base64, for the client to judge', async () => {
+    expect((await call('claude-code', 'odd')).result).toEqual(CONTENT.odd);
+  });
+
+  it.each([
+    ['claude-code', 'long', 45_000],
+    ['Visual Studio Code', 'long', 7372],
+    ['Visual Studio Code', 'middle', 7372],
+    ['codex-mcp-client', 'long', 36_000],
+    ['gemini-cli-mcp-client', 'long', 36_000],
+    ['goose-desktop', 'long', 90_000],
+  ])('is a long text for %s: it gets the beginning, the end and a link (%s)', async (host, tool, most) => {
+    const { content, result } = await call(host, tool);
+    const whole = tool === 'long' ? LINES : SHORT;
+    const [part, told] = content;
+    const shown = String(part?.text);
+    expect(shown.length).toBeLessThan(most);
+    expect(shown.length).toBeGreaterThan(most / 2);
+    const [head, left, tail] = shown.split(/\n\[(\d+ of \d+) characters are left out here; the file below [^\]]+\]\n/);
+    expect(whole.startsWith(`${head}\n`)).toBe(true);
+    expect(whole.endsWith(`\n${tail}`)).toBe(true);
+    expect(left).toBe(`${whole.length - String(head).length - String(tail).length} of ${whole.length}`);
+    expect(told?.text).toMatch(new RegExp(`^${tool}-1\\.txt · text/plain · `));
+    expect(String(await bytesAt(told))).toBe(whole);
+    if (host !== 'gemini-cli-mcp-client' && host !== 'goose-desktop') expect(result.structuredContent).toBeUndefined();
+  });
+
+  it('keeps every block after a text that has been shortened', async () => {
+    const { content } = await call('Visual Studio Code', 'middle');
+    expect(content.at(-1)).toEqual(text('the end'));
+  });
+
+  it('is a text as it is for a host that is not known', async () => {
+    expect((await call('some-client', 'long')).result).toEqual(CONTENT.long);
+  });
+
+  it('is refused with others when a result has more than limits.files of them', async () => {
+    const { error } = await call('some-client', 'many');
+    expect(error).toMatchObject({ data: { limit: 'limits.files' } });
+  });
+});

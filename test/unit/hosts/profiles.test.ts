@@ -1,0 +1,103 @@
+import { describe, expect, it } from '@jest/globals';
+import { hosts } from '../../../adapters/hosts/index.js';
+import { Hosts } from '../../../gateway/hosts/hosts.js';
+import { treatmentFor } from '../../../gateway/hosts/treatment.js';
+import { isVersionRange } from '../../../gateway/hosts/version-range.js';
+import type { Host } from '../../../gateway/ports/host.js';
+
+const USUAL = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+const chars = (most: number) => ({ most, unit: 'characters' as const });
+const bytes = (most: number) => ({ most, unit: 'bytes' as const });
+const CODEX: Host = {
+  structured: 'drop',
+  imageTypes: USUAL,
+  resourceLinks: 'drop',
+  blobs: 'drop',
+  text: bytes(36_000),
+  curl: true,
+};
+const { imageTypes: _, ...FIRST_CODEX } = CODEX;
+
+/** A client as it names itself, its profile, and how results are written for it. */
+const CLIENTS: readonly [name: string, version: string | undefined, profile: string, host: Host][] = [
+  [
+    'claude-code',
+    '2.1.280',
+    'claude-code',
+    {
+      structured: 'drop',
+      imageTypes: USUAL,
+      imagesPerResult: 7,
+      errorImages: 'drop',
+      resourceLinks: 'drop',
+      text: chars(45_000),
+      curl: true,
+    },
+  ],
+  ['claude-ai', '0.1.0', 'claude-desktop', { imageTypes: USUAL, text: chars(135_000) }],
+  ['claude-ai (via mcp-remote 0.1.29)', '0.1.0', 'claude-desktop', { imageTypes: USUAL, text: chars(135_000) }],
+  ['codex-mcp-client', '0.38.0', 'codex-0.38', { ...FIRST_CODEX, images: 'drop' }],
+  ['codex-mcp-client', '0.154.0', 'codex-0.154', CODEX],
+  ['codex-mcp-client', '0.160.1', 'codex', CODEX],
+  ['codex-mcp-client', undefined, 'codex', CODEX],
+  [
+    'github-copilot-developer',
+    '1.0.87',
+    'copilot-cli',
+    { images: 'drop', blobs: 'drop', text: bytes(9216), curl: true },
+  ],
+  ...(['Visual Studio Code', 'Visual Studio Code - Insiders', 'Code - OSS'] as const).map(
+    (name) =>
+      [
+        name,
+        '1.107.0',
+        'vscode',
+        { structured: 'drop', imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'untyped', text: bytes(7372) },
+      ] as [string, string, string, Host],
+  ),
+  ['cursor-vscode', '1.0.0', 'cursor', { imageTypes: USUAL }],
+  [
+    'gemini-cli-mcp-client-files',
+    '0.9.0',
+    'gemini-cli',
+    { errorImages: 'drop', resourceLinks: 'drop', text: chars(36_000), curl: true },
+  ],
+  ['goose-desktop', '1.9.0', 'goose', { imageTypes: USUAL, blobs: 'drop', text: chars(90_000), curl: true }],
+  ['goose-cli', '1.9.0', 'goose', { imageTypes: USUAL, blobs: 'drop', text: chars(90_000), curl: true }],
+  ['opencode', '1.0.0', 'opencode', { structured: 'drop', errorImages: 'drop', curl: true }],
+  ['openai-mcp', '1.0.0', 'chatgpt', {}],
+  ['@librechat/api-client', '1.0.0', 'librechat', { resourceLinks: 'drop', blobs: 'drop' }],
+];
+
+describe('the profile of', () => {
+  it.each(CLIENTS)('%s %s is %s', (name, version, profile, host) => {
+    const found = new Hosts(hosts, []).find({ name, version }, undefined);
+    expect(found.profile?.name).toBe(profile);
+    expect(found.host).toEqual(host);
+  });
+
+  it('a host that only an operator can name is found by that name', () => {
+    const entry = { match: { name: 'mcp' }, dialects: [], like: 'open-webui', host: {} };
+    const found = new Hosts(hosts, [entry]).find({ name: 'mcp', version: '0.1.0' }, undefined);
+    expect(found.host).toEqual({ images: 'drop', errorImages: 'drop', blobs: 'drop' });
+    expect(new Hosts(hosts, []).find({ name: 'mcp', version: '0.1.0' }, undefined).profile).toBeUndefined();
+  });
+
+  it('each is tested here', () => {
+    const tested = new Set([...CLIENTS.map(([, , profile]) => profile), 'open-webui']);
+    expect(hosts.map(({ name }) => name).sort()).toEqual([...tested].sort());
+  });
+});
+
+describe('every profile', () => {
+  it.each(hosts.map((host) => [host.name, host] as const))('%s names a source for each fact', (_name, profile) => {
+    for (const fact of Object.values(profile.behaviour)) expect(fact.source).toMatch(/\S{2}/);
+    const { versions } = profile.match;
+    expect(versions === undefined || isVersionRange(versions)).toBe(true);
+    expect(treatmentFor(profile.behaviour).images === 'drop').toBe(profile.behaviour.images.is.reach === 'nothing');
+  });
+
+  it('has a name of its own', () => {
+    expect(new Set(hosts.map(({ name }) => name)).size).toBe(hosts.length);
+  });
+});
