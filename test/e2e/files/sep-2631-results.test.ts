@@ -150,7 +150,7 @@ describe('files in results for clients of SEP-2631', () => {
 
     it('the FileValue stands in structuredContent (X-36)', async () => {
       const { result } = await (await codex()).call('ocr_image', { image_base64: 'AAEC' });
-      expect(result?.content?.map(({ type }) => type)).toEqual(['text', 'text', 'resource_link']);
+      expect(result?.content?.map(({ type }) => type)).toEqual(['text', 'text']);
       expect(result?.structuredContent).toEqual({
         files: [
           expect.objectContaining({

@@ -100,8 +100,8 @@ describe('a block that a host would not show', () => {
   it.each(['codex-mcp-client', 'github-copilot-developer', 'goose-cli'])('is a small blob for %s', async (host) => {
     const { content } = await call(host, 'blob');
     expect(content[0]).toMatchObject({ type: 'text', annotations: { priority: 1 } });
-    expect(content[0]?.text).toMatch(/^x\.pdf · application\/pdf · 20 bytes/);
-    expect(content[0]?.text).toMatch(/^curl -fLo x\.pdf http\S+$/m);
+    expect(content[0]?.text).toMatch(/^x\.bin · application\/pdf · 20 bytes/);
+    expect(content[0]?.text).toMatch(/^curl -fLo x\.bin http\S+$/m);
     expect(await bytesAt(content[0])).toEqual(PDF);
     const { content: note } = await call(host, 'note');
     expect(note).toEqual([
