@@ -181,8 +181,8 @@ export class HttpServer {
     const read = (start: number, end: number) => body.subarray(start, end);
     const mayHaveFiles = mayAnswerWithFiles(methods, read, body.length, this.#deps) || mayBeUnshownIn(body, client);
     const { reply } = exchange;
-    // a stream that ends without its answer is a fault, and only its reader sees that
-    const isWhole = reply.takesBodies && (answer.kind !== 'sse' || answer.headers['content-length'] !== undefined);
+    // a body without a length that lacks its answer, or half of it, is a fault that only its reader sees
+    const isWhole = reply.takesBodies && answer.headers['content-length'] !== undefined;
     const short = isWhole ? undefined : shortAnswer(body, answer.kind, requests);
     const isPassable = isWhole || short !== undefined;
     if (!isPassable || mayHaveFiles || mayTellOfChange(body) || maySpeakForWharf(read, body.length)) {
