@@ -248,7 +248,7 @@ describe('Wharf’s own answers', () => {
     ];
     for (const [base, path] of routes) {
       // opened as pages, these show one of Wharf's own, with a script
-      const accept = base === wharf.url && /^\/$|\/mcp$/.test(path) ? '*/*' : 'text/html';
+      const accept = base === wharf.url && /^\/$|\/mcp$|^\/d\//.test(path) ? '*/*' : 'text/html';
       for (const method of ['GET', 'POST', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE', 'PATCH']) {
         for (const host of ['localhost', 'evil.example'])
           expectSafe(await ask(`${base}${path}`, method, { host, accept }));
