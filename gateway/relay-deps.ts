@@ -15,12 +15,14 @@ import type { Metrics } from './ports/metrics.js';
 import type { Transfer } from './ports/transfer.js';
 import { incomingFetch } from './relay/arguments/incoming-fetch.js';
 import { elicitationFor } from './relay/asking/declared.js';
+import type { PutOffLinks } from './relay/asking/put-off.js';
 import type { Questions } from './relay/asking/questions.js';
 import { places, slotMin, toClientTree } from './relay/cut/places.js';
 import type { RelayDeps } from './relay/deps.js';
 import { LocalMethods } from './relay/local/local-methods.js';
 import { LocalTools } from './relay/local/local-tools.js';
 import { OwnResources } from './relay/local/own-resources.js';
+import { offerOf } from './relay/local/upload-steps.js';
 import { uploadTools } from './relay/local/upload-tools.js';
 import type { OutgoingFileDeps } from './relay/results/outgoing-files.js';
 import type { TaskTools } from './relay/results/tool-of-task.js';
@@ -49,6 +51,7 @@ export interface SharedParts {
   sessions: Sessions;
   taskTools: TaskTools;
   questions: Questions;
+  putOff: PutOffLinks;
   /** Counts the calls that wait for a person. */
   waiting: Ledger;
   seal: Seal;
@@ -162,6 +165,8 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
       uploads,
       library,
       questions: parts.questions,
+      putOff: parts.putOff,
+      steps: (offered, then) => offerOf(offered, undefined, then).steps,
       waiting: parts.waiting,
       seal: parts.seal,
       isDraining: parts.isDraining,

@@ -34,6 +34,7 @@ import {
 } from './ledgers.js';
 import type { Clock, Stopwatch } from './ports/clock.js';
 import type { Log } from './ports/log.js';
+import { PutOffLinks } from './relay/asking/put-off.js';
 import { Questions } from './relay/asking/questions.js';
 import { TaskTools } from './relay/results/tool-of-task.js';
 import { Server } from './relay/server.js';
@@ -188,6 +189,7 @@ export async function start(
       sessions,
       taskTools,
       questions: new Questions({ state, keys }),
+      putOff: new PutOffLinks({ state, keys, clock }),
       waiting,
       seal: keys.seal,
       isDraining: () => draining.now,

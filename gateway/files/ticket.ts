@@ -15,6 +15,9 @@ const ID_BYTES = 16;
 const SALT_BYTES = 4;
 const TICKET_FORM = /^[A-Za-z0-9_-]{43}$/;
 
+/** There are two marks, and each is set once: a third try finds nothing left to lose against. */
+const MARK_TRIES = 3;
+
 /** How long an expired ticket is remembered, so that its holder gets "expired" (410) and not "unknown" (404). */
 const REMEMBERED_MS = 60 * 60 * 1000;
 
@@ -22,7 +25,10 @@ type TicketRecord = {
   fileId: string;
   /** Milliseconds since the Unix epoch. */
   expiresAt: number;
-} & ({ purpose: 'download'; as?: FileLabel } | { purpose: 'upload'; intent: UploadIntent; isRevoked?: true });
+} & (
+  | { purpose: 'download'; as?: FileLabel }
+  | { purpose: 'upload'; intent: UploadIntent; isOpened?: true; isRevoked?: true }
+);
 
 /** Longer than any ticket, but short enough to hash and log. */
 const TICKET = /^[\w-]{1,256}$/;
@@ -53,6 +59,8 @@ export interface UploadTicket {
   /** Milliseconds since the Unix epoch. */
   expiresAt: number;
   isExpired: boolean;
+  /** A user has opened its page, or an upload has begun. */
+  isOpened: boolean;
   /** The caller that asked for the file no longer wants it. */
   isRevoked: boolean;
 }
@@ -140,22 +148,33 @@ export class Tickets {
   async findUpload(ticket: string): Promise<UploadTicket | undefined> {
     const record = await this.#find(ticket);
     if (record?.purpose !== 'upload') return undefined;
-    const { fileId, intent, expiresAt, isRevoked = false } = record;
-    return { fileId, intent, expiresAt, isExpired: expiresAt <= this.#clock.now(), isRevoked };
+    const { fileId, intent, expiresAt, isOpened = false, isRevoked = false } = record;
+    return { fileId, intent, expiresAt, isExpired: expiresAt <= this.#clock.now(), isOpened, isRevoked };
   }
 
   /** Ends a right to upload before its time. An upload that has begun is not stopped. */
-  async revokeUpload(ticket: string): Promise<void> {
+  revokeUpload(ticket: string): Promise<void> {
+    return this.#mark(ticket, 'isRevoked');
+  }
+
+  /** A user has opened its page: every replica that waits for the file can see that. */
+  noteOpened(ticket: string): Promise<void> {
+    return this.#mark(ticket, 'isOpened');
+  }
+
+  /** Both marks may be set at the same time, by two replicas: then one of them tries again. */
+  async #mark(ticket: string, mark: 'isOpened' | 'isRevoked'): Promise<void> {
     if (!TICKET_FORM.test(ticket)) return;
     for (const key of this.#keys.all('ticket', ticket)) {
-      const text = await this.#state.read(key);
-      if (text === undefined) continue;
-      const record = JSON.parse(text) as TicketRecord;
-      if (record.purpose !== 'upload' || record.isRevoked) return;
-      const revoked: TicketRecord = { ...record, isRevoked: true };
-      const ttlMs = Math.max(0, record.expiresAt - this.#clock.now()) + REMEMBERED_MS;
-      await this.#state.replace(key, text, JSON.stringify(revoked), ttlMs);
-      return;
+      for (let tries = 0; tries < MARK_TRIES; tries++) {
+        const text = await this.#state.read(key);
+        if (text === undefined) break;
+        const record = JSON.parse(text) as TicketRecord;
+        if (record.purpose !== 'upload' || record[mark]) return;
+        const marked: TicketRecord = { ...record, [mark]: true };
+        const ttlMs = Math.max(0, record.expiresAt - this.#clock.now()) + REMEMBERED_MS;
+        if (await this.#state.replace(key, text, JSON.stringify(marked), ttlMs)) return;
+      }
     }
   }
 

@@ -125,12 +125,20 @@ export class Uploads {
     return record ? [record] : library.bundles.filesOf(id);
   }
 
+  /** What has become of a link that a call waits for; undefined once it is forgotten. */
+  link(ticket: string): Promise<Pick<UploadTicket, 'isOpened' | 'isRevoked'> | undefined> {
+    return this.#deps.tickets.findUpload(ticket);
+  }
+
+  /** A user has opened the page of a link. */
+  opened(ticket: string): Promise<void> {
+    return this.#deps.tickets.noteOpened(ticket);
+  }
+
   /** What a ticket refers to, in any state. */
   async find(
     ticket: string,
-  ): Promise<
-    (Admission & { isStored: boolean; isExpired: boolean; isRevoked: boolean; isLocked: boolean }) | undefined
-  > {
+  ): Promise<(Admission & Omit<UploadTicket, keyof Admission> & { isStored: boolean; isLocked: boolean }) | undefined> {
     const { tickets, codes, settings } = this.#deps;
     const found = await tickets.findUpload(ticket);
     if (!found) return undefined;
@@ -155,7 +163,7 @@ export class Uploads {
   async inspect(ticket: string): Promise<UploadState> {
     const found = await this.find(ticket);
     if (!found) return { kind: 'unknown' };
-    const { isStored, isExpired, isRevoked, isLocked, ...admission } = found;
+    const { isStored, isExpired, isOpened: _, isRevoked, isLocked, ...admission } = found;
     if (isStored) return { kind: 'done' };
     if (isRevoked) return { kind: 'cancelled' };
     if (isLocked) return { kind: 'locked' };
@@ -167,6 +175,8 @@ export class Uploads {
     const state = await this.inspect(ticket);
     switch (state.kind) {
       case 'open':
+        // a program, which needs no page, has the link
+        await this.opened(ticket);
         return state;
       case 'done':
         throw uploadDone();

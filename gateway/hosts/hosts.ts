@@ -1,3 +1,4 @@
+import type { Means } from '../policy/means.js';
 import type { ClientProfile } from '../ports/client.js';
 import type { Host, HostProfile } from '../ports/host.js';
 import { fits } from './pattern.js';
@@ -18,6 +19,7 @@ export interface FoundHost {
   entry?: ClientProfile;
   host: Host;
   dialects: readonly string[];
+  elicitation?: readonly Means[];
 }
 
 /** A bridge names itself after the client: ` (via mcp-remote 0.1.29)`. */
@@ -46,6 +48,7 @@ export class Hosts {
       // a dialect may have its own use for structuredContent
       host: { ...shipped?.[1], ...(entry?.dialects.length && { structured: 'keep' }), ...entry?.host },
       dialects: entry?.dialects ?? [],
+      ...(entry?.elicitation && { elicitation: entry.elicitation }),
     };
   }
 }

@@ -45,13 +45,14 @@ export function clientFacts(
   const info = metaOf(params)[META_CLIENT];
   const name = nameOf(info) ?? session?.clientName ?? nameOf(opening?.clientInfo);
   const version = versionOf(info) ?? session?.clientVersion ?? versionOf(opening?.clientInfo);
-  const { dialects, host } = hosts.find({ name, version }, exchange.principal);
+  const { dialects, elicitation, host } = hosts.find({ name, version }, exchange.principal);
   return {
     protocolVersion: revision === undefined ? ASSUMED_ERA.version : eraOf(revision).version,
     capabilities: hoisted(declared),
     ...(name !== undefined && { name }),
     ...(exchange.headersFromBody && { isOverStdio: true as const }),
     dialects,
+    ...(elicitation && { elicitation }),
     host: session ? asListed(host, session) : host,
   };
 }

@@ -83,6 +83,8 @@ export interface Timeouts {
   session: number;
   /** How long a call waits for the file that a person was asked for. */
   elicitation: number;
+  /** How long such a call waits for its user to open the upload page. */
+  elicitationNotice: number;
   /** How long one request of such a call waits, if the client repeats the call until the file is there. */
   elicitationRound: number;
 }
@@ -133,5 +135,7 @@ export const DEFAULT_TIMEOUTS: Readonly<Timeouts> = {
   drain: 30 * SECOND,
   session: 60 * MINUTE,
   elicitation: 5 * MINUTE,
+  // most clients end a request after 60 s
+  elicitationNotice: 45 * SECOND,
   elicitationRound: 30 * SECOND,
 };

@@ -1,3 +1,4 @@
+import type { Means } from '../policy/means.js';
 import type { Host } from './host.js';
 import type { JsonObject, JsonValue } from './json.js';
 
@@ -12,6 +13,8 @@ export interface ClientFacts {
   isOverStdio?: true;
   /** Dialects of a client that cannot declare them itself, configured by the operator (`clients:`). */
   dialects?: readonly string[];
+  /** Ways in which its user can be asked for a file, configured by the operator, whatever it declares. */
+  elicitation?: readonly Means[];
   /** What its host shows of results; absent: nothing is known about it. */
   host?: Host;
 }
@@ -28,6 +31,8 @@ export interface ClientProfile {
   };
   /** Dialects that it speaks without declaring them. */
   dialects: string[];
+  /** Ways in which its user can be asked for a file; undefined: as it declares. */
+  elicitation?: readonly Means[];
   /** Name of the shipped profile of a host that is like it. */
   like?: string;
   /** How results are written for it, where that differs from its profile. */

@@ -15,6 +15,7 @@ import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Limits } from '../policy/limits.js';
 import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../ports/upstream.js';
 import { Asking } from './asking/asking.js';
+import type { Course } from './asking/course.js';
 import type { Asked, Caller, Sender } from './caller.js';
 import { HttpServer, type Probe } from './channels/http-server.js';
 import { checkOpening } from './channels/open-session.js';
@@ -46,6 +47,10 @@ export class Server {
   readonly #streams: ResourceStreams;
   readonly #asking: Asking;
   readonly #abilities: ServerAbilities;
+  readonly #course: Course = {
+    forward: (one) => this.#forward(one),
+    refuse: (error, one, offered) => this.#refuse(error, one, offered),
+  };
   /** Set once a probed server has shown its transport. */
   #spoken: 'exchange' | 'shared' | undefined;
 
@@ -97,10 +102,7 @@ export class Server {
     if (await this.#asking.takes({ ...caller, messages })) return;
     const asked = await this.#streams.answer({ ...caller, messages });
     if (!asked || (await this.#answersItself(asked))) return;
-    await this.#asking.run(asked, {
-      forward: (one) => this.#forward(one),
-      refuse: (error, one, offered) => this.#refuse(error, one, offered),
-    });
+    await this.#asking.run(asked, this.#course);
   }
 
   /** A call whose file is refused, or lacking: its client is told what to do. @throws whatever else was thrown */
@@ -223,8 +225,9 @@ export class Server {
 
   async get(exchange: Exchange): Promise<void> {
     const caller = this.#caller({ exchange, session: await this.#session(exchange) });
-    if (this.#channelOf(caller) === 'shared') return this.#sharedServer().get(caller);
-    return this.#httpServer().get(caller);
+    const isShared = this.#channelOf(caller) === 'shared';
+    const stream = (one: Caller) => (isShared ? this.#sharedServer() : this.#httpServer()).get(one);
+    return this.#asking.listen(caller, stream, this.#course);
   }
 
   async remove(exchange: Exchange): Promise<void> {

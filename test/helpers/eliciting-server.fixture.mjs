@@ -1,4 +1,5 @@
-// A raw MCP server that asks for files by itself, while it works on a call: `node … QUESTION [http|stdio] [STATUSES] [PORT]`.
+// A raw MCP server that asks for files by itself, while it works on a call: `node … QUESTION [http|stdio|get] [STATUSES] [PORT]`.
+// With `get` it asks on the session's GET stream, over http, and repeats what follows a Last-Event-ID.
 // In QUESTION `$ORIGIN` is the origin of its own address, at which it takes uploads. Over http it prints that origin first.
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
@@ -10,6 +11,14 @@ const codes = statuses.split(',').map(Number);
 const waiting = new Map();
 let capabilities;
 let nextId = 0;
+/** What was said on GET streams: the place of an event is its id. */
+const said = [];
+const listeners = new Set();
+const frame = (id) => `id: ${id}\ndata: ${JSON.stringify(said[id])}\n\n`;
+const sayOnGet = (message) => {
+  said.push(message);
+  for (const listener of listeners) listener.write(frame(said.length - 1));
+};
 
 const bodyOf = async (request) => {
   const chunks = [];
@@ -40,7 +49,8 @@ async function answer({ id, method, params, result, error }, say) {
   if (method !== 'tools/call') return reply({});
   const own = `ask-${++nextId}`;
   const heard = new Promise((resolve) => waiting.set(own, resolve));
-  say({
+  const ask = transport === 'get' ? sayOnGet : say;
+  ask({
     jsonrpc: '2.0',
     id: own,
     method: 'elicitation/create',
@@ -57,13 +67,22 @@ async function answer({ id, method, params, result, error }, say) {
 const server = createServer(async (request, response) => {
   const body = await bodyOf(request);
   if (request.url === '/mcp') {
+    if (request.method === 'GET' && transport === 'get') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(': here\n\n');
+      const { 'last-event-id': last } = request.headers;
+      if (last !== undefined) for (let id = Number(last) + 1; id < said.length; id++) response.write(frame(id));
+      listeners.add(response);
+      response.on('close', () => listeners.delete(response));
+      return;
+    }
     if (request.method !== 'POST') return response.writeHead(405).end();
     const message = JSON.parse(body.toString());
     if (message.id === undefined || message.method === undefined) {
       await answer(message);
       return response.writeHead(202).end();
     }
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
     await answer(message, (said) => response.write(`data: ${JSON.stringify(said)}\n\n`));
     return response.end();
   }
@@ -74,7 +93,7 @@ const server = createServer(async (request, response) => {
 });
 await new Promise((resolve) => server.listen(Number(port), '127.0.0.1', resolve));
 const origin = `http://127.0.0.1:${server.address().port}`;
-if (transport === 'http') process.stdout.write(`${origin}\n`);
+if (transport !== 'stdio') process.stdout.write(`${origin}\n`);
 else
   createInterface({ input: process.stdin })
     .on('line', (line) => void answer(JSON.parse(line), (said) => process.stdout.write(`${JSON.stringify(said)}\n`)))

@@ -56,10 +56,11 @@ export const asks: FileAsking = {
   },
 };
 
-function binaryOf({ capabilities }: ClientFacts): JsonObject | undefined {
+function binaryOf({ capabilities, elicitation: configured }: ClientFacts): JsonObject | undefined {
   const { elicitation } = capabilities;
   const binary = isObject(elicitation) ? elicitation.binary : undefined;
-  return isObject(binary) ? binary : undefined;
+  if (isObject(binary)) return binary;
+  return configured?.includes('binary') ? {} : undefined;
 }
 
 function mostOf({ maxFileSize }: JsonObject, maxSize: number): number {

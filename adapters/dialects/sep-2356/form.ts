@@ -36,7 +36,8 @@ export const asks: FileAsking = {
 };
 
 /** Other clients strip the keyword, and show a box for text. */
-function hasFileFields({ capabilities }: ClientFacts): boolean {
+function hasFileFields({ capabilities, elicitation: configured }: ClientFacts): boolean {
+  if (configured?.includes('form')) return true;
   const { elicitation, fileInputs } = capabilities;
   if (!isObject(elicitation)) return false;
   const { form } = elicitation;

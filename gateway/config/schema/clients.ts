@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isVersionRange } from '../../hosts/version-range.js';
+import { MEANS } from '../../policy/means.js';
 import type { AdapterList } from '../adapter-list.js';
 
 const keepOrDrop = () => z.enum(['keep', 'drop']).optional();
@@ -80,6 +81,15 @@ export function clientsSchema({ dialects, hosts }: Pick<AdapterList, 'dialects' 
         .describe(
           `What such a client speaks although it does not declare it. ${dialects.map(({ name, about }) => `\`${name}\`: ${about}`).join(' ')}`,
         ),
+      elicitation: z
+        .array(z.enum(MEANS))
+        .max(MEANS.length)
+        .optional()
+        .describe(
+          'Ways in which such a client asks its user for a file, the preferred one first, whatever it declares; those ' +
+            'that `elicitation.order` does not name are left out. `[]`: it is not asked, and its calls are answered ' +
+            'with an upload link.',
+        ),
       like: z
         .enum(hosts.map(({ name }) => name) as [string, ...string[]])
         .optional()
@@ -89,10 +99,12 @@ export function clientsSchema({ dialects, hosts }: Pick<AdapterList, 'dialects' 
         .describe("How results are written for it, where that differs from its host's profile."),
     })
     .refine(
-      ({ dialects: spoken, like, host }) => spoken.length > 0 || like !== undefined || Object.keys(host).length > 0,
+      ({ dialects: spoken, elicitation, like, host }) =>
+        spoken.length > 0 || elicitation !== undefined || like !== undefined || Object.keys(host).length > 0,
       {
-        error: 'must say something about the client: "dialects", "like" or "host"',
+        error: 'must say something about the client: "dialects", "elicitation", "like" or "host"',
       },
-    );
+    )
+    .transform(({ elicitation, ...rest }) => ({ ...rest, ...(elicitation && { elicitation }) }));
   return z.array(entry).max(1000);
 }

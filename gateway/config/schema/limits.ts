@@ -209,6 +209,11 @@ const TIMEOUT_ROWS: Record<keyof Timeouts, TimeRow> = {
     max: DAY,
     text: 'How long a call waits for the file that a person was asked for. After that it is answered with the link, which lives as long as `links.ttl` says.',
   },
+  elicitationNotice: {
+    min: 100,
+    max: DAY,
+    text: 'How long such a call waits for its user to open the upload page, from the question, or from the answer that accepts it. After that it is answered with the link, which still works: some clients declare `elicitation.url` and show nothing. A time as long as `timeouts.elicitation` switches this off.',
+  },
   elicitationRound: {
     min: 0,
     max: HOUR,

@@ -149,8 +149,8 @@ export function sectionSchemas(adapters: AdapterList) {
     clients: clientsSchema(adapters)
       .default([])
       .describe(
-        'What clients are and do not declare: the dialects that they speak, and what they show of results. The first ' +
-          'entry whose `match` fits counts. `wharf explain --client NAME` says what a client gets, and why.',
+        'What clients are and do not declare: the dialects that they speak, how they ask their users, and what they ' +
+          'show of results. The first entry whose `match` fits counts. `wharf explain --client NAME` says what a client gets, and why.',
       ),
     allowedHosts: z
       .array(

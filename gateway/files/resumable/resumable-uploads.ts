@@ -12,7 +12,7 @@ import { type Noted, newName, type Progress, takenOver } from './progress.js';
 
 export interface ResumableUploadsDeps extends AppendDeps {
   uploads: Pick<Uploads, 'find'>;
-  tickets: Pick<Tickets, 'keep'>;
+  tickets: Pick<Tickets, 'keep' | 'noteOpened'>;
   settings: AppendDeps['settings'] & {
     /** `timeouts.upload`. */
     uploadMs: number;
@@ -71,6 +71,7 @@ export class ResumableUploads {
   async admit(ticket: string): Promise<Admission> {
     const { isExpired, isRevoked: _, isLocked: __, ...admission } = await this.#ticket(ticket);
     if (isExpired) throw uploadExpired();
+    await this.#deps.tickets.noteOpened(ticket);
     return admission;
   }
 

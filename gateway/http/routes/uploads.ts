@@ -8,6 +8,7 @@ import { mayBeTicket } from '../../files/ticket.js';
 import type { Admission, Uploads } from '../../files/upload.js';
 import type { Clock } from '../../ports/clock.js';
 import { callerOf } from '../caller.js';
+import { wantsPage } from '../pages/page-response.js';
 import { answerTus } from '../tus/answer.js';
 import { begunOn } from '../tus/begun.js';
 import { speaksTus } from '../tus/request.js';
@@ -18,7 +19,7 @@ import { ADD, addFile, FINISH, filesCome, finishFiles, removeFile, type SeveralD
 import { codeAsked, refused, shown, showsForm, stored, storedAll } from './upload-answers.js';
 
 export interface UploadDeps extends SeveralDeps {
-  uploads: Pick<Uploads, 'inspect' | 'find' | 'admit' | 'needsCode' | 'prove' | 'receive' | 'receiveAll'>;
+  uploads: Pick<Uploads, 'inspect' | 'find' | 'opened' | 'admit' | 'needsCode' | 'prove' | 'receive' | 'receiveAll'>;
   /** Whether people reach the pages by https. */
   isSecure: () => boolean;
   library: Pick<Library, 'describe'>;
@@ -75,11 +76,18 @@ async function show(deps: UploadDeps, ticket: string, incoming: IncomingMessage)
   const { uploads, resumable, clock } = deps;
   const { accept } = incoming.headers;
   const state = await uploads.inspect(ticket);
+  if (state.kind === 'open' && isOpening(incoming)) await uploads.opened(ticket);
   if (state.kind === 'open' && uploads.needsCode(state, proofIn(incoming, state.fileId)))
     return codeAsked(state, accept);
   const begun = resumable && showsForm(state, accept) ? await begunOn(resumable, ticket) : undefined;
   const come = showsForm(state, accept) ? await filesCome(deps, ticket, state) : undefined;
   return shown(state, accept, { now: clock.now(), isResumable: resumable !== undefined, begun, come });
+}
+
+/** Whether a user sees the page. A browser may load it before that, and chats load it for a preview, as no page. */
+function isOpening({ method, headers }: IncomingMessage): boolean {
+  const purpose = headers['sec-purpose'] ?? headers.purpose;
+  return method === 'GET' && wantsPage(headers.accept) && !String(purpose ?? '').includes('prefetch');
 }
 
 /** Takes the code from the page's form: the browser that has sent it need not give it again. */

@@ -28,6 +28,8 @@ export async function askUntilGiven(
   const { clock, timeouts, rounds } = deps;
   const { id: fileId, ticket, url, code, expiresAt } = offered;
   const until = Math.min(clock.now() + timeouts.elicitation, Date.parse(expiresAt));
+  // only a page can stay closed: a form, and an upload of the client's own, need none
+  const noticeMs = way.form ? undefined : timeouts.elicitationNotice;
   let problem: string | undefined;
   for (let round = 1; ; round++) {
     const uploadId = way.form ? randomUUID() : fileId;
@@ -42,7 +44,7 @@ export async function askUntilGiven(
     const tellsProgress = way.form?.asks.isCallersUpload;
     // a link that only the client could use is of no use to a person
     const page = tellsProgress ? {} : { url, code };
-    const question = { params: widen?.(params) ?? params, asked, ...page, until, tellsProgress };
+    const question = { params: widen?.(params) ?? params, asked, ...page, noticeMs, until, tellsProgress };
     const outcome = await askOnStream(question, call, deps);
     if (outcome.waited !== 'invalid' || round >= rounds) return outcome;
     ({ problem } = outcome);

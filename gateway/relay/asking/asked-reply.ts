@@ -17,29 +17,33 @@ export interface Taker {
   /**
    * Whether a message is Wharf's to answer: then the client does not get it. A promise, which never rejects: it is, and
    * the server is read on when it resolves.
+   * @param isResumable the client can come back to what follows the message
    */
-  takes(pieces: readonly Piece[]): boolean | Promise<void>;
+  takes(pieces: readonly Piece[], isResumable: boolean): boolean | Promise<void>;
   /** Nothing more comes on the call's stream. */
   over(): void;
 }
 
 /**
- * The answer to a call on which its client may be asked something first. As long as nothing is asked it is the client's own
+ * The answer to a call on which its client may be asked something first, or a session's GET stream. As long as nothing is asked it is the client's own
  * reply. After that it is a stream that has begun: whatever answers the call then goes on it as a message.
  */
 export class AskedReply implements Reply {
   readonly #reply: Reply;
   /** Id of the call, as JSON text. */
-  readonly #id: string;
+  readonly #id: string | undefined;
   readonly #server: string;
   #hasAsked = false;
   /** What the answer behind the questions has begun with. */
   #head: ReplyHead | undefined;
   #isAnswered = false;
+  /** What answers the call instead of the server, which did not get what it asked for. */
+  instead: Buffer | undefined;
   /** Set where the server may ask for files by itself. */
   taker: Taker | undefined;
 
-  constructor(reply: Reply, id: string, server: string) {
+  /** @param id of the call, as JSON text; undefined for a GET stream */
+  constructor(reply: Reply, id: string | undefined, server: string) {
     this.#reply = reply;
     this.#id = id;
     this.#server = server;
@@ -88,12 +92,15 @@ export class AskedReply implements Reply {
 
   message(pieces: readonly Piece[], facts: MessageFacts = {}): Promise<void> | undefined {
     if (this.#hasAsked && this.#head?.body === 'other') return undefined;
-    const taken = this.taker?.takes(pieces);
+    const taken = this.taker?.takes(pieces, facts.frame?.id !== undefined);
     if (taken) {
       const told = facts.frame?.id ? this.#reply.event(facts.frame) : undefined;
       return taken === true ? told : Promise.all([taken, told]).then(() => {});
     }
-    if (facts.answers?.includes(this.#id)) this.#isAnswered = true;
+    if (this.#id !== undefined && facts.answers?.includes(this.#id)) {
+      this.#isAnswered = true;
+      if (this.instead) return this.#reply.message([this.instead], facts);
+    }
     return this.#reply.message(pieces, facts);
   }
 
@@ -122,12 +129,12 @@ export class AskedReply implements Reply {
 
   /** Whether the client can be asked something now. */
   get canAsk(): boolean {
-    return !this.gone && (!this.begun || this.#head?.body === 'events');
+    return !this.gone && (this.#head?.body === 'events' || (!this.begun && this.#id !== undefined));
   }
 
   end(): void {
     this.taker?.over();
-    if (this.#hasAsked && !this.#isAnswered && !this.gone) this.fail(this.#unanswered());
+    if (this.#id !== undefined && this.#hasAsked && !this.#isAnswered && !this.gone) this.fail(this.#unanswered());
     else this.#reply.end();
   }
 
@@ -135,7 +142,9 @@ export class AskedReply implements Reply {
   fail(error: GatewayError): void {
     this.#isAnswered = true;
     this.taker?.over();
-    this.#last(this.#reply.message([errorAnswer(error, this.#id)], { answers: [this.#id] }));
+    this.#last(
+      this.#reply.message([errorAnswer(error, this.#id)], { answers: this.#id === undefined ? [] : [this.#id] }),
+    );
     this.#reply.end();
   }
 

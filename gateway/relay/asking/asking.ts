@@ -1,11 +1,14 @@
-import type { Asked } from '../caller.js';
+import type { Asked, Caller } from '../caller.js';
 import { onlyRequest } from '../client/local-answer.js';
+import { AskedReply } from './asked-reply.js';
 import { AskingByRequest } from './by-request.js';
 import { AskingByResult } from './by-result.js';
 import type { Course } from './course.js';
 import type { AskingDeps } from './deps.js';
 import { asksBy } from './means.js';
 import { OpenQuestions } from './open-questions.js';
+import { ServerQuestions } from './server-questions.js';
+import { ListenedQuestions, SessionCalls } from './session-questions.js';
 
 /**
  * Asks people for the files that calls lack, and finishes the calls with them. A client that cannot be asked, or is not
@@ -13,12 +16,15 @@ import { OpenQuestions } from './open-questions.js';
  */
 export class Asking {
   readonly #deps: AskingDeps;
+  readonly #open: OpenQuestions;
+  readonly #calls = new SessionCalls();
   readonly #byRequest: AskingByRequest;
   readonly #byResult: AskingByResult;
 
   constructor(deps: AskingDeps) {
     this.#deps = deps;
-    this.#byRequest = new AskingByRequest(deps, new OpenQuestions(deps));
+    this.#open = new OpenQuestions(deps);
+    this.#byRequest = new AskingByRequest(deps, this.#open, this.#calls);
     this.#byResult = new AskingByResult(deps);
   }
 
@@ -28,6 +34,19 @@ export class Asking {
    */
   takes(asked: Asked): Promise<boolean> {
     return this.#byRequest.takes(asked);
+  }
+
+  /** Brings a session's GET stream on its way: its server may ask on it, or repeat what it has asked before. */
+  async listen(caller: Caller, stream: (caller: Caller) => Promise<void>, course: Course): Promise<void> {
+    if (this.#deps.order.length === 0 || asksBy(caller.client) !== 'request') return stream(caller);
+    const { exchange } = caller;
+    const reply = new AskedReply(exchange.reply, undefined, this.#deps.server);
+    // a session outlives each of its GET streams
+    const { signal: never } = new AbortController();
+    const own = { caller, request: undefined, reply, cancelled: never, left: never };
+    const questions = new ServerQuestions(own, course, this.#deps, this.#open);
+    reply.taker = new ListenedQuestions(caller, questions, this.#calls);
+    return stream({ ...caller, exchange: { ...exchange, reply } });
   }
 
   /** Brings a POST on its way, and a call in it that lacks files to its end. */

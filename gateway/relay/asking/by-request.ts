@@ -16,7 +16,8 @@ import { wayFor } from './means.js';
 import { noPlaceIn, type OpenQuestions } from './open-questions.js';
 import { answerIn, type Question, type Said } from './questions.js';
 import { ServerQuestions } from './server-questions.js';
-import { type Besides, notGivenResult, questionText } from './texts.js';
+import type { SessionCalls } from './session-questions.js';
+import { type Besides, notGivenResult, questionText, unopenedText } from './texts.js';
 
 /** Bytes of what a person may fill in besides a file. */
 const MOST_BESIDES = 64 * 1024;
@@ -25,12 +26,14 @@ const MOST_BESIDES = 64 * 1024;
 export class AskingByRequest {
   readonly #deps: AskingDeps;
   readonly #open: OpenQuestions;
+  readonly #calls: SessionCalls;
   /** Ends a wait, by the caller and the id of the call. */
   readonly #waits = new Map<string, AbortController>();
 
-  constructor(deps: AskingDeps, open: OpenQuestions) {
+  constructor(deps: AskingDeps, open: OpenQuestions, calls: SessionCalls) {
     this.#deps = deps;
     this.#open = open;
+    this.#calls = calls;
   }
 
   /**
@@ -96,8 +99,10 @@ export class AskingByRequest {
       reply,
       ended: ended.signal,
     };
-    const stream = { caller: asked, request, reply, ended: AbortSignal.any([exchange.signal, ended.signal]) };
-    reply.taker = new ServerQuestions(stream, course, this.#deps, this.#open);
+    const stream = { caller: asked, request, reply, cancelled: ended.signal, left: exchange.signal };
+    const questions = new ServerQuestions(stream, course, this.#deps, this.#open);
+    reply.taker = questions;
+    const isOver = this.#calls.add(asked, questions);
     try {
       await this.#finish(call, course);
     } catch (thrown) {
@@ -108,6 +113,7 @@ export class AskingByRequest {
       this.#deps.log.warn({ code: error.code, err: error.cause ?? thrown }, 'a call that had asked for a file failed');
       reply.fail(error);
     } finally {
+      isOver();
       if (this.#waits.get(key) === ended) this.#waits.delete(key);
     }
   }
@@ -173,6 +179,9 @@ export class AskingByRequest {
             link,
           );
           return undefined;
+        case 'unopened':
+          await refuse(missing(refusal, { why: unopenedText(timeouts.elicitationNotice) }), asked, link);
+          return undefined;
         case 'late':
           await refuse(missing(refusal, { waited: timeouts.elicitation }), asked, link);
           return undefined;
@@ -180,6 +189,7 @@ export class AskingByRequest {
         case 'invalid':
           await refuse(missing(refusal, problem === undefined ? {} : { problem }), asked, link);
           return undefined;
+        case 'withdrawn':
         case 'left':
           // a client that has left without a word may have lost its connection: its page still takes the file
           if (ended.aborted) await uploads.revoke(offered.ticket);

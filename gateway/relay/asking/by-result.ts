@@ -17,8 +17,16 @@ import { wayFor } from './means.js';
 import { answerTo, type HeardQuestion, hearQuestion, isComplete } from './rounds/answer-questions.js';
 import { hear } from './rounds/hear.js';
 import { askedFor, takeQuestions } from './rounds/take-questions.js';
-import { type AskedFile, argumentsDigest, type Bound, closeState, openState, type State } from './sealed-state.js';
-import type { HandOver } from './server-file.js';
+import {
+  type AskedFile,
+  type AskedUpload,
+  argumentsDigest,
+  type Bound,
+  closeState,
+  openState,
+  type State,
+} from './sealed-state.js';
+import { type HandOver, putOffResult } from './server-file.js';
 import { notGivenResult, questionText } from './texts.js';
 
 const INPUT_REQUIRED = 'input_required';
@@ -152,6 +160,13 @@ export class AskingByResult {
       exchange.reply.end();
       return undefined;
     }
+    const closed = heard.find(({ unopened }) => unopened);
+    if (closed?.unopened) {
+      await this.#putOff(round, heard);
+      const result = putOffResult(closed.question.message, offeredFor(closed.unopened), this.#deps);
+      answerLocally(exchange, messages, { result });
+      return undefined;
+    }
     const kept = keptIn(round);
     const questions = heard.map(({ question }) => question);
     const state = { ...round.state, files, ...(questions.length > 0 && { questions, kept }) };
@@ -170,6 +185,16 @@ export class AskingByResult {
     const filled = await withParams(messages, changes, limits);
     const only = filled.requests[0] as PendingRequest;
     return withEdits({ ...asked, messages: filled }, new Map([[only, this.#wrap(round)]]));
+  }
+
+  /** The links of the server's own questions, for the same call made again. */
+  async #putOff({ bound, request }: Round, heard: readonly HeardQuestion[]): Promise<void> {
+    const { principal, server } = bound;
+    for (const { message, files } of heard.map(({ question }) => question))
+      for (const file of files) {
+        const about = { principal, server, call: request, message, field: file.wanted.name };
+        if (!file.form) await this.#deps.putOff.keep(about, offeredFor(file));
+      }
   }
 
   async #revoke({ state }: Round): Promise<void> {
@@ -255,12 +280,20 @@ export class AskingByResult {
       const asker = {
         client: asked.client,
         principal: bound.principal,
-        tool: request.subject,
+        call: request,
         nextKey: () => `${KEY}${++keys}`,
       };
       const { taken, others } = await takeQuestions(isObject(inputRequests) ? inputRequests : {}, asker, this.#deps);
       if (taken.length === 0 && state.files.length === 0) return;
-      const questions = taken.flatMap((one) => askedFor(one, one.files, asked.client, this.#deps) ?? []);
+      const questions = taken.flatMap(
+        (one) =>
+          askedFor(
+            one,
+            one.files.filter(({ isThere }) => !isThere),
+            asked.client,
+            this.#deps,
+          ) ?? [],
+      );
       const shown = Object.fromEntries([...others, ...questions]);
       const next = { files: state.files, ...inner, ...(taken.length > 0 && { questions: taken }) };
       const { seal, clock, timeouts } = this.#deps;
@@ -303,7 +336,7 @@ function inputRequired({ message, base }: EditableAnswer, { values }: Pick<Limit
 }
 
 /** The right to the upload that a client was asked for. */
-function offeredFor({ fileId, uri, ticket, url, code, expiresAt }: AskedFile): Authorization {
+function offeredFor({ fileId, uri, ticket, url, code, expiresAt }: AskedUpload): Authorization {
   const until = new Date(expiresAt).toISOString();
   return { id: fileId, uri, ticket, url, expiresAt: until, ...(code !== undefined && { code }) };
 }

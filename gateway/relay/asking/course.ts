@@ -15,11 +15,13 @@ export interface OpenCall {
 /** A stream on which a server may ask by itself. */
 export interface AskedStream {
   caller: Caller;
-  /** The call that the stream answers. */
-  request: PendingRequest;
+  /** The call that the stream answers; none for a session's GET stream. */
+  request: PendingRequest | undefined;
   reply: AskedReply;
-  /** Aborted when the client no longer waits for what is on it. */
-  ended: AbortSignal;
+  /** Aborted when the client has cancelled the call. */
+  cancelled: AbortSignal;
+  /** Aborted when the client has gone. */
+  left: AbortSignal;
 }
 
 /** How a call goes on. */

@@ -13,8 +13,9 @@ export function elicitationFor(
   deps: MeansDeps & { limits: Pick<Limits, 'file'> },
 ): JsonObject | undefined {
   const { file } = deps.limits;
-  const declared = client.capabilities[ELICITATION];
-  if (!isObject(declared) || !asksBy(client)) return undefined;
+  const own = client.capabilities[ELICITATION];
+  if (!asksBy(client)) return undefined;
+  const declared = isObject(own) ? own : {};
   if (!wayFor({ name: 'file', maxSize: file, maxInline: file }, client, deps)) return undefined;
   const added = deps.dialects.map(({ asks }) => asks?.declares?.(declared, file));
   // one that declares no mode shows forms, and a server must still see that

@@ -3,10 +3,11 @@ import type { Ledger } from '../../budget/ledger.js';
 import type { FileRecord } from '../../files/file.js';
 import type { Library } from '../../files/library.js';
 import type { Seal } from '../../files/seal.js';
-import type { Uploads } from '../../files/upload.js';
+import type { Authorization, Uploads } from '../../files/upload.js';
 import type { Means } from '../../policy/means.js';
 import type { ServerFile } from '../../ports/file-question.js';
 import type { CommonDeps } from '../common-deps.js';
+import type { PutOffLinks } from './put-off.js';
 import type { Questions } from './questions.js';
 
 /** Stored files on their way to the address that the server has named for them, all in one request. */
@@ -24,9 +25,12 @@ export interface AskingDeps
   order: readonly Means[];
   /** `elicitation.rounds` */
   rounds: number;
-  uploads: Pick<Uploads, 'authorize' | 'admit' | 'receive' | 'receiveAll' | 'revoke' | 'given'>;
+  uploads: Pick<Uploads, 'authorize' | 'admit' | 'receive' | 'receiveAll' | 'revoke' | 'given' | 'link' | 'inspect'>;
   library: Pick<Library, 'find' | 'read'>;
   questions: Questions;
+  putOff: PutOffLinks;
+  /** How a file is uploaded, and what to do `then` with its handle, in words for a model. */
+  steps: (offered: Authorization, then: string) => string;
   held: HeldBudget;
   /** @throws GatewayError */
   deliver: (delivery: Delivery, signal: AbortSignal) => Promise<void>;

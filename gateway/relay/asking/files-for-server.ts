@@ -1,7 +1,10 @@
 import type { FileRecord } from '../../files/file.js';
+import type { Authorization } from '../../files/upload.js';
+import { eraOf } from '../../mcp/era.js';
 import type { Dialect } from '../../ports/dialect.js';
 import type { OtherFields, ServerFile, ServerQuestion } from '../../ports/file-question.js';
 import type { JsonObject } from '../../ports/json.js';
+import { answerText } from '../client/local-answer.js';
 import { askUntilGiven } from './ask-until-given.js';
 import type { AskedStream } from './course.js';
 import type { AskingDeps } from './deps.js';
@@ -9,7 +12,17 @@ import { showsForms, type Way } from './means.js';
 import { askOnStream, type StreamOutcome, type WaitingCall } from './on-stream.js';
 import type { OpenQuestion } from './open-questions.js';
 import { ServerProgress } from './progress.js';
-import { canAskFor, formForOthers, handOver, uploadForServer, wayForServer, withOthers } from './server-file.js';
+import type { PutOffFor } from './put-off.js';
+import {
+  canAskFor,
+  formForOthers,
+  handOver,
+  putOffResult,
+  takenUp,
+  uploadForServer,
+  wayForServer,
+  withOthers,
+} from './server-file.js';
 import { type Besides, serverQuestionText } from './texts.js';
 
 /** Files that the person has given for one field. */
@@ -27,14 +40,17 @@ const NOTHING: OtherFields = { properties: {}, required: [] };
 export class FilesForServer {
   readonly #stream: AskedStream;
   readonly #open: OpenQuestion;
-  /** Aborted when the answer is not needed. */
+  /** Aborted when nothing is to be asked any longer. */
   readonly #signal: AbortSignal;
   readonly #deps: AskingDeps;
+  readonly #offers: { about: PutOffFor; offered: Authorization }[] = [];
 
-  constructor(stream: AskedStream, open: OpenQuestion, deps: AskingDeps) {
+  /** @param question with `isBound`, it ends when the client has gone */
+  constructor(stream: AskedStream, { open, isBound }: { open: OpenQuestion; isBound: boolean }, deps: AskingDeps) {
+    const { cancelled, left } = stream;
     this.#stream = stream;
     this.#open = open;
-    this.#signal = AbortSignal.any([open.ended.signal, stream.ended]);
+    this.#signal = AbortSignal.any([cancelled, open.ended.signal, ...(isBound ? [left] : [])]);
     this.#deps = deps;
   }
 
@@ -55,6 +71,7 @@ export class FilesForServer {
     if (!asks || !this.#canAsk(question)) return { action: 'cancel' };
     const gathered = await this.#gather(question);
     if ('action' in gathered) return gathered;
+    this.#stream.reply.instead = undefined;
     const content: JsonObject = { ...gathered.besides };
     const progress = new ServerProgress(
       gathered.given.reduce((sum, { records }) => sum + sizeOf(records), 0),
@@ -111,8 +128,12 @@ export class FilesForServer {
     const { principal } = this.#stream.caller.exchange;
     const { name, isRequired } = wanted;
     const isOptional = !isRequired && way.form !== undefined;
-    const asked = { wanted, message, tool: request.subject, principal };
-    const offered = await uploads.authorize(uploadForServer(asked, way, this.#deps));
+    const about = request && { principal, server, call: request, message, field: name };
+    const before = way.form || !about ? undefined : await takenUp(about, this.#deps);
+    const asked = { wanted, message, tool: request?.subject, principal };
+    const offered = before?.offered ?? (await uploads.authorize(uploadForServer(asked, way, this.#deps)));
+    if (about) this.#offers.push({ about, offered });
+    if (before?.records) return { waited: 'stored', records: before.records };
     const file = {
       field: name,
       way,
@@ -125,12 +146,24 @@ export class FilesForServer {
     const { waited } = outcome;
     metrics.count('wharf_questions_total', { outcome: waited });
     log.info(
-      { principal, tool: request.subject, argument: name, means: way.means, outcome: waited },
+      { principal, tool: request?.subject, argument: name, means: way.means, outcome: waited },
       'a server asked for a file',
     );
     const records = (waited === 'stored' ? await uploads.given(offered.id) : undefined) ?? [];
-    if (waited !== 'stored') await uploads.revoke(offered.ticket);
+    if (waited === 'unopened') await this.#putOff(message, offered);
+    else if (waited !== 'stored') await uploads.revoke(offered.ticket);
     return { ...outcome, records };
+  }
+
+  /** The page was not opened: the call is answered with the link, and the same call can use what comes to it. */
+  async #putOff(message: string, offered: Authorization): Promise<void> {
+    const { uploads, putOff } = this.#deps;
+    const { request, reply, caller } = this.#stream;
+    // only a call can be made again
+    if (!request) return uploads.revoke(offered.ticket);
+    for (const offer of this.#offers) await putOff.keep(offer.about, offer.offered);
+    const result = putOffResult(message, offered, this.#deps);
+    reply.instead = answerText(request.id, { result }, eraOf(caller.client.protocolVersion));
   }
 
   /** A form without files, filled beside a page. @param fileId of a file that is there: nothing else is waited for */
@@ -146,7 +179,7 @@ export class FilesForServer {
 
   get #waiting(): WaitingCall {
     const { caller, request, reply } = this.#stream;
-    return { principal: caller.exchange.principal, params: request.params, reply, signal: this.#signal };
+    return { principal: caller.exchange.principal, params: request?.params ?? {}, reply, signal: this.#signal };
   }
 }
 

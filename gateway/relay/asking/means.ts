@@ -39,7 +39,8 @@ export function wayFor(
   client: ClientFacts,
   { order, dialects }: MeansDeps,
 ): Way | undefined {
-  for (const means of order) {
+  // what the operator says of the client counts, within what is allowed for all
+  for (const means of client.elicitation?.filter((one) => order.includes(one)) ?? order) {
     if (means === 'url') {
       if (opensPages(client))
         return { means, form: undefined, params: (message, upload) => page(message, upload, client) };
@@ -59,7 +60,8 @@ export function wayFor(
 /** How a question reaches the client, if it can be asked any: on the stream of its call, or as a result. */
 export function asksBy(client: ClientFacts): 'request' | 'result' | undefined {
   const { elicitsBy } = eraOf(client.protocolVersion);
-  return elicitsBy === 'nothing' || !isObject(client.capabilities[ELICITATION]) ? undefined : elicitsBy;
+  const isAble = isObject(client.capabilities[ELICITATION]) || isConfigured(client);
+  return elicitsBy === 'nothing' || !isAble ? undefined : elicitsBy;
 }
 
 /** Whether it shows forms without files. One that declares nothing else shows them. */
@@ -69,9 +71,15 @@ export function showsForms({ capabilities }: ClientFacts): boolean {
   return declared.form !== undefined || !Object.keys(declared).some((mode) => mode === 'url' || mode === 'binary');
 }
 
-function opensPages({ protocolVersion, capabilities }: ClientFacts): boolean {
+/** Whether the operator says that the client asks its user, in some way. */
+export function isConfigured({ elicitation = [] }: ClientFacts): boolean {
+  return elicitation.length > 0;
+}
+
+function opensPages({ protocolVersion, capabilities, elicitation }: ClientFacts): boolean {
   const declared = capabilities[ELICITATION];
-  return eraOf(protocolVersion).hasUrlElicitation && isObject(declared) && isObject(declared.url);
+  const isAble = elicitation?.includes('url') || (isObject(declared) && isObject(declared.url));
+  return eraOf(protocolVersion).hasUrlElicitation && isAble;
 }
 
 function page(message: string, { url, id }: FileQuestion['upload'], { protocolVersion }: ClientFacts): JsonObject {

@@ -24,6 +24,8 @@ export interface StreamQuestion {
   url?: string;
   /** What the page asks for. */
   code?: string | undefined;
+  /** For a page: how long it may take until it is open, milliseconds. */
+  noticeMs?: number | undefined;
   /** Until when is waited, milliseconds since the Unix epoch. */
   until: number;
   /** The client uploads the file by itself, and may tell how far it is. */
@@ -42,7 +44,7 @@ export interface StreamOutcome {
 
 /** Asks by a request on the call's own stream, and waits for the file. */
 export async function askOnStream(
-  { params, asked, url, code, until, tellsProgress }: StreamQuestion,
+  { params, asked, url, code, noticeMs, until, tellsProgress }: StreamQuestion,
   call: WaitingCall,
   deps: AskingDeps,
 ): Promise<StreamOutcome> {
@@ -55,7 +57,7 @@ export async function askOnStream(
   try {
     const wanted = tellsProgress ? { _meta: { progressToken: id }, ...params } : params;
     await reply.say({ id, method: 'elicitation/create', params: wanted });
-    waited = await waitFor(id, { asked, until, text: waitingText(url, code) }, call, deps);
+    waited = await waitFor(id, { asked, noticeMs, until, text: waitingText(url, code) }, call, deps);
   } finally {
     questions.forget(id);
   }
@@ -72,7 +74,7 @@ export async function askOnStream(
 /** Until the file is there, or it is clear that it does not come. */
 function waitFor(
   id: string,
-  { asked, until, text }: Pick<StreamQuestion, 'asked' | 'until'> & { text: string },
+  { asked, noticeMs, until, text }: Pick<StreamQuestion, 'asked' | 'noticeMs' | 'until'> & { text: string },
   { params, reply, signal }: WaitingCall,
   { questions, uploads, clock, isDraining }: AskingDeps,
 ): Promise<Waited> {
@@ -83,12 +85,16 @@ function waitFor(
   const isGiven = async () => (await uploads.given(asked.fileId)) !== undefined || (await said())?.isWithout === true;
   const isStored = async () => (await isFilled()) && (await isGiven());
   const looked = () => progress.tell(questions.told(id));
-  return waitForFile({ isStored, said, until, isDraining, signal, clock, looked });
+  const link = () => uploads.link(asked.ticket);
+  const notice = noticeMs === undefined ? undefined : { until: clock.now() + noticeMs, ms: noticeMs };
+  return waitForFile({ isStored, said, link, notice, until, isDraining, signal, clock, looked });
 }
 
 const REASONS: Partial<Record<Waited, string>> = {
   stored: 'the file has been uploaded',
   late: 'the file was not uploaded in time',
   ending: 'Wharf is shutting down',
+  unopened: 'the page was not opened in time',
+  withdrawn: 'the call was cancelled',
   left: 'the call was cancelled',
 };

@@ -12,8 +12,10 @@ export interface Questioned {
 
 /** A server's own question that Wharf has taken over. */
 export interface OpenQuestion {
-  /** Aborted when its server has cancelled it. */
+  /** Aborted when nothing is to be asked any longer. */
   readonly ended: AbortController;
+  /** Its server has cancelled it: the answer is not wanted. */
+  isCancelled: boolean;
   /** Counts bytes that are kept for it. @throws GatewayError `held_full` */
   hold(bytes: number): void;
   /** The server has its answer. */
@@ -51,6 +53,7 @@ export class OpenQuestions {
     let counted = 0;
     const question: OpenQuestion = {
       ended: new AbortController(),
+      isCancelled: false,
       hold: (bytes) => {
         counted += bytes;
         held.add(bytes, owner);
@@ -75,8 +78,10 @@ export class OpenQuestions {
   /** Its server does not want the answer. @returns whether there is such a question */
   cancel(from: Questioned, id: JsonValue): boolean {
     const question = this.#open.get(keyOf(from, id));
-    question?.ended.abort(new GatewayError('internal', {}, 'its server has cancelled it'));
-    return question !== undefined;
+    if (!question) return false;
+    question.isCancelled = true;
+    question.ended.abort(new GatewayError('internal', {}, 'its server has cancelled it'));
+    return true;
   }
 }
 

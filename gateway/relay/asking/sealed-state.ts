@@ -25,6 +25,8 @@ export interface AskedUpload extends AskedFor {
   code?: string;
   /** When the right to upload it ends, milliseconds since the Unix epoch. */
   expiresAt: number;
+  /** Until when its page must be open, milliseconds since the Unix epoch; set when the user has been asked. */
+  openUntil?: number;
   /** Why what was given last could not be used, and how often that was so. */
   problem?: string;
   tries?: number;
@@ -36,6 +38,8 @@ export interface AskedFile extends Lacking, AskedUpload {}
 /** A file that the server itself has asked for. */
 export interface TakenFile extends AskedUpload {
   wanted: ServerFile;
+  /** It came in answer to an earlier call. */
+  isThere?: boolean;
   /** The user has left it out. */
   isWithout?: boolean;
 }
@@ -121,13 +125,14 @@ export async function argumentsDigest(text: Buffer): Promise<string> {
 
 /** Of the same call written in another order, or with other blanks, it is the same. */
 function digestOf({ method, subject, args }: Bound): string {
-  const text = JSON.stringify([method, subject, sorted(args ?? null)]);
+  const text = JSON.stringify([method, subject, canonical(args ?? null)]);
   return createHash('sha256').update(text).digest('base64url');
 }
 
-function sorted(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(sorted);
+/** A value with its members in one order, whatever order they were written in. */
+export function canonical(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(canonical);
   if (!isObject(value)) return value;
   const keys = Object.keys(value).sort();
-  return Object.fromEntries(keys.map((key) => [key, sorted(value[key] as JsonValue)]));
+  return Object.fromEntries(keys.map((key) => [key, canonical(value[key] as JsonValue)]));
 }

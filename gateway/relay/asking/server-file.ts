@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.js';
 import type { Several } from '../../files/bundles/several.js';
 import type { FileRecord } from '../../files/file.js';
+import type { Authorization } from '../../files/upload.js';
 import type { UploadIntent } from '../../files/upload-intent.js';
 import { isObject } from '../../json/value.js';
 import type { ClientFacts } from '../../ports/client.js';
@@ -17,7 +18,8 @@ import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { AskingDeps } from './deps.js';
 import { MAX_QUESTION, mostInAnswer } from './lacking.js';
 import { type Way, wayFor } from './means.js';
-import { serverAskedText, serverQuestionText } from './texts.js';
+import type { PutOffFor } from './put-off.js';
+import { serverAskedText, serverQuestionText, unopenedText } from './texts.js';
 
 /** A file in an answer exists at one time as bytes, as base64, in the text of the answer and in its bytes. */
 const COPIES = 4;
@@ -196,4 +198,27 @@ export function formForOthers(message: string, { properties, required }: OtherFi
     message: serverQuestionText(message, server, 'form', {}),
     requestedSchema: { type: 'object', properties, required: [...required] },
   };
+}
+
+/** What an earlier call with the same question has left: its link, and the file if it has come. */
+export async function takenUp(
+  about: PutOffFor,
+  { putOff, uploads }: Pick<AskingDeps, 'putOff' | 'uploads'>,
+): Promise<{ offered: Authorization; records?: readonly FileRecord[] } | undefined> {
+  const offered = await putOff.take(about);
+  if (!offered) return undefined;
+  const records = await uploads.given(offered.id);
+  if (records) return { offered, records };
+  return (await uploads.inspect(offered.ticket)).kind === 'open' ? { offered } : undefined;
+}
+
+/** What answers a call instead of its server, whose question was put off. @param message the server's own words */
+export function putOffResult(
+  message: string,
+  offered: Authorization,
+  { server, steps, timeouts }: Pick<AskingDeps, 'server' | 'steps' | 'timeouts'>,
+): JsonObject {
+  const then = steps(offered, 'call the tool again with the same arguments, which then gets this file');
+  const text = `${serverAskedText(message, server)} ${unopenedText(timeouts.elicitationNotice)}\n${then}`;
+  return { content: [{ type: 'text', text }], isError: true };
 }

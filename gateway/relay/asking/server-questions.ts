@@ -22,7 +22,7 @@ export class ServerQuestions implements Taker {
   readonly #course: Course;
   readonly #deps: AskingDeps;
   readonly #questions: OpenQuestions;
-  /** Those that came on this stream. */
+  /** Those that end with this stream. */
   readonly #own = new Set<OpenQuestion>();
 
   constructor(stream: AskedStream, course: Course, deps: AskingDeps, questions: OpenQuestions) {
@@ -32,7 +32,7 @@ export class ServerQuestions implements Taker {
     this.#questions = questions;
   }
 
-  takes(pieces: readonly Piece[]): boolean | Promise<void> {
+  takes(pieces: readonly Piece[], isResumable: boolean): boolean | Promise<void> {
     const message = serverMessage(pieces);
     if (!message) return false;
     if (message.kind === 'cancelled') return this.#questions.cancel(this.#from, message.id);
@@ -45,7 +45,10 @@ export class ServerQuestions implements Taker {
     try {
       const open = this.#questions.begin(this.#from, id, size);
       if (open) {
-        const files = new FilesForServer(this.#stream, open, this.#deps);
+        // a client that has gone comes back to a stream that it can resume
+        const isBound = !isResumable && this.#stream.request !== undefined;
+        const files = new FilesForServer(this.#stream, { open, isBound }, this.#deps);
+        if (isBound) this.#own.add(open);
         void this.#bring(id, open, files.answer(question, dialect, this.#notify(message.params, open)));
       } else log.info({ server }, 'a server repeated a question that is open: it is not asked twice');
       return true;
@@ -79,7 +82,6 @@ export class ServerQuestions implements Taker {
   async #bring(id: JsonValue, open: OpenQuestion, answer: Promise<JsonObject>): Promise<void> {
     const { log, server } = this.#deps;
     const { signal } = open.ended;
-    this.#own.add(open);
     try {
       const result = await answer.catch((thrown: unknown): JsonObject => {
         const error = asGatewayError(thrown);
@@ -87,7 +89,9 @@ export class ServerQuestions implements Taker {
           log.warn({ server, code: error.code, err: error.cause ?? thrown }, "a server's question was not answered");
         return { action: 'cancel' };
       });
-      if (!signal.aborted) await this.#tell({ id, result });
+      // the answer of a call that is over tells the server as much, where every call has its own stream
+      const isTold = !signal.aborted || this.#stream.caller.session?.channel === 'shared';
+      if (isTold && !open.isCancelled) await this.#tell({ id, result });
     } finally {
       this.#own.delete(open);
       open.end();

@@ -1,5 +1,5 @@
 import type { Several } from '../../files/bundles/several.js';
-import { filesText, mostText } from '../../policy/amounts.js';
+import { filesText, mostText, timeText } from '../../policy/amounts.js';
 import type { Means } from '../../policy/means.js';
 import type { JsonObject } from '../../ports/json.js';
 
@@ -62,6 +62,11 @@ export function serverQuestionText(message: string, server: string, means: Means
 export function waitingText(url: string | undefined, code: string | undefined): string {
   if (url === undefined) return 'Waiting for an answer';
   return `Waiting for a file to be uploaded at ${url}${code === undefined ? '' : ` with the code ${code}`}`;
+}
+
+/** Why a call does not wait for a file until its time is over. @param ms `timeouts.elicitationNotice` */
+export function unopenedText(ms: number): string {
+  return `The user was asked to open the upload page, and did not open it within ${timeText(ms)}: give them the link.`;
 }
 
 /** What a model is told when the person gave no file. */

@@ -11,6 +11,10 @@ export type Waited =
   | Exclude<PersonsAnswer, 'accepted'>
   /** There was time enough. */
   | 'late'
+  /** The user has not opened the page. */
+  | 'unopened'
+  /** The call was cancelled, at this replica or at another one. */
+  | 'withdrawn'
   /** Wharf shuts down. */
   | 'ending'
   /** The caller no longer waits. */
@@ -21,6 +25,10 @@ export interface Wait {
   isStored: () => Promise<boolean>;
   /** What the person has said so far. */
   said: () => Promise<Said | undefined>;
+  /** What has become of the link, on whichever replica. */
+  link?: () => Promise<{ isOpened: boolean; isRevoked: boolean } | undefined>;
+  /** For a page: until when it must be open, and how long after the answer that accepts to open it. */
+  notice?: { until: number; ms: number } | undefined;
   /** Milliseconds since the Unix epoch. */
   until: number;
   /** Whether Wharf shuts down: the caller is then told what to do instead. */
@@ -37,14 +45,24 @@ export interface Wait {
  * @throws GatewayError what the state store failed with last, where it did until the end
  */
 export async function waitForFile(wait: Wait): Promise<Waited> {
-  const { isStored, said, until, isDraining, signal, clock, looked } = wait;
+  const { isStored, said, link, notice, until, isDraining, signal, clock, looked } = wait;
+  let openUntil = notice?.until ?? Number.POSITIVE_INFINITY;
+  let hasAccepted = false;
   for (;;) {
     let failure: unknown;
     try {
-      // a file counts whatever the person has said: it is there
+      // read before the answer: a user who declines is noted before the link is revoked
+      const { isOpened = false, isRevoked = false } = (await link?.()) ?? {};
+      // a file counts whatever the user has said: it is there
       if (await isStored()) return 'stored';
       const { answer } = (await said()) ?? {};
       if (answer !== undefined && answer !== 'accepted') return answer;
+      if (isRevoked) return 'withdrawn';
+      if (isOpened) openUntil = Number.POSITIVE_INFINITY;
+      // the page opens after the answer, so that a late answer needs its own time
+      else if (answer === 'accepted' && !hasAccepted && notice) openUntil = clock.now() + notice.ms;
+      hasAccepted ||= answer === 'accepted';
+      if (clock.now() >= openUntil) return 'unopened';
     } catch (error) {
       if (asGatewayError(error).code !== 'state_unavailable') throw error;
       failure = error;

@@ -21,7 +21,16 @@ export class RawCall {
     args: Record<string, unknown>,
     { meta, ...about }: About & { meta?: Record<string, unknown> },
   ): Promise<RawCall> {
-    const client = await RawClient.connect(url, '2025-11-25', about);
+    return RawCall.on(await RawClient.connect(url, '2025-11-25', about), tool, args, meta);
+  }
+
+  /** The first call of a client. */
+  static async on(
+    client: RawClient,
+    tool: string,
+    args: Record<string, unknown>,
+    meta?: Record<string, unknown>,
+  ): Promise<RawCall> {
     const response = await client.open('tools/call', { name: tool, arguments: args, ...(meta && { _meta: meta }) });
     return new RawCall(client, 1, response);
   }

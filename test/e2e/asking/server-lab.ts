@@ -67,7 +67,7 @@ export async function start(
 ): Promise<Wharf> {
   const args = [FIXTURE, JSON.stringify(question), over, statuses, String(port)];
   let docs: Json = { command: [process.execPath, ...args] };
-  if (over === 'http') {
+  if (over !== 'stdio') {
     server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = await once(server.stdout as NonNullable<ChildProcess['stdout']>, 'data');
     docs = { url: `${String(line).trim()}/mcp`, transport: 'streamable-http', headers: { authorization: TOKEN } };

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { messagesIn, RawClient, type RawMessage } from '../../helpers/raw-client.js';
 import { noisePng } from '../../helpers/sdk-servers-bytes.js';
-import { connect, PNG, upload, uploadAll } from './lab.js';
+import { connect, PNG, soon, upload, uploadAll } from './lab.js';
+import { RawCall } from './raw-call.js';
 import {
   ask,
   BINARY,
@@ -224,6 +226,79 @@ describe('a server that asks in binary mode', () => {
     const { call, question, answer } = await ask({ elicitation: { form: {} } });
     await answer((await question()).id, { action: 'decline' });
     expect(toldIn(await call.result()).elicitation).toEqual({ form: {} });
+  });
+});
+
+describe('a server whose client listens', () => {
+  /** A session's GET stream. */
+  async function listen(client: RawClient, headers: Record<string, string> = {}) {
+    const ended = new AbortController();
+    const { signal } = ended;
+    const { body } = await fetch(wharf().mcp, {
+      headers: { ...client.headers(), accept: 'text/event-stream', ...headers },
+      signal,
+    });
+    let text = '';
+    const read = async () => {
+      const decoder = new TextDecoder();
+      for await (const chunk of body ?? []) text += decoder.decode(chunk, { stream: true });
+    };
+    const over = read().catch(() => {});
+    const messages = () => messagesIn(text.slice(0, text.lastIndexOf('\n\n') + 2), 'text/event-stream');
+    const leave = async () => {
+      ended.abort();
+      await over;
+    };
+    return { text: () => text, messages, leave };
+  }
+
+  /** A call of a client whose GET stream is open. */
+  async function listening() {
+    const client = await RawClient.connect(wharf().mcp, '2025-11-25', { capabilities: FORMS });
+    const stream = await listen(client);
+    const call = await RawCall.on(client, 'ask', {});
+    const question = (where: { messages: () => RawMessage[] }) =>
+      soon(() => where.messages().find(({ method }) => method === 'elicitation/create'), 'a question');
+    const answer = (id: unknown) =>
+      client.post({ jsonrpc: '2.0', id, result: { action: 'accept', content: { scan: URI } } });
+    return { client, stream, call, question, answer };
+  }
+
+  it('is answered on that stream in the same way (BR-04, BR-06)', async () => {
+    await start(binary(), { over: 'get' });
+    const { stream, call, question, answer } = await listening();
+    const { id, params } = await question(stream);
+    expect(schemaIn(params).properties).toMatchObject({ scan: { type: 'string', 'x-mcp-file': {} } });
+    await answer(id);
+    const { came, uploads } = toldIn(await call.result());
+    expect(came.result).toMatchObject({ action: 'accept', content: { scan: { uploadId: 'their-id' } } });
+    expect(uploads).toHaveLength(1);
+    expect(stream.text()).not.toMatch(/their-id|take\/42/);
+    await stream.leave();
+  });
+
+  it('is answered on the stream of its only call, where it has one channel for all (BR-04)', async () => {
+    const port = await freePort();
+    await start(binary(), { over: 'stdio', port, more: { fetch: { origins: [`http://127.0.0.1:${port}`] } } });
+    const { stream, call, question, answer } = await listening();
+    const { id } = await question({ messages: () => call.messages });
+    await answer(id);
+    expect(toldIn(await call.result()).came.result?.action).toBe('accept');
+    expect(stream.messages()).toEqual([]);
+    await stream.leave();
+  });
+
+  it('has its question asked once, however often a resumed stream repeats it', async () => {
+    await start(binary(), { over: 'get' });
+    const { client, stream, call, question, answer } = await listening();
+    const { id } = await question(stream);
+    await stream.leave();
+    const again = await listen(client, { 'last-event-id': '-1' });
+    await soon(() => (again.text().includes('id: 0') ? true : undefined), 'the repeated event');
+    expect(again.messages()).toEqual([]);
+    await answer(id);
+    expect(toldIn(await call.result()).came.result?.action).toBe('accept');
+    await again.leave();
   });
 });
 

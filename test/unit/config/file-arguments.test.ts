@@ -275,6 +275,14 @@ describe('profiles of clients', () => {
     ]);
   });
 
+  it('may say how a client asks its user', async () => {
+    const text = `${SERVER}clients: [{ match: { name: x }, elicitation: [url] }, { match: { name: y }, elicitation: [] }]`;
+    expect((await configOf(text)).clients).toEqual([
+      { match: { name: 'x' }, dialects: [], elicitation: ['url'], host: {} },
+      { match: { name: 'y' }, dialects: [], elicitation: [], host: {} },
+    ]);
+  });
+
   it('may say what a host shows of results', async () => {
     const host = '{ structured: drop, imageTypes: [image/png], text: { most: 50000 }, curl: true }';
     const text = `${SERVER}clients: [{ match: { name: x, version: ">=2 <3" }, like: vscode, host: ${host} }]`;
@@ -291,7 +299,8 @@ describe('profiles of clients', () => {
   it.each([
     ['{ match: { name: x }, dialects: [sep-0] }', '', 'clients[0].dialects[0]', /must be.* mcp-inline/],
     ['{ match: { name: x }, dialects: [] }', '', 'clients[0].dialects', /at least one dialect/],
-    ['{ match: { name: x } }', '', 'clients[0]', /"dialects", "like" or "host"/],
+    ['{ match: { name: x } }', '', 'clients[0]', /"dialects", "elicitation", "like" or "host"/],
+    ['{ match: { name: x }, elicitation: [fax] }', '', 'clients[0].elicitation[0]', /binary.*form.*url/],
     ['{ match: { name: x }, like: netscape }', '', 'clients[0].like', /must be.* vscode/],
     ['{ match: { name: x }, host: { structured: lose } }', '', 'clients[0].host.structured', /keep.*drop/],
     ['{ match: { name: x }, host: { structurd: drop } }', '', 'clients[0].host.structurd', /did you mean "structured"/],

@@ -53,6 +53,7 @@ const TIMEOUTS: Timeouts = {
   state: 1000,
   drain: 1000,
   elicitation: 60_000,
+  elicitationNotice: 1000,
   elicitationRound: 1000,
   session: 60_000,
 };

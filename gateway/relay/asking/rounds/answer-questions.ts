@@ -14,6 +14,8 @@ export const MOST_BESIDES = 64 * 1024;
 export interface HeardQuestion {
   question: TakenQuestion;
   missing: readonly TakenFile[];
+  /** The one whose page was not opened in time. */
+  unopened?: TakenFile;
 }
 
 /** Hears what a client says about the questions of its server. @param answers by the keys of Wharf's own questions */
@@ -33,6 +35,8 @@ export async function hearQuestion(
     const { heard, others } = await hearFile(file, said, hearing, deps);
     const ended = endOf(heard, deps.rounds);
     deps.metrics.count('wharf_questions_total', { outcome: outcomeOf(heard) });
+    if (typeof heard !== 'string' && 'why' in heard && heard.isUnopened)
+      return { question, missing: [], unopened: file };
     if (ended || typeof heard === 'string' || 'why' in heard) return end(question, ended ?? 'cancel', deps);
     files.push(heard.file);
     if (heard.isThere && others) filled = others;

@@ -4,6 +4,7 @@ import { takeGiven } from '../given-file.js';
 import { noPlaceIn } from '../open-questions.js';
 import { answerIn } from '../questions.js';
 import type { AskedUpload } from '../sealed-state.js';
+import { unopenedText } from '../texts.js';
 import { waitForFile } from '../wait.js';
 
 /** One round: a call of a client that has been asked before. */
@@ -19,7 +20,7 @@ export type Heard<File extends AskedUpload> =
   | 'declined'
   | 'cancelled'
   /** Why the call cannot wait for it. */
-  | { why: string }
+  | { why: string; isUnopened?: true }
   | { file: File; isThere: boolean };
 
 /** What has become of a file, after its user has been asked and, for a page, some time has gone by. */
@@ -32,8 +33,11 @@ export async function hear<File extends AskedUpload>(
   const said = answerIn(answer);
   if (said === 'declined' || said === 'cancelled') return said;
   if (!file.form) {
-    const came = await arrives(file, hearing, deps);
-    return typeof came === 'boolean' ? { file, isThere: came } : came;
+    const { clock, timeouts } = deps;
+    // the client calls again once its user has answered: the page opens then
+    const asked = { ...file, openUntil: file.openUntil ?? clock.now() + timeouts.elicitationNotice };
+    const came = await arrives(asked, hearing, deps);
+    return typeof came === 'boolean' ? { file: asked, isThere: came } : came;
   }
   // a form that was filled in an earlier round is not shown again
   if (said !== 'accepted') return { file, isThere: (await deps.uploads.given(file.fileId)) !== undefined };
@@ -46,10 +50,10 @@ export async function hear<File extends AskedUpload>(
 
 /** Whether the file is there before this round is over, or why the call cannot wait for it. */
 async function arrives(
-  { fileId }: AskedUpload,
+  { fileId, ticket, openUntil = 0 }: AskedUpload,
   { principal, signal, until }: Hearing,
-  { server, uploads, waiting, clock, isDraining }: AskingDeps,
-): Promise<boolean | { why: string }> {
+  { server, uploads, waiting, clock, isDraining, timeouts }: AskingDeps,
+): Promise<boolean | 'cancelled' | { why: string; isUnopened?: true }> {
   const isStored = async () => (await uploads.given(fileId)) !== undefined;
   if (await isStored()) return true;
   const owner = { principal, server };
@@ -58,8 +62,12 @@ async function arrives(
   if (why !== undefined) return { why };
   try {
     const said = async () => undefined;
-    const waited = await waitForFile({ isStored, said, until, isDraining, signal, clock, looked: () => {} });
-    return waited === 'stored';
+    const link = () => uploads.link(ticket);
+    const notice = { until: openUntil, ms: timeouts.elicitationNotice };
+    const looked = () => {};
+    const waited = await waitForFile({ isStored, said, link, notice, until, isDraining, signal, clock, looked });
+    if (waited === 'withdrawn') return 'cancelled';
+    return waited === 'unopened' ? { why: unopenedText(notice.ms), isUnopened: true } : waited === 'stored';
   } finally {
     waiting.give(1, owner);
   }

@@ -3,6 +3,7 @@ import { isObject } from '../../../json/value.js';
 import type { ClientFacts } from '../../../ports/client.js';
 import type { OtherFields, ServerFile, ServerQuestion } from '../../../ports/file-question.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
+import type { PendingRequest } from '../../pending-request.js';
 import type { AskingDeps } from '../deps.js';
 import { showsForms, type Way } from '../means.js';
 import type { TakenFile, TakenQuestion } from '../sealed-state.js';
@@ -10,6 +11,7 @@ import {
   type FoundQuestion,
   formForOthers,
   readQuestion,
+  takenUp,
   uploadForServer,
   wayForServer,
   withOthers,
@@ -24,7 +26,7 @@ const NOTHING: OtherFields = { properties: {}, required: [] };
 export interface Asker {
   client: ClientFacts;
   principal: string;
-  tool: string | undefined;
+  call: PendingRequest;
   /** Makes the keys of Wharf's own questions. */
   nextKey: () => string;
 }
@@ -103,9 +105,12 @@ async function authorized(
   deps: AskingDeps,
 ): Promise<TakenFile> {
   const { uploads, log, metrics, server } = deps;
-  const { principal, tool } = asker;
+  const { principal, call } = asker;
+  const tool = call.subject;
+  const about = { principal, server, call, message, field: wanted.name };
+  const before = way.form ? undefined : await takenUp(about, deps);
   const upload = uploadForServer({ wanted, message, tool, principal }, way, deps);
-  const { id: fileId, uri, ticket, url, code, expiresAt } = await uploads.authorize(upload);
+  const { id: fileId, uri, ticket, url, code, expiresAt } = before?.offered ?? (await uploads.authorize(upload));
   metrics.count('wharf_questions_total', { outcome: 'asked' });
   log.info({ principal, server, tool, argument: wanted.name, means: way.means }, 'a server asked for a file');
   return {
@@ -118,6 +123,7 @@ async function authorized(
     url,
     ...(code !== undefined && { code }),
     expiresAt: Date.parse(expiresAt),
+    ...(before?.records && { isThere: true }),
     ...(way.form && { form: { dialect: way.form.dialect, field: wanted.name, uploadId: randomUUID() } }),
     ...(way.form && !wanted.isRequired && { isOptional: true }),
   };

@@ -87,6 +87,28 @@ describe('how a client is asked', () => {
   });
 });
 
+describe('a client of which the operator says how it asks its user', () => {
+  const configured = (elicitation: Means[], capabilities: JsonObject = {}, order: readonly Means[] = ALL) =>
+    wayFor(FILE, { ...client('2025-11-25', capabilities), elicitation }, { order, dialects })?.means;
+
+  it('is asked that way, whatever it declares, in that order and within what is allowed for all', () => {
+    expect(configured(['url'])).toBe('url');
+    expect(configured(['form', 'url'])).toBe('form');
+    expect(configured(['binary'])).toBe('binary');
+    expect(configured(['url'], { elicitation: { binary: {} } })).toBe('url');
+    expect(configured([], { elicitation: { url: {} } })).toBeUndefined();
+    expect(configured(['form', 'url'], {}, ['url'])).toBe('url');
+    expect(asksBy({ ...client('2026-07-28', {}), elicitation: ['url'] })).toBe('result');
+    expect(asksBy({ ...client('2026-07-28', {}), elicitation: [] })).toBeUndefined();
+  });
+
+  it('has servers told so', () => {
+    const facts = { ...client('2025-11-25', {}), elicitation: ['url'] as const };
+    const told = elicitationFor(facts, { order: ALL, dialects, limits: { file: 1000 } });
+    expect(told).toEqual({ binary: { maxFileSize: 1000 } });
+  });
+});
+
 describe('what a server is told of its elicitation', () => {
   const told = (version: string, capabilities: JsonObject) =>
     elicitationFor(client(version, capabilities), { order: ALL, dialects, limits: { file: 1000 } });

@@ -43,6 +43,26 @@ describe('a wait for a file', () => {
     expect(await waiting).toBe('left');
   });
 
+  it('ends when the page was not opened in time, counted again from the answer that accepts it', async () => {
+    const closed = async () => ({ isOpened: false, isRevoked: false });
+    const open = async () => ({ isOpened: true, isRevoked: false });
+    const past = { until: 0, ms: 30_000 };
+    const accepted = async () => ({ answer: 'accepted' as const });
+    expect(await wait({ link: closed, notice: past })).toBe('unopened');
+    const until = Date.now() + 500;
+    expect(await wait({ link: open, notice: past, until })).toBe('late');
+    expect(await wait({ link: closed, notice: past, said: accepted, until })).toBe('late');
+    expect(await wait({ link: closed, notice: { until: 0, ms: 100 }, said: accepted })).toBe('unopened');
+    expect(await wait({ link: closed, notice: past, isStored: async () => true })).toBe('stored');
+  });
+
+  it('ends when its link was revoked, wherever that was, and says why if the user did it', async () => {
+    const revoked = async () => ({ isOpened: true, isRevoked: true });
+    expect(await wait({ link: revoked })).toBe('withdrawn');
+    expect(await wait({ link: revoked, said: async () => ({ answer: 'declined' }) })).toBe('declined');
+    expect(await wait({ link: revoked, isStored: async () => true })).toBe('stored');
+  });
+
   it('survives a state store that does not answer for a while, and no other failure', async () => {
     let looks = 0;
     const isStored = async () => {
