@@ -102,7 +102,6 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
       places: places(dialects),
       tree: toClientTree(dialects.flatMap((dialect) => dialect.places)),
       slotMin: slotMin(limits),
-      jsonTexts: Object.values(tools).some(({ results }) => results.text === 'json'),
     },
     files: { library, previewOf },
     dialects,

@@ -23,8 +23,8 @@ export interface FileArgument {
 export interface ToolSettings {
   files: FileArgument[];
   results: {
-    /** Also cut base64 out of a text block that is itself JSON. */
-    text?: 'json';
+    /** Which base64 is cut out of a text block that is itself JSON: what is marked as a file (default), any, or none. */
+    text?: 'auto' | 'json' | 'off';
     /** Paths in structuredContent whose strings are files. */
     files: string[];
   };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { ToolSettings } from '../../gateway/ports/file-slot.js';
@@ -73,6 +74,52 @@ function fileIn(text: string): Buffer | undefined {
   return bytes.length > LIMITS.inlineOther ? bytes : undefined;
 }
 
+/** What marks a string as a file: members of the object around it. */
+const marks = fc.constantFrom<Record<string, unknown>>(
+  {},
+  {},
+  { mimeType: 'image/png' },
+  { media_type: 'application/x-a+b; c="d"' },
+  { type: 'image' },
+  { type: 'audio', name: 'a.wav' },
+  { type: 'text' },
+  { uri: 'x:y' },
+  { path: 'image/' },
+  { type: 'images/png' },
+);
+const marked = fc
+  .tuple(marks, fc.constantFrom('data', 'blob', 'text', 'content'), strings, fc.boolean())
+  .map(([around, key, text, isFirst]) => (isFirst ? { [key]: text, ...around } : { ...around, [key]: text }));
+
+/** What the rule says of a string in an object, in other words than the code. */
+function isMarked(key: string, around: Record<string, unknown>): boolean {
+  if (key === 'text') return false;
+  if ('mimeType' in around || 'media_type' in around) return true;
+  return key === 'data' ? around.type === 'image' || around.type === 'audio' : key === 'blob' && 'uri' in around;
+}
+
+/** The value with a word for each file that has to be cut. */
+function withoutFiles(value: unknown, isHere = false): unknown {
+  if (typeof value === 'string') {
+    const isFile = fileIn(value) !== undefined && (isHere || value.startsWith('data:'));
+    return isFile ? 'a link' : value;
+  }
+  if (Array.isArray(value)) return value.map((one) => withoutFiles(one));
+  if (typeof value !== 'object' || value === null) return value;
+  const around = value as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(around).map(([key, inner]) => [key, withoutFiles(inner, isMarked(key, around))]),
+  );
+}
+
+/** The value with that word for each link. */
+function withoutLinks(value: unknown, lab: RelayLab): unknown {
+  if (typeof value === 'string') return lab.isLink(value) ? 'a link' : value;
+  if (Array.isArray(value)) return value.map((one) => withoutLinks(one, lab));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutLinks(inner, lab)]));
+}
+
 async function compare(sent: unknown, got: unknown, lab: RelayLab): Promise<void> {
   const file = typeof sent === 'string' ? fileIn(sent) : undefined;
   if (file) {
@@ -102,6 +149,36 @@ describe('a text that is JSON', () => {
             const relayed = await lab.relay(cutAt(body, positions(at, body.length)), 'json', [call('1')]);
             const { content } = JSON.parse(relayed.text).result;
             await compare(value, JSON.parse(content[0].text), lab);
+            expectSame(await lab.leaks(), NO_LEAKS);
+          },
+        ),
+        { numRuns: runs(RUNS), seed: SEED },
+      );
+    },
+    TIMEOUT,
+  );
+
+  it(
+    'of which nothing is configured loses only what it marks as a file, and without any passes byte for byte',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.oneof({ weight: 3, arbitrary: marked }, values), { minLength: 1, maxLength: 4 }),
+          writers,
+          writers,
+          fc.constantFrom(undefined, 2),
+          cuts,
+          async (value, inside, outside, indent, at) => {
+            const text = written(written(value, inside, indent), outside);
+            const body = Buffer.from(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":${text}}]}}`);
+            const lab = new RelayLab({ limits: LIMITS, settings: {} });
+            const relayed = await lab.relay(cutAt(body, positions(at, body.length)), 'json', [call('1')]);
+            const left = withoutFiles(value);
+            if (isDeepStrictEqual(left, value)) expectSame(relayed.text, body.toString());
+            else {
+              const { content } = JSON.parse(relayed.text).result;
+              expectSame(withoutLinks(JSON.parse(content[0].text), lab), left);
+            }
             expectSame(await lab.leaks(), NO_LEAKS);
           },
         ),

@@ -61,10 +61,13 @@ export const fileArgumentSchema = z.strictObject({
 
 const results = z.strictObject({
   text: z
-    .literal('json')
-    .optional()
+    .enum(['auto', 'json', 'off'])
+    .default('auto')
     .describe(
-      '`json`: base64 inside a text block that is itself JSON also becomes a link. Default: such a block stays text.',
+      'Base64 over `limits.inlineOther` in a text block that is itself JSON. `auto`: becomes a link where the JSON says ' +
+        'that it is a file: it is a `data:` URI, the `data` of an object of type `image` or `audio`, the `blob` of a ' +
+        'resource, or beside a media type (`{"mime": "image/png", "content": "…"}`). `json`: becomes a link wherever it ' +
+        'is. `off`: stays.',
     ),
   files: z
     .array(argumentPath())

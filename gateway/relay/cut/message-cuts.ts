@@ -8,7 +8,7 @@ import type { Limits } from '../../policy/limits.js';
 import type { Dialect, JsonObject, SlotPlace, SlotReading } from '../../ports/dialect.js';
 import type { Owner } from '../../ports/owner.js';
 import type { HeldMessage, SlotSink, SlotValue, WatchRange } from '../../wire/json/reader.js';
-import { Cut } from './cut.js';
+import { Cut, type CutOptions } from './cut.js';
 import type { SpelledIn } from './gathered-string.js';
 import { NestedCuts } from './nested-cuts.js';
 import { STRUCTURED_SLOT } from './places.js';
@@ -20,8 +20,6 @@ export interface CutDeps {
   held: HeldBudget;
   /** Slot name → its place and that place's dialect. */
   places: ReadonlyMap<string, { place: SlotPlace; dialect: Dialect }>;
-  /** Texts of this server may be JSON with files in it. */
-  jsonTexts: boolean;
 }
 
 /** A cut in a complete object, with what the object says about the file. */
@@ -33,6 +31,8 @@ export interface ClaimedCut {
   range: WatchRange;
   reading: SlotReading;
 }
+
+type CutLimits = Pick<CutOptions, 'definite' | 'inlineLimit'> & Partial<Pick<CutOptions, 'spoolLimit'>>;
 
 /** Characters of a path in an error; a key can have millions, and errors are logged. */
 const MAX_SHOWN_PATH = 200;
@@ -55,6 +55,8 @@ export class MessageCuts {
   #looked = 0;
   /** Files opened, whatever became of them. */
   #opened = 0;
+  /** Strings cut out of texts that may be JSON. Most are put back, so they do not count as files. */
+  #nested = 0;
   #released = false;
   /** Resolves when the message fails while its files are awaited. */
   #failing: Promise<void> | undefined;
@@ -115,21 +117,22 @@ export class MessageCuts {
 
   open(value: SlotValue): SlotSink {
     if (this.failure) return NOWHERE;
-    const { limits, places, jsonTexts } = this.#deps;
+    const { limits, places } = this.#deps;
     const place = places.get(value.slot)?.place;
     const contentLimit = Math.max(limits.inlineImage, limits.inlineOther);
     const openUsual = () => {
       const inlineLimit = place?.kind === 'resource' ? limits.inlineResource : contentLimit;
       const encoding = place?.encoding ?? 'base64';
-      const cut = this.#newCut(value, { encoding }, place?.encoding === 'base64', inlineLimit);
+      const cut = this.#newCut(value, { encoding }, { definite: place?.encoding === 'base64', inlineLimit });
       value.attachment = cut;
       return cut;
     };
-    if (!jsonTexts || place?.kind !== 'content' || place.encoding !== 'dataUri') return openUsual();
+    if (place?.kind !== 'content' || place.encoding !== 'dataUri') return openUsual();
     const nested = new NestedCuts({
       weight: limits,
       limit: limits.inlineOther,
-      open: () => (this.failure ? undefined : this.#newCut(value, NESTED, false, limits.inlineOther)),
+      open: () => this.#newNestedCut(value),
+      mayOpen: () => this.#nested < limits.files,
       otherwise: openUsual,
       account: (delta) => this.account(delta),
     });
@@ -138,16 +141,32 @@ export class MessageCuts {
     return nested;
   }
 
-  #newCut(value: SlotValue, spelled: SpelledIn, definite: boolean, inlineLimit: number): Cut {
+  /**
+   * Whether it is a file is known only at the end of the text, and a text that would have passed must still pass: so the
+   * spelling of such a string may take half of what a message may have.
+   */
+  #newNestedCut(value: SlotValue): Cut | undefined {
+    if (this.failure) return undefined;
+    const { spool, response, inlineOther } = this.#deps.limits;
+    this.#nested += 1;
+    const spoolLimit = Math.max(spool, Math.floor(response / 2) - this.#bytes);
+    return this.#newCut(value, NESTED, { definite: false, inlineLimit: inlineOther, spoolLimit });
+  }
+
+  #newCut(
+    value: SlotValue,
+    spelled: SpelledIn,
+    { definite, inlineLimit, spoolLimit = this.#deps.limits.spool }: CutLimits,
+  ): Cut {
     const path = shown(pointer(value.path));
     const cut = new Cut(value, {
       ...spelled,
       definite,
       inlineLimit,
-      spoolLimit: this.#deps.limits.spool,
+      spoolLimit,
       path,
       lease: () => new PartLease(this.#deps.ingest, this.#owner, this.#signal),
-      openFile: (lease) => this.#openFile(path, lease),
+      openFile: (lease) => this.#openFile(path, lease, spelled.nested === true),
       keepFile: (ingest) => this.#keepFile(ingest),
       account: (delta) => this.account(delta),
       fail: (error) => this.fail(error),
@@ -237,13 +256,15 @@ export class MessageCuts {
     this.#kept.delete(stored.digest);
   }
 
-  #openFile(path: string, lease: PartLease | undefined): Ingest {
+  #openFile(path: string, lease: PartLease | undefined, isNested: boolean): Ingest {
     const { limits } = this.#deps;
-    this.#opened += 1;
+    if (!isNested) this.#opened += 1;
     if (this.#opened > limits.files) {
       throw new GatewayError('too_many_files', { limit: 'limits.files', allowed: limits.files });
     }
-    const limit = { name: 'limits.file', bytes: limits.file, path };
+    // a string that is put back may be as long as a message; the size of a file is checked when it is known to be one
+    const name = isNested && limits.response > limits.file ? 'response' : 'file';
+    const limit = { name: `limits.${name}`, bytes: limits[name], path };
     return new Ingest(this.#deps.ingest, this.#owner, limit, this.#signal, undefined, lease);
   }
 

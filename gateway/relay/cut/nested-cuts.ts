@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonValue } from '../../ports/json.js';
 import { ByteStore } from '../../wire/json/byte-store.js';
 import type { SlotSink } from '../../wire/json/reader.js';
 import { type WeightLimits, weigh } from '../../wire/json/weigh.js';
 import type { Cut } from './cut.js';
 import { BOUNDARY, NestedChars, PENDING } from './nested-chars.js';
+import { type NestedPlace, placesOf } from './nested-places.js';
 
 const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
@@ -37,6 +40,13 @@ export interface NestedCut {
   replacement?: Buffer;
 }
 
+/** A string that is a file, and its place in the text's JSON. */
+export interface NestedFile {
+  nested: NestedCut;
+  /** Undefined when an equal key hides it. */
+  place: NestedPlace | undefined;
+}
+
 export interface NestedCutOptions {
   /** Limits within which a text counts as JSON. */
   weight: WeightLimits;
@@ -44,6 +54,8 @@ export interface NestedCutOptions {
   limit: number;
   /** Undefined when the message has failed. */
   open: () => Cut | undefined;
+  /** False when no more strings may leave the text. */
+  mayOpen: () => boolean;
   /** The sink for a string that cannot be JSON. */
   otherwise: () => SlotSink;
   /** Accounts for raw bytes taken into memory (+) or released (-). */
@@ -71,6 +83,8 @@ export class NestedCuts implements SlotSink {
   /** An escape inside a run, begun in an earlier chunk; it is not known yet whether it belongs to the run. */
   #escape: Buffer[] = [];
   #nested: NestedCut | undefined;
+  /** Raw bytes taken into memory or released, and not accounted for yet. */
+  #untold = 0;
 
   constructor(options: NestedCutOptions) {
     this.#options = options;
@@ -78,14 +92,24 @@ export class NestedCuts implements SlotSink {
     this.parts.push(this.#plain);
   }
 
-  /** The strings in it that are files: base64 to their ends, in a text that is JSON. */
-  files(): readonly NestedCut[] {
+  /** True when a string has left the text. */
+  get hasCuts(): boolean {
+    return this.parts.length > 1;
+  }
+
+  /** The strings in it that can be files: base64 to their ends, in a text that is JSON. */
+  files(): readonly NestedFile[] {
     const whole = this.parts.filter((part, index): part is NestedCut => {
       const next = this.parts[index + 1];
       if (part instanceof ByteStore || !(next instanceof ByteStore)) return false;
       return part.whole && part.cut.stored !== undefined && !KEY.test(begin(next));
     });
-    return whole.length > 0 && this.#isJson() ? whole : [];
+    if (whole.length === 0) return [];
+    const mark = randomUUID();
+    const value = this.#parse(new Map(whole.map((part, index) => [part, `${mark}${index}`])));
+    if (value === undefined) return [];
+    const places = placesOf(value, mark);
+    return whole.map((nested, index) => ({ nested, place: places.get(String(index)) }));
   }
 
   write(chunk: Buffer, start: number, end: number): void {
@@ -97,6 +121,7 @@ export class NestedCuts implements SlotSink {
     if (at < end) this.#other?.write(chunk, at, end);
     this.#plain.settle();
     this.#run.settle();
+    this.#tell();
   }
 
   end(): void {
@@ -106,18 +131,19 @@ export class NestedCuts implements SlotSink {
       this.#endRun(false);
       this.#keepEscape();
     }
+    this.#tell();
   }
 
-  /** True when the text without its cut strings is JSON. */
-  #isJson(): boolean {
-    const raw = this.parts.flatMap((part) => (part instanceof ByteStore ? part.pieces() : []));
+  /** The text's value with these words for its cut strings; undefined when it is not JSON, or too large to be parsed. */
+  #parse(words: ReadonlyMap<NestedCut, string>): JsonValue | undefined {
+    const raw = this.parts.flatMap((part) =>
+      part instanceof ByteStore ? part.pieces() : [Buffer.from(words.get(part) ?? '')],
+    );
     try {
       const text = JSON.parse(`"${Buffer.concat(raw).toString('utf8')}"`) as string;
-      if (weigh(Buffer.from(text), this.#options.weight) !== 'light') return false;
-      JSON.parse(text);
-      return true;
+      return weigh(Buffer.from(text), this.#options.weight) === 'light' ? (JSON.parse(text) as JsonValue) : undefined;
     } catch {
-      return false;
+      return undefined;
     }
   }
 
@@ -144,7 +170,7 @@ export class NestedCuts implements SlotSink {
     this.#other = this.#options.otherwise();
     for (const piece of this.#plain.pieces()) this.#other.write(piece, 0, piece.length);
     this.#plain.clear();
-    if (size > 0) this.#options.account(-size);
+    this.#untold -= size;
   }
 
   /** Reads up to the next quote that opens a string in the text. */
@@ -225,16 +251,18 @@ export class NestedCuts implements SlotSink {
   /** @param isLast this is the end of the run */
   #take(chunk: Buffer, start: number, end: number, isLast: boolean): void {
     if (start === end) return;
-    if (this.#state === 'run' && this.#run.size + end - start >= this.#min) this.#openCut();
+    const isLong = this.#state === 'run' && this.#run.size + end - start >= this.#min;
+    if (isLong && this.#options.mayOpen()) this.#openCut();
     if (this.#state === 'cut') this.#nested?.cut.write(chunk, start, end);
     else if (isLast && this.#run.size === 0) this.#keep(chunk, start, end);
     else {
       this.#run.append(chunk, start, end);
-      this.#options.account(end - start);
+      this.#untold += end - start;
     }
   }
 
   #openCut(): void {
+    this.#tell();
     const cut = this.#options.open();
     if (!cut) {
       this.#other = NOWHERE;
@@ -272,13 +300,19 @@ export class NestedCuts implements SlotSink {
   #keep(chunk: Buffer, start: number, end: number): void {
     if (start === end) return;
     this.#plain.append(chunk, start, end);
-    this.#options.account(end - start);
+    this.#untold += end - start;
   }
 
   #forgetRun(): void {
-    const { size } = this.#run;
+    this.#untold -= this.#run.size;
     this.#run.clear();
-    if (size > 0) this.#options.account(-size);
+  }
+
+  /** Once for each chunk: a text may have a string for every few bytes. */
+  #tell(): void {
+    const delta = this.#untold;
+    this.#untold = 0;
+    if (delta !== 0) this.#options.account(delta);
   }
 }
 

@@ -1,9 +1,13 @@
+import { GatewayError } from '../../errors.js';
 import { RANGE } from '../../mcp/ranges.js';
+import type { Limits } from '../../policy/limits.js';
 import type { JsonPath, OutgoingFile } from '../../ports/dialect.js';
+import type { FileClaims } from '../../ports/file.js';
 import type { ToolSettings } from '../../ports/file-slot.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import type { NestedCut } from '../cut/nested-cuts.js';
+import { markedAs } from './nested-marks.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { ToldNames } from './told-names.js';
 
@@ -12,31 +16,51 @@ export interface NestedContext {
   settings: (path: JsonPath) => ToolSettings | undefined;
 }
 
-/** The files in text blocks that the operator configured as JSON (`results.text: json`). */
-export function nestedFiles(message: HeldMessage, cuts: MessageCuts, context: NestedContext): NestedCut[] {
+/** A file in a text, and what the JSON around it says of it. */
+export interface ClaimedNested {
+  nested: NestedCut;
+  claims: FileClaims;
+}
+
+/** The files in text blocks that are themselves JSON, as `results.text` says. */
+export function nestedFiles(message: HeldMessage, cuts: MessageCuts, context: NestedContext): ClaimedNested[] {
   return cuts.texts.flatMap(({ value: { path, offset }, nested }) => {
-    if (!context.mayHoldFiles(path) || context.settings(path)?.results.text !== 'json') return [];
+    const mode = context.settings(path)?.results.text ?? 'auto';
+    if (mode === 'off' || !nested.hasCuts || !context.mayHoldFiles(path)) return [];
     const holder = message.ranges.find(
       ({ name, start, end }) => name === RANGE.holder && start < offset && offset < end,
     );
     const block: unknown = holder && JSON.parse(message.slice(holder.start, holder.end).toString('utf8'));
-    return (block as { type?: unknown } | undefined)?.type === 'text' ? nested.files() : [];
+    if ((block as { type?: unknown } | undefined)?.type !== 'text') return [];
+    return nested.files().flatMap(({ nested: one, place }) => {
+      const claims = one.cut.dataUri ?? (place && markedAs(place)) ?? (mode === 'json' ? {} : undefined);
+      return claims ? [{ nested: one, claims }] : [];
+    });
   });
+}
+
+/** @throws GatewayError `file_too_large` */
+export function refuseTooLarge(claimed: readonly ClaimedNested[], { file: allowed }: Pick<Limits, 'file'>): void {
+  for (const { nested } of claimed) {
+    const { stored, path } = nested.cut;
+    const actual = stored?.size ?? 0;
+    if (actual > allowed) throw new GatewayError('file_too_large', { path, limit: 'limits.file', allowed, actual });
+  }
 }
 
 /** Puts links in their places: short ones, because a model reads the text, and spelled for JSON inside a string. */
 export async function publishNested(
-  nested: readonly NestedCut[],
+  claimed: readonly ClaimedNested[],
   files: OutgoingFiles,
   { subject, names }: { subject: (path: JsonPath) => string; names: ToldNames },
 ): Promise<{ file: OutgoingFile; block: JsonPath }[]> {
   const published: { file: OutgoingFile; block: JsonPath }[] = [];
-  for (const one of nested) {
-    const { stored, value, dataUri } = one.cut;
+  for (const { nested, claims } of claimed) {
+    const { stored, value } = nested.cut;
     if (!stored) continue;
     const block = value.path.slice(0, -1);
-    const file = await files.publish(stored, dataUri ?? {}, subject(value.path), (type) => names.nameAt(block, type));
-    one.replacement = Buffer.from(inner(JSON.stringify(inner(JSON.stringify(file.ref.link.url)))));
+    const file = await files.publish(stored, claims, subject(value.path), (type) => names.nameAt(block, type));
+    nested.replacement = Buffer.from(inner(JSON.stringify(inner(JSON.stringify(file.ref.link.url)))));
     published.push({ file, block });
   }
   return published;

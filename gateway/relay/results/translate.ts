@@ -9,10 +9,9 @@ import type { JsonPath } from '../../ports/json.js';
 import { addAll } from '../../wire/add-all.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { type ClaimedCut, inlineLimitOf, isStructured, type MessageCuts, pointer } from '../cut/message-cuts.js';
-import type { NestedCut } from '../cut/nested-cuts.js';
 import { FILE_ERROR_META_KEY, FILES_META_KEY } from '../cut/places.js';
 import { appendBlocks, type DroppedStructure, droppedStructure } from './host/dropped-structure.js';
-import { nestedFiles, publishNested } from './nested-files.js';
+import { type ClaimedNested, nestedFiles, publishNested, refuseTooLarge } from './nested-files.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { Replacement } from './remote-edits.js';
 import { isExpected, mayBeLinked, type StructuredFile, structuredFiles } from './structured-files.js';
@@ -54,6 +53,7 @@ export async function translate(
   for (const claimed of mine) refuseWhatIsNoFile(claimed, context.limits);
   const stored = mine.filter((claimed) => claimed.cut.stored);
   const nested = nestedFiles(message, cuts, context);
+  refuseTooLarge(nested, context.limits);
   if (stored.length > 0 || nested.length > 0) refuseDuplicates(message);
   await refuseLost(cuts, stored, nested, context);
   const ownReplacements = await replacementsOf(stored, files, context);
@@ -112,12 +112,13 @@ function refuseWhatIsNoFile({ cut, place, reading }: ClaimedCut, limits: Limits)
 async function refuseLost(
   cuts: MessageCuts,
   files: readonly ClaimedCut[],
-  nested: readonly NestedCut[],
+  nested: readonly ClaimedNested[],
   context: TranslateContext,
 ): Promise<void> {
-  const digests = new Set([...files, ...nested].map(({ cut }) => cut.stored?.digest));
+  const inTexts = new Set(nested.map((claimed) => claimed.nested.cut));
+  const digests = new Set([...files.map(({ cut }) => cut), ...inTexts].map(({ stored }) => stored?.digest));
   for (const cut of cuts.cuts) {
-    if (nested.some((claimed) => claimed.cut === cut)) continue;
+    if (inTexts.has(cut)) continue;
     if (!cut.lost || files.some(({ range }) => range.start < cut.value.offset && cut.value.offset < range.end))
       continue;
     const isFile = isStructured(cut) && context.mayHoldFiles(cut.value.path) && cut.stored !== undefined;

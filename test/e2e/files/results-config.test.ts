@@ -17,6 +17,8 @@ const RESULTS: Record<string, Record<string, unknown>> = {
   narrow: { content: [], structuredContent: { data: DATA } },
   unnamed: { content: [], structuredContent: { pages: [{ data: DATA }] } },
   texts: { content: [text({ file: { data: HUGE.toString('base64') }, n: 1 })] },
+  marked: { content: [text({ n: 1, file: { data: HUGE.toString('base64'), mimeType: 'application/pdf' } })] },
+  unmarked: { content: [text({ n: 1, file: { data: DATA } })] },
 };
 
 const tools = Object.keys(RESULTS).map((name) => ({
@@ -76,5 +78,13 @@ describe('files in results that the operator names', () => {
     const { file, n } = JSON.parse(String(result?.content?.[0]?.text));
     expect(n).toBe(1);
     expect(sha256(await get(file.data))).toBe(sha256(HUGE));
+  });
+
+  it('also without configuration, if the JSON says that it is a file; otherwise the text stays', async () => {
+    const { result } = await client.call('marked');
+    const { file, n } = JSON.parse(String(result?.content?.[0]?.text));
+    expect([n, file.mimeType]).toEqual([1, 'application/pdf']);
+    expect(sha256(await get(file.data))).toBe(sha256(HUGE));
+    expect((await client.call('unmarked')).result).toEqual(RESULTS.unmarked);
   });
 });

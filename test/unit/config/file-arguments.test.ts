@@ -46,7 +46,7 @@ servers:
         ],
         results: { text: 'json', files: ['image.data', 'pages[].data'] },
       },
-      bare: { files: [], results: { files: [] } },
+      bare: { files: [], results: { text: 'auto', files: [] } },
     });
   });
 

@@ -161,7 +161,6 @@ export class RelayLab {
         places: places(dialects),
         tree: toClientTree(dialects.flatMap((dialect) => dialect.places)),
         slotMin: slotMin(this.limits),
-        jsonTexts: Object.values(options.settings ?? {}).some(({ results }) => results.text === 'json'),
       },
       files: { library, previewOf: async () => undefined },
       dialects,

@@ -76,7 +76,7 @@ describe('a result with a file in it', () => {
 describe('what is no file', () => {
   const LONG = randomBytes(700).toString('base64');
   it.each([
-    ['JSON with base64 in a text', `{"type":"text","text":"{\\"type\\":\\"image\\",\\"data\\":\\"${LONG}\\"}"}`],
+    ['JSON with base64 in a text', `{"type":"text","text":"{\\"type\\":\\"seal\\",\\"data\\":\\"${LONG}\\"}"}`],
     ['a text that begins like a data: URI', `{"type":"text","text":"data:${'x'.repeat(5000)}"}`],
     [
       'a data: URI whose head never ends',

@@ -203,6 +203,113 @@ describe('what goes on as it came, byte for byte', () => {
   });
 });
 
+describe('in a text of which the operator says nothing', () => {
+  const PNG = 'image/png';
+  it.each<[string, unknown]>([
+    ['the data of an image block', { type: 'image', data: DATA }],
+    ['the data of an audio block, in a list', [{ note: 1 }, { type: 'audio', data: DATA, mimeType: 'audio/wav' }]],
+    ['the blob of a resource', { type: 'resource', resource: { uri: 'file:///a', blob: DATA } }],
+    ['what is beside a media type', { rows: [{ mime: PNG, content: DATA }] }],
+    ['what is before a media type', { content: DATA, 'Content-Type': 'application/pdf; version=1' }],
+    ['a source as model APIs write it', { source: { type: 'base64', media_type: PNG, data: DATA } }],
+    ['a data: URI', { url: `data:image/png;base64,${DATA}` }],
+    ['a data: URI in a list', [`data:image/png;base64,${DATA}`]],
+  ])('%s becomes a link', async (_what, value) => {
+    const inner = JSON.stringify(value);
+    const body = answer({ content: [textBlock(inner)], n: 1 });
+    await everyPiece(
+      body,
+      async (relayed, lab) => {
+        const { content, _meta } = resultOf(relayed);
+        const [{ url }] = _meta['dev.wharf/files'];
+        expect(content[0].text).toBe(inner.replace(/(?:data:image\/png;base64,)?[\w+/]{400,}=*/, url));
+        expect(await lab.at(url)).toEqual(BYTES);
+      },
+      { settings: {} },
+    );
+  });
+
+  it('wherever the text is cut on its way', async () => {
+    const inner = `{"n":1e400,"a":{"mimeType":"image/png","data":"${DATA}"},"b":"${DATA}"}`;
+    const body = Buffer.from(answer({ content: [textBlock(inner)] }));
+    for (let at = 1; at < body.length; at += 1) {
+      const lab = new RelayLab({ limits: LIMITS, settings: {} });
+      const relayed = await lab.relay([body.subarray(0, at), body.subarray(at)], 'json', [call('1')]);
+      const { content, _meta } = resultOf(relayed);
+      expect(content[0].text).toBe(inner.replace(DATA, _meta['dev.wharf/files'][0].url));
+    }
+  });
+
+  it('is called what the JSON calls it', async () => {
+    const value = { files: [{ filename: 'Plan 9.pdf', contentType: 'application/pdf', body: DATA }] };
+    await everyPiece(
+      answer({ content: [textBlock(value)] }),
+      (relayed) => {
+        const [file] = resultOf(relayed)._meta['dev.wharf/files'];
+        expect(file).toMatchObject({ name: 'Plan 9.pdf', mimeType: 'application/pdf', size: 1300 });
+      },
+      { settings: {} },
+    );
+  });
+
+  it.each<[string, unknown]>([
+    ['base64 beside nothing', { data: DATA }],
+    ['base64 in a list', [DATA, PNG]],
+    ['base64 below a media type', { mimeType: PNG, inner: { data: DATA } }],
+    ['the data of another block', { type: 'seal', data: DATA }],
+    ['another member of an image block', { type: 'image', hash: DATA }],
+    ['a blob without an address', { blob: DATA }],
+    ['the text of a resource', { uri: 'file:///a', mimeType: 'text/plain', text: 'ACGT'.repeat(400) }],
+    ['base64 beside a path', { path: 'images/png', data: DATA }],
+    ['short base64 beside a media type', { mimeType: PNG, data: 'AAAA' }],
+    ['words beside a media type', { mimeType: PNG, data: `${DATA} and so on` }],
+    ['a key beside a media type', { mimeType: PNG, [DATA]: 1 }],
+    ['lines beside nothing', { data: lines(DATA) }],
+    ['hex', { key: BYTES.toString('hex') }],
+  ])('%s stays as it came, byte for byte', async (_what, value) => {
+    for (const inner of [JSON.stringify(value), JSON.stringify(value, null, 2).replaceAll('/', '\\/')]) {
+      const body = answer({ content: [textBlock(inner)], n: 1 });
+      const check = async (relayed: Relayed, lab: RelayLab) => {
+        expect(relayed.text).toBe(body);
+        expect(await lab.keys()).toEqual([]);
+      };
+      await everyPiece(body, check, { settings: {} });
+    }
+  });
+
+  it('stays if it is hidden by an equal key', async () => {
+    const body = answer({ content: [textBlock(`{"mimeType":"image/png","data":"${DATA}","data":"x"}`)] });
+    await everyPiece(body, (relayed) => expect(relayed.text).toBe(body), { settings: {} });
+  });
+
+  it('stays in whole if the operator says so', async () => {
+    const body = answer({ content: [textBlock({ mimeType: PNG, data: DATA })] });
+    const settings = { t: { files: [], results: { text: 'off' as const, files: [] } } };
+    await everyPiece(body, (relayed) => expect(relayed.text).toBe(body), { settings });
+  });
+
+  it('passes with more strings like base64 than a message may have files, and with longer ones', async () => {
+    const strings = Array.from({ length: 12 }, () => randomBytes(120).toString('base64'));
+    const body = answer({ content: [textBlock({ strings, long: DATA })] });
+    const limits = { ...LIMITS, files: 4, file: 1000 };
+    const image = { type: 'image', mimeType: PNG, data: randomBytes(400).toString('base64') };
+    const more = answer({ content: [textBlock({ strings }), image, image, image, image] });
+    for (const size of PIECES) {
+      const lab = new RelayLab({ limits, settings: {} });
+      expect((await lab.relay(inPieces(body, size), 'json', [call('1')])).text).toBe(body);
+      const { content, _meta } = resultOf(await lab.relay(inPieces(more, size), 'json', [call('1')]));
+      expect(JSON.parse(content[0].text)).toEqual({ strings });
+      expect(_meta['dev.wharf/files']).toHaveLength(4);
+      expect(await lab.leaks()).toEqual(NO_LEAKS);
+    }
+  });
+
+  it('passes with lines of base64 beyond limits.spool, which it would have passed with before', async () => {
+    const body = answer({ content: [textBlock({ pem: lines(randomBytes(3000).toString('base64')) })] });
+    await everyPiece(body, (relayed) => expect(relayed.text).toBe(body), { settings: {} });
+  });
+});
+
 describe('beside JSON texts', () => {
   it('a data: URI is cut as ever', async () => {
     const body = answer({ content: [textBlock(`data:image/png;base64,${DATA}`)] });

@@ -1,0 +1,24 @@
+import type { JsonObject, JsonValue } from '../../ports/json.js';
+
+/** Where a string of a JSON value is: the innermost object or list around it, and its key there. */
+export interface NestedPlace {
+  holder: JsonObject | JsonValue[];
+  key: string | number;
+}
+
+/** The places of strings that begin with a mark, by what follows the mark. A mark is unguessable. */
+export function placesOf(value: JsonValue, mark: string): Map<string, NestedPlace> {
+  const places = new Map<string, NestedPlace>();
+  const open: JsonValue[] = [value];
+  for (let holder = open.pop(); holder !== undefined; holder = open.pop()) {
+    if (typeof holder !== 'object' || holder === null) continue;
+    const entries: Iterable<[string | number, JsonValue]> = Array.isArray(holder)
+      ? holder.entries()
+      : Object.entries(holder);
+    for (const [key, inner] of entries) {
+      if (typeof inner !== 'string') open.push(inner);
+      else if (inner.startsWith(mark)) places.set(inner.slice(mark.length), { holder, key });
+    }
+  }
+  return places;
+}
