@@ -55,7 +55,7 @@ export function logWarnings(config: Config, adapters: AdapterList, log: Pick<Log
 export function startedText(version: string, started: Started, config: Config, adapters: AdapterList): string {
   const width = Math.max(...started.urls.map(({ name }) => name.length), 5);
   return [
-    `Wharf ${version} is up. Paste a URL into your MCP client:`,
+    `Wharf ${version} is up. Paste a URL into your MCP client; opened in a browser, it says how:`,
     ...started.urls.map(({ name, mcp }) => `  ${name.padEnd(width)}  ${mcp}`),
     '',
     ...(started.adminUrl === ''
