@@ -31,6 +31,28 @@ export function answersIn(message: HeldMessage): Answer[] {
   return [...answers].flatMap(([element, answer]) => (outcomes.has(element) ? [answer] : []));
 }
 
+const ELICIT = 'elicitation/create';
+
+/**
+ * The id, as JSON text, of a server's request to ask its client's user, however it is spelled; undefined for any other
+ * message.
+ */
+export function elicitationIn(message: HeldMessage): string | undefined {
+  const asks = message.captures.some(({ name, text }) => name === 'method' && spells(text, ELICIT));
+  return asks ? (message.captured(RANGE.id) ?? 'null') : undefined;
+}
+
+/** JSON may spell every character of a string in several ways. */
+function spells(text: string, value: string): boolean {
+  if (text === `"${value}"`) return true;
+  if (!text.includes('\\')) return false;
+  try {
+    return JSON.parse(text) === value;
+  } catch {
+    return false;
+  }
+}
+
 /** The response that contains `path`. */
 export function answerAt(answers: readonly Answer[], path: readonly (string | number)[]): Answer | undefined {
   return answers.find(({ base }) => base.every((key, index) => key === path[index]));

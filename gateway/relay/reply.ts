@@ -24,6 +24,8 @@ export interface ReplyHead {
 export interface MessageFacts {
   /** Ids of the requests that it answers, as JSON text. */
   answers?: readonly string[];
+  /** If it is a server's request to ask its client's user: the id, as JSON text. */
+  asks?: string | undefined;
   frame?: FrameFields | undefined;
 }
 

@@ -5,9 +5,9 @@ import { ROWS } from './requirements.js';
 
 const TESTS = join(import.meta.dirname, '..', '..', '..', 'test');
 
-/** A row's id, and those of decisions (X), real clients (TC) and elicitation (1306), which are not counted here. */
-const ID = /(?:BASE|BIN|OAI|HO|FB|ST|BR|2532|2356o?|2631o?)-\d+|[KPQ]\d{1,2}|(?:X|TC|VER|1306)-\d+/;
-const NOT_COUNTED = /^(?:X|TC|VER|1306)-/;
+/** A row's id, and those of decisions (X) and real clients (TC), which are not counted here. */
+const ID = /(?:BASE|BIN|OAI|HO|FB|ST|BR|2532|2356o?|2631o?)-\d+|[KPQ]\d{1,2}|(?:VER|1306)-\d+|(?:X|TC)-\d+/;
+const NOT_COUNTED = /^(?:X|TC)-/;
 
 /** Ids at the end of a text: `answers a form with 201 (2631-30, 2631-35)`. */
 const NAMED = new RegExp(`\\(((?:${ID.source})(?:, (?:${ID.source}))*)\\)['"\`]`, 'g');

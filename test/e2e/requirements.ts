@@ -1,6 +1,7 @@
 import { BASE, BINARY, HANDOFF, OPENAI } from './requirements/base.js';
 import { CELLS, FALLBACK, SIDES } from './requirements/bridging.js';
 import type { Rows } from './requirements/row.js';
+import { SEP_1306, VERSIONS } from './requirements/sep-1306.js';
 import { SEP_2356 } from './requirements/sep-2356.js';
 import { SEP_2532 } from './requirements/sep-2532.js';
 import { SEP_2631 } from './requirements/sep-2631.js';
@@ -11,6 +12,8 @@ export const ROWS: Rows = {
   ...BINARY,
   ...OPENAI,
   ...HANDOFF,
+  ...SEP_1306,
+  ...VERSIONS,
   ...SEP_2532,
   ...SEP_2356,
   ...SEP_2631,

@@ -89,7 +89,9 @@ const server = createServer(async (request, response) => {
   const { method, url, headers } = request;
   const code = codes[Math.min(uploads.length, codes.length - 1)];
   uploads.push({ method, url, authorization: headers.authorization, type: headers['content-type'], body });
-  response.writeHead(code).end();
+  // 0 stands for a server that never answers
+  if (code === 0) return;
+  response.writeHead(code, code < 400 && code >= 300 ? { location: '/elsewhere' } : {}).end();
 });
 await new Promise((resolve) => server.listen(Number(port), '127.0.0.1', resolve));
 const origin = `http://127.0.0.1:${server.address().port}`;

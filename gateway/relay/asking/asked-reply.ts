@@ -18,8 +18,9 @@ export interface Taker {
    * Whether a message is Wharf's to answer: then the client does not get it. A promise, which never rejects: it is, and
    * the server is read on when it resolves.
    * @param isResumable the client can come back to what follows the message
+   * @param asks as in `MessageFacts`
    */
-  takes(pieces: readonly Piece[], isResumable: boolean): boolean | Promise<void>;
+  takes(pieces: readonly Piece[], isResumable: boolean, asks: string | undefined): boolean | Promise<void>;
   /** Nothing more comes on the call's stream. */
   over(): void;
 }
@@ -92,7 +93,7 @@ export class AskedReply implements Reply {
 
   message(pieces: readonly Piece[], facts: MessageFacts = {}): Promise<void> | undefined {
     if (this.#hasAsked && this.#head?.body === 'other') return undefined;
-    const taken = this.taker?.takes(pieces, facts.frame?.id !== undefined);
+    const taken = this.taker?.takes(pieces, facts.frame?.id !== undefined, facts.asks);
     if (taken) {
       const told = facts.frame?.id ? this.#reply.event(facts.frame) : undefined;
       return taken === true ? told : Promise.all([taken, told]).then(() => {});

@@ -3,17 +3,20 @@ import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { weigh } from '../../wire/json/weigh.js';
 import type { Piece } from '../cut/splice.js';
 
-/** Questions are short: what is longer passes to the client. */
-const MOST_BYTES = 256 * 1024;
-const LIGHT = { depth: 100, values: 5000 };
+/** Questions are short: what is longer is refused. */
+export const MOST_BYTES = 256 * 1024;
+export const LIGHT = { depth: 100, values: 5000 };
 
 /** What a server says while it works on a call, as far as it is about its own questions. */
 export type ServerMessage =
   | { kind: 'question'; id: JsonValue; params: JsonObject; size: number }
   | { kind: 'cancelled'; id: JsonValue };
 
-/** Reads a message on its way to a client; undefined for any other. */
-export function serverMessage(pieces: readonly Piece[]): ServerMessage | undefined {
+/**
+ * Reads a message on its way to a client; undefined for any other, and for a question that is too much to be read.
+ * @param isQuestion it is known to be one
+ */
+export function serverMessage(pieces: readonly Piece[], isQuestion: boolean): ServerMessage | undefined {
   let size = 0;
   for (const piece of pieces) {
     if (!Buffer.isBuffer(piece)) return undefined;
@@ -21,8 +24,7 @@ export function serverMessage(pieces: readonly Piece[]): ServerMessage | undefin
     if (size > MOST_BYTES) return undefined;
   }
   const bytes = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces as readonly Buffer[]);
-  // JSON may spell the slash in two ways
-  if (!bytes.includes('"elicitation') && !bytes.includes('cancelled"')) return undefined;
+  if (!isQuestion && !bytes.includes('cancelled"')) return undefined;
   if (weigh(bytes, LIGHT) !== 'light') return undefined;
   try {
     return read(JSON.parse(bytes.toString('utf8')) as JsonValue, size);

@@ -1,5 +1,6 @@
 import { asGatewayError } from '../../errors.js';
 import { readMessages } from '../../mcp/request.js';
+import { mostText } from '../../policy/amounts.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import { CollectedReply } from '../client/collected-reply.js';
 import type { Piece } from '../cut/splice.js';
@@ -11,7 +12,7 @@ import { FilesForServer } from './files-for-server.js';
 import type { OpenQuestion, OpenQuestions, Questioned } from './open-questions.js';
 import { tokenIn } from './progress.js';
 import { readQuestion } from './server-file.js';
-import { serverMessage } from './server-message.js';
+import { LIGHT, MOST_BYTES, serverMessage } from './server-message.js';
 
 /**
  * A server's own questions for files, on one stream. Wharf asks the client in a way that it knows, gives the server the
@@ -32,9 +33,9 @@ export class ServerQuestions implements Taker {
     this.#questions = questions;
   }
 
-  takes(pieces: readonly Piece[], isResumable: boolean): boolean | Promise<void> {
-    const message = serverMessage(pieces);
-    if (!message) return false;
+  takes(pieces: readonly Piece[], isResumable: boolean, asks: string | undefined): boolean | Promise<void> {
+    const message = serverMessage(pieces, asks !== undefined);
+    if (!message) return asks === undefined ? false : this.#refuse(JSON.parse(asks) as JsonValue);
     if (message.kind === 'cancelled') return this.#questions.cancel(this.#from, message.id);
     const found = readQuestion(message.params, this.#stream.caller.client, this.#deps);
     if (!found) return false;
@@ -58,6 +59,14 @@ export class ServerQuestions implements Taker {
       // the server is read on once it has its refusal, so that refusals cannot pile up
       return this.#tell({ id, error: error.toJsonRpc() as unknown as JsonObject });
     }
+  }
+
+  /** What cannot be read could show the client an address of the server's. */
+  #refuse(id: JsonValue): Promise<void> {
+    const { log, server } = this.#deps;
+    const most = `${mostText(MOST_BYTES)}, ${LIGHT.values} values and ${LIGHT.depth} levels`;
+    log.warn({ server }, "a server's question was refused: it cannot be read");
+    return this.#tell({ id, error: { code: -32602, message: `a question is one message of at most ${most}` } });
   }
 
   over(): void {

@@ -36,10 +36,10 @@ export class ListenedQuestions implements Taker {
     this.#calls = calls;
   }
 
-  takes(pieces: readonly Piece[], isResumable: boolean): boolean | Promise<void> {
+  takes(pieces: readonly Piece[], isResumable: boolean, asks: string | undefined): boolean | Promise<void> {
     // one channel for everything does not say what a question is about: with one call under way, about that
     const call = this.#caller.session?.channel === 'shared' ? this.#calls.only(this.#caller) : undefined;
-    return (call ?? this.#own).takes(pieces, isResumable);
+    return (call ?? this.#own).takes(pieces, isResumable, asks);
   }
 
   /** The client comes back to its session, and answers by POST meanwhile. */

@@ -37,8 +37,9 @@ export class GetStream {
     return this.#reply.gone;
   }
 
-  async send(pieces: readonly Piece[]): Promise<void> {
-    await this.#reply.message(pieces);
+  /** @param asks as in `MessageFacts` */
+  async send(pieces: readonly Piece[], asks?: string): Promise<void> {
+    await this.#reply.message(pieces, { asks });
   }
 
   end(): void {

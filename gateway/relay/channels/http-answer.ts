@@ -2,7 +2,7 @@ import { breathe } from '../../budget/turn.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import { errorAnswer } from '../../mcp/error-response.js';
 import { toClientHeaders } from '../../mcp/headers.js';
-import { answersIn, knownId } from '../../mcp/responses.js';
+import { answersIn, elicitationIn, knownId } from '../../mcp/responses.js';
 import type { Owner } from '../../ports/owner.js';
 import type { BodyKind, UpstreamAnswer } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
@@ -193,7 +193,9 @@ export class AnswerRelay {
       return;
     }
     const answers = answersIn(message).map(({ id }) => id);
-    const slow = this.#reply.message(pieces, { answers: message.malformed ? [] : answers, frame: message.frame });
+    const { frame } = message;
+    const asks = elicitationIn(message);
+    const slow = this.#reply.message(pieces, { answers: message.malformed ? [] : answers, frame, asks });
     this.#answered(answers);
     // what a slow client has not read is still held
     if (slow) this.#queue(() => slow.finally(() => cuts.release()));
@@ -260,7 +262,8 @@ export class AnswerRelay {
     if (!outgoing) return;
     try {
       const answers = outgoing.isBroken ? [] : outgoing.answered;
-      await this.#reply.message(outgoing.pieces, { answers, frame: message.frame });
+      const { frame } = message;
+      await this.#reply.message(outgoing.pieces, { answers, frame, asks: elicitationIn(message) });
     } finally {
       await outgoing.sent();
     }

@@ -4,7 +4,7 @@ import type { Edits } from '../../json/edit.js';
 import { clientFacts } from '../../mcp/client-facts.js';
 import { errorAnswer } from '../../mcp/error-response.js';
 import { RANGE } from '../../mcp/ranges.js';
-import { answersIn } from '../../mcp/responses.js';
+import { answersIn, elicitationIn } from '../../mcp/responses.js';
 import type { SharedConnection } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { WatchTree } from '../../wire/json/watch-tree.js';
@@ -180,10 +180,10 @@ export class ChannelInbox {
     if (!outgoing) return;
     const answered = outgoing.answered.map((id) => this.#parts.streams.idOf(id));
     try {
-      if (target instanceof PostStream) await target.send(outgoing.pieces, answered);
+      if (target instanceof PostStream) await target.send(outgoing.pieces, answered, elicitationIn(message));
       else {
         this.lastHeard = this.#options.deps.clock.now();
-        await target.send(outgoing.pieces);
+        await target.send(outgoing.pieces, elicitationIn(message));
       }
     } finally {
       await outgoing.sent();

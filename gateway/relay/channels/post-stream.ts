@@ -112,8 +112,9 @@ export class PostStream {
 
   /**
    * Sends a message that answers `answered` of the requests, possibly none; a plain JSON answer contains only answers.
+   * @param asks as in `MessageFacts`
    */
-  async send(pieces: readonly Piece[], answered: readonly string[]): Promise<void> {
+  async send(pieces: readonly Piece[], answered: readonly string[], asks?: string): Promise<void> {
     // counted as answered now: if the channel broke while a slow client reads, it would be answered twice
     const answers = answered.map((id) => this.#take(id));
     if (this.pending.size === 0) await this.release();
@@ -121,7 +122,7 @@ export class PostStream {
     if (status !== 200 && !this.gone) this.#refuse(status, pieces, answers);
     else if (this.#head.body === 'events' || answered.length > 0) {
       this.#writeHead();
-      await this.#reply.message(pieces, { answers });
+      await this.#reply.message(pieces, { answers, asks });
     }
     if (this.pending.size === 0) this.#end();
     else this.#endIfCancelled();

@@ -32,7 +32,7 @@ describeObjectStore('filesystem', async () => freshStore(await freshFolder()));
 describeResumableWrites('filesystem', async () => freshStore(await freshFolder()));
 
 describe('filesystem object store', () => {
-  it('lets nobody but its own user see files and folders', async () => {
+  it('lets nobody but its own user see files and folders (1306-45)', async () => {
     const path = join(await freshFolder(), 'data');
     const objects = await freshStore(path);
     await store(objects, 'f/deep/one', Buffer.from('secret'));

@@ -130,7 +130,7 @@ const endpointOf = (params: Record<string, unknown> | undefined): Endpoint =>
   ((params?.uploadEndpoints ?? {}) as Record<string, Endpoint>).file as Endpoint;
 
 describe('a client that uploads what its user has chosen', () => {
-  it('is given an endpoint, and answers with what it uploaded (1306-06, 1306-14, 1306-16, 1306-27, 1306-46, K4)', async () => {
+  it('is given an endpoint, and answers with what it uploaded (1306-06, 1306-08, 1306-14, 1306-16, 1306-17, 1306-21, 1306-27, 1306-46, 1306-48, K4)', async () => {
     const { call, answer, question } = await ask(BINARY);
     const { id, params } = await question();
     expect(Object.keys(params ?? {}).sort()).toEqual([
@@ -141,6 +141,8 @@ describe('a client that uploads what its user has chosen', () => {
       'uploadEndpoints',
     ]);
     expect(params?.message).toContain('"docs"');
+    const { properties } = (params?.requestedSchema ?? {}) as { properties: Record<string, unknown> };
+    expect(properties.file).toMatchObject({ title: 'file', description: expect.stringContaining('"docs"') });
     const endpoint = endpointOf(params);
     expect(endpoint).toEqual({
       url: expect.stringMatching(/\/u\/[\w-]{43}$/),

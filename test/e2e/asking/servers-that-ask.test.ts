@@ -165,6 +165,20 @@ describe('a server that asks in binary mode', () => {
     expect(uploads).toEqual([expect.not.objectContaining({ authorization: expect.anything() })]);
   });
 
+  it('over stdio is heard by a client that has a stream of its own open as well (BR-04)', async () => {
+    const port = await freePort();
+    const more = { fetch: { origins: [`http://127.0.0.1:${port}`] } };
+    const { mcp } = await start(binary(), { over: 'stdio', port, more });
+    const { client, asked } = await connect(mcp, async ({ url }) => {
+      await upload(url);
+      return { action: 'accept' };
+    });
+    const { came } = toldIn(await client.callTool({ name: 'ask', arguments: {} }));
+    expect(came.result?.action).toBe('accept');
+    expect(asked.map(({ mode }) => mode)).toEqual(['url']);
+    await client.close();
+  });
+
   it('cannot name a private address at another origin (1306-47)', async () => {
     await start(binary({ endpoint: { url: 'http://127.0.0.1:9/elsewhere' } }));
     const { call, question, answer } = await ask(FORMS);

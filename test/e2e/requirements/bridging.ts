@@ -36,7 +36,7 @@ export const CELLS: Rows = {
   'BR-09': 'a streaming client with files of SEP-2631',
   'BR-10': 'a client of SEP-2631 with a streaming server',
   'BR-11': 'a server of openai/fileParams with anyone',
-  'BR-12': ['pages by elicitation between eras', 'elicitation'],
+  'BR-12': ['pages by elicitation between eras', 'cross-era'],
   'BR-13': 'a server’s form is answered with cancel, and its call with the link, where no user opens the page',
   'BR-14': 'two gateways in a row',
   'BR-15': 'a server that changes its mind',
