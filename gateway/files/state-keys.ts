@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { Seal } from './seal.js';
 
 /** What a secret name gives access to. */
-type Kind = 'ticket' | 'session' | 'task' | 'link' | 'question' | 'offer' | 'code' | 'pass';
+type Kind = 'ticket' | 'session' | 'task' | 'link' | 'question' | 'offer' | 'call' | 'code' | 'pass';
 
 /**
  * Keys of the state store for names that only their holder may know: tickets, session ids, tasks. The store sees only

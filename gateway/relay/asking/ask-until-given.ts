@@ -19,8 +19,23 @@ export interface AskedFile {
   isOptional?: boolean;
 }
 
-/** What cannot be used is asked for again, so many times, under the same link. */
-export async function askUntilGiven(
+/**
+ * What cannot be used is asked for again, so many times, under the same link. Meanwhile every replica can find the link by
+ * the call, to revoke it when the client cancels.
+ */
+export async function askUntilGiven(file: AskedFile, call: WaitingCall, deps: AskingDeps): Promise<StreamOutcome> {
+  const { server, questions, timeouts, log } = deps;
+  const { principal, call: name } = call;
+  if (name === undefined) return askInRounds(file, call, deps);
+  await questions.expectCall(name, file.offered.ticket, { principal, server }, timeouts.elicitation);
+  try {
+    return await askInRounds(file, call, deps);
+  } finally {
+    await questions.endCall(name).catch((err) => log.warn({ err }, 'the end of a wait could not be noted'));
+  }
+}
+
+async function askInRounds(
   { field, way, offered, message, widen, isOptional }: AskedFile,
   call: WaitingCall,
   deps: AskingDeps,

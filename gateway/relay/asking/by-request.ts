@@ -14,7 +14,7 @@ import { takeGiven } from './given-file.js';
 import { fieldOf, inPlace, type Lacking, lackingIn, mostInAnswer, uploadFor, withParams } from './lacking.js';
 import { wayFor } from './means.js';
 import { noPlaceIn, type OpenQuestions } from './open-questions.js';
-import { answerIn, type Question, type Said } from './questions.js';
+import { answerIn, nameOfCall, type Question, type Said } from './questions.js';
 import { ServerQuestions } from './server-questions.js';
 import type { SessionCalls } from './session-questions.js';
 import { type Besides, notGivenResult, questionText, unopenedText } from './texts.js';
@@ -42,8 +42,8 @@ export class AskingByRequest {
    */
   async takes({ exchange, messages, session }: Asked): Promise<boolean> {
     const { principal } = exchange;
-    for (const id of messages.cancelled) this.#waits.get(waitKey(principal, session?.id, id))?.abort();
     const { questions, server } = this.#deps;
+    for (const id of messages.cancelled) await this.#cancel(nameOfCall({ principal, server }, session?.id, id));
     if (messages.isBatch) return false;
     const [told] = messages.progress;
     if (told) {
@@ -59,6 +59,19 @@ export class AskingByRequest {
     if (!question.isAnswered) await this.#hear(question, response.result, exchange.signal);
     exchange.reply.all({ status: 202, body: 'other' });
     return true;
+  }
+
+  /** The client has cancelled a call, which may wait at another replica: that one looks at the link. */
+  async #cancel(call: string): Promise<void> {
+    const { questions, uploads, log } = this.#deps;
+    const waiting = this.#waits.get(call);
+    if (waiting) return waiting.abort();
+    try {
+      const ticket = await questions.endCall(call);
+      if (ticket !== undefined) await uploads.revoke(ticket);
+    } catch (err) {
+      log.warn({ err }, 'a call that may wait at another replica could not be cancelled');
+    }
   }
 
   async #hear(question: Question, result: JsonObject | undefined, signal: AbortSignal): Promise<void> {
@@ -91,7 +104,7 @@ export class AskingByRequest {
     const { principal } = exchange;
     const reply = new AskedReply(exchange.reply, request.id, this.#deps.server);
     const ended = new AbortController();
-    const key = waitKey(principal, session?.id, request.id);
+    const key = nameOfCall({ principal, server: this.#deps.server }, session?.id, request.id);
     this.#waits.set(key, ended);
     const call: OpenCall = {
       asked: { ...asked, exchange: { ...exchange, reply } },
@@ -156,7 +169,9 @@ export class AskingByRequest {
     }
     try {
       const offered = await uploads.authorize(uploadFor(lacking, owner, way));
-      const call = { principal, params: request.params, reply, signal: AbortSignal.any([signal, ended]) };
+      const name = nameOfCall(owner, asked.session?.id, request.id);
+      const { params } = request;
+      const call = { principal, call: name, params, reply, signal: AbortSignal.any([signal, ended]) };
       const { name: field } = fieldOf(lacking, 0);
       const message = (besides: Besides) => questionText(lacking, server, way.means, besides);
       const { waited, problem } = await askUntilGiven({ field, way, offered, message }, call, this.#deps);
@@ -205,8 +220,4 @@ export class AskingByRequest {
 /** The refusal that the call would have got, with what has become of asking. */
 function missing({ facts }: GatewayError, more: ErrorFacts): GatewayError {
   return new GatewayError('file_missing', { ...facts, ...more });
-}
-
-function waitKey(principal: string, session: string | undefined, id: string): string {
-  return JSON.stringify([principal, session, id]);
 }

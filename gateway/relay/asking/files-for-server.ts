@@ -13,6 +13,7 @@ import { askOnStream, type StreamOutcome, type WaitingCall } from './on-stream.j
 import type { OpenQuestion } from './open-questions.js';
 import { ServerProgress } from './progress.js';
 import type { PutOffFor } from './put-off.js';
+import { nameOfCall } from './questions.js';
 import {
   canAskFor,
   formForOthers,
@@ -179,7 +180,10 @@ export class FilesForServer {
 
   get #waiting(): WaitingCall {
     const { caller, request, reply } = this.#stream;
-    return { principal: caller.exchange.principal, params: request?.params ?? {}, reply, signal: this.#signal };
+    const { principal } = caller.exchange;
+    const { server } = this.#deps;
+    const call = request && nameOfCall({ principal, server }, caller.session?.id, request.id);
+    return { principal, call, params: request?.params ?? {}, reply, signal: this.#signal };
   }
 }
 

@@ -9,6 +9,8 @@ import { type Waited, waitForFile } from './wait.js';
 /** A call that waits for a person. */
 export interface WaitingCall {
   principal: string;
+  /** The call, as `nameOfCall` names it; none for a question on a session's GET stream. */
+  call: string | undefined;
   /** Parameters of the call. */
   params: JsonObject;
   reply: AskedReply;

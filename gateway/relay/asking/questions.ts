@@ -158,6 +158,25 @@ export class Questions {
     await this.#state.replace(key, written, noted, REMEMBERED_MS);
   }
 
+  /** A call waits for an upload: its client may cancel it at another replica. @param call as `nameOfCall` names it */
+  async expectCall(call: string, ticket: string, asker: Asker, waitMs: number): Promise<void> {
+    const key = this.#keys.of('call', call);
+    const sealed = this.#keys.seal.close(key, ticket);
+    if (await this.#state.create(key, sealed, waitMs, asker)) return;
+    // left behind by a replica that was killed
+    await this.#state.remove(key);
+    await this.#state.create(key, sealed, waitMs, asker);
+  }
+
+  /** The ticket of the upload for which a call waits; afterwards it is known to wait no longer. */
+  async endCall(call: string): Promise<string | undefined> {
+    for (const key of this.#keys.all('call', call)) {
+      const sealed = await this.#state.take(key);
+      if (sealed !== undefined) return this.#keys.seal.open(key, sealed);
+    }
+    return undefined;
+  }
+
   async #find(id: string): Promise<{ key: string; written: string; record: QuestionRecord } | undefined> {
     for (const key of this.#keys.all('question', id)) {
       const written = await this.#state.read(key);
@@ -165,6 +184,11 @@ export class Questions {
     }
     return undefined;
   }
+}
+
+/** Names a call on all replicas. @param id of the call, as JSON text */
+export function nameOfCall({ principal, server }: Asker, session: string | undefined, id: string): string {
+  return JSON.stringify([principal, server, session, id]);
 }
 
 /** What an `ElicitResult` says. An error, and what is not one, says that the client cannot ask that way. */

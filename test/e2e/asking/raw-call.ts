@@ -6,13 +6,18 @@ export class RawCall {
   readonly id: number;
   #text = '';
   #isOver = false;
+  #broken: unknown;
+  readonly #over: Promise<void>;
   readonly #response: Response;
 
   private constructor(client: RawClient, id: number, response: Response) {
     this.client = client;
     this.id = id;
     this.#response = response;
-    void this.#read();
+    this.#over = this.#read().catch((error: unknown) => {
+      this.#isOver = true;
+      this.#broken = error;
+    });
   }
 
   static async begin(
@@ -51,6 +56,12 @@ export class RawCall {
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
     throw new Error(`no such message in ${this.#text.slice(0, 500)}`);
+  }
+
+  /** Waits for the end of the answer. @returns whether it broke off */
+  async broken(): Promise<boolean> {
+    await this.#over;
+    return this.#broken !== undefined;
   }
 
   async result(): Promise<Record<string, unknown>> {
