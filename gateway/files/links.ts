@@ -24,7 +24,7 @@ const SAMPLE_TICKET = 'A'.repeat(43);
 const SAMPLE_LABEL = { name: 'file.bin', mimeType: 'application/octet-stream' };
 
 /** The beginning of every link: other texts, which may be long, are not parsed. */
-const ADDRESS = /^https?:\/\//i;
+const ADDRESS = /^\s*https?:/i;
 
 /** What a link leads to. */
 export type LinkReading = { kind: 'ok'; handle: string } | { kind: 'expired' } | { kind: 'unknown' };
@@ -84,10 +84,14 @@ export class Links {
     const { tickets, settings } = this.#deps;
     if (!ADDRESS.test(text) || !URL.canParse(text)) return undefined;
     const url = new URL(text);
-    const base = new URL(`${settings.publicUrl()}/d/`);
-    if (url.origin !== base.origin || !url.pathname.startsWith(base.pathname)) return this.#readPresigned(url, find);
+    const base = new URL(`${settings.publicUrl()}/`);
+    const path = isSameHost(url, base) ? plainPath(url) : '';
+    // every holder of a link for uploading may use it, so no server is shown one
+    if (path.startsWith(`${base.pathname}u/`)) return { kind: 'unknown' };
+    const downloads = `${base.pathname}d/`;
+    if (!path.startsWith(downloads)) return this.#readPresigned(url, find);
     // a query such as `?download` says how the file is served, not which
-    const redeemed = await tickets.redeemDownload(url.pathname.slice(base.pathname.length));
+    const redeemed = await tickets.redeemDownload(path.slice(downloads.length));
     return redeemed.kind === 'ok' ? { kind: 'ok', handle: handleOf(settings.gatewayId, redeemed.fileId) } : redeemed;
   }
 
@@ -129,6 +133,24 @@ export class Links {
 
   #linkOf(ticket: string): string {
     return `${this.#deps.settings.publicUrl()}/d/${ticket}`;
+  }
+}
+
+/** Names of this machine; a link for it works under each of them. */
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+function isSameHost(url: URL, base: URL): boolean {
+  if (url.protocol !== base.protocol || url.port !== base.port) return false;
+  return url.hostname === base.hostname || (LOOPBACK.has(url.hostname) && LOOPBACK.has(base.hostname));
+}
+
+/** The path as a lenient reader of addresses may take it: its ticket must not reach a server in another spelling. */
+function plainPath({ pathname }: URL): string {
+  const slashes = pathname.replaceAll(/\/{2,}/g, '/');
+  try {
+    return decodeURIComponent(slashes).replaceAll(/\/{2,}/g, '/');
+  } catch {
+    return slashes;
   }
 }
 

@@ -72,7 +72,8 @@ export class OwnResources {
   /** Undefined for a server's own URI. A link that no longer works is Wharf's all the same. */
   async #ownUri(uri: string): Promise<OwnUri | undefined> {
     const { library } = this.#deps;
-    if (library.claims(uri)) return { uri, handle: uri };
+    // parsers of addresses ignore blanks around them
+    if (library.claims(uri.trim())) return { uri, handle: uri };
     const link = await library.readLink(uri);
     if (!link) return undefined;
     if (link.kind === 'ok') return { uri, handle: link.handle };

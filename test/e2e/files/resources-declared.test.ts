@@ -117,6 +117,14 @@ describe('a link that does not work', () => {
     ['is misspelt', (url: string) => `${url}/d/no-ticket`],
     ['is spelled in capitals', (url: string) => `${url.toUpperCase()}/d/${'A'.repeat(43)}?x=1#y`],
     ['leads further', (url: string) => `${url}/d/${'A'.repeat(43)}/x`],
+    ['has an empty segment', (url: string) => `${url}//d/${'A'.repeat(43)}`],
+    ['is escaped', (url: string) => `${url}/%64/${'A'.repeat(43)}`],
+    ['is escaped wrongly', (url: string) => `${url}/d/%E0%A4%A`],
+    ['has a blank before it', (url: string) => ` ${url}/d/${'A'.repeat(43)}`],
+    ['has one slash', (url: string) => `${url.replace('//', '/')}/d/${'A'.repeat(43)}`],
+    ['calls this machine by another name', (url: string) => `${url.replace('127.0.0.1', 'localhost')}/d/x`],
+    ['is for an upload', (url: string) => `${url}/u/${'A'.repeat(43)}`],
+    ['is a handle behind a blank', () => ' mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA'],
   ])('and %s is refused by Wharf, and never shown to the server', async (_what, address) => {
     const own = await startWharf({
       servers: { docs: { url: upstream.url, transport: 'streamable-http' } },
