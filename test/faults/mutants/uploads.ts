@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.js';
 
 const UPLOAD = 'gateway/files/upload.ts';
+const BUNDLES = 'gateway/files/bundles/bundles.ts';
 const TICKET = 'gateway/files/ticket.ts';
 const STORE_FILE = 'gateway/files/store-file.ts';
 
@@ -109,6 +110,30 @@ export const UPLOADS: readonly Mutant[] = [
     find: '    if (await library.admit(record, admission.expiresAt)) return record;\n    library.discard(record.key);\n    throw uploadDone();',
     replace: '    await library.admit(record, admission.expiresAt);\n    return record;',
     suites: ['unit/files/upload'],
+  },
+  {
+    name: 'bundle-finished-twice',
+    fault: 'Of two who say that several files are all there, the second changes what the first has given.',
+    file: BUNDLES,
+    find: "if (text === undefined || bundle?.status !== 'open') return undefined;",
+    replace: 'if (text === undefined || !bundle) return undefined;',
+    suites: ['unit/files/bundles'],
+  },
+  {
+    name: 'bundle-of-anyone',
+    fault: 'The handle of several files opens them for every caller.',
+    file: BUNDLES,
+    find: 'if (id === undefined || bundle?.principal !== principal)',
+    replace: 'if (id === undefined || !bundle)',
+    suites: ['unit/files/bundles'],
+  },
+  {
+    name: 'one-file-too-many',
+    fault: 'A link for several files has a place more than there may be files.',
+    file: BUNDLES,
+    find: 'if (files.length < most)',
+    replace: 'if (files.length <= most)',
+    suites: ['unit/files/bundles'],
   },
   {
     name: 'resumed-anywhere',
