@@ -26,7 +26,7 @@ export const profiles: readonly HostProfile[] = [
     match: { names: ['codex-mcp-client'], versions: '<=0.38' },
     behaviour: {
       ...COMMON,
-      images: { is: { reach: 'nothing' }, source: 'the content array was sent as JSON, images and all' },
+      images: { is: { reach: 'json' }, source: 'the content array was sent as JSON, images and all' },
     },
   },
   {

@@ -44,6 +44,7 @@ function structured({ structured: fact }: HostBehaviour): Decision[] {
 
 function images({ images: fact }: HostBehaviour): Decision[] {
   const { reach, types, perResult } = fact.is;
+  if (reach === 'json') return [decision('images', 'drop', 'images reach its model as base64 text', fact)];
   if (reach === 'nothing') return [decision('images', 'drop', 'images in results do not reach its model', fact)];
   return [
     ...(types ? [decision('imageTypes', types, 'its model sees only these', fact)] : []),

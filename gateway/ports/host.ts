@@ -36,8 +36,8 @@ export interface HostBehaviour {
 }
 
 export interface HostImages {
-  /** Whether image blocks reach the model. */
-  readonly reach: 'model' | 'nothing';
+  /** Where image blocks go. `json`: to the model, as base64 text. */
+  readonly reach: 'model' | 'json' | 'nothing';
   /** Media types that do; absent: all. */
   readonly types?: readonly string[];
   /** Longest edge in pixels; the host scales larger ones down. */

@@ -21,6 +21,7 @@ export interface RawMessage {
 export interface About {
   capabilities?: Record<string, unknown>;
   name?: string;
+  version?: string;
   /** Sent with every request. */
   headers?: Record<string, string>;
 }
@@ -42,14 +43,14 @@ export class RawClient {
 
   /** A client that has initialized with the version. */
   static async connect(url: string, version = '2025-06-18', about: About = {}): Promise<RawClient> {
-    const { capabilities = {}, name = 'raw' } = about;
+    const { capabilities = {}, name = 'raw', version: release = '1' } = about;
     const client = new RawClient(url, version);
     client.#headers = about.headers ?? {};
     const answer = await client.post({
       jsonrpc: '2.0',
       id: 0,
       method: 'initialize',
-      params: { protocolVersion: version, capabilities, clientInfo: { name, version: '1' } },
+      params: { protocolVersion: version, capabilities, clientInfo: { name, version: release } },
     });
     if (answer.status !== 200) throw new Error(`initialize: ${answer.status} ${answer.text}`);
     client.opened = answer.messages[0];

@@ -61,6 +61,7 @@ describe('what follows from how a host behaves', () => {
     ['only content counts', { structured: known('content') }, {}],
     ['the JSON hides text', { structured: known('without-text') }, { structured: 'drop' }],
     ['the JSON hides all', { structured: known('without-content') }, { structured: 'drop' }],
+    ['images are JSON', { images: known({ reach: 'json' }) }, { images: 'drop' }],
     ['images do not arrive', { images: known({ reach: 'nothing' }) }, { images: 'drop' }],
     [
       'some images arrive',

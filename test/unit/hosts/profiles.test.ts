@@ -94,7 +94,7 @@ describe('every profile', () => {
     for (const fact of Object.values(profile.behaviour)) expect(fact.source).toMatch(/\S{2}/);
     const { versions } = profile.match;
     expect(versions === undefined || isVersionRange(versions)).toBe(true);
-    expect(treatmentFor(profile.behaviour).images === 'drop').toBe(profile.behaviour.images.is.reach === 'nothing');
+    expect(treatmentFor(profile.behaviour).images === 'drop').toBe(profile.behaviour.images.is.reach !== 'model');
   });
 
   it('has a name of its own', () => {
