@@ -13,7 +13,7 @@ const TRIES = 3;
 /** After the end of its link, like the ticket itself. */
 const REMEMBERED_MS = 60 * 60 * 1000;
 
-/** A file that only who knows its code may upload. */
+/** A file that may be uploaded only by a user who knows its code. */
 export interface Guarded {
   fileId: string;
   /** What a ticket keeps of its code: an HMAC under the operator's secret. */
@@ -23,7 +23,7 @@ export interface Guarded {
   owner: Owner;
 }
 
-/** What a request proves with that it may use a link: the code, or the pass that was given for it. */
+/** How a request proves that it may use a link: by the code, or the pass that was given for it. */
 export interface Proof {
   code?: string | undefined;
   pass?: string | undefined;

@@ -149,7 +149,7 @@ export class AskedReply implements Reply {
     this.#reply.end();
   }
 
-  /** The client wants no answer any more. */
+  /** The client no longer wants an answer. */
   dismiss(): void {
     this.taker?.over();
     this.#reply.end();

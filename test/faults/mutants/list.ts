@@ -1,3 +1,4 @@
+import { ASKING } from './asking.js';
 import { BEHAVIOUR } from './behaviour.js';
 import { BUDGET } from './budget.js';
 import { HANDOFF } from './handoff.js';
@@ -9,6 +10,7 @@ import { UPLOADS } from './uploads.js';
 
 /** Every seeded fault, by kind. */
 export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
+  asking: ASKING,
   behaviour: BEHAVIOUR,
   handoff: HANDOFF,
   budget: BUDGET,
