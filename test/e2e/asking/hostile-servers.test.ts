@@ -31,7 +31,7 @@ describe('a server that asks in binary mode and means harm', () => {
     expect(wharf().logged()).not.toContain('hunter2');
   });
 
-  it('cannot have Wharf upload to itself, whatever the operator allows (1306-47)', async () => {
+  it('cannot have Wharf upload to itself (1306-47)', async () => {
     const own = await AskingServer.start(() => {
       const { port } = new URL(own.wharf.url);
       return JSON.stringify({
@@ -106,6 +106,33 @@ describe('a server that asks in binary mode and means harm', () => {
     expect(wharf().logged()).not.toContain(PNG.toString('base64').slice(0, 40));
     expect(wharf().logged()).not.toMatch(/\/u\/[\w-]{43}/);
   });
+});
+
+it('a server that wants input of more than can be read is answered for with an error (BR-06)', async () => {
+  const pad = 'x'.repeat(300_000);
+  const own = await AskingServer.start({ scan: { method: 'elicitation/create', params: { ...binary(), pad } } });
+  const client = RawClient.stateless(own.wharf.mcp, MODERN, { capabilities: BINARY });
+  const { error, answer } = await callOf(client);
+  expect(error?.message).toContain('it asks for input with more than 262.1 kB');
+  expect(answer.text.includes('their-id')).toBe(false);
+  await own.stop();
+});
+
+it('a server that wants too many files on 2026-07-28 hears cancel, and its client no word of it', async () => {
+  const names = Array.from({ length: 500 }, (_, index) => `f${index}`);
+  const each = (value: Json) => Object.fromEntries(names.map((name) => [name, value]));
+  const endpoint = { url: 'http://127.0.0.1:9/take', method: 'POST', uploadId: 'x' };
+  const params = {
+    ...binary(),
+    requestedSchema: { properties: each({ type: 'file' }) },
+    uploadEndpoints: each(endpoint),
+  };
+  const own = await AskingServer.start({ scan: { method: 'elicitation/create', params } });
+  const client = RawClient.stateless(own.wharf.mcp, MODERN, { capabilities: BINARY });
+  const { requestState, inputRequests } = wanted(await callOf(client));
+  expect(inputRequests).toBeUndefined();
+  expect(heard(await callOf(client, { requestState }))).toEqual({ scan: { action: 'cancel' } });
+  await own.stop();
 });
 
 it('a server cannot show its own address to a client that uploads, however it writes its question (BR-06)', async () => {
