@@ -6,7 +6,8 @@ import { RenderPool } from './local/pool.js';
 import { RenderProcess } from './local/process.js';
 
 /**
- * Previews by separate processes on this machine: sharp (libvips) decodes PNG, JPEG, GIF, WebP, AVIF and TIFF; of other
+ * Previews by separate processes on this machine: sharp (libvips) decodes PNG, JPEG, GIF, WebP, AVIF and TIFF, and
+ * PDFium, if it is installed, the first page of a PDF; of other
  * files the first lines, the names in them or their header is read.
  */
 export const settings = z
@@ -38,7 +39,7 @@ export const settings = z
       .max(100)
       .default(32)
       .describe(
-        'Largest image (MiB) that gets a preview. The render process holds all of it; of other files it reads a part.',
+        'Largest image or PDF (MiB) that gets a preview. The render process holds all of it; of other files it reads a part.',
       ),
   })
   .meta({ examples: [{ processes: 2, maxSourceMiB: 16 }] });

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { PreviewRefusal } from '../../../gateway/ports/previewer.js';
 import { encodeData, encodeFrame } from './frames.js';
 import { MAGIC_BYTES, rasterFormat } from './image/format.js';
-import type { PreviewKind } from './kinds.js';
+import { needsAll, type PreviewKind } from './kinds.js';
 
 /** A file on its way to the process. */
 export interface Feed {
@@ -18,7 +18,7 @@ export interface Feed {
 export async function* frames(feed: Feed): AsyncGenerator<Buffer> {
   let reason: PreviewRefusal | undefined;
   try {
-    reason = yield* feed.kind === 'image' ? imageFrames(feed) : dataFrames(feed);
+    reason = yield* needsAll(feed.kind) ? checkedFrames(feed) : dataFrames(feed);
   } catch {
     reason = 'aborted';
   }
@@ -36,8 +36,8 @@ async function* dataFrames({ source, maxSource }: Feed): AsyncGenerator<Buffer, 
   return undefined;
 }
 
-/** Nothing of what its first bytes show not to be an image is sent. */
-async function* imageFrames({ source, maxSource }: Feed): AsyncGenerator<Buffer, PreviewRefusal | undefined> {
+/** Nothing of what its first bytes show to be something else is sent. */
+async function* checkedFrames({ source, kind, maxSource }: Feed): AsyncGenerator<Buffer, PreviewRefusal | undefined> {
   let head: Buffer | undefined = Buffer.alloc(0);
   let total = 0;
   for await (const chunk of source as AsyncIterable<Buffer>) {
@@ -49,10 +49,14 @@ async function* imageFrames({ source, maxSource }: Feed): AsyncGenerator<Buffer,
     }
     head = Buffer.concat([head, chunk]);
     if (head.length < MAGIC_BYTES) continue;
-    if (rasterFormat(head) === undefined) return 'unsupported';
+    if (!isOf(kind, head)) return 'unsupported';
     yield* encodeData(head);
     head = undefined;
   }
-  // An image of less than MAGIC_BYTES cannot be one.
+  // A file of less than MAGIC_BYTES is neither.
   return head === undefined ? undefined : 'unsupported';
+}
+
+function isOf(kind: PreviewKind, head: Buffer): boolean {
+  return kind === 'document' ? head.toString('latin1', 0, 5) === '%PDF-' : rasterFormat(head) !== undefined;
 }

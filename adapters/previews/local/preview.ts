@@ -2,6 +2,7 @@ import type sharpModule from 'sharp';
 import { namesOf } from './content/archive.js';
 import { firstLines } from './content/first-lines.js';
 import type { Ranges } from './content/ranges.js';
+import { firstPage } from './document/first-page.js';
 import { render } from './image/render.js';
 import { factsOfRecording } from './media/recording.js';
 import type { Job, RenderResult } from './protocol.js';
@@ -18,6 +19,8 @@ export async function preview(sharp: typeof sharpModule, job: Job, file: HeldFil
     switch (job.kind) {
       case 'image':
         return await render(sharp, file.bytes, job);
+      case 'document':
+        return await firstPage(sharp, file.bytes, job);
       case 'text':
         return await firstLines(file.ranges, job);
       case 'archive':

@@ -24,6 +24,9 @@ export interface ProcessOptions {
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 /** The child's JavaScript holds little besides the source, which is outside its heap and released by `gc`. */
 const NODE_FLAGS = ['--max-old-space-size=128', '--expose-gc'];
+/** The part of the memory that PDFium may take: it runs inside V8, where the child's own watch cannot. */
+const WASM_SHARE = 0.5;
+const WASM_PAGE = 64 * 1024;
 /**
  * One decoding thread, and malloc arenas for it and the main thread: more arenas only keep freed memory from the
  * system. For the same reason glibc maps every allocation from 1 MiB on separately. Buffers of one decode are smaller:
@@ -71,7 +74,8 @@ export class RenderProcess {
 
   constructor(options: ProcessOptions) {
     this.#options = options;
-    this.#child = spawn(process.execPath, [...NODE_FLAGS, CHILD], {
+    const pages = Math.floor((options.maxMemory * WASM_SHARE) / WASM_PAGE);
+    this.#child = spawn(process.execPath, [...NODE_FLAGS, `--wasm-max-mem-pages=${pages}`, CHILD], {
       env: { ...options.inheritedEnv, ...CHILD_ENV },
       stdio: ['pipe', 'pipe', 'pipe'],
     });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { wave, zip } from '../../contract/previews/content-files.js';
+import { lockedPdf, pdf } from '../../contract/previews/pdf-files.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -10,6 +11,8 @@ const FILES: Readonly<Record<string, { mimeType: string; bytes: Buffer }>> = {
   'data.json': { mimeType: 'application/json', bytes: Buffer.from(JSON.stringify({ harbours: NAMES })) },
   'all.zip': { mimeType: 'application/zip', bytes: zip(NAMES) },
   'horn.wav': { mimeType: 'audio/wav', bytes: wave(75) },
+  'plan.pdf': { mimeType: 'application/pdf', bytes: pdf({ pages: 900 }) },
+  'secret.pdf': { mimeType: 'application/pdf', bytes: Buffer.concat([lockedPdf(), Buffer.alloc(40_000, '\n')]) },
   'torn.zip': { mimeType: 'application/zip', bytes: zip(NAMES).subarray(0, 50_000) },
 };
 
@@ -58,13 +61,26 @@ describe('what a model reads of a file that is not an image', () => {
 
   it('is how many files an archive has, and what the first ones are called', async () => {
     const lines = await linesOf('all.zip');
-    expect(lines[0]).toMatch(/^all\.zip · application\/zip · \d+ kB · 2000 entries$/);
+    expect(lines[0]).toMatch(/^all\.zip · application\/zip · [\d.]+ kB · 2000 entries$/);
     const at = lines.indexOf('20 of its 2000 names, long ones cut:');
     expect(lines.slice(at + 1)).toEqual(NAMES.slice(0, 20));
   });
 
   it('is how long a recording is', async () => {
     expect((await linesOf('horn.wav'))[0]).toBe('horn.wav · audio/wav · 600 kB · 1:15 long');
+  });
+
+  it('is how many pages a document has, with an image of the first', async () => {
+    const { result } = await client.call('give', { name: 'plan.pdf' });
+    const [text, image] = result?.content ?? [];
+    const lines = String(text?.text).split('\n');
+    expect(lines[0]).toMatch(/^plan\.pdf · application\/pdf · [\d.]+ kB · 900 pages$/);
+    expect(lines.at(-1)).toMatch(/^The image below is a preview of \d+ × 1568, the first page\.$/);
+    expect(image).toMatchObject({ type: 'image', mimeType: 'image/png' });
+  });
+
+  it('is that a document needs a password', async () => {
+    expect((await linesOf('secret.pdf'))[0]).toMatch(/ kB · needs a password$/);
   });
 
   it('is name, type and size of what is damaged', async () => {
