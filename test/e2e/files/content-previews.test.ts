@@ -34,7 +34,7 @@ describe('what a model reads of a file that is not an image', () => {
       },
     });
     const servers = { s: { url: upstream.url, transport: 'streamable-http' } };
-    wharf = await startWharf({ servers, stores: 's3+redis' });
+    wharf = await startWharf({ servers, stores: 'filesystem+memory' });
     client = await RawClient.connect(`${wharf.url}/mcp`);
   });
 
