@@ -120,7 +120,7 @@ class S3ResumableWriter implements ResumableWriter {
   constructor(options: WriterOptions) {
     const { s3, prefix, key, signal, partSize, begun, place } = options;
     this.#options = options;
-    this.#writer = new S3Writer(s3, prefix + key, signal, partSize, begun);
+    this.#writer = new S3Writer(s3, { key: prefix + key, partSize, begun }, signal);
     this.#rest = place?.rest?.key;
     if (place?.before !== undefined) this.#unneeded.add(place.before);
   }

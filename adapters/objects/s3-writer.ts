@@ -44,7 +44,11 @@ export class S3Writer implements ObjectWriter {
   #isCertain = true;
 
   /** @param begun what it goes on with, if it does */
-  constructor(s3: Connection, key: string, signal: AbortSignal, partSize: number, begun?: BegunUpload) {
+  constructor(
+    s3: Connection,
+    { key, partSize, begun }: { key: string; partSize: number; begun?: BegunUpload | undefined },
+    signal: AbortSignal,
+  ) {
     this.#s3 = s3;
     this.#key = key;
     this.#signal = signal;

@@ -130,7 +130,7 @@ export async function create(
 
     async create(key, signal) {
       signal.throwIfAborted();
-      return new S3Writer(s3, config.prefix + key, signal, PART_SIZE);
+      return new S3Writer(s3, { key: config.prefix + key, partSize: PART_SIZE }, signal);
     },
 
     resumable: s3Resumable(s3, config.prefix, PART_SIZE),

@@ -34,7 +34,7 @@ export interface NewFile {
  * error of reading the bytes
  */
 export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: AbortSignal): Promise<FileRecord> {
-  const ingest = new Ingest(deps.ingest, file, file.limit, signal);
+  const ingest = new Ingest(deps.ingest, { owner: file, limit: file.limit }, signal);
   try {
     await fill(ingest, file.bytes);
     const { head } = ingest;

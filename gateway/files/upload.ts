@@ -297,7 +297,11 @@ export class Uploads {
     const startedAt = clock.now();
     const key = objectKey(fileId, randomBytes(16).toString('base64url'));
     const limit = { name: 'limits.file', bytes: settings.fileLimit, path: 'the upload' };
-    const ingest = new Ingest(this.#deps.ingest, { principal: intent.principal }, limit, signal, { id: fileId, key });
+    const ingest = new Ingest(
+      this.#deps.ingest,
+      { owner: { principal: intent.principal }, limit, place: { id: fileId, key } },
+      signal,
+    );
     try {
       await fill(ingest, body.bytes, sizeCheck(admission));
       const { size, digest } = checkBytes(ingest, intent, body.claims().digests ?? []);

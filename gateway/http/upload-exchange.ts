@@ -114,8 +114,7 @@ export async function exchangeUpload<Result>(
 export async function receivedUpload<Result>(
   { held, limits, timeouts }: UploadExchangeDeps,
   { intent }: Admission,
-  incoming: IncomingMessage,
-  until: AbortSignal,
+  { incoming, until }: { incoming: IncomingMessage; until: AbortSignal },
   take: (bytes: AsyncIterable<Buffer>, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const late = new AbortController();

@@ -49,7 +49,7 @@ export function refuseAmbiguous(text: Buffer, value: JsonValue): void {
   const messages = Array.isArray(value) ? value.filter(isObject) : [value];
   for (const [index, message] of messages.entries()) {
     const one = written[index];
-    if (one && isObject(message)) check(text, one, message, MESSAGE, 'the message');
+    if (one && isObject(message)) check(text, one, message, { judged: MESSAGE, where: 'the message' });
   }
 }
 
@@ -79,7 +79,13 @@ function refuseKey(key: string, { lengths, keys, folded }: Judged, where: string
   throw new GatewayError('request_invalid', { reason });
 }
 
-function check(text: Buffer, written: WrittenObject, value: JsonObject, judged: Judged, where: string): void {
+/** @param where the object's name, for the error */
+function check(
+  text: Buffer,
+  written: WrittenObject,
+  value: JsonObject,
+  { judged, where }: { judged: Judged; where: string },
+): void {
   const keys = Object.keys(value);
   if (written.members !== keys.length) {
     const key = written.members > MAX_NAMED_AMONG ? undefined : repeatedKey(text, written.start);
@@ -90,7 +96,7 @@ function check(text: Buffer, written: WrittenObject, value: JsonObject, judged: 
   for (const { key, object } of written.inner) {
     const below = value[key];
     const deeper = judged.inner[key];
-    if (deeper && isObject(below)) check(text, object, below, deeper, key);
+    if (deeper && isObject(below)) check(text, object, below, { judged: deeper, where: key });
   }
 }
 

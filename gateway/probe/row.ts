@@ -24,7 +24,7 @@ export function rowOf(seen: Seen): Record<string, unknown> {
   const known = (is: unknown) => ({ is, source });
   const behaviour: Record<string, unknown> = {
     structured: known(structuredOf(seen)),
-    images: known({ reach: saw(seen, 'probe_picture', 'picture', 'model', 'nothing') }),
+    images: known({ reach: saw(seen, 'probe_picture', 'picture', ['model', 'nothing']) }),
     links: known(linksOf(seen)),
     blobs: known(blobsOf(seen)),
     errors: known(errorsOf(seen)),
@@ -40,10 +40,10 @@ export function rowOf(seen: Seen): Record<string, unknown> {
     match: { names: [client.name], versions: client.version },
     behaviour,
     also: {
-      text: saw(seen, 'probe_text', 'text', 'shown', 'dropped'),
-      resource: saw(seen, 'probe_resource', 'resourceText', 'shown', 'dropped'),
-      textForUser: saw(seen, 'probe_audience', 'forUser', 'shown', 'dropped'),
-      textForAssistant: saw(seen, 'probe_audience', 'forAssistant', 'shown', 'dropped'),
+      text: saw(seen, 'probe_text', 'text', ['shown', 'dropped']),
+      resource: saw(seen, 'probe_resource', 'resourceText', ['shown', 'dropped']),
+      textForUser: saw(seen, 'probe_audience', 'forUser', ['shown', 'dropped']),
+      textForAssistant: saw(seen, 'probe_audience', 'forAssistant', ['shown', 'dropped']),
     },
     notCalled: (Object.keys(PROBES) as ProbeName[]).filter((name) => !called.has(name)),
     notOurs: [...named].filter((code) => !given.has(code)),
@@ -54,7 +54,7 @@ function has({ named, codes }: Seen, place: Place): boolean {
   return named.has(codes[place]);
 }
 
-function saw(seen: Seen, tool: ProbeName, place: Place, yes: string, no: string): string {
+function saw(seen: Seen, tool: ProbeName, place: Place, [yes, no]: readonly [string, string]): string {
   if (!seen.called.has(tool)) return 'unknown';
   return has(seen, place) ? yes : no;
 }

@@ -9,12 +9,16 @@ import type { ExchangeFacts } from './exchange.js';
 
 /** A client's request until it is answered, with facts found on the way. */
 export interface PendingRequest extends ClientRequest {
-  /** For a request of a task's result: the tool that the task runs, once known. */
-  tool?: string | undefined;
   /** Set once files have been found in its arguments: the answer may concern them. */
   hasFiles?: true;
   /** A special edit of the answer, besides those for every answer to its method. */
   edit?: AnswerEdit;
+}
+
+/** A request whose tool is known even if it names only a task. */
+export interface TracedRequest extends PendingRequest {
+  /** For a request of a task's result: the tool that the task runs. */
+  readonly taskTool?: string | undefined;
 }
 
 /** The recipient of a message, and the requests that it answers. */

@@ -104,8 +104,8 @@ export class Judge {
     }
     if (isText(value)) return keyword === 'pattern' ? this.#hasPattern(value, said) : ofText(keyword, said, value);
     if (typeof value === 'number') return ofNumber(keyword, said, value);
-    if (Array.isArray(value)) return this.#ofArray(keyword, said, schema, value, depth);
-    return isMap(value) ? this.#ofMap(keyword, said, schema, value, depth) : true;
+    if (Array.isArray(value)) return this.#ofArray(keyword, schema, value, depth);
+    return isMap(value) ? this.#ofMap(keyword, schema, value, depth) : true;
   }
 
   #conditional(schema: JsonObject, value: Instance, depth: number): Truth {
@@ -117,7 +117,8 @@ export class Judge {
     return one === other ? one : undefined;
   }
 
-  #ofArray(keyword: string, said: JsonValue, schema: JsonObject, value: Instance[], depth: number): Truth {
+  #ofArray(keyword: string, schema: JsonObject, value: Instance[], depth: number): Truth {
+    const said = schema[keyword] as JsonValue;
     const truth = (inner: JsonValue | undefined, index: number) =>
       this.truth(inner, value[index] as Instance, depth + 1);
     const from = (first: number) => this.#indexes(value, first);
@@ -165,13 +166,8 @@ export class Judge {
     }
   }
 
-  #ofMap(
-    keyword: string,
-    said: JsonValue,
-    schema: JsonObject,
-    value: { [key: string]: Instance },
-    depth: number,
-  ): Truth {
+  #ofMap(keyword: string, schema: JsonObject, value: { [key: string]: Instance }, depth: number): Truth {
+    const said = schema[keyword] as JsonValue;
     const keys = () => {
       const found = Object.keys(value);
       return this.look(found.length) ? found : [];

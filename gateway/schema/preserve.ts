@@ -16,10 +16,11 @@ export interface Effect {
 const NONE: Effect = { keeps: true, restores: true };
 const ANY: Effect = { keeps: false, restores: false };
 
-/** A value before and after a change at one path; the rest is the same. */
+/** A value before and after a change at one path below it; the rest is the same. */
 export interface Change {
   before: Instance;
   after: Instance;
+  path: JsonPath;
 }
 
 /**
@@ -31,33 +32,38 @@ export interface Change {
  */
 type Mode = 'free' | 'noted' | 'strict';
 
+/** Where a schema is met. */
+interface Place {
+  depth: number;
+  mode: Mode;
+}
+
+const OUTERMOST: Place = { depth: 0, mode: 'free' };
+
 /**
  * How a change affects a value's validity under a schema. It need not be known whether the value is valid: other parts
  * of it may have patterns that only the clients run.
- * @param path place of the change, below the value
  */
 export function effectOf(
   judge: Judge,
   schema: JsonValue | undefined,
   change: Change,
-  path: JsonPath,
-  depth = 0,
-  around: Mode = 'free',
+  { depth, mode: around }: Place = OUTERMOST,
 ): Effect {
   if (typeof schema === 'boolean') return NONE;
   if (!judge.look() || !judge.isReadable(schema, depth)) return ANY;
-  const { before, after } = change;
-  const [key, ...rest] = path;
+  const { before, after, path } = change;
+  const [key] = path;
   if (key === undefined) return told(judge.truth(schema, before, depth), judge.truth(schema, after, depth));
-  const inner = childOf(before, after, key);
+  const inner = childOf(change, key);
   if (!inner) return ANY;
   const asks = 'unevaluatedProperties' in schema || 'unevaluatedItems' in schema;
   const mode = around === 'free' && asks ? 'noted' : around;
-  const here = (one: JsonValue | undefined, own: Mode) => effectOf(judge, one, change, path, depth + 1, own);
-  const below = (one: JsonValue | undefined) => effectOf(judge, one, inner, rest, depth + 1);
+  const here = (one: JsonValue | undefined, own: Mode) => effectOf(judge, one, change, { depth: depth + 1, mode: own });
+  const below = (one: JsonValue | undefined) => effectOf(judge, one, inner, { depth: depth + 1, mode: 'free' });
   const effects = Object.keys(schema).map((keyword): Effect => {
-    const own = inPlace(keyword, schema, judge, here, mode, before);
-    const effect = own ?? inChild(keyword, schema, judge, key, change, below);
+    const own = inPlace(keyword, schema, here, { judge, mode, before });
+    const effect = own ?? inChild(keyword, schema, change, { judge, key, below });
     if (isSame(effect) || (own && mode !== 'free')) return effect;
     const [was, is] = [before, after].map((value) => judge.keyword(keyword, schema, value, depth));
     return either(effect, told(was, is));
@@ -74,10 +80,8 @@ export function effectOf(
 function inPlace(
   keyword: string,
   schema: JsonObject,
-  judge: Judge,
   here: (one: JsonValue | undefined, mode: Mode) => Effect,
-  mode: Mode,
-  before: Instance,
+  { judge, mode, before }: { judge: Judge; mode: Mode; before: Instance },
 ): Effect | undefined {
   const said = schema[keyword] as JsonValue;
   const branch = mode === 'free' ? 'free' : 'strict';
@@ -115,10 +119,8 @@ function inPlace(
 function inChild(
   keyword: string,
   schema: JsonObject,
-  judge: Judge,
-  key: string | number,
   { before, after }: Change,
-  below: (one: JsonValue | undefined) => Effect,
+  { judge, key, below }: { judge: Judge; key: string | number; below: (one: JsonValue | undefined) => Effect },
 ): Effect {
   const said = schema[keyword] as JsonValue;
   switch (keyword) {
@@ -175,9 +177,10 @@ function ofUnique(before: Instance[], after: Instance[], index: number, judge: J
   return { keeps: isLike(after) === false, restores: isLike(before) === false };
 }
 
-function childOf(before: Instance, after: Instance, key: string | number): Change | undefined {
+/** The change as it is below the first step of its path. */
+function childOf({ before, after, path }: Change, key: string | number): Change | undefined {
   const [old, fresh] = [member(before, key), member(after, key)];
-  return old === undefined || fresh === undefined ? undefined : { before: old, after: fresh };
+  return old === undefined || fresh === undefined ? undefined : { before: old, after: fresh, path: path.slice(1) };
 }
 
 /** The effect that follows from the verdicts on both values. */

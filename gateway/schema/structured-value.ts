@@ -59,7 +59,7 @@ export class StructuredValue {
     for (const { path, value } of changes) {
       if (at(now, path) === undefined || !this.#mayCopy(path)) return undefined;
       const after = withAt(now, path, value);
-      if (!effectOf(this.#judge, this.#judge.root, { before: now, after }, path).keeps) return undefined;
+      if (!effectOf(this.#judge, this.#judge.root, { before: now, after, path }).keeps) return undefined;
       now = after;
     }
     return now;

@@ -32,6 +32,12 @@ export interface HttpCall {
   isStream?: boolean;
 }
 
+/** How an attempt ends. */
+interface Settle {
+  resolve: (answer: IncomingMessage) => void;
+  reject: (error: unknown) => void;
+}
+
 export interface HttpClientOptions {
   /** The server's name in the config, for errors. */
   name: string;
@@ -98,7 +104,7 @@ export class HttpClient {
       if (signal.aborted) throw abortFailure(this.#name, signal);
       throw new GatewayError('upstream_closed', { server: this.#name });
     }
-    return new Promise((resolve, reject) => this.#attempt(call, signal, true, resolve, reject));
+    return new Promise((resolve, reject) => this.#attempt(call, signal, true, { resolve, reject }));
   }
 
   /** Aborts every running request and closes every connection. */
@@ -113,13 +119,7 @@ export class HttpClient {
   }
 
   /** One attempt. The slot is released when the connection is free or gone, unless a second attempt takes it over. */
-  #attempt(
-    call: HttpCall,
-    signal: AbortSignal,
-    mayRepeat: boolean,
-    resolve: (answer: IncomingMessage) => void,
-    reject: (error: unknown) => void,
-  ): void {
+  #attempt(call: HttpCall, signal: AbortSignal, mayRepeat: boolean, { resolve, reject }: Settle): void {
     let answer: IncomingMessage | undefined;
     let repeated = false;
     let request: ClientRequest;
@@ -162,7 +162,7 @@ export class HttpClient {
         repeated = true;
         // the other idle connections are as old
         this.#pool.dropIdle();
-        this.#attempt(call, signal, false, resolve, reject);
+        this.#attempt(call, signal, false, { resolve, reject });
       } else reject(headFailure(this.#name, error));
     });
     request.on('close', () => {

@@ -43,6 +43,18 @@ export interface Stored {
   head: Buffer;
 }
 
+/** What is known of a file before its bytes. */
+export interface FileToTake {
+  /** The owner whose share of `limits.partMemory` the part takes. */
+  owner: Owner;
+  /** The file size limit, its config name and the file's place, for the error. */
+  limit: { name: string; bytes: number; path: string };
+  /** Id and object key, if the id exists before the bytes. */
+  place?: { id: string; key: string };
+  /** The part's memory, if it has been reserved already. */
+  lease?: PartLease | undefined;
+}
+
 /**
  * One file on its way into the object store, part by part, with one part in memory. Its caller:
  * 1. awaits `begin()` when bytes have arrived: this reserves the part's memory, which is released while none arrive;
@@ -75,20 +87,7 @@ export class Ingest implements Quieting {
   readonly id: string;
   readonly key: string;
 
-  /**
-   * @param owner the owner whose share of `limits.partMemory` the part takes
-   * @param limit the file size limit, its config name and the file's place, for the error
-   * @param place id and object key, if the id exists before the bytes
-   * @param lease the part's memory, if it has been reserved already
-   */
-  constructor(
-    deps: IngestDeps,
-    owner: Owner,
-    limit: { name: string; bytes: number; path: string },
-    signal: AbortSignal,
-    place?: { id: string; key: string },
-    lease?: PartLease,
-  ) {
+  constructor(deps: IngestDeps, { owner, limit, place, lease }: FileToTake, signal: AbortSignal) {
     this.#deps = deps;
     this.#owner = owner;
     this.#lease = lease;

@@ -88,21 +88,19 @@ export class Append {
    * `upload_unknown`, `upload_done`, `upload_pieces_too_small`
    */
   async run(appended: Appended): Promise<AppendResult> {
-    const { key = objectKey(this.#admission.fileId, newName()), place } = this.#progress;
-    this.#isShared = place !== undefined;
+    const { key = objectKey(this.#admission.fileId, newName()), place: left } = this.#progress;
+    this.#isShared = left !== undefined;
     const resumed =
-      place === undefined
+      left === undefined
         ? { writer: await this.#deps.writes.begin(key, NEVER), rest: NO_REST, restSize: 0 }
-        : await this.#deps.writes.resume(key, place, NEVER);
+        : await this.#deps.writes.resume(key, left, NEVER);
     if (!resumed) return this.#recover(key);
     const write = new OneWrite(resumed.writer);
     const objects = { ...this.#deps.ingest.objects, create: async () => write };
     const { principal } = this.#admission.intent;
     const limit = { name: 'limits.file', bytes: this.#progress.length, path: 'the upload' };
-    const ingest = new Ingest({ ...this.#deps.ingest, objects }, { principal }, limit, this.#signal, {
-      id: this.#admission.fileId,
-      key,
-    });
+    const place = { id: this.#admission.fileId, key };
+    const ingest = new Ingest({ ...this.#deps.ingest, objects }, { owner: { principal }, limit, place }, this.#signal);
     try {
       const moved = await this.#moved(key, resumed);
       return await this.#append(appended, { ...resumed, moved }, ingest, write);

@@ -147,8 +147,14 @@ async function respond(
     const outcome = decision.status === 304 ? 'not_modified' : decision.status === 412 ? 'refused' : 'head';
     return { response: new Response(null, { status: decision.status, headers }), outcome };
   }
-  const outcome = await stream(c.env.outgoing, deps, record, decision.status, headers, decision.body);
+  const outcome = await stream(c.env.outgoing, deps, record, { status: decision.status, headers, body: decision.body });
   return { response: RESPONSE_ALREADY_SENT, outcome };
+}
+
+interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: Parameters<typeof openDownload>[2];
 }
 
 /**
@@ -159,9 +165,7 @@ async function stream(
   outgoing: HttpBindings['outgoing'],
   deps: DownloadDeps,
   record: FileRecord,
-  status: number,
-  headers: Record<string, string>,
-  body: Parameters<typeof openDownload>[2],
+  { status, headers, body }: Answer,
 ): Promise<Outcome> {
   const { principal, server } = record;
   const refusal = deps.streams.take(1, { principal, server });

@@ -120,7 +120,7 @@ async function handle(
     exchange.principal = deps.authenticate(incoming.headers);
     counted = countRequest(deps.requests, exchange.principal);
     held = new HeldRequest(deps.held, server.limits, { principal: exchange.principal, server: server.name });
-    await dispatch(deps, server, exchange, incoming, held);
+    await dispatch(deps, server, exchange, { incoming, held });
   } catch (thrown) {
     refuse(outgoing, noteFailure(deps, thrown, exchange), exchange.facts.requests);
     discardRest(incoming);
@@ -140,8 +140,7 @@ async function dispatch(
   deps: McpDeps,
   server: Server,
   exchange: Exchange,
-  incoming: IncomingMessage,
-  held: HeldRequest,
+  { incoming, held }: { incoming: IncomingMessage; held: HeldRequest },
 ): Promise<void> {
   switch (incoming.method) {
     case 'POST': {

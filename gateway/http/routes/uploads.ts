@@ -99,7 +99,7 @@ async function unlock(deps: UploadDeps, ticket: string, incoming: IncomingMessag
   const tell = (outcome: string) =>
     log.info({ file: fileId, principal, server: purpose?.server, ...callerOf(incoming), outcome }, 'upload code');
   const { signal } = new AbortController();
-  const code = await receivedUpload(deps, admission, incoming, signal, (bytes) => codeInForm(bytes));
+  const code = await receivedUpload(deps, admission, { incoming, until: signal }, (bytes) => codeInForm(bytes));
   try {
     const pass = await uploads.prove(admission, { code });
     tell('right');
@@ -128,7 +128,7 @@ async function receive(
       isForSeveral = admission.intent.several !== undefined;
       const take = isForSeveral ? takeAll(deps, incoming, admission) : takeOne(deps, incoming, admission);
       if (incoming.headers.expect !== undefined) outgoing.writeContinue();
-      return receivedUpload(deps, admission, incoming, gone, take);
+      return receivedUpload(deps, admission, { incoming, until: gone }, take);
     },
     recordsOf: (stored) => stored,
   });

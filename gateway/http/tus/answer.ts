@@ -133,7 +133,7 @@ async function create(deps: TusDeps, { ticket }: Target, incoming: IncomingMessa
       const { id, length, expiresAt } = begun.noted.progress;
       headers = { location: `${place.ticket}?upload=${id}`, ...expiry(expiresAt) };
       if (length > 0 && !hasBody(incoming)) return undefined;
-      const result = await appendTo(deps, begun, 0, incoming, outgoing);
+      const result = await appendTo(deps, begun, 0, { incoming, outgoing });
       headers = { ...headers, ...appended(deps, result, expiresAt) };
       return result;
     },
@@ -153,7 +153,7 @@ async function append(deps: TusDeps, { ticket, upload }: Target, incoming: Incom
       const offset = offsetIn(incoming);
       const { length } = (found as UnderWay).noted.progress;
       checkBody(incoming, offset, length);
-      return appendTo(deps, found as UnderWay, offset, incoming, outgoing);
+      return appendTo(deps, found as UnderWay, offset, { incoming, outgoing });
     },
     recordsOf: ({ record }) => (record ? [record] : []),
   });
@@ -164,13 +164,12 @@ async function appendTo(
   deps: TusDeps,
   found: UnderWay,
   offset: number,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
+  { incoming, outgoing }: { incoming: IncomingMessage; outgoing: ServerResponse },
 ): Promise<AppendResult> {
   const checksum = checksumIn(incoming);
   return deps.resumable.append(found, offset, (until, take) => {
     if (incoming.headers.expect !== undefined) outgoing.writeContinue();
-    return receivedUpload(deps, found.admission, incoming, until, (bytes, signal) =>
+    return receivedUpload(deps, found.admission, { incoming, until }, (bytes, signal) =>
       take(checksum ? { bytes: checksum.over(bytes), checked: () => checksum.check() } : { bytes }, signal),
     );
   });

@@ -89,7 +89,6 @@ export class AnswerRelay {
       // a message is cut and counted whatever its type, so that no type circumvents the limits
       kind === 'bytes' ? 'json' : kind,
       deps.cut,
-      this.#owner,
       {
         message: (message, cuts) => this.#onMessage(message, cuts),
         space: (bytes) => this.#space(bytes),
@@ -99,7 +98,7 @@ export class AnswerRelay {
           this.#reply.comment(bytes);
         },
       },
-      exchange.signal,
+      { owner: this.#owner, signal: exchange.signal },
     );
   }
 

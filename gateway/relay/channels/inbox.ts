@@ -68,12 +68,11 @@ export class ChannelInbox {
     this.#reader = new CutReader(
       connection.kind,
       { ...deps.cut, tree: options.tree },
-      { principal, server: deps.server },
       {
         message: (message, cuts) => this.#onMessage(message, cuts),
         noise: (line) => this.#noise(line.length),
       },
-      parts.signal,
+      { owner: { principal, server: deps.server }, signal: parts.signal },
     );
   }
 

@@ -265,7 +265,7 @@ export class MessageCuts {
     // a string that is put back may be as long as a message; the size of a file is checked when it is known to be one
     const name = isNested && limits.response > limits.file ? 'response' : 'file';
     const limit = { name: `limits.${name}`, bytes: limits[name], path };
-    return new Ingest(this.#deps.ingest, this.#owner, limit, this.#signal, undefined, lease);
+    return new Ingest(this.#deps.ingest, { owner: this.#owner, limit, lease }, this.#signal);
   }
 
   /** Equal bytes in one message are stored once. */

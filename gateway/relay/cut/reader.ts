@@ -49,9 +49,8 @@ export class CutReader {
   constructor(
     kind: Extract<BodyKind, 'json' | 'sse' | 'lines'>,
     deps: CutDeps & { tree: WatchTree; slotMin: number },
-    owner: Owner,
     handler: CutReaderHandler,
-    signal: AbortSignal,
+    { owner, signal }: { owner: Owner; signal: AbortSignal },
   ) {
     this.#deps = deps;
     this.#owner = owner;

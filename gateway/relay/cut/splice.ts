@@ -11,20 +11,20 @@ import { NestedCuts } from './nested-cuts.js';
 
 export type { Piece } from '../../json/written.js';
 
+/** Where the bytes of strings that left memory are. */
+export interface Spliced {
+  library: Library;
+  /** Key of the object with these bytes, by digest, if they have become a file; their first object may be gone. */
+  keyOf: (digest: string) => string | undefined;
+  signal: AbortSignal;
+}
+
 /**
  * The message with its edits, in order; every other byte is unchanged. Strings that stayed inline are back in their places, and
  * so are strings that left memory but turned out not to be files.
- * @param keyOf key of the object with these bytes, by digest, if they have become a file; their first object may be
- * gone
  * @throws GatewayError `spool_full` when a string's own spelling is lost
  */
-export function splice(
-  message: HeldMessage,
-  spans: readonly Span[],
-  library: Library,
-  keyOf: (digest: string) => string | undefined,
-  signal: AbortSignal,
-): Piece[] {
+export function splice(message: HeldMessage, spans: readonly Span[], { library, keyOf, signal }: Spliced): Piece[] {
   const out: Piece[] = [];
   const whole = (cut: Cut): readonly Piece[] => {
     if (cut.inline) return cut.inline;

@@ -77,7 +77,7 @@ export class LocalMethods {
   /** Some clients expect to fetch every URI in a result here, including the server's resources. */
   async #resource(uri: string, { principal, inquire, signal }: MethodCaller): Promise<Opened> {
     const { library, server } = this.#deps;
-    const read = inquire && (await resourceAsFile(uri, principal, inquire, this.#deps, signal));
+    const read = inquire && (await resourceAsFile(uri, { principal, inquire, signal }, this.#deps));
     // an embedded resource need not be readable from the server
     const record = read ?? (await library.shown({ principal, server, uri }));
     return record ? { kind: 'ready', record } : { kind: 'unknown' };

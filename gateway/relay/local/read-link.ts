@@ -20,10 +20,12 @@ export async function readLazy(
   return own.request(request, signal, async ({ result, content }) => {
     const record =
       content ??
-      (await resourceAsFile(uri, principal, async () => ({ result }), { ingest, library, server, limits }, signal, {
-        ...(name !== undefined && { name }),
-        ...(mimeType !== undefined && { mimeType }),
-      }));
+      (await resourceAsFile(
+        uri,
+        { principal, inquire: async () => ({ result }), signal },
+        { ingest, library, server, limits },
+        { ...(name !== undefined && { name }), ...(mimeType !== undefined && { mimeType }) },
+      ));
     if (!record) throw new GatewayError('upstream_invalid', { reason: 'resources/read gave no content' });
     return record;
   });

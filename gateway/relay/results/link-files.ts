@@ -2,7 +2,7 @@ import type { FileRecord } from '../../files/file.js';
 import { own } from '../../json/value.js';
 import { answerAt } from '../../mcp/responses.js';
 import { pointer } from '../cut/message-cuts.js';
-import type { PendingRequest } from '../pending-request.js';
+import type { TracedRequest } from '../pending-request.js';
 import { declaredResults, toolOf } from '../tools/declared-results.js';
 import { viewOf } from '../upstream/view.js';
 import { FILE_METHODS, namesFiles } from './file-methods.js';
@@ -21,16 +21,15 @@ import type { Work } from './work.js';
 
 /** The stage that turns the files of a message into links. */
 export async function linkFiles(work: Work): Promise<void> {
-  const { message, cuts, deps, to, answers, files, edits } = work;
+  const { message, cuts, deps, to, files, edits } = work;
   const { principal, inquire } = to;
   const mayName = namesFiles(message, deps, to);
   const { client, signal } = to;
   const isUnshown = mayBeUnshown(message, client);
   const mayNeed = cuts.cuts.length > 0 || mayName || isUnshown || hidesContent(message, client);
   if (message.malformed || !mayNeed) return;
-  for (const { request } of answers)
-    if (request) await deps.taskTools.find(request, { principal, server: deps.server });
-  const named = mayName ? await naming(work) : [];
+  const answers = await deps.taskTools.traced(work.answers, { principal, server: deps.server });
+  const named = mayName ? await naming({ ...work, answers }) : [];
   const fetched = await fetchRemoteFiles(named, { deps, principal, inquire, signal: to.signal });
   const links = await announceLinks(named, principal, deps);
   await keepShownResources(named, cuts, to, deps);
@@ -86,7 +85,7 @@ export async function linkFiles(work: Work): Promise<void> {
     shown,
     dropped,
     write: (...about) => writer.write(...about),
-    unshown: async () => (isUnshown ? unshownBlocks(message, cuts, files, translation, unshownDeps) : []),
+    unshown: async () => (isUnshown ? unshownBlocks({ message, cuts, files }, translation, unshownDeps) : []),
   };
   await translate(message, cuts, files, translation);
   const content = contentOf(work, fetched);
@@ -107,8 +106,8 @@ function contentOf({ answers, cuts, files }: Work, fetched: readonly FetchedFile
 }
 
 /** The base of the names of nameless files in an answer. */
-function nameOf(request: PendingRequest | undefined): string | undefined {
-  return request && (request.tool ?? request.subject ?? request.method);
+function nameOf(request: TracedRequest | undefined): string | undefined {
+  return request && (request.taskTool ?? request.subject ?? request.method);
 }
 
 /** The results in a message that may name files which the server keeps. */

@@ -25,6 +25,14 @@ interface Published {
   record: FileRecord;
 }
 
+/** For whom the files of a message are published. */
+interface Publishing {
+  owner: Owner;
+  signal: AbortSignal;
+  /** What a model can do with a handle; called when there is one. */
+  uses: () => HandleUses | undefined;
+}
+
 /** Turns the stored files of one message into links. Each file is published once, however often it occurs. */
 export class OutgoingFiles {
   readonly #deps: OutgoingFileDeps;
@@ -36,14 +44,7 @@ export class OutgoingFiles {
   #count = 0;
   #bytes = 0;
 
-  /** @param uses what a model can do with a handle; called when there is one */
-  constructor(
-    deps: OutgoingFileDeps,
-    owner: Owner,
-    cuts: MessageCuts,
-    signal: AbortSignal,
-    uses: () => HandleUses | undefined,
-  ) {
+  constructor(deps: OutgoingFileDeps, cuts: MessageCuts, { owner, signal, uses }: Publishing) {
     this.#uses = uses;
     this.#deps = deps;
     this.#owner = owner;

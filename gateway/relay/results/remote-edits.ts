@@ -104,7 +104,8 @@ export async function remoteEdits(
       const speaks = dialect.spokenBy(context.client) || context.client.dialects?.includes(dialect.name) === true;
       names.set(remote.uri, speaks ? file.ref.uri : file.ref.link.url);
       if (remote.kind !== 'value') {
-        const own = await contentOf(remote.kind, file, holder, writer === dialect, context);
+        const isPlain = remote.kind === 'resource' && writer !== dialect;
+        const own = isPlain ? await contentOf(file, holder, context) : undefined;
         const seen = context.shown.in(result.path, file);
         const written = own ?? writer.write(PLACES[remote.kind], seen.file, asHolder(remote.kind, holder), seen.client);
         done.replacements.push({ range: { ...range, path }, kind: remote.kind, blocks: written, file });
@@ -147,13 +148,11 @@ async function locateAll(message: HeldMessage, fetched: readonly FetchedFile[]):
 
 /** A small file-backed resource becomes ordinary content, for clients that know nothing else. */
 async function contentOf(
-  kind: HolderKind,
   { ref }: OutgoingFile,
   { uri, _meta }: JsonObject,
-  isSpoken: boolean,
   { limits, library, files, signal }: RemoteEditContext,
 ): Promise<JsonObject[] | undefined> {
-  if (kind !== 'resource' || isSpoken || ref.size > limits.inlineResource) return undefined;
+  if (ref.size > limits.inlineResource) return undefined;
   const key = files.keyOf(ref.digest.slice(ref.digest.indexOf(':') + 1));
   const read = key === undefined ? undefined : await library.read(key, signal);
   if (read?.kind !== 'found') throw new GatewayError('store_unavailable');

@@ -16,6 +16,12 @@ export interface ResourceFileDeps {
   limits: Limits;
 }
 
+/** Whose file it becomes. */
+export interface ResourceReader {
+  principal: string;
+  signal: AbortSignal;
+}
+
 /**
  * Makes a file of one of the server's resources, read in the client's own session, so only of what the client may read
  * itself.
@@ -24,36 +30,33 @@ export interface ResourceFileDeps {
  */
 export async function resourceAsFile(
   uri: string,
-  principal: string,
-  inquire: Inquire,
-  { ingest, library, server, limits }: ResourceFileDeps,
-  signal: AbortSignal,
+  { inquire, ...reader }: ResourceReader & { inquire: Inquire },
+  deps: ResourceFileDeps,
   known: FileClaims = {},
 ): Promise<FileRecord | undefined> {
   const answer = await inquire('resources/read', { uri });
   if (!answer || 'error' in answer || !Array.isArray(answer.result.contents)) return undefined;
   const item = answer.result.contents.find((candidate): candidate is JsonObject => isObject(candidate));
-  return item && contentAsFile(item, uri, principal, { ingest, library, server, limits }, signal, known);
+  return item && contentAsFile(item, reader, deps, { ...known, uri });
 }
 
 /**
  * Makes a file of a resource's content.
+ * @param known what is known about it from elsewhere
  * @returns undefined when it has none
  */
 export async function contentAsFile(
   item: JsonObject,
-  uri: string,
-  principal: string,
+  { principal, signal }: ResourceReader,
   { ingest, library, server, limits }: ResourceFileDeps,
-  signal: AbortSignal,
-  known: FileClaims = {},
+  known: FileClaims,
 ): Promise<FileRecord | undefined> {
   const bytes = bytesOf(item);
   if (!bytes) return undefined;
   const { mimeType } = item;
   const file = {
     bytes: piecesOf(bytes),
-    claims: { ...known, uri, ...(typeof mimeType === 'string' && { mimeType }) },
+    claims: { ...known, ...(typeof mimeType === 'string' && { mimeType }) },
     principal,
     server,
     subject: 'resource',

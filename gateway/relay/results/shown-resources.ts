@@ -42,7 +42,7 @@ export async function keepShownResources(
         kept += 1;
         const { uri } = resource;
         const deps = { ingest: cut.ingest, library, server, limits };
-        const record = await contentAsFile(item, uri, principal, deps, signal);
+        const record = await contentAsFile(item, { principal, signal }, deps, { uri });
         if (record) await library.noteShown({ principal, server, uri }, record.id);
       }
     }

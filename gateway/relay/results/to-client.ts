@@ -102,7 +102,7 @@ export async function toClient(
   await cuts.settle();
   const answers = answersIn(message).map((answer) => ({ ...answer, request: to.answered(answer.id) }));
   const owner = { principal: to.principal, server: deps.server };
-  const files = new OutgoingFiles(deps.files, owner, cuts, to.signal, () => handleUses(deps, to));
+  const files = new OutgoingFiles(deps.files, cuts, { owner, signal: to.signal, uses: () => handleUses(deps, to) });
   const { response } = deps.limits;
   const room = new Room(response, plainSize(message, cuts));
   const edits = new Edits(placesOf(message));
@@ -116,7 +116,11 @@ export async function toClient(
     }
     for (const stage of STAGES) await stage(work);
     const spans = edits.spans();
-    const pieces = splice(message, spans, deps.cut.library, (digest) => files.keyOf(digest), to.signal);
+    const pieces = splice(message, spans, {
+      library: deps.cut.library,
+      keyOf: (digest) => files.keyOf(digest),
+      signal: to.signal,
+    });
     refuseGrown(pieces, growthOf(spans), response);
     to.facts.files += files.count;
     to.facts.fileBytes += files.bytes;
@@ -233,7 +237,7 @@ async function rewriteToolList({ message, answers, deps, to, room, edits }: Work
 
 async function noteTasks({ message, answers, deps, to: { principal } }: Work): Promise<void> {
   for (const { base, request } of answers) {
-    if (request) await deps.taskTools.note(message, base, request, { principal, server: deps.server }, deps.limits);
+    if (request) await deps.taskTools.note(message, { base, request }, { principal, server: deps.server }, deps.limits);
   }
 }
 

@@ -8,7 +8,7 @@ import type { JsonValue } from '../../ports/json.js';
 import type { Log } from '../../ports/log.js';
 import type { StateStore } from '../../ports/state-store.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import type { PendingRequest } from '../pending-request.js';
+import type { PendingRequest, TracedRequest } from '../pending-request.js';
 
 /** Methods that return a task's result. */
 const RESULT_METHODS = new Set(['tasks/result', 'tasks/get']);
@@ -50,8 +50,7 @@ export class TaskTools {
   /** Records the task that a call has become. Never fails the call's answer. */
   async note(
     message: HeldMessage,
-    base: readonly (string | number)[],
-    request: PendingRequest,
+    { base, request }: { base: readonly (string | number)[]; request: PendingRequest },
     owner: TaskOwner,
     limits: Pick<Limits, 'values'>,
   ): Promise<void> {
@@ -70,12 +69,26 @@ export class TaskTools {
     }
   }
 
-  /** Finds the tool of a request that names only its task. @throws GatewayError `state_unavailable` */
-  async find(request: PendingRequest, owner: TaskOwner): Promise<void> {
-    if (!RESULT_METHODS.has(request.method) || request.subject === undefined || request.tool !== undefined) return;
-    for (const key of this.#deps.keys.all('task', named(request.subject, owner))) {
-      request.tool ??= await this.#deps.state.read(key);
+  /** Answers, with the tools of requests that name only their tasks. @throws GatewayError `state_unavailable` */
+  traced<Answer extends { request: PendingRequest | undefined }>(
+    answers: readonly Answer[],
+    owner: TaskOwner,
+  ): Promise<(Answer & { request: TracedRequest | undefined })[]> {
+    return Promise.all(
+      answers.map(async (answer) => {
+        const { request } = answer;
+        return request ? { ...answer, request: { ...request, taskTool: await this.#find(request, owner) } } : answer;
+      }),
+    );
+  }
+
+  async #find({ method, subject }: PendingRequest, owner: TaskOwner): Promise<string | undefined> {
+    if (!RESULT_METHODS.has(method) || subject === undefined) return undefined;
+    for (const key of this.#deps.keys.all('task', named(subject, owner))) {
+      const tool = await this.#deps.state.read(key);
+      if (tool !== undefined) return tool;
     }
+    return undefined;
   }
 }
 

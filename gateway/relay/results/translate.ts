@@ -67,7 +67,7 @@ export async function translate(
   }
   const found = await structuredFiles(message, cuts, files, context);
   const dropped = [...context.dropped, ...unshown.map(({ range }) => resultOf(range.path))];
-  await replaceStructured(message, cuts, found, replacements, { ...context, dropped }, entries);
+  await replaceStructured({ message, cuts, replacements, entries }, found, { ...context, dropped });
   for (const { file, result, path } of context.remote?.values ?? []) {
     entries.push({ file, result, place: { pointer: pointer(path) } });
   }
@@ -200,26 +200,32 @@ async function structure(
   edits.set([...result, 'structuredContent'], value);
 }
 
+/** A message under way, with what has been written for it so far. */
+interface Translation {
+  message: HeldMessage;
+  cuts: MessageCuts;
+  replacements: readonly Replacement[];
+  entries: FileEntry[];
+}
+
 /**
  * Puts links in the places of files in structuredContent. Where a host would show it alone, it goes instead, and its
  * files get blocks.
  */
 async function replaceStructured(
-  message: HeldMessage,
-  cuts: MessageCuts,
+  translation: Translation,
   found: readonly StructuredFile[],
-  replacements: readonly Replacement[],
   context: TranslateContext,
-  entries: FileEntry[],
 ): Promise<void> {
+  const { entries } = translation;
   const drops = context.client.host?.structured === 'drop';
   const results = new Map(drops ? [...context.dropped, ...found.map(({ result }) => result)].map(keyed) : []);
   // an object that has been renamed in there stays
   for (const { result } of context.remote?.values ?? []) results.delete(pointer(result));
   for (const [place, result] of results) {
     const here = found.filter((one) => pointer(one.result) === place);
-    const dropped = droppedStructure(message, cuts, result, here, context);
-    if (dropped) dropStructure(dropped, here, replacements, context, entries);
+    const dropped = droppedStructure(translation, result, here, context);
+    if (dropped) dropStructure(dropped, here, translation, context);
     else results.delete(place);
   }
   for (const one of found) {
@@ -234,9 +240,8 @@ function keyed(result: JsonPath): readonly [string, JsonPath] {
 function dropStructure(
   dropped: DroppedStructure,
   found: readonly StructuredFile[],
-  replacements: readonly Replacement[],
+  { replacements, entries }: Translation,
   context: TranslateContext,
-  entries: FileEntry[],
 ): void {
   const { result, length = 0, block } = dropped;
   const shown = new Set(entriesOf(result, entries).map(({ file }) => file.ref.digest));

@@ -3,7 +3,7 @@ import type { Answer } from '../../mcp/responses.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { Room } from '../client/room.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
-import type { Addressee, PendingRequest } from '../pending-request.js';
+import type { Addressee, TracedRequest } from '../pending-request.js';
 import type { ResultDeps } from './deps.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 
@@ -14,7 +14,7 @@ export interface Work {
   deps: ResultDeps;
   to: Addressee;
   /** The responses in it, each with the request it answers, if known. */
-  answers: readonly (Answer & { request: PendingRequest | undefined })[];
+  answers: readonly (Answer & { request: TracedRequest | undefined })[];
   files: OutgoingFiles;
   /** How much longer it may become. */
   room: Room;

@@ -55,12 +55,11 @@ export class LiveResource {
     this.#reader = new CutReader(
       kind,
       { ...deps.cut, tree },
-      { principal: exchange.principal, server: deps.server },
       {
         tap: (value, message) => this.#tap(value, message),
         message: (message, cuts) => this.#onMessage(message, cuts),
       },
-      exchange.signal,
+      { owner: { principal: exchange.principal, server: deps.server }, signal: exchange.signal },
     );
   }
 

@@ -1,6 +1,6 @@
 import type { Inquire } from '../../mcp/inquire.js';
 import type { JsonObject, JsonPath } from '../../ports/json.js';
-import type { PendingRequest } from '../pending-request.js';
+import type { TracedRequest } from '../pending-request.js';
 import type { Catalog } from './catalog.js';
 
 /**
@@ -13,8 +13,8 @@ export type DeclaredResult = JsonObject | 'none' | 'unknown';
 const OF_TOOLS = new Set(['tools/call', 'tasks/result', 'tasks/get']);
 
 /** The tool whose result answers a request, if known. */
-export function toolOf(request: PendingRequest | undefined): string | undefined {
-  return request?.method === 'tools/call' ? request.subject : request?.tool;
+export function toolOf(request: TracedRequest | undefined): string | undefined {
+  return request?.method === 'tools/call' ? request.subject : request?.taskTool;
 }
 
 /**
@@ -26,7 +26,7 @@ export function declaredResults(
   catalog: Catalog,
   view: string,
   inquire: Inquire,
-  requestAt: (path: JsonPath) => PendingRequest | undefined,
+  requestAt: (path: JsonPath) => TracedRequest | undefined,
 ): (path: JsonPath) => Promise<DeclaredResult> {
   const known = new Map<string, Promise<DeclaredResult>>();
   const once = (key: string, ask: () => Promise<DeclaredResult>) => {

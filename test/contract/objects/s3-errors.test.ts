@@ -52,7 +52,7 @@ describe('s3 writer', () => {
       bucket: 'b',
       run: async () => ({ UploadId: 'u', ETag: 'e' }),
     } as unknown as Connection;
-    const writer = new S3Writer(connection, 'f/x', new AbortController().signal, 4);
+    const writer = new S3Writer(connection, { key: 'f/x', partSize: 4 }, new AbortController().signal);
     for (let n = 0; n < 10_000; n += 1) await writer.write(Buffer.alloc(4), false);
     await expect(writer.write(Buffer.alloc(3), true)).rejects.toMatchObject({
       code: 'store_object_too_large',

@@ -5,7 +5,7 @@ import { createLab, type Lab, NEVER } from './upload-lab.js';
 
 const LIMIT = { name: 'limits.file', bytes: 10_000_000, path: 'the file' };
 
-const ingestOf = (lab: Lab) => new Ingest(lab.ingest, { principal: 'ann' }, LIMIT, NEVER);
+const ingestOf = (lab: Lab) => new Ingest(lab.ingest, { owner: { principal: 'ann' }, limit: LIMIT }, NEVER);
 
 async function put(ingest: Ingest, bytes: Buffer): Promise<void> {
   await ingest.begin();

@@ -213,9 +213,8 @@ export class RelayLab {
     const reader = new CutReader(
       kind,
       this.deps.cut,
-      OWNER,
       { message: (message, cuts) => arrived.push({ message, cuts }) },
-      controller.signal,
+      { owner: OWNER, signal: controller.signal },
     );
     const byId = new Map(requests.map((request) => [request.id, request]));
     const to: Addressee = {

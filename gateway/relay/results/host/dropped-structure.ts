@@ -57,8 +57,7 @@ function contentOf(message: HeldMessage, result: JsonPath, limits: Pick<Limits, 
  * @returns undefined when it stays
  */
 export function droppedStructure(
-  message: HeldMessage,
-  cuts: MessageCuts,
+  { message, cuts }: { message: HeldMessage; cuts: MessageCuts },
   result: JsonPath,
   linked: readonly StructuredFile[],
   { limits }: Pick<TranslateContext, 'limits'>,

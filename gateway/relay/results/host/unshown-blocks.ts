@@ -73,9 +73,7 @@ export async function storeUnshown(message: HeldMessage, cuts: MessageCuts, clie
 
 /** What replaces small blocks whose bytes the host would not show, and texts longer than it shows. */
 export async function unshownBlocks(
-  message: HeldMessage,
-  cuts: MessageCuts,
-  files: OutgoingFiles,
+  { message, cuts, files }: { message: HeldMessage; cuts: MessageCuts; files: OutgoingFiles },
   context: TranslateContext,
   deps: UnshownDeps,
 ): Promise<Replacement[]> {
@@ -159,7 +157,7 @@ function extrasOf({ annotations, _meta }: JsonObject): JsonObject {
 /** @throws GatewayError the store's errors, `file_too_large` */
 async function store(bytes: Buffer, path: JsonPath, { cut, owner, signal }: UnshownDeps): Promise<Stored> {
   const limit = { name: 'limits.file', bytes: cut.limits.file, path: pointer(path) };
-  const ingest = new Ingest(cut.ingest, owner, limit, signal);
+  const ingest = new Ingest(cut.ingest, { owner, limit }, signal);
   try {
     await fill(ingest, one(bytes));
     ingest.seal();

@@ -70,9 +70,8 @@ describe('a message that cannot be delivered', () => {
     const reader = new CutReader(
       'json',
       deps.cut,
-      OWNER,
       { message: (message, cuts) => delivered.push(deliver(message, cuts)) },
-      new AbortController().signal,
+      { owner: OWNER, signal: new AbortController().signal },
     );
     const content = [{ type: 'image', data: Buffer.alloc(600_000).toString('base64'), mimeType: 'image/png' }];
     await reader.feed(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { content } })));

@@ -21,7 +21,12 @@ function crowded() {
   const lab = new RelayLab({ partSize: PART, limits: { partMemory: PART } });
   lab.budget.reserve(PART, OWNER, never);
   const arrived: MessageCuts[] = [];
-  const reader = new CutReader('json', lab.deps.cut, OWNER, { message: (_, cuts) => arrived.push(cuts) }, never);
+  const reader = new CutReader(
+    'json',
+    lab.deps.cut,
+    { message: (_, cuts) => arrived.push(cuts) },
+    { owner: OWNER, signal: never },
+  );
   return { lab, reader, arrived };
 }
 
