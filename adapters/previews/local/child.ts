@@ -18,6 +18,9 @@ import { WantedRanges } from './wanted-ranges.js';
  */
 const WATCH_MS = 5;
 
+/** Of the memory: after a photograph of 12 megapixels 0.5 to 0.6 stays, and a new process takes 0.2 s of processor time. */
+const MOST_KEPT = 0.7;
+
 harden(sharp);
 
 const source = new Gathered();
@@ -80,7 +83,7 @@ async function work(file: { job: Job; ranges: WantedRanges }): Promise<void> {
   if (process.memoryUsage.rss() > maxMemory / 2) globalThis.gc?.();
   // Memory that libvips or malloc keep would be missing for the next image; a new process costs less than a refused
   // preview.
-  const facts = { last: process.memoryUsage.rss() > maxMemory / 2, peakRss: peakRss() };
+  const facts = { last: process.memoryUsage.rss() > maxMemory * MOST_KEPT, peakRss: peakRss() };
   if (result.kind === 'refused') answer({ ...result, ...facts });
   else {
     const { image, ...rest } = result.preview;
