@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { backToNow, later } from '../../helpers/later.js';
 import { RawClient, type RawMessage } from '../../helpers/raw-client.js';
 import type { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { freshName } from '../../helpers/services.js';
@@ -12,6 +13,8 @@ const URL_CLIENT = { elicitation: { url: {} } };
 const BASE64 = PNG.toString('base64');
 const KEY = 'wharf-file-1';
 const PAGE = { accept: 'text/html' };
+/** More than `timeouts.elicitation`, and much more than `timeouts.elicitationNotice`. */
+const TOO_LONG_MS = 6 * 60_000;
 
 let upstream: RecordingUpstream;
 let wharfs: Wharf[] = [];
@@ -25,6 +28,7 @@ afterAll(async () => {
 });
 
 afterEach(async () => {
+  backToNow();
   for (const wharf of wharfs) await wharf.stop();
   wharfs = [];
 });
@@ -72,20 +76,22 @@ describe('a call whose page is not opened in time', () => {
 
   it('waits on where it was opened, on whichever replica', async () => {
     const shared = { stores: 's3+redis', bucket: freshName('notice'), keyPrefix: `${freshName('notice')}:` } as const;
-    const waiting = await gateway({ elicitationNotice: '2s', elicitation: '4s' }, shared);
+    const waiting = await gateway({}, shared);
     const other = await gateway({}, shared);
     const call = await RawCall.begin(waiting.mcp, 'take', {}, { capabilities: URL_CLIENT });
     const { params } = await call.message(isQuestion);
     await open(String(params?.url).replace(waiting.url, other.url));
-    expect(textOf(await call.result())).toMatch(/has uploaded nothing within 4 s/);
+    later(TOO_LONG_MS);
+    expect(textOf(await call.result())).toMatch(/has uploaded nothing within 5 min/);
   });
 
   it('waits on where a program has begun to upload without it', async () => {
-    const wharf = await gateway({ elicitationNotice: '2s', elicitation: '4s' });
+    const wharf = await gateway({});
     const call = await RawCall.begin(wharf.mcp, 'take', {}, { capabilities: URL_CLIENT });
     const { params } = await call.message(isQuestion);
     expect(await upload(String(params?.url), Buffer.from('no image'))).toBe(415);
-    expect(textOf(await call.result())).toMatch(/has uploaded nothing within 4 s/);
+    later(TOO_LONG_MS);
+    expect(textOf(await call.result())).toMatch(/has uploaded nothing within 5 min/);
   });
 });
 

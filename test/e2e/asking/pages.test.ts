@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { backToNow, later } from '../../helpers/later.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import type { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -176,10 +177,10 @@ describe('a call that waits too long for its file', () => {
   let wharf: Wharf;
 
   beforeAll(async () => {
-    wharf = await startGatewayFor(upstream, {
-      config: { timeouts: { elicitation: '6500ms' }, limits: { questions: 1 } },
-    });
+    wharf = await startGatewayFor(upstream, { config: { limits: { questions: 1 } } });
   });
+
+  afterEach(backToNow);
 
   afterAll(async () => {
     await wharf?.stop();
@@ -189,11 +190,15 @@ describe('a call that waits too long for its file', () => {
     const { client, asked } = await connect(wharf.mcp, () => ({ action: 'accept' }));
     const told: { progress: number; message?: string | undefined }[] = [];
     const onprogress = (progress: { progress: number; message?: string | undefined }) => told.push(progress);
-    const result = await client.callTool({ name: 'take', arguments: {} }, undefined, { onprogress });
+    const call = client.callTool({ name: 'take', arguments: {} }, undefined, { onprogress });
+    await soon(() => told[0], 'progress');
+    await fetch(String(asked[0]?.url), { headers: { accept: 'text/html' } });
+    later(6 * 60_000);
+    const result = await call;
     expect(result.isError).toBe(true);
     expect(told[0]?.message).toContain(asked[0]?.url);
     expect(told[0]?.progress).toBeLessThan(1);
-    expect(textOf(result)).toMatch(/was asked for it, and has uploaded nothing within 6\.5 s/);
+    expect(textOf(result)).toMatch(/was asked for it, and has uploaded nothing within 5 min/);
     expect(textOf(result)).toContain(asked[0]?.url);
     const [handle] = /mcp-file:\/\/\S+/.exec(textOf(result)) ?? [];
     expect(await upload(asked[0]?.url)).toBe(201);

@@ -36,36 +36,40 @@ afterAll(async () => {
 
 describe('a client that is asked by results', () => {
   let wharf: Wharf;
+  let hasty: Wharf;
   let client: RawClient;
 
   beforeAll(async () => {
-    wharf = await startGatewayFor(upstream, { config: { timeouts: { elicitationRound: '1s' } } });
+    wharf = await startGatewayFor(upstream);
+    hasty = await startGatewayFor(upstream, { config: { timeouts: { elicitationRound: '1s' } } });
     client = RawClient.stateless(wharf.mcp, MODERN, ABOUT);
   });
 
   afterAll(async () => {
     await wharf?.stop();
+    await hasty?.stop();
   });
 
-  const take = (more: Record<string, unknown> = {}) =>
-    client.request('tools/call', { name: 'take', arguments: { note: 'n' }, ...more });
+  const take = (more: Record<string, unknown> = {}, by = client) =>
+    by.request('tools/call', { name: 'take', arguments: { note: 'n' }, ...more });
   const calls = () => upstream.with('tools/call').length;
 
   it('calls again until the file is there, with one link in every round (FB-03, FB-04)', async () => {
     const before = calls();
-    const first = required(await take());
+    const by = RawClient.stateless(hasty.mcp, MODERN, ABOUT);
+    const first = required(await take({}, by));
     expect(Object.keys(first.inputRequests)).toEqual([KEY]);
     const { method, params } = first.inputRequests[KEY] ?? {};
     expect(method).toBe('elicitation/create');
     expect(Object.keys(params ?? {}).sort()).toEqual(['message', 'mode', 'url']);
     expect(params?.message).toContain("'take'");
     const began = Date.now();
-    const second = required(await take({ requestState: first.requestState, inputResponses: accept }));
+    const second = required(await take({ requestState: first.requestState, inputResponses: accept }, by));
     expect(Date.now() - began).toBeGreaterThan(900);
     expect(second.inputRequests[KEY]?.params.url).toBe(params?.url);
     expect(calls()).toBe(before);
     expect(await upload(params?.url)).toBe(201);
-    const { result } = await take({ requestState: second.requestState, inputResponses: accept });
+    const { result } = await take({ requestState: second.requestState, inputResponses: accept }, by);
     expect(JSON.parse(textOf(result))).toEqual({ note: 'n', file: BASE64 });
     expect(calls()).toBe(before + 1);
     const sent = upstream.with('tools/call').at(-1)?.params ?? {};

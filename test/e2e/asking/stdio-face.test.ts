@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from '@jest/globals';
+import { until } from '../../helpers/wait.js';
 import { FaceProcess } from '../stdio-face-process.js';
 import { PNG, STDIO, textOf, upload } from './lab.js';
 
@@ -33,11 +34,9 @@ it('a client over stdio is asked by a line, and its answer is not the server’s
 it('a client over stdio that cancels its call ends the question, and its page (FB-05)', async () => {
   const question = await asked();
   face.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } });
-  for (let tries = 0; tries < 100; tries++) {
-    if ((await fetch(String(question.params?.url), { headers: { accept: 'application/json' } })).status === 410) break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  expect(await upload(String(question.params?.url))).toBe(410);
+  const url = String(question.params?.url);
+  await until(async () => (await fetch(url, { headers: { accept: 'application/json' } })).status === 410);
+  expect(await upload(url)).toBe(410);
   face.request(3, 'ping');
   await face.answer(3);
   expect(face.messages.some(({ id, method }) => id === 2 && method === undefined)).toBe(false);
