@@ -24,7 +24,7 @@ export const ERRORS_OF_LACK = {
       `${
         shareText(f, `processes of the server "${f.server}"`, String(f.allowed)) ??
         `The server "${f.server}" already runs ${f.allowed} processes, the most allowed.`
-      } Each open session has one, and all of them are in use: end one that is not needed any more (DELETE with its ` +
+      } Each open session has one, and all of them are in use: end one that is no longer needed (DELETE with its ` +
       'Mcp-Session-Id), or try again later.',
   },
   connection_limit: {

@@ -61,13 +61,13 @@ export const ERROR_TABLE = {
     http: 403,
     jsonRpc: -32600,
     text: (f) =>
-      `Wharf does not answer to the Host ${f.host}. Whoever runs it lists the names it has: allowedHosts, or publicUrl.`,
+      `Wharf does not answer to the Host ${f.host}. Its operator lists the names it has: allowedHosts, or publicUrl.`,
   },
   origin_forbidden: {
     http: 403,
     jsonRpc: -32600,
     text: (f) =>
-      `Web pages of ${f.origin} may not call Wharf. Whoever runs it lists those that may: allowedOrigins, or publicUrl.`,
+      `Web pages of ${f.origin} may not call Wharf. Its operator lists those that may: allowedOrigins, or publicUrl.`,
   },
   navigation_refused: {
     http: 406,
@@ -165,7 +165,7 @@ export const ERROR_TABLE = {
   upload_cancelled: {
     http: 410,
     jsonRpc: -32602,
-    text: () => 'This file is not wanted any more: the assistant that asked for it has stopped waiting for it.',
+    text: () => 'This file is no longer wanted: the assistant that asked for it has stopped waiting for it.',
   },
   upload_code_needed: {
     http: 403,
@@ -181,7 +181,7 @@ export const ERROR_TABLE = {
   upload_locked: {
     http: 403,
     jsonRpc: -32602,
-    text: () => 'A wrong code was given too often, so this link takes no file any more. Ask for a new one.',
+    text: () => 'A wrong code was given too often, so this link no longer takes a file. Ask for a new one.',
   },
   upload_malformed: { http: 400, jsonRpc: -32600, text: (f) => `The upload cannot be read: ${f.detail}.` },
   upload_incomplete: { http: 400, jsonRpc: -32600, text: () => 'The upload ended before it was complete.' },
@@ -236,7 +236,7 @@ export const ERROR_TABLE = {
     http: 413,
     jsonRpc: -32602,
     text: (f) =>
-      `The argument ${f.path} is too large to stand in a call: larger than the ${over(f)}. If it is a file, pass the ` +
+      `The argument ${f.path} is too large for a call: larger than the ${over(f)}. If it is a file, pass the ` +
       'handle of an upload to a tool that takes files.',
   },
   file_refused: { http: 400, jsonRpc: -32602, text: (f) => String(f.text) },

@@ -15,7 +15,7 @@ import { startSweeper } from './files/sweep.js';
 import { TempFiles } from './files/temp-files.js';
 import { Hosts } from './hosts/hosts.js';
 import { createAdminApp, createApp } from './http/app.js';
-import { ANYBODY, createAuthenticator } from './http/auth.js';
+import { ANONYMOUS, createAuthenticator } from './http/auth.js';
 import { listen } from './http/listener.js';
 import { createMetrics } from './http/metrics.js';
 import { gaugeServers, partsBeside } from './http/part-state.js';
@@ -346,7 +346,7 @@ function stdioFace(
   deps: Pick<CallDeps, 'held' | 'timeouts' | 'clock' | 'log' | 'metrics'>,
 ): StdioFace | undefined {
   const [server] = servers.values();
-  return server && new StdioFace({ ...deps, server, input, output: new LineOutput(output), principal: ANYBODY });
+  return server && new StdioFace({ ...deps, server, input, output: new LineOutput(output), principal: ANONYMOUS });
 }
 
 function sum(numbers: readonly number[]): number {

@@ -9,7 +9,7 @@ const MAX_MARKS = 50_000;
 
 /**
  * When each file was last changed, as far as this process knows: since it was written or first seen. A file changed
- * since then is not the stored file any more: every link to it promises its digest, but others may be able to write to
+ * since then is no longer the stored file: every link to it promises its digest, but others may be able to write to
  * the folder.
  */
 export class Marks {

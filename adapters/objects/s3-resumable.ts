@@ -114,7 +114,7 @@ class S3ResumableWriter implements ResumableWriter {
   readonly #writer: S3Writer;
   /** Key of the rest that the last saved place needs. */
   #rest: string | undefined;
-  /** Keys that no place needs any more. */
+  /** Keys that no saved place needs now. */
   readonly #unneeded = new Set<string>();
 
   constructor(options: WriterOptions) {

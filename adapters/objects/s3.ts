@@ -97,8 +97,8 @@ export function warnings({ endpoint, signPayload }: z.output<typeof settings>) {
   const { protocol, hostname } = new URL(endpoint);
   if (protocol !== 'http:' || LOOPBACK.test(hostname)) return [];
   const message =
-    'is false, and objects.endpoint has neither TLS nor an address of this machine: what stands in between can alter ' +
-    'files on their way to the store, and nobody notices. Set signPayload: true, or an https:// endpoint';
+    'is false, and objects.endpoint has neither TLS nor an address of this machine: files can be altered on their way ' +
+    'to the store, and neither Wharf nor the store notices. Set signPayload: true, or an https:// endpoint';
   return [{ path: ['signPayload'], message }];
 }
 

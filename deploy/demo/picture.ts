@@ -3,7 +3,7 @@ import sharp from 'sharp';
 const WIDTH = 3200;
 const HEIGHT = 2000;
 
-/** Numbers from 0 to 1, the same for the same seed: everybody's demo has the same files. */
+/** Numbers from 0 to 1, the same for the same seed: every demo has the same files. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -8,7 +8,7 @@ import { curlLines } from './curl-lines.js';
 
 /** `npm start`: the gateway over an unmodified file server with something to look at; with a server named, just the gateway. */
 
-// Compiled, this file stands in dist/deploy/demo.
+// Compiled, this file is in dist/deploy/demo.
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const FILES = join(ROOT, 'deploy/demo/files');
 const PICTURE = join(FILES, 'harbour.jpg');
@@ -77,7 +77,7 @@ function runGateway(args: string[], started?: (mcpUrl: string) => void): void {
       if (signal === 'SIGTERM' || !process.stdin.isTTY) gateway.kill(signal);
     });
   }
-  // npm runs scripts under a shell, and the shell passes no signal on: who stops npm must not leave the gateway behind.
+  // npm runs scripts under a shell, and the shell passes no signal on: when npm is stopped, the gateway must not be left behind.
   const parent = process.ppid;
   const orphaned = setInterval(() => {
     if (process.env.npm_lifecycle_event === 'start' && process.ppid !== parent) gateway.kill('SIGTERM');

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Debian's packages for the scripts beside this one, which source it; `apt.sh update` by itself refreshes the lists.
 # Several scripts install at one time, and a new machine may still be updating itself: apt gives up at once where
-# another apt runs, so ours take turns, and wait up to 4 minutes for anybody else's.
+# another apt runs, so ours take turns, and wait up to 4 minutes for another's.
 
 APT_OPTIONS=(-qq -o DPkg::Lock::Timeout=240)
 

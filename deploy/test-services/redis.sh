@@ -19,7 +19,7 @@ stop_server() {
   if [ -f "$DIR/redis.pid" ]; then
     local pid
     pid=$(<"$DIR/redis.pid")
-    # A number left over from before a reboot may by now belong to somebody else.
+    # A number left over from before a reboot may by now belong to another process.
     if grep -qa redis-server "/proc/$pid/cmdline" 2>/dev/null; then kill "$pid" 2>/dev/null || true; fi
   fi
   rm -rf "$DIR"

@@ -68,7 +68,7 @@ mon data = $DIR/mon
 mon initial members = a
 paxos propose interval = 0.05
 paxos min wait = 0.01
-# a nearly full disk of the developer is no reason not to start
+# the store must start even if the developer's disk is nearly full
 mon data avail warn = 2
 mon data avail crit = 1
 

@@ -74,7 +74,7 @@ export class HeldRequest {
     this.#budget.add(more, this.#owner);
   }
 
-  /** Nothing of the message is held any more. */
+  /** Nothing of the message is held from now on. */
   release(): void {
     const counted = this.#counted;
     this.#bytes = 0;

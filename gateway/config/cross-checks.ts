@@ -44,12 +44,12 @@ function reachability({ listen, adminListen, adminAllowPublic, publicUrl, auth }
 }
 
 const OPEN_TO_ALL =
-  'is not a loopback address, and with auth none whoever reaches it is let in. Listen on 127.0.0.1, or put what ' +
-  'authenticates callers in front and say so: auth: { use: none, allowPublic: true }';
+  'is not a loopback address, and with auth none every client that reaches it is let in. Listen on 127.0.0.1, or put ' +
+  'what authenticates callers in front and say so: auth: { use: none, allowPublic: true }';
 
 const ADMIN_OPEN_TO_ALL =
-  'is not a loopback address, and the admin port asks nobody for a key: health and metrics are open to all who reach ' +
-  'it. Listen on 127.0.0.1, or see to it that the network keeps others away and say so: adminAllowPublic: true';
+  'is not a loopback address, and the admin port never asks for a key: health and metrics are open to every client that ' +
+  'reaches it. Listen on 127.0.0.1, or see to it that the network keeps others away and say so: adminAllowPublic: true';
 
 /**
  * A state store outside the process can be read by others, so protecting its contents needs a key of the operator's.

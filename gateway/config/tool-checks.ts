@@ -71,8 +71,7 @@ function placeProblems(files: readonly [string, unknown][], at: Path): ConfigPro
     const path = paths[index];
     if (path === undefined) return;
     const outer = paths.find((other) => other && other.length < path.length && other.every((s, i) => s === path[i]));
-    if (outer)
-      problems.push(problem([...at, argument], `stands inside ${joinPath(outer)}, which is replaced as a whole`));
+    if (outer) problems.push(problem([...at, argument], `is inside ${joinPath(outer)}, which is replaced as a whole`));
     for (const key of COMPANIONS) {
       const companion = isMap(file) ? file[key] : undefined;
       if (typeof companion !== 'string' || splitPath(companion) === undefined) continue;
@@ -80,7 +79,7 @@ function placeProblems(files: readonly [string, unknown][], at: Path): ConfigPro
       if (itemsAt(companion) !== items) {
         const shape =
           items === ''
-            ? 'must not end with [], for its file is none of a list'
+            ? 'must not end with [], for its file is not in a list'
             : `must end with ${items}, as the path of its file does`;
         problems.push(problem([...at, argument, key], shape, companion));
         continue;

@@ -44,7 +44,7 @@ export const OF_FILES = {
     facts: { host: 'files.example.com', reason: 'no bytes', allowed: 60_000 },
   },
   argument_too_large: {
-    why: 'A long string stands in an argument that is not known to take files.',
+    why: 'A long string is in an argument that is not known to take files.',
     todo: 'If the argument takes files, name it in the config; `wharf inspect` proposes the lines. Else raise `limits.message` and `servers.X.accepts`.',
     facts: { path: 'text' },
   },

@@ -21,7 +21,7 @@ export const OF_REQUESTS = {
     facts: { allowed: 16_384, actual: 20_480 },
   },
   too_deep: {
-    why: 'Arrays and objects stand inside each other more often than allowed.',
+    why: 'Arrays and objects are nested deeper than allowed.',
     todo: 'No known client needs this. An operator can raise `limits.depth`.',
     facts: { allowed: 1000 },
   },
@@ -70,7 +70,7 @@ export const OF_REQUESTS = {
     facts: { requested: '1.0' },
   },
   host_forbidden: {
-    why: 'The `Host` header is a name that Wharf was not told of. This stops DNS rebinding.',
+    why: 'The `Host` header is a name that Wharf does not know as its own. This stops DNS rebinding.',
     todo: 'Set `publicUrl`, or add the name to `allowedHosts`.',
     facts: { host: 'wharf.internal:8080' },
   },
@@ -84,7 +84,7 @@ export const OF_REQUESTS = {
     todo: 'Open the URL in a tab of its own: it shows how to connect a client.',
   },
   route_unknown: {
-    why: 'The path is not one of Wharf’s. With several servers, `/mcp` is none either.',
+    why: 'The path is not one of Wharf’s. With several servers, neither is `/mcp`.',
     todo: 'Use the URL that Wharf prints when it starts: `/NAME/mcp`. Behind a proxy, check that it removes the path of `publicUrl`.',
   },
   server_unknown: {

@@ -13,7 +13,7 @@ export const OF_SERVERS = {
   },
   upstream_closed: {
     why: 'The connection, or the process, ended in the middle of an answer.',
-    todo: 'Look at the log of the server; over stdio its standard error stands in the log of Wharf.',
+    todo: 'Look at the log of the server; over stdio its standard error is in the log of Wharf.',
   },
   upstream_refused: {
     why: 'The server answered with an HTTP error that is not part of MCP.',

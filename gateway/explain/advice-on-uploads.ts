@@ -40,7 +40,7 @@ export const OF_UPLOADS = {
     todo: 'Enter the code on the page, or send it in the header `Wharf-Code`.',
   },
   upload_code_wrong: {
-    why: 'The code is not the one that stands beside the link.',
+    why: 'The code is not the one that is shown beside the link.',
     todo: 'Copy it from the message that has the link.',
     facts: { left: 2 },
   },

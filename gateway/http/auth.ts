@@ -9,7 +9,7 @@ export type Auth =
   | { use: 'apiKeys'; keys: readonly { name: string; digest: Buffer }[] };
 
 /** Under `auth: none` all callers are one, and over stdio the caller is this one too. */
-export const ANYBODY = 'anonymous';
+export const ANONYMOUS = 'anonymous';
 
 /** The scheme is case-insensitive (RFC 9110 §11.1). */
 const BEARER = /^bearer +([\x21-\x7e]{1,512})$/i;
@@ -20,7 +20,7 @@ const BEARER = /^bearer +([\x21-\x7e]{1,512})$/i;
  * @throws GatewayError `unauthorized`
  */
 export function createAuthenticator(auth: Auth): (headers: IncomingHttpHeaders) => string {
-  if (auth.use === 'none') return () => ANYBODY;
+  if (auth.use === 'none') return () => ANONYMOUS;
   return (headers) => {
     const key = BEARER.exec(headers.authorization ?? '')?.[1];
     const digest = createHash('sha256')

@@ -120,7 +120,7 @@ class Parts {
     if (!(await this.#fill(2))) throw malformed('it ends in the middle of a delimiter');
     const mark = this.#window.subarray(0, 2);
     if (mark.equals(LAST)) return this.#end();
-    if (!mark.equals(CRLF)) throw malformed('its boundary stands inside of a part');
+    if (!mark.equals(CRLF)) throw malformed('its boundary occurs inside a part');
     this.#drop(2);
     for (;;) {
       const end = this.#window.indexOf(HEAD_END);
@@ -129,7 +129,7 @@ class Parts {
       if (end >= 0) {
         const head = this.#window.subarray(0, end);
         // some parsers treat a head line that begins with the delimiter as a delimiter
-        if (Buffer.concat([CRLF, head]).includes(this.#delimiter)) throw malformed('the boundary stands in a head');
+        if (Buffer.concat([CRLF, head]).includes(this.#delimiter)) throw malformed('the boundary occurs in a head');
         this.#drop(end + HEAD_END.length);
         return readPartHead(head);
       }

@@ -71,7 +71,7 @@ export async function exchangeUpload<Result>(
   try {
     admission = await admit();
     const { isCallers, principal } = admission.intent;
-    // to anybody else there is no such link
+    // for every other caller there is no such link
     if (isCallers && deps.authenticate(incoming.headers) !== principal)
       throw new GatewayError('link_unknown', { reason: 'fileNotFound' });
     await deps.uploads.prove(admission, proofIn(incoming, admission.fileId));

@@ -18,7 +18,7 @@ export function membersAt(text: Buffer, values: readonly { start: number; end: n
 }
 
 /**
- * Where members of one object stand, each with the comma that becomes superfluous without it.
+ * Where members of one object are, each with the comma that becomes superfluous without it.
  * @returns also whether no member is left
  */
 export function without(members: readonly Member[], text: Buffer): { ranges: Member[]; isEmpty: boolean } {

@@ -42,7 +42,7 @@ export function lifeLine({ ttlSeconds, lasts }: { ttlSeconds: number; lasts: boo
 /** Hosts cut long results off and blame the server. */
 export const COMPLETE_LINE = 'Complete file, nothing truncated.';
 
-/** Facts for a file's line. An image's size stands beside its preview. */
+/** Facts for a file's line. An image's size is written beside its preview. */
 export function contentFacts({ pages, seconds, entries, isLocked }: Content): string[] {
   return [
     ...(pages === undefined ? [] : [counted(pages, 'page', 'pages')]),

@@ -2,7 +2,7 @@
 export const MEANS = ['binary', 'form', 'url'] as const;
 
 /**
- * `binary`: the client itself uploads what its user has chosen (SEP-1306). `form`: the file stands in a field of a form
+ * `binary`: the client itself uploads what its user has chosen (SEP-1306). `form`: the file is in a field of a form
  * (SEP-2356). `url`: the user is sent to the page for the upload.
  */
 export type Means = (typeof MEANS)[number];

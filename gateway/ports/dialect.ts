@@ -304,7 +304,7 @@ export interface Dialect {
    */
   declaredFiles?(tool: JsonObject): readonly DeclaredFile[];
   /**
-   * A cheap look at a value that stands anywhere in a call: whether it may be a file as this dialect spells one. Where no
+   * A cheap look at a value anywhere in a call: whether it may be a file as this dialect spells one. Where no
    * dialect says so of any, a tool that has not been seen yet is not asked for.
    */
   mayHoldFile?(value: JsonValue): boolean;

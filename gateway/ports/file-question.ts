@@ -10,7 +10,7 @@ export interface FileQuestion {
   accept?: readonly string[];
   /** Bytes. */
   maxSize: number;
-  /** Bytes: the same where the file stands in the answer itself. */
+  /** Most bytes of a file in the answer itself. */
   maxInline: number;
   /** Several are wanted: so many. */
   several?: { least: number; most: number };

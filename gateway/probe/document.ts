@@ -1,6 +1,6 @@
 import { spelled } from './codes.js';
 
-/** Where the spelled bytes stand: a multiple of three, in a comment after the first line. */
+/** Where the spelled bytes are: a multiple of three, in a comment after the first line. */
 const HEAD = '%PDF-1.4\n%  ';
 
 /** A PDF of one page that shows a code, and whose base64 spells another one. */

@@ -21,7 +21,7 @@ const MISSING_RESOURCE = -32002;
 const USER = ['blocks', 'text', 'answer'] as const;
 
 const HOW =
-  `First call each of ${Object.keys(PROBES).join(', ')} once. Then call probe_report with every code that stood in what ` +
+  `First call each of ${Object.keys(PROBES).join(', ')} once. Then call probe_report with every code in what ` +
   'you were shown: four capital letters and four digits (ABCD1234), or eight digits in a picture. Also look for codes in ' +
   'long unreadable strings. Use no other tools, open no file and no address, and never guess.';
 

@@ -49,7 +49,7 @@ export const RESULTS: Readonly<Record<ProbeName, (codes: Codes) => Record<string
         uri: linkUri(codes),
         name: 'a linked text',
         mimeType: 'text/plain',
-        // only who is shown the block as JSON sees this
+        // a model sees this only if it is shown the block as JSON
         _meta: { code: codes.linkMeta },
       },
     ],

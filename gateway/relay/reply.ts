@@ -37,7 +37,7 @@ export interface MessageFacts {
 export interface Reply {
   /** True once a head has been given, which can no longer be changed. */
   readonly begun: boolean;
-  /** True when nothing can reach the client any more: it has left, or its answer is complete. */
+  /** True when nothing can reach the client from now on: it has left, or its answer is complete. */
   readonly gone: boolean;
   /** Bytes written after the head. */
   readonly written: number;

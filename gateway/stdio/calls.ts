@@ -11,7 +11,7 @@ import type { Server } from '../relay/server.js';
 import { LineReply } from './line-reply.js';
 import type { LineOutput } from './output.js';
 
-const CLIENT_GONE = new GatewayError('internal', {}, 'the client wants no answer any more');
+const CLIENT_GONE = new GatewayError('internal', {}, 'the client no longer wants an answer');
 
 export interface CallDeps {
   server: Server;

@@ -7,7 +7,7 @@ export function unansweredLine(id: string, server: string, { reply, error }: Cal
   if (error) return errorAnswer(error, id);
   const { refusal, status, hasNoMessages } = reply;
   if (hasNoMessages)
-    return errorAnswer(new GatewayError('upstream_invalid', { server, reason: 'it is no MCP message' }), id);
+    return errorAnswer(new GatewayError('upstream_invalid', { server, reason: 'it is not an MCP message' }), id);
   if (refusal === undefined) return errorAnswer(new GatewayError('upstream_closed', { server }), id);
   // servers refuse with a JSON-RPC error whose id is null or missing, because the status identifies it
   const own = errorIn(refusal);

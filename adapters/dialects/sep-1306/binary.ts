@@ -72,7 +72,7 @@ function supportedBy({ supportedMimeTypes: types }: JsonObject): string[] {
   return named.length > 0 ? named.slice(0, MOST_TYPES) : [ANY];
 }
 
-/** What both name, each time in the narrower one's words; undefined where that is nothing. */
+/** What both name, each time in the narrower one's words; undefined where they name nothing in common. */
 function common(accept: readonly string[], supported: readonly string[]): string[] | undefined {
   const both = accept.flatMap((wanted) =>
     supported.flatMap((known) => (includes(known, wanted) ? [wanted] : includes(wanted, known) ? [known] : [])),

@@ -8,7 +8,7 @@ import { declaredFiles, slotsOf } from './slots.js';
 /**
  * SEP-2356, declarative file inputs: arguments that a schema marks as files, filled with data: URIs.
  *
- * Its older drafts, and who speaks them:
+ * Its older drafts, and the software that speaks them:
  * - `inputFiles` beside the schema (2026-03-04): the prototypes for the TypeScript SDK (pull request 1633) and the Python
  *   SDK (pull request 2217, closed); no released peer known.
  * - JSON-RPC errors with `file_too_large` and the like (until 2026-04-22): no released peer known.

@@ -10,7 +10,7 @@ import { structure, write } from './write.js';
 /**
  * SEP-2631: files have handles, and their bytes travel outside the messages. Older revisions are accepted too.
  *
- * Its drafts, and who speaks them:
+ * Its drafts, and the software that speaks them:
  * - `files/authorizeUpload` and `files/authorizeDownload` (2026-06-09): Codex, behind a switch that is off by default (pull
  *   request 28337 of openai/codex, closed).
  * - `files/prepareUpload`, `files/completeUpload` and `files/getDownload`: a prototype of a client in Rust; no released

@@ -76,7 +76,7 @@ function uriIn({ uri }: JsonObject): string {
 }
 
 function authorizedUpload(outcome: FileOutcome): JsonObject {
-  if (outcome.kind !== 'upload') throw new Error(`an upload is no ${outcome.kind}`);
+  if (outcome.kind !== 'upload') throw new Error(`expected an upload, not the outcome ${outcome.kind}`);
   const { file, upload: ticket } = outcome;
   const { digest, ...others } = file;
   return {
@@ -92,7 +92,7 @@ function authorizedUpload(outcome: FileOutcome): JsonObject {
 }
 
 function authorizedDownload(outcome: FileOutcome): JsonObject {
-  if (outcome.kind !== 'download') throw new Error(`a download is no ${outcome.kind}`);
+  if (outcome.kind !== 'download') throw new Error(`expected a download, not the outcome ${outcome.kind}`);
   const { url, expiresAt } = outcome.ref;
   return { file: fileOf(outcome), download: { transport: transportOf(url), method: 'GET', url, expiresAt } };
 }

@@ -20,8 +20,8 @@ export function headFailure(server: string, error: Error): GatewayError {
     return new GatewayError('upstream_invalid', { server, reason: 'its answer is not valid HTTP' }, error);
   }
   const { syscall } = error as NodeJS.ErrnoException;
-  const stood = CLOSED.has(code) && syscall !== 'connect';
-  return stood ? new GatewayError('upstream_closed', { server }, error) : unreachable(server, error);
+  const wasOpen = CLOSED.has(code) && syscall !== 'connect';
+  return wasOpen ? new GatewayError('upstream_closed', { server }, error) : unreachable(server, error);
 }
 
 /** Why a body broke off. */

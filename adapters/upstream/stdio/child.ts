@@ -69,7 +69,7 @@ export class Child implements SharedConnection {
   readonly #turns = new Turns();
   readonly #gone: () => void;
 
-  /** @param gone called once, when no process of the group runs any more */
+  /** @param gone called once, when the last process of the group has ended */
   constructor(child: ChildProcessWithoutNullStreams, group: number, options: ChildOptions, gone: () => void) {
     this.#name = options.name;
     this.#takeMs = options.takeMs;
@@ -125,7 +125,7 @@ export class Child implements SharedConnection {
     });
   }
 
-  /** False when nothing can be written any more. */
+  /** False when nothing can be written from now on. */
   get #takes(): boolean {
     return !this.#closing && this.#exit === undefined && this.#process.stdin.writable;
   }
@@ -188,7 +188,7 @@ export class Child implements SharedConnection {
 
 /**
  * Starts a child and resolves when it runs.
- * @param gone called once, when no process of the group runs any more, even if none ever did
+ * @param gone called once, when the last process of the group has ended, or none could be started
  * @throws GatewayError `upstream_unreachable` when the program cannot be started
  */
 export function startChild(options: ChildOptions, gone: () => void): Promise<Child> {

@@ -140,7 +140,7 @@ export function sectionSchemas(adapters: AdapterList) {
           .enum(['auto', 'code', 'none'])
           .default('auto')
           .describe(
-            'What an upload page asks for before it takes a file. `code`: the short code that stands beside the link. ' +
+            'What an upload page asks for before it takes a file. `code`: the short code that is shown beside the link. ' +
               '`none`: nothing, the link is enough. `auto`: `code` where `auth` tells callers apart, else `none`.',
           ),
       })

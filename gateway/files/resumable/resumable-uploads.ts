@@ -171,7 +171,7 @@ export class ResumableUploads {
     this.#discard(noted.progress);
   }
 
-  /** Ends whatever is under way with a ticket that nothing is wanted from any more. */
+  /** Ends whatever is under way with a ticket whose file is no longer wanted. */
   async drop(ticket: string): Promise<void> {
     const { uploads, notes } = this.#deps;
     const admission = await uploads.find(ticket);

@@ -8,7 +8,7 @@ import type { Phase, Shown } from './transfer.js';
 const AT_ONCE = 3;
 /** Phases in which a file takes one of these turns. */
 const RUNNING: ReadonlySet<Phase> = new Set(['starting', 'sending', 'finishing', 'waiting']);
-/** Phases of files that are not meant to be given any more. */
+/** Phases of files that the user no longer means to give. */
 const GIVEN_UP: ReadonlySet<Phase> = new Set(['failed', 'cancelled']);
 
 /** Whether one more file may be sent now. */

@@ -1,7 +1,7 @@
 import type { Come } from './page-data.js';
 import type { Shown } from './transfer.js';
 
-/** A file of several that came before this page was opened, all of it or a part: the browser does not have it any more. */
+/** A file of several that came before this page was opened, all of it or a part: the browser no longer has it. */
 export class ComeFile implements Shown {
   readonly come: Come;
   readonly file: Shown['file'];

@@ -31,7 +31,7 @@ export class FileAddress {
     return new URL(this.#place.ticket, this.#page).href;
   }
 
-  /** The server takes nothing there any more: the next attempt asks for another one. */
+  /** The server no longer takes anything there: the next attempt asks for another one. */
   forget(): void {
     this.#place = undefined;
   }

@@ -49,7 +49,7 @@ export const TEXTS = {
   // the code of a link
   code: {
     title: 'Enter the code',
-    why: 'The assistant shows a code of six signs beside the link. It is asked for so that nobody else can use the link.',
+    why: 'The assistant shows a code of six characters beside the link. It keeps other people from using the link.',
     label: 'Code',
     go: 'Continue',
   },
@@ -131,7 +131,7 @@ export const TEXTS = {
     `The files would have ${actual} together. The most that is taken here is ${allowed}. Choose fewer or smaller ones.`,
   busy: 'Another file is being uploaded. Cancel it first.',
   folder: 'A folder cannot be uploaded. Choose a file, or make a ZIP file of the folder.',
-  unreadable: 'The browser cannot read this file any more. It may have been changed or moved. Choose it again.',
+  unreadable: 'The browser can no longer read this file. It may have been changed or moved. Choose it again.',
   nothing: 'There was no file in what you gave.',
   refused: 'The file was not taken.',
 
@@ -165,7 +165,7 @@ export const CLOSED = {
   },
   expired: {
     title: 'This link has expired',
-    text: 'Nothing can be uploaded here any more. Ask the assistant for a new link.',
+    text: 'Files can no longer be uploaded here. Ask the assistant for a new link.',
     mood: 'calm',
   },
   cancelled: {
@@ -174,7 +174,7 @@ export const CLOSED = {
     mood: 'calm',
   },
   locked: {
-    title: 'This link is for somebody else',
+    title: 'This link is for another person',
     text: 'A wrong code was given too often, so nothing can be uploaded here. Ask the assistant for a link of your own.',
     mood: 'bad',
   },

@@ -332,7 +332,7 @@ function term(what: string, value: Node | string): HTMLElement[] {
   return [element('dt', {}, what), element('dd', {}, value)];
 }
 
-/** Nothing can be uploaded here any more. */
+/** Nothing can be uploaded here from now on. */
 function close(closed: Closed): void {
   const { mood, title, text } = CLOSED[closed];
   showState(mood, title, text);

@@ -16,7 +16,7 @@ export interface Wire {
   drop(): Promise<void>;
 }
 
-/** The server refuses the file; `closed` when it accepts nothing here any more. */
+/** The server refuses the file; `closed` when it no longer accepts anything here. */
 export class Refused extends Error {
   readonly closed: Closed | undefined;
 

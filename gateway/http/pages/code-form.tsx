@@ -10,7 +10,7 @@ interface CodeFormProps {
   problem?: string | undefined;
 }
 
-/** The page that asks for the code of a link, before it says more than who asks for a file. */
+/** The page that asks for the code of a link, before it says more than which server asks for a file. */
 export function CodeForm({ intent: { purpose, several }, problem }: CodeFormProps) {
   return (
     <Layout title={TEXTS.code.title}>

@@ -44,8 +44,8 @@ export function ConnectPage({ name, url, asksKey, modules }: Endpoint & PageProp
       <Paste label="MCP URL" text={url} />
       {asksKey && (
         <p>
-          Callers have keys here. Where <code>{KEY}</code> stands below, put yours; whoever runs this gateway gives it
-          to you, and the names of its servers.
+          Callers have keys here. Put yours in the place of <code>{KEY}</code> below. The operator of this gateway gives
+          it to you, with the names of its servers.
         </p>
       )}
       {hostLines({ name, url, asksKey }).map(({ host, place, lines }) => (

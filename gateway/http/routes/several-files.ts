@@ -42,7 +42,7 @@ export async function addFile(
   return placed(place);
 }
 
-/** Completes a link with the files whose ids stand in the body, in their order. Files under way may outlive the link. */
+/** Completes a link with the files whose ids are in the body, in their order. Files under way may outlive the link. */
 export async function finishFiles(
   deps: SeveralDeps,
   ticket: string,

@@ -238,7 +238,7 @@ export class IncomingFiles {
         if (found.kind !== 'found' || found.stat.size !== record.size) {
           if (found.kind === 'found') found.body.destroy();
           const text =
-            'is a handle whose file is not stored any more; run the tool that gave it again, or upload it again';
+            'is a handle whose file is no longer stored; run the tool that gave it again, or upload it again';
           throw refused(rules, 'fileExpired', text);
         }
         yield* found.body as AsyncIterable<Buffer>;
@@ -286,7 +286,7 @@ function mayBeAccepted(accept: readonly string[] | undefined, { mimeType, name, 
 export function tooLargeInside(rules: SlotRules, size: number): GatewayError {
   if (size > rules.maxSize.bytes) return tooLarge(rules, size);
   const { allowed, actual } = contrast(rules.maxInline, size);
-  const text = `is a file of ${actual}, and at most ${allowed} may stand inside a call: upload it, and pass its handle`;
+  const text = `is a file of ${actual}, and at most ${allowed} may be inside a call: upload it, and pass its handle`;
   const facts = sizeFacts('limits.inlineArgument', rules.maxInline, size);
   return refused(rules, 'maxSizeExceeded', text, { ...facts, ...uploadInstead(rules) });
 }

@@ -15,10 +15,10 @@ const MAY_BE_BUNDLE = /\/b_[\w-]{22}/;
 /** Handles are short. */
 const MOST_CHARACTERS = 4096;
 
-/** A list in the arguments, with what stands in it instead of handles of bundles. */
+/** A list in the arguments, with what is in it instead of handles of bundles. */
 interface Opened {
   path: JsonPath;
-  /** The handles of their files, by the item; undefined: the handle stands in place of the list. */
+  /** The handles of their files, by the item; undefined: the handle is in place of the list. */
   items: Map<number | undefined, readonly string[]>;
 }
 

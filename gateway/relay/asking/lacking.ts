@@ -16,7 +16,7 @@ export const MAX_QUESTION = 600;
 
 /** A file that a call lacks, and where it belongs. */
 export interface Lacking extends WantedFile {
-  /** Where it stands in the arguments that the client writes. */
+  /** Where it is in the arguments that the client writes. */
   at: JsonPath;
 }
 
@@ -36,7 +36,7 @@ export function lackingIn(error: unknown): Lacking | undefined {
   };
 }
 
-/** The field of a question for the file. @param maxInline bytes of a file that may stand in an answer */
+/** The field of a question for the file. @param maxInline bytes of a file that may be in an answer */
 export function fieldOf(
   { at, maxSize, accept, several }: Lacking,
   maxInline: number,
@@ -52,7 +52,7 @@ export function fieldOf(
 }
 
 /**
- * Bytes of a file that may stand in a client's answer: as base64, beside some words, it is a message.
+ * Bytes of a file that may be in a client's answer: as base64, beside some words, it is a message.
  */
 export function mostInAnswer({ message, inlineArgument }: Pick<Limits, 'message' | 'inlineArgument'>): number {
   return Math.max(1, Math.min(inlineArgument, Math.floor((message * 3) / 4) - 1024));

@@ -178,7 +178,7 @@ function severalFor(wanted: ServerFile, deps: Pick<AskingDeps, 'limits' | 'accep
   return { least: Math.min(Math.max(1, minItems), most), most, ...together };
 }
 
-/** Bytes of files that stand in the answer itself. */
+/** Bytes of files that are in the answer itself. */
 function largestInline({ limits, accepts }: Pick<AskingDeps, 'limits' | 'accepts'>): number {
   return Math.min(mostInAnswer(limits), mostInAnswer({ ...limits, message: accepts }));
 }

@@ -83,7 +83,7 @@ export class PostStream {
     return this.#reply.gone;
   }
 
-  /** True when none of the open requests' answers is wanted any more. */
+  /** True when the client has cancelled every open request. */
   get isCancelled(): boolean {
     return this.pending.size > 0 && [...this.pending.keys()].every((id) => this.#cancelled.has(id));
   }

@@ -55,7 +55,7 @@ export class SharedSession {
       ms: deps.timeouts.upstream,
       clock: deps.clock,
       givenUp: (ids) => {
-        for (const id of ids) void this.#tellCancelled(id, 'nobody waits for it any more');
+        for (const id of ids) void this.#tellCancelled(id, 'its client no longer waits for it');
       },
     });
     this.#own = new OwnRequests(connection, declaredBy(deps), deps.limits);

@@ -186,7 +186,7 @@ export class ResourceStreams {
     }
   }
 
-  /** Bytes that no message holds any more are still in memory, and counted here. */
+  /** Bytes that their message no longer holds are still in memory, and counted here. */
   async #held({ held = 0 }: StreamItem, { principal }: Exchange, run: () => Promise<void>): Promise<void> {
     const budget = this.#deps.cut.held;
     const owner = { principal, server: this.#deps.server };

@@ -257,7 +257,7 @@ class ListLimits {
       { limit: 'pages', allowed: MAX_PAGES, actual: this.#pages + 1 },
     ].find(({ allowed, actual }) => actual > allowed);
     if (passed)
-      log?.warn(passed, 'a list of tools is too long: what stands after is not known, and no files are read in it');
+      log?.warn(passed, 'a list of tools is too long: what comes after is not known, and no files are read in it');
     return passed === undefined;
   }
 }

@@ -26,7 +26,7 @@ export function maxSizeOf(slot: FileSlot, { limits, accepts, owner }: Survivable
 }
 
 /**
- * Bytes of several files in a slot together, where they all stand in one message; undefined where each is limited only by
+ * Bytes of several files in a slot together, where they all are in one message; undefined where each is limited only by
  * itself.
  */
 export function mostTogether(

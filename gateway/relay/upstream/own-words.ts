@@ -65,7 +65,7 @@ export async function silenceServer(message: HeldMessage): Promise<boolean> {
     }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new GatewayError('upstream_invalid', { reason: 'a file stands under a key of Wharf’s own' }, error);
+    throw new GatewayError('upstream_invalid', { reason: 'a file is under a key of Wharf’s own' }, error);
   }
   return isChanged;
 }

@@ -59,7 +59,7 @@ const RECORD_COST = 200;
 
 const SPACE = 0x20;
 
-/** Most captures of a discarded message, whose captures no limit counts any more. */
+/** Most captures of a discarded message, whose captures are no longer counted by a limit. */
 const MAX_LATE_CAPTURES = 1000;
 
 /** One message without the bytes of its cut strings. Offsets are held offsets: a gap has no width. */
@@ -178,8 +178,7 @@ export class HeldMessage {
       }
       return low < places.length && (places[low] as { start: number }).start <= offset;
     };
-    if (this.slots.some(({ offset }) => isInside(offset)))
-      throw new RangeError('a cut string would stand among blanks');
+    if (this.slots.some(({ offset }) => isInside(offset))) throw new RangeError('a cut string would be among blanks');
     for (const { start, end } of places) this.#bytes.fill(SPACE, start, end);
     const left = this.ranges.filter(({ start }) => !isInside(start));
     this.ranges.length = 0;

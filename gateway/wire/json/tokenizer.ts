@@ -87,7 +87,7 @@ export class Tokenizer {
     const collector = this.#collector;
     const isComplete = grammar.end();
     if (!isComplete && collector.message.empty) return;
-    // no chunk is current any more, and everything is held
+    // the last chunk has ended, and everything is held
     collector.resume(0);
     if (!isComplete) this.fail('the value is incomplete', 0);
     else if (collector.scalar) collector.endScalar(0);

@@ -91,7 +91,7 @@ describe('a link for a person, where callers are told apart', () => {
     expect([first.status, await first.text()]).toEqual([403, expect.stringContaining('2 more tries are left')]);
     expect((await put(elsewhere(url), { 'wharf-code': WRONG })).status).toBe(403);
     const third = await give(elsewhere(url), WRONG);
-    expect([third.status, await third.text()]).toEqual([403, expect.stringContaining('for somebody else')]);
+    expect([third.status, await third.text()]).toEqual([403, expect.stringContaining('for another person')]);
     expect((await give(url, code)).status).toBe(403);
     expect((await put(url, { 'wharf-code': code })).status).toBe(403);
     expect(await stateOf(url)).toEqual({ status: 'locked' });

@@ -63,12 +63,12 @@ it.each([true, false])(
   },
 );
 
-it('says that the link is for somebody else after three wrong codes (FB-09)', async () => {
+it('says that the link is for another person after three wrong codes (FB-09)', async () => {
   const { url } = await server.authorize(INTENT);
   watched = await open(browser, url);
   for (const code of ['222222', '333333', '444444']) await give(code);
-  await title('This link is for somebody else');
+  await title('This link is for another person');
   expect(await faults(watched)).toEqual([]);
   await watched.page.goto(url);
-  await title('This link is for somebody else');
+  await title('This link is for another person');
 });

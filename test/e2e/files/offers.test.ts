@@ -140,7 +140,7 @@ describe('a call that was meant to hold a file', () => {
     const { answer, message } = await idLast(client, 'ocr', { image_base64 });
     expect([answer.status, message.id]).toEqual([200, 'the-last']);
     const { words, offer, error } = told(message);
-    expect(words).toMatch(/is a file of 5\.9 MB, and at most 4\.1 MB may stand inside a call: upload it/);
+    expect(words).toMatch(/is a file of 5\.9 MB, and at most 4\.1 MB may be inside a call: upload it/);
     expect(error).toEqual({
       reason: 'maxSizeExceeded',
       argument: 'image_base64',

@@ -102,7 +102,7 @@ const CASES: readonly Case[] = [
     'maxSizeExceeded',
     'any',
     () => dataUri('a/b', Buffer.alloc(65_537)),
-    /65537 bytes, and at most 65536 bytes may stand inside a call: upload it, and pass its handle/,
+    /65537 bytes, and at most 65536 bytes may be inside a call: upload it, and pass its handle/,
     { maxSize: 65_536, actualSize: 65_537 },
   ],
   [

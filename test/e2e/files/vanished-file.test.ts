@@ -65,7 +65,7 @@ describe.each([
   it.each(CALLS)('is refused by name: %s, %s', async (server, argument) => {
     const client = await connect(server);
     const { result } = await client.call('take', { [argument]: await vanished(client) });
-    const text = `Argument '${argument}' is a handle whose file is not stored any more; run the tool that gave it again, or upload it again. An upload takes`;
+    const text = `Argument '${argument}' is a handle whose file is no longer stored; run the tool that gave it again, or upload it again. An upload takes`;
     expect(result).toMatchObject({
       isError: true,
       content: [{ type: 'text', text: expect.stringContaining(text) }],

@@ -92,7 +92,7 @@ describe('the places for processes of a stdio server', () => {
     });
     expect(answer.status).toBe(503);
     expect(answer.messages[0]?.error?.data?.code).toBe('process_limit');
-    expect(answer.messages[0]?.error?.message).toContain('end one that is not needed any more (DELETE');
+    expect(answer.messages[0]?.error?.message).toContain('end one that is no longer needed (DELETE');
     for (const call of calls) call.end();
     await settled();
     expect(await isOpen(await connect())).toBe(true);

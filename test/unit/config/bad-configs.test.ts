@@ -440,7 +440,7 @@ const BETWEEN: Bad[] = [
     name: 'a public admin port',
     text: withServer('adminListen: 0.0.0.0:9090'),
     path: 'adminListen',
-    message: /asks nobody for a key.*adminAllowPublic: true/,
+    message: /never asks for a key.*adminAllowPublic: true/,
   },
   {
     name: 'a public admin port where callers have keys, which it does not ask for (U1)',
@@ -448,7 +448,7 @@ const BETWEEN: Bad[] = [
       `adminListen: 10.0.0.7:9090\nauth: { use: apiKeys, keys: [{ name: a, hash: "sha256:${'ab'.repeat(32)}" }] }`,
     ),
     path: 'adminListen',
-    message: /^(?!.*auth none).*asks nobody for a key.*adminAllowPublic: true/,
+    message: /^(?!.*auth none).*never asks for a key.*adminAllowPublic: true/,
   },
   {
     name: 'a public port without a public URL',

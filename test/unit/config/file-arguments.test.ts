@@ -131,7 +131,7 @@ describe('a bad file argument is refused by name', () => {
       `${AT}.y.name`,
       /already filled from x/,
     ],
-    ['a file in a file', 'o: { encoding: hex }, "o.x[].y": { encoding: hex }', `${AT}["o.x[].y"]`, /stands inside o,/],
+    ['a file in a file', 'o: { encoding: hex }, "o.x[].y": { encoding: hex }', `${AT}["o.x[].y"]`, /is inside o,/],
   ])('%s', async (_name, text, path, message) => {
     expect(await problemsOf(files(text))).toEqual([
       expect.objectContaining({ path, message: expect.stringMatching(message) }),

@@ -109,7 +109,7 @@ async function hearFile(
   return { heard: await hear(file, answer, hearing, deps), ...kept };
 }
 
-/** What the server hears, where a file does not come any more. */
+/** What the server hears, where a file will not come. */
 function endOf(heard: Heard<TakenFile>, rounds: number): TakenQuestion['ended'] {
   if (heard === 'declined') return 'decline';
   if (heard === 'cancelled' || 'why' in heard) return 'cancel';

@@ -83,7 +83,7 @@ function hasOwnText(cuts: MessageCuts, result: JsonPath, content: readonly JsonV
   return cuts.texts.some(({ value }) => isLong(value)) || cuts.cuts.some((cut) => cut.inline && isLong(cut.value));
 }
 
-/** The cut strings with what stands in their places; undefined when one of them is too long to become text. */
+/** The cut strings with what is in their places; undefined when one of them is too long to become text. */
 function stringsOf(cuts: MessageCuts, result: JsonPath, linked: readonly StructuredFile[]): JsonPatch[] | undefined {
   const base = [...result, 'structuredContent'];
   const patches: JsonPatch[] = [];
