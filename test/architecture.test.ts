@@ -158,6 +158,22 @@ const PLAIN: readonly string[] = ['adapters/', 'gateway/'];
 const NOT_PLAIN =
   /(?<!\bthere )\b(?:is|are) no\b(?! longer)|\bis none\b|\bwhoever\b|\bnobody\b|\bsomebody\b|\btells of\b|\btold of\b|^\/\*\* The same\b/i;
 
+/** Words that no text for people has, whether comment, page, message, description or document; they may be quoted. */
+const NEVER = /(?<!["“])\b(?:nobody|somebody|anybody|whoever|any\s+more)\b/gi;
+
+/** Where a line of a comment, or of a string in several pieces, goes on with the next. */
+const GOES_ON = /(?:['`] \+)?\s*\n\s*(?:\*(?!\/)|\/\/|#|>|['`])?\s*/g;
+
+/** Everything that is written for people: sources, their deployment, and documents. */
+function textsForPeople(): { path: string; text: string }[] {
+  const below = ['gateway', 'adapters', 'deploy', 'docs'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  );
+  return [...below, ...readdirSync(ROOT)]
+    .filter((path) => /\.(?:tsx?|md|txt|ya?ml|sh|cjs|mjs)$|^deploy\/wharf\.schema\.json$/.test(path))
+    .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8').replaceAll(GOES_ON, ' ') }));
+}
+
 /** The comments of a text, each on one line. */
 function commentsIn(text: string): string[] {
   const found = text.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*(?:\n\s*\/\/ .*)*/gm);
@@ -197,6 +213,30 @@ describe('the rooms of the gateway', () => {
       commentsIn(text)
         .filter((comment) => NOT_PLAIN.test(comment.replace(/^\/\*\* (?:\* )?/, '/** ')))
         .map((comment) => `${path}: ${comment}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it.each([
+    'It is not wanted any more.',
+    'Ask whoever runs it.',
+    '/** It is\n * not wanted any\n * more. */',
+    "'It is not wanted any ' +\n    'more.'",
+  ])('are searched for excluded words past the ends of lines: %j', (text) => {
+    expect(text.replaceAll(GOES_ON, ' ')).toMatch(new RegExp(NEVER, 'i'));
+  });
+
+  it('are explained, like their deployment and documents, without excluded words in what people read', () => {
+    const texts = textsForPeople();
+    const places = [
+      'docs/reference/errors.md',
+      'gateway/http/browser/texts.ts',
+      'deploy/wharf.schema.json',
+      'README.md',
+    ];
+    expect(texts.map(({ path }) => path)).toEqual(expect.arrayContaining(places));
+    const found = texts.flatMap(({ path, text }) =>
+      [...text.matchAll(NEVER)].map(({ index }) => `${path}: ${text.slice(Math.max(0, index - 40), index + 40)}`),
     );
     expect(found).toEqual([]);
   });
