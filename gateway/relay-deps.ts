@@ -164,6 +164,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
       uploads,
       library,
       questions: parts.questions,
+      sessions: parts.sessions,
       putOff: parts.putOff,
       steps: (offered, then) => offerOf(offered, undefined, then).steps,
       waiting: parts.waiting,

@@ -119,6 +119,18 @@ export class Sessions {
     await Promise.all(keys.all('session', id).map((key) => state.remove(key)));
   }
 
+  /**
+   * Whether a session with an open exchange has ended, here or at another replica. One that has not stays alive.
+   * @throws GatewayError `state_unavailable`
+   */
+  async hasEnded(id: string): Promise<boolean> {
+    const { state, keys, clock } = this.#deps;
+    const cached = this.#table.use(id, clock.now());
+    if (cached) this.#keepAlive(cached);
+    for (const key of keys.all('session', id)) if ((await state.read(key)) !== undefined) return false;
+    return true;
+  }
+
   async #load(id: string): Promise<Cached | undefined> {
     const { state, keys, clock } = this.#deps;
     for (const key of keys.all('session', id)) {

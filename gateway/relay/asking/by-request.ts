@@ -169,9 +169,10 @@ export class AskingByRequest {
     }
     try {
       const offered = await uploads.authorize(uploadFor(lacking, owner, way));
-      const name = nameOfCall(owner, asked.session?.id, request.id);
+      const session = asked.session?.id;
+      const name = nameOfCall(owner, session, request.id);
       const { params } = request;
-      const call = { principal, call: name, params, reply, signal: AbortSignal.any([signal, ended]) };
+      const call = { principal, call: name, session, params, reply, signal: AbortSignal.any([signal, ended]) };
       const { name: field } = fieldOf(lacking, 0);
       const message = (besides: Besides) => questionText(lacking, server, way.means, besides);
       const { waited, problem } = await askUntilGiven({ field, way, offered, message }, call, this.#deps);
@@ -207,7 +208,7 @@ export class AskingByRequest {
         case 'withdrawn':
         case 'left':
           // a client that has left without a word may have lost its connection: its page still takes the file
-          if (ended.aborted) await uploads.revoke(offered.ticket);
+          if (waited === 'withdrawn' || ended.aborted) await uploads.revoke(offered.ticket);
           reply.dismiss();
           return undefined;
       }

@@ -7,6 +7,7 @@ import type { Authorization, Uploads } from '../../files/upload.js';
 import type { Means } from '../../policy/means.js';
 import type { ServerFile } from '../../ports/file-question.js';
 import type { CommonDeps } from '../common-deps.js';
+import type { Sessions } from '../session.js';
 import type { PutOffLinks } from './put-off.js';
 import type { Questions } from './questions.js';
 
@@ -28,6 +29,7 @@ export interface AskingDeps
   uploads: Pick<Uploads, 'authorize' | 'admit' | 'receive' | 'receiveAll' | 'revoke' | 'given' | 'link' | 'inspect'>;
   library: Pick<Library, 'find' | 'read'>;
   questions: Questions;
+  sessions: Pick<Sessions, 'hasEnded'>;
   putOff: PutOffLinks;
   /** How a file is uploaded, and what to do `then` with its handle, in words for a model. */
   steps: (offered: Authorization, then: string) => string;

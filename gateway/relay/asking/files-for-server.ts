@@ -182,8 +182,9 @@ export class FilesForServer {
     const { caller, request, reply } = this.#stream;
     const { principal } = caller.exchange;
     const { server } = this.#deps;
-    const call = request && nameOfCall({ principal, server }, caller.session?.id, request.id);
-    return { principal, call, params: request?.params ?? {}, reply, signal: this.#signal };
+    const session = caller.session?.id;
+    const call = request && nameOfCall({ principal, server }, session, request.id);
+    return { principal, call, session, params: request?.params ?? {}, reply, signal: this.#signal };
   }
 }
 

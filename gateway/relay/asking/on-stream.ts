@@ -11,6 +11,7 @@ export interface WaitingCall {
   principal: string;
   /** The call, as `nameOfCall` names it; none for a question on a session's GET stream. */
   call: string | undefined;
+  session: string | undefined;
   /** Parameters of the call. */
   params: JsonObject;
   reply: AskedReply;
@@ -77,8 +78,8 @@ export async function askOnStream(
 function waitFor(
   id: string,
   { asked, noticeMs, until, text }: Pick<StreamQuestion, 'asked' | 'noticeMs' | 'until'> & { text: string },
-  { params, reply, signal }: WaitingCall,
-  { questions, uploads, clock, isDraining }: AskingDeps,
+  { params, session, reply, signal }: WaitingCall,
+  { questions, uploads, sessions, clock, isDraining }: AskingDeps,
 ): Promise<Waited> {
   const progress = new Progress(params, text, reply, clock);
   const said = () => questions.said(id);
@@ -87,7 +88,11 @@ function waitFor(
   const isGiven = async () => (await uploads.given(asked.fileId)) !== undefined || (await said())?.isWithout === true;
   const isStored = async () => (await isFilled()) && (await isGiven());
   const looked = () => progress.tell(questions.told(id));
-  const link = () => uploads.link(asked.ticket);
+  const link = async () => {
+    const found = await uploads.link(asked.ticket);
+    const isOver = session !== undefined && (await sessions.hasEnded(session));
+    return isOver ? { isOpened: true, isRevoked: true } : found;
+  };
   const notice = noticeMs === undefined ? undefined : { until: clock.now() + noticeMs, ms: noticeMs };
   return waitForFile({ isStored, said, link, notice, until, isDraining, signal, clock, looked });
 }
@@ -97,6 +102,6 @@ const REASONS: Partial<Record<Waited, string>> = {
   late: 'the file was not uploaded in time',
   ending: 'Wharf is shutting down',
   unopened: 'the page was not opened in time',
-  withdrawn: 'the call was cancelled',
+  withdrawn: 'the call was cancelled, or its session ended',
   left: 'the call was cancelled',
 };

@@ -13,7 +13,7 @@ export type Waited =
   | 'late'
   /** The user has not opened the page. */
   | 'unopened'
-  /** The call was cancelled, at this replica or at another one. */
+  /** The call was cancelled, or its session ended, at this replica or at another one. */
   | 'withdrawn'
   /** Wharf shuts down. */
   | 'ending'

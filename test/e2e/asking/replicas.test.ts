@@ -54,6 +54,18 @@ it('a call that is cancelled at another replica ends, and its page learns of it 
   expect(await upload(url)).toBe(410);
 });
 
+it.each(['the same replica', 'another replica'])(
+  'a call whose session is ended at %s ends, and its page with it (FB-05)',
+  async (place) => {
+    const { call, elsewhere, url } = await asked();
+    const client = place === 'another replica' ? elsewhere : call.client;
+    expect(await client.delete()).toBe(204);
+    expect(await call.broken()).toBe(false);
+    expect(call.messages.filter(({ id, method }) => id === call.id && method === undefined)).toEqual([]);
+    expect(await upload(url)).toBe(410);
+  },
+);
+
 it('a call of another session is not cancelled by one of the same id', async () => {
   const { call, url } = await asked();
   const stranger = await RawClient.connect(other.mcp, '2025-11-25', { capabilities: URL_CLIENT });
