@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { RawClient } from '../../helpers/raw-client.js';
-import { RecordingUpstream } from '../../helpers/recording-upstream.js';
-import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import type { RawClient } from '../../helpers/raw-client.js';
+import { type Lab, lab } from './recording-lab.js';
 
 const base64 = (contentMediaType: string) => ({ type: 'string', contentEncoding: 'base64', contentMediaType });
 const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), randomBytes(100)]);
@@ -11,26 +10,21 @@ const CSV = Buffer.from('name;city\nMüller;Köln\n', 'latin1');
 const dataUri = (bytes: Buffer, type: string) => `data:${type};base64,${bytes.toString('base64')}`;
 
 describe('what an argument says of the files it takes', () => {
-  let upstream: RecordingUpstream;
-  let wharf: Wharf;
+  let types: Lab;
   let client: RawClient;
 
   beforeAll(async () => {
-    const types = { anything: 'application/octet-stream', table: 'text/csv', picture: 'image/png' };
-    upstream = await RecordingUpstream.start({
-      tools: Object.entries(types).map(([name, type]) => ({
+    const tools = { anything: 'application/octet-stream', table: 'text/csv', picture: 'image/png' };
+    types = await lab(
+      Object.entries(tools).map(([name, type]) => ({
         name,
         inputSchema: { type: 'object', properties: { file: base64(type) } },
       })),
-    });
-    wharf = await startWharf({ servers: { s: { url: upstream.url, transport: 'streamable-http' } } });
-    client = await RawClient.connect(wharf.mcp);
+    );
+    ({ client } = types);
   });
 
-  afterAll(async () => {
-    await wharf.stop();
-    await upstream.stop();
-  });
+  afterAll(() => types?.stop());
 
   async function uploaded(bytes: Buffer, name: string, type: string): Promise<string> {
     const { result } = await client.call('request_file_upload', { name });
@@ -48,7 +42,7 @@ describe('what an argument says of the files it takes', () => {
   ])('"some bytes" is any file, and is not told as a list: %s (B5)', async (_, bytes, type) => {
     const { result } = await client.call('anything', { file: dataUri(bytes, type) });
     expect(result).not.toHaveProperty('isError');
-    expect(upstream.lastArguments.file).toBe(bytes.toString('base64'));
+    expect(types.upstream.lastArguments.file).toBe(bytes.toString('base64'));
     const { result: listed } = await client.request('tools/list');
     expect(JSON.stringify((listed?.tools as unknown[] | undefined)?.[0])).not.toMatch(/octet-stream.*at most|of type/);
   });
@@ -61,7 +55,7 @@ describe('what an argument says of the files it takes', () => {
   ])('a table is one %s (B5)', async (_, type, name) => {
     const { result } = await client.call('table', { file: await uploaded(CSV, name, type) });
     expect(result).not.toHaveProperty('isError');
-    expect(upstream.lastArguments.file).toBe(CSV.toString('base64'));
+    expect(types.upstream.lastArguments.file).toBe(CSV.toString('base64'));
   });
 
   it.each([

@@ -6,7 +6,8 @@ import { FileServer } from '../../helpers/file-server.js';
 import { freePorts } from '../../helpers/gateway-process-ports.js';
 import { RawClient, type RawMessage } from '../../helpers/raw-client.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import { F4, SPEAKS, upload } from './sep-2631-lab.js';
+import { F4 } from './recording-lab.js';
+import { SPEAKS, upload } from './sep-2631-lab.js';
 
 const outOf = ({ result }: RawMessage): string =>
   (result?.structuredContent as { out?: { uri: string } } | undefined)?.out?.uri ?? '';

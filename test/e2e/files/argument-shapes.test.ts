@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../helpers/raw-client.js';
-import { RecordingUpstream } from '../../helpers/recording-upstream.js';
-import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import type { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { type Lab, lab } from './recording-lab.js';
 
 const F4 = 'data:application/octet-stream;base64,AAEC/f7/';
 const BASE64 = { type: 'string', contentEncoding: 'base64' };
@@ -61,12 +61,11 @@ const TELLING = {
   },
 };
 
+let legacy: Lab;
 let upstream: RecordingUpstream;
-let wharf: Wharf;
 let client: RawClient;
 
 beforeAll(async () => {
-  upstream = await RecordingUpstream.start({ tools: [...TOOLS, TELLING] });
   const base64 = { encoding: 'base64' };
   const telling = { file: { ...base64, name: 'name', mimeType: 'type', size: 'size' } };
   const tools = {
@@ -75,14 +74,11 @@ beforeAll(async () => {
       files: { ...telling, named: { ...base64, name: 'constructor' }, 'files[]': base64, 'pages[].data': base64 },
     },
   };
-  wharf = await startWharf({ servers: { legacy: { url: upstream.url, transport: 'streamable-http', tools } } });
-  client = await RawClient.connect(wharf.mcp);
+  legacy = await lab([...TOOLS, TELLING], { server: { tools } });
+  ({ client, upstream } = legacy);
 });
 
-afterAll(async () => {
-  await wharf?.stop();
-  await upstream?.stop();
-});
+afterAll(() => legacy?.stop());
 
 const calls = () => upstream.with('tools/call').length;
 
@@ -100,8 +96,7 @@ describe('an argument that is declared as base64', () => {
     ['generic', 1, { file: F4 }, { file: 'AAEC/f7/' }],
   ])('%s: is shown as a file wherever a call takes one', async (name, slots, args, expected) => {
     expect((await schemaOf(name)).match(/"x-mcp-file"/g)).toHaveLength(slots);
-    await client.call(name, args);
-    expect(upstream.lastArguments).toEqual(expected);
+    expect(await legacy.sent(name, args)).toEqual(expected);
   });
 });
 
@@ -122,8 +117,7 @@ describe('what stands in the place of one file', () => {
   });
 
   it.each([[[1, 2]], [5], [{ a: 1 }]])('%j is between the caller and a tool that declares no file', async (file) => {
-    await client.call('uri', { file });
-    expect(upstream.lastArguments).toEqual({ file });
+    expect(await legacy.sent('uri', { file })).toEqual({ file });
   });
 
   it.each([
@@ -133,13 +127,12 @@ describe('what stands in the place of one file', () => {
     ['data:text/plain;base64,QQ%3D%3D', 'data:text/plain;base64,QQ=='],
     ['data:text/plain;charset=utf-8;base64,QQ==', 'data:text/plain;charset=utf-8;base64,QQ=='],
   ])('%s reaches a server that has always taken base64 as that (2356-16)', async (typed, expected) => {
-    await client.call('uri', { file: typed });
-    expect(upstream.lastArguments).toEqual({ file: expected });
+    expect(await legacy.sent('uri', { file: typed })).toEqual({ file: expected });
   });
 });
 
 it('a file fills a header of 4 KiB, and not of more (X-32)', async () => {
-  const stateless = RawClient.stateless(wharf.mcp, '2026-07-28', {});
+  const stateless = RawClient.stateless(legacy.wharf.mcp, '2026-07-28', {});
   const fits = Buffer.alloc(3072, 'z').toString('base64');
   await stateless.call('header', { file: `data:text/plain;base64,${fits}` });
   expect(upstream.with('tools/call').at(-1)?.headers['mcp-param-doc']).toBe(fits);
@@ -156,8 +149,7 @@ it('a file fills a header of 4 KiB, and not of more (X-32)', async () => {
 
 it('where the version has no such headers there is nothing to be too long (X-32)', async () => {
   const data = Buffer.alloc(3075, 'z').toString('base64');
-  await client.call('header', { file: `data:text/plain;base64,${data}` });
-  expect(upstream.lastArguments).toEqual({ file: data });
+  expect(await legacy.sent('header', { file: `data:text/plain;base64,${data}` })).toEqual({ file: data });
   expect(upstream.with('tools/call').at(-1)?.headers).not.toHaveProperty('mcp-param-doc');
 });
 
@@ -181,8 +173,7 @@ describe('a handle', () => {
     ['in an object that is written as text', (handle) => JSON.stringify({ uri: handle, name: 'x.bin' })],
     ['in capitals, but for its path', (handle) => handle.replace('mcp-file://wharf', 'MCP-FILE://WHARF')],
   ])('10.2: %s', async (_how, spelled) => {
-    await client.call('shouted', { file: spelled(uri) });
-    expect(upstream.lastArguments).toEqual({ file: 'AAEC/f7/' });
+    expect(await legacy.sent('shouted', { file: spelled(uri) })).toEqual({ file: 'AAEC/f7/' });
   });
 
   it.each<[string, (handle: string) => unknown]>([
@@ -204,25 +195,27 @@ it.each([
   ['a blob', { type: 'resource', resource: { uri: 'x://y', blob: 'AAEC/f7/' } }, 'AAEC/f7/'],
   ['a text', { type: 'resource', resource: { uri: 'x://y', mimeType: 'text/plain', text: 'A' } }, 'QQ=='],
 ])('%s of a result, too small to have a handle, may be copied whole', async (_what, file, expected) => {
-  await client.call('shouted', { file });
-  expect(upstream.lastArguments).toEqual({ file: expected });
+  expect(await legacy.sent('shouted', { file })).toEqual({ file: expected });
 });
 
 describe('companions', () => {
   const named = 'data:text/plain;name=%C3%A9.txt;base64,QQ==';
 
   it('are of the type that the tool declares', async () => {
-    await client.call('telling', { file: named });
-    expect(upstream.lastArguments).toEqual({ file: 'QQ==', name: 'é.txt', type: 'text/plain', size: '1' });
+    expect(await legacy.sent('telling', { file: named })).toEqual({
+      file: 'QQ==',
+      name: 'é.txt',
+      type: 'text/plain',
+      size: '1',
+    });
   });
 
   it('may have any name', async () => {
-    await client.call('telling', { named });
-    expect(upstream.lastArguments).toEqual({ named: 'QQ==', constructor: 'é.txt' });
+    expect(await legacy.sent('telling', { named })).toEqual({ named: 'QQ==', constructor: 'é.txt' });
   });
 
   it('are repeated in the headers that the server declares for them, as it MUST refuse what disagrees (X-32)', async () => {
-    const stateless = RawClient.stateless(wharf.mcp, '2026-07-28', {});
+    const stateless = RawClient.stateless(legacy.wharf.mcp, '2026-07-28', {});
     await stateless.call('telling', { file: named });
     expect(upstream.with('tools/call').at(-1)?.headers).toMatchObject({
       'mcp-param-name': `=?base64?${Buffer.from('é.txt').toString('base64')}?=`,
@@ -243,7 +236,7 @@ it.each([
 });
 
 it('a batch with a file that is refused is refused as a whole, each of its requests by its id', async () => {
-  const batches = await RawClient.connect(wharf.mcp, '2025-03-26');
+  const batches = await RawClient.connect(legacy.wharf.mcp, '2025-03-26');
   const before = calls();
   const of = (id: string, file: string) => {
     return { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'shouted', arguments: { file } } };

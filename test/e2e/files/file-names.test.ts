@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
 import { RawClient } from '../../helpers/raw-client.js';
-import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { filesystemServer } from '../../helpers/sdk-servers.js';
 import { noise } from '../../helpers/sdk-servers-bytes.js';
-import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { startWharf } from '../../helpers/wharf.js';
+import { type Lab, lab } from './recording-lab.js';
 
 let photo: Buffer;
 let other: Buffer;
@@ -25,28 +25,19 @@ const namesIn = (result: Record<string, unknown> | undefined) =>
   );
 
 describe('the names of files that have none of their own', () => {
-  let upstream: RecordingUpstream;
-  let wharf: Wharf;
-  let client: RawClient;
+  let camera: Lab;
   let content: unknown[] = [];
 
   beforeAll(async () => {
-    upstream = await RecordingUpstream.start({
-      tools: [{ name: 'shoot', inputSchema: { type: 'object' } }],
-      methods: { 'tools/call': () => ({ content }) },
-    });
-    wharf = await startWharf({ servers: { s: { url: upstream.url, transport: 'streamable-http' } } });
-    client = await RawClient.connect(wharf.mcp);
+    const tools = [{ name: 'shoot', inputSchema: { type: 'object' } }];
+    camera = await lab(tools, { methods: { 'tools/call': () => ({ content }) } });
   });
 
-  afterAll(async () => {
-    await wharf.stop();
-    await upstream.stop();
-  });
+  afterAll(() => camera?.stop());
 
   async function named(args: Record<string, unknown>, blocks: unknown[]): Promise<string[]> {
     content = blocks;
-    return namesIn((await client.call('shoot', args)).result);
+    return namesIn((await camera.client.call('shoot', args)).result);
   }
 
   it('come from the call (U7)', async () => {

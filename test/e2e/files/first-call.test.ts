@@ -3,7 +3,8 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../helpers/raw-client.js';
 import { type Handler, RecordingUpstream, RpcError } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import { F2, PDF } from './sep-2356-lab.js';
+import { F2 } from './recording-lab.js';
+import { PDF } from './sep-2356-lab.js';
 
 type Json = Record<string, unknown>;
 

@@ -10,7 +10,7 @@ const TEXT = { type: 'string' };
 const SMALL = Buffer.from('a small report');
 /** Over limits.inlineResource. */
 const LARGE = Buffer.alloc(5_000_000, 'a large report. ');
-const FIXTURE = fileURLToPath(new URL('../../../../test/helpers/linking-stdio.fixture.mjs', import.meta.url));
+const FIXTURE = fileURLToPath(new URL('../../../../test/helpers/scripted-stdio.fixture.mjs', import.meta.url));
 
 const link = (uri: string, rest = {}) => ({ type: 'resource_link', uri, name: 'report.txt', ...rest });
 const RESULTS: Record<string, Record<string, unknown>> = {
@@ -65,7 +65,7 @@ describe('a resource that a result only links to', () => {
       servers: {
         a: { url: giving.url, transport: 'streamable-http' },
         secret: { url: giving.url, transport: 'streamable-http' },
-        stdio: { command: [process.execPath, FIXTURE, '5000000'] },
+        stdio: { command: [process.execPath, FIXTURE, 'linking', '5000000'] },
         b: { url: taking.url, transport: 'streamable-http', accepts: '10MiB', tools: { read: { files } } },
       },
       config: {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256 } from '../../helpers/bytes.js';
-import { RawClient } from '../../helpers/raw-client.js';
-import { RecordingUpstream } from '../../helpers/recording-upstream.js';
-import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import type { RawClient } from '../../helpers/raw-client.js';
+import { type Lab, lab } from './recording-lab.js';
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==';
 
@@ -20,27 +19,18 @@ const OCR = {
 };
 
 describe('a legacy base64 argument that the operator configured', () => {
-  let ocr: RecordingUpstream;
-  let wharf: Wharf;
+  let ocr: Lab;
   let client: RawClient;
 
   beforeAll(async () => {
-    ocr = await RecordingUpstream.start({ tools: [OCR] });
     const files = {
       image_base64: { encoding: 'base64', accept: ['image/png', 'image/jpeg'], maxSize: '5MiB', name: 'filename' },
     };
-    wharf = await startWharf({
-      servers: {
-        ocr: { url: ocr.url, transport: 'streamable-http', accepts: '10MiB', tools: { ocr_image: { files } } },
-      },
-    });
-    client = await RawClient.connect(wharf.mcp);
+    ocr = await lab([OCR], { server: { accepts: '10MiB', tools: { ocr_image: { files } } } });
+    ({ client } = ocr);
   });
 
-  afterAll(async () => {
-    await wharf.stop();
-    await ocr.stop();
-  });
+  afterAll(() => ocr?.stop());
 
   const call = (args: Record<string, unknown>) => client.request('tools/call', { name: 'ocr_image', arguments: args });
 
@@ -63,18 +53,19 @@ describe('a legacy base64 argument that the operator configured', () => {
   });
 
   it('takes a data: URI, and the server gets base64', async () => {
-    await call({ image_base64: `data:image/png;name=a.png;base64,${PNG}`, lang: 'de' });
-    expect(ocr.lastArguments).toEqual({ filename: 'a.png', image_base64: PNG, lang: 'de' });
+    expect(
+      await ocr.sent('ocr_image', { image_base64: `data:image/png;name=a.png;base64,${PNG}`, lang: 'de' }),
+    ).toEqual({ filename: 'a.png', image_base64: PNG, lang: 'de' });
   });
 
   it('takes raw base64 as it always did, without inventing a name', async () => {
-    await call({ image_base64: PNG });
-    expect(ocr.lastArguments).toEqual({ image_base64: PNG });
+    expect(await ocr.sent('ocr_image', { image_base64: PNG })).toEqual({ image_base64: PNG });
   });
 
   it("lets the caller's own companion win", async () => {
-    await call({ image_base64: `data:image/png;name=a.png;base64,${PNG}`, filename: 'b.png' });
-    expect(ocr.lastArguments).toEqual({ image_base64: PNG, filename: 'b.png' });
+    expect(
+      await ocr.sent('ocr_image', { image_base64: `data:image/png;name=a.png;base64,${PNG}`, filename: 'b.png' }),
+    ).toEqual({ image_base64: PNG, filename: 'b.png' });
   });
 
   it.each([
@@ -84,19 +75,19 @@ describe('a legacy base64 argument that the operator configured', () => {
     ['a handle of nobody', 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA', 'fileNotFound'],
     ['a handle of another gateway', 'mcp-file://other/f_AAAAAAAAAAAAAAAAAAAAAA', 'fileNotFound'],
   ])('refuses %s before the server is asked', async (_what, value, reason) => {
-    const before = ocr.with('tools/call').length;
+    const before = ocr.upstream.with('tools/call').length;
     const { result } = await call({ image_base64: value });
     expect(result).toMatchObject({
       isError: true,
       _meta: { 'dev.wharf/fileError': { reason, argument: 'image_base64' } },
     });
-    expect(ocr.with('tools/call')).toHaveLength(before);
+    expect(ocr.upstream.with('tools/call')).toHaveLength(before);
   });
 
   it('takes a body larger than limits.message when what makes it large is a file', async () => {
     const image = Buffer.concat([Buffer.from(PNG, 'base64'), Buffer.alloc(3_900_000)]);
     await call({ image_base64: `data:image/png;base64,${image.toString('base64')}` });
-    const sent = Buffer.from(String(ocr.lastArguments.image_base64), 'base64');
+    const sent = Buffer.from(String(ocr.upstream.lastArguments.image_base64), 'base64');
     expect(sha256(sent)).toBe(sha256(image));
   });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import { F2, F4 } from './sep-2356-lab.js';
+import { F2, F4 } from './recording-lab.js';
 
 type Json = Record<string, unknown>;
 

@@ -3,36 +3,28 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../helpers/raw-client.js';
-import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { shell } from '../../helpers/shell.js';
-import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { F2, type Lab, lab } from './recording-lab.js';
 
 const file = { type: 'string' };
 const tool = (name: string, properties: Record<string, unknown>, required: string[]) => ({
   name,
   inputSchema: { type: 'object', properties, required },
 });
-const PNG = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==',
-  'base64',
-);
+const TOOLS = [
+  tool('ocr', { image: file, lang: { type: 'string' } }, ['image']),
+  tool('maybe', { image: file }, []),
+  tool('nullable', { image: { type: ['string', 'null'] } }, ['image']),
+  tool('many', { images: { type: 'array', items: file } }, ['images']),
+  tool('deep', { doc: { type: 'object', properties: { data: file }, required: ['data'] } }, []),
+  tool('note', { text: file }, ['text']),
+  tool('declared', { data: { type: 'string', contentEncoding: 'base64' } }, ['data']),
+];
 
-let upstream: RecordingUpstream;
-let wharf: Wharf;
+let docs: Lab;
 let client: RawClient;
 
 beforeAll(async () => {
-  upstream = await RecordingUpstream.start({
-    tools: [
-      tool('ocr', { image: file, lang: { type: 'string' } }, ['image']),
-      tool('maybe', { image: file }, []),
-      tool('nullable', { image: { type: ['string', 'null'] } }, ['image']),
-      tool('many', { images: { type: 'array', items: file } }, ['images']),
-      tool('deep', { doc: { type: 'object', properties: { data: file }, required: ['data'] } }, []),
-      tool('note', { text: file }, ['text']),
-      tool('declared', { data: { type: 'string', contentEncoding: 'base64' } }, ['data']),
-    ],
-  });
   const image = { encoding: 'base64', accept: ['image/png'], maxSize: '1MiB' };
   const tools = {
     ocr: { files: { image } },
@@ -42,14 +34,11 @@ beforeAll(async () => {
     deep: { files: { 'doc.data': image } },
     note: { files: { text: { encoding: 'text' } } },
   };
-  wharf = await startWharf({ servers: { docs: { url: upstream.url, transport: 'streamable-http', tools } } });
-  client = await RawClient.connect(wharf.mcp);
+  docs = await lab(TOOLS, { name: 'docs', server: { tools } });
+  ({ client } = docs);
 });
 
-afterAll(async () => {
-  await wharf?.stop();
-  await upstream?.stop();
-});
+afterAll(() => docs?.stop());
 
 interface Required {
   argument: string;
@@ -60,10 +49,10 @@ interface Required {
 }
 
 async function missing(name: string, args: Record<string, unknown>) {
-  const before = upstream.with('tools/call').length;
+  const before = docs.upstream.with('tools/call').length;
   const { result } = await client.call(name, args);
   expect(result?.isError).toBe(true);
-  expect(upstream.with('tools/call')).toHaveLength(before);
+  expect(docs.upstream.with('tools/call')).toHaveLength(before);
   const meta = result?._meta as { 'dev.wharf/uploadRequired': Required };
   return { text: String(result?.content?.[0]?.text), required: meta['dev.wharf/uploadRequired'] };
 }
@@ -100,11 +89,11 @@ describe('a call that lacks its file', () => {
   it('whose curl line works as it stands, after which the same call does (FB-10)', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'wharf-missing-'));
     try {
-      await writeFile(join(folder, 'FILE'), PNG);
+      await writeFile(join(folder, 'FILE'), F2);
       const { required } = await missing('ocr', {});
       expect(JSON.parse(await shell(required.agent.example, folder))).toMatchObject({ status: 'completed' });
       await client.call('ocr', { image: required.file.uri });
-      expect(upstream.lastArguments.image).toBe(PNG.toString('base64'));
+      expect(docs.upstream.lastArguments.image).toBe(F2.toString('base64'));
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -142,15 +131,15 @@ describe('a call that lacks its file', () => {
     ['deep', {}],
     ['note', { text: '' }],
   ])('is none where the file may be left out: %s with %j', async (name, args) => {
-    const before = upstream.with('tools/call').length;
+    const before = docs.upstream.with('tools/call').length;
     expect((await client.call(name, args)).result?.isError).toBeUndefined();
-    expect(upstream.with('tools/call')).toHaveLength(before + 1);
-    expect(upstream.lastArguments).toEqual(args);
+    expect(docs.upstream.with('tools/call')).toHaveLength(before + 1);
+    expect(docs.upstream.lastArguments).toEqual(args);
   });
 
   it('is no less so when a file that would fit has been uploaded (2356-51)', async () => {
     const { required } = await missing('ocr', {});
-    expect((await fetch(required.upload.url, { method: 'PUT', body: new Uint8Array(PNG) })).status).toBe(201);
+    expect((await fetch(required.upload.url, { method: 'PUT', body: new Uint8Array(F2) })).status).toBe(201);
     expect((await missing('ocr', {})).required.file.uri).not.toBe(required.file.uri);
   });
 
@@ -160,7 +149,7 @@ describe('a call that lacks its file', () => {
   });
 
   it('in a batch is an error of its own', async () => {
-    const old = await RawClient.connect(wharf.mcp, '2025-03-26');
+    const old = await RawClient.connect(docs.wharf.mcp, '2025-03-26');
     const answer = await old.post([
       { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'ocr', arguments: {} } },
       { jsonrpc: '2.0', id: 2, method: 'ping' },

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../helpers/raw-client.js';
-import { RecordingUpstream } from '../../helpers/recording-upstream.js';
-import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { type Lab, lab } from './recording-lab.js';
 
 const LARGE = Buffer.alloc(100_000, 'Wharf. ');
 const OTHER = Buffer.alloc(90_000, 'Other. ');
@@ -28,28 +27,19 @@ const tools = Object.keys(RESULTS).map((name) => ({
 }));
 
 describe('files in the results that a client of OpenAI gets', () => {
-  let upstream: RecordingUpstream;
-  let wharf: Wharf;
-  let client: RawClient;
+  let results: Lab;
 
   beforeAll(async () => {
-    upstream = await RecordingUpstream.start({
-      tools,
+    results = await lab(tools, {
       methods: { 'tools/call': ({ name }) => RESULTS[String(name)] },
-    });
-    wharf = await startWharf({
-      servers: { s: { url: upstream.url, transport: 'streamable-http' } },
       config: { clients: [{ match: { name: 'chat*' }, dialects: ['openai-file-params'] }] },
+      about: { name: 'chatgpt' },
     });
-    client = await RawClient.connect(wharf.mcp, '2025-06-18', { name: 'chatgpt' });
   });
 
-  afterAll(async () => {
-    await wharf.stop();
-    await upstream.stop();
-  });
+  afterAll(() => results?.stop());
 
-  const resultOf = async (name: string, from = client) => (await from.call(name)).result;
+  const resultOf = async (name: string, from = results.client) => (await from.call(name)).result;
 
   it('one is the structuredContent, fetched without a credential, beside a text (OAI-14)', async () => {
     const result = await resultOf('one');
@@ -75,9 +65,9 @@ describe('files in the results that a client of OpenAI gets', () => {
   });
 
   it('other clients, and older ones, get none (OAI-14)', async () => {
-    const other = await RawClient.connect(wharf.mcp, '2025-06-18', { name: 'other' });
+    const other = await RawClient.connect(results.wharf.mcp, '2025-06-18', { name: 'other' });
     expect(await resultOf('one', other)).not.toHaveProperty('structuredContent');
-    const old = await RawClient.connect(wharf.mcp, '2025-03-26', { name: 'chatgpt' });
+    const old = await RawClient.connect(results.wharf.mcp, '2025-03-26', { name: 'chatgpt' });
     expect(await resultOf('one', old)).not.toHaveProperty('structuredContent');
   });
 });

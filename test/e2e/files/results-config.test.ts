@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256 } from '../../helpers/bytes.js';
-import { RawClient } from '../../helpers/raw-client.js';
-import { RecordingUpstream } from '../../helpers/recording-upstream.js';
-import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import type { RawClient } from '../../helpers/raw-client.js';
+import { type Json, type Lab, lab } from './recording-lab.js';
 
 const LARGE = randomBytes(100_000);
 const DATA = LARGE.toString('base64');
@@ -32,27 +31,21 @@ const tools = Object.keys(RESULTS).map((name) => ({
 const get = async (url: unknown) => Buffer.from(await (await fetch(String(url))).arrayBuffer());
 
 describe('files in results that the operator names', () => {
-  let upstream: RecordingUpstream;
-  let wharf: Wharf;
+  let results: Lab;
   let client: RawClient;
 
   beforeAll(async () => {
-    upstream = await RecordingUpstream.start({ tools, methods: { 'tools/call': ({ name }) => RESULTS[String(name)] } });
     const settings = {
       named: { results: { files: ['pages[].data'] } },
       narrow: { results: { files: ['data'] } },
       texts: { results: { text: 'json' } },
     };
-    wharf = await startWharf({
-      servers: { s: { url: upstream.url, transport: 'streamable-http', tools: settings } },
-    });
-    client = await RawClient.connect(wharf.mcp);
+    const methods = { 'tools/call': ({ name }: Json) => RESULTS[String(name)] };
+    results = await lab(tools, { methods, server: { tools: settings } });
+    ({ client } = results);
   });
 
-  afterAll(async () => {
-    await wharf.stop();
-    await upstream.stop();
-  });
+  afterAll(() => results?.stop());
 
   it('base64 at a configured path becomes a link; what is short, or stands elsewhere, stays', async () => {
     const { result } = await client.call('named');

@@ -1,15 +1,6 @@
-import { RawClient, type RawMessage } from '../../helpers/raw-client.js';
-import { type RecordingOptions, RecordingUpstream } from '../../helpers/recording-upstream.js';
-import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import type { RawClient } from '../../helpers/raw-client.js';
+import type { Json } from './recording-lab.js';
 
-export type Json = Record<string, unknown>;
-
-export const F1 = Buffer.from('Hello world!');
-export const F2 = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==',
-  'base64',
-);
-export const F4 = Buffer.from([0, 1, 2, 253, 254, 255]);
 export const PDF = Buffer.from('%PDF-1.4\n%%EOF\n');
 
 /** What a client of the early revisions declares. */
@@ -31,58 +22,6 @@ export function tool(name: string, properties: Json, more: Json = {}): Json {
 /** A file argument as the current revision declares it. */
 export function declared(keyword: Json = {}, more: Json = {}): Json {
   return { type: 'string', format: 'uri', 'x-mcp-file': keyword, ...more };
-}
-
-export interface Lab {
-  upstream: RecordingUpstream;
-  wharf: Wharf;
-  client: RawClient;
-  /** The arguments that the server gets for these; fails where the call did not reach it. */
-  sent: (name: string, args: Json) => Promise<Json>;
-  /** Why Wharf refused a call, which the server must not see. */
-  refused: (name: string, args: Json) => Promise<Json | undefined>;
-  stop: () => Promise<void>;
-}
-
-export interface LabOptions extends Pick<RecordingOptions, 'methods'> {
-  server?: Json;
-  config?: Json;
-}
-
-export async function lab(tools: Json[], { methods, server = {}, config = {} }: LabOptions = {}): Promise<Lab> {
-  const upstream = await RecordingUpstream.start({ tools, ...(methods && { methods }) });
-  const wharf = await startWharf({
-    servers: { files: { url: upstream.url, transport: 'streamable-http', ...server } },
-    config,
-  });
-  const client = await RawClient.connect(wharf.mcp);
-  const calls = () => upstream.with('tools/call').length;
-  return {
-    upstream,
-    wharf,
-    client,
-    sent: async (name, args) => {
-      const before = calls();
-      const answer = await client.call(name, args);
-      if (calls() !== before + 1) throw new Error(`the server saw no call: ${answer.answer.text.slice(0, 500)}`);
-      return upstream.lastArguments;
-    },
-    refused: async (name, args) => {
-      const before = calls();
-      const answer = await client.call(name, args);
-      if (calls() !== before) throw new Error('the server saw the call');
-      return factsOf(answer);
-    },
-    stop: async () => {
-      await wharf.stop();
-      await upstream.stop();
-    },
-  };
-}
-
-/** What a tool error says for programs. */
-export function factsOf({ result }: RawMessage): Json | undefined {
-  return (result?._meta as Record<string, Json> | undefined)?.['dev.wharf/fileError'];
 }
 
 export interface ShownTool {

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256 } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
-import { dataUri, EARLY, F2, handleIn, type Json, type Lab, lab, shownTool, tool } from './sep-2356-lab.js';
+import { F2, inTurn, type Json, type Lab, lab, type Row, sends } from './recording-lab.js';
+import { dataUri, EARLY, handleIn, shownTool, tool } from './sep-2356-lab.js';
 
 const PNG = F2.toString('base64');
+const DATA = dataUri('image/png', F2);
+const PERCENT = F2.toString('hex').replace(/../g, '%$&');
 const OCR = tool(
   'ocr_image',
   {
@@ -60,24 +63,37 @@ describe('a legacy tool that takes base64, in front of clients of SEP-2356', () 
     });
   });
 
-  it('a data: URI and the name in its own argument (2356-19, K2)', async () => {
-    const args = { image_base64: dataUri('image/png', F2), filename: 'a.png' };
-    expect(await ocr.sent('ocr_image', args)).toEqual({ image_base64: PNG, filename: 'a.png' });
-  });
-
-  it('a file without a name gets none invented (2356-19, K2)', async () => {
-    expect(await ocr.sent('ocr_image', { image_base64: dataUri('image/png', F2) })).toEqual({ image_base64: PNG });
-  });
-
-  it('the name inside the data: URI (2356o-09, K3)', async () => {
-    const image = `data:image/png;name=a.png;charset=x;base64,${PNG}`;
-    expect(await ocr.sent('ocr_image', { image_base64: image })).toEqual({ image_base64: PNG, filename: 'a.png' });
-  });
-
-  it('what the caller says is the name wins (2356o-09)', async () => {
-    const args = { image_base64: dataUri('image/png', F2, 'a.png'), filename: 'b.png' };
-    expect(await ocr.sent('ocr_image', args)).toEqual({ image_base64: PNG, filename: 'b.png' });
-  });
+  it.each<Row>([
+    [
+      'a data: URI and the name in its own argument (2356-19, K2)',
+      sends('ocr_image', { image_base64: DATA, filename: 'a.png' }, { image_base64: PNG, filename: 'a.png' }),
+    ],
+    [
+      'a file without a name gets none invented (2356-19, K2)',
+      sends('ocr_image', { image_base64: DATA }, { image_base64: PNG }),
+    ],
+    [
+      'the name inside the data: URI (2356o-09, K3)',
+      sends(
+        'ocr_image',
+        { image_base64: `data:image/png;name=a.png;charset=x;base64,${PNG}` },
+        { image_base64: PNG, filename: 'a.png' },
+      ),
+    ],
+    [
+      'what the caller says is the name wins (2356o-09)',
+      sends(
+        'ocr_image',
+        { image_base64: dataUri('image/png', F2, 'a.png'), filename: 'b.png' },
+        { image_base64: PNG, filename: 'b.png' },
+      ),
+    ],
+    ['takes raw base64 as before (2356-49, K8)', sends('ocr_image', { image_base64: PNG })],
+    [
+      'takes a percent-encoded data: URI (2356-17, K2)',
+      sends('ocr_image', { image_base64: `data:image/png,${PERCENT}` }, { image_base64: PNG }),
+    ],
+  ])('%s', (_sentence, ...calls) => inTurn(calls, ocr));
 
   it("takes a handle of Wharf's own (2356-18, K8)", async () => {
     const { result } = await ocr.client.call('shoot');
@@ -87,18 +103,9 @@ describe('a legacy tool that takes base64, in front of clients of SEP-2356', () 
     expect(sha256(Buffer.from(String(sent.image_base64), 'base64'))).toBe(expected);
   });
 
-  it('takes raw base64 as before (2356-49, K8)', async () => {
-    expect(await ocr.sent('ocr_image', { image_base64: PNG })).toEqual({ image_base64: PNG });
-  });
-
-  it('takes a percent-encoded data: URI (2356-17, K2)', async () => {
-    const text = [...F2].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
-    expect(await ocr.sent('ocr_image', { image_base64: `data:image/png,${text}` })).toEqual({ image_base64: PNG });
-  });
-
   it('a client that declared nothing may send a data: URI (2356-40)', async () => {
     const bare = await RawClient.connect(ocr.wharf.mcp, '2024-11-05');
-    const { result } = await bare.call('ocr_image', { image_base64: dataUri('image/png', F2) });
+    const { result } = await bare.call('ocr_image', { image_base64: DATA });
     expect(result).not.toHaveProperty('isError');
     expect(ocr.upstream.lastArguments).toEqual({ image_base64: PNG });
   });

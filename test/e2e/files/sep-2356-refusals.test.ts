@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RpcError } from '../../helpers/recording-upstream.js';
 import { startWharf } from '../../helpers/wharf.js';
-import { dataUri, declared, EARLY, F1, F2, factsOf, type Json, type Lab, lab, PDF, tool } from './sep-2356-lab.js';
+import { F1, F2, factsOf, type Json, type Lab, lab } from './recording-lab.js';
+import { dataUri, declared, EARLY, PDF, tool } from './sep-2356-lab.js';
 
 const PLAIN = { type: 'string', format: 'uri' };
 const TOOLS = [
@@ -247,8 +248,8 @@ describe('SEP-2356: files that the server refuses', () => {
   });
 
   it('a server on stdio is understood as well, whoever shares its process (2356o-15)', async () => {
-    const fixture = fileURLToPath(new URL('../../../../test/helpers/refusing-stdio.fixture.mjs', import.meta.url));
-    const wharf = await startWharf({ servers: { early: { command: [process.execPath, fixture] } } });
+    const fixture = fileURLToPath(new URL('../../../../test/helpers/scripted-stdio.fixture.mjs', import.meta.url));
+    const wharf = await startWharf({ servers: { early: { command: [process.execPath, fixture, 'refusing'] } } });
     const clients = [await RawClient.connect(wharf.mcp), RawClient.stateless(wharf.mcp, '2026-07-28', {})];
     for (const client of clients) {
       await client.request('tools/list');

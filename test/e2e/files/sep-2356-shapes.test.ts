@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../helpers/raw-client.js';
-import { dataUri, declared, EARLY, F1, F2, type Json, type Lab, lab, shownTool, tool } from './sep-2356-lab.js';
+import { F1, F2, inTurn, type Json, type Lab, lab, type Row, refuses, sends } from './recording-lab.js';
+import { dataUri, declared, EARLY, shownTool, tool } from './sep-2356-lab.js';
 
 const B64 = (bytes: Buffer) => bytes.toString('base64');
+const IMAGE = dataUri('image/png', F2);
+const NAMED = dataUri('image/png', F2, 'a.png');
+const TEXT = dataUri('text/plain', F1);
 const STRINGS = { type: 'array', items: { type: 'string' } };
 
 const TOOLS = [
@@ -69,69 +73,68 @@ describe('SEP-2356: file arguments of every shape', () => {
   });
 
   it('files of all kinds may be mixed; they arrive in order, with their names (2356o-20)', async () => {
-    const images = [dataUri('image/png', F2, 'a.png'), B64(F1), dataUri('text/plain', F1, 'b.txt')];
+    const images = [NAMED, B64(F1), dataUri('text/plain', F1, 'b.txt')];
     const sent = await shapes.sent('legacy', { images: [images[0], images[2]] });
     expect(sent).toEqual({ images: [B64(F2), B64(F1)], names: ['a.png', 'b.txt'] });
     expect((await shapes.sent('legacy', { images })).images).toEqual([B64(F2), B64(F1), B64(F1)]);
   });
 
   it('more files than the limit are refused, and the text says which (2356o-20)', async () => {
-    const images = Array.from({ length: 11 }, () => dataUri('image/png', F2));
+    const images = Array.from({ length: 11 }, () => IMAGE);
     expect(await shapes.refused('legacy', { images })).toMatchObject({ reason: 'tooManyFiles', argument: 'images' });
     const { result } = await shapes.client.call('legacy', { images });
     expect(result?.content?.[0]?.text).toBe("Argument 'images' has 11 files; it takes at most 10.");
     expect((await shapes.sent('legacy', { images: images.slice(1) })).images).toHaveLength(10);
   });
 
-  it("the tool's own maxItems counts (2356o-06)", async () => {
-    const images = Array.from({ length: 6 }, () => dataUri('text/plain', F1));
-    expect(await shapes.refused('five', { images })).toMatchObject({ reason: 'tooManyFiles' });
-    expect((await shapes.sent('five', { images: images.slice(1) })).images).toEqual(images.slice(1));
-  });
-
-  it('and so does its minItems (2356o-06)', async () => {
-    const file = dataUri('text/plain', F1);
-    const refusal = { reason: 'tooFewFiles', argument: 'images' };
-    expect(await shapes.refused('couple', { images: [file] })).toEqual(refusal);
-    expect(await shapes.refused('couple', { images: file })).toEqual(refusal);
-    expect(await shapes.sent('couple', { images: [file, file] })).toEqual({ images: [file, file] });
-  });
-
-  it('maxSize is that of each file (2356o-05)', async () => {
-    const images = [dataUri('text/plain', F1), dataUri('text/plain', F1)];
-    expect(await shapes.sent('five', { images })).toEqual({ images });
-    const larger = [images[0], dataUri('text/plain', Buffer.concat([F1, F1]))];
-    expect(await shapes.refused('five', { images: larger })).toEqual({
-      reason: 'maxSizeExceeded',
-      argument: 'images[1]',
-      maxSize: 12,
-      actualSize: 24,
-    });
-  });
-
-  it('one bad file costs the whole call, and is named by its index (2356o-20)', async () => {
-    const images = [dataUri('image/png', F2), 'data:image/png;base64,%%%'];
-    expect(await shapes.refused('legacy', { images })).toMatchObject({ argument: 'images[1]', reason: 'malformedUri' });
-  });
-
-  it('a single file for a list becomes a list of one (2356o-20)', async () => {
-    const sent = await shapes.sent('legacy', { images: dataUri('image/png', F2, 'a.png') });
-    expect(sent).toEqual({ images: [B64(F2)], names: ['a.png'] });
-  });
-
-  it('a list of files has a list of names (2356o-19)', async () => {
-    const files = [dataUri('image/png', F2, 'a.png'), dataUri('text/plain', F1, 'b.txt')];
-    expect(await shapes.sent('called', { files })).toEqual({
-      files: [dataUri('image/png', F2), dataUri('text/plain', F1)],
-      names: ['a.png', 'b.txt'],
-    });
-  });
+  it.each<Row>([
+    [
+      "the tool's own maxItems counts (2356o-06)",
+      refuses('five', { images: Array(6).fill(TEXT) }, expect.objectContaining({ reason: 'tooManyFiles' })),
+      sends('five', { images: Array(5).fill(TEXT) }),
+    ],
+    [
+      'and so does its minItems (2356o-06)',
+      refuses('couple', { images: [TEXT] }, { reason: 'tooFewFiles', argument: 'images' }),
+      refuses('couple', { images: TEXT }, { reason: 'tooFewFiles', argument: 'images' }),
+      sends('couple', { images: [TEXT, TEXT] }),
+    ],
+    [
+      'maxSize is that of each file (2356o-05)',
+      sends('five', { images: [TEXT, TEXT] }),
+      refuses(
+        'five',
+        { images: [TEXT, dataUri('text/plain', Buffer.concat([F1, F1]))] },
+        { reason: 'maxSizeExceeded', argument: 'images[1]', maxSize: 12, actualSize: 24 },
+      ),
+    ],
+    [
+      'one bad file costs the whole call, and is named by its index (2356o-20)',
+      refuses(
+        'legacy',
+        { images: [IMAGE, 'data:image/png;base64,%%%'] },
+        expect.objectContaining({ argument: 'images[1]', reason: 'malformedUri' }),
+      ),
+    ],
+    [
+      'a single file for a list becomes a list of one (2356o-20)',
+      sends('legacy', { images: NAMED }, { images: [B64(F2)], names: ['a.png'] }),
+    ],
+    [
+      'a list of files has a list of names (2356o-19)',
+      sends(
+        'called',
+        { files: [NAMED, dataUri('text/plain', F1, 'b.txt')] },
+        { files: [IMAGE, TEXT], names: ['a.png', 'b.txt'] },
+      ),
+    ],
+  ])('%s', (_sentence, ...calls) => inTurn(calls, shapes));
 
   it('an early list of files is shown and filled as one (2356o-03)', async () => {
     const early = await RawClient.connect(shapes.wharf.mcp, '2025-06-18', { capabilities: EARLY });
     const shown = await shownTool(early, NAMES.indexOf('sidecar'));
     expect(Object.keys(shown.inputFiles ?? {})).toEqual(['files']);
-    const files = [dataUri('image/png', F2, 'a.png')];
+    const files = [NAMED];
     expect(await shapes.sent('sidecar', { files })).toEqual({ files });
   });
 
@@ -142,7 +145,7 @@ describe('SEP-2356: file arguments of every shape', () => {
         payload: { properties: { data: { type: 'string', format: 'uri', 'x-mcp-file': { accept: ['image/png'] } } } },
       },
     });
-    const sent = await shapes.sent('nested', { doc: { payload: { data: dataUri('image/png', F2) }, x: 1 } });
+    const sent = await shapes.sent('nested', { doc: { payload: { data: IMAGE }, x: 1 } });
     expect(sent).toEqual({ doc: { payload: { data: B64(F2) }, x: 1 } });
   });
 
@@ -152,24 +155,21 @@ describe('SEP-2356: file arguments of every shape', () => {
     const string = { type: 'string', format: 'uri', 'x-mcp-file': { accept: ['image/png'] } };
     expect(file).toMatchObject({ anyOf: [{ type: 'null' }, string] });
     expect(await shapes.sent('union', { file: null })).toEqual({ file: null });
-    expect(await shapes.sent('union', { file: dataUri('image/png', F2) })).toEqual({ file: dataUri('image/png', F2) });
+    expect(await shapes.sent('union', { file: IMAGE })).toEqual({ file: IMAGE });
   });
 
   it('so do the members of objects in a list (2356-03)', async () => {
-    const pages = [
-      { data: dataUri('image/png', F2, 'a.png'), page: 1 },
-      { page: 2 },
-      { data: dataUri('text/plain', F1) },
-    ];
-    const sent = await shapes.sent('pages', { pages });
-    expect(sent.pages).toEqual([{ data: dataUri('image/png', F2), page: 1 }, pages[1], pages[2]]);
+    const rest = [{ page: 2 }, { data: TEXT }];
+    expect(await shapes.sent('pages', { pages: [{ data: NAMED, page: 1 }, ...rest] })).toEqual({
+      pages: [{ data: IMAGE, page: 1 }, ...rest],
+    });
   });
 
   it('an object is one URI for clients, and an object for the server (2356-03)', async () => {
     const { image } = await properties('object');
     expect(image).toMatchObject({ type: 'string', format: 'uri', 'x-mcp-file': {} });
     expect(image).not.toHaveProperty('properties');
-    expect(await shapes.sent('object', { image: dataUri('image/png', F2, 'a.png') })).toEqual({
+    expect(await shapes.sent('object', { image: NAMED })).toEqual({
       image: { data: B64(F2), mimeType: 'image/png', name: 'a.png', size: F2.length },
     });
   });
@@ -182,7 +182,7 @@ describe('SEP-2356: file arguments of every shape', () => {
     }
     expect(inputSchema.properties.c).toEqual({ $ref: '#/$defs/text' });
     expect(await shapes.sent('shared', { a: dataUri('image/png', F2, 'n'), c: 'text' })).toEqual({
-      a: dataUri('image/png', F2),
+      a: IMAGE,
       c: 'text',
     });
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../helpers/raw-client.js';
-import { dataUri, declared, EARLY, F2, type Json, type Lab, lab, shownTool, shownTools, tool } from './sep-2356-lab.js';
+import { F2, type Json, type Lab, lab } from './recording-lab.js';
+import { dataUri, declared, EARLY, shownTool, shownTools, tool } from './sep-2356-lab.js';
 
 const TOOLS = [
   tool(

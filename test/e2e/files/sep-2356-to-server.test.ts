@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256 } from '../../helpers/bytes.js';
-import { bytesOf, dataUri, declared, F1, F2, F4, handleIn, type Lab, lab, PDF, tool } from './sep-2356-lab.js';
+import { F1, F2, F4, inTurn, type Lab, lab, type Row, refuses, sends } from './recording-lab.js';
+import { bytesOf, dataUri, declared, handleIn, PDF, tool } from './sep-2356-lab.js';
 
 const PLAIN = { type: 'string', format: 'uri' };
 const NAME = { type: 'string' };
+/** A file without a name, and with one. */
+const [DATA, NAMED] = [dataUri('application/pdf', PDF), dataUri('application/pdf', PDF, 'a.pdf')];
 const BIG = Buffer.concat([F2, Buffer.alloc(600_000, 7)]);
 
 const TOOLS = [
@@ -54,22 +57,31 @@ describe('SEP-2356: what servers that declare file arguments get', () => {
     expect(await servers.refused('album', { photos: ['data:,A', file] })).toMatchObject({ argument: 'photos[1]' });
   });
 
-  it('unless the server takes that as well (2356-14)', async () => {
-    for (const file of [7, null]) expect(await servers.sent('either', { file })).toEqual({ file });
-    expect(await servers.refused('either', { file: true })).toMatchObject({ argument: 'file' });
-  });
-
-  it('bytes of no known type are application/octet-stream (2356-15)', async () => {
-    const { file } = await servers.sent('named', { file: F4.toString('base64') });
-    expect(file).toBe('data:application/octet-stream;base64,AAEC/f7/');
-  });
-
-  it('what Wharf encodes is padded base64, and url-safe base64 is refused (2356-16)', async () => {
-    const sent = await servers.sent('oldest', { file: 'data:application/octet-stream,%00%01%02%fd' });
-    expect(sent.file).toBe('data:application/octet-stream;base64,AAEC/Q==');
-    const refused = await servers.refused('now', { file: 'data:application/octet-stream;base64,AAEC_f4' });
-    expect(refused).toEqual({ reason: 'malformedUri', argument: 'file' });
-  });
+  it.each<Row>([
+    [
+      'unless the server takes that as well (2356-14)',
+      sends('either', { file: 7 }),
+      sends('either', { file: null }),
+      refuses('either', { file: true }, expect.objectContaining({ argument: 'file' })),
+    ],
+    [
+      'bytes of no known type are application/octet-stream (2356-15)',
+      sends('named', { file: F4.toString('base64') }, { file: dataUri('application/octet-stream', F4) }),
+    ],
+    [
+      'what Wharf encodes is padded base64, and url-safe base64 is refused (2356-16)',
+      sends(
+        'oldest',
+        { file: 'data:application/octet-stream,%00%01%02%fd' },
+        { file: 'data:application/octet-stream;base64,AAEC/Q==' },
+      ),
+      refuses(
+        'now',
+        { file: 'data:application/octet-stream;base64,AAEC_f4' },
+        { reason: 'malformedUri', argument: 'file' },
+      ),
+    ],
+  ])('%s', (_sentence, ...calls) => inTurn(calls, servers));
 
   it.each([
     ['percent-encoded', 'data:text/plain,hello%20world', 'hello world'],
@@ -101,84 +113,64 @@ describe('SEP-2356: what servers that declare file arguments get', () => {
     expect(sha256(Buffer.from(String(sent.file)))).toBe(sha256(Buffer.from(file)));
   });
 
-  it('a name in the URI is taken out, and goes where the config says (2356o-12)', async () => {
-    expect(await servers.sent('named', { file: dataUri('application/pdf', PDF, 'a.pdf') })).toEqual({
-      file: dataUri('application/pdf', PDF),
-      filename: 'a.pdf',
-    });
-    expect(await servers.sent('now', { file: dataUri('application/pdf', PDF, 'a.pdf') })).toEqual({
-      file: dataUri('application/pdf', PDF),
-    });
-  });
-
-  it('or into the argument whose name says that it is for that (2356-19, 2356o-12)', async () => {
-    const [data, named] = [dataUri('application/pdf', PDF), dataUri('application/pdf', PDF, 'a.pdf')];
-    expect(await servers.sent('crop', { photo: named })).toEqual({ photo: data, photo_name: 'a.pdf' });
-    expect(await servers.sent('crop', { photo: named, photo_name: 'b' })).toEqual({ photo: data, photo_name: 'b' });
-    expect(await servers.sent('album', { photos: [named, named] })).toEqual({
-      photos: [data, data],
-      photoNames: ['a.pdf', 'a.pdf'],
-    });
-    expect(await servers.sent('inner', { doc: { file: named } })).toEqual({ doc: { file: data, fileName: 'a.pdf' } });
-  });
-
-  it('which is none that could be for another file, or takes no name (2356-19)', async () => {
-    const [data, named] = [dataUri('application/pdf', PDF), dataUri('application/pdf', PDF, 'a.pdf')];
-    expect(await servers.sent('pair', { left: named, right: named })).toEqual({
-      left: data,
-      right: data,
-      rightFilename: 'a.pdf',
-    });
-    expect(await servers.sent('kinds', { file: named })).toEqual({ file: data });
-  });
-
-  it('what stands behind ;base64 is no name, and is not passed on (2356o-10)', async () => {
-    const file = `data:application/pdf;base64;name=a.pdf,${PDF.toString('base64')}`;
-    expect(await servers.sent('named', { file })).toEqual({ file: dataUri('application/pdf', PDF) });
-  });
-
-  it('filenameProperty names the argument for the name, and no other is guessed (2356o-19, P5)', async () => {
-    expect(await servers.sent('old', { file: dataUri('image/png', F2, 'a.png') })).toEqual({
-      file: dataUri('image/png', F2),
-      called: 'a.png',
-    });
-  });
-
-  it('one that has its name the way a server of then takes it goes on verbatim (2356-24, P4)', async () => {
-    const file = 'data:application/octet-stream;name=a%20b.txt;base64,SGVsbG8gd29ybGQh';
-    expect(await servers.sent('oldest', { file })).toEqual({ file });
-    const twice = 'data:text/plain;name=a.txt;name=..%2Fb;base64,SGVsbG8gd29ybGQh';
-    expect(await servers.sent('oldest', { file: twice })).toEqual({ file: dataUri('text/plain', F1, 'a.txt') });
-  });
-
-  it('the early revisions get the name inside, percent-encoded (2356o-08, P4)', async () => {
-    const name = 'Report%20%28v2%29%3B%20final.pdf';
-    const { file, filename } = await servers.sent('oldest', { file: dataUri('application/pdf', PDF, name) });
-    expect(file).toBe(`data:application/pdf;name=${name};base64,${PDF.toString('base64')}`);
-    expect(filename).toBeUndefined();
-  });
-
-  it('the early revisions never get the percent form (2356o-07)', async () => {
-    const { file } = await servers.sent('oldest', { file: 'data:text/plain,Hello%20world!' });
-    expect(file).toBe(dataUri('text/plain', F1));
-  });
-
-  it('a name is no path, and says nothing of the type (2356o-11)', async () => {
-    const file = dataUri('text/plain', F1, '..%2F..%2Fetc%2Fpasswd');
-    expect(await servers.sent('oldest', { file })).toEqual({ file: dataUri('text/plain', F1, 'passwd') });
-    const image = dataUri('text/plain', F1, 'x.png');
-    expect(await servers.sent('oldest', { file: image })).toEqual({ file: image });
-  });
-
-  it('a server that declares both ways is one of the later (2356o-12)', async () => {
-    expect(await servers.sent('both', { file: dataUri('image/png', F2, 'a.png') })).toEqual({
-      file: dataUri('image/png', F2),
-    });
-  });
-
-  it('an argument with transfer modes takes a file inline (2356-04)', async () => {
-    expect(await servers.sent('modes', { file: dataUri('image/png', F2) })).toEqual({ file: dataUri('image/png', F2) });
-  });
+  it.each<Row>([
+    [
+      'a name in the URI is taken out, and goes where the config says (2356o-12)',
+      sends('named', { file: NAMED }, { file: DATA, filename: 'a.pdf' }),
+      sends('now', { file: NAMED }, { file: DATA }),
+    ],
+    [
+      'or into the argument whose name says that it is for that (2356-19, 2356o-12)',
+      sends('crop', { photo: NAMED }, { photo: DATA, photo_name: 'a.pdf' }),
+      sends('crop', { photo: NAMED, photo_name: 'b' }, { photo: DATA, photo_name: 'b' }),
+      sends('album', { photos: [NAMED, NAMED] }, { photos: [DATA, DATA], photoNames: ['a.pdf', 'a.pdf'] }),
+      sends('inner', { doc: { file: NAMED } }, { doc: { file: DATA, fileName: 'a.pdf' } }),
+    ],
+    [
+      'which is none that could be for another file, or takes no name (2356-19)',
+      sends('pair', { left: NAMED, right: NAMED }, { left: DATA, right: DATA, rightFilename: 'a.pdf' }),
+      sends('kinds', { file: NAMED }, { file: DATA }),
+    ],
+    [
+      'what stands behind ;base64 is no name, and is not passed on (2356o-10)',
+      sends('named', { file: `data:application/pdf;base64;name=a.pdf,${PDF.toString('base64')}` }, { file: DATA }),
+    ],
+    [
+      'filenameProperty names the argument for the name, and no other is guessed (2356o-19, P5)',
+      sends('old', { file: NAMED }, { file: DATA, called: 'a.pdf' }),
+    ],
+    [
+      'one that has its name the way a server of then takes it goes on verbatim (2356-24, P4)',
+      sends('oldest', { file: 'data:application/octet-stream;name=a%20b.txt;base64,SGVsbG8gd29ybGQh' }),
+      sends(
+        'oldest',
+        { file: 'data:text/plain;name=a.txt;name=..%2Fb;base64,SGVsbG8gd29ybGQh' },
+        { file: dataUri('text/plain', F1, 'a.txt') },
+      ),
+    ],
+    [
+      'the early revisions get the name inside, percent-encoded (2356o-08, P4)',
+      sends('oldest', { file: dataUri('application/pdf', PDF, 'Report%20%28v2%29%3B%20final.pdf') }),
+    ],
+    [
+      'the early revisions never get the percent form (2356o-07)',
+      sends('oldest', { file: 'data:text/plain,Hello%20world!' }, { file: dataUri('text/plain', F1) }),
+    ],
+    [
+      'a name is no path, and says nothing of the type (2356o-11)',
+      sends(
+        'oldest',
+        { file: dataUri('text/plain', F1, '..%2F..%2Fetc%2Fpasswd') },
+        { file: dataUri('text/plain', F1, 'passwd') },
+      ),
+      sends('oldest', { file: dataUri('text/plain', F1, 'x.png') }),
+    ],
+    ['a server that declares both ways is one of the later (2356o-12)', sends('both', { file: NAMED }, { file: DATA })],
+    [
+      'an argument with transfer modes takes a file inline (2356-04)',
+      sends('modes', { file: dataUri('image/png', F2) }),
+    ],
+  ])('%s', (_sentence, ...calls) => inTurn(calls, servers));
 
   it('bytes are opaque: nothing in them is opened or expanded (2356-56)', async () => {
     const svg = Buffer.from(

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../helpers/raw-client.js';
-import { RecordingUpstream } from '../../helpers/recording-upstream.js';
-import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import { authorizeUpload, digestValue, F1, F2, F4, reasonOf, SPEAKS, sendForm, shown, upload } from './sep-2631-lab.js';
+import { F1, F2, F4, inTurn, type Lab, lab, type Row, sends } from './recording-lab.js';
+import { authorizeUpload, digestValue, reasonOf, SPEAKS, sendForm, shown, upload } from './sep-2631-lab.js';
 
 const TOOL = {
   name: 'read',
@@ -27,22 +26,15 @@ const FILES = {
 };
 
 describe('file arguments of clients that speak SEP-2631', () => {
-  let server: RecordingUpstream;
-  let wharf: Wharf;
+  let reader: Lab;
   let client: RawClient;
 
   beforeAll(async () => {
-    server = await RecordingUpstream.start({ tools: [TOOL] });
-    wharf = await startWharf({
-      servers: { reader: { url: server.url, transport: 'streamable-http', tools: { read: { files: FILES } } } },
-    });
-    client = await RawClient.connect(wharf.mcp, '2025-11-25', SPEAKS);
+    reader = await lab([TOOL], { server: { tools: { read: { files: FILES } } }, version: '2025-11-25', about: SPEAKS });
+    ({ client } = reader);
   });
 
-  afterAll(async () => {
-    await wharf?.stop();
-    await server?.stop();
-  });
+  afterAll(() => reader?.stop());
 
   it('each is shown as a URI string with the keyword and its modes (2631-02, 2631-04, 2631-23, X-29)', async () => {
     expect(await shown(client, 'image')).toMatchObject({
@@ -73,9 +65,8 @@ describe('file arguments of clients that speak SEP-2631', () => {
 
   it('an uploaded file goes into any argument that takes files (2631-13, 2631-18)', async () => {
     const uri = await upload(client, F2, 'a.png', 'image/png');
-    await client.call('read', { any: uri, image: uri, many: [uri, uri] });
     const base64 = F2.toString('base64');
-    expect(server.lastArguments).toEqual({
+    expect(await reader.sent('read', { any: uri, image: uri, many: [uri, uri] })).toEqual({
       any: base64,
       image: `data:image/png;base64,${base64}`,
       many: [base64, base64],
@@ -83,19 +74,19 @@ describe('file arguments of clients that speak SEP-2631', () => {
   });
 
   it('and what the server has seen are its own methods only (BR-01, P3)', () => {
-    expect(server.requests.filter(({ method }) => method?.startsWith('files/'))).toEqual([]);
+    expect(reader.upstream.requests.filter(({ method }) => method?.startsWith('files/'))).toEqual([]);
   });
 
-  it('a data: URI needs no call before it (2631-12, 2631-14, 2631-40)', async () => {
-    await client.call('read', { any: 'data:text/plain;base64,SGVsbG8gd29ybGQh' });
-    expect(server.lastArguments).toEqual({ any: 'SGVsbG8gd29ybGQh' });
-  });
-
-  it('what a model typed goes on as those very bytes (2631-63)', async () => {
-    const typed = `data:image/png;base64,${F2.toString('base64')}`;
-    await client.call('read', { image: typed });
-    expect(server.lastArguments).toEqual({ image: typed });
-  });
+  it.each<Row>([
+    [
+      'a data: URI needs no call before it (2631-12, 2631-14, 2631-40)',
+      sends('read', { any: 'data:text/plain;base64,SGVsbG8gd29ybGQh' }, { any: 'SGVsbG8gd29ybGQh' }),
+    ],
+    [
+      'what a model typed goes on as those very bytes (2631-63)',
+      sends('read', { image: `data:image/png;base64,${F2.toString('base64')}` }),
+    ],
+  ])('%s', (_sentence, ...calls) => inTurn(calls, reader));
 
   it('an argument that has its value causes no question (2631-03)', async () => {
     const { answer } = await client.call('read', { any: 'data:,x' });
@@ -112,9 +103,7 @@ describe('file arguments of clients that speak SEP-2631', () => {
     ['somebody’s file id (2631-41)', async () => 'file-abc', 'malformedUri'],
     ['nothing uploaded yet (2631-69)', async () => (await authorizeUpload(client)).file.uri, 'uploadIncomplete'],
   ])('%s is refused before the server is asked', async (_what, value, reason) => {
-    const before = server.with('tools/call').length;
-    expect(reasonOf(await client.call('read', { small: await value() }))).toBe(reason);
-    expect(server.with('tools/call')).toHaveLength(before);
+    expect(await reader.refused('read', { small: await value() })).toMatchObject({ reason });
   });
 
   it('a type that the argument does not take is refused at the call (X-21)', async () => {
@@ -150,7 +139,7 @@ describe('file arguments of clients that speak SEP-2631', () => {
   );
 
   it('a client of other transports is shown the same, and gets no handles in results (2631-08)', async () => {
-    const quic = await RawClient.connect(wharf.mcp, '2025-11-25', {
+    const quic = await RawClient.connect(reader.wharf.mcp, '2025-11-25', {
       capabilities: { files: { upload: true, download: true, transports: ['quic'] } },
     });
     expect(await shown(quic, 'any')).toMatchObject({ 'x-mcp-file': { transferModes: ['inline', 'upload'] } });
@@ -160,8 +149,8 @@ describe('file arguments of clients that speak SEP-2631', () => {
     ['text', { text: 'Hello world!' }],
     ['blob', { blob: 'SGVsbG8gd29ybGQh' }],
   ])('an object of the first revisions, with %s (2631o-05)', async (_what, content) => {
-    await client.call('read', { any: { type: 'file', name: 't.txt', mimeType: 'text/plain', content } });
-    expect(server.lastArguments).toEqual({ any: F1.toString('base64') });
+    const any = { type: 'file', name: 't.txt', mimeType: 'text/plain', content };
+    expect(await reader.sent('read', { any })).toEqual({ any: F1.toString('base64') });
   });
 
   it('and one with a handle, wherever it stood (2631o-05)', async () => {
@@ -172,8 +161,7 @@ describe('file arguments of clients that speak SEP-2631', () => {
       { type: 'file', file: { uri, name: 'x' } },
       { uri, name: 'x', size: 6 },
     ]) {
-      await client.call('read', { any: value });
-      expect(server.lastArguments).toEqual({ any: F4.toString('base64') });
+      expect(await reader.sent('read', { any: value })).toEqual({ any: F4.toString('base64') });
     }
   });
 
@@ -188,10 +176,10 @@ describe('file arguments of clients that speak SEP-2631', () => {
   it.each([{ upload: true }, { inputTransfer: true, output: true }, { input: true }])(
     '%j is understood as what it is called today (2631o-04)',
     async (files) => {
-      const older = await RawClient.connect(wharf.mcp, '2025-06-18', { capabilities: { files } });
+      const older = await RawClient.connect(reader.wharf.mcp, '2025-06-18', { capabilities: { files } });
       const uri = await upload(older, F4);
       await older.call('read', { any: uri });
-      expect(server.lastArguments).toEqual({ any: F4.toString('base64') });
+      expect(reader.upstream.lastArguments).toEqual({ any: F4.toString('base64') });
     },
   );
 });

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../helpers/raw-client.js';
-import { RecordingUpstream, RpcError } from '../../helpers/recording-upstream.js';
+import { RpcError } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import { authorizeDownload, digestValue, download, F1, F4, reasonOf, SPEAKS, upload } from './sep-2631-lab.js';
+import { connect, F1, F4, type Lab, lab } from './recording-lab.js';
+import { authorizeDownload, digestValue, download, reasonOf, SPEAKS, upload } from './sep-2631-lab.js';
 
-const FIXTURE = join(import.meta.dirname, '../../../../test/helpers/naming-stdio.fixture.mjs');
+const FIXTURE = join(import.meta.dirname, '../../../../test/helpers/scripted-stdio.fixture.mjs');
 
 describe.each(['2025-11-25', '2026-07-28'])('a server of SEP-2631 behind stdio, for a client of %s', (version) => {
   let wharf: Wharf;
@@ -13,12 +14,9 @@ describe.each(['2025-11-25', '2026-07-28'])('a server of SEP-2631 behind stdio, 
 
   beforeAll(async () => {
     wharf = await startWharf({
-      servers: { s: { command: [process.execPath, FIXTURE, 'http://127.0.0.1:9/f?sig=s3cr3t'] } },
+      servers: { s: { command: [process.execPath, FIXTURE, 'naming', 'http://127.0.0.1:9/f?sig=s3cr3t'] } },
     });
-    client =
-      version >= '2026'
-        ? RawClient.stateless(wharf.mcp, version, SPEAKS)
-        : await RawClient.connect(wharf.mcp, version, SPEAKS);
+    client = await connect(wharf.mcp, version, SPEAKS);
   });
 
   afterAll(() => wharf?.stop());
@@ -42,13 +40,14 @@ describe.each(['2025-11-25', '2026-07-28'])('a server of SEP-2631 behind stdio, 
 });
 
 describe('resources that a client takes for files', () => {
-  let server: RecordingUpstream;
-  let wharf: Wharf;
+  let server: Lab;
   let client: RawClient;
   let embedded: Record<string, unknown>;
 
   beforeAll(async () => {
-    server = await RecordingUpstream.start({
+    server = await lab([], {
+      version: '2025-11-25',
+      about: SPEAKS,
       methods: {
         'tools/call': () => ({ content: [{ type: 'resource', resource: embedded }] }),
         'resources/read': ({ uri }) => {
@@ -59,14 +58,10 @@ describe('resources that a client takes for files', () => {
         },
       },
     });
-    wharf = await startWharf({ servers: { s: { url: server.url, transport: 'streamable-http' } } });
-    client = await RawClient.connect(wharf.mcp, '2025-11-25', SPEAKS);
+    ({ client } = server);
   });
 
-  afterAll(async () => {
-    await wharf?.stop();
-    await server?.stop();
-  });
+  afterAll(() => server?.stop());
 
   it('are authorized under their own URI (2631-70, TC-04)', async () => {
     const { file } = await authorizeDownload(client, 'custom://x/a.bin');
@@ -95,7 +90,7 @@ describe('resources that a client takes for files', () => {
 
   it('but not where nobody asks for files (2631-70)', async () => {
     embedded = { uri: 'custom://unasked', text: 'a' };
-    await (await RawClient.connect(wharf.mcp)).call('show');
+    await (await RawClient.connect(server.wharf.mcp)).call('show');
     const { error } = await client.request('files/authorizeDownload', { uri: 'custom://unasked' });
     expect(error).toMatchObject({ data: { reason: 'fileNotFound' } });
   });
@@ -106,8 +101,8 @@ describe('resources that a client takes for files', () => {
   });
 
   it('a file handle is never looked for among them (2631-10)', async () => {
-    const before = server.with('resources/read').length;
+    const before = server.upstream.with('resources/read').length;
     await client.request('files/authorizeDownload', { uri: 'mcp-file://other/1' });
-    expect(server.with('resources/read')).toHaveLength(before);
+    expect(server.upstream.with('resources/read')).toHaveLength(before);
   });
 });

@@ -1,15 +1,8 @@
 import { sha256Url } from '../../helpers/bytes.js';
 import type { RawClient, RawMessage } from '../../helpers/raw-client.js';
+import type { Json } from './recording-lab.js';
 
-type Json = Record<string, unknown>;
-
-export const F1 = Buffer.from('Hello world!');
 export const F1_DIGEST = 'wFNeS-K3n_2TKRMFQ2v4iTFOSj-uwF7P_Lt98xrZ5Ro';
-export const F2 = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==',
-  'base64',
-);
-export const F4 = Buffer.from([0, 1, 2, 253, 254, 255]);
 
 export function digestValue(bytes: Buffer): Json {
   return { algorithm: 'sha-256', value: sha256Url(bytes) };

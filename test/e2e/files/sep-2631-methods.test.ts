@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../helpers/raw-client.js';
-import { RecordingUpstream } from '../../helpers/recording-upstream.js';
-import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { F1, type Lab, lab } from './recording-lab.js';
 import {
   authorizeDownload,
   authorizeUpload,
   digestValue,
   download,
-  F1,
   F1_DIGEST,
   OCR_FILES,
   OCR_TOOL,
@@ -20,23 +18,22 @@ const DIGEST = { algorithm: 'sha-256', value: F1_DIGEST };
 const FILE = { name: 'hello.txt', mimeType: 'text/plain', size: 12, digest: DIGEST };
 
 describe('the methods of SEP-2631, in front of a server that knows none of them', () => {
-  let server: RecordingUpstream;
-  let wharf: Wharf;
+  let ocr: Lab;
   let client: RawClient;
 
   beforeAll(async () => {
-    server = await RecordingUpstream.start({ tools: [OCR_TOOL] });
-    wharf = await startWharf({
-      servers: { ocr: { url: server.url, transport: 'streamable-http', tools: OCR_FILES } },
-      config: { limits: { file: '1MiB' } },
+    const config = { limits: { file: '1MiB' } };
+    ocr = await lab([OCR_TOOL], {
+      name: 'ocr',
+      server: { tools: OCR_FILES },
+      config,
+      version: '2025-11-25',
+      about: SPEAKS,
     });
-    client = await RawClient.connect(wharf.mcp, '2025-11-25', SPEAKS);
+    ({ client } = ocr);
   });
 
-  afterAll(async () => {
-    await wharf?.stop();
-    await server?.stop();
-  });
+  afterAll(() => ocr?.stop());
 
   const error = async (method: string, params: Record<string, unknown>, of = client) =>
     (await of.request(method, params)).error;
@@ -49,8 +46,8 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
   });
 
   it('the server is told that files can be moved, whatever the client can (2631-06)', async () => {
-    await RawClient.connect(wharf.mcp, '2025-06-18');
-    expect(server.with('initialize').at(-1)?.params.capabilities).toMatchObject({
+    await RawClient.connect(ocr.wharf.mcp, '2025-06-18');
+    expect(ocr.upstream.with('initialize').at(-1)?.params.capabilities).toMatchObject({
       files: { upload: true, download: true, transports: ['https'] },
     });
   });
@@ -182,7 +179,7 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
     const uri = await upload(client, F1);
     const { result } = await client.request('resources/read', { uri });
     expect(result?.contents).toEqual([{ uri, mimeType: 'text/plain', text: F1.toString() }]);
-    expect(server.with('resources/read')).toEqual([]);
+    expect(ocr.upstream.with('resources/read')).toEqual([]);
   });
 
   it('whoever opens the address of an upload reads which server it is for (2631-61)', async () => {
@@ -193,12 +190,12 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
   });
 
   it('a client that declared nothing is answered as well (2631-07)', async () => {
-    const plain = await RawClient.connect(wharf.mcp, '2025-06-18');
+    const plain = await RawClient.connect(ocr.wharf.mcp, '2025-06-18');
     expect(await download(plain, await upload(plain, F1))).toEqual(F1);
   });
 
   it('and none of it ever reaches the server (BASE-07)', () => {
-    expect(server.requests.filter(({ method }) => method?.startsWith('files/'))).toEqual([]);
+    expect(ocr.upstream.requests.filter(({ method }) => method?.startsWith('files/'))).toEqual([]);
   });
 
   it('a method of files that nobody knows is the server’s to refuse (2631-54)', async () => {
@@ -206,7 +203,7 @@ describe('the methods of SEP-2631, in front of a server that knows none of them'
   });
 
   it('is refused in a batch, where it could not be answered alone', async () => {
-    const { status } = await (await RawClient.connect(wharf.mcp, '2025-03-26')).post([
+    const { status } = await (await RawClient.connect(ocr.wharf.mcp, '2025-03-26')).post([
       { jsonrpc: '2.0', id: 1, method: 'files/authorizeUpload', params: {} },
       { jsonrpc: '2.0', id: 2, method: 'ping' },
     ]);

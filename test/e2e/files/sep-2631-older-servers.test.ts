@@ -4,9 +4,8 @@ import { FileServer, type FileServerOptions } from '../../helpers/file-server.js
 import { RawClient } from '../../helpers/raw-client.js';
 import { type Handler, RpcError } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import { download, F1, F4, reasonOf, SPEAKS, shown, upload } from './sep-2631-lab.js';
-
-type Json = Record<string, unknown>;
+import { F1, F4, type Json } from './recording-lab.js';
+import { download, reasonOf, SPEAKS, shown, upload } from './sep-2631-lab.js';
 
 const KEYWORD = { type: 'string', format: 'uri', 'x-mcp-file': { transferModes: ['upload'] } };
 const tool = (property: Json, beside: Json = {}) => ({

@@ -4,9 +4,9 @@ import { FileServer } from '../../helpers/file-server.js';
 import { RawClient, type RawMessage } from '../../helpers/raw-client.js';
 import type { Handler } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import { digestValue, download, F1, F4, reasonOf, SPEAKS, upload } from './sep-2631-lab.js';
+import { F1, F4, type Json } from './recording-lab.js';
+import { digestValue, download, reasonOf, SPEAKS, upload } from './sep-2631-lab.js';
 
-type Json = Record<string, unknown>;
 type Linked = { uri: string };
 
 const bytesAt = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer());

@@ -3,37 +3,40 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256Url } from '../../helpers/bytes.js';
 import { freePorts } from '../../helpers/gateway-process-ports.js';
 import { RawClient, type RawMessage } from '../../helpers/raw-client.js';
-import { RecordingUpstream } from '../../helpers/recording-upstream.js';
-import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { F1, type Json, type Lab, lab } from './recording-lab.js';
 import {
   authorizeDownload,
   authorizeUpload,
   digestValue,
   download,
-  F1,
   OCR_FILES,
   OCR_TOOL,
   SPEAKS,
   sendForm,
 } from './sep-2631-lab.js';
 
-type Json = Record<string, unknown>;
-
 /** Larger than every inline limit. */
 const PDF = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(700_000)]);
 const BLOB = { uri: 'docs://reports/out.pdf', mimeType: 'application/pdf', blob: PDF.toString('base64') };
 const HUGE = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(4_300_000)]);
 
-const server = () =>
-  RecordingUpstream.start({
-    tools: [
-      OCR_TOOL,
-      {
-        name: 'fixed',
-        inputSchema: { type: 'object' },
-        outputSchema: { type: 'object', properties: { n: { type: 'number' } } },
-      },
-    ],
+const TOOLS = [
+  OCR_TOOL,
+  {
+    name: 'fixed',
+    inputSchema: { type: 'object' },
+    outputSchema: { type: 'object', properties: { n: { type: 'number' } } },
+  },
+];
+
+/** A server that writes files, before which a gateway has this config. */
+const writing = (config: Json, at?: string) =>
+  lab(TOOLS, {
+    ...(at && { at }),
+    server: { tools: OCR_FILES },
+    config,
+    version: '2025-11-25',
+    about: SPEAKS,
     methods: {
       'tools/call': ({ name }) =>
         name === 'fixed'
@@ -52,25 +55,17 @@ const server = () =>
   });
 
 describe('files in results for clients of SEP-2631', () => {
-  let upstream: RecordingUpstream;
-  let wharf: Wharf;
+  let writer: Lab;
   let client: RawClient;
-  let plain: RawClient;
+  let mcp: string;
 
   beforeAll(async () => {
-    upstream = await server();
-    wharf = await startWharf({
-      servers: { writer: { url: upstream.url, transport: 'streamable-http', tools: OCR_FILES } },
-      config: { clients: [{ match: { name: 'codex-*' }, dialects: ['sep-2631'] }] },
-    });
-    client = await RawClient.connect(wharf.mcp, '2025-11-25', SPEAKS);
-    plain = await RawClient.connect(wharf.mcp, '2025-11-25');
+    writer = await writing({ clients: [{ match: { name: 'codex-*' }, dialects: ['sep-2631'] }] });
+    ({ client } = writer);
+    ({ mcp } = writer.wharf);
   });
 
-  afterAll(async () => {
-    await wharf?.stop();
-    await upstream?.stop();
-  });
+  afterAll(() => writer?.stop());
 
   const fileOf = ({ result }: RawMessage) =>
     result?.content?.find(({ type }) => type === 'file')?.file as (Json & { uri: string }) | undefined;
@@ -101,12 +96,12 @@ describe('files in results for clients of SEP-2631', () => {
 
   it('the handle goes into another tool’s argument (2631-09, K10)', async () => {
     const { uri } = fileOf(await client.call('ocr_image', { image_base64: 'AAEC' })) ?? { uri: '' };
-    await client.call('ocr_image', { image_base64: uri });
-    const { image_base64: sent } = upstream.lastArguments;
+    const { image_base64: sent } = await writer.sent('ocr_image', { image_base64: uri });
     expect(sha256Url(Buffer.from(String(sent), 'base64'))).toBe(sha256Url(PDF));
   });
 
   it('no block of that kind goes to a client that declared nothing (2631-43)', async () => {
+    const plain = await RawClient.connect(mcp, '2025-11-25');
     const { result } = await plain.call('ocr_image', { image_base64: 'AAEC' });
     expect(result?.content?.map(({ type }) => type)).toEqual(['text', 'text', 'resource_link']);
   });
@@ -116,12 +111,12 @@ describe('files in results for clients of SEP-2631', () => {
     ['another transport', { download: true, transports: ['quic'] }],
     ['a word that is no yes', { download: 'yes' }],
   ])('nor to one that declared %s (2631-43)', async (_what, files) => {
-    const other = await RawClient.connect(wharf.mcp, '2025-11-25', { capabilities: { files } });
+    const other = await RawClient.connect(mcp, '2025-11-25', { capabilities: { files } });
     expect(fileOf(await other.call('ocr_image', { image_base64: 'AAEC' }))).toBeUndefined();
   });
 
   it('`output` is what download used to be called (2631o-04)', async () => {
-    const older = await RawClient.connect(wharf.mcp, '2025-06-18', { capabilities: { files: { output: true } } });
+    const older = await RawClient.connect(mcp, '2025-06-18', { capabilities: { files: { output: true } } });
     expect(fileOf(await older.call('ocr_image', { image_base64: 'AAEC' }))?.size).toBe(PDF.length);
   });
 
@@ -146,7 +141,7 @@ describe('files in results for clients of SEP-2631', () => {
   });
 
   describe('whose MCP library knows no such block, as the operator says', () => {
-    const codex = () => RawClient.connect(wharf.mcp, '2025-11-25', { name: 'codex-mcp-client' });
+    const codex = () => RawClient.connect(mcp, '2025-11-25', { name: 'codex-mcp-client' });
 
     it('the FileValue stands in structuredContent (X-36)', async () => {
       const { result } = await (await codex()).call('ocr_image', { image_base64: 'AAEC' });
@@ -174,7 +169,7 @@ describe('files in results for clients of SEP-2631', () => {
   });
 
   it('Codex PR 28337, step by step (TC-01, TC-03, K12)', async () => {
-    const codex = await RawClient.connect(wharf.mcp, '2025-06-18', { name: 'codex-mcp-client' });
+    const codex = await RawClient.connect(mcp, '2025-06-18', { name: 'codex-mcp-client' });
     // it hashes the file first, and holds the answer against that
     const about = { name: 'hello.txt', mimeType: 'text/plain', size: F1.length, digest: digestValue(F1) };
     const { file, upload } = await authorizeUpload(codex, about);
@@ -184,7 +179,7 @@ describe('files in results for clients of SEP-2631', () => {
     const sent = await sendForm(upload, F1, about.name, about.mimeType);
     expect([sent.status, await sent.json()]).toEqual([201, { status: 'completed', file: { ...about, uri: file.uri } }]);
     const { result } = await codex.call('ocr_image', { image_base64: file.uri });
-    expect(upstream.lastArguments).toEqual({ image_base64: F1.toString('base64'), filename: 'hello.txt' });
+    expect(writer.upstream.lastArguments).toEqual({ image_base64: F1.toString('base64'), filename: 'hello.txt' });
     // every object with a URI of a scheme it does not know is a file to be had
     const structured = result?.structuredContent as { files: { uri: string; digest: Json }[] } | undefined;
     const out = structured?.files[0];
@@ -197,28 +192,13 @@ describe('files in results for clients of SEP-2631', () => {
 });
 
 describe('behind a public address', () => {
-  let upstream: RecordingUpstream;
-  let wharf: Wharf;
-  let port: number | undefined;
-
-  beforeAll(async () => {
-    upstream = await server();
-    [port] = await freePorts(1);
-    wharf = await startWharf({
-      servers: { writer: { url: upstream.url, transport: 'streamable-http', tools: OCR_FILES } },
-      config: { publicUrl: 'https://gw.example.com/mcp-files', listen: `127.0.0.1:${port}` },
-    });
-  });
-
-  afterAll(async () => {
-    await wharf?.stop();
-    await upstream?.stop();
-  });
-
   it('descriptors are https and keep the path in front (2631-01, 2631-08, TC-02)', async () => {
-    const client = await RawClient.connect(`http://127.0.0.1:${port}/mcp`, '2025-11-25', SPEAKS);
+    const [port] = await freePorts(1);
+    const config = { publicUrl: 'https://gw.example.com/mcp-files', listen: `127.0.0.1:${port}` };
+    const { client, stop } = await writing(config, `http://127.0.0.1:${port}/mcp`);
     const { upload } = await authorizeUpload(client);
     expect(upload).toMatchObject({ transport: 'https' });
     expect(upload.url).toMatch(/^https:\/\/gw\.example\.com\/mcp-files\/u\//);
+    await stop();
   });
 });

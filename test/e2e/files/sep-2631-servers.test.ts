@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { sha256Url } from '../../helpers/bytes.js';
 import { FileServer, type FileServerOptions } from '../../helpers/file-server.js';
-import { RawClient } from '../../helpers/raw-client.js';
+import type { RawClient } from '../../helpers/raw-client.js';
 import { RpcError } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
-import { digestValue, F1, F4, reasonOf, SPEAKS, shown, upload } from './sep-2631-lab.js';
+import { connect, F1, F4 } from './recording-lab.js';
+import { digestValue, reasonOf, SPEAKS, shown, upload } from './sep-2631-lab.js';
 
 const tool = (keyword: Record<string, unknown>) => ({
   name: 'take',
@@ -32,10 +33,10 @@ describe('a server that speaks SEP-2631', () => {
   ) {
     server = await FileServer.start({ tools: [UPLOAD_ONLY], ...options });
     wharf = await startWharf({ servers: { s: { url: server.upstream.url, transport: 'streamable-http' } } });
-    return version >= '2026'
-      ? RawClient.stateless(wharf.mcp, version, about)
-      : RawClient.connect(wharf.mcp, version, about);
+    return connect(wharf.mcp, version, about);
   }
+  /** Uploads a file and calls the tool with its handle. */
+  const take = async (client: RawClient, bytes = F4) => client.call('take', { doc: await upload(client, bytes) });
   const argument = () => server.upstream.lastArguments.doc;
   const asked = (method: string) => server.upstream.with(method).length;
 
@@ -60,7 +61,7 @@ describe('a server that speaks SEP-2631', () => {
 
   it('in 2026 each of its requests says what Wharf can, beside what the client can (2631-06)', async () => {
     const client = await open({}, { capabilities: { sampling: {} } }, '2026-07-28');
-    await client.call('take', { doc: await upload(client, F4) });
+    await take(client);
     for (const method of ['tools/call', 'files/authorizeUpload']) {
       expect(server.upstream.with(method)[0]?.params._meta).toMatchObject({
         'io.modelcontextprotocol/clientCapabilities': { sampling: {}, files: { upload: true, download: true } },
@@ -93,13 +94,13 @@ describe('a server that speaks SEP-2631', () => {
     const doc = { type: 'string', 'x-mcp-header': 'Doc', 'x-mcp-file': { transferModes: ['upload'] } };
     const tools = [{ name: 'take', inputSchema: { type: 'object', properties: { doc } } }];
     const client = await open({ tools }, SPEAKS, '2026-07-28');
-    await client.call('take', { doc: await upload(client, F4) });
+    await take(client);
     expect(server.upstream.with('tools/call')[0]?.headers['mcp-param-doc']).toBe(argument());
   });
 
   it('and never sent inside one (2631-16)', async () => {
     const client = await open();
-    await client.call('take', { doc: await upload(client, F1) });
+    await take(client, F1);
     expect(String(argument())).toMatch(/^mcp-file:/);
   });
 
@@ -122,7 +123,7 @@ describe('a server that speaks SEP-2631', () => {
     await client.call('take', { doc: await upload(client, F1, 'a.txt', 'text/plain') });
     expect(String(argument())).toMatch(/^data:/);
     const large = Buffer.alloc(5_000_000, 7);
-    await client.call('take', { doc: await upload(client, large) });
+    await take(client, large);
     expect(sha256Url(server.files.get(String(argument())) ?? Buffer.alloc(0))).toBe(sha256Url(large));
   });
 
@@ -140,7 +141,7 @@ describe('a server that speaks SEP-2631', () => {
     ],
   ])('%s (2631-31, 2631-34)', async (_what, descriptor, method) => {
     const client = await open({ descriptor });
-    await client.call('take', { doc: await upload(client, F4) });
+    await take(client);
     const [received] = server.uploads;
     expect(received?.method).toBe(method);
     expect(received?.body).toEqual(F4);
@@ -159,7 +160,7 @@ describe('a server that speaks SEP-2631', () => {
         multipart: { fileField: 'doc', fields: { token: 'abc', key: 'k' } },
       },
     });
-    await client.call('take', { doc: await upload(client, F4) });
+    await take(client);
     const [received] = server.uploads;
     expect(received?.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
     expect(received && FileServer.formOf(received)).toEqual({ names: ['token', 'key', 'doc'], file: F4 });
@@ -176,7 +177,7 @@ describe('a server that speaks SEP-2631', () => {
     'Upgrade',
   ])('a descriptor that wants to set %s is refused (2631-33)', async (name) => {
     const client = await open({ descriptor: { headers: { [name]: 'x' } } });
-    const { result } = await client.call('take', { doc: await upload(client, F4) });
+    const { result } = await take(client);
     expect(result?.isError).toBe(true);
     expect(result?.content?.[0]?.text).toContain(name);
     expect(server.uploads.length + asked('tools/call')).toBe(0);
@@ -189,7 +190,7 @@ describe('a server that speaks SEP-2631', () => {
     ['of a metadata service', 'https://169.254.169.254/latest'],
   ])('a descriptor %s is refused, and its path not told (2631-59, X-06)', async (_what, url) => {
     const client = await open({ descriptor: { url: `${url}?sig=s3cr3t` } });
-    const { result } = await client.call('take', { doc: await upload(client, F4) });
+    const { result } = await take(client);
     expect(result?.isError).toBe(true);
     expect(JSON.stringify(result)).not.toContain('s3cr3t');
     expect(asked('tools/call')).toBe(0);
@@ -203,7 +204,7 @@ describe('a server that speaks SEP-2631', () => {
     ['form', { method: 'POST', multipart: 'yes' }],
   ])('a descriptor with another %s is none', async (_what, descriptor) => {
     const client = await open({ descriptor });
-    const { result } = await client.call('take', { doc: await upload(client, F4) });
+    const { result } = await take(client);
     expect(result?.isError).toBe(true);
     expect(server.uploads.length + asked('tools/call')).toBe(0);
   });
@@ -220,7 +221,7 @@ describe('a server that speaks SEP-2631', () => {
         },
       },
     });
-    expect(reasonOf(await client.call('take', { doc: await upload(client, F4) }))).toBe(reason);
+    expect(reasonOf(await take(client))).toBe(reason);
     expect(server.uploads.length + asked('tools/call')).toBe(0);
   });
 
@@ -249,7 +250,7 @@ describe('a server that speaks SEP-2631', () => {
         },
       },
     });
-    const refused = await client.call('take', { doc: await upload(client, F4) });
+    const refused = await take(client);
     expect(reasonOf(refused)).toBe(reason);
     expect(refused.result?.content?.[0]?.text).toContain(error.message);
     expect(asked('tools/call') + asked('files/prepareUpload')).toBe(0);
@@ -257,7 +258,7 @@ describe('a server that speaks SEP-2631', () => {
 
   it.each([401, 408, 409, 413, 422])('HTTP %i at the address of the upload ends the call (TC-05)', async (status) => {
     const client = await open({ refuse: { status, body: { error: { reason: 'digestMismatch' } } } });
-    const refused = await client.call('take', { doc: await upload(client, F4) });
+    const refused = await take(client);
     expect(reasonOf(refused)).toBe('digestMismatch');
     expect(refused.result?.content?.[0]?.text).toContain(`HTTP ${status}`);
     expect(asked('tools/call')).toBe(0);
@@ -277,7 +278,7 @@ describe('a server that speaks SEP-2631', () => {
 
   it('an address that is over is not used: another one is asked for (2631-58)', async () => {
     const client = await open(expiring(-600, 600));
-    await client.call('take', { doc: await upload(client, F4) });
+    await take(client);
     expect(asked('files/authorizeUpload')).toBe(2);
     expect(server.uploads).toHaveLength(1);
     expect(server.files.get(String(argument()))).toEqual(F4);
@@ -285,7 +286,7 @@ describe('a server that speaks SEP-2631', () => {
 
   it('once; if that one is over as well, the call is refused and no byte sent (2631-58)', async () => {
     const client = await open(expiring(-600, -600, 600));
-    const refused = await client.call('take', { doc: await upload(client, F4) });
+    const refused = await take(client);
     expect(reasonOf(refused)).toBe('unreachable');
     expect(refused.result?.content?.[0]?.text).toMatch(
       /^Argument 'doc' could not be uploaded: the server "s" gave an address for it, twice, that had expired \(at 20.*Z\)\./,
@@ -296,7 +297,7 @@ describe('a server that speaks SEP-2631', () => {
 
   it('one that is over only because clocks differ by some seconds is good (2631-58)', async () => {
     const client = await open(expiring(-10));
-    await client.call('take', { doc: await upload(client, F4) });
+    await take(client);
     expect(asked('files/authorizeUpload')).toBe(1);
     expect(server.files.get(String(argument()))).toEqual(F4);
   });
@@ -305,7 +306,7 @@ describe('a server that speaks SEP-2631', () => {
     'a time that is none does not matter: %j',
     async (expiresAt) => {
       const client = await open({ descriptor: { expiresAt } });
-      await client.call('take', { doc: await upload(client, F4) });
+      await take(client);
       expect(asked('files/authorizeUpload')).toBe(1);
       expect(server.files.get(String(argument()))).toEqual(F4);
     },
@@ -344,7 +345,7 @@ describe('a server that speaks SEP-2631', () => {
         },
       },
     });
-    await client.call('take', { doc: await upload(client, F4) });
+    await take(client);
     expect(server.files.get(String(argument()))).toEqual(F4);
     expect(server.uploads[0]?.headers.authorization).toBe('Bearer once');
   });
@@ -354,7 +355,7 @@ describe('a server that speaks SEP-2631', () => {
       authority: 'upload://store',
       descriptor: { method: 'POST', multipart: { fileField: 'file' } },
     });
-    await client.call('take', { doc: await upload(client, F4) });
+    await take(client);
     expect(String(argument())).toMatch(/^upload:\/\/store\//);
     expect(server.files.get(String(argument()))).toEqual(F4);
   });

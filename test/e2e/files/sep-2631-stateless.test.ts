@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keyHash } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
-import { RecordingUpstream } from '../../helpers/recording-upstream.js';
-import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { connect, F1, F4, type Lab, lab } from './recording-lab.js';
 import {
   authorizeUpload,
   download,
-  F1,
-  F4,
   OCR_FILES,
   OCR_TOOL,
   reasonOf,
@@ -18,31 +15,24 @@ import {
 } from './sep-2631-lab.js';
 
 const KEYS = { ada: 'ada-0123456789', bob: 'bob-0123456789' };
-const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
 describe('SEP-2631 for clients of 2026-07-28', () => {
-  let server: RecordingUpstream;
-  let wharf: Wharf;
-  const client = (about = {}) => RawClient.stateless(wharf.mcp, '2026-07-28', { ...SPEAKS, ...about });
+  let ocr: Lab;
+  const client = (about = {}) => RawClient.stateless(ocr.wharf.mcp, '2026-07-28', { ...SPEAKS, ...about });
 
   beforeAll(async () => {
-    server = await RecordingUpstream.start({
-      tools: [OCR_TOOL],
+    ocr = await lab([OCR_TOOL], {
+      server: { tools: OCR_FILES },
+      version: '2026-07-28',
       methods: { 'server/discover': () => ({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} } }) },
-    });
-    wharf = await startWharf({
-      servers: { ocr: { url: server.url, transport: 'streamable-http', tools: OCR_FILES } },
     });
   });
 
-  afterAll(async () => {
-    await wharf?.stop();
-    await server?.stop();
-  });
+  afterAll(() => ocr?.stop());
 
   it('every result of Wharf says that it is complete, and none did before (BASE-01)', async () => {
     expect((await client().request('files/authorizeUpload')).result?.resultType).toBe('complete');
-    const before = await RawClient.connect(wharf.mcp, '2025-11-25', SPEAKS);
+    const before = await RawClient.connect(ocr.wharf.mcp, '2025-11-25', SPEAKS);
     expect((await before.request('files/authorizeUpload')).result).not.toHaveProperty('resultType');
   });
 
@@ -74,7 +64,7 @@ describe('SEP-2631 for clients of 2026-07-28', () => {
     const uri = await upload(client(), F4, 'x.bin');
     const { result } = await client().call('ocr_image', { image_base64: uri });
     expect(result?.content?.[0]?.text).toBe('done');
-    expect(server.lastArguments).toEqual({ image_base64: F4.toString('base64'), filename: 'x.bin' });
+    expect(ocr.upstream.lastArguments).toEqual({ image_base64: F4.toString('base64'), filename: 'x.bin' });
     expect(await download(client(), uri)).toEqual(F4);
   });
 
@@ -108,29 +98,24 @@ describe('SEP-2631 for clients of 2026-07-28', () => {
 });
 
 describe('files of several callers', () => {
-  let server: RecordingUpstream;
-  let wharf: Wharf;
+  let ocr: Lab;
   let ada: RawClient;
   let bob: RawClient;
 
   beforeAll(async () => {
-    server = await RecordingUpstream.start({ tools: [OCR_TOOL] });
-    const keys = Object.entries(KEYS).map(([name, key]) => ({
-      name,
-      hash: keyHash(key),
-    }));
-    wharf = await startWharf({
-      servers: { ocr: { url: server.url, transport: 'streamable-http', tools: OCR_FILES } },
+    const keys = Object.entries(KEYS).map(([name, key]) => ({ name, hash: keyHash(key) }));
+    const caller = (key: string) => ({ ...SPEAKS, headers: { authorization: `Bearer ${key}` } });
+    ocr = await lab([OCR_TOOL], {
+      server: { tools: OCR_FILES },
       config: { auth: { use: 'apiKeys', keys } },
+      version: '2025-11-25',
+      about: caller(KEYS.ada),
     });
-    ada = await RawClient.connect(wharf.mcp, '2025-11-25', { ...SPEAKS, headers: bearer(KEYS.ada) });
-    bob = await RawClient.connect(wharf.mcp, '2025-11-25', { ...SPEAKS, headers: bearer(KEYS.bob) });
+    ada = ocr.client;
+    bob = await connect(ocr.wharf.mcp, '2025-11-25', caller(KEYS.bob));
   });
 
-  afterAll(async () => {
-    await wharf?.stop();
-    await server?.stop();
-  });
+  afterAll(() => ocr?.stop());
 
   it('another caller’s file is as unknown as one that never was (2631-51, X-11)', async () => {
     const uri = await upload(ada, F1);
@@ -143,9 +128,9 @@ describe('files of several callers', () => {
 
   it('and no argument either (2631-19)', async () => {
     const uri = await upload(ada, F1);
-    const before = server.with('tools/call').length;
+    const before = ocr.upstream.with('tools/call').length;
     expect(reasonOf(await bob.call('ocr_image', { image_base64: uri }))).toBe('fileNotFound');
-    expect(server.with('tools/call')).toHaveLength(before);
+    expect(ocr.upstream.with('tools/call')).toHaveLength(before);
   });
 
   it('the address of an upload needs no credential of the MCP connection (2631-35)', async () => {
@@ -158,7 +143,7 @@ describe('files of several callers', () => {
     const { upload: descriptor } = await authorizeUpload(ada);
     await sendForm(descriptor, F4);
     const ticket = new URL(descriptor.url).pathname.slice(3);
-    expect(wharf.logged()).not.toContain(ticket);
-    expect(wharf.logged()).not.toContain(KEYS.ada);
+    expect(ocr.wharf.logged()).not.toContain(ticket);
+    expect(ocr.wharf.logged()).not.toContain(KEYS.ada);
   });
 });

@@ -4,9 +4,8 @@ import { sha256Url } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { connect, type Json } from './recording-lab.js';
 import { download, OCR_FILES, OCR_TOOL, SPEAKS, upload } from './sep-2631-lab.js';
-
-type Json = Record<string, unknown>;
 
 const PDF = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(700_000)]);
 const HUGE = Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(4_300_000)]);
@@ -64,10 +63,7 @@ describe('two gateways in a row', () => {
     'a file in a result comes through both, for a client of %s that declares it: %s (BR-14)',
     async (version, speaks) => {
       const about = speaks ? SPEAKS : {};
-      const client =
-        version >= '2026'
-          ? RawClient.stateless(outer.mcp, version, about)
-          : await RawClient.connect(outer.mcp, version, about);
+      const client = await connect(outer.mcp, version, about);
       const { result } = await client.call('ocr_image', { image_base64: 'AAEC' });
       expect(result?.isError).toBeUndefined();
       const files = (result?._meta as { 'dev.wharf/files': { uri: string; url: string }[] } | undefined)?.[

@@ -1,0 +1,50 @@
+// A raw MCP server on stdio that answers by one of these scripts: node scripted-stdio.fixture.mjs SCRIPT [ARGUMENT]
+import { createInterface } from 'node:readline';
+
+const [, , name, argument] = process.argv;
+const serverInfo = { name, version: '1' };
+const opening = (capabilities) => (params) => ({ protocolVersion: params.protocolVersion, capabilities, serverInfo });
+const listed = (tool, properties = {}, more = {}) => ({
+  tools: [{ name: tool, inputSchema: { type: 'object', properties }, ...more }],
+});
+const file = { uri: 'mcp-file://stdio/1' };
+
+/** By method: what the server answers to its parameters, as a result unless it has an error. */
+const scripts = {
+  /** The tool `link` gives a link to a resource of ARGUMENT bytes. */
+  linking: {
+    initialize: opening({ tools: {}, resources: {} }),
+    'tools/list': () => listed('link'),
+    'tools/call': () => ({ content: [{ type: 'resource_link', uri: 'doc://stdio/a.bin', name: 'a.bin' }] }),
+    'resources/read': ({ uri }) => ({
+      contents: [{ uri, blob: Buffer.alloc(Number(argument), 'stdio ').toString('base64') }],
+    }),
+  },
+  /** Of SEP-2631: its tool only names a file, which is asked for on the same channel, and is at the URL ARGUMENT. */
+  naming: {
+    initialize: opening({ tools: {} }),
+    'tools/list': () => listed('make', { doc: { type: 'string', 'x-mcp-file': { transferModes: ['upload'] } } }),
+    'tools/call': () => ({
+      content: [{ type: 'text', text: 'kept' }],
+      structuredContent: { out: { ...file, name: 'x.bin' } },
+    }),
+    'files/authorizeDownload': () => ({ file, download: { transport: 'https', method: 'GET', url: argument } }),
+    'files/authorizeUpload': () => ({ file, upload: { transport: 'https', method: 'PUT', url: argument } }),
+    'resources/read': ({ uri }) => ({ contents: [{ uri, text: 'Hello world!' }] }),
+  },
+  /** Of SEP-2356's early days: it refuses every file. */
+  refusing: {
+    initialize: opening({ tools: {} }),
+    'tools/list': () => listed('early', { image: { type: 'string', format: 'uri' } }, { inputFiles: { image: {} } }),
+    'tools/call': () => ({
+      error: { code: -32602, message: 'No such file', data: { reason: 'file_type_rejected', argument: 'image' } },
+    }),
+  },
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) continue;
+  const result = scripts[name][method]?.(params ?? {}) ?? { error: { code: -32601, message: 'Method not found' } };
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...(result.error ? result : { result }) })}\n`);
+}
