@@ -5,10 +5,10 @@ import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
 import type { StateKeys } from './state-keys.js';
 
-/** Without what is read as something else: 0 and O, 1, I and L, U and V. */
+/** No two of them look alike: 0, O, 1, I, L and U are left out. */
 const SIGNS = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
 const LENGTH = 6;
-/** With 30 signs, three tries find one code in 243 million. */
+/** With 30 characters, three tries find one code in 243 million. */
 const TRIES = 3;
 /** After the end of its link, like the ticket itself. */
 const REMEMBERED_MS = 60 * 60 * 1000;
@@ -31,7 +31,7 @@ export interface Proof {
 
 /**
  * The short codes that upload pages ask for, because a link may be forwarded, logged or guessed from a screen. A code is
- * not kept; its HMAC is. Wrong tries are counted in the state store, so they are as many over all replicas.
+ * not kept; its HMAC is. Wrong tries are counted in the state store, so the limit holds over all replicas.
  */
 export class UploadCodes {
   readonly #state: StateStore;
@@ -60,8 +60,8 @@ export class UploadCodes {
   }
 
   /**
-   * Each try takes one of the places in the store before the code is compared, so that tries at the same time are not
-   * more than there are; the right code gives its place back.
+   * Each try takes one of the places in the store before the code is compared, so that simultaneous tries
+   * cannot exceed the limit; the right code gives its place back.
    * @throws GatewayError `upload_code_wrong`, `upload_locked`
    */
   async check({ fileId, codeSeal, expiresAt, owner }: Guarded, code: string): Promise<void> {
@@ -76,7 +76,7 @@ export class UploadCodes {
     throw new GatewayError('upload_locked');
   }
 
-  /** What a browser keeps once its person has given the code: it tells nothing about the code. */
+  /** What a browser keeps once its person has given the code: it reveals nothing of the code. */
   pass(fileId: string): string {
     const [seal] = this.#keys.seals('pass', fileId);
     return (seal as Buffer).toString('base64url');

@@ -20,8 +20,8 @@ export interface AskedFile {
 }
 
 /**
- * What cannot be used is asked for again, so many times, under the same link. Meanwhile every replica can find the link by
- * the call, to revoke it when the client cancels.
+ * Asks again, as often as `elicitation.rounds` allows and with the same link, if the file that was given cannot be used.
+ * Meanwhile every replica can find the link by the call, to revoke it when the client cancels.
  */
 export async function askUntilGiven(file: AskedFile, call: WaitingCall, deps: AskingDeps): Promise<StreamOutcome> {
   const { server, questions, timeouts, log } = deps;
@@ -57,7 +57,7 @@ async function askInRounds(
       ...(widen && { keepsBesides: true }),
     };
     const tellsProgress = way.form?.asks.isCallersUpload;
-    // a link that only the client could use is of no use to a person
+    // a person cannot use a link that only the client could use
     const page = tellsProgress ? {} : { url, code };
     const question = { params: widen?.(params) ?? params, asked, ...page, noticeMs, until, tellsProgress };
     const outcome = await askOnStream(question, call, deps);

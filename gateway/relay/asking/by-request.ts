@@ -179,7 +179,7 @@ export class AskingByRequest {
       metrics.count('wharf_questions_total', { outcome: waited });
       const { tool, argument } = lacking;
       log.info({ principal, tool, argument, means: way.means, outcome: waited }, 'a file was asked for');
-      // a link that only the client could use is of no use to a person
+      // a person cannot use a link that only the client could use
       const link = way.form?.asks.isCallersUpload ? undefined : offered;
       switch (waited) {
         case 'stored':

@@ -267,8 +267,8 @@ export class AskingByResult {
   }
 
   /**
-   * A server that wants input itself gets its own state back with the next call, and that call its files: the client is
-   * given both in one. What it asks for files is asked in words that the client knows.
+   * A server that wants input itself gets its own state back with the next call, and the files for that call: the client
+   * keeps both in one state. Its questions for files are put in a form that the client knows.
    */
   #wrap({ asked, bound, state, request }: Round): AnswerEdit {
     return async (answer) => {

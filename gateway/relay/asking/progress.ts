@@ -11,7 +11,7 @@ const PROGRESS_MS = 5000;
 /** How often it does so while its client reports an upload. */
 const UPLOAD_PROGRESS_MS = 1000;
 
-/** A server is told so many times at most. */
+/** Most progress notifications to a server about one question. */
 const SERVER_STEPS = 20;
 
 /** The server's own progress begins at 0 or 1, and what comes first must be less. */
@@ -64,7 +64,7 @@ export class ServerProgress {
     this.#notify = notify;
   }
 
-  /** @param done bytes of all the files; of one that is sent once more nothing is told twice */
+  /** @param done bytes of all the files; a file that is sent again is not reported again */
   tell(done: number, name: string): void {
     const isDue = done >= this.#told + this.#total / SERVER_STEPS || done === this.#total;
     if (done <= this.#told || !isDue) return;

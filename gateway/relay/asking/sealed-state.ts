@@ -123,7 +123,7 @@ export async function argumentsDigest(text: Buffer): Promise<string> {
   return hash.digest('base64url');
 }
 
-/** Of the same call written in another order, or with other blanks, it is the same. */
+/** Calls that differ only in the order of members, or in blanks, have one digest. */
 function digestOf({ method, subject, args }: Bound): string {
   const text = JSON.stringify([method, subject, canonical(args ?? null)]);
   return createHash('sha256').update(text).digest('base64url');

@@ -2,7 +2,7 @@ import { asGatewayError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { PersonsAnswer, Said } from './questions.js';
 
-/** How often is looked: the upload may have come to another replica, and is to be seen within a second. */
+/** Between two looks at the store: an upload to another replica must be noticed within a second. */
 const LOOK_MS = 400;
 
 /** What may have ended a wait for a file. */
