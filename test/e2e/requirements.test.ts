@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { ROWS } from './requirements.js';
 
-const TESTS = join(import.meta.dirname, '..', '..', '..', 'test');
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const TESTS = join(ROOT, 'test');
 
 /** A row's id, and those of decisions (X) and real clients (TC), which are not counted here. */
 const ID = /(?:BASE|BIN|OAI|HO|FB|ST|BR|2532|2356o?|2631o?)-\d+|[KPQ]\d{1,2}|(?:VER|1306)-\d+|(?:X|TC)-\d+/;
@@ -33,11 +34,34 @@ function testsByRow(): Map<string, string[]> {
 }
 
 const tests = testsByRow();
-const toBeTested = Object.entries(ROWS).flatMap(([id, row]) => (typeof row === 'string' ? [id] : []));
+const rows = Object.entries(ROWS);
+const idsOf = (found: typeof rows) => found.map(([id]) => id);
+
+/** `Wharf refuses a body.`: of three words at least, and a full stop. */
+const SENTENCE = /^Wharf( [^ ]+){2,}\.$/;
+
+function leadsSomewhere(link: string): boolean {
+  if (link.startsWith('https://')) return URL.canParse(link);
+  return /^[\w-]+(\/[\w-]+)*\.md$/.test(link) && existsSync(join(ROOT, link));
+}
 
 describe('the rows that Wharf is held to', () => {
   it('each has a test that names it', () => {
-    expect(toBeTested.filter((id) => !tests.has(id))).toEqual([]);
+    const untested = rows.filter(([id, row]) => !row.excuse && !tests.has(id));
+    expect(idsOf(untested)).toEqual([]);
+  });
+
+  it('have a reason why no test names them only where none does', () => {
+    const tested = rows.filter(([id, row]) => row.excuse && tests.has(id));
+    expect(idsOf(tested)).toEqual([]);
+  });
+
+  it('each say in a sentence what Wharf does', () => {
+    expect(idsOf(rows.filter(([, row]) => !SENTENCE.test(row.sentence)))).toEqual([]);
+  });
+
+  it('each link to a public text, or to a page of this repository', () => {
+    expect(idsOf(rows.filter(([, row]) => !leadsSomewhere(row.link)))).toEqual([]);
   });
 
   it('no test names a row that there is not', () => {

@@ -1,104 +1,58 @@
-import type { Rows } from './row.js';
+import { from, type Rows, specification, together } from './row.js';
 
 /** What every dialect keeps to. */
-export const BASE: Rows = {
-  'BASE-01': 'on 2026-07-28 every result of Wharf’s own says resultType',
-  'BASE-02': 'on 2026-07-28 an unknown method is 404 with -32601',
-  'BASE-03': 'on 2026-07-28 a missing capability is 400 with -32021 and names it',
-  'BASE-04': 'Mcp-Method and Mcp-Name agree with the body',
-  'BASE-05': 'on 2026-07-28 no code that the specification forbids',
-  'BASE-06': 'codes of older servers are understood',
-  'BASE-07': 'on 2026-07-28 a client is sent no requests',
-  'BASE-08': ['requestState is sealed', 'superseded by the design'],
-  'BASE-09': ['a retry has a new id and is no repetition', 'elicitation'],
-  'BASE-10': ['a server’s requestState inside Wharf’s own', 'superseded by the design'],
-  'BASE-11': 'a list made for one client is never public',
-  'BASE-12': 'the same client sees the same tools in the same order',
-  'BASE-13': 'foreign origins are refused, and files are not shared across origins',
-  'BASE-14': 'no content, ticket or token in a log or an error',
-  'BASE-15': 'capabilities count wherever a client can declare them',
-  'BASE-16': 'unknown parameters are tolerated, and none are sent',
-  'BASE-17': 'a body over its limit is refused before it is held',
-};
+export const BASE: Rows = together(
+  from(specification('basic#resulttype'), {
+    'BASE-01': 'Wharf gives every result of its own a resultType on 2026-07-28.',
+  }),
+  from(specification('basic#error-codes'), {
+    'BASE-02': 'Wharf answers an unknown method with HTTP status 404 and code -32601 on 2026-07-28.',
+    'BASE-03':
+      'Wharf answers a missing client capability with HTTP status 400 and code -32021 on 2026-07-28, and names it.',
+    'BASE-05': 'Wharf sends a client on 2026-07-28 no error code that the specification forbids.',
+    'BASE-06': 'Wharf understands the error codes of servers on older versions.',
+  }),
+  from(specification('basic/transports/streamable-http#server-validation'), {
+    'BASE-04': 'Wharf refuses a request whose Mcp-Method or Mcp-Name header does not agree with its body.',
+  }),
+  from(specification('basic/patterns/mrtr#supported-requests'), {
+    'BASE-07': 'Wharf sends no requests to a client on 2026-07-28.',
+    'BASE-09': ['Wharf takes a repeated call under its new id as the next round of the first one.', 'elicitation'],
+  }),
+  from(specification('basic/patterns/mrtr#security-considerations'), {
+    'BASE-08': [
+      'Wharf refuses a requestState that was changed, or that was made for another caller or call.',
+      'superseded by the design',
+    ],
+  }),
+  from('docs/explanation/asking.md', {
+    'BASE-10': [
+      'Wharf carries the requestState of a server inside its own, and gives it back to the server unchanged.',
+      'superseded by the design',
+    ],
+  }),
+  from(specification('server/utilities/caching#cache-scope-field'), {
+    'BASE-11': 'Wharf never marks a list that it made for one client as public.',
+  }),
+  from(specification('server/tools#listing-tools'), {
+    'BASE-12': 'Wharf shows the same client the same tools in the same order.',
+  }),
+  from(specification('basic/transports/streamable-http'), {
+    'BASE-13': 'Wharf refuses requests from foreign origins, and shares no file across origins.',
+  }),
+  from('SECURITY.md', {
+    'BASE-14': 'Wharf writes no content, ticket or token into a log or an error.',
+    'BASE-17': 'Wharf refuses a body over its limit before it holds the body.',
+  }),
+  from('docs/reference/dialects.md', {
+    'BASE-15': 'Wharf honours a capability in each of the places where a client can declare it.',
+    'BASE-16': 'Wharf tolerates unknown parameters, and sends servers no parameter that their dialect does not define.',
+  }),
+);
 
-/** The guide to binary content. */
-export const BINARY: Rows = {
-  'BIN-01': 'an image block is padded base64 with a media type',
-  'BIN-02': 'base64 of any spelling is read; what is none stays as it is',
-  'BIN-03': 'images of up to 500 kB stay inline',
-  'BIN-04': ['above, a thumbnail of at most 800 pixels', 'superseded by the design'],
-  'BIN-05': 'a large image becomes a reference and a preview',
-  'BIN-06': 'a preview is never larger than the image',
-  'BIN-07': 'an image that is replaced has a text beside it',
-  'BIN-08': 'the text stands before the image',
-  'BIN-09': ['unusual image types become PNG', 'superseded by the design'],
-  'BIN-10': ['SVG becomes text', 'superseded by the design'],
-  'BIN-11': 'a preview shows the first frame',
-  'BIN-12': 'a PDF becomes a reference and a line of text',
-  'BIN-13': 'what is no image, or is large, goes by reference',
-  'BIN-14': 'an embedded blob is inline content, with a limit',
-  'BIN-15': ['long text resources may be cut short', 'optional'],
-  'BIN-16': 'what is linked can be fetched',
-  'BIN-17': 'a file: URI of a server is no link for a client',
-  'BIN-18': ['at most five images in one result', 'superseded by the design'],
-  'BIN-19': 'other blocks keep their bytes, order and number',
-  'BIN-20': 'a client without images still understands',
-  'BIN-21': ['a thumbnail is always PNG', 'superseded by the design'],
-  'BIN-22': 'a broken image fails no call',
-  'BIN-23': 'a decompression bomb is not decoded',
-  'BIN-24': 'a failed call keeps its text and its flag',
-  'BIN-25': 'a cancelled call is cancelled on the server as well',
-  'BIN-26': 'the size that is told is the original’s',
-  'BIN-27': 'annotations survive',
-  'BIN-28': ['no thumbnail for who will fetch the file', 'optional'],
-  'BIN-29': 'blocks and members only for versions that have them',
-};
-
-/** `openai/fileParams`. */
-export const OPENAI: Rows = {
-  'OAI-01': 'file arguments are named in the tool’s _meta',
-  'OAI-02': 'at the top level only; nested ones get a twin',
-  'OAI-03': 'an argument is an object of four texts',
-  'OAI-04': 'of which two are required',
-  'OAI-05': 'several files are an array of such objects',
-  'OAI-06': 'the two required members are enough',
-  'OAI-07': 'other members are tolerated',
-  'OAI-08': 'the address is fetched at once, and the server gets its own form',
-  'OAI-09': 'the address is a credential: fetched first, never told',
-  'OAI-10': 'no private address, no http, few redirects',
-  'OAI-11': 'a download has a size limit',
-  'OAI-12': 'types: what is said, then the header, then the bytes',
-  'OAI-13': 'the name fills the companion',
-  'OAI-14': ['results hold such objects', 'optional'],
-  'OAI-15': 'a server’s own declaration reaches such clients unchanged',
-  'OAI-16': 'other clients see a URI, and the object is made for them',
-  'OAI-17': ['Codex shows a local path', 'host rule'],
-  'OAI-18': 'an address that a model made up is refused',
-  'OAI-19': 'the declaration changes nothing for other clients',
-};
-
-/** A handle from one server as an argument of another. */
-export const HANDOFF: Rows = {
-  'HO-01': 'bytes do not pass through the client',
-  'HO-02': 'every origin fits every target',
-  'HO-03': 'files of results are announced with their handles',
-  'HO-04': 'a linked resource is read when it is used',
-  'HO-05': 'a file never changes',
-  'HO-06': 'another principal’s handle is unknown',
-  'HO-07': 'a rule may forbid it between two servers',
-  'HO-08': ['the user may be asked', 'elicitation'],
-  'HO-09': 'the slot’s limits hold',
-  'HO-10': 'name and type travel',
-  'HO-11': 'an array may mix files of several servers',
-  'HO-12': ['a server’s own URI may be passed to it again', 'superseded by the design'],
-  'HO-13': 'nothing is held whole on the way',
-  'HO-14': 'two calls may use one handle at once',
-  'HO-15': 'an expired handle says so',
-  'HO-16': 'a handle works on every replica',
-  'HO-17': ['handles in answers to elicitations', 'elicitation'],
-  'HO-18': 'a handle in an argument that is no file stays text',
-  'HO-19': 'every handoff is logged',
-  'HO-20': 'a handle that a result merely mentions gives no right',
-  'HO-21': 'prompts take no handles, and no server is asked for one as a resource',
-  'HO-22': ['a client that re-uploads what it downloaded', 'host rule'],
-};
+/** Peers of different revisions. */
+export const VERSIONS: Rows = from('docs/explanation/asking.md', {
+  'VER-01': 'Wharf asks for a file in each of its ways on each revision that has that way.',
+  'VER-02': ['Wharf translates elicitation between a client and a server of different eras.', 'cross-era'],
+  'VER-03': 'Wharf continues a call at another replica when its client calls again there.',
+});
