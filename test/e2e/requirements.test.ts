@@ -51,7 +51,7 @@ describe('the rows that Wharf is held to', () => {
     expect(idsOf(untested)).toEqual([]);
   });
 
-  it('have a reason why no test names them only where none does', () => {
+  it('have no excuse where a test names them', () => {
     const tested = rows.filter(([id, row]) => row.excuse && tests.has(id));
     expect(idsOf(tested)).toEqual([]);
   });

@@ -150,7 +150,7 @@ describe('a client that is asked by results', () => {
   });
 });
 
-it('a server that asks by itself gets its own state back, and its file in every round (FB-03)', async () => {
+it('a server that asks by itself gets its own state back, and its file in every round (FB-03, BASE-10)', async () => {
   const asking = await RecordingUpstream.start({
     tools: TOOLS,
     methods: {

@@ -26,10 +26,7 @@ export const BASE: Rows = together(
     ],
   }),
   from('docs/explanation/asking.md', {
-    'BASE-10': [
-      'Wharf carries the requestState of a server inside its own, and gives it back to the server unchanged.',
-      'superseded by the design',
-    ],
+    'BASE-10': 'Wharf carries the requestState of a server inside its own, and gives it back to the server unchanged.',
   }),
   from(specification('server/utilities/caching#cache-scope-field'), {
     'BASE-11': 'Wharf never marks a list that it made for one client as public.',
