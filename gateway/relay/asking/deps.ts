@@ -27,7 +27,7 @@ export interface AskingDeps
   /** `elicitation.rounds` */
   rounds: number;
   uploads: Pick<Uploads, 'authorize' | 'admit' | 'receive' | 'receiveAll' | 'revoke' | 'given' | 'link' | 'inspect'>;
-  library: Pick<Library, 'find' | 'read'>;
+  library: Pick<Library, 'find' | 'read' | 'claims' | 'resolve'>;
   questions: Questions;
   sessions: Pick<Sessions, 'hasEnded'>;
   putOff: PutOffLinks;

@@ -7,7 +7,7 @@ import { readDataUri } from '../../wire/data-uri.js';
 import type { AskingDeps } from './deps.js';
 import type { AskedFor } from './questions.js';
 
-type GivenDeps = Pick<AskingDeps, 'uploads' | 'dialects' | 'held' | 'server'>;
+type GivenDeps = Pick<AskingDeps, 'uploads' | 'library' | 'dialects' | 'held' | 'server'>;
 
 /** An answer that a user has accepted. */
 export interface Accepted {
@@ -48,7 +48,13 @@ export async function takeGiven(
       const owner = { principal, server: deps.server };
       try {
         deps.held.add(counted, owner);
-        return await storeInline(answer.uris, ticket, uploads, signal);
+        const bodies: UploadBody[] = [];
+        for (const uri of answer.uris) {
+          const body = await bodyOf(uri, principal, deps.library, signal);
+          if (typeof body === 'string') return body;
+          bodies.push(body);
+        }
+        return await store(bodies, ticket, uploads, signal);
       } finally {
         deps.held.add(-counted, owner);
       }
@@ -79,19 +85,42 @@ function whyOther(said: readonly UploadedFile[], records: readonly FileRecord[])
   return undefined;
 }
 
-async function storeInline(
-  uris: readonly string[],
+/**
+ * The bytes behind a URI: its own, or those of a file that the caller has uploaded before. A server's file is not taken:
+ * what may become of it is a question of `handoff`, and its copy would be a file without a server.
+ */
+async function bodyOf(
+  uri: string,
+  principal: string,
+  library: GivenDeps['library'],
+  signal: AbortSignal,
+): Promise<UploadBody | string> {
+  if (library.claims(uri)) {
+    const found = await library.resolve(uri, principal);
+    if (found.kind === 'pending') return 'The answer has the handle of a file that has not been uploaded yet.';
+    if (found.kind !== 'ready' || found.record.server !== undefined)
+      return 'The answer has a handle, and it is not that of a file that you have uploaded.';
+    const { key, mimeType, name } = found.record;
+    return { bytes: stored(key, library, signal), claims: () => ({ mimeType, name }) };
+  }
+  const file = readDataUri(uri);
+  if (typeof file === 'string') return 'The answer is not a data: URI that can be read.';
+  const { bytes, mimeType, name } = file;
+  return { bytes: each([bytes]), claims: () => ({ mimeType, ...(name !== undefined && { name }) }) };
+}
+
+async function* stored(key: string, library: GivenDeps['library'], signal: AbortSignal): AsyncGenerator<Buffer> {
+  const read = await library.read(key, signal);
+  if (read.kind !== 'found') throw new GatewayError('file_gone');
+  yield* read.body as AsyncIterable<Buffer>;
+}
+
+async function store(
+  bodies: readonly UploadBody[],
   ticket: string,
   uploads: GivenDeps['uploads'],
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const bodies: UploadBody[] = [];
-  for (const uri of uris) {
-    const file = readDataUri(uri);
-    if (typeof file === 'string') return 'The answer is not a data: URI that can be read.';
-    const { bytes, mimeType, name } = file;
-    bodies.push({ bytes: each([bytes]), claims: () => ({ mimeType, ...(name !== undefined && { name }) }) });
-  }
   try {
     const admission = await uploads.admit(ticket);
     if (admission.intent.several) await uploads.receiveAll(admission, each(bodies), signal);

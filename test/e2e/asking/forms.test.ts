@@ -4,6 +4,7 @@ import { RawClient } from '../../helpers/raw-client.js';
 import type { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { freshName } from '../../helpers/services.js';
 import type { Wharf } from '../../helpers/wharf.js';
+import { authorizeUpload, upload as uploadFile } from '../files/sep-2631-lab.js';
 import { connect, PNG, startGatewayFor, startUpstream, textOf, upload } from './lab.js';
 import { RawCall } from './raw-call.js';
 
@@ -65,6 +66,42 @@ describe('a client with forms that have fields for files', () => {
     expect(call.messages.map(({ method }) => method)).toEqual(['elicitation/create', undefined]);
   });
 
+  it('gives a file that it has uploaded before, by its handle (2631-67)', async () => {
+    const { call, answer, question } = await ask(FORMS);
+    const { id } = await question();
+    const handle = await uploadFile(call.client, PNG, 'page1.png', 'image/png');
+    await answer(id, { action: 'accept', content: { file: handle } });
+    expect(JSON.parse(textOf(await call.result()))).toEqual({ file: BASE64 });
+    // and it is still a file of its own
+    const { result } = await call.client.call('take', { file: handle });
+    expect(JSON.parse(textOf(result))).toEqual({ file: BASE64 });
+  });
+
+  it('is told why a handle is not taken, and asked again (2631-67)', async () => {
+    const { call, answer, question } = await ask(FORMS);
+    const refused = async (number: number, file: string) => {
+      await answer((await question(number)).id, { action: 'accept', content: { file } });
+    };
+    await refused(1, (await authorizeUpload(call.client)).file.uri);
+    expect((await question(2)).params?.message).toMatch(/a file that has not been uploaded yet/);
+    await refused(2, 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA');
+    expect((await question(3)).params?.message).toMatch(/is not that of a file that you have uploaded/);
+    await refused(3, await uploadFile(call.client, Buffer.from('plain words'), 'words.txt', 'text/plain'));
+    expect(textOf(await call.result())).toMatch(/What was given was not taken: .*text\/plain/);
+  });
+
+  it('is asked again where it names the file of a server, which may be kept from others (2631-67)', async () => {
+    const { call, answer, question } = await ask(FORMS);
+    const shot = await call.client.call('shoot', {});
+    const [uri = ''] = /mcp-file:\/\/wharf\/f_[\w-]+/.exec(JSON.stringify(shot.result)) ?? [];
+    expect(uri).not.toBe('');
+    await answer((await question()).id, { action: 'accept', content: { file: uri } });
+    const second = await question(2);
+    expect(second.params?.message).toMatch(/is not that of a file that you have uploaded/);
+    await answer(second.id, { action: 'decline' });
+    await call.result();
+  });
+
   it('is asked again for one that the tool does not take, and in the end told so (2356-36, 2356-37)', async () => {
     const before = calls();
     const { call, answer, question } = await ask(FORMS);
@@ -97,6 +134,16 @@ describe('a client with forms that have fields for files', () => {
     for (let round = 0; round < 3; round++)
       last = (await call({ requestState: last.requestState, inputResponses: bad })).result as typeof first;
     expect(last).toMatchObject({ resultType: 'complete', isError: true });
+  });
+
+  it('on 2026-07-28 gives the handle of a file that it has uploaded meanwhile (2631-67)', async () => {
+    const client = RawClient.stateless(wharf.mcp, '2026-07-28', { capabilities: FORMS });
+    const call = (more: object = {}) => client.request('tools/call', { name: 'take', arguments: {}, ...more });
+    const { requestState } = (await call()).result as Record<string, never>;
+    const file = await uploadFile(client, PNG, 'page1.png', 'image/png');
+    const inputResponses = { 'wharf-file-1': { action: 'accept', content: { file } } };
+    const { result } = await call({ requestState, inputResponses });
+    expect(JSON.parse(textOf(result))).toEqual({ file: BASE64 });
   });
 
   it('of the SDK, which does not show them, is sent to the page where it opens pages (K7)', async () => {

@@ -30,6 +30,16 @@ export const SETTINGS = {
   few: { files: { 'images[]': image } },
 };
 
+/** Too large to stay in the result of the tool `shoot`. */
+const SHOT = {
+  type: 'resource',
+  resource: {
+    uri: 'shot://1',
+    mimeType: 'image/png',
+    blob: Buffer.concat([PNG, Buffer.alloc(900_000)]).toString('base64'),
+  },
+};
+
 /** `server/discover` of a server of 2026-07-28. */
 export const discover = () => ({
   resultType: 'complete',
@@ -45,9 +55,9 @@ export function startUpstream(): Promise<RecordingUpstream> {
     tools: TOOLS,
     methods: {
       'server/discover': discover,
-      'tools/call': ({ arguments: given }) => ({
+      'tools/call': ({ name, arguments: given }) => ({
         resultType: 'complete',
-        content: [{ type: 'text', text: JSON.stringify(given) }],
+        content: [name === 'shoot' ? SHOT : { type: 'text', text: JSON.stringify(given) }],
       }),
     },
   });
