@@ -166,8 +166,7 @@ export const UPLOADS: readonly Mutant[] = [
     file: 'gateway/files/resumable/append.ts',
     find: 'if (!checked && ingest.size >= restSize && !this.#isLost)',
     replace: 'if (ingest.size >= restSize && !this.#isLost)',
-    suites: ['e2e/uploads/tus'],
-    tests: 'checksum',
+    suites: ['unit/files/resumable'],
   },
   {
     name: 'resumed-orphan',

@@ -131,6 +131,22 @@ describe('an upload that goes on', () => {
     expect(await offsetOf()).toBe(500_000);
   });
 
+  it('keeps what came before its bytes broke off, and nothing where a checksum was to be compared at their end', async () => {
+    await begin();
+    async function* broken() {
+      yield BYTES.subarray(0, 500_000);
+      throw new GatewayError('idle_timeout');
+    }
+    const checked = () => {};
+    const compared = replica.append(await replica.open(ticket), 0, (until, take) =>
+      take({ bytes: broken(), checked }, until),
+    );
+    await expect(compared).rejects.toMatchObject({ code: 'idle_timeout' });
+    expect(await offsetOf()).toBe(0);
+    await expect(append(0, broken())).rejects.toMatchObject({ code: 'idle_timeout' });
+    expect(await offsetOf()).toBe(500_000);
+  });
+
   it('keeps what a request brought that another one of the same process ends', async () => {
     await begin();
     const slow = held(BYTES.subarray(0, 1_234_567));
