@@ -1,11 +1,11 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startFixtureServer, stdioCommand } from '../conformance/fixture-server.js';
+import { close, listen } from '../helpers/loopback.js';
 import { filesystemServer, startEverything } from '../helpers/sdk-servers.js';
 import { start, wharf } from './cli-process.js';
 
@@ -57,13 +57,11 @@ describe('wharf inspect', () => {
 
   it('waits for an answer no longer than somebody would, says what to do and asks the next server', async () => {
     const mute = createServer();
-    await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(mute.address() as AddressInfo).port}/mcp`;
+    const url = `http://127.0.0.1:${await listen(mute)}/mcp`;
     const servers = { sleeps: { command: ['sleep', '100'] }, mute: { url }, good: { command: listing('pages') } };
     const config = await file('mute.yaml', JSON.stringify({ servers, timeouts: { queue: '1500ms' } }));
     const { code, out, err } = await wharf('inspect', '--config', config);
-    mute.closeAllConnections();
-    mute.close();
+    await close(mute);
     expect(code).toBe(1);
     const advice = 'if it only needs longer, raise timeouts.queue in a config.';
     const within = 'did not answer within 1.5 s. [timeouts.queue]';

@@ -1,8 +1,8 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { expectWorking, gauge } from '../helpers/fault-checks.js';
 import { type FaultUpstream, startFaultUpstream } from '../helpers/fault-upstream.js';
+import { listen } from '../helpers/loopback.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { RawSocket } from '../helpers/raw-socket.js';
 import { until } from '../helpers/wait.js';
@@ -25,8 +25,7 @@ class DrippingServer {
   }
 
   async listen(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/mcp`;
+    return `http://127.0.0.1:${await listen(this.#server)}/mcp`;
   }
 
   #answer(text: string, response: ServerResponse): void {

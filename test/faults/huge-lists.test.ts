@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { gauge } from '../helpers/fault-checks.js';
+import { close, listen } from '../helpers/loopback.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { startWharf, type Wharf } from '../helpers/wharf.js';
 
@@ -42,13 +42,12 @@ async function startLister(pages: number, filler: (page: number) => object): Pro
     return response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }));
   };
   const server = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    url: `http://127.0.0.1:${port}/mcp`,
     asked: () => asked,
     close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await close(server);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './loopback.js';
 
 /** An S3 that refuses some requests with an error of its own, and hands all others on to the real one. */
 export interface RefusingS3 {
@@ -25,9 +25,9 @@ export async function startRefusingS3(target: string): Promise<RefusingS3> {
       outgoing.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>no</Message></Error>`);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     refuse: (next) => {
       refusal = next;
       refused = 0;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { FILE } from './attacks.js';
+import { listen } from './loopback.js';
 import { writeIn } from './watched-gateway.js';
 
 /** What a server answers next, to one method. */
@@ -49,8 +49,7 @@ export async function startHostileUpstream(): Promise<HostileUpstream> {
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  origin = `http://127.0.0.1:${await listen(server)}`;
   return {
     url: `${origin}/mcp`,
     prepare: (next) => {

@@ -1,9 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { close, listen } from './loopback.js';
 
 type Json = Record<string, unknown>;
 
@@ -112,13 +111,11 @@ async function startServer({ capabilities, tools, answer, upload }: ServerOption
     response.end(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }));
   };
   const server = createServer((request, response) => void reply(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    url: `http://127.0.0.1:${port}/mcp`,
     close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await close(server);
     },
   };
 }

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from './gateway-process-ports.js';
 
 /** A Redis that one test may stop, starve and kill. */
 export class OwnRedis {
@@ -61,14 +61,4 @@ export class OwnRedis {
     const { stdout } = await promisify(execFile)('redis-cli', ['-p', `${this.port}`, ...args], { timeout: 5000 });
     return stdout.trim();
   }
-}
-
-/** A port that nothing listens on at this moment. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { close, listen } from './loopback.js';
 
 type Json = Record<string, unknown>;
 
@@ -64,7 +65,7 @@ export class RecordingUpstream {
 
   static async start(options: RecordingOptions): Promise<RecordingUpstream> {
     const upstream = new RecordingUpstream(options);
-    await new Promise<void>((resolve) => upstream.#server.listen(0, '127.0.0.1', resolve));
+    await listen(upstream.#server);
     return upstream;
   }
 
@@ -87,8 +88,7 @@ export class RecordingUpstream {
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await close(this.#server);
   }
 
   async #answer(request: IncomingMessage, body: Buffer) {

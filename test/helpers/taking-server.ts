@@ -1,7 +1,7 @@
 /** An HTTP upstream that looks only at how messages are sent to it. Its answers say nothing. */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './loopback.js';
 
 /** What became of one message, as its receiver saw it. */
 export interface Taken {
@@ -92,9 +92,9 @@ export async function startTakingServer(options: TakingOptions): Promise<TakingS
     connections += 1;
     socket.on('error', () => undefined);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    url: `http://127.0.0.1:${port}/mcp`,
     taken,
     get connections() {
       return connections;

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { close, listen } from '../helpers/loopback.js';
 
 type Json = Record<string, unknown>;
 interface Message {
@@ -28,7 +29,7 @@ export class AskingServer {
 
   static async start(): Promise<AskingServer> {
     const started = new AskingServer();
-    await new Promise<void>((resolve) => started.#server.listen(0, '127.0.0.1', resolve));
+    await listen(started.#server);
     return started;
   }
 
@@ -49,8 +50,7 @@ export class AskingServer {
   }
 
   async stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await close(this.#server);
   }
 
   async #answer({ url, method }: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {

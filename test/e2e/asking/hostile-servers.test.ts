@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { close, listen } from '../../helpers/loopback.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { AskingServer, call as callOf, heard, MODERN, wanted } from './input-lab.js';
 import { PNG } from './lab.js';
@@ -162,8 +163,7 @@ it('a server cannot show its own address to a client that uploads, however it wr
       return response.end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const { startWharf } = await import('../../helpers/wharf.js');
   const own = await startWharf({
     servers: { docs: { url: `http://127.0.0.1:${port}/mcp`, transport: 'streamable-http' } },
@@ -174,6 +174,5 @@ it('a server cannot show its own address to a client that uploads, however it wr
   expect(answer.text.includes(`127.0.0.1:${port}`)).toBe(false);
   expect(answer.text.includes('their-id')).toBe(false);
   await own.stop();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await close(server);
 });

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import type { RawMessage } from '../../helpers/raw-client.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { PNG, textOf } from './lab.js';
@@ -49,14 +48,6 @@ interface Setting {
   port?: number;
   /** `servers.docs` */
   more?: Json;
-}
-
-export async function freePort(): Promise<number> {
-  const taken = createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  const { port } = taken.address() as AddressInfo;
-  await new Promise((resolve) => taken.close(resolve));
-  return port;
 }
 
 /** Wharf in front of a server whose only tool asks this before it answers. */

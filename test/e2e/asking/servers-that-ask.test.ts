@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { freePort } from '../../helpers/gateway-process-ports.js';
 import { messagesIn, RawClient, type RawMessage } from '../../helpers/raw-client.js';
 import { noisePng } from '../../helpers/sdk-servers-bytes.js';
 import { connect, PNG, soon, upload, uploadAll } from './lab.js';
@@ -8,7 +9,6 @@ import {
   BINARY,
   binary,
   FORMS,
-  freePort,
   PATH,
   parts,
   schemaIn,

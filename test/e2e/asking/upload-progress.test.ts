@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { freePort } from '../../helpers/gateway-process-ports.js';
 import { PNG } from './lab.js';
 import { RawCall } from './raw-call.js';
-import { ask, BINARY, binary, FORMS, freePort, send, start, stop, toldIn, URI, wharf } from './server-lab.js';
+import { ask, BINARY, binary, FORMS, send, start, stop, toldIn, URI, wharf } from './server-lab.js';
 
 type Json = Record<string, unknown>;
 

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { FileServer } from '../../helpers/file-server.js';
 import { freePorts } from '../../helpers/gateway-process-ports.js';
+import { close, listen } from '../../helpers/loopback.js';
 import { RawClient, type RawMessage } from '../../helpers/raw-client.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { F4 } from './recording-lab.js';
@@ -22,15 +21,10 @@ beforeAll(async () => {
     heard.push(`${request.method} ${request.url}`);
     response.end('private notes');
   });
-  neighbour.listen(0, '127.0.0.1');
-  await once(neighbour, 'listening');
-  neighbourUrl = `http://127.0.0.1:${(neighbour.address() as AddressInfo).port}`;
+  neighbourUrl = `http://127.0.0.1:${await listen(neighbour)}`;
 });
 
-afterAll(() => {
-  neighbour.closeAllConnections();
-  neighbour.close();
-});
+afterAll(() => close(neighbour));
 
 describe('a server on loopback', () => {
   let server: FileServer;

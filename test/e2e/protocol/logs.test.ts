@@ -1,8 +1,8 @@
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { close, listen } from '../../helpers/loopback.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
@@ -174,8 +174,7 @@ describe('an answer that breaks off before anything of it is out', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
       setTimeout(() => response.destroy(), 50);
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+    const url = `http://127.0.0.1:${await listen(server)}/mcp`;
     const alone = await startWharf({ servers: { broken: { url, transport: 'streamable-http' } } });
     try {
       const response = await fetch(`${alone.url}/mcp`, {
@@ -189,7 +188,7 @@ describe('an answer that breaks off before anything of it is out', () => {
       expect(alone.lines.filter(({ text }) => text === 'an answer broke off')).toHaveLength(1);
     } finally {
       await alone.stop();
-      server.close();
+      await close(server);
     }
   });
 });

@@ -1,17 +1,8 @@
-import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { freePort } from '../../helpers/gateway-process-ports.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
-
-/** An address at which nothing listens. */
-async function closedUrl(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/mcp`;
-}
 
 const KEY_HASH = keyHash('a-key-of-these-tests');
 
@@ -22,7 +13,7 @@ beforeAll(async () => {
   fake = await startFakeUpstream({ transport: 'json', session: true });
   const servers = {
     good: { url: fake.url },
-    refusing: { url: await closedUrl() },
+    refusing: { url: `http://127.0.0.1:${await freePort()}/mcp` },
     missing: { command: ['/nowhere/some-secret-command'] },
     folderless: { command: [process.execPath], cwd: '/nowhere/some-secret-folder' },
   };
