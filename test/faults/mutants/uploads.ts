@@ -100,7 +100,8 @@ export const UPLOADS: readonly Mutant[] = [
     fault: 'A link to upload also downloads.',
     file: TICKET,
     find: "if (record?.purpose !== 'download') return { kind: 'unknown' };",
-    replace: "if (record === undefined) return { kind: 'unknown' };",
+    replace:
+      "if (record === undefined) return { kind: 'unknown' };\n    if (record.purpose !== 'download') return { kind: 'ok', fileId: record.fileId, expiresAt: record.expiresAt };",
     suites: ['unit/files/ticket'],
   },
   {
