@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { watch } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { bundle } from '../bundle.js';
 
@@ -13,72 +13,58 @@ import { bundle } from '../bundle.js';
 // Compiled, this file is dist/deploy/demo/dev.js.
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const COMPILER = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
-/** What the compiler says when it has written everything. */
-const COMPILED = /Found (\d+) errors?\. Watching/;
-const STARTED = /Starting (compilation in watch mode|incremental compilation)/;
+/** Source for Node, and source for browsers: each is compiled with the types of its own world. */
+const PROJECTS = ['tsconfig.dev.json', 'gateway/http/browser/tsconfig.json'];
+/** Watched here and not by `tsc --watch`, which sees no change on some file systems. */
+const SOURCES = ['gateway', 'adapters', 'deploy'];
+const SOURCE = /\.tsx?$/;
+/** An editor writes one save in several steps, and a checkout changes many files. */
+const SETTLE_MS = 50;
 /** A gateway told to end lets open exchanges finish. One that is told twice ends at once. */
 const SECOND_SIGNAL_MS = 150;
 
-/** Source for Node, and source for browsers: each is compiled with the types of its own world. */
-const PROJECTS = ['tsconfig.dev.json', 'gateway/http/browser/tsconfig.json'];
-
-interface Compiler {
-  process: ChildProcess;
-  /** Errors after the last save; undefined while it compiles for the first time. */
-  errors?: number;
-}
-
 let demo: ChildProcess | undefined;
 let isEnding = false;
-/** A compiler has written a file since the last restart. */
-let hasWritten = false;
+let settling: NodeJS.Timeout | undefined;
 /** Restarts, one after the other: a save during a restart causes one more. */
 let restarts = Promise.resolve();
 
-const compilers = PROJECTS.map(watch);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end(0));
-
-function watch(project: string): Compiler {
-  const options = ['--watch', '--preserveWatchOutput', '--listEmittedFiles'];
-  const child = spawn(process.execPath, [COMPILER, '-p', join(ROOT, project), ...options], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    // a group of its own: `tsc` is a script that starts the compiler, and both have to end
-    detached: true,
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end);
+for (const folder of SOURCES) {
+  watch(join(ROOT, folder), { recursive: true }, (_, name) => {
+    if (name === null || !SOURCE.test(name)) return;
+    clearTimeout(settling);
+    settling = setTimeout(schedule, SETTLE_MS);
   });
-  const compiler: Compiler = { process: child };
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    if (line.startsWith('TSFILE: ')) {
-      hasWritten = true;
-      return;
-    }
-    const errors = COMPILED.exec(line)?.[1];
-    // what went well shows by the start
-    if (errors === undefined ? line.trim() !== '' && !STARTED.test(line) : errors !== '0')
-      process.stdout.write(`${line}\n`);
-    if (errors !== undefined) {
-      compiler.errors = Number(errors);
-      compiled();
-    }
-  });
-  child.on('exit', (code) => end(code ?? 1));
-  return compiler;
 }
+schedule();
 
-/** Starts the demo again when all has been compiled, and something was written: the demo's own photo is a change too. */
-function compiled(): void {
-  if (compilers.some(({ errors }) => errors === undefined)) return;
-  const errors = compilers.reduce((sum, compiler) => sum + (compiler.errors ?? 0), 0);
-  if (errors > 0)
-    process.stdout.write(`Not started again: ${errors} of them above. The last state that compiled runs on.\n`);
-  else if (hasWritten || !demo) restarts = restarts.then(restart);
-  if (errors === 0) hasWritten = false;
+function schedule(): void {
+  restarts = restarts.then(restart).catch((error: unknown) => {
+    process.stderr.write(`Not started again: ${String(error)}\n`);
+  });
 }
 
 async function restart(): Promise<void> {
+  const compiled = await Promise.all(PROJECTS.map(compile));
+  if (isEnding) return;
+  if (compiled.includes(false)) {
+    process.stdout.write('Not started again. The last state that compiled runs on.\n');
+    return;
+  }
   await Promise.all([bundle(), stop()]);
   if (isEnding) return;
   demo = spawn(process.execPath, [join(ROOT, 'dist/deploy/demo/start.js'), ...process.argv.slice(2)], {
     stdio: 'inherit',
+  });
+}
+
+/** Resolves with false when there are errors, which the compiler has printed. */
+function compile(project: string): Promise<boolean> {
+  const compiler = spawn(process.execPath, [COMPILER, '-p', join(ROOT, project)], { stdio: 'inherit' });
+  return new Promise((resolve, reject) => {
+    compiler.once('error', reject);
+    compiler.once('exit', (code) => resolve(code === 0));
   });
 }
 
@@ -92,11 +78,9 @@ async function stop(): Promise<void> {
   clearTimeout(again);
 }
 
-function end(code: number): void {
+function end(): void {
   if (isEnding) return;
   isEnding = true;
-  process.exitCode = code;
-  for (const { process: compiler } of compilers)
-    if (compiler.pid !== undefined && compiler.exitCode === null) process.kill(-compiler.pid);
-  void restarts.then(stop);
+  clearTimeout(settling);
+  void restarts.then(stop).then(() => process.exit(0));
 }
