@@ -15,12 +15,13 @@ import { startSweeper } from './files/sweep.js';
 import { TempFiles } from './files/temp-files.js';
 import { Hosts } from './hosts/hosts.js';
 import { createAdminApp, createApp } from './http/app.js';
-import { ANONYMOUS, createAuthenticator } from './http/auth.js';
 import { listen } from './http/listener.js';
 import { createMetrics } from './http/metrics.js';
 import { gaugeServers, partsBeside } from './http/part-state.js';
 import { Refusals } from './http/refusals.js';
 import { mcp } from './http/routes/mcp.js';
+import { createAuthenticator } from './identity/authenticator.js';
+import { ANONYMOUS } from './identity/identities.js';
 import {
   createCatalogLedger,
   createDownloadLedger,
@@ -346,7 +347,7 @@ function stdioFace(
   deps: Pick<CallDeps, 'held' | 'timeouts' | 'clock' | 'log' | 'metrics'>,
 ): StdioFace | undefined {
   const [server] = servers.values();
-  return server && new StdioFace({ ...deps, server, input, output: new LineOutput(output), principal: ANONYMOUS });
+  return server && new StdioFace({ ...deps, server, input, output: new LineOutput(output), identity: ANONYMOUS });
 }
 
 function sum(numbers: readonly number[]): number {

@@ -76,6 +76,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['encodings', 'gateway/encodings'],
   ['ports', 'gateway/ports/'],
   ['errors', 'gateway/error-texts', 'gateway/errors-of-lack', 'gateway/errors', 'gateway/errors-of-system'],
+  ['identity', 'gateway/identity/'],
   ['hosts', 'gateway/hosts/'],
   ['explain', 'gateway/explain/'],
   ['hang-up', 'gateway/hang-up'],

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HeldBudget } from '../budget/held.js';
 import type { Ledger } from '../budget/ledger.js';
 import { asGatewayError, GatewayError } from '../errors.js';
@@ -6,6 +6,7 @@ import type { FileRecord } from '../files/file.js';
 import { ReadAhead } from '../files/read-ahead.js';
 import type { Admission, Uploads } from '../files/upload.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
+import type { Authenticate } from '../ports/identity.js';
 import type { Log, LogFields } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { Owner } from '../ports/owner.js';
@@ -17,8 +18,7 @@ import { Received } from './received.js';
 import { proofIn } from './upload-code.js';
 
 export interface UploadExchangeDeps {
-  /** Finds the principal of a request. @throws GatewayError `unauthorized` */
-  authenticate: (headers: IncomingHttpHeaders) => string;
+  authenticate: Authenticate;
   uploads: Pick<Uploads, 'prove'>;
   held: HeldBudget;
   /** Counts the running requests of each principal. */
@@ -70,9 +70,9 @@ export async function exchangeUpload<Result>(
   };
   try {
     admission = await admit();
-    const { isCallers, principal } = admission.intent;
+    const { isCallers, principal, purpose } = admission.intent;
     // for every other caller there is no such link
-    if (isCallers && deps.authenticate(incoming.headers) !== principal)
+    if (isCallers && (await deps.authenticate(incoming, purpose?.server)).principal !== principal)
       throw new GatewayError('link_unknown', { reason: 'fileNotFound' });
     await deps.uploads.prove(admission, proofIn(incoming, admission.fileId));
     counted = countRequest(deps.requests, admission.intent.principal);

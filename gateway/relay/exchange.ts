@@ -3,6 +3,7 @@ import type { GatewayError } from '../errors.js';
 import type { FileRecord } from '../files/file.js';
 import type { Answer } from '../mcp/responses.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
+import type { Identity } from '../ports/identity.js';
 import type { Reply } from './reply.js';
 
 /** One request of a client, over HTTP or as a line, and its whole answer. */
@@ -13,6 +14,8 @@ export interface Exchange {
   /** An argument that was too long to be kept; it is empty in the body. */
   tooLong?: TooLongArgument | undefined;
   reply: Reply;
+  identity: Identity;
+  /** That of the identity. */
   principal: string;
   /** Address of the connection's peer, which may be a proxy. */
   address?: string | undefined;

@@ -3,6 +3,7 @@ import { GatewayError } from '../errors.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Timeouts } from '../policy/limits.js';
 import type { Stopwatch } from '../ports/clock.js';
+import type { Identity } from '../ports/identity.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import { type Exchange, noFacts } from '../relay/exchange.js';
@@ -16,8 +17,8 @@ const CLIENT_GONE = new GatewayError('internal', {}, 'the client no longer wants
 export interface CallDeps {
   server: Server;
   output: LineOutput;
-  /** The owner of the files. */
-  principal: string;
+  /** The one caller: the program at the other end. */
+  identity: Identity;
   /** Counts the running messages. */
   held: HeldBudget;
   timeouts: Timeouts;
@@ -72,7 +73,8 @@ export class Calls {
   }
 
   async #run(verb: Verb, { headers, body, tooLong }: CallRequest, reply: LineReply): Promise<CallEnd> {
-    const { server, principal } = this.#deps;
+    const { server, identity } = this.#deps;
+    const { principal } = identity;
     const held = new HeldRequest(this.#deps.held, server.limits, { principal, server: server.name });
     const startedAt = this.#deps.clock.ticks();
     const gone = new AbortController();
@@ -82,6 +84,7 @@ export class Calls {
       body: body ?? Buffer.alloc(0),
       tooLong,
       reply,
+      identity,
       principal,
       headersFromBody: true,
       signal: gone.signal,

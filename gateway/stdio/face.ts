@@ -83,7 +83,8 @@ export class StdioFace {
   }
 
   async #readInput(): Promise<void> {
-    const { input, server, principal, held, log, output } = this.#options;
+    const { input, server, identity, held, log, output } = this.#options;
+    const { principal } = identity;
     try {
       for await (const line of inputLines(input, server.limits, held, { principal, server: server.name })) {
         await breathe();

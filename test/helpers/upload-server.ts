@@ -6,6 +6,7 @@ import { listen } from '../../gateway/http/listener.js';
 import { createMetrics } from '../../gateway/http/metrics.js';
 import { assets } from '../../gateway/http/routes/assets.js';
 import { uploads } from '../../gateway/http/routes/uploads.js';
+import { ANONYMOUS } from '../../gateway/identity/identities.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js';
 import { type FilePartsOptions, openFileParts, PRINCIPAL } from './file-parts.js';
 import { silentLog } from './silent-log.js';
@@ -26,7 +27,7 @@ export async function startUploadServer(options: Omit<FilePartsOptions, 'publicU
   app.route(
     '/',
     uploads({
-      authenticate: () => 'anonymous',
+      authenticate: () => ANONYMOUS,
       uploads: service,
       isSecure: () => false,
       resumable,

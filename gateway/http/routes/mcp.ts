@@ -1,9 +1,11 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type HeldBudget, HeldRequest } from '../../budget/held.js';
 import type { Ledger } from '../../budget/ledger.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
+import { UNKNOWN } from '../../identity/identities.js';
 import type { Timeouts } from '../../policy/limits.js';
 import type { Stopwatch } from '../../ports/clock.js';
+import type { Authenticate } from '../../ports/identity.js';
 import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { Owner } from '../../ports/owner.js';
@@ -21,8 +23,7 @@ import type { DirectRoute } from '../listener.js';
 
 export interface McpDeps {
   servers: ReadonlyMap<string, Server>;
-  /** Returns the principal of a request, or throws. */
-  authenticate: (headers: IncomingHttpHeaders) => string;
+  authenticate: Authenticate;
   held: HeldBudget;
   /** Counts the running requests of each principal. */
   requests: Ledger;
@@ -64,21 +65,21 @@ export function mcp(deps: McpDeps): DirectRoute {
     const name = SERVER_PATH.exec(target)?.[1];
     const server = isOnly && ONLY_PATH.test(target) ? only : name !== undefined && deps.servers.get(name);
     if (server) void handle(deps, server, request, response);
-    else if (name !== undefined || ONLY_PATH.test(target)) misdirected(deps, name, request, response);
+    else if (name !== undefined || ONLY_PATH.test(target)) void misdirected(deps, name, request, response);
     else return false;
     return true;
   };
 }
 
 /** A path without a server: an authenticated caller is told which servers there are. */
-function misdirected(
+async function misdirected(
   { servers, authenticate, refused }: McpDeps,
   name: string | undefined,
   request: IncomingMessage,
   response: ServerResponse,
-): void {
+): Promise<void> {
   try {
-    authenticate(request.headers);
+    await authenticate(request);
     const names = [...servers.keys()];
     const paths = names.slice(0, MAX_TOLD).map((server) => `/${server}/mcp`);
     if (names.length > MAX_TOLD) paths.push(`and ${names.length - MAX_TOLD} more`);
@@ -104,6 +105,7 @@ async function handle(
     headers: incoming.headers,
     body: Buffer.alloc(0),
     reply: new HttpReply(outgoing, deps.timeouts.idle),
+    identity: UNKNOWN,
     principal: '',
     address: incoming.socket.remoteAddress,
     signal: gone.signal,
@@ -117,7 +119,10 @@ async function handle(
   if (incoming.method === 'GET') deps.open.getStreams.add(outgoing);
   try {
     refusePages(incoming.method, incoming.headers);
-    exchange.principal = deps.authenticate(incoming.headers);
+    const found = deps.authenticate(incoming, server.name);
+    // most are known at once, and a promise would cost every short message a turn
+    exchange.identity = found instanceof Promise ? await found : found;
+    exchange.principal = exchange.identity.principal;
     counted = countRequest(deps.requests, exchange.principal);
     held = new HeldRequest(deps.held, server.limits, { principal: exchange.principal, server: server.name });
     await dispatch(deps, server, exchange, { incoming, held });

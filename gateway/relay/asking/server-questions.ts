@@ -111,13 +111,13 @@ export class ServerQuestions implements Taker {
   async #tell(message: JsonObject): Promise<void> {
     const { server, limits, held, timeouts, log } = this.#deps;
     const { caller } = this.#stream;
-    const { principal, headers } = caller.exchange;
+    const { identity, principal, headers } = caller.exchange;
     const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }));
     const reply = new CollectedReply({ id: 'null', held, owner: { principal, server } });
     // the server gets it even where the client has gone
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), timeouts.upstream).unref();
-    const exchange = { headers, body, reply, principal, signal: late.signal, facts: noFacts() };
+    const exchange = { headers, body, reply, identity, principal, signal: late.signal, facts: noFacts() };
     try {
       const messages = await readMessages(body, limits);
       await this.#course.forward({ ...caller, exchange, messages });

@@ -1,6 +1,7 @@
 import type { HeldBudget } from '../../budget/held.js';
 import { GatewayError } from '../../errors.js';
 import type { FileRecord } from '../../files/file.js';
+import { absentCaller } from '../../identity/identities.js';
 import { isObject } from '../../json/value.js';
 import { NEWEST, OWN_VERSION } from '../../mcp/era.js';
 import { META_CAPABILITIES, META_CLIENT, META_VERSION } from '../../mcp/request.js';
@@ -178,6 +179,7 @@ class Talk {
       headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json', ...headers },
       body: body ?? Buffer.alloc(0),
       reply,
+      identity: absentCaller(principal),
       principal,
       signal,
       facts: noFacts(),

@@ -1,0 +1,34 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** Who calls, as the config's `auth` has found out. */
+export interface Identity {
+  /** Who files, links, sessions and shares belong to. */
+  readonly principal: string;
+  /** How it is known. `absent`: Wharf acts for a caller that does not wait for the answer, of which only the name is kept. */
+  readonly use: 'none' | 'apiKeys' | 'jwt' | 'passthrough' | 'absent';
+  /** The name of the API key. */
+  readonly key?: string;
+  /** From the claim that `auth.jwt.groups` names. */
+  readonly groups: readonly string[];
+  /** OAuth scopes of the token. */
+  readonly scopes: readonly string[];
+  /** The claims of a verified token. */
+  readonly claims?: Readonly<Record<string, unknown>>;
+  /** The caller's own bearer. Never logged; no server gets it unless its `upstreamAuth` says so. */
+  readonly token?: string;
+}
+
+/** What of a request tells who sends it. */
+export interface CredentialRequest {
+  readonly headers: IncomingHttpHeaders;
+  /** As they came, because Node keeps only the first of several `Authorization` headers. */
+  readonly rawHeaders: readonly string[];
+  readonly url?: string | undefined;
+}
+
+/**
+ * Finds out who sends a request. It answers with a promise only where it must wait for something.
+ * @param server name of the server that is asked for; undefined where none is
+ * @throws GatewayError `unauthorized`
+ */
+export type Authenticate = (request: CredentialRequest, server?: string) => Identity | Promise<Identity>;
