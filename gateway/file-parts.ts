@@ -5,6 +5,7 @@ import { CleanUps } from './files/clean-ups.js';
 import type { IngestDeps } from './files/ingest/ingest.js';
 import { PartBuffers } from './files/ingest/part-buffers.js';
 import { QuietWatch } from './files/ingest/quiet-watch.js';
+import type { OpenTap } from './files/ingest/tap.js';
 import { Library, type LibraryDeps } from './files/library.js';
 import { ProgressNotes } from './files/resumable/progress.js';
 import { ResumableUploads } from './files/resumable/resumable-uploads.js';
@@ -23,6 +24,8 @@ export interface FilePartsDeps extends Pick<LibraryDeps, 'expiry' | 'readLazy'> 
   keys: StateKeys;
   held: HeldBudget;
   budget: PartBudget;
+  /** Who else reads every file's bytes on their way into the store. */
+  taps?: readonly OpenTap[];
   clock: Clock;
   log: Log;
   settings: LibraryDeps['settings'] & {
@@ -55,7 +58,7 @@ export function createFileParts(deps: FilePartsDeps): FileParts {
   const cleanUps = new CleanUps(log);
   const library = new Library({ ...deps, seal: keys.seal, tickets, cleanUps });
   const buffers = new PartBuffers(objects.partSize);
-  const ingest = { objects, budget, buffers, held, quiet: new QuietWatch(), cleanUps };
+  const ingest = { objects, budget, buffers, held, quiet: new QuietWatch(), cleanUps, taps: deps.taps ?? [] };
   const codes = new UploadCodes(state, keys, clock);
   const uploads = new Uploads({
     ingest,

@@ -10,6 +10,7 @@ import { SNIFF_BYTES } from '../names/media-type.js';
 import type { PartBuffers } from './part-buffers.js';
 import { PartLease } from './part-lease.js';
 import type { Quieting, QuietWatch } from './quiet-watch.js';
+import { type OpenTap, Taps } from './tap.js';
 
 /** Most bytes that one `take` call may add, so that they fit behind a full part. */
 export const MAX_PIECE = 48 * 1024;
@@ -30,6 +31,8 @@ export interface IngestDeps {
   held: HeldBudget;
   quiet: QuietWatch;
   cleanUps: CleanUps;
+  /** Who else reads every file's bytes. */
+  taps: readonly OpenTap[];
 }
 
 /** Facts about a file once all its bytes are stored. */
@@ -53,6 +56,8 @@ export interface FileToTake {
   place?: { id: string; key: string };
   /** The part's memory, if it has been reserved already. */
   lease?: PartLease | undefined;
+  /** Who reads the bytes of this file, beside the taps of every file. */
+  taps?: readonly OpenTap[] | undefined;
 }
 
 /**
@@ -78,6 +83,8 @@ export class Ingest implements Quieting {
   #filled = 0;
   #size = 0;
   #head: Buffer = Buffer.alloc(0);
+  readonly #openTaps: readonly OpenTap[];
+  #taps: Taps | undefined;
   #writer: ObjectWriter | undefined;
   #pressure: Promise<void> | undefined;
   #digest: string | undefined;
@@ -87,11 +94,12 @@ export class Ingest implements Quieting {
   readonly id: string;
   readonly key: string;
 
-  constructor(deps: IngestDeps, { owner, limit, place, lease }: FileToTake, signal: AbortSignal) {
+  constructor(deps: IngestDeps, { owner, limit, place, lease, taps }: FileToTake, signal: AbortSignal) {
     this.#deps = deps;
     this.#owner = owner;
     this.#lease = lease;
     this.#limit = limit;
+    this.#openTaps = taps ? [...deps.taps, ...taps] : deps.taps;
     this.#signal = signal;
     this.id = place?.id ?? newFileId();
     // a key never contains anything that a peer sent
@@ -179,7 +187,7 @@ export class Ingest implements Quieting {
 
   /**
    * Counts `bytes` that were written at `offset`.
-   * @throws GatewayError `file_too_large`, or the store's error on an earlier part
+   * @throws GatewayError `file_too_large`, or the error of the store or a tap on earlier bytes
    */
   take(bytes: number): void {
     if (this.#failure) throw this.#failure;
@@ -200,22 +208,33 @@ export class Ingest implements Quieting {
         actual: this.#size,
       });
     }
+    const tapped = this.#openTaps.length > 0 ? this.#tap(fresh) : undefined;
     // A part is sent only once a byte beyond it exists, so that a file of exactly one part is one PutObject.
-    if (this.#filled > this.#deps.buffers.partSize) this.#pressure ??= this.#sendPart();
+    if (tapped || this.#filled > this.#deps.buffers.partSize) this.#pressure ??= this.#move(tapped);
   }
 
-  async #sendPart(): Promise<void> {
+  #tap(fresh: Buffer): Promise<unknown> | undefined {
+    this.#taps ??= new Taps(this.#openTaps, { id: this.id, owner: this.#owner, signal: this.#signal });
+    return this.#taps.take(fresh);
+  }
+
+  /** Sends a full part, and waits for `tapped` meanwhile. */
+  async #move(tapped: Promise<unknown> | undefined): Promise<void> {
     const { partSize } = this.#deps.buffers;
-    const part = this.buffer;
     try {
-      this.#writer ??= await this.#deps.objects.create(this.key, this.#signal);
-      await this.#writer.write(part.subarray(0, partSize), false);
-      part.copyWithin(0, partSize, this.#filled);
-      this.#filled -= partSize;
+      await allOf([this.#filled > partSize ? this.#sendPart(partSize) : undefined, tapped]);
     } catch (error) {
       this.#failure = error;
     }
     this.#pressure = undefined;
+  }
+
+  async #sendPart(partSize: number): Promise<void> {
+    const part = this.buffer;
+    this.#writer ??= await this.#deps.objects.create(this.key, this.#signal);
+    await this.#writer.write(part.subarray(0, partSize), false);
+    part.copyWithin(0, partSize, this.#filled);
+    this.#filled -= partSize;
   }
 
   /** Ends the bytes and returns the digest; `commit` sends the last part. */
@@ -225,8 +244,9 @@ export class Ingest implements Quieting {
   }
 
   /**
-   * Sends the last part and makes the object readable. Releases the part's memory in every case.
-   * @throws the store's error; what is left in the store is then removed in the background
+   * Sends the last part and makes the object readable, once the taps have seen it. Releases the part's memory in every
+   * case.
+   * @throws the error of the store or of a tap; what is left in the store is then removed in the background
    */
   async commit(): Promise<Stored> {
     const { digest } = this.seal();
@@ -236,10 +256,11 @@ export class Ingest implements Quieting {
       if (this.#failure) throw this.#failure;
       this.#writer ??= await this.#deps.objects.create(this.key, this.#signal);
       const last = this.#isReady ? this.buffer.subarray(0, this.#filled) : this.#aside;
-      await this.#writer.write(last, true);
+      await allOf([this.#writer.write(last, true), this.#taps?.end()]);
       await this.#writer.commit();
       return { id: this.id, key: this.key, size: this.#size, digest, head: this.#head };
     } catch (error) {
+      this.#taps?.abort();
       this.#removeTraces();
       throw error;
     } finally {
@@ -250,6 +271,7 @@ export class Ingest implements Quieting {
   /** Removes the file from the store, in the background. */
   abort(): void {
     if (this.#isOver) return;
+    this.#taps?.abort();
     if (!this.#pressure) {
       this.#removeTraces();
       this.#end();
@@ -275,4 +297,10 @@ export class Ingest implements Quieting {
       await (writer ?? this.#writer)?.abort();
     });
   }
+}
+
+/** Waits for all of them, also when one fails: a part that is being sent keeps its buffer. */
+async function allOf(waits: readonly (Promise<unknown> | undefined)[]): Promise<void> {
+  const failed = (await Promise.allSettled(waits)).find((one) => one.status === 'rejected');
+  if (failed) throw failed.reason;
 }

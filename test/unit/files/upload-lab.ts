@@ -2,6 +2,7 @@ import { create as createObjects, settings as objectSettings } from '../../../ad
 import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
 import { createFileParts, type FileParts } from '../../../gateway/file-parts.js';
+import type { OpenTap } from '../../../gateway/files/ingest/tap.js';
 import type { LibraryDeps } from '../../../gateway/files/library.js';
 import type { ResumableUploads } from '../../../gateway/files/resumable/resumable-uploads.js';
 import { StateKeys } from '../../../gateway/files/state-keys.js';
@@ -22,6 +23,7 @@ export interface LabOptions {
   readLazy?: LibraryDeps['readLazy'];
   objects?: (real: ObjectStore) => ObjectStore;
   state?: (real: StateStore) => StateStore;
+  taps?: readonly OpenTap[];
 }
 
 /** Uploads over stores in memory, with a clock that can be moved. */
@@ -43,6 +45,7 @@ export function createLab(options: LabOptions = {}) {
       keys: new StateKeys(['secret']),
       held,
       budget,
+      taps: options.taps ?? [],
       clock,
       log: silentLog,
       expiry: { watch: (_id, key) => watched.push(key) },

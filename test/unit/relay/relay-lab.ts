@@ -154,6 +154,7 @@ export class RelayLab {
           held: this.held,
           quiet: new QuietWatch(),
           cleanUps: this.#cleanUps,
+          taps: [],
         },
         library,
         limits: this.limits,

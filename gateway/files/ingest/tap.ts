@@ -1,0 +1,67 @@
+import type { Owner } from '../../ports/owner.js';
+
+/**
+ * Reads a file's bytes on their way into the store, beside it. Of an upload in several requests, each request has a tap
+ * of its own, which reads the bytes of that request.
+ */
+export interface Tap {
+  /**
+   * The next bytes, which are valid during this call only. A tap that keeps some copies them, and counts the copy.
+   * @returns a wait, when it can take no more at present: the source stops until then
+   * @throws GatewayError when the file is refused; a wait may reject with one
+   */
+  take(bytes: Buffer): Promise<void> | undefined;
+  /**
+   * All bytes have been taken. The file becomes known only after this has resolved.
+   * @throws GatewayError when the file is refused: nothing of it stays in the store
+   */
+  end(): Promise<void>;
+  /** The file is given up. Ends the wait that `take` returned; `end` does not follow, or has failed already. */
+  abort(): void;
+}
+
+/** What a tap is told before the first bytes. */
+export interface TappedFile {
+  /** Id of the future file. */
+  id: string;
+  owner: Owner;
+  /** Aborts with the exchange that the bytes come in. */
+  signal: AbortSignal;
+}
+
+/** Opens a tap; called with the first bytes of each file. Undefined for a file that it does not read. */
+export type OpenTap = (file: TappedFile) => Tap | undefined;
+
+/** The taps of one file, as one. */
+export class Taps {
+  readonly #taps: Tap[] = [];
+  #isEnded = false;
+
+  constructor(open: readonly OpenTap[], file: TappedFile) {
+    for (const one of open) {
+      const tap = one(file);
+      if (tap) this.#taps.push(tap);
+    }
+  }
+
+  /** @returns the wait for the slowest of them */
+  take(bytes: Buffer): Promise<unknown> | undefined {
+    let waits: Promise<void>[] | undefined;
+    for (const tap of this.#taps) {
+      const wait = tap.take(bytes);
+      if (wait) waits = [...(waits ?? []), wait];
+    }
+    return waits && Promise.all(waits);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#taps.map((tap) => tap.end()));
+    this.#isEnded = true;
+  }
+
+  abort(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    for (const tap of this.#taps) tap.abort();
+  }
+}
