@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Adapter, AdapterDeps, AdapterList } from '../gateway/config/adapter-list.js';
+import * as noAudit from './audit/none.js';
 import { create as mcpInline } from './dialects/mcp-inline/index.js';
 import { create as openaiFileParams } from './dialects/openai-file-params/index.js';
 import { create as sep1306 } from './dialects/sep-1306/index.js';
@@ -58,6 +59,9 @@ export const adapters: AdapterList = {
   previews: {
     local: adapter(localPreviews),
     none: adapter(noPreviews),
+  },
+  audit: {
+    none: adapter(noAudit),
   },
   upstream: {
     'legacy-sse': adapter(legacySse),

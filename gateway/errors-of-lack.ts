@@ -86,6 +86,11 @@ export const ERRORS_OF_LACK = {
       shareText(f, 'sessions, files and links kept', String(f.allowed)) ??
       `The state store is full: it holds ${f.actual} sessions, files and links. Try again later.`,
   },
+  audit_unavailable: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) => `This cannot be recorded in the audit log, so it is not done: ${f.reason}. Try again later.`,
+  },
   body_too_slow: {
     http: 408,
     jsonRpc: -32600,

@@ -8,6 +8,7 @@ import { storeFile } from './files/store-file.js';
 import type { TempFiles } from './files/temp-files.js';
 import type { Uploads } from './files/upload.js';
 import type { Hosts } from './hosts/hosts.js';
+import type { Audit } from './ports/audit.js';
 import type { Clock, Stopwatch } from './ports/clock.js';
 import type { Dialect } from './ports/dialect.js';
 import type { Log } from './ports/log.js';
@@ -57,6 +58,7 @@ export interface SharedParts {
   seal: Seal;
   isDraining: () => boolean;
   previewOf: OutgoingFileDeps['previewOf'];
+  audit: Audit;
   dialects: readonly Dialect[];
   /** What is known about clients that they do not declare. */
   hosts: Hosts;
@@ -175,6 +177,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
       metrics,
     },
     sessions: parts.sessions,
+    audit: parts.audit,
     catalog,
     takers: parts.takers,
     taskTools: parts.taskTools,

@@ -106,6 +106,7 @@ export async function start(
     await objects.prepare();
     const state = await openPart(adapters.state, config.state);
     const previewer = await openPart(adapters.previews, config.previews);
+    const audit = await openPart(adapters.audit, { use: 'none', settings: {} });
     const { dialects } = adapters;
 
     const draining = { now: false };
@@ -195,6 +196,7 @@ export async function start(
       seal: keys.seal,
       isDraining: () => draining.now,
       previewOf: render,
+      audit,
       dialects,
       hosts: new Hosts(adapters.hosts, config.clients),
       clock,
@@ -232,7 +234,7 @@ export async function start(
     const requests = createRequestLedger(sockets.allowed, sharing);
     const streams = createDownloadLedger(config, sharing);
     gaugeShares(metrics, { held, budget, requests, streams, catalog: catalogLedger });
-    const mcpDeps = { servers, authenticate, held, requests, timeouts, clock, log, metrics, open, refused };
+    const mcpDeps = { servers, authenticate, held, requests, timeouts, clock, log, metrics, audit, open, refused };
     const direct = options.stdio ? {} : { direct: mcp(mcpDeps) };
     const app = createApp({
       refused,
@@ -320,7 +322,7 @@ export async function start(
     return {
       urls: names.map((name, index) => ({ name, mcp: `${publicUrl.base}${paths[index]}` })),
       adminUrl: adminAddress && adminFace ? `http://${formatAddress({ ...adminAddress, port: adminFace.port })}` : '',
-      stdio: options.stdio && stdioFace(servers, options.stdio, { held, timeouts, clock, log, metrics }),
+      stdio: options.stdio && stdioFace(servers, options.stdio, { held, timeouts, clock, log, metrics, audit }),
       drain: async () => {
         draining.now = true;
         void face.close();
@@ -344,7 +346,7 @@ export async function start(
 function stdioFace(
   servers: ReadonlyMap<string, Server>,
   { input, output }: Required<StartOptions>['stdio'],
-  deps: Pick<CallDeps, 'held' | 'timeouts' | 'clock' | 'log' | 'metrics'>,
+  deps: Pick<CallDeps, 'held' | 'timeouts' | 'clock' | 'log' | 'metrics' | 'audit'>,
 ): StdioFace | undefined {
   const [server] = servers.values();
   return server && new StdioFace({ ...deps, server, input, output: new LineOutput(output), identity: ANONYMOUS });

@@ -94,6 +94,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['relay/cut', 'gateway/relay/cut/'],
   [
     'relay',
+    'gateway/relay/audit-exchange',
     'gateway/relay/caller',
     'gateway/relay/common-deps',
     'gateway/relay/exchange',

@@ -77,6 +77,11 @@ export const OF_LACK = {
     todo: 'An operator can raise `state.maxKeys`, or lower `retention`; with Redis also its `maxmemory`.',
     facts: { allowed: 100_000, actual: 100_000 },
   },
+  audit_unavailable: {
+    why: 'The audit log must be written, and it cannot be.',
+    todo: 'The log holds the cause. Check the disk and the file of `audit.path`; if its queue is full, the disk is too slow. `audit.required: false` lets calls go on without being recorded.',
+    facts: { reason: 'the disk is full' },
+  },
   body_too_slow: {
     why: 'A client sends less than `limits.leastRate` after `timeouts.grace`.',
     todo: 'Over a slow line, lower `limits.leastRate`.',

@@ -2,6 +2,7 @@ import type { PaceLimits } from '../budget/pace.js';
 import type { TempFiles } from '../files/temp-files.js';
 import type { Hosts } from '../hosts/hosts.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
+import type { Audit } from '../ports/audit.js';
 import type { Clock, Stopwatch } from '../ports/clock.js';
 import type { Dialect } from '../ports/dialect.js';
 import type { ToolSettings } from '../ports/file-slot.js';
@@ -40,6 +41,7 @@ export interface CommonDeps {
   /** The operator's own, which are only for this server's origin. */
   upstreamHeaders: Readonly<Record<string, string>>;
   sessions: Sessions;
+  audit: Audit;
   clock: Clock & Stopwatch;
   log: Log;
   metrics: Metrics;

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { asGatewayError, type GatewayError } from '../errors.js';
+import type { Audit } from '../ports/audit.js';
 import type { Stopwatch } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
+import { noteRefusal } from './audit-exchange.js';
 import { type Exchange, noteError } from './exchange.js';
 
 const TAG_LENGTH = 10;
@@ -79,12 +81,13 @@ export interface ExchangeEnd {
   startedAt: number;
 }
 
-/** One line per exchange: the caller, the request, bytes in and out, and the duration. */
+/** One line per exchange: the caller, the request, bytes in and out, and the duration. A refusal is audited too. */
 export function logExchange(
-  { log, metrics, clock }: Tellers & { clock: Stopwatch },
-  { facts, body, principal, address }: Exchange,
+  { log, metrics, clock, audit }: Tellers & { clock: Stopwatch; audit: Audit },
+  exchange: Exchange,
   { server, verb, status, startedAt }: ExchangeEnd,
 ): void {
+  const { facts, body, principal, address } = exchange;
   const ms = Math.round((clock.ticks() - startedAt) * 10) / 10;
   const outcome = facts.error ?? (status < 400 ? 'ok' : `http_${status}`);
   log.info(
@@ -112,6 +115,7 @@ export function logExchange(
     },
     'exchange',
   );
+  if (audit.isOn) noteRefusal(audit, exchange, server);
   metrics.count('wharf_exchanges_total', { server, outcome });
   if (facts.limit !== undefined) metrics.count('wharf_limits_total', { limit: facts.limit });
   metrics.observe('wharf_exchange_seconds', ms / 1000, { server });

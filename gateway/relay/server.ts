@@ -16,6 +16,7 @@ import type { Limits } from '../policy/limits.js';
 import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../ports/upstream.js';
 import { Asking } from './asking/asking.js';
 import type { Course } from './asking/course.js';
+import { recordRequests } from './audit-exchange.js';
 import type { Asked, Caller, Sender } from './caller.js';
 import { HttpServer, type Probe } from './channels/http-server.js';
 import { checkOpening } from './channels/open-session.js';
@@ -99,6 +100,8 @@ export class Server {
     const caller = this.#caller({ exchange, messages, session });
     exchange.facts.client = caller.client.name;
     if (exchange.tooLong) this.#noteTooLong(exchange.tooLong, messages);
+    const { audit } = this.#deps;
+    if (audit.isOn) await recordRequests(audit, exchange, { server: this.name, requests: messages.requests });
     if (await this.#asking.takes({ ...caller, messages })) return;
     const asked = await this.#streams.answer({ ...caller, messages });
     if (!asked || (await this.#answersItself(asked))) return;

@@ -2,6 +2,7 @@ import { type HeldBudget, HeldRequest } from '../budget/held.js';
 import { GatewayError } from '../errors.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Timeouts } from '../policy/limits.js';
+import type { Audit } from '../ports/audit.js';
 import type { Stopwatch } from '../ports/clock.js';
 import type { Identity } from '../ports/identity.js';
 import type { Log } from '../ports/log.js';
@@ -25,6 +26,7 @@ export interface CallDeps {
   clock: Stopwatch;
   log: Log;
   metrics: Metrics;
+  audit: Audit;
 }
 
 /** The end of an exchange: its failure, if any, and its reply. */

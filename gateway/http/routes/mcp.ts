@@ -4,6 +4,7 @@ import type { Ledger } from '../../budget/ledger.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import { UNKNOWN } from '../../identity/identities.js';
 import type { Timeouts } from '../../policy/limits.js';
+import type { Audit } from '../../ports/audit.js';
 import type { Stopwatch } from '../../ports/clock.js';
 import type { Authenticate } from '../../ports/identity.js';
 import type { Log } from '../../ports/log.js';
@@ -31,6 +32,7 @@ export interface McpDeps {
   clock: Stopwatch;
   log: Log;
   metrics: Metrics;
+  audit: Audit;
   open: OpenExchanges;
   /** Called for requests to an unknown server. */
   refused: (error: GatewayError, request: IncomingMessage) => void;

@@ -1,4 +1,5 @@
 import { afterAll } from '@jest/globals';
+import { create as noAudit } from '../../../adapters/audit/none.js';
 import { create as mcpInline } from '../../../adapters/dialects/mcp-inline/index.js';
 import { create as createObjects, settings as objectSettings } from '../../../adapters/objects/memory.js';
 import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
@@ -166,6 +167,7 @@ export class RelayLab {
       files: { library, previewOf: async () => undefined },
       dialects,
       sessions: {} as Sessions,
+      audit: noAudit({}),
       catalog: new Catalog({}, dialects, catalogOptions()),
       takers: new FileTakers([]),
       taskTools: new TaskTools({ state: this.state, keys: new StateKeys([]), log: silentLog, keptMs: 60_000 }),

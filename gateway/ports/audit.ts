@@ -1,0 +1,79 @@
+/** A record of decisions for people who must be able to say later who did what: who called, which file went where. */
+export interface Audit {
+  readonly name: string;
+  /** False where nothing is recorded. Then a caller need not gather what an entry says, and asks nothing else. */
+  readonly isOn: boolean;
+  /**
+   * Records a decision before it takes effect: the caller waits for it, and for a refusal to record it lets nothing
+   * happen.
+   * @throws GatewayError `audit_unavailable` when the entry must be recorded and cannot be
+   */
+  record(entry: AuditEntry): Promise<void> | void;
+  /** Records what needs no permission: a refusal, or a fact. Does not wait, and does not fail. */
+  note(entry: AuditEntry): void;
+  /** Resolves when entries can be recorded, or need not be, for readiness. */
+  check(): Promise<void>;
+  /** Resolves when everything that was taken is recorded. */
+  close(): Promise<void>;
+}
+
+/** What a decision was about: a closed list. */
+export type AuditWhat =
+  /** A request that a client makes of a server, such as the call of a tool. */
+  | 'call'
+  /** A file that came out of a server's answer and is kept for the caller. */
+  | 'file'
+  /** A file that is given to a server. */
+  | 'handoff'
+  /** A file that is uploaded by a link. */
+  | 'upload'
+  /** A file that is fetched by a link. */
+  | 'download'
+  /** A scan of a file, if it found something or could not be made. */
+  | 'scan'
+  /** The opening of a session, or a credential that was refused. */
+  | 'login'
+  /** A person's consent, or its withdrawal, that Wharf may use a server in a principal's name. */
+  | 'consent'
+  /** A file that an operator revokes, removes or holds. */
+  | 'control'
+  /** The config with which Wharf starts, or which is put in its place or refused. */
+  | 'config';
+
+/** One decision. Texts are shortened and cleaned of credentials before they are written. */
+export interface AuditEntry {
+  readonly what: AuditWhat;
+  readonly allowed: boolean;
+  /** Who; absent where that is not known. Entries without a principal are bounded in number. */
+  readonly principal?: string | undefined;
+  /** The client's own name for itself, or a browser's. */
+  readonly client?: string | undefined;
+  /** Address of the connection's peer, which may be a proxy. */
+  readonly address?: string | undefined;
+  /** Config name. */
+  readonly server?: string | undefined;
+  /** MCP's method, of a call. */
+  readonly method?: string | undefined;
+  /** Name of the tool, of a tool call. */
+  readonly tool?: string | undefined;
+  /** Of another call: the prompt, or the resource's URI. Of `control` and `config`: what was done. */
+  readonly subject?: string | undefined;
+  readonly files?: readonly AuditFile[] | undefined;
+  /** Where a file comes from and where it goes: a server's config name; absent for the principal. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** What decided: a rule as the config spells its place, or the name of a limit. */
+  readonly rule?: string | undefined;
+  /** The error that the caller gets. */
+  readonly code?: string | undefined;
+}
+
+/** Which bytes. A FileRecord is one. */
+export interface AuditFile {
+  readonly id?: string | undefined;
+  /** SHA-256 of the bytes, base64url without padding. */
+  readonly digest: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly mimeType?: string | undefined;
+}

@@ -1,0 +1,46 @@
+import { ERROR_TABLE, type ErrorCode } from '../errors.js';
+import type { ClientRequest } from '../mcp/request.js';
+import type { Audit, AuditEntry } from '../ports/audit.js';
+import type { Exchange } from './exchange.js';
+
+/** Who an entry is about, as far as an exchange has found it out. */
+function callerOf({ principal, facts, address }: Exchange): Pick<AuditEntry, 'principal' | 'client' | 'address'> {
+  return { principal: principal || undefined, client: facts.client, address };
+}
+
+function callOf({ method, subject }: Pick<ClientRequest, 'method' | 'subject'>) {
+  return method === 'tools/call' ? { method, tool: subject } : { method, subject };
+}
+
+/**
+ * Records what a POST asks for, before a server sees it: each request that names a tool, a prompt, a resource or a
+ * task, and the opening of a session. Lists and pings decide nothing.
+ * @throws GatewayError `audit_unavailable`
+ */
+export async function recordRequests(
+  audit: Audit,
+  exchange: Exchange,
+  { server, requests }: { server: string; requests: readonly ClientRequest[] },
+): Promise<void> {
+  const about = { ...callerOf(exchange), server, allowed: true };
+  const entries = requests.flatMap((request): AuditEntry[] => {
+    if (request.method === 'initialize') return [{ what: 'login', ...about }];
+    return request.subject === undefined ? [] : [{ what: 'call', ...about, ...callOf(request) }];
+  });
+  await Promise.all(entries.map((entry) => audit.record(entry)));
+}
+
+/** Notes that an exchange was refused: by a rule, a limit or a check of Wharf's own, and not by a failing part. */
+export function noteRefusal(audit: Audit, exchange: Exchange, server: string): void {
+  const { facts, principal } = exchange;
+  const { error: code, limit: rule, method, name: subject } = facts;
+  if (code === undefined || !isRefusal(code, rule)) return;
+  const about = { ...callerOf(exchange), server, allowed: false, code, rule };
+  if (principal === '') audit.note({ what: 'login', ...about });
+  else audit.note({ what: 'call', ...about, ...(method !== undefined && callOf({ method, subject })) });
+}
+
+function isRefusal(code: string, limit: string | undefined): boolean {
+  if (!Object.hasOwn(ERROR_TABLE, code)) return false;
+  return limit !== undefined || ERROR_TABLE[code as ErrorCode].http < 500;
+}

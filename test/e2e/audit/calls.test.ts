@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { keyHash } from '../../helpers/bytes.js';
+import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { recorder } from './recorder.js';
+
+const audit = recorder();
+const KEY = 'ada-0123456789';
+let fake: FakeUpstream;
+let wharf: Wharf;
+let client: Client;
+
+beforeAll(async () => {
+  fake = await startFakeUpstream({ transport: 'json' });
+  wharf = await startWharf({
+    servers: { store: { url: fake.url } },
+    config: { auth: { use: 'apiKeys', keys: [{ name: 'ada', hash: keyHash(KEY) }] } },
+    adapters: audit.adapters,
+  });
+  client = new Client({ name: 'desk', version: '1.0.0' });
+  const requestInit = { headers: { authorization: `Bearer ${KEY}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(wharf.mcp), { requestInit }));
+});
+
+afterAll(async () => {
+  await client?.close();
+  await wharf?.stop();
+  await fake?.close();
+});
+
+const who = { principal: 'ada', client: 'desk', address: '127.0.0.1', server: 'store' };
+
+describe('the audit log of a gateway', () => {
+  beforeEach(() => {
+    audit.isBroken = false;
+  });
+
+  it('says who opened a session, and with which client (12.7)', () => {
+    expect(audit.entries[0]).toEqual({ what: 'login', ...who, allowed: true });
+  });
+
+  it('says who called which tool, and read which resource (12.7)', async () => {
+    audit.entries.length = 0;
+    await client.callTool({ name: 'echo', arguments: { text: 'hello' } });
+    await client.readResource({ uri: 'blob://10?seed=1' });
+    await client.listTools();
+    expect(audit.entries).toEqual([
+      { what: 'call', ...who, method: 'tools/call', tool: 'echo', allowed: true },
+      { what: 'call', ...who, method: 'resources/read', subject: 'blob://10?seed=1', allowed: true },
+    ]);
+  });
+
+  it('says that a credential was refused, and does not hold it (12.7)', async () => {
+    audit.entries.length = 0;
+    const answer = await fetch(wharf.mcp, { method: 'POST', headers: { authorization: 'Bearer a-guess' }, body: '{}' });
+    expect(answer.status).toBe(401);
+    await answer.text();
+    expect(audit.entries).toEqual([
+      { what: 'login', server: 'store', address: '127.0.0.1', allowed: false, code: 'unauthorized' },
+    ]);
+  });
+
+  it('names the limit that refused a call (12.7)', async () => {
+    audit.entries.length = 0;
+    await expect(client.callTool({ name: 'echo', arguments: { text: 'x'.repeat(5 << 20) } })).rejects.toThrow();
+    expect(audit.entries.at(-1)).toMatchObject({
+      ...{ what: 'call', principal: 'ada', tool: 'echo', allowed: false },
+      ...{ rule: 'servers.store.accepts', code: 'message_too_large' },
+    });
+  });
+
+  it('lets no call through that it cannot record (12.7)', async () => {
+    audit.isBroken = true;
+    const before = fake.requests.length;
+    await expect(client.callTool({ name: 'echo', arguments: { text: 'hello' } })).rejects.toThrow('the disk is full');
+    expect(fake.requests.length).toBe(before);
+  });
+});
