@@ -328,6 +328,11 @@ export class Library {
     return link?.kind === 'ok' ? link.handle : undefined;
   }
 
+  /** True for a handle, or a link, of Wharf's own, whatever has become of it. Asks no store. */
+  async owns(uri: string): Promise<boolean> {
+    return this.claims(uri.trim()) || this.#links.owns(uri);
+  }
+
   /** What a link of Wharf's own leads to, whatever its owner; undefined for any other address. */
   readLink(url: string): Promise<LinkReading | undefined> {
     return this.#links.read(url, (id) => this.find(id));

@@ -29,6 +29,12 @@ const ADDRESS = /^\s*https?:/i;
 /** What a link leads to. */
 export type LinkReading = { kind: 'ok'; handle: string } | { kind: 'expired' } | { kind: 'unknown' };
 
+/** One of Wharf's own addresses, by its kind. */
+type OwnLink =
+  | { kind: 'upload' }
+  | { kind: 'ticket'; ticket: string }
+  | { kind: 'presigned'; id: string; path: string };
+
 type FindRecord = (id: string) => Promise<FileRecord | undefined>;
 type PresignedFile = Pick<FileRecord, 'key' | 'name' | 'mimeType'>;
 
@@ -79,35 +85,51 @@ export class Links {
     return objects.presign(record.key, { ttlSeconds, ...servedAs(record) });
   }
 
+  /** True for every address of these, whether it still leads to a file or not. Asks no store. */
+  async owns(text: string): Promise<boolean> {
+    return (await this.#own(text)) !== undefined;
+  }
+
   /** What one of these links leads to, whatever its owner; undefined for any other address. */
   async read(text: string, find: FindRecord): Promise<LinkReading | undefined> {
     const { tickets, settings } = this.#deps;
-    if (!ADDRESS.test(text) || !URL.canParse(text)) return undefined;
-    const url = new URL(text);
-    const base = new URL(`${settings.publicUrl()}/`);
-    const path = isSameHost(url, base) ? plainPath(url) : '';
+    const own = await this.#own(text);
+    if (!own) return undefined;
     // every holder of a link for uploading may use it, so no server is shown one
-    if (path.startsWith(`${base.pathname}u/`)) return { kind: 'unknown' };
-    const downloads = `${base.pathname}d/`;
-    if (!path.startsWith(downloads)) return this.#readPresigned(url, find);
-    // a query such as `?download` says how the file is served, not which
-    const redeemed = await tickets.redeemDownload(path.slice(downloads.length));
+    if (own.kind === 'upload') return { kind: 'unknown' };
+    if (own.kind === 'presigned') return this.#readPresigned(own, find);
+    const redeemed = await tickets.redeemDownload(own.ticket);
     return redeemed.kind === 'ok' ? { kind: 'ok', handle: handleOf(settings.gatewayId, redeemed.fileId) } : redeemed;
   }
 
-  /** A presigned URL comes from the store: it is ours when signing the same object again gives the same address. */
-  async #readPresigned(url: URL, find: FindRecord): Promise<LinkReading | undefined> {
+  async #own(text: string): Promise<OwnLink | undefined> {
+    if (!ADDRESS.test(text) || !URL.canParse(text)) return undefined;
+    const url = new URL(text);
+    const base = new URL(`${this.#deps.settings.publicUrl()}/`);
+    const path = isSameHost(url, base) ? plainPath(url) : '';
+    if (path.startsWith(`${base.pathname}u/`)) return { kind: 'upload' };
+    const downloads = `${base.pathname}d/`;
+    // a query such as `?download` says how the file is served, not which
+    if (path.startsWith(downloads)) return { kind: 'ticket', ticket: path.slice(downloads.length) };
     const id = this.#deps.objects.presign && idOfPath(url.pathname);
     if (id === undefined) return undefined;
-    const addressOf = async (record: PresignedFile) => new URL(await this.presign(record, 1));
     // of several attempts to store a file, each has its own object, whose key begins like this
-    const first = await addressOf({ key: objectKey(id), ...SAMPLE_LABEL });
-    if (first.origin !== url.origin || !url.pathname.startsWith(first.pathname)) return undefined;
+    const first = await this.#addressOf({ key: objectKey(id), ...SAMPLE_LABEL });
+    const isOwn = first.origin === url.origin && url.pathname.startsWith(first.pathname);
+    return isOwn ? { kind: 'presigned', id, path: url.pathname } : undefined;
+  }
+
+  /** A presigned URL comes from the store: it is ours when signing the same object again gives the same address. */
+  async #readPresigned({ id, path }: OwnLink & { kind: 'presigned' }, find: FindRecord): Promise<LinkReading> {
     const record = await find(id);
     if (!record) return { kind: 'expired' };
-    const { pathname } = await addressOf(record);
+    const { pathname } = await this.#addressOf(record);
     const handle = handleOf(this.#deps.settings.gatewayId, record.id);
-    return pathname === url.pathname ? { kind: 'ok', handle } : { kind: 'unknown' };
+    return pathname === path ? { kind: 'ok', handle } : { kind: 'unknown' };
+  }
+
+  async #addressOf(record: PresignedFile): Promise<URL> {
+    return new URL(await this.presign(record, 1));
   }
 
   #presigns(how: 'usual' | 'direct'): boolean {

@@ -15,6 +15,7 @@ import { findPlaces } from './find-places.js';
 import { refuseMissing } from './missing-files.js';
 import { openBundles } from './open-bundles.js';
 import { outgoing } from './outgoing-message.js';
+import { keepOwnSubscriptions } from './own-subscriptions.js';
 import { type HandedOver, lifts, type Post, type PostContext, type Stage } from './post.js';
 import { writeFiles } from './write-files.js';
 
@@ -26,6 +27,7 @@ const STAGES = [
   renameRequest,
   declareAbilities,
   putBackLifted,
+  keepOwnSubscriptions,
   findCalls,
   refuseMissing,
   openBundles,

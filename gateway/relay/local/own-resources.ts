@@ -1,6 +1,7 @@
 import type { FileRecord } from '../../files/file.js';
 import type { Library } from '../../files/library.js';
 import { SNIFF_BYTES } from '../../files/names/media-type.js';
+import { isObject } from '../../json/value.js';
 import { type Era, eraOf } from '../../mcp/era.js';
 import { isTextual } from '../../policy/accept.js';
 import { contentFacts, fileLine, lifeLine, previewLine, textLines } from '../../policy/file-words.js';
@@ -30,6 +31,11 @@ const WHY = {
 
 /** Methods about one resource. */
 const METHODS = new Set(['resources/read', 'resources/subscribe', 'resources/unsubscribe']);
+
+const COMPLETION = 'completion/complete';
+
+/** Nothing can follow an address that is whole. */
+const NO_COMPLETION: LocalAnswer = { result: { completion: { values: [], total: 0, hasMore: false } } };
 
 /** A URI of Wharf's own: the handle that it is, or leads to, or why it leads to none. */
 type OwnUri = { uri: string } & ({ handle: string } | { why: 'expiredLink' | 'unknown' });
@@ -61,12 +67,24 @@ export class OwnResources {
    * @throws GatewayError the stores' errors; the returned function throws them too
    */
   async answerTo(
-    { method, params: { uri } }: Pick<PendingRequest, 'method' | 'params'>,
+    { method, params }: Pick<PendingRequest, 'method' | 'params'>,
     reader: Reader,
   ): Promise<(() => Promise<LocalAnswer>) | undefined> {
+    const { uri } = params;
+    if (method === COMPLETION) return (await this.#completesOwn(params)) ? async () => NO_COMPLETION : undefined;
     const own = METHODS.has(method) && typeof uri === 'string' && (await this.#ownUri(uri));
     if (!own) return undefined;
     return () => (method === 'resources/read' ? this.#read(own, reader) : this.#watch(own, reader));
+  }
+
+  /** True when a value to be completed, or one beside it, is a handle or a link: the server is not shown it. */
+  async #completesOwn({ ref, argument, context }: JsonObject): Promise<boolean> {
+    const given = isObject(context) && isObject(context.arguments) ? Object.values(context.arguments) : [];
+    const values = [isObject(ref) && ref.uri, isObject(argument) && argument.value, ...given];
+    for (const value of values) {
+      if (typeof value === 'string' && (await this.#deps.library.owns(value))) return true;
+    }
+    return false;
   }
 
   /** Undefined for a server's own URI. A link that no longer works is Wharf's all the same. */
@@ -113,7 +131,8 @@ export class OwnResources {
     }
     const preview = await previewOf(record, await this.#bytes(record, Math.min(size, SNIFF_BYTES), signal), signal);
     const about = { uri, mimeType: 'text/plain', text: await this.#about(record, preview) };
-    if (!preview?.image) return [about];
+    // a host that reads a document as text takes the first item: a page as pixels would be noise to its model
+    if (!preview?.image || !mimeType.startsWith('image/')) return [about];
     const reduced = previewLine(preview.image, preview.facts, 'above');
     const image = { uri, mimeType: preview.image.mimeType, blob: preview.image.base64 };
     return [image, { ...about, text: `${about.text}\n${reduced}` }];

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import sharp from 'sharp';
+import { pdf } from '../../contract/previews/pdf-files.js';
 import { keyHash } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
@@ -39,7 +40,11 @@ describe('a handle or a link of Wharf’s, read as a resource (B11)', () => {
     upstream = await RecordingUpstream.start({
       tools: [TAKE],
       // whatever it is asked for
-      methods: { 'resources/read': ({ uri }) => ({ contents: [{ uri, text: 'made up' }] }) },
+      methods: {
+        'resources/read': ({ uri }) => ({ contents: [{ uri, text: 'made up' }] }),
+        'completion/complete': () => ({ completion: { values: ['yes'] } }),
+        'subscriptions/listen': () => ({ resultType: 'complete' }),
+      },
     });
     const keys = Object.entries(KEYS).map(([name, key]) => ({
       name,
@@ -103,6 +108,10 @@ describe('a handle or a link of Wharf’s, read as a resource (B11)', () => {
     expect(others).toEqual([]);
     expect(only).toMatchObject({ uri, mimeType: 'text/plain' });
     expect(only?.text).toMatch(/^x\.pdf · application\/pdf · 100 kB\nhttp\S+\nThe user can open the link /);
+    const document = await uploaded('real.pdf', pdf());
+    const [page, ...more] = await contents(document);
+    expect(more).toEqual([]);
+    expect(page?.text).toMatch(/^real\.pdf · application\/pdf · \S+ \S+ · 1 page\n/);
     const long = await uploaded('long.txt', Buffer.alloc(50_000, 'words '));
     expect((await contents(long))[0]?.text).toMatch(/^long\.txt · /);
   });
@@ -140,6 +149,47 @@ describe('a handle or a link of Wharf’s, read as a resource (B11)', () => {
     expect(result).toMatchObject({ resultType: 'complete', ttlMs: 0, cacheScope: 'private' });
     const nobodys = 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA';
     expect((await modern.request('resources/read', { uri: nobodys })).error).toMatchObject({ code: -32602 });
+  });
+
+  it('is not shown to a server that is asked to complete it, or something beside it', async () => {
+    const handle = await uploaded('notes.md', Buffer.from('mine'));
+    const { result: given } = await ada.call('get_file_link', { handle });
+    const { url } = (given?.structuredContent ?? {}) as { url: string };
+    const prompt = { type: 'ref/prompt', name: 'p' };
+    const typed = { name: 'x', value: 'y' };
+    for (const uri of [handle, url, `${url}?download`, ` ${url}`])
+      for (const params of [
+        { ref: { type: 'ref/resource', uri }, argument: typed },
+        { ref: prompt, argument: { name: 'x', value: uri } },
+        { ref: prompt, argument: typed, context: { arguments: { other: 'z', file: uri } } },
+      ]) {
+        const { result } = await ada.request('completion/complete', params);
+        expect(result?.completion).toEqual({ values: [], total: 0, hasMore: false });
+      }
+    expect(upstream.with('completion/complete')).toEqual([]);
+    const { result } = await ada.request('completion/complete', { ref: prompt, argument: typed });
+    expect(result?.completion).toEqual({ values: ['yes'] });
+    upstream.requests.length = 0;
+  });
+
+  it('is taken out of what a server is asked to watch', async () => {
+    const handle = await uploaded('notes.md', Buffer.from('mine'));
+    const { result: given } = await ada.call('get_file_link', { handle });
+    const { url } = (given?.structuredContent ?? {}) as { url: string };
+    const modern = await clientOf(KEYS.ada, '2026-07-28');
+    const watch = async (uris: unknown) => {
+      const notifications = { toolsListChanged: true, resourceSubscriptions: uris };
+      await modern.request('subscriptions/listen', { notifications });
+      const { params } = upstream.with('subscriptions/listen').at(-1) ?? {};
+      return (params as { notifications: Json }).notifications;
+    };
+    expect(await watch([handle, 'docs://a', url, 7])).toEqual({
+      toolsListChanged: true,
+      resourceSubscriptions: ['docs://a', 7],
+    });
+    expect(await watch([url])).toEqual({ toolsListChanged: true, resourceSubscriptions: [] });
+    expect(await watch(['docs://a'])).toEqual({ toolsListChanged: true, resourceSubscriptions: ['docs://a'] });
+    upstream.requests.length = 0;
   });
 
   it('while every other URI is the server’s', async () => {

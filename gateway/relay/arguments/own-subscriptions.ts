@@ -1,0 +1,25 @@
+import { isObject } from '../../json/value.js';
+import type { JsonPath } from '../../ports/json.js';
+import type { PendingRequest } from '../pending-request.js';
+import type { Post } from './post.js';
+
+/** The URIs that a client wants to hear of (2026-07-28). */
+const WATCHED: JsonPath = ['params', 'notifications', 'resourceSubscriptions'];
+
+/** Takes Wharf's own files, which never change, out of what a server is asked to watch: it must not learn their links. */
+export async function keepOwnSubscriptions(post: Post): Promise<Post> {
+  const { library } = post.context.deps.incoming;
+  for (const request of post.requests) {
+    const watched = watchedIn(request);
+    const others: unknown[] = [];
+    for (const uri of watched) if (typeof uri !== 'string' || !(await library.owns(uri))) others.push(uri);
+    if (others.length < watched.length) post.edits.set([...request.base, ...WATCHED], others as string[]);
+  }
+  return post;
+}
+
+function watchedIn({ method, params }: PendingRequest): readonly unknown[] {
+  if (method !== 'subscriptions/listen' || !isObject(params.notifications)) return [];
+  const { resourceSubscriptions } = params.notifications;
+  return Array.isArray(resourceSubscriptions) ? resourceSubscriptions : [];
+}
