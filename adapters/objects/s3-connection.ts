@@ -1,5 +1,6 @@
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { storeTimeout, toStoreError } from './s3-errors.js';
+import type { SignedRequests } from './s3-signed.js';
 
 /** The SDK's module, loaded when the adapter is made. */
 export type Sdk = typeof import('@aws-sdk/client-s3');
@@ -7,7 +8,11 @@ export type Sdk = typeof import('@aws-sdk/client-s3');
 export interface Connection {
   readonly sdk: Sdk;
   readonly client: S3Client;
+  /** The requests of every file, tried before the client's. */
+  readonly signed: SignedRequests;
   readonly bucket: string;
+  /** `signPayload` */
+  readonly signsPayload: boolean;
   /** `timeouts.store` */
   readonly timeoutMs: number;
   /**
@@ -93,12 +98,10 @@ function leavePayloadUnsigned(client: S3Client): void {
   );
 }
 
-export function connect(sdk: Sdk, client: S3Client, bucket: string, timeoutMs: number): Connection {
+export function connect(parts: Omit<Connection, 'run'>): Connection {
+  const { timeoutMs } = parts;
   return {
-    sdk,
-    client,
-    bucket,
-    timeoutMs,
+    ...parts,
     async run(step, signal, ms = timeoutMs) {
       signal?.throwIfAborted();
       const controller = new AbortController();

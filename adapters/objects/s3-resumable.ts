@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { GatewayError } from '../../gateway/errors.js';
 import type { ResumableWriter, ResumableWrites } from '../../gateway/ports/object-store.js';
-import { S3Body } from './s3-body.js';
 import type { Connection } from './s3-connection.js';
 import { isMissing } from './s3-errors.js';
+import { put } from './s3-put.js';
+import { readObject } from './s3-read.js';
 import { type BegunUpload, S3Writer, type UploadedPart } from './s3-writer.js';
 
 /**
@@ -53,18 +53,8 @@ export function s3Resumable(s3: Connection, prefix: string, partSize: number): R
   };
 
   const openRest = async (key: string, signal: AbortSignal): Promise<Readable | undefined> => {
-    const answer = await s3.run(async (abortSignal) => {
-      try {
-        return await client.send(new sdk.GetObjectCommand(target(key)), { abortSignal });
-      } catch (error) {
-        if (isMissing(error)) return undefined;
-        throw error;
-      }
-    }, signal);
-    if (!answer) return undefined;
-    if (!(answer.Body instanceof Readable))
-      throw new GatewayError('store_unavailable', {}, new Error('GetObject without a body.'));
-    return new S3Body(answer.Body, s3.timeoutMs, signal);
+    const read = await readObject(s3, prefix + key, undefined, signal);
+    return read.kind === 'found' ? read.body : undefined;
   };
 
   return {
@@ -165,13 +155,7 @@ class S3ResumableWriter implements ResumableWriter {
 
   async #put(key: string, bytes: Buffer): Promise<void> {
     const { s3, prefix, signal } = this.#options;
-    const command = new s3.sdk.PutObjectCommand({
-      Bucket: s3.bucket,
-      Key: prefix + key,
-      Body: bytes,
-      ContentLength: bytes.length,
-    });
-    await s3.run((abortSignal) => s3.client.send(command, { abortSignal }), signal);
+    await s3.run((abortSignal) => put(s3, { key: prefix + key, bytes }, abortSignal), signal);
   }
 
   #removeRests(): Promise<void> {

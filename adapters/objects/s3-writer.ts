@@ -2,6 +2,7 @@ import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectWriter } from '../../gateway/ports/object-store.js';
 import type { Connection } from './s3-connection.js';
 import { isCode, isMissing, statusOf } from './s3-errors.js';
+import { put } from './s3-put.js';
 
 /** "Part numbers can be any number from 1 to 10,000, inclusive." (S3, UploadPart) */
 const MAX_PARTS = 10_000;
@@ -70,8 +71,8 @@ export class S3Writer implements ObjectWriter {
     return this.#isCertain;
   }
 
-  async write(part: Buffer, last: boolean): Promise<void> {
-    if (last && !this.#multipart) return this.#put(part);
+  async write(part: Buffer, last: boolean, sha256?: string): Promise<void> {
+    if (last && !this.#multipart) return this.#put(part, sha256);
     this.#uploadId ??= await this.#begin();
     // A file that ends at a part's border: the last write is empty, and S3 need not accept an empty part.
     if (part.length > 0) await this.#uploadPart(part, this.#uploadId);
@@ -98,10 +99,10 @@ export class S3Writer implements ObjectWriter {
     return { Bucket: this.#s3.bucket, Key: this.#key };
   }
 
-  async #put(bytes: Buffer): Promise<void> {
-    const command = new this.#s3.sdk.PutObjectCommand({ ...this.#target, Body: bytes, ContentLength: bytes.length });
+  async #put(bytes: Buffer, sha256: string | undefined): Promise<void> {
     this.#mayExist = true;
-    await this.#s3.run((abortSignal) => this.#s3.client.send(command, { abortSignal }), this.#signal);
+    const object = { key: this.#key, bytes, sha256 };
+    await this.#s3.run((abortSignal) => put(this.#s3, object, abortSignal), this.#signal);
     this.#stored = true;
   }
 
@@ -124,15 +125,9 @@ export class S3Writer implements ObjectWriter {
         actual: this.#size + part.length,
       });
     }
-    const command = new this.#s3.sdk.UploadPartCommand({
-      ...this.#target,
-      UploadId: uploadId,
-      PartNumber: number,
-      Body: part,
-      ContentLength: part.length,
-    });
-    const answer = await this.#s3.run((abortSignal) => this.#s3.client.send(command, { abortSignal }), this.#signal);
-    this.#parts.push({ PartNumber: number, ETag: answer.ETag });
+    const bytes = { key: this.#key, bytes: part, part: { uploadId, number } };
+    const ETag = await this.#s3.run((abortSignal) => put(this.#s3, bytes, abortSignal), this.#signal);
+    this.#parts.push({ PartNumber: number, ETag });
     this.#size += part.length;
   }
 

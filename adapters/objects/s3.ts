@@ -1,12 +1,11 @@
-import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { GatewayError } from '../../gateway/errors.js';
 import type { ObjectRead, ObjectStore, ObjectStoreDeps } from '../../gateway/ports/object-store.js';
-import { S3Body } from './s3-body.js';
 import { prepareBucket } from './s3-bucket.js';
 import { connect, makeClient } from './s3-connection.js';
-import { isCode, isMissing, statusOf } from './s3-errors.js';
+import { isCode } from './s3-errors.js';
+import { readObject, statObject } from './s3-read.js';
 import { s3Resumable } from './s3-resumable.js';
+import { SignedRequests } from './s3-signed.js';
 import { S3Writer } from './s3-writer.js';
 
 /** Any S3: AWS, Ceph, MinIO, R2 and the like. */
@@ -111,9 +110,10 @@ export async function create(
   deps: Pick<ObjectStoreDeps, 'timeouts'>,
 ): Promise<ObjectStore> {
   const timeoutMs = deps.timeouts.store;
-  const [sdk, { getSignedUrl }] = await Promise.all([
+  const [sdk, presigner, signature] = await Promise.all([
     import('@aws-sdk/client-s3'),
     import('@aws-sdk/s3-request-presigner'),
+    import('@smithy/signature-v4'),
   ]);
   const client = makeClient(sdk, config, timeoutMs);
   // A signature covers host and port, so links for another address need a client that signs for that address.
@@ -121,7 +121,11 @@ export async function create(
     config.publicEndpoint === undefined
       ? client
       : makeClient(sdk, { ...config, endpoint: config.publicEndpoint }, timeoutMs);
-  const s3 = connect(sdk, client, config.bucket, timeoutMs);
+  const { bucket, signPayload } = config;
+  const modules = { client: sdk, presigner, signature };
+  const signed = new SignedRequests(modules, client, bucket);
+  const links = signer === client ? signed : new SignedRequests(modules, signer, bucket);
+  const s3 = connect({ sdk, client, signed, bucket, signsPayload: signPayload, timeoutMs });
   const target = (key: string) => ({ Bucket: config.bucket, Key: config.prefix + key });
 
   const store: ObjectStore = {
@@ -136,41 +140,16 @@ export async function create(
     resumable: s3Resumable(s3, config.prefix, PART_SIZE),
 
     async get(key, { range, signal }): Promise<ObjectRead> {
-      const Range = range === undefined ? undefined : `bytes=${range.start}-${range.end}`;
-      const command = new sdk.GetObjectCommand({ ...target(key), Range });
-      const answer = await s3.run(async (abortSignal) => {
-        try {
-          return await client.send(command, { abortSignal });
-        } catch (error) {
-          if (isMissing(error)) return 'missing';
-          if (isCode(error, 'InvalidRange') || statusOf(error) === 416) return 'range';
-          throw error;
-        }
-      }, signal);
-      if (answer === 'missing') return { kind: 'missing' };
-      if (answer === 'range') {
-        const stat = await store.head(key);
-        return stat === undefined ? { kind: 'missing' } : { kind: 'range-not-satisfiable', size: stat.size };
-      }
-      const { Body, ContentLength = 0, ContentRange, LastModified } = answer;
-      if (!(Body instanceof Readable))
-        throw new GatewayError('store_unavailable', {}, new Error('GetObject without a body.'));
-      const size = ContentRange === undefined ? ContentLength : Number(ContentRange.split('/')[1]);
-      const stat = { key, size, modifiedAt: LastModified?.getTime() ?? 0 };
-      return { kind: 'found', stat, body: new S3Body(Body, timeoutMs, signal) };
+      const read = await readObject(s3, config.prefix + key, range, signal);
+      if (read.kind === 'missing') return read;
+      if (read.kind === 'found') return { kind: 'found', stat: { key, ...read.about }, body: read.body };
+      const stat = await store.head(key);
+      return stat === undefined ? { kind: 'missing' } : { kind: 'range-not-satisfiable', size: stat.size };
     },
 
     async head(key) {
-      const command = new sdk.HeadObjectCommand(target(key));
-      return s3.run(async (abortSignal) => {
-        try {
-          const { ContentLength = 0, LastModified } = await client.send(command, { abortSignal });
-          return { key, size: ContentLength, modifiedAt: LastModified?.getTime() ?? 0 };
-        } catch (error) {
-          if (isMissing(error)) return undefined;
-          throw error;
-        }
-      });
+      const about = await statObject(s3, config.prefix + key);
+      return about && { key, ...about };
     },
 
     async remove(key) {
@@ -195,13 +174,8 @@ export async function create(
       } while (ContinuationToken !== undefined);
     },
 
-    async presign(key, { ttlSeconds, contentType, contentDisposition }) {
-      const command = new sdk.GetObjectCommand({
-        ...target(key),
-        ResponseContentType: contentType,
-        ResponseContentDisposition: contentDisposition,
-      });
-      return s3.run(() => getSignedUrl(signer, command, { expiresIn: ttlSeconds }));
+    async presign(key, options) {
+      return s3.run(() => links.link(config.prefix + key, options));
     },
 
     async removeUnfinished(olderThan) {

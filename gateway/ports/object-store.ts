@@ -27,8 +27,9 @@ export interface ObjectWriter {
    * Stores the next part. The caller does not change `part` until the promise resolves, so one buffer serves a whole
    * file. Every part but the last holds exactly `partSize` bytes.
    * @param last true for the final part; a store may then send an object of one part in a single request
+   * @param sha256 of `part`, base64url, where the caller knows it: the bytes need not be hashed again then
    */
-  write(part: Buffer, last: boolean): Promise<void>;
+  write(part: Buffer, last: boolean, sha256?: string): Promise<void>;
   /**
    * Makes the object readable and durable. An empty file is one `write` of an empty last part. A store whose answer was
    * lost finds out what happened before this resolves or rejects.

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { blob } from './cases/blob.js';
 import type { Case } from './cases/case.js';
+import { filePrice } from './cases/file-price.js';
 import { frames, heads } from './cases/latency.js';
 import { linear } from './cases/linear.js';
 import { localPath } from './cases/local-path.js';
@@ -21,7 +22,7 @@ import { BENCH_DIRECTORY } from './lib/paths.js';
 import { type Section, verdictTable } from './lib/report.js';
 
 /** The order of the report. */
-const TO_CLIENT: readonly Case[] = [blob, memory, many, manyPeers, small, frames, heads, linear, slowReader];
+const TO_CLIENT: readonly Case[] = [blob, filePrice, memory, many, manyPeers, small, frames, heads, linear, slowReader];
 const CASES: readonly Case[] = [...TO_CLIENT, store, uploadAndCall, localPath, stream, refused];
 const DEFAULT_ROUNDS = 5;
 const QUICK_ROUNDS = 1;

@@ -256,7 +256,8 @@ export class Ingest implements Quieting {
       if (this.#failure) throw this.#failure;
       this.#writer ??= await this.#deps.objects.create(this.key, this.#signal);
       const last = this.#isReady ? this.buffer.subarray(0, this.#filled) : this.#aside;
-      await allOf([this.#writer.write(last, true), this.#taps?.end()]);
+      const isWhole = last.length === this.#size;
+      await allOf([this.#writer.write(last, true, isWhole ? digest : undefined), this.#taps?.end()]);
       await this.#writer.commit();
       return { id: this.id, key: this.key, size: this.#size, digest, head: this.#head };
     } catch (error) {

@@ -32,17 +32,42 @@ function wrong(measured: Measured, mb: number): string | undefined {
 }
 
 /** Calls `blob` on every session at once. */
-export async function callBlobs(
+export function callBlobs(
   target: Target,
   sessions: readonly Session[],
   mb: number,
   timeoutMs: number,
 ): Promise<BlobCost> {
+  const callAll = () => Promise.all(sessions.map((session) => measure(session, toolCall('blob', { mb }), timeoutMs)));
+  return costOfCalls(target, mb, callAll);
+}
+
+let number = 0;
+
+/** Calls `blob` `times` times on every session, one after the other, for bytes that differ from call to call. */
+export function callDifferentBlobs(
+  target: Target,
+  sessions: readonly Session[],
+  { mb, times }: { mb: number; times: number },
+  timeoutMs: number,
+): Promise<BlobCost> {
+  const callInTurn = async (session: Session) => {
+    const all: Measured[] = [];
+    for (let time = 0; time < times; time += 1) {
+      number += 1;
+      all.push(await measure(session, toolCall('blob', { mb, number }), timeoutMs));
+    }
+    return all;
+  };
+  return costOfCalls(target, mb, async () => (await Promise.all(sessions.map(callInTurn))).flat());
+}
+
+async function costOfCalls(target: Target, mb: number, call: () => Promise<Measured[]>): Promise<BlobCost> {
   const pids = target.pids();
   resetPeak(pids);
   const cpu = cpuSeconds(pids);
   const began = performance.now();
-  const all = await Promise.all(sessions.map((session) => measure(session, toolCall('blob', { mb }), timeoutMs)));
+  const all = await call();
   return {
     wall: (performance.now() - began) / 1000,
     cpu: cpuSeconds(pids) - cpu,

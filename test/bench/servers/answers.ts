@@ -6,7 +6,7 @@ export interface Message {
   method?: string;
   params?: {
     name?: string;
-    arguments?: { mb?: number; text?: string; count?: number; everyMs?: number };
+    arguments?: { mb?: number; number?: number; text?: string; count?: number; everyMs?: number };
     uri?: string;
     protocolVersion?: string;
   };
@@ -18,9 +18,10 @@ export interface Answer {
   pieces: Iterable<Buffer>;
 }
 
+const BLOB_ARGUMENTS = { type: 'object', properties: { mb: { type: 'number' }, number: { type: 'number' } } };
 const MB_ARGUMENT = { type: 'object', properties: { mb: { type: 'number' } } };
 const TOOLS = [
-  { name: 'blob', inputSchema: MB_ARGUMENT },
+  { name: 'blob', inputSchema: BLOB_ARGUMENTS },
   { name: 'items', inputSchema: MB_ARGUMENT },
   { name: 'text', inputSchema: MB_ARGUMENT },
   { name: 'flood', inputSchema: MB_ARGUMENT },
@@ -58,7 +59,7 @@ function callTool(id: string | number, message: Message): Answer {
   switch (message.params?.name) {
     case 'blob': {
       const chars = blobChars(mb);
-      const blob = { bytes: chars, pieces: blobPieces(chars) };
+      const blob = { bytes: chars, pieces: blobPieces(chars, message.params?.arguments?.number) };
       return around(id, '{"content":[{"type":"image","data":"', blob, '","mimeType":"image/png"}]}');
     }
     case 'items': {

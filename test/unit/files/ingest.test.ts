@@ -91,6 +91,32 @@ describe('a file on its way into the store', () => {
     expect(lab.budget.used).toBe(lab.objects.partSize);
   });
 
+  it.each([
+    [1, true],
+    [3, false],
+  ])('tells the store the digest of a file that is one part (%d parts)', async (parts, isTold) => {
+    const told: (string | undefined)[] = [];
+    const lab = createLab({
+      objects: (real) => ({
+        ...real,
+        create: async (key, signal) => {
+          const writer = await real.create(key, signal);
+          const write = (part: Buffer, last: boolean, sha256?: string) => {
+            told.push(sha256);
+            return writer.write(part, last);
+          };
+          return { write, commit: () => writer.commit(), abort: () => writer.abort() };
+        },
+      }),
+    });
+    const ingest = ingestOf(lab);
+    for (let at = 0; at < parts * lab.objects.partSize; at += 32 * 1024) await put(ingest, Buffer.alloc(32 * 1024));
+    const { digest } = await ingest.commit();
+    expect(told).toHaveLength(parts);
+    expect(told.at(-1)).toBe(isTold ? digest : undefined);
+    expect(told.slice(0, -1).every((one) => one === undefined)).toBe(true);
+  });
+
   it('cannot go on after its end', async () => {
     const lab = createLab();
     const ingest = ingestOf(lab);

@@ -1,0 +1,78 @@
+import { Readable } from 'node:stream';
+import { GatewayError } from '../../gateway/errors.js';
+import type { ByteRange, ObjectStat } from '../../gateway/ports/object-store.js';
+import { S3Body } from './s3-body.js';
+import type { Connection } from './s3-connection.js';
+import { isCode, isMissing, statusOf } from './s3-errors.js';
+import type { SignedAnswer } from './s3-signed.js';
+
+type About = Omit<ObjectStat, 'key'>;
+type Found = About & { body: Readable };
+
+/** An object or a range of it, without its key. */
+export async function readObject(
+  s3: Connection,
+  key: string,
+  range: ByteRange | undefined,
+  signal: AbortSignal,
+): Promise<{ kind: 'missing' } | { kind: 'range-not-satisfiable' } | { kind: 'found'; about: About; body: Readable }> {
+  const found = await s3.run((abortSignal) => find(s3, key, range, abortSignal), signal);
+  if (typeof found === 'string') return { kind: found };
+  const { body, ...about } = found;
+  return { kind: 'found', about, body: new S3Body(body, s3.timeoutMs, signal) };
+}
+
+async function find(
+  s3: Connection,
+  key: string,
+  range: ByteRange | undefined,
+  abortSignal: AbortSignal,
+): Promise<Found | 'missing' | 'range-not-satisfiable'> {
+  const Range = range && `bytes=${range.start}-${range.end}`;
+  const headers = Range === undefined ? {} : { range: Range };
+  const signed = await s3.signed.send({ method: 'GET', key, headers }, abortSignal);
+  if (signed) return { ...aboutOf(signed), body: signed.body };
+  try {
+    const command = new s3.sdk.GetObjectCommand({ Bucket: s3.bucket, Key: key, Range });
+    const { Body, ContentLength = 0, ContentRange, LastModified } = await s3.client.send(command, { abortSignal });
+    if (!(Body instanceof Readable))
+      throw new GatewayError('store_unavailable', {}, new Error('GetObject without a body.'));
+    return { size: sizeOf(ContentLength, ContentRange), modifiedAt: LastModified?.getTime() ?? 0, body: Body };
+  } catch (error) {
+    if (isMissing(error)) return 'missing';
+    if (isCode(error, 'InvalidRange') || statusOf(error) === 416) return 'range-not-satisfiable';
+    throw error;
+  }
+}
+
+/** Size and age of an object; undefined when it does not exist. */
+export async function statObject(s3: Connection, key: string): Promise<About | undefined> {
+  return s3.run(async (abortSignal) => {
+    const signed = await s3.signed.send({ method: 'HEAD', key }, abortSignal);
+    if (signed) {
+      signed.body.resume();
+      return aboutOf(signed);
+    }
+    try {
+      const command = new s3.sdk.HeadObjectCommand({ Bucket: s3.bucket, Key: key });
+      const { ContentLength = 0, LastModified } = await s3.client.send(command, { abortSignal });
+      return { size: ContentLength, modifiedAt: LastModified?.getTime() ?? 0 };
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  });
+}
+
+function aboutOf({ headers }: SignedAnswer): About {
+  const modifiedAt = Date.parse(headers['last-modified'] ?? '');
+  return {
+    size: sizeOf(Number(headers['content-length'] ?? 0), headers['content-range']),
+    modifiedAt: Number.isNaN(modifiedAt) ? 0 : modifiedAt,
+  };
+}
+
+/** The object's, of which the body may be a part. */
+function sizeOf(length: number, range: string | undefined): number {
+  return range === undefined ? length : Number(range.split('/')[1]);
+}

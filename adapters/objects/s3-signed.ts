@@ -1,0 +1,167 @@
+import { Readable } from 'node:stream';
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { PresignOptions } from '../../gateway/ports/object-store.js';
+
+/** The packages' modules, loaded when the adapter is made. */
+export interface SigningModules {
+  client: typeof import('@aws-sdk/client-s3');
+  presigner: typeof import('@aws-sdk/s3-request-presigner');
+  signature: typeof import('@smithy/signature-v4');
+}
+
+export interface SignedRequest {
+  method: 'GET' | 'HEAD' | 'PUT';
+  key: string;
+  query?: Record<string, string>;
+  headers?: Record<string, string>;
+  body?: Buffer;
+  /** SHA-256 of the body, hex, if it is signed. */
+  sha256?: string | undefined;
+}
+
+export interface SignedAnswer {
+  headers: Readonly<Record<string, string | undefined>>;
+  body: Readable;
+}
+
+/** Where the keys of a bucket begin, and how requests for them are signed. */
+interface Place {
+  address: { protocol: string; hostname: string; port?: number };
+  /** Host and port, as the signature names them. */
+  host: string;
+  /** Everything before the key. */
+  path: string;
+  signer: InstanceType<SigningModules['signature']['SignatureV4']>;
+}
+
+type SignerOptions = ConstructorParameters<SigningModules['signature']['SignatureV4']>[0];
+
+/** A key for the link that shows where a bucket is. */
+const SAMPLE_KEY = 'sample';
+const UNSIGNED = 'UNSIGNED-PAYLOAD';
+
+/**
+ * The requests that every file needs, without the SDK's middleware, which takes 0.6 of a PUT's 0.9 ms and 0.18 of a
+ * link's 0.2 ms. They use the client's credentials, its clock and its connections. Only plain success is understood
+ * here. Whatever else happens, the client makes the same request again: it knows when to retry, how to correct the clock,
+ * and what the store's error means.
+ */
+export class SignedRequests {
+  readonly #modules: SigningModules;
+  readonly #client: S3Client;
+  readonly #bucket: string;
+  #place: Promise<Place | undefined> | undefined;
+
+  constructor(modules: SigningModules, client: S3Client, bucket: string) {
+    this.#modules = modules;
+    this.#client = client;
+    this.#bucket = bucket;
+  }
+
+  /** @returns undefined unless the store has done what was asked */
+  async send(request: SignedRequest, abortSignal: AbortSignal): Promise<SignedAnswer | undefined> {
+    try {
+      const place = await this.#find();
+      if (!place) return undefined;
+      const { signer, address, host, path } = place;
+      const { method, key, query = {}, headers, body, sha256 = UNSIGNED } = request;
+      const plain = {
+        ...address,
+        method,
+        path: path + key,
+        query,
+        headers: {
+          ...headers,
+          host,
+          ...(body && { 'content-length': String(body.length) }),
+          'x-amz-content-sha256': sha256,
+        },
+        body,
+      };
+      const signed = await signer.sign(plain, { signingDate: this.#now() });
+      const { response } = await this.#client.config.requestHandler.handle(signed as never, { abortSignal });
+      const answer: unknown = response.body;
+      if (!(answer instanceof Readable)) return undefined;
+      // until it has a reader: an error without a listener ends the process
+      answer.on('error', () => {});
+      if (response.statusCode >= 200 && response.statusCode < 300) return { headers: response.headers, body: answer };
+      answer.resume();
+      return undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** A link to a key, which needs no request. */
+  async link(key: string, { ttlSeconds, contentType, contentDisposition }: PresignOptions): Promise<string> {
+    const place = await this.#find();
+    if (!place) {
+      const command = new this.#modules.client.GetObjectCommand({
+        Bucket: this.#bucket,
+        Key: key,
+        ResponseContentType: contentType,
+        ResponseContentDisposition: contentDisposition,
+      });
+      return this.#modules.presigner.getSignedUrl(this.#client, command, { expiresIn: ttlSeconds });
+    }
+    const { signer, address, host, path } = place;
+    const { query = {} } = await signer.presign(
+      {
+        ...address,
+        method: 'GET',
+        path: path + key,
+        query: { 'response-content-type': contentType, 'response-content-disposition': contentDisposition },
+        headers: { host, 'X-Amz-Content-Sha256': UNSIGNED },
+      },
+      { expiresIn: ttlSeconds, signingDate: this.#now() },
+    );
+    const pairs = Object.entries(query).map(([name, value]) => `${escaped(name)}=${escaped(String(value))}`);
+    return `${address.protocol}//${host}${path}${key}?${pairs.join('&')}`;
+  }
+
+  /** The client learns from a store's answers how wrong this machine's clock is. */
+  #now(): Date {
+    return new Date(Date.now() + this.#client.config.systemClockOffset);
+  }
+
+  #find(): Promise<Place | undefined> {
+    this.#place ??= this.#look().catch((error) => {
+      // the credentials may come later
+      this.#place = undefined;
+      throw error;
+    });
+    return this.#place;
+  }
+
+  /** Undefined for a bucket whose requests need more than a signature, such as those of S3 Express. */
+  async #look(): Promise<Place | undefined> {
+    const { client, presigner, signature } = this.#modules;
+    const command = new client.GetObjectCommand({ Bucket: this.#bucket, Key: SAMPLE_KEY });
+    const sample = new URL(await presigner.getSignedUrl(this.#client, command, { expiresIn: 1 }));
+    const [, , region, service] = sample.searchParams.get('X-Amz-Credential')?.split('/') ?? [];
+    if (region === undefined || service !== 's3' || sample.searchParams.has('X-Amz-S3session-Token')) return undefined;
+    const { credentials, sha256 } = this.#client.config;
+    return {
+      address: {
+        protocol: sample.protocol,
+        hostname: sample.hostname,
+        ...(sample.port !== '' && { port: Number(sample.port) }),
+      },
+      host: sample.host,
+      path: sample.pathname.slice(0, -SAMPLE_KEY.length),
+      // it keeps the day's key
+      signer: new signature.SignatureV4({
+        credentials,
+        region,
+        service,
+        sha256,
+        uriEscapePath: false,
+      } as SignerOptions),
+    };
+  }
+}
+
+/** RFC 3986, as signatures demand it: `encodeURIComponent` leaves five characters more. */
+function escaped(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+}
