@@ -14,6 +14,7 @@ export type Action =
   /** `code` undefined: the page about all errors. */
   | { kind: 'explain'; code: string | undefined }
   | ExplainClient
+  | ExplainAccess
   /** `server`: inspect only this one of the config. */
   | { kind: 'inspect'; load: LoadOptions; server: string | undefined }
   /** Help, the version or a usage error: the whole output is in `out` and `err`. */
@@ -27,6 +28,17 @@ export interface ExplainClient {
   /** The config whose `clients:` count. */
   file: string | undefined;
   principal: string | undefined;
+}
+
+/** Say what a caller may use. */
+export interface ExplainAccess {
+  kind: 'explain-access';
+  file: string;
+  server: string;
+  tool: string | undefined;
+  principal: string | undefined;
+  key: string | undefined;
+  groups: readonly string[];
 }
 
 /** Speak MCP on standard input and output, with one server. */
@@ -67,6 +79,8 @@ Examples:
       which known host this is, what it shows of results, what Wharf does about it, and where each fact is from
   wharf explain --client my-agent --config wharf.yaml
       the same with the clients: of a config
+  wharf explain --config wharf.yaml --server hr --tool delete_user --key ci
+      whether this caller may use the server and the tool, and which rule decides
 
 A client's name and version are in its initialize request, and in Wharf's log.`;
 
@@ -163,10 +177,14 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .description('say why an error occurs and what to do about it; without a code, about all of them')
     .argument('[code]', 'the code of an error, such as upload_too_large')
     .option('--client <name>', 'instead: say what this client would get, by its clientInfo.name, or NAME@VERSION')
-    .option('-c, --config <file>', 'with --client: count the clients: of this config')
-    .option('--principal <name>', 'with --client: the caller, as in auth.keys')
+    .option('--server <name>', 'instead: say what a caller may use of this server of the config')
+    .option('--tool <name>', 'with --server: this tool, by its own name or the one that clients know')
+    .option('-c, --config <file>', 'the config whose clients:, or rules, count')
+    .option('--principal <name>', 'the caller, as in auth.keys')
+    .option('--key <name>', 'with --server: the name of its API key')
+    .option('--group <name>', 'with --server: a group of the caller; may be repeated', append, [])
     .addHelpText('after', EXPLAIN_HELP)
-    .action((code: string | undefined, options: { client?: string; config?: string; principal?: string }, sub) => {
+    .action((code: string | undefined, options: ExplainOptions, sub) => {
       action = explain(code, options, sub);
     });
   program
@@ -211,11 +229,27 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
   return { ...(action as Action), out, err };
 }
 
-function explain(
-  code: string | undefined,
-  { client, config: file, principal }: { client?: string; config?: string; principal?: string },
-  sub: Command,
-): Action {
+interface ExplainOptions {
+  client?: string;
+  config?: string;
+  principal?: string;
+  server?: string;
+  tool?: string;
+  key?: string;
+  group: string[];
+}
+
+function explain(code: string | undefined, options: ExplainOptions, sub: Command): Action {
+  const { client, config: file, principal, server, tool, key, group: groups } = options;
+  if (server !== undefined) {
+    if (code !== undefined || client !== undefined)
+      return sub.error('error: give only one of a code, --client and --server');
+    if (file === undefined) return sub.error('error: --server is a server of a config: add --config FILE');
+    return { kind: 'explain-access', file, server, tool, principal, key, groups };
+  }
+  if (tool !== undefined || key !== undefined || groups.length > 0) {
+    return sub.error('error: --tool, --key and --group are about a server: add --server NAME');
+  }
   if (client === undefined) {
     if (file !== undefined || principal !== undefined) {
       return sub.error('error: --config and --principal are about a client: add --client NAME');

@@ -88,6 +88,13 @@ export const ERROR_TABLE = {
     text: ({ server, paths }) =>
       `No server is called "${server}"${Array.isArray(paths) ? `; there are: ${paths.join(', ')}` : ''}.`,
   },
+  server_forbidden: {
+    http: 403,
+    jsonRpc: -32600,
+    text: ({ server }) => `You may not use the server "${server}". Ask the operator for access.`,
+  },
+  // MCP's own code and text for a tool that does not exist: a hidden one must not look different
+  tool_unknown: { http: 400, jsonRpc: -32602, text: ({ tool }) => `Unknown tool: ${tool}` },
   session_required: {
     http: 400,
     jsonRpc: -32600,

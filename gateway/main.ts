@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { adapters } from '../adapters/index.js';
 import { UNSHARED } from './budget/ledger.js';
-import { type ExplainClient, parseCommandLine } from './cli.js';
+import { type ExplainAccess, type ExplainClient, parseCommandLine } from './cli.js';
 import type { Config } from './config/config.js';
 import { loadConfig } from './config/load.js';
 import { nearest } from './config/problems.js';
@@ -45,6 +45,8 @@ async function main(argv: string[]): Promise<number> {
       return explain(action.code);
     case 'explain-client':
       return explainClient(action);
+    case 'explain-access':
+      return explainAccess(action);
     case 'check': {
       const loaded = await loadConfig({ file: action.file, preflight: true }, adapters);
       print(loaded.ok ? summaryText(loaded.config, adapters) : problemsText(loaded.problems));
@@ -109,6 +111,28 @@ async function explainClient({ client, file, principal }: ExplainClient): Promis
   const found = hosts.find(clientOf(client), principal);
   const isKnown = found.profile !== undefined || found.entry !== undefined;
   print(explainHost(client, (isKnown ? undefined : hostNamed(client, adapters.hosts)) ?? found, adapters.hosts));
+  return 0;
+}
+
+async function explainAccess({ file, server, ...asked }: ExplainAccess): Promise<number> {
+  const loaded = await loadConfig({ file }, adapters);
+  if (!loaded.ok) {
+    printError(problemsText(loaded.problems));
+    return 1;
+  }
+  const { config } = loaded;
+  const [found] = serversNamed(config.servers, server);
+  if (!found) {
+    printError(
+      `There is no server called ${JSON.stringify(server)}; the config has: ${writtenNames(config.servers)}\n`,
+    );
+    return 1;
+  }
+  const { callerOf, explainAccess: explained } = await import('./explain/access.js');
+  const { accessRulesOf } = await import('./config/access.js');
+  const question = { ...asked, server: found.name };
+  const keys = config.auth.use === 'apiKeys' ? config.auth.keys.map(({ name }) => name) : [];
+  print(explained(question, callerOf(question, keys), accessRulesOf(config), found.tools));
   return 0;
 }
 

@@ -8,6 +8,7 @@ import { storeFile } from './files/store-file.js';
 import type { TempFiles } from './files/temp-files.js';
 import type { Uploads } from './files/upload.js';
 import type { Hosts } from './hosts/hosts.js';
+import type { AccessRules } from './policy/access.js';
 import type { Audit } from './ports/audit.js';
 import type { Clock, Stopwatch } from './ports/clock.js';
 import type { Dialect } from './ports/dialect.js';
@@ -32,6 +33,7 @@ import { Catalog } from './relay/tools/catalog.js';
 import type { FileTakers } from './relay/tools/file-takers.js';
 import type { KeptViews } from './relay/tools/kept-views.js';
 import { maxSizeOf } from './relay/tools/max-size.js';
+import { OfferedTools } from './relay/tools/offered-tools.js';
 import { deliverUpload } from './relay/upstream/deliver-upload.js';
 import { RemoteMethods } from './relay/upstream/unknown-methods.js';
 import { viewOf } from './relay/upstream/view.js';
@@ -40,6 +42,8 @@ import type { ToolFacts } from './tools/tool.js';
 /** What all servers share. */
 export interface SharedParts {
   config: Config;
+  /** Who may use which server and tool. */
+  access: AccessRules;
   ingest: IngestDeps;
   library: Library;
   uploads: Uploads;
@@ -86,6 +90,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
     clock: parts.clock,
     log,
   });
+  const offered = new OfferedTools(name, parts.access, tools);
   const address = addressOf(server);
   const { fetchOrigins } = server;
   const { ownPorts } = parts;
@@ -142,12 +147,15 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
         fileLimit: limits.file,
         uploads,
         library,
-        slots: (principal, { protocolVersion }) => {
+        slots: (identity, { protocolVersion }) => {
+          const { principal } = identity;
           const owner = { principal, server: name };
-          return catalog.slots(viewOf(protocolVersion, principal)).map((one) => ({
-            ...one,
-            maxSize: maxSizeOf(one.slot, { limits, accepts, owner }).bytes,
-          }));
+          const shown = offered.shownTo(identity);
+          return catalog.slots(viewOf(protocolVersion, principal)).flatMap(({ tool, slot }) => {
+            const known = shown ? shown(tool) : tool;
+            if (known === undefined) return [];
+            return [{ tool: known, slot, maxSize: maxSizeOf(slot, { limits, accepts, owner }).bytes }];
+          });
         },
       }),
       server.uploadTool,
@@ -179,6 +187,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
     sessions: parts.sessions,
     audit: parts.audit,
     catalog,
+    offered,
     takers: parts.takers,
     taskTools: parts.taskTools,
     clock: parts.clock,

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { accessRulesOf } from './config/access.js';
 import type { AdapterList } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
 import { formatAddress } from './config/schema/fields.js';
@@ -177,8 +178,10 @@ export async function start(
     const takers = new FileTakers(config.servers.map(({ tools }) => tools));
     const catalogLedger = createCatalogLedger(config, sharing);
     const ownPorts: number[] = [];
+    const access = accessRulesOf(config);
     const parts = {
       config,
+      access,
       ownPorts: () => ownPorts,
       takers,
       keptTools: new KeptViews<ToolFacts>(catalogLedger, clock),

@@ -1,3 +1,4 @@
+import type { AllowRule, KeyScope } from '../policy/access.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
 import type { Means } from '../policy/means.js';
 import type { ClientProfile } from '../ports/client.js';
@@ -37,10 +38,19 @@ export interface ServerConfig {
   limits: Limits;
   /** By tool name; a map without a prototype, so that any name can be looked up. */
   tools: Record<string, ToolSettings>;
+  /** Who may use it; undefined: every caller. */
+  allow?: AllowRule[];
   /** Serialized origins that this server may name in addresses, besides its own, even if private. */
   fetchOrigins: readonly string[];
   /** The server's own setting, otherwise that of the top level. */
   uploadTool: UploadTool | 'off';
+}
+
+/** A caller's key, and what it reaches. */
+export interface ApiKey extends KeyScope {
+  name: string;
+  /** SHA-256 of the key, 32 bytes. */
+  digest: Buffer;
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -70,10 +80,7 @@ export interface Config {
   timeouts: Timeouts;
   /** How long a file lives after its last use. At least `links.ttl`. */
   retention: number;
-  auth:
-    | { use: 'none'; allowPublic: boolean }
-    /** `digest`: SHA-256 of the key, 32 bytes. */
-    | { use: 'apiKeys'; keys: { name: string; digest: Buffer }[] };
+  auth: { use: 'none'; allowPublic: boolean } | { use: 'apiKeys'; keys: ApiKey[] };
   uploadTool: UploadTool | 'off';
   /** How people are asked for files, the best way first. `identity`: what their pages ask for. */
   elicitation: { order: readonly Means[]; rounds: number; identity: 'auto' | 'code' | 'none' };

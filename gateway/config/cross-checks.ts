@@ -1,3 +1,4 @@
+import { accessProblems } from './access-checks.js';
 import type { ServerConfig } from './config.js';
 import { type ConfigProblem, nearest, problem } from './problems.js';
 import { formatAddress, isLoopback } from './schema/fields.js';
@@ -18,6 +19,7 @@ export function crossCheck(parsed: Parsed, serverNames: readonly string[]): Conf
     ...handoffNames(parsed, serverNames),
     ...clientPrincipals(parsed),
     ...uploadToolNames(parsed),
+    ...accessProblems(parsed, serverNames),
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { AllowRule } from '../policy/access.js';
 import type { Limits } from '../policy/limits.js';
 import type { ToolSettings, UploadTool } from '../ports/file-slot.js';
 import type { AdapterList } from './adapter-list.js';
@@ -135,6 +136,7 @@ function parseServers(written: unknown, adapters: AdapterList, global: GlobalPar
       transport: __,
       accepts,
       tools: ofTools,
+      allow,
       uploadTool: own,
       fetch,
       ...settings
@@ -148,6 +150,7 @@ function parseServers(written: unknown, adapters: AdapterList, global: GlobalPar
       accepts,
       limits: merged,
       tools: Object.assign(Object.create(null), ofTools),
+      ...(allow && { allow }),
       fetchOrigins: fetch?.origins ?? [],
       uploadTool,
     });
@@ -161,6 +164,7 @@ interface ServerSection {
   transport?: string;
   accepts: number;
   tools: Record<string, ToolSettings>;
+  allow?: AllowRule[];
   uploadTool?: Partial<UploadTool> | 'off';
   fetch?: { origins: string[] };
 }

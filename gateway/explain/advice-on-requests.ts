@@ -30,6 +30,16 @@ export const OF_REQUESTS = {
     todo: 'Send several batches. An operator can raise `limits.batch`.',
     facts: { allowed: 1000 },
   },
+  server_forbidden: {
+    why: "The config's `servers.X.allow`, or the scope of the caller's key, does not let this caller reach the server.",
+    todo: 'Ask the operator. `wharf explain --config FILE --server S --principal P` says which rule decides.',
+    facts: { server: 'hr' },
+  },
+  tool_unknown: {
+    why: 'The server has no tool of this name for this caller: the config hides it, or gives it another name.',
+    todo: 'List the tools again. The operator sees with `wharf explain --config FILE --server S --tool T --principal P` which rule decides.',
+    facts: { tool: 'delete_user' },
+  },
   method_not_allowed: {
     why: 'The address exists, and does not take this HTTP method.',
     todo: 'Use one of the methods in the text. MCP clients need POST, GET and DELETE: a proxy in front must pass all three.',

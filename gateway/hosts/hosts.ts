@@ -1,7 +1,7 @@
 import type { Means } from '../policy/means.js';
+import { fits } from '../policy/pattern.js';
 import type { ClientProfile } from '../ports/client.js';
 import type { Host, HostProfile } from '../ports/host.js';
-import { fits } from '../policy/pattern.js';
 import { treatmentFor } from './treatment.js';
 import { isInRange } from './version-range.js';
 

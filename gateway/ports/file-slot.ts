@@ -21,6 +21,10 @@ export interface FileArgument {
 
 /** `servers.X.tools.Y` */
 export interface ToolSettings {
+  /** The name under which clients know it, if that is not its own. */
+  name?: string;
+  /** The description that clients see instead of its own. */
+  description?: string;
   files: FileArgument[];
   results: {
     /** Which base64 is cut out of a text block that is itself JSON: what is marked as a file (default), any, or none. */

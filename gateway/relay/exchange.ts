@@ -45,6 +45,8 @@ export interface ExchangeFacts {
   error: string | undefined;
   /** For a `resources/read`: the file that its first content has become, if any. */
   content?: FileRecord;
+  /** The place in the config that refused it, if it is not a limit; for the operator. */
+  rule: string | undefined;
   /** Config name of the limit that caused it; texts name it only to the operator. */
   limit: string | undefined;
   /** The limit's value, and the actual value. */
@@ -65,6 +67,7 @@ export function noFacts(): ExchangeFacts {
     fileBytes: 0,
     bytesOut: 0,
     error: undefined,
+    rule: undefined,
     limit: undefined,
     allowed: undefined,
     actual: undefined,

@@ -2,6 +2,7 @@ import type { Edits } from '../json/edit.js';
 import type { Inquire } from '../mcp/inquire.js';
 import type { ClientRequest } from '../mcp/request.js';
 import type { ClientFacts } from '../ports/client.js';
+import type { Identity } from '../ports/identity.js';
 import type { JsonPath } from '../ports/json.js';
 import type { HeldMessage } from '../wire/json/reader.js';
 import type { MessageCuts } from './cut/message-cuts.js';
@@ -11,6 +12,8 @@ import type { ExchangeFacts } from './exchange.js';
 export interface PendingRequest extends ClientRequest {
   /** Set once files have been found in its arguments: the answer may concern them. */
   hasFiles?: true;
+  /** The name under which its client calls the tool, where that is not the server's own. */
+  calledAs?: string;
   /** A special edit of the answer, besides those for every answer to its method. */
   edit?: AnswerEdit;
 }
@@ -23,6 +26,7 @@ export interface TracedRequest extends PendingRequest {
 
 /** The recipient of a message, and the requests that it answers. */
 export interface Addressee {
+  identity: Identity;
   principal: string;
   client: ClientFacts;
   /** The request that an answer with this id belongs to, if known. */
@@ -51,3 +55,8 @@ export interface EditableAnswer {
 
 /** An error that it throws becomes the answer's error. */
 export type AnswerEdit = (answer: EditableAnswer) => void | Promise<void>;
+
+/** The tool that a request calls, by the name that its client knows. */
+export function calledName({ calledAs, subject }: PendingRequest): string | undefined {
+  return calledAs ?? subject;
+}

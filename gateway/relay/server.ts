@@ -12,7 +12,9 @@ import { invalid } from '../mcp/read-message.js';
 import { type ClientMessages, readMessages } from '../mcp/request.js';
 import { idIn } from '../mcp/request-id.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
+import type { Decision } from '../policy/access.js';
 import type { Limits } from '../policy/limits.js';
+import type { Identity } from '../ports/identity.js';
 import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../ports/upstream.js';
 import { Asking } from './asking/asking.js';
 import type { Course } from './asking/course.js';
@@ -28,7 +30,7 @@ import { callLocally, type LocalTool } from './local/local-tools.js';
 import { answerWithoutResources } from './local/no-resources.js';
 import { answerRefusedFile } from './local/offers.js';
 import { readLazy } from './local/read-link.js';
-import type { PendingRequest } from './pending-request.js';
+import { calledName, type PendingRequest } from './pending-request.js';
 import type { Session } from './session.js';
 import { ResourceStreams, type StreamHost } from './streams/resource-streams.js';
 import { firstEventOf } from './upstream/first-event.js';
@@ -81,6 +83,11 @@ export class Server {
     if (!exchange || !shared) this.#spoken = exchange ? 'exchange' : 'shared';
   }
 
+  /** Whether a caller may use this server. */
+  reach(identity: Identity): Decision {
+    return this.#deps.offered.reach(identity);
+  }
+
   get limits(): Limits {
     return this.#deps.limits;
   }
@@ -100,12 +107,46 @@ export class Server {
     const caller = this.#caller({ exchange, messages, session });
     exchange.facts.client = caller.client.name;
     if (exchange.tooLong) this.#noteTooLong(exchange.tooLong, messages);
-    const { audit } = this.#deps;
-    if (audit.isOn) await recordRequests(audit, exchange, { server: this.name, requests: messages.requests });
-    if (await this.#asking.takes({ ...caller, messages })) return;
-    const asked = await this.#streams.answer({ ...caller, messages });
+    const { offered, audit } = this.#deps;
+    const known = offered.isPlain ? { ...caller, messages } : await this.#withOwnNames({ ...caller, messages });
+    if (!known) return;
+    if (audit.isOn) await recordRequests(audit, exchange, { server: this.name, requests: known.messages.requests });
+    if (await this.#asking.takes(known)) return;
+    const asked = await this.#streams.answer(known);
     if (!asked || (await this.#answersItself(asked))) return;
     await this.#asking.run(asked, this.#course);
+  }
+
+  /**
+   * The POST with the server's own names of tools. A tool that the caller may not use is refused as MCP refuses an
+   * unknown one, before the server is sent anything.
+   * @returns undefined when that has answered it
+   */
+  async #withOwnNames(asked: Asked): Promise<Asked | undefined> {
+    const { exchange, messages } = asked;
+    const requests: PendingRequest[] = [];
+    for (const request of messages.requests) {
+      const named = this.#withOwnName(request, exchange);
+      if (!named && !(await this.#ownTool(request, asked))) {
+        const error = new GatewayError('tool_unknown', { tool: request.subject ?? '' });
+        exchange.facts.rule = this.#deps.offered.ruleFor(request.subject ?? '', exchange.identity);
+        if (!onlyRequest(messages)) throw error;
+        noteError(exchange.facts, error);
+        answerLocally(exchange, messages, errorOf(error));
+        return undefined;
+      }
+      requests.push(named ?? request);
+    }
+    return { ...asked, messages: { ...messages, requests } };
+  }
+
+  #withOwnName(request: PendingRequest, { identity }: Exchange): PendingRequest | undefined {
+    const { method, subject, params } = request;
+    if (method !== 'tools/call' || subject === undefined) return request;
+    const name = this.#deps.offered.called(subject, identity);
+    if (name === undefined) return undefined;
+    if (name === subject) return request;
+    return { ...request, subject: name, params: { ...params, name }, calledAs: subject };
   }
 
   /** A call whose file is refused, or lacking: its client is told what to do. @throws whatever else was thrown */
@@ -207,7 +248,7 @@ export class Server {
     if (request.heavyArguments)
       throw invalid(`more than limits.values = ${limits.values} values in the arguments of ${tool.name}`);
     const args = isObject(params.arguments) ? params.arguments : {};
-    return async () => ({ result: await callLocally(tool, args, principal, client) });
+    return async () => ({ result: await callLocally(tool, args, exchange.identity, client) });
   }
 
   /** How a request for resources is answered if the server has none. */
@@ -217,13 +258,14 @@ export class Server {
   }
 
   /** The called tool of Wharf's own. All names of the server's tools must be known, because they take precedence. */
-  async #ownTool({ method, subject }: PendingRequest, asked: Asked): Promise<LocalTool | undefined> {
-    const { tools, catalog } = this.#deps;
-    if (method !== 'tools/call' || !tools.mayHave(subject)) return undefined;
+  async #ownTool(request: PendingRequest, asked: Asked): Promise<LocalTool | undefined> {
+    const { tools, catalog, offered } = this.#deps;
+    const name = calledName(request);
+    if (request.method !== 'tools/call' || !tools.mayHave(name)) return undefined;
     const view = viewOf(asked.client.protocolVersion, asked.exchange.principal);
     const inquire = this.#inquire(asked);
     if (inquire) await catalog.load(view, inquire);
-    return tools.named(subject, catalog.beside(view));
+    return tools.named(name, catalog.beside(view, offered.shownTo(asked.exchange.identity)));
   }
 
   async get(exchange: Exchange): Promise<void> {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { patterns, toolPatterns } from './access.js';
 
 /** SHA-256 of a key, in the spelling of `sha256sum` or in base64url. */
 const HASH = /^sha256:(?:[0-9A-Fa-f]{64}|[A-Za-z0-9_-]{43})$/;
@@ -31,6 +32,18 @@ export function authSchema() {
         '`sha256:` and the SHA-256 of the key in hex, as `printf %s "$KEY" | sha256sum` prints it. `openssl rand ' +
           '-hex 32` makes a good key.',
       ),
+    servers: patterns()
+      .optional()
+      .describe(
+        'The servers that the key reaches, by name: `web-*`. A pattern that begins with `!` takes away. Default: those ' +
+          'that `tools` names, else every server.',
+      ),
+    tools: toolPatterns()
+      .optional()
+      .describe(
+        "The tools that the key reaches, `SERVER.TOOL` by the server's own names: `hr.read_*`, `*.search`. A pattern that " +
+          'begins with `!` takes away. `servers.X.allow` must allow them too. Default: every tool.',
+      ),
   });
   const apiKeys = z.strictObject({
     use: z.literal('apiKeys'),
@@ -50,7 +63,7 @@ export function authSchema() {
           context.addIssue({ code: 'custom', path: [index, 'hash'], message });
         }
       })
-      .transform((keys) => keys.map(({ name, hash }) => ({ name, digest: digestOf(hash) })))
+      .transform((keys) => keys.map(({ hash, ...key }) => ({ ...key, digest: digestOf(hash) })))
       .describe('The keys. Two keys with one name belong to one caller, so a key can be replaced without a gap.'),
   });
   return z.discriminatedUnion('use', [none, apiKeys], { error: 'must be none or apiKeys' });

@@ -6,7 +6,7 @@ import type { UploadTool } from '../../ports/file-slot.js';
  */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-const toolName = () => z.string().regex(TOOL_NAME, { error: 'must be 1 to 64 of A-Z, a-z, 0-9, "_" and "-"' });
+export const toolName = () => z.string().regex(TOOL_NAME, { error: 'must be 1 to 64 of A-Z, a-z, 0-9, "_" and "-"' });
 
 const DEFAULT_NAMES: Readonly<UploadTool> = { request: 'request_file_upload', link: 'get_file_link' };
 

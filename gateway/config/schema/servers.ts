@@ -7,6 +7,7 @@ import {
   type TransportName,
   transportFacts,
 } from '../transports.js';
+import { allowSchema } from './access.js';
 import { origin, size } from './fields.js';
 import { serverLimitsSchema } from './limits.js';
 import { serverUploadToolSchema } from './peers.js';
@@ -23,6 +24,14 @@ const limits = () =>
 const common = () => ({
   limits: limits(),
   tools: toolsSchema(),
+  allow: allowSchema()
+    .optional()
+    .describe(
+      'Who may use this server, and which of its tools. A caller is let in by each entry that means it; all members of an ' +
+        'entry must match, and an entry without any means every caller. Other callers get 403. Tools that no entry gives a ' +
+        'caller are not in its list, and calls of them are refused as unknown. Prompts and resources come with the ' +
+        'server. Default: every caller, and every tool.',
+    ),
   fetch: z
     .strictObject({
       origins: z

@@ -3,12 +3,16 @@ import { ENCODINGS, type Encoding } from '../../encodings.js';
 import { argumentPath, companionName } from './argument-path.js';
 import { size } from './fields.js';
 import { MOST_FILE } from './limits.js';
+import { toolName } from './peers.js';
 import { templateProblem } from './template.js';
 
 const NAMES = Object.keys(ENCODINGS) as [Encoding, ...Encoding[]];
 
 /** `type/subtype`, `type/*` or `.ext` (SEP-2356). Parameters are not compared, so they are not allowed here. */
 const ACCEPT = /^(?:[A-Za-z0-9][\w!#$&^.+-]{0,126}\/(?:\*|[A-Za-z0-9][\w!#$&^.+-]{0,126})|\.[A-Za-z0-9][\w.+-]{0,62})$/;
+
+/** Hosts cut descriptions at some thousand characters. */
+const LONGEST_DESCRIPTION = 10_000;
 
 /** Servers use many kinds of tool names. */
 const TOOL_NAME = /^[\s\S]{1,256}$/;
@@ -79,6 +83,14 @@ const results = z.strictObject({
 /** `servers.X.tools` */
 export function toolsSchema() {
   const tool = z.strictObject({
+    name: toolName()
+      .optional()
+      .describe('The name under which clients see and call the tool. Its own name is then unknown to them.'),
+    description: z
+      .string()
+      .max(LONGEST_DESCRIPTION)
+      .optional()
+      .describe('The description that clients see instead of its own.'),
     files: z
       .record(argumentPath(), fileArgumentSchema)
       .prefault({})
@@ -89,5 +101,7 @@ export function toolsSchema() {
   return z
     .record(z.string().regex(TOOL_NAME, { error: 'must be the name of a tool, up to 256 characters' }), tool)
     .prefault({})
-    .describe("File arguments and results that the server's tools do not declare themselves.");
+    .describe(
+      "The server's tools, by their own names: how clients see them, and files that they do not declare themselves.",
+    );
 }

@@ -81,12 +81,12 @@ async function misdirected(
   response: ServerResponse,
 ): Promise<void> {
   try {
-    await authenticate(request);
-    const names = [...servers.keys()];
+    const identity = await authenticate(request);
+    const names = [...servers.values()].filter((one) => one.reach(identity).allowed).map((one) => one.name);
     const paths = names.slice(0, MAX_TOLD).map((server) => `/${server}/mcp`);
     if (names.length > MAX_TOLD) paths.push(`and ${names.length - MAX_TOLD} more`);
-    if (name === undefined) throw new GatewayError('route_unknown', { paths });
-    throw new GatewayError('server_unknown', { server: name, paths });
+    if (name === undefined) throw new GatewayError('route_unknown', paths.length > 0 ? { paths } : {});
+    throw new GatewayError('server_unknown', { server: name, ...(paths.length > 0 && { paths }) });
   } catch (thrown) {
     const error = asGatewayError(thrown);
     refused(error, request);
@@ -125,6 +125,7 @@ async function handle(
     // most are known at once, and a promise would cost every short message a turn
     exchange.identity = found instanceof Promise ? await found : found;
     exchange.principal = exchange.identity.principal;
+    refuseStranger(server, exchange);
     counted = countRequest(deps.requests, exchange.principal);
     held = new HeldRequest(deps.held, server.limits, { principal: exchange.principal, server: server.name });
     await dispatch(deps, server, exchange, { incoming, held });
@@ -141,6 +142,14 @@ async function handle(
     const { method: verb = '' } = incoming;
     logExchange(deps, exchange, { server: server.name, verb, status: outgoing.statusCode, startedAt });
   }
+}
+
+/** @throws GatewayError `server_forbidden` */
+function refuseStranger(server: Server, { identity, facts }: Exchange): void {
+  const { allowed, rule } = server.reach(identity);
+  if (allowed) return;
+  facts.rule = rule;
+  throw new GatewayError('server_forbidden', { server: server.name });
 }
 
 async function dispatch(

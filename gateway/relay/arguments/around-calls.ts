@@ -34,6 +34,14 @@ export function renameRequest(post: Post): Post {
   return post;
 }
 
+/** Calls tools by the names that the server knows. */
+export function renameTools(post: Post): Post {
+  for (const { base, subject, calledAs } of post.requests) {
+    if (calledAs !== undefined && subject !== undefined) post.edits.set([...base, 'params', 'name'], subject);
+  }
+  return post;
+}
+
 /** Declares to the server what Wharf can do for the client. */
 export function declareAbilities(post: Post): Post {
   const [request] = post.requests;

@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors.js';
 import { isObject, own } from '../../json/value.js';
 import type { ArgumentReading } from '../../ports/dialect.js';
 import { slotsOf } from '../../tools/slots.js';
-import type { PendingRequest } from '../pending-request.js';
+import { calledName, type PendingRequest } from '../pending-request.js';
 import { type SlotUse, valuesIn } from '../tools/file-slots.js';
 import { calledAs } from '../tools/lifted-arguments.js';
 import { readerOf } from '../tools/reader.js';
@@ -43,7 +43,9 @@ async function callOf(request: PendingRequest, context: PostContext): Promise<Ca
   const tool = known ?? (await toolNamed(subject, context));
   const slots = tool?.slots ?? slotsOf({}, configured, []);
   const args = await argumentsOf(request, slots, tool?.paramHeaders ?? [], limits);
-  return args && { request, name: subject, base: argumentsAt(request), args, tool, slots, uses: [] };
+  return (
+    args && { request, name: calledName(request) ?? subject, base: argumentsAt(request), args, tool, slots, uses: [] }
+  );
 }
 
 /** Finds the files in the arguments of each call, and marks the request, because its answer may concern them. */

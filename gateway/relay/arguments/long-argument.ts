@@ -2,7 +2,7 @@ import type { GatewayError } from '../../errors.js';
 import { argumentTooLarge } from '../../mcp/body-meter.js';
 import type { TooLongArgument } from '../../mcp/shortened-body.js';
 import { spell } from '../../schema/argument-path.js';
-import type { PendingRequest } from '../pending-request.js';
+import { calledName, type PendingRequest } from '../pending-request.js';
 import { valuesIn } from '../tools/file-slots.js';
 import { calledAs } from '../tools/lifted-arguments.js';
 import { argumentsOf } from './heavy-arguments.js';
@@ -26,7 +26,10 @@ export async function refusalOfLong(
       const isMeant = use.path.every((key, index) => key === path[index]) || argument === spell(path);
       if (!isMeant) continue;
       const maxSize = mostIn(slot, context);
-      return tooLargeInside({ slot, tool: name, argument, maxSize, maxInline: limits.inlineArgument }, size);
+      return tooLargeInside(
+        { slot, tool: calledName(request) ?? name, argument, maxSize, maxInline: limits.inlineArgument },
+        size,
+      );
     }
   }
   return argumentTooLarge(path, limits.inlineArgument, size);

@@ -7,7 +7,7 @@ import type { OutgoingMessage } from '../../ports/upstream.js';
 import { plainText } from '../../wire/json/plain-text.js';
 import type { PendingRequest } from '../pending-request.js';
 import { calledAs } from '../tools/lifted-arguments.js';
-import { declareAbilities, PROGRESS_TOKEN, putBackLifted, renameRequest } from './around-calls.js';
+import { declareAbilities, PROGRESS_TOKEN, putBackLifted, renameRequest, renameTools } from './around-calls.js';
 import { countFiles } from './count-files.js';
 import { Deliveries } from './deliveries.js';
 import { findCalls, findFiles } from './find-files.js';
@@ -25,6 +25,7 @@ import { writeFiles } from './write-files.js';
  */
 const STAGES = [
   renameRequest,
+  renameTools,
   declareAbilities,
   putBackLifted,
   keepOwnSubscriptions,

@@ -5,6 +5,7 @@ import type { Dialect } from '../../ports/dialect.js';
 import type { OtherFields, ServerFile, ServerQuestion } from '../../ports/file-question.js';
 import type { JsonObject } from '../../ports/json.js';
 import { answerText } from '../client/local-answer.js';
+import { calledName } from '../pending-request.js';
 import { askUntilGiven } from './ask-until-given.js';
 import type { AskedStream } from './course.js';
 import type { AskingDeps } from './deps.js';
@@ -131,7 +132,7 @@ export class FilesForServer {
     const isOptional = !isRequired && way.form !== undefined;
     const about = request && { principal, server, call: request, message, field: name };
     const before = way.form || !about ? undefined : await takenUp(about, this.#deps);
-    const asked = { wanted, message, tool: request?.subject, principal };
+    const asked = { wanted, message, tool: request && calledName(request), principal };
     const offered = before?.offered ?? (await uploads.authorize(uploadForServer(asked, way, this.#deps)));
     if (about) this.#offers.push({ about, offered });
     if (before?.records) return { waited: 'stored', records: before.records };
@@ -147,7 +148,7 @@ export class FilesForServer {
     const { waited } = outcome;
     metrics.count('wharf_questions_total', { outcome: waited });
     log.info(
-      { principal, tool: request?.subject, argument: name, means: way.means, outcome: waited },
+      { principal, tool: request && calledName(request), argument: name, means: way.means, outcome: waited },
       'a server asked for a file',
     );
     const records = (waited === 'stored' ? await uploads.given(offered.id) : undefined) ?? [];

@@ -71,6 +71,7 @@ export class AnswerRelay {
     this.#answer = answer;
     this.#pending = new Map(messages?.requests.map((request) => [request.id, request]));
     this.#to = {
+      identity: exchange.identity,
       principal: exchange.principal,
       client,
       inquire,

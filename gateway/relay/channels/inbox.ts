@@ -205,6 +205,7 @@ export class ChannelInbox {
 
   #addressee({ caller: { exchange, client, inquire } }: Target): Addressee {
     return {
+      identity: exchange.identity,
       principal: this.#options.principal,
       client,
       inquire,

@@ -47,7 +47,7 @@ export function linkTool(name: string, { library }: LinkToolDeps): LocalTool {
       outputSchema: OUTPUT,
       annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     },
-    call: async ({ handle }, principal) => {
+    call: async ({ handle }, { principal }) => {
       const uri = typeof handle === 'string' ? HANDLE.exec(handle)?.[0] : undefined;
       if (uri === undefined) {
         return failedCall("The argument 'handle' must be a handle, mcp-file://…, and holds none.", {

@@ -2,6 +2,7 @@ import { type Era, eraOf } from '../../mcp/era.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { JsonObject } from '../../ports/dialect.js';
 import type { UploadTool } from '../../ports/file-slot.js';
+import type { Identity } from '../../ports/identity.js';
 import { OWN_TOOL_META_KEY } from '../cut/places.js';
 import type { Beside } from '../tools/catalog.js';
 
@@ -11,7 +12,7 @@ export interface LocalTool {
   /** As in tools/list, without its name. */
   definition: JsonObject;
   /** The result of a call. A failure that the model can correct is a result with `isError`. */
-  call(args: JsonObject, principal: string, client: ClientFacts): Promise<JsonObject>;
+  call(args: JsonObject, caller: Identity, client: ClientFacts): Promise<JsonObject>;
 }
 
 /** Prefix when the server has a tool of the same name: Wharf never hides a server's tool. */
@@ -88,10 +89,10 @@ export class LocalTools {
 export async function callLocally(
   tool: LocalTool,
   args: JsonObject,
-  principal: string,
+  caller: Identity,
   client: ClientFacts,
 ): Promise<JsonObject> {
-  return known(await tool.call(args, principal, client), NEEDED.result, eraOf(client.protocolVersion));
+  return known(await tool.call(args, caller, client), NEEDED.result, eraOf(client.protocolVersion));
 }
 
 type Ability = 'hasToolAnnotations' | 'hasTitles' | 'hasStructuredContent';

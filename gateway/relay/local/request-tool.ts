@@ -2,6 +2,7 @@ import { GatewayError } from '../../errors.js';
 import type { Uploads } from '../../files/upload.js';
 import { largestUpload, type UploadIntent } from '../../files/upload-intent.js';
 import type { ClientFacts } from '../../ports/client.js';
+import type { Identity } from '../../ports/identity.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { LocalTool } from './local-tools.js';
 import { type TakingSlot, takenFiles, takingTools } from './taken-files.js';
@@ -15,7 +16,7 @@ export interface RequestToolDeps {
   fileLimit: number;
   uploads: Pick<Uploads, 'authorize'>;
   /** The file slots of the server's tools, as far as this caller has seen them. */
-  slots: (principal: string, client: ClientFacts) => readonly TakingSlot[];
+  slots: (caller: Identity, client: ClientFacts) => readonly TakingSlot[];
 }
 
 const SHA_256 = { algorithm: 'sha-256' };
@@ -79,11 +80,11 @@ export function requestTool(name: string, deps: RequestToolDeps): LocalTool {
       outputSchema: OUTPUT,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
     },
-    call: async (args, principal, client) => {
+    call: async (args, caller, client) => {
       try {
-        const wanted = { ...readIntent(args), principal };
+        const wanted = { ...readIntent(args), principal: caller.principal };
         const said = { tool: textOf(args, 'tool', 'invalidTool'), message: textOf(args, 'message', 'invalidMessage') };
-        return await authorized(wanted, said, deps.slots(principal, client), deps);
+        return await authorized(wanted, said, deps.slots(caller, client), deps);
       } catch (thrown) {
         return refusedCall(thrown);
       }

@@ -2,9 +2,10 @@ import type { FileRecord } from '../../files/file.js';
 import { own } from '../../json/value.js';
 import { answerAt } from '../../mcp/responses.js';
 import { pointer } from '../cut/message-cuts.js';
-import type { TracedRequest } from '../pending-request.js';
+import { calledName, type TracedRequest } from '../pending-request.js';
 import { declaredResults, toolOf } from '../tools/declared-results.js';
 import { viewOf } from '../upstream/view.js';
+import type { ResultDeps } from './deps.js';
 import { FILE_METHODS, namesFiles } from './file-methods.js';
 import { hidesContent, resultsWithBoth } from './host/dropped-structure.js';
 import { ShownFiles } from './host/shown-file.js';
@@ -73,7 +74,7 @@ export async function linkFiles(work: Work): Promise<void> {
     mayHoldFiles: (path) => FILE_METHODS.has(requestAt(path)?.method ?? 'tools/call'),
     subject: (path) => {
       const request = requestAt(path);
-      return nameOf(request) ?? 'file';
+      return nameOf(request, deps) ?? 'file';
     },
     names: new ToldNames(message, requestAt, limits),
     structured,
@@ -106,14 +107,16 @@ function contentOf({ answers, cuts, files }: Work, fetched: readonly FetchedFile
 }
 
 /** The base of the names of nameless files in an answer. */
-function nameOf(request: TracedRequest | undefined): string | undefined {
-  return request && (request.taskTool ?? request.subject ?? request.method);
+function nameOf(request: TracedRequest | undefined, { offered }: Pick<ResultDeps, 'offered'>): string | undefined {
+  if (!request) return undefined;
+  const { taskTool } = request;
+  return taskTool === undefined ? (calledName(request) ?? request.method) : offered.nameOf(taskTool);
 }
 
 /** The results in a message that may name files which the server keeps. */
 function naming({ message, answers, deps }: Work): Promise<ResultPlace[]> {
   const asked = answers.flatMap(({ base, request }) =>
-    request && FILE_METHODS.has(request.method) ? [{ base, subject: nameOf(request) ?? request.method }] : [],
+    request && FILE_METHODS.has(request.method) ? [{ base, subject: nameOf(request, deps) ?? request.method }] : [],
   );
   return resultsIn(message, asked, deps.limits);
 }

@@ -230,7 +230,7 @@ async function rewriteToolList({ message, answers, deps, to, room, edits }: Work
   const remoteMethods = deps.remoteMethods.of(to.principal);
   for (const { base, request } of answers) {
     if (request?.method !== 'tools/list') continue;
-    const list = { message, at: [...base, 'result'], view, client: to.client, room, edits };
+    const list = { message, at: [...base, 'result'], view, client: to.client, identity: to.identity, room, edits };
     await editToolList(list, { ...deps, remoteMethods });
   }
 }

@@ -15,6 +15,7 @@ import type { FileTakers } from './file-takers.js';
 import { heapOf } from './heap-size.js';
 import type { KeptView, KeptViews } from './kept-views.js';
 import { listedTools } from './listed-tools.js';
+import type { Shown } from './offered-tools.js';
 import { isWharfs } from './own-tool-mark.js';
 
 /** Facts about a server's tools that Wharf's own tools depend on. */
@@ -132,9 +133,18 @@ export class Catalog {
     return new Set(this.#find(view)?.values.keys());
   }
 
-  /** Facts about this view's tools that Wharf's own tools depend on. */
-  beside(view: string): Beside {
-    return { names: this.toolNames(view), takesFiles: this.takesFiles(view) };
+  /** Facts about this view's tools that Wharf's own tools depend on. @param shown limits it to the caller's tools */
+  beside(view: string, shown?: Shown): Beside {
+    if (!shown) return { names: this.toolNames(view), takesFiles: this.takesFiles(view) };
+    const names = new Set<string>();
+    let takesFiles = false;
+    for (const [own, { value }] of this.#find(view)?.values ?? []) {
+      const name = shown(own);
+      if (name === undefined) continue;
+      names.add(name);
+      takesFiles ||= value.slots.length > 0;
+    }
+    return { names, takesFiles };
   }
 
   /** True when a known tool takes files. */

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../ports/json.js';
 import type { UpstreamDeps } from '../upstream/deps.js';
 import type { Beside, Catalog } from './catalog.js';
 import type { FileTakers } from './file-takers.js';
+import type { OfferedTools } from './offered-tools.js';
 
 /** The tools that Wharf adds to a server's, as far as lists and results need them. */
 export interface OwnTools {
@@ -17,5 +18,7 @@ export interface OwnTools {
 export interface ToolDeps extends UpstreamDeps {
   catalog: Catalog;
   takers: FileTakers;
+  /** Which of the server's tools each caller has, and under which names. */
+  offered: OfferedTools;
   tools: OwnTools;
 }

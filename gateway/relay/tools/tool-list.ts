@@ -1,17 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { breathe } from '../../budget/turn.js';
 import type { Edits } from '../../json/edit.js';
-import { patchText } from '../../json/patch.js';
+import { patchText, patchValue } from '../../json/patch.js';
 import { eraOf } from '../../mcp/era.js';
 import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import type { ClientFacts } from '../../ports/client.js';
+import type { Identity } from '../../ports/identity.js';
 import type { JsonPath } from '../../ports/json.js';
 import type { Tool } from '../../tools/tool.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 import type { Room } from '../client/room.js';
 import type { RemoteMethods } from '../upstream/unknown-methods.js';
+import type { Beside } from './catalog.js';
 import type { ToolDeps } from './deps.js';
 import { listedTools, toolRanges } from './listed-tools.js';
+import type { Shown } from './offered-tools.js';
 import { isWharfs } from './own-tool-mark.js';
 import { plainReader, readerOf } from './reader.js';
 import { show } from './show.js';
@@ -20,7 +23,7 @@ import { show } from './show.js';
 const LEAST_ROOM = 256;
 
 export interface ToolListDeps
-  extends Pick<ToolDeps, 'catalog' | 'tools' | 'server' | 'limits' | 'accepts' | 'dialects'> {
+  extends Pick<ToolDeps, 'catalog' | 'offered' | 'tools' | 'server' | 'limits' | 'accepts' | 'dialects'> {
   /** Methods that the server is known to lack. */
   remoteMethods: Pick<RemoteMethods, 'lacks'>;
 }
@@ -32,6 +35,8 @@ export interface ToolList {
   at: JsonPath;
   view: string;
   client: ClientFacts;
+  /** Whose tools are shown. */
+  identity: Identity;
   /** How much longer the message may become. */
   room: Room;
   edits: Edits;
@@ -41,7 +46,7 @@ export interface ToolList {
 interface Noted {
   /** The server's own tools. Each declaration is parsed again when it is shown, because all at once are too large. */
   tools: ReadonlyMap<WatchRange, Omit<Tool, 'declared'>>;
-  /** Those of another Wharf's. */
+  /** Those of another Wharf's, and those that the caller may not use. */
   hidden: ReadonlySet<WatchRange>;
 }
 
@@ -51,38 +56,52 @@ interface Noted {
  * large to parse or to be changed.
  */
 export async function editToolList(list: ToolList, deps: ToolListDeps): Promise<void> {
-  const { message, at, view, client, room, edits } = list;
-  const { catalog, dialects } = deps;
-  const { tools, hidden } = await noteTools(list, deps);
-  const context = { ...deps, uploadTool: deps.tools.requestName(catalog.beside(view)) };
+  const { message, at, view, client, room, edits, identity } = list;
+  const { catalog, dialects, offered } = deps;
+  const shown = offered.shownTo(identity);
+  const { tools, hidden } = await noteTools(list, shown, deps);
+  const beside = catalog.beside(view, shown);
+  const context = { ...deps, uploadTool: deps.tools.requestName(beside) };
   const reader = readerOf(client, dialects);
-  addOwnTools(list, tools.size === 0, deps);
+  addOwnTools(list, tools.size === 0, beside, deps);
   hide(hidden, [...toolRanges(message, at)], edits);
   let isPersonal = false;
   let hasFiles = false;
   for await (const { range, text, tool: declared } of listedTools(message, at, deps.limits)) {
     const read = tools.get(range);
-    if (!read || read.isHeavy || room.left < LEAST_ROOM) continue;
-    const tool = { ...read, declared };
+    if (!read) continue;
+    const given = shown && read.name !== undefined ? offered.patches(read.name) : [];
+    if (read.isHeavy || room.left < LEAST_ROOM) {
+      // a name that cannot be called is worse than a list that is too long
+      if (given.length > 0) edits.replace(range, patchText(text, given));
+      continue;
+    }
+    const tool = { ...read, declared: patchValue(declared, given) };
     await breathe();
-    const patches = show(tool, reader, context);
+    const patches = [...given, ...show(tool, reader, context)];
     await breathe();
     hasFiles ||= read.facts.slots.length > 0;
     // what is unchanged for one client may be changed for all others
-    isPersonal ||= !reader.isPlain && !isDeepStrictEqual(patches, show(tool, plainReader(reader, dialects), context));
+    isPersonal ||=
+      !reader.isPlain && !isDeepStrictEqual(patches, [...given, ...show(tool, plainReader(reader, dialects), context)]);
     if (patches.length === 0) continue;
     await breathe();
     const bytes = patchText(text, patches);
     if (room.take(bytes.length - text.length)) edits.replace(range, bytes);
+    else if (given.length > 0) edits.replace(range, patchText(text, given));
   }
   // capabilities come with each request, and caches ignore them
-  if (eraOf(client.protocolVersion).hasCacheFields && (isPersonal || hasFiles)) {
-    keepFromCaches(message, at, isPersonal, edits);
-  }
+  const { hasCacheFields } = eraOf(client.protocolVersion);
+  if (hasCacheFields && (isPersonal || hasFiles)) keepFromCaches(message, at, isPersonal, edits);
+  else if (hasCacheFields && shown) keepPrivate(edits, at);
 }
 
 /** Records all tools, because the names of Wharf's own depend on them. */
-async function noteTools({ message, at, view }: ToolList, { catalog, limits }: ToolListDeps): Promise<Noted> {
+async function noteTools(
+  { message, at, view }: ToolList,
+  shown: Shown | undefined,
+  { catalog, limits }: ToolListDeps,
+): Promise<Noted> {
   const tools = new Map<WatchRange, Omit<Tool, 'declared'>>();
   const hidden = new Set<WatchRange>();
   for await (const { range, tool: declared, isHeavy } of listedTools(message, at, limits)) {
@@ -92,6 +111,10 @@ async function noteTools({ message, at, view }: ToolList, { catalog, limits }: T
     }
     const { declared: _, facts, ...tool } = catalog.read(declared, isHeavy);
     catalog.note(view, { ...tool, declared, facts });
+    if (shown && (tool.name === undefined || shown(tool.name) === undefined)) {
+      hidden.add(range);
+      continue;
+    }
     const { outputSchema: __, ...kept } = facts;
     tools.set(range, { ...tool, facts: kept });
   }
@@ -121,15 +144,16 @@ function hide(hidden: ReadonlySet<WatchRange>, all: readonly WatchRange[], edits
 
 /** Added on the last page, once some tool is known to take files. @param isEmptied the list has no entry left */
 function addOwnTools(
-  { message, at, view, client, room, edits }: ToolList,
+  { message, at, client, room, edits }: ToolList,
   isEmptied: boolean,
-  { tools, catalog }: ToolListDeps,
+  beside: Beside,
+  { tools }: ToolListDeps,
 ): void {
   const cursor = rangeAt(message, RANGE.nextCursor, [...at, 'nextCursor']);
   if (!tools.any || (cursor && firstByte(message, cursor) === '"')) return;
   const list = rangeAt(message, RANGE.tools, [...at, 'tools']);
   if (!list || firstByte(message, list) !== '[') return;
-  const own = tools.definitions(catalog.beside(view), client).map((tool) => JSON.stringify(tool));
+  const own = tools.definitions(beside, client).map((tool) => JSON.stringify(tool));
   if (own.length === 0) return;
   const items = isEmptied ? own.join(',') : `,${own.join(',')}`;
   const end = { start: list.end - 1, end: list.end - 1 };

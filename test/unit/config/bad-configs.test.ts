@@ -261,6 +261,50 @@ const VALUES: Bad[] = [
     message: /redis:\/\//,
   },
   {
+    name: 'a server for a group that no caller can have',
+    text: server('allow: [{ group: hr }]'),
+    path: 'servers.a.allow[0].group',
+    message: /never matches/,
+  },
+  {
+    name: 'a server for a key that is not there',
+    text: `${server('allow: [{ key: b }]')}\nauth: { use: apiKeys, keys: [{ name: a, hash: "${HASH}" }] }`,
+    path: 'servers.a.allow[0].key',
+    message: /none of auth.keys/,
+  },
+  {
+    name: 'a key for a server that is not there',
+    text: withServer(`auth: { use: apiKeys, keys: [{ name: a, hash: "${HASH}", servers: [b] }] }`),
+    path: 'auth.keys[0].servers[0]',
+    message: /fits no server/,
+  },
+  {
+    name: 'a key for a tool of no server',
+    text: withServer(`auth: { use: apiKeys, keys: [{ name: a, hash: "${HASH}", tools: [read] }] }`),
+    path: 'auth.keys[0].tools[0]',
+    message: /SERVER.TOOL/,
+  },
+  {
+    name: 'two keys of one caller that reach different things',
+    text: withServer(
+      `auth: { use: apiKeys, keys: [{ name: a, hash: "${HASH}" }, { name: a, hash: "sha256:${'1'.repeat(64)}", servers: [a] }] }`,
+    ),
+    path: 'auth.keys[1]',
+    message: /one caller/,
+  },
+  {
+    name: 'two tools with one name',
+    text: server('tools: { x: { name: z }, y: { name: z } }'),
+    path: 'servers.a.tools.y.name',
+    message: /the tool "x" too/,
+  },
+  {
+    name: 'a name of a tool that hosts refuse',
+    text: server('tools: { x: { name: a.b } }'),
+    path: 'servers.a.tools.x.name',
+    message: /1 to 64/,
+  },
+  {
     name: 'an authentication not yet there',
     text: withServer('auth: { use: jwt }'),
     path: 'auth.use',

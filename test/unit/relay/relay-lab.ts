@@ -14,6 +14,7 @@ import { Seal } from '../../../gateway/files/seal.js';
 import { StateKeys } from '../../../gateway/files/state-keys.js';
 import type { Tickets } from '../../../gateway/files/ticket.js';
 import { Hosts } from '../../../gateway/hosts/hosts.js';
+import { absentCaller } from '../../../gateway/identity/identities.js';
 import type { Inquire } from '../../../gateway/mcp/inquire.js';
 import { DEFAULT_LIMITS, type Limits, type Timeouts } from '../../../gateway/policy/limits.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
@@ -33,6 +34,7 @@ import { TaskTools } from '../../../gateway/relay/results/tool-of-task.js';
 import type { Sessions } from '../../../gateway/relay/session.js';
 import { Catalog } from '../../../gateway/relay/tools/catalog.js';
 import { FileTakers } from '../../../gateway/relay/tools/file-takers.js';
+import { OfferedTools } from '../../../gateway/relay/tools/offered-tools.js';
 import { RemoteMethods } from '../../../gateway/relay/upstream/unknown-methods.js';
 import type { HeldMessage } from '../../../gateway/wire/json/reader.js';
 import { heldBudget, partBudget } from '../../helpers/budgets.js';
@@ -169,6 +171,7 @@ export class RelayLab {
       sessions: {} as Sessions,
       audit: noAudit({}),
       catalog: new Catalog({}, dialects, catalogOptions()),
+      offered: new OfferedTools('lab', { allow: new Map(), keys: new Map() }, {}),
       takers: new FileTakers([]),
       taskTools: new TaskTools({ state: this.state, keys: new StateKeys([]), log: silentLog, keptMs: 60_000 }),
       // of the other direction
@@ -221,6 +224,7 @@ export class RelayLab {
     );
     const byId = new Map(requests.map((request) => [request.id, request]));
     const to: Addressee = {
+      identity: absentCaller(OWNER.principal),
       principal: OWNER.principal,
       client: this.#client,
       answered: (id) => byId.get(id),

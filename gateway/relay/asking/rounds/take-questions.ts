@@ -3,7 +3,7 @@ import { isObject } from '../../../json/value.js';
 import type { ClientFacts } from '../../../ports/client.js';
 import type { OtherFields, ServerFile, ServerQuestion } from '../../../ports/file-question.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
-import type { PendingRequest } from '../../pending-request.js';
+import { calledName, type PendingRequest } from '../../pending-request.js';
 import type { AskingDeps } from '../deps.js';
 import { showsForms, type Way } from '../means.js';
 import type { TakenFile, TakenQuestion } from '../sealed-state.js';
@@ -106,7 +106,7 @@ async function authorized(
 ): Promise<TakenFile> {
   const { uploads, log, metrics, server } = deps;
   const { principal, call } = asker;
-  const tool = call.subject;
+  const tool = calledName(call);
   const about = { principal, server, call, message, field: wanted.name };
   const before = way.form ? undefined : await takenUp(about, deps);
   const upload = uploadForServer({ wanted, message, tool, principal }, way, deps);

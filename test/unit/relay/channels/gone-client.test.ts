@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
+import { absentCaller } from '../../../../gateway/identity/identities.js';
 import { ASSUMED_ERA } from '../../../../gateway/mcp/era.js';
 import type { Asked } from '../../../../gateway/relay/caller.js';
 import { GetStream } from '../../../../gateway/relay/channels/get-stream.js';
@@ -54,6 +55,7 @@ describe('a message that cannot be delivered', () => {
     const deps = { ...lab.deps, log: { ...silentLog, warn: ({ code }: { code?: unknown }) => told.push(code) } };
     const gone = new AbortController();
     const to = {
+      identity: absentCaller('somebody'),
       principal: 'somebody',
       client: { protocolVersion: '2025-06-18', capabilities: {} },
       answered: () => call('1'),

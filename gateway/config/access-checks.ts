@@ -1,0 +1,75 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { CallerMatch } from '../policy/callers.js';
+import { fits } from '../policy/pattern.js';
+import type { ToolSettings } from '../ports/file-slot.js';
+import type { Config, ServerConfig } from './config.js';
+import { type ConfigProblem, nearest, type Path, problem } from './problems.js';
+
+/** What they are about. A section with a problem of its own is missing. */
+interface Rules {
+  auth?: Config['auth'];
+  servers: readonly ServerConfig[];
+}
+
+/** Rules about callers, servers and tools that can never matter: each is a slip that would protect nothing. */
+export function accessProblems({ auth, servers }: Rules, serverNames: readonly string[]): ConfigProblem[] {
+  const ofServers = servers.flatMap(({ name, allow = [], tools }) => [
+    ...allow.flatMap((match, index) => callerProblems(match, ['servers', name, 'allow', index], auth)),
+    ...nameProblems(tools, ['servers', name, 'tools']),
+  ]);
+  return [...ofServers, ...(auth?.use === 'apiKeys' ? keyProblems(auth.keys, serverNames) : [])];
+}
+
+/** A match that no caller can have under this `auth`. */
+export function callerProblems(match: CallerMatch, path: Path, auth: Config['auth'] | undefined): ConfigProblem[] {
+  if (auth === undefined) return [];
+  const { key, group, claim } = match;
+  if (auth.use === 'none') {
+    const given = (['key', 'principal', 'group', 'claim'] as const).filter((member) => match[member] !== undefined);
+    return given.map((member) => problem([...path, member], 'never matches with auth none, where all callers are one'));
+  }
+  if (auth.use !== 'apiKeys') return [];
+  const none = (['group', 'claim'] as const).filter((member) => (member === 'group' ? group : claim) !== undefined);
+  const problems = none.map((member) => problem([...path, member], 'never matches: callers with API keys have none'));
+  if (key === undefined || auth.keys.some(({ name }) => fits(key, name))) return problems;
+  return [...problems, problem([...path, 'key'], 'is the name of none of auth.keys', key)];
+}
+
+type Keys = Extract<Config['auth'], { use: 'apiKeys' }>['keys'];
+
+function keyProblems(keys: Keys, serverNames: readonly string[]): ConfigProblem[] {
+  return keys.flatMap(({ name, digest: _, ...scope }, index) => {
+    const { servers = [], tools = [] } = scope;
+    const path = ['auth', 'keys', index];
+    const meant = [
+      ...servers.map((pattern, at) => ({ pattern, server: pattern, at: [...path, 'servers', at] })),
+      ...tools.map((pattern, at) => ({
+        pattern,
+        server: pattern.slice(0, pattern.indexOf('.')),
+        at: [...path, 'tools', at],
+      })),
+    ];
+    const unknown = meant.flatMap(({ pattern, server, at }) => {
+      const asked = server.replace(/^!/, '');
+      if (serverNames.some((one) => fits(asked, one))) return [];
+      const near = nearest(asked, serverNames);
+      return [
+        problem(at, `fits no server of this file${near === undefined ? '' : `; did you mean "${near}"?`}`, pattern),
+      ];
+    });
+    const { digest: __, ...first } = keys.find((one) => one.name === name) as Keys[number];
+    if (isDeepStrictEqual({ name, ...scope }, first)) return unknown;
+    return [...unknown, problem(path, `must reach the same as the other key of "${name}": both belong to one caller`)];
+  });
+}
+
+/** Two tools under one name: a call could mean either. */
+function nameProblems(tools: Readonly<Record<string, ToolSettings>>, path: Path): ConfigProblem[] {
+  const names = new Map<string, string>();
+  return Object.entries(tools).flatMap(([own, { name }]) => {
+    if (name === undefined) return [];
+    const other = names.get(name);
+    names.set(name, own);
+    return other === undefined ? [] : [problem([...path, own, 'name'], `is the name of the tool "${other}" too`, name)];
+  });
+}
