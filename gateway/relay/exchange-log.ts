@@ -109,6 +109,7 @@ export function logExchange(
       fileBytes: facts.fileBytes,
       ms,
       error: facts.error,
+      rule: facts.rule,
       limit: facts.limit,
       allowed: facts.allowed,
       actual: facts.actual,

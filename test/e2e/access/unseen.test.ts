@@ -3,6 +3,7 @@ import { keyHash } from '../../helpers/bytes.js';
 import { readAnswer } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { recorder } from '../audit/recorder.js';
 
 const KEYS = { ada: 'ada-0123456789', bob: 'bob-0123456789' };
 type Name = keyof typeof KEYS;
@@ -16,6 +17,7 @@ const PAGES = [
   [tool('delete_all'), tool('read'), tool('old')],
 ];
 
+const audit = recorder();
 let upstream: RecordingUpstream;
 let wharf: Wharf;
 
@@ -45,6 +47,7 @@ beforeAll(async () => {
         keys: Object.entries(KEYS).map(([name, key]) => ({ name, hash: keyHash(key) })),
       },
     },
+    adapters: audit.adapters,
   });
 });
 
@@ -137,6 +140,28 @@ describe('what a caller may not use', () => {
       [8, 'Unknown tool: delete_user'],
     ]);
     expect(upstream.requests).toEqual([]);
+  });
+
+  it('is audited with the rule that hides it, which its caller is not told', async () => {
+    audit.entries.length = 0;
+    const answers = [await post('bob', call('ocr')), await post('bob', call('delete_user'))];
+    await post('bob', rpc('ping'), { path: '/secret/mcp' });
+    expect(audit.entries).toEqual([
+      expect.objectContaining({
+        allowed: false,
+        tool: 'ocr',
+        code: 'tool_unknown',
+        rule: 'servers.hr.tools, ocr: name',
+      }),
+      expect.objectContaining({ allowed: false, tool: 'delete_user', code: 'tool_unknown', rule: 'servers.hr.allow' }),
+      expect.objectContaining({
+        allowed: false,
+        server: 'secret',
+        code: 'server_forbidden',
+        rule: 'servers.secret.allow',
+      }),
+    ]);
+    expect(answers.map(({ text }) => text).join()).not.toContain('servers.');
   });
 
   it('is a server that answers 403 without a challenge, and that errors do not list', async () => {
