@@ -10,7 +10,10 @@ export const profiles: readonly HostProfile[] = [
         is: 'both',
         source: 'anthropics/claude-code #55677; in its app bridge the JSON replaces the text (community 1378047)',
       },
-      images: { is: { reach: 'model' }, source: 'reports of 2025: inline display is unreliable' },
+      images: {
+        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
+        source: 'reports of 2025: inline display is unreliable; the types that its models take',
+      },
       links: { is: 'unknown', source: 'nothing found' },
       blobs: { is: 'unknown', source: 'nothing found' },
       errors: { is: 'unknown', source: 'nothing found' },

@@ -20,7 +20,11 @@ export const profiles: readonly HostProfile[] = [
       links: { is: 'text', source: `${SURVEY}: "[Resource link: name] uri"` },
       blobs: { is: 'saved', source: SURVEY },
       errors: { is: 'text', source: 'anthropics/claude-code #86032' },
-      text: { is: { most: 50_000, unit: 'characters', over: 'saved' }, source: SURVEY },
+      text: { is: { most: 50_000, unit: 'characters', per: 'result', over: 'saved' }, source: SURVEY },
+      errorText: {
+        is: { most: 10_000, unit: 'characters', per: 'result', over: 'cut' },
+        source: `${SURVEY}: about 11,000`,
+      },
       user: { is: 'text', source: 'anthropics/claude-code #53980, #74600: an image is "[Image]"' },
       terminal: { is: true, source: 'it runs in a terminal' },
     },

@@ -14,7 +14,10 @@ export const profiles: readonly HostProfile[] = [
       links: { is: 'unknown', source: 'nothing found' },
       blobs: { is: 'unknown', source: 'nothing found' },
       errors: { is: 'unknown', source: 'nothing found' },
-      text: { is: { most: 150_000, unit: 'characters', over: 'cut' }, source: "its makers' documentation" },
+      text: {
+        is: { most: 150_000, unit: 'characters', per: 'result', over: 'cut' },
+        source: "its makers' documentation",
+      },
       user: { is: 'blocks', source: 'anthropics/claude-ai-mcp #643: images are rendered' },
     },
   },

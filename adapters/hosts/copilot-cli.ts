@@ -11,7 +11,7 @@ export const profiles: readonly HostProfile[] = [
       links: { is: 'unknown', source: 'nothing found' },
       blobs: { is: 'dropped', source: 'github/copilot-cli #4916: the blob of a text arrives empty' },
       errors: { is: 'unknown', source: 'nothing found' },
-      text: { is: { most: 10_240, unit: 'bytes', over: 'saved' }, source: 'reports of its users' },
+      text: { is: { most: 10_240, unit: 'bytes', per: 'result', over: 'saved' }, source: 'reports of its users' },
       user: { is: 'text', source: 'it runs in a terminal' },
       terminal: { is: true, source: 'it runs in a terminal' },
     },

@@ -1,6 +1,6 @@
 import type { HostProfile } from '../../gateway/ports/host.js';
 
-const SOURCE = 'packages/core/src/tools/mcp-tool.ts of google-gemini/gemini-cli';
+const SOURCE = 'packages/core/src/tools/mcp-tool.ts of google-gemini/gemini-cli @5411f11';
 
 export const profiles: readonly HostProfile[] = [
   {
@@ -8,12 +8,25 @@ export const profiles: readonly HostProfile[] = [
     title: 'Gemini CLI',
     match: { names: ['gemini-cli-mcp-client*'] },
     behaviour: {
-      structured: { is: 'content', source: SOURCE },
-      images: { is: { reach: 'model' }, source: `${SOURCE}: inlineData` },
-      links: { is: 'text', source: `${SOURCE}: "Resource Link: name at uri"` },
-      blobs: { is: 'shown', source: `${SOURCE}: inlineData of any type` },
-      errors: { is: 'string', source: `${SOURCE}: 73,000 characters of base64 were seen` },
-      text: { is: { most: 40_000, unit: 'characters', over: 'saved' }, source: SOURCE },
+      structured: { is: 'content', source: `${SOURCE}: transformMcpContentToParts` },
+      images: {
+        // of inlineData of another type its service refuses the whole request
+        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif'] },
+        source: `${SOURCE}: inlineData; the types that the Gemini API documents`,
+      },
+      links: { is: 'text', source: `${SOURCE}: "Resource Link: title or name at uri"` },
+      blobs: {
+        is: 'unchecked',
+        source: `${SOURCE}: inlineData of any type; utils/generateContentResponseUtilities.ts strips sound and films`,
+      },
+      errors: {
+        is: 'string',
+        source: `${SOURCE}: safeJsonStringify of all of it; 73,000 characters of base64 were seen`,
+      },
+      text: {
+        is: { most: 40_000, unit: 'characters', per: 'block', over: 'saved' },
+        source: 'packages/core/src/scheduler/tool-executor.ts @5411f11: a result of one text',
+      },
       user: { is: 'text', source: `${SOURCE}: an image is "[Image: type]"` },
       terminal: { is: true, source: 'it runs in a terminal' },
     },

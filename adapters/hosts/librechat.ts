@@ -1,6 +1,6 @@
 import type { HostProfile } from '../../gateway/ports/host.js';
 
-const SOURCE = 'the MCP parser of danny-avila/LibreChat';
+const SOURCE = 'packages/api/src/mcp/parsers.ts of danny-avila/LibreChat @001f16d';
 
 export const profiles: readonly HostProfile[] = [
   {
@@ -9,11 +9,14 @@ export const profiles: readonly HostProfile[] = [
     match: { names: ['@librechat/api-client'] },
     behaviour: {
       structured: { is: 'content', source: `${SOURCE}: structuredContent only where content is empty` },
-      images: { is: { reach: 'model' }, source: `${SOURCE}; more than 10 MB throw` },
+      images: {
+        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
+        source: `${SOURCE}; more than 10 MB throw; the types that every model service takes`,
+      },
       links: { is: 'json', source: SOURCE },
-      blobs: { is: 'named', source: SOURCE },
+      blobs: { is: 'named', source: `${SOURCE}: URI and type` },
       errors: { is: 'unknown', source: 'nothing found' },
-      user: { is: 'blocks', source: SOURCE },
+      user: { is: 'blocks', source: `${SOURCE}: artifacts` },
     },
   },
 ];

@@ -1,6 +1,7 @@
 import type { HostProfile } from '../../gateway/ports/host.js';
 
-const SOURCE = 'the MCP client of open-webui/open-webui';
+const CLIENT = 'backend/open_webui/utils/mcp/client.py of open-webui/open-webui @04e8bc7';
+const RESULT = 'process_tool_result in backend/open_webui/utils/middleware.py @000032e';
 
 export const profiles: readonly HostProfile[] = [
   {
@@ -9,12 +10,12 @@ export const profiles: readonly HostProfile[] = [
     // it sends the default name of the Python SDK, as many others do: an operator says where it is (`like: open-webui`)
     match: { names: [] },
     behaviour: {
-      structured: { is: 'content', source: SOURCE },
-      images: { is: { reach: 'nothing' }, source: 'open-webui/open-webui #30327: its page shows them' },
-      links: { is: 'dropped', source: SOURCE },
-      blobs: { is: 'named', source: `${SOURCE}: one line` },
-      errors: { is: 'string', source: `${SOURCE}: the list of blocks is raised as text` },
-      user: { is: 'blocks', source: 'open-webui/open-webui #30327' },
+      structured: { is: 'content', source: `${CLIENT}: call_tool returns the content` },
+      images: { is: { reach: 'nothing' }, source: `${RESULT}: files of its page; open-webui/open-webui #30327` },
+      links: { is: 'dropped', source: RESULT },
+      blobs: { is: 'named', source: `${RESULT}: dropped, in newer versions one line` },
+      errors: { is: 'string', source: `${CLIENT}: the list of blocks is raised as text` },
+      user: { is: 'blocks', source: `${RESULT}: images and sound` },
     },
   },
 ];

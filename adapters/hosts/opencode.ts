@@ -1,16 +1,25 @@
 import type { HostProfile } from '../../gateway/ports/host.js';
 
+const SOURCE = 'packages/opencode/src/mcp/catalog.ts of anomalyco/opencode @0ded052';
+
 export const profiles: readonly HostProfile[] = [
   {
     name: 'opencode',
     title: 'opencode',
     match: { names: ['opencode'] },
     behaviour: {
-      structured: { is: 'without-content', source: 'sst/opencode #32074: the JSON replaces images too' },
-      images: { is: { reach: 'model' }, source: 'its source: attachments' },
+      structured: { is: 'without-content', source: `${SOURCE}: convertTool; #32074: the JSON replaces images too` },
+      images: {
+        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] },
+        source: 'its source: attachments; the types that every model service takes',
+      },
       links: { is: 'dropped', source: 'its source' },
       blobs: { is: 'shown', source: 'its source: every blob becomes an attachment' },
-      errors: { is: 'text', source: 'its source' },
+      errors: { is: 'text', source: `${SOURCE}: the texts are thrown` },
+      text: {
+        is: { most: 51_200, unit: 'bytes', per: 'result', lines: 2000, over: 'saved' },
+        source: 'packages/opencode/src/tool/truncate.ts @0a3427d: all texts of a result, joined',
+      },
       user: { is: 'text', source: 'it runs in a terminal' },
       terminal: { is: true, source: 'it runs in a terminal' },
     },

@@ -10,6 +10,7 @@ const ABOUT: Readonly<Record<keyof HostBehaviour, string>> = {
   blobs: 'embedded bytes',
   errors: 'errors',
   text: 'long text',
+  errorText: 'long errors',
   user: 'its user',
   terminal: 'commands',
 };

@@ -1,4 +1,4 @@
-import type { Host, HostBehaviour, Known } from '../ports/host.js';
+import type { Host, HostBehaviour, HostTextLimit, Known } from '../ports/host.js';
 
 /** One decision about how results are written for a host, with the fact behind it. */
 export interface Decision {
@@ -21,7 +21,8 @@ export function decisionsFor(behaviour: HostBehaviour): Decision[] {
     ...errorImages(behaviour),
     ...resourceLinks(behaviour),
     ...blobs(behaviour),
-    ...text(behaviour),
+    ...text('text', behaviour.text),
+    ...text('errorText', behaviour.errorText),
     ...curl(behaviour),
   ];
 }
@@ -42,8 +43,10 @@ function structured({ structured: fact }: HostBehaviour): Decision[] {
   }
 }
 
-function images({ images: fact }: HostBehaviour): Decision[] {
-  const { reach, types, perResult } = fact.is;
+function images({ images: fact, user }: HostBehaviour): Decision[] {
+  const { reach, types, perResult, bytesPerResult } = fact.is;
+  // its user may see what its model does not
+  if (reach === 'nothing' && user.is === 'blocks') return [];
   if (reach === 'json') return [decision('images', 'drop', 'images reach its model as base64 text', fact)];
   if (reach === 'nothing') return [decision('images', 'drop', 'images in results do not reach its model', fact)];
   return [
@@ -51,6 +54,9 @@ function images({ images: fact }: HostBehaviour): Decision[] {
     ...(perResult === undefined
       ? []
       : [decision('imagesPerResult', perResult, 'more do not fit into what one result may be', fact)]),
+    ...(bytesPerResult === undefined
+      ? []
+      : [decision('imageBytesPerResult', bytesPerResult, 'it leaves out images beyond that', fact)]),
   ];
 }
 
@@ -63,7 +69,8 @@ function errorImages({ errors: fact }: HostBehaviour): Decision[] {
 function resourceLinks({ links: fact }: HostBehaviour): Decision[] {
   switch (fact.is) {
     case 'read':
-      return [decision('resourceLinks', 'untyped', 'it asks the server for a link to an image, not the web', fact)];
+      // the preview stands beside the link already
+      return [decision('resourceLinks', 'no-images', 'it reads a link at once, and an image is no text', fact)];
     case 'text':
       return [decision('resourceLinks', 'drop', 'a link becomes text, which would say the same again', fact)];
     case 'json':
@@ -77,6 +84,10 @@ function blobs({ blobs: fact }: HostBehaviour): Decision[] {
   switch (fact.is) {
     case 'json':
       return [decision('blobs', 'drop', 'embedded bytes reach its model as base64 text', fact)];
+    case 'decoded':
+      return [decision('blobs', 'drop', 'embedded bytes reach its model as if they were text', fact)];
+    case 'unchecked':
+      return [decision('blobs', 'drop', 'its model refuses the whole request for types that it does not know', fact)];
     case 'named':
       return [decision('blobs', 'drop', 'its model gets the type of embedded bytes, but not the bytes', fact)];
     case 'dropped':
@@ -86,12 +97,13 @@ function blobs({ blobs: fact }: HostBehaviour): Decision[] {
   }
 }
 
-function text({ text: fact }: HostBehaviour): Decision[] {
+function text(key: 'text' | 'errorText', fact: Known<HostTextLimit> | undefined): Decision[] {
   if (!fact) return [];
-  const { most, unit, over } = fact.is;
+  const { most, over, ...limit } = fact.is;
   const shortened = over === 'cut' ? 'cuts off' : 'moves into a file';
-  const value = { most: Math.floor(most * (1 - TEXT_RESERVE)), unit };
-  return [decision('text', value, `it ${shortened} text of more than ${most} ${unit}`, fact)];
+  const value = { most: Math.floor(most * (1 - TEXT_RESERVE)), ...limit };
+  const what = key === 'text' ? 'text' : 'errors';
+  return [decision(key, value, `it ${shortened} ${what} of more than ${most} ${limit.unit}`, fact)];
 }
 
 function curl({ terminal: fact }: HostBehaviour): Decision[] {

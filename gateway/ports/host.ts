@@ -13,15 +13,16 @@ export interface HostBehaviour {
   readonly structured: Known<'both' | 'content' | 'without-text' | 'without-content'>;
   readonly images: Known<HostImages>;
   /**
-   * `text`: the address as text; `json`: the whole block as JSON; `read`: the host asks the server for it; `dropped`;
-   * `unknown`.
+   * `text`: the address as text; `json`: the whole block as JSON; `read`: the host asks the server for it, and adds what
+   * it gets to the context, images as images and anything else as text; `dropped`; `unknown`.
    */
   readonly links: Known<'text' | 'json' | 'read' | 'dropped' | 'unknown'>;
   /**
-   * An embedded resource with bytes. `shown`: the model gets the bytes as a file; `saved`: the host writes a file and
-   * names it; `json`: base64 as text; `named`: its name or type only; `dropped`; `unknown`.
+   * An embedded resource with bytes. `shown`: the model gets the bytes as a file; `unchecked`: so it does, but its service
+   * refuses the whole request for a type that it does not know; `saved`: the host writes a file and names it; `json`:
+   * base64 as text; `decoded`: its bytes as if they were text; `named`: its name or type only; `dropped`; `unknown`.
    */
-  readonly blobs: Known<'shown' | 'saved' | 'json' | 'named' | 'dropped' | 'unknown'>;
+  readonly blobs: Known<'shown' | 'unchecked' | 'saved' | 'json' | 'decoded' | 'named' | 'dropped' | 'unknown'>;
   /**
    * A result with `isError`. `content`: like other results; `text`: only its text blocks; `string`: all blocks as one text,
    * base64 too; `unknown`.
@@ -29,6 +30,8 @@ export interface HostBehaviour {
   readonly errors: Known<'content' | 'text' | 'string' | 'unknown'>;
   /** Longest text that the model gets whole. */
   readonly text?: Known<HostTextLimit>;
+  /** Longest text that the model gets whole of a result with `isError`, where that differs. */
+  readonly errorText?: Known<HostTextLimit>;
   /** What its user sees of a result without asking for more: every block, the text, or only the model's answer. */
   readonly user: Known<'blocks' | 'text' | 'answer'>;
   /** Its model can run commands on its user's machine. */
@@ -44,14 +47,23 @@ export interface HostImages {
   readonly edge?: number;
   /** Most of them that fit into one result. */
   readonly perResult?: number;
+  /** Most bytes of all of them in one result. */
+  readonly bytesPerResult?: number;
 }
 
 export interface HostTextLimit {
   readonly most: number;
   readonly unit: 'characters' | 'bytes';
+  /** What is measured: each block of text, or all of a result together. */
+  readonly per: 'block' | 'result';
+  /** Most lines, where the host counts them too. */
+  readonly lines?: number;
   /** What the host does with longer text. */
   readonly over: 'saved' | 'cut';
 }
+
+/** How much text a host is given. */
+export type ShownText = Omit<HostTextLimit, 'over'>;
 
 /** A host, or one generation of it. */
 export interface HostProfile {
@@ -84,16 +96,20 @@ export interface Host {
   readonly images?: 'keep' | 'drop';
   /** Media types of images that the model can be shown; any other is replaced like a large one. */
   readonly imageTypes?: readonly string[];
-  /** Most previews in one result. */
+  /** Most images in one result, previews among them. */
   readonly imagesPerResult?: number;
+  /** Most bytes of all images in one result. */
+  readonly imageBytesPerResult?: number;
   /** Whether a result with `isError` may have images. Without `keep` it has none. */
   readonly errorImages?: 'keep' | 'drop';
-  /** `untyped`: a link to an image does not say that it is one; `drop`: no `resource_link`, because the text says it. */
-  readonly resourceLinks?: 'keep' | 'untyped' | 'drop';
+  /** `no-images`: no `resource_link` to an image; `drop`: none at all, because the text says it. */
+  readonly resourceLinks?: 'keep' | 'no-images' | 'drop';
   /** `drop`: embedded bytes of any size become text or a link. */
   readonly blobs?: 'keep' | 'drop';
-  /** Longest text block; longer text is stored, and shown by its beginning, its end and a link. */
-  readonly text?: Pick<HostTextLimit, 'most' | 'unit'> | 'keep';
+  /** Longest text; longer text is stored, and shown by its beginning, its end and a link. */
+  readonly text?: ShownText | 'keep';
+  /** Longest text of a result with `isError`, where that differs. */
+  readonly errorText?: ShownText | 'keep';
   /** Texts also hold a command that downloads the file. */
   readonly curl?: boolean;
 }

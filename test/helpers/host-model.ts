@@ -17,12 +17,13 @@ export interface Seen {
   isCut: boolean;
 }
 
-const NOTHING: Seen = { text: '', images: 0, files: 0, isCut: false };
-const text = (words: string): Seen => ({ ...NOTHING, text: words });
+export const NOTHING: Seen = { text: '', images: 0, files: 0, isCut: false };
+export const said = (words: string): Seen => ({ ...NOTHING, text: words });
+const text = said;
 const IMAGE: Seen = { ...NOTHING, images: 1 };
 const FILE: Seen = { ...NOTHING, files: 1 };
 
-/** A result as a host's code passes it to the model: what it keeps, drops, and turns into text. */
+/** A result as a host whose source is closed is reported to pass it to the model: kept, dropped, or turned into text. */
 export function seenByModel(host: HostBehaviour, result: ToolResult): Seen {
   const { content, structuredContent, isError } = result;
   const blocks = (list: readonly Json[]) => joined(list.map((block) => shownBlock(host, block)));
@@ -43,7 +44,7 @@ export function seenByModel(host: HostBehaviour, result: ToolResult): Seen {
     }
   };
   if (isError && host.errors.is === 'string') return limited(host, text(JSON.stringify(content)));
-  if (isError && host.errors.is === 'text') return limited(host, ofTexts());
+  if (isError && host.errors.is === 'text') return limited(host, ofTexts(), host.errorText);
   return limited(host, withJson());
 }
 
@@ -85,11 +86,14 @@ function embedded({ blobs }: HostBehaviour, resource: Json): Seen {
   if (typeof resource.text === 'string') return text(resource.text);
   switch (blobs.is) {
     case 'shown':
+    case 'unchecked':
       return FILE;
     case 'saved':
       return text('Saved as /tmp/file');
     case 'json':
       return text(JSON.stringify(resource));
+    case 'decoded':
+      return text(Buffer.from(String(resource.blob), 'base64').toString('utf8'));
     case 'named':
       return text(String(resource.mimeType));
     default:
@@ -97,14 +101,15 @@ function embedded({ blobs }: HostBehaviour, resource: Json): Seen {
   }
 }
 
-function limited({ text: limit }: HostBehaviour, seen: Seen): Seen {
+function limited(host: HostBehaviour, seen: Seen, limit = host.text): Seen {
   if (!limit) return seen;
   const { most, unit } = limit.is;
   const length = unit === 'bytes' ? Buffer.byteLength(seen.text) : seen.text.length;
   return length <= most ? seen : { ...seen, text: seen.text.slice(0, most), isCut: true };
 }
 
-function joined(parts: readonly Seen[]): Seen {
+/** Parts as one. */
+export function joined(parts: readonly Seen[]): Seen {
   const texts = parts.map((part) => part.text).filter((one) => one !== '');
   return {
     text: texts.join('\n'),

@@ -1,5 +1,6 @@
 import { hosts } from '../../adapters/hosts/index.js';
-import type { HostBehaviour, HostProfile } from '../../gateway/ports/host.js';
+import type { HostProfile } from '../../gateway/ports/host.js';
+import { REPLAYS, type Read } from '../helpers/host-code.js';
 import { type Seen, seenByModel, seenByUser, type ToolResult } from '../helpers/host-model.js';
 import { RawClient } from '../helpers/raw-client.js';
 import { RecordingUpstream } from '../helpers/recording-upstream.js';
@@ -67,7 +68,7 @@ const TOOLS = GIVEN.map((name, index) => ({
 
 /** The first version that a range takes, and any other where there is none. */
 function versionOf({ match: { versions = '' } }: HostProfile): string {
-  return /<=(\S+)/.exec(versions)?.[1] ?? '99.0.0';
+  return versions === '' ? '99.0.0' : versions.replace(/^<0\.(\d+)$/, (_, minor: string) => `0.${Number(minor) - 1}.1`);
 }
 
 /** Asks for each result as each host, through Wharf, and hands it to the model of the host. @param check of each */
@@ -96,11 +97,12 @@ export async function cells(check: (cell: Cell) => Promise<void>): Promise<Cell[
       await client.request('tools/list');
       for (const [index, given] of GIVEN.entries()) {
         const { result } = await client.call(`tool_${index}`, {});
+        const after = result as unknown as ToolResult;
         const cell = {
           host,
           given,
-          before: seen(host.behaviour, RESULTS[given]),
-          after: seen(host.behaviour, result as unknown as ToolResult),
+          before: seen(host, RESULTS[given], () => undefined),
+          after: seen(host, after, await reader(client, after)),
         };
         await check(cell);
         made.push(cell);
@@ -113,7 +115,18 @@ export async function cells(check: (cell: Cell) => Promise<void>): Promise<Cell[
   return made;
 }
 
-function seen(host: HostBehaviour, result: ToolResult): Cell['before'] {
-  const model = seenByModel(host, result);
-  return { model, user: seenByUser(host, result, model) };
+function seen({ name, behaviour }: HostProfile, result: ToolResult, read: Read): Cell['before'] {
+  const model = REPLAYS[name]?.(result, read) ?? seenByModel(behaviour, result);
+  return { model, user: seenByUser(behaviour, result, model) };
+}
+
+/** The first content of everything that the result links to, as the server gives it. */
+async function reader(client: RawClient, { content }: ToolResult): Promise<Read> {
+  const read = new Map<string, ReturnType<Read>>();
+  for (const { type, uri } of content) {
+    if (type !== 'resource_link') continue;
+    const { result } = await client.request('resources/read', { uri });
+    read.set(String(uri), (result?.contents as { text?: string; blob?: string }[] | undefined)?.[0]);
+  }
+  return (uri) => read.get(uri);
 }

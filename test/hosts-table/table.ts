@@ -9,6 +9,8 @@ const END = '<!-- end -->';
 
 /** No text has that many of these letters in a row. */
 const BASE64 = /[A-Za-z0-9+/]{200}/;
+/** Bytes that were no text. */
+const NOISE = /\ufffd/;
 /** Alone on its line, or in JSON, where a line break is two characters. */
 const LINK = /(?<=^|\\n|")(http[^\s"\\]{1,95})(?=$|\\n|")/gm;
 
@@ -27,7 +29,7 @@ export function linksIn({ text }: Seen): string[] {
 
 /** True when the model can name each file, use it and hand it on, and no base64 is in its way. */
 export function isRight({ given }: Cell, seen: Seen): boolean {
-  if (BASE64.test(seen.text)) return false;
+  if (BASE64.test(seen.text) || NOISE.test(seen.text)) return false;
   if (given === 'long text' && !seen.isCut && seen.text.includes('line 10000')) return true;
   const facts = seen.text.match(/ · [\w/.+-]+ · [\d.]+ [kM]?B/g) ?? [];
   return linksIn(seen).length >= FILES[given] && facts.length >= FILES[given];
@@ -40,6 +42,7 @@ function described(cell: Cell, seen: Seen): string {
     ...(seen.images > 0 ? ['image'] : []),
     ...(seen.files > 0 ? ['file'] : []),
     ...(BASE64.test(seen.text) ? ['**base64 as text**'] : []),
+    ...(NOISE.test(seen.text) ? ['**bytes as text**'] : []),
     ...(isText && seen.isCut ? ['**cut off**'] : []),
     ...(isText && !seen.isCut && seen.text.includes('line 10000') ? ['all of it'] : []),
     ...(isText && !seen.isCut && seen.text.includes('characters are left out here') ? ['beginning, end'] : []),

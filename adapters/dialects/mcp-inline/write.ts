@@ -19,13 +19,13 @@ export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, 
 function contentBlocks(file: OutgoingFile, client: ClientFacts): JsonObject[] {
   const blocks: JsonObject[] = [textBlock(file, client)];
   if (file.preview?.image) blocks.push(imageBlock(file.preview.image));
-  if (hasResourceLink(client)) blocks.push(linkBlock(file, client));
+  if (hasResourceLink(file, client)) blocks.push(linkBlock(file));
   return blocks;
 }
 
 function promptBlock(file: OutgoingFile, client: ClientFacts): JsonObject {
   if (file.preview?.image) return imageBlock(file.preview.image);
-  return hasResourceLink(client) ? linkBlock(file, client) : textBlock(file, client);
+  return hasResourceLink(file, client) ? linkBlock(file) : textBlock(file, client);
 }
 
 function resourceItem({ ref }: OutgoingFile, holder: JsonObject): JsonObject {
@@ -47,10 +47,8 @@ function imageBlock({ base64, mimeType }: { mimeType: string; base64: string }):
   return { type: 'image', data: base64, mimeType };
 }
 
-/** Some hosts ask the server for what says that it is an image, and show an empty picture if it fails. */
-function linkBlock({ ref: { url, name, mimeType, size } }: OutgoingFile, { host }: ClientFacts): JsonObject {
-  const isUntyped = host?.resourceLinks === 'untyped' && mimeType.startsWith('image/');
-  return { type: 'resource_link', uri: url, name, ...(!isUntyped && { mimeType }), size };
+function linkBlock({ ref: { url, name, mimeType, size } }: OutgoingFile): JsonObject {
+  return { type: 'resource_link', uri: url, name, mimeType, size };
 }
 
 /** Keeps the original block's `annotations` and `_meta` on the first block that replaces it. */
@@ -64,6 +62,9 @@ function withExtras(blocks: JsonObject[], holder: JsonObject): JsonObject[] {
   return blocks;
 }
 
-function hasResourceLink(client: ClientFacts): boolean {
-  return client.host?.resourceLinks !== 'drop' && eraOf(client.protocolVersion).hasResourceLinks;
+function hasResourceLink({ ref: { mimeType } }: OutgoingFile, { host, protocolVersion }: ClientFacts): boolean {
+  if (host?.resourceLinks === 'drop') return false;
+  // VS Code reads each link at once, and would show its model the image twice, or as text
+  if (host?.resourceLinks === 'no-images' && mimeType.startsWith('image/')) return false;
+  return eraOf(protocolVersion).hasResourceLinks;
 }

@@ -2,8 +2,26 @@ import { z } from 'zod';
 import { isVersionRange } from '../../hosts/version-range.js';
 import { MEANS } from '../../policy/means.js';
 import type { AdapterList } from '../adapter-list.js';
+import { size } from './fields.js';
 
 const keepOrDrop = () => z.enum(['keep', 'drop']).optional();
+
+function shownText() {
+  return z
+    .union(
+      [
+        z.literal('keep'),
+        z.strictObject({
+          most: z.int().min(1000).max(10_000_000).describe('Longest text that passes whole.'),
+          unit: z.enum(['characters', 'bytes']).default('characters').describe('What `most` counts.'),
+          per: z.enum(['block', 'result']).default('block').describe('What is measured: each block, or all together.'),
+          lines: z.int().min(100).max(1_000_000).optional().describe('Most lines, for hosts that count them too.'),
+        }),
+      ],
+      { error: 'must be keep, or a map with "most"' },
+    )
+    .optional();
+}
 
 /** `clients[].host`: how results are written, where that differs from the host's profile. */
 function hostSchema() {
@@ -19,31 +37,23 @@ function hostSchema() {
       .max(100)
       .optional()
       .describe('Media types of images that the model is shown. Other images are replaced like large ones.'),
-    imagesPerResult: z.int().min(0).max(100).optional().describe('Most previews in one result.'),
+    imagesPerResult: z.int().min(0).max(100).optional().describe('Most images in one result, previews among them.'),
+    imageBytesPerResult: size({ min: 1, max: 100 * 1024 * 1024 })
+      .optional()
+      .describe('Most bytes of all images in one result.'),
     errorImages: keepOrDrop().describe(
       'Images in results with `isError`. `drop`, the default: they become text with a link.',
     ),
     resourceLinks: z
-      .enum(['keep', 'untyped', 'drop'])
+      .enum(['keep', 'no-images', 'drop'])
       .optional()
       .describe(
-        '`untyped`: a `resource_link` to an image does not say that it is one. `drop`: no `resource_link`, because ' +
-          'the text has the link already.',
+        '`no-images`: no `resource_link` to an image, for hosts that read links at once. `drop`: no `resource_link`, ' +
+          'because the text has the link already.',
       ),
     blobs: keepOrDrop().describe('`drop`: embedded bytes of any size become text or a link.'),
-    text: z
-      .union(
-        [
-          z.literal('keep'),
-          z.strictObject({
-            most: z.int().min(1000).max(10_000_000).describe('Longest text block that passes whole.'),
-            unit: z.enum(['characters', 'bytes']).default('characters').describe('What `most` counts.'),
-          }),
-        ],
-        { error: 'must be keep, or a map with "most"' },
-      )
-      .optional()
-      .describe('Longer text is stored, and shown by its beginning, its end and a link. `keep`: never.'),
+    text: shownText().describe('Longer text is stored, and shown by its beginning, its end and a link. `keep`: never.'),
+    errorText: shownText().describe('The same for results with `isError`; as `text` by default.'),
     curl: z.boolean().optional().describe('Texts about files also hold a `curl` command that downloads the file.'),
   });
 }

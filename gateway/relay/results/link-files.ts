@@ -8,6 +8,7 @@ import { viewOf } from '../upstream/view.js';
 import type { ResultDeps } from './deps.js';
 import { FILE_METHODS, namesFiles } from './file-methods.js';
 import { hidesContent, resultsWithBoth } from './host/dropped-structure.js';
+import { ImageRoom } from './host/image-room.js';
 import { ShownFiles } from './host/shown-file.js';
 import { mayBeUnshown, storeUnshown, unshownBlocks } from './host/unshown-blocks.js';
 import { announceLinks } from './lazy-links.js';
@@ -34,7 +35,8 @@ export async function linkFiles(work: Work): Promise<void> {
   const fetched = await fetchRemoteFiles(named, { deps, principal, inquire, signal: to.signal });
   const links = await announceLinks(named, principal, deps);
   await keepShownResources(named, cuts, to, deps);
-  if (isUnshown) await storeUnshown(message, cuts, client);
+  const images = ImageRoom.of(message, cuts, client, deps.limits);
+  if (isUnshown) await storeUnshown({ message, cuts, images }, client);
   const dropped = resultsWithBoth(message, client, deps.limits);
   const isEmpty = cuts.cuts.length === 0 && fetched.length === 0 && links.length === 0 && dropped.length === 0;
   if (isEmpty && !isUnshown) return;
@@ -49,7 +51,7 @@ export async function linkFiles(work: Work): Promise<void> {
   );
   const { server, dialects, limits } = deps;
   const { library } = deps.files;
-  const shown = new ShownFiles(message, client);
+  const shown = new ShownFiles(message, client, images);
   const context = {
     server,
     client,
@@ -86,7 +88,7 @@ export async function linkFiles(work: Work): Promise<void> {
     shown,
     dropped,
     write: (...about) => writer.write(...about),
-    unshown: async () => (isUnshown ? unshownBlocks({ message, cuts, files }, translation, unshownDeps) : []),
+    unshown: async () => (isUnshown ? unshownBlocks({ message, cuts, files, images }, translation, unshownDeps) : []),
   };
   await translate(message, cuts, files, translation);
   const content = contentOf(work, fetched);

@@ -91,31 +91,29 @@ describe('a host that hides content beside structuredContent', () => {
     expect(tools.filter((tool) => tool.outputSchema)).toEqual([]);
     const result = await call('told');
     expect(result.structuredContent).toBeUndefined();
-    expect(typesOf(result)).toEqual(['text', 'text', 'image', 'resource_link']);
+    expect(typesOf(result)).toEqual(['text', 'text', 'image']);
     expect((await fetch(linkIn(result.content[1]))).status).toBe(200);
-    // it would ask the server for an image, and show an empty one
-    expect(result.content[3]?.mimeType).toBeUndefined();
   });
 
   it('loses nothing: what only structuredContent said becomes text', async () => {
     const { call } = await open('Visual Studio Code');
     const result = await call('untold');
     expect(result.structuredContent).toBeUndefined();
-    expect(typesOf(result)).toEqual(['text', 'image', 'resource_link', 'text']);
-    const said = JSON.parse(result.content[3]?.text ?? '') as Json;
+    expect(typesOf(result)).toEqual(['text', 'image', 'text']);
+    const said = JSON.parse(result.content[2]?.text ?? '') as Json;
     expect(said).toEqual({ width: 600, data: expect.stringMatching(/^http\S+\/d\//), words: 'w'.repeat(60_000) });
   });
 
   it('reads nothing twice: a structuredContent that repeats the content goes', async () => {
     const { call } = await open('Visual Studio Code');
-    expect(typesOf(await call('mirrored'))).toEqual(['text', 'image', 'resource_link']);
+    expect(typesOf(await call('mirrored'))).toEqual(['text', 'image']);
   });
 
   it('gets a file of structuredContent alone as blocks', async () => {
     const { call } = await open('Visual Studio Code');
     const result = await call('alone');
     expect(result.structuredContent).toBeUndefined();
-    expect(typesOf(result)).toEqual(['text', 'text', 'image', 'resource_link']);
+    expect(typesOf(result)).toEqual(['text', 'text', 'image']);
     const [file] = result._meta?.['dev.wharf/files'] ?? [];
     expect(file?.contentIndex).toBe(1);
     expect(linkIn(result.content[1])).toBe(file?.url);
@@ -172,7 +170,7 @@ describe('an error with an image', () => {
     expect(unknown.types).toEqual(['text', 'text']);
     expect(unknown.told).toMatch(/^failed-1\.png · image\/png · \S+ [kM]B · 600 × 600\nhttp\S+\/d\//);
     expect(unknown.told).not.toContain('below');
-    expect((await shown('Visual Studio Code')).types).toEqual(['text', 'text', 'image', 'resource_link']);
+    expect((await shown('Visual Studio Code')).types).toEqual(['text', 'text', 'image']);
     await wharf.stop();
     await upstream.stop();
   });

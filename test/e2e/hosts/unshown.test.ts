@@ -32,6 +32,14 @@ const CONTENT: Record<string, Json> = {
   picture: { content: [image(SMALL)] },
   long: { content: [text(LINES)], structuredContent: { lines: LINES } },
   middle: { content: [text(SHORT), text('the end')] },
+  several: { content: [text(SHORT), text('between'), text(SHORT), text(SHORT)] },
+  document: {
+    content: [{ type: 'resource', resource: { uri: 'a://files/log.md', mimeType: 'text/markdown', text: LINES } }],
+  },
+  wrong: { isError: true, content: [text(SHORT)] },
+  lines: { content: [text(Array.from({ length: 3000 }, () => 'x').join('\n'))] },
+  gallery: { content: Array.from({ length: 9 }, () => image(SMALL)) },
+  mixed: { content: [image(noisePng(500)), image(SMALL), image(MIDDLE)] },
   odd: { content: [{ type: 'image', data: 'not base64!', mimeType: 'image/tiff' }] },
   many: { isError: true, content: Array.from({ length: 200 }, () => image(SMALL)) },
 };
@@ -49,7 +57,15 @@ describe('a block that a host would not show', () => {
         'tools/call': ({ name }) => CONTENT[String(name)],
       },
     });
-    wharf = await startWharf({ servers: { s: { url: upstream.url, transport: 'streamable-http' } } });
+    wharf = await startWharf({
+      servers: { s: { url: upstream.url, transport: 'streamable-http' } },
+      config: {
+        clients: [
+          { match: { name: 'two-images' }, host: { imagesPerResult: 2 } },
+          { match: { name: 'little-room' }, host: { imageBytesPerResult: '130kB' } },
+        ],
+      },
+    });
   });
 
   afterAll(async () => {
@@ -145,6 +161,47 @@ describe('a block that a host would not show', () => {
   it('keeps every block after a text that has been shortened', async () => {
     const { content } = await call('Visual Studio Code', 'middle');
     expect(content.at(-1)).toEqual(text('the end'));
+  });
+
+  it('is a text beyond what a host shows of a whole result', async () => {
+    const { content, types } = await call('codex-mcp-client', 'several');
+    expect(types).toEqual(['text', 'text', 'text', 'text', 'text', 'text', 'text']);
+    expect(content[2]).toEqual(text('between'));
+    expect(content.reduce((sum, block) => sum + String(block.text).length, 0)).toBeLessThan(40_000);
+    for (const told of [content[1], content[4], content[6]]) expect(String(await bytesAt(told))).toBe(SHORT);
+    expect((await call('goose-cli', 'several')).result).toEqual(CONTENT.several);
+  });
+
+  it('is a long text of an embedded resource', async () => {
+    const { content, types } = await call('claude-code', 'document');
+    expect(types).toEqual(['resource', 'text']);
+    const { uri, text: shown } = (content[0]?.resource ?? {}) as { uri: string; text: string };
+    expect([uri, shown.length < 45_000, shown.startsWith('line 0\n')]).toEqual(['a://files/log.md', true, true]);
+    expect(content[1]?.text).toMatch(/^log\.md · text\//);
+    expect(String(await bytesAt(content[1]))).toBe(LINES);
+  });
+
+  it('is a long error where errors have less room, and a text of too many lines', async () => {
+    const { content } = await call('claude-code', 'wrong');
+    expect(String(content[0]?.text).length).toBeLessThan(9000);
+    expect(String(await bytesAt(content[1]))).toBe(SHORT);
+    expect((await call('claude-code', 'middle')).result).toEqual(CONTENT.middle);
+    const { content: few } = await call('opencode', 'lines');
+    expect(String(few[0]?.text).split('\n').length).toBeLessThan(2000);
+  });
+
+  it('is an image for which there is no room, small or large', async () => {
+    const all = await call('two-images', 'gallery');
+    expect(all.types.filter((type) => type === 'image')).toHaveLength(2);
+    expect(all.types.slice(0, 3)).toEqual(['image', 'image', 'text']);
+    expect(await bytesAt(all.content[2])).toEqual(SMALL);
+    expect((await call('claude-code', 'gallery')).types.filter((type) => type === 'image')).toHaveLength(7);
+    expect((await call('some-client', 'gallery')).result).toEqual(CONTENT.gallery);
+    // what is small enough to stay goes before previews
+    const mixed = await call('two-images', 'mixed');
+    expect(mixed.types).toEqual(['text', 'resource_link', 'image', 'image']);
+    const little = await call('little-room', 'mixed');
+    expect(little.types).toEqual(['text', 'resource_link', 'image', 'image']);
   });
 
   it('is a text as it is for a host that is not known', async () => {

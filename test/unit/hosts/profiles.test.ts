@@ -6,14 +6,16 @@ import { isVersionRange } from '../../../gateway/hosts/version-range.js';
 import type { Host } from '../../../gateway/ports/host.js';
 
 const USUAL = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
-const chars = (most: number) => ({ most, unit: 'characters' as const });
-const bytes = (most: number) => ({ most, unit: 'bytes' as const });
+type Per = 'block' | 'result';
+const chars = (most: number, per: Per) => ({ most, unit: 'characters' as const, per });
+const bytes = (most: number, per: Per) => ({ most, unit: 'bytes' as const, per });
 const CODEX: Host = {
   structured: 'drop',
   imageTypes: USUAL,
   resourceLinks: 'drop',
   blobs: 'drop',
-  text: bytes(36_000),
+  text: bytes(36_000, 'result'),
+  errorImages: 'keep',
   curl: true,
 };
 const { imageTypes: _, ...FIRST_CODEX } = CODEX;
@@ -30,21 +32,28 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
       imagesPerResult: 7,
       errorImages: 'drop',
       resourceLinks: 'drop',
-      text: chars(45_000),
+      text: chars(45_000, 'result'),
+      errorText: chars(9000, 'result'),
       curl: true,
     },
   ],
-  ['claude-ai', '0.1.0', 'claude-desktop', { imageTypes: USUAL, text: chars(135_000) }],
-  ['claude-ai (via mcp-remote 0.1.29)', '0.1.0', 'claude-desktop', { imageTypes: USUAL, text: chars(135_000) }],
+  ['claude-ai', '0.1.0', 'claude-desktop', { imageTypes: USUAL, text: chars(135_000, 'result') }],
+  [
+    'claude-ai (via mcp-remote 0.1.29)',
+    '0.1.0',
+    'claude-desktop',
+    { imageTypes: USUAL, text: chars(135_000, 'result') },
+  ],
   ['codex-mcp-client', '0.38.0', 'codex-0.38', { ...FIRST_CODEX, images: 'drop' }],
   ['codex-mcp-client', '0.154.0', 'codex-0.154', CODEX],
+  ['codex-mcp-client', '0.154.2', 'codex-0.154', CODEX],
   ['codex-mcp-client', '0.160.1', 'codex', CODEX],
   ['codex-mcp-client', undefined, 'codex', CODEX],
   [
     'github-copilot-developer',
     '1.0.87',
     'copilot-cli',
-    { images: 'drop', blobs: 'drop', text: bytes(9216), curl: true },
+    { images: 'drop', blobs: 'drop', text: bytes(9216, 'result'), curl: true },
   ],
   ...(['Visual Studio Code', 'Visual Studio Code - Insiders', 'Code - OSS'] as const).map(
     (name) =>
@@ -52,7 +61,15 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
         name,
         '1.107.0',
         'vscode',
-        { structured: 'drop', imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'untyped', text: bytes(7372) },
+        {
+          structured: 'drop',
+          imageTypes: USUAL,
+          imageBytesPerResult: 2_621_440,
+          errorImages: 'keep',
+          resourceLinks: 'no-images',
+          blobs: 'drop',
+          text: bytes(7372, 'block'),
+        },
       ] as [string, string, string, Host],
   ),
   ['cursor-vscode', '1.0.0', 'cursor', { imageTypes: USUAL }],
@@ -60,13 +77,41 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     'gemini-cli-mcp-client-files',
     '0.9.0',
     'gemini-cli',
-    { errorImages: 'drop', resourceLinks: 'drop', text: chars(36_000), curl: true },
+    {
+      imageTypes: ['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif'],
+      errorImages: 'drop',
+      resourceLinks: 'drop',
+      blobs: 'drop',
+      text: chars(36_000, 'block'),
+      curl: true,
+    },
   ],
-  ['goose-desktop', '1.9.0', 'goose', { imageTypes: USUAL, blobs: 'drop', text: chars(90_000), curl: true }],
-  ['goose-cli', '1.9.0', 'goose', { imageTypes: USUAL, blobs: 'drop', text: chars(90_000), curl: true }],
-  ['opencode', '1.0.0', 'opencode', { structured: 'drop', errorImages: 'drop', curl: true }],
-  ['openai-mcp', '1.0.0', 'chatgpt', {}],
-  ['@librechat/api-client', '1.0.0', 'librechat', { resourceLinks: 'drop', blobs: 'drop' }],
+  [
+    'goose-desktop',
+    '1.9.0',
+    'goose',
+    { imageTypes: USUAL, errorImages: 'keep', blobs: 'drop', text: chars(90_000, 'block'), curl: true },
+  ],
+  [
+    'goose-cli',
+    '1.9.0',
+    'goose',
+    { imageTypes: USUAL, errorImages: 'keep', blobs: 'drop', text: chars(90_000, 'block'), curl: true },
+  ],
+  [
+    'opencode',
+    '1.0.0',
+    'opencode',
+    {
+      structured: 'drop',
+      imageTypes: USUAL,
+      errorImages: 'drop',
+      text: { ...bytes(46_080, 'result'), lines: 2000 },
+      curl: true,
+    },
+  ],
+  ['openai-mcp', '1.0.0', 'chatgpt', { imageTypes: USUAL }],
+  ['@librechat/api-client', '1.0.0', 'librechat', { imageTypes: USUAL, resourceLinks: 'drop', blobs: 'drop' }],
 ];
 
 describe('the profile of', () => {
@@ -79,7 +124,7 @@ describe('the profile of', () => {
   it('a host that only an operator can name is found by that name', () => {
     const entry = { match: { name: 'mcp' }, dialects: [], like: 'open-webui', host: {} };
     const found = new Hosts(hosts, [entry]).find({ name: 'mcp', version: '0.1.0' }, undefined);
-    expect(found.host).toEqual({ images: 'drop', errorImages: 'drop', blobs: 'drop' });
+    expect(found.host).toEqual({ errorImages: 'drop', blobs: 'drop' });
     expect(new Hosts(hosts, []).find({ name: 'mcp', version: '0.1.0' }, undefined).profile).toBeUndefined();
   });
 
@@ -94,7 +139,9 @@ describe('every profile', () => {
     for (const fact of Object.values(profile.behaviour)) expect(fact.source).toMatch(/\S{2}/);
     const { versions } = profile.match;
     expect(versions === undefined || isVersionRange(versions)).toBe(true);
-    expect(treatmentFor(profile.behaviour).images === 'drop').toBe(profile.behaviour.images.is.reach !== 'model');
+    const { images, user } = profile.behaviour;
+    const isSeen = images.is.reach === 'model' || (images.is.reach === 'nothing' && user.is === 'blocks');
+    expect(treatmentFor(profile.behaviour).images === 'drop').toBe(!isSeen);
   });
 
   it('has a name of its own', () => {

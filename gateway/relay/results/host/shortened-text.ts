@@ -1,16 +1,43 @@
-import type { HostTextLimit } from '../../../ports/host.js';
+import type { ShownText } from '../../../ports/host.js';
 
 /** The parts of a limit that a long text's beginning and end may take; the rest is for the text about the file. */
 const HEAD = 0.5;
 const TAIL = 0.25;
 
 /** A long text's beginning and end, broken between lines where there are some near. */
-export function shortened(text: string, { most, unit }: Pick<HostTextLimit, 'most' | 'unit'>): string {
-  const room = unit === 'bytes' ? (most * text.length) / Buffer.byteLength(text) : most;
-  const head = wholeLines(text.slice(0, Math.floor(room * HEAD)), 'start');
-  const tail = wholeLines(text.slice(text.length - Math.floor(room * TAIL)), 'end');
+export function shortened(text: string, { most, unit, lines = Number.POSITIVE_INFINITY }: ShownText): string {
+  const room = Math.min(unit === 'bytes' ? (most * text.length) / Buffer.byteLength(text) : most, text.length);
+  const first = text.slice(0, endOfLines(text, Math.floor(lines * HEAD)));
+  const last = text.slice(startOfLines(text, Math.floor(lines * TAIL)));
+  const head = wholeLines(first.slice(0, Math.floor(room * HEAD)), 'start');
+  const tail = wholeLines(last.slice(Math.max(0, last.length - Math.floor(room * TAIL))), 'end');
   const left = text.length - head.length - tail.length;
   return `${head}\n[${left} of ${text.length} characters are left out here; the file below has the whole text]\n${tail}`;
+}
+
+/** Number of lines of a text. */
+export function linesOf(text: string): number {
+  let count = 1;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}
+
+function endOfLines(text: string, lines: number): number {
+  let end = -1;
+  for (let line = 0; line < lines; line++) {
+    end = text.indexOf('\n', end + 1);
+    if (end < 0) return text.length;
+  }
+  return end + 1;
+}
+
+function startOfLines(text: string, lines: number): number {
+  let start = text.length;
+  for (let line = 0; line < lines; line++) {
+    start = start === 0 ? -1 : text.lastIndexOf('\n', start - 1);
+    if (start < 0) return 0;
+  }
+  return start + 1;
 }
 
 /** Drops the broken line, unless that is most of the text, and half of a character that was cut through. */

@@ -3,7 +3,7 @@ import type { ClientFacts } from '../../../ports/client.js';
 import type { OutgoingFile } from '../../../ports/dialect.js';
 import type { JsonPath } from '../../../ports/json.js';
 import type { HeldMessage } from '../../../wire/json/reader.js';
-import { pointer } from '../../cut/message-cuts.js';
+import { ImageRoom } from './image-room.js';
 
 /** True when the result at this path says that it is an error. */
 export function isErrorAt(message: HeldMessage, result: JsonPath): boolean {
@@ -15,25 +15,21 @@ export function isErrorAt(message: HeldMessage, result: JsonPath): boolean {
 export class ShownFiles {
   readonly #message: HeldMessage;
   readonly #client: ClientFacts;
-  /** Previews so far, by result. */
-  readonly #previews = new Map<string, number>();
+  readonly #images: ImageRoom;
 
-  constructor(message: HeldMessage, client: ClientFacts) {
+  constructor(message: HeldMessage, client: ClientFacts, images = new ImageRoom(client)) {
     this.#message = message;
     this.#client = client;
+    this.#images = images;
   }
 
   /** The file, and the client, for a block of this result. */
   in(result: JsonPath, file: OutgoingFile): { file: OutgoingFile; client: ClientFacts } {
     const client = this.#clientFor(result);
     if (!file.preview?.image) return { file, client };
-    const place = pointer(result);
-    const count = this.#previews.get(place) ?? 0;
-    const { images, imagesPerResult = Number.POSITIVE_INFINITY } = client.host ?? {};
-    if (images !== 'drop' && count < imagesPerResult) {
-      this.#previews.set(place, count + 1);
-      return { file, client };
-    }
+    const { base64 } = file.preview.image;
+    const isShown = client.host?.images !== 'drop' && this.#images.take(result, Buffer.byteLength(base64, 'base64'));
+    if (isShown) return { file, client };
     const { image: _, ...preview } = file.preview;
     return { file: { ...file, preview }, client };
   }

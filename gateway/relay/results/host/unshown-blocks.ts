@@ -14,9 +14,11 @@ import { type CutDeps, type MessageCuts, pointer } from '../../cut/message-cuts.
 import type { OutgoingFiles } from '../outgoing-files.js';
 import type { Replacement } from '../remote-edits.js';
 import type { TranslateContext } from '../translate-context.js';
+import { hasImageRoom, type ImageRoom } from './image-room.js';
 import { shortened } from './shortened-text.js';
 import { isErrorAt } from './shown-file.js';
-import { type Unshown, unshownBytes, unshownText } from './unshown.js';
+import { TextRoom } from './text-room.js';
+import { textIn, textLimit, type Unshown, unshownBytes, unshownText } from './unshown.js';
 
 /** A block like any other, but never one of a slot. */
 const BLOCK: SlotPlace = { name: 'block', path: 'content[]', holder: 'content[]', kind: 'content', encoding: 'base64' };
@@ -35,11 +37,12 @@ export function mayBeUnshown(message: HeldMessage, { host }: ClientFacts): boole
   return message.ranges.some(({ name, path, start, end }) => {
     if (name !== RANGE.content) return false;
     const keepsErrors = host?.errorImages === 'keep' || !isErrorAt(message, path.slice(0, -1));
-    const keepsBytes = host?.images !== 'drop' && !host?.imageTypes && host?.blobs !== 'drop' && keepsErrors;
-    const most = typeof host?.text === 'object' ? host.text.most : undefined;
-    // a long string is not among the bytes held
+    const keepsImages = host?.images !== 'drop' && !host?.imageTypes && !hasImageRoom(host);
+    const keepsBytes = keepsImages && host?.blobs !== 'drop' && keepsErrors;
+    const limit = textLimit(host, isErrorAt(message, path.slice(0, -1)));
+    // a long string is not among the bytes held, and a line has at least one byte
     const isLong = message.slots.length > 0;
-    if (most !== undefined && (isLong || end - start > most)) return true;
+    if (limit && (isLong || end - start > Math.min(limit.most, limit.lines ?? limit.most))) return true;
     if (keepsBytes) return false;
     const bytes = message.slice(start, end);
     return isLong || WORDS.some((word) => bytes.includes(word));
@@ -48,11 +51,14 @@ export function mayBeUnshown(message: HeldMessage, { host }: ClientFacts): boole
 
 /** A cheap test of a whole short body for results that are written in another way for this client's host. */
 export function mayBeUnshownIn(body: Buffer, { host }: ClientFacts): boolean {
-  const most = typeof host?.text === 'object' ? host.text.most : Number.POSITIVE_INFINITY;
-  if (body.length > most) return true;
+  for (const isError of [false, true]) {
+    const { most = Number.POSITIVE_INFINITY, lines = most } = textLimit(host, isError) ?? {};
+    if (body.length > Math.min(most, lines)) return true;
+  }
   const isSpecial =
     host?.images === 'drop' ||
     host?.imageTypes !== undefined ||
+    hasImageRoom(host) ||
     host?.blobs === 'drop' ||
     (host?.errorImages !== 'keep' && body.includes('"isError"')) ||
     (host?.structured === 'drop' && body.includes('"structuredContent"'));
@@ -60,12 +66,16 @@ export function mayBeUnshownIn(body: Buffer, { host }: ClientFacts): boolean {
 }
 
 /** Moves images that stayed inline into files, where the host would not show them. */
-export async function storeUnshown(message: HeldMessage, cuts: MessageCuts, client: ClientFacts): Promise<void> {
+export async function storeUnshown(
+  { message, cuts, images }: { message: HeldMessage; cuts: MessageCuts; images: ImageRoom },
+  client: ClientFacts,
+): Promise<void> {
   for (const { cut, holder, range, reading, place } of cuts.claimed) {
     if (!cut.inline || reading.kind !== 'mine' || place.kind !== 'content') continue;
     const isError = isErrorAt(message, resultOf(range.path));
     const type = cut.dataUri ? { type: 'image', mimeType: cut.dataUri.mimeType } : holder;
-    if (unshownBytes(type, client.host, isError)?.kind !== 'bytes') continue;
+    const isBeyond = images.isBeyond(cut.value.path.slice(0, -1));
+    if (unshownBytes(type, client.host, { isError, isBeyond })?.kind !== 'bytes') continue;
     cut.storeLate();
     await cut.pressure;
   }
@@ -73,11 +83,16 @@ export async function storeUnshown(message: HeldMessage, cuts: MessageCuts, clie
 
 /** What replaces small blocks whose bytes the host would not show, and texts longer than it shows. */
 export async function unshownBlocks(
-  { message, cuts, files }: { message: HeldMessage; cuts: MessageCuts; files: OutgoingFiles },
+  {
+    message,
+    cuts,
+    files,
+    images,
+  }: { message: HeldMessage; cuts: MessageCuts; files: OutgoingFiles; images: ImageRoom },
   context: TranslateContext,
   deps: UnshownDeps,
 ): Promise<Replacement[]> {
-  const found = unshownIn(message, cuts, context);
+  const found = unshownIn({ message, cuts, images }, context);
   if (found.length === 0) return [];
   const { limits } = context;
   if (found.length > limits.files) {
@@ -101,7 +116,10 @@ interface FoundBlock {
   what: Unshown;
 }
 
-function unshownIn(message: HeldMessage, cuts: MessageCuts, context: TranslateContext): FoundBlock[] {
+function unshownIn(
+  { message, cuts, images }: { message: HeldMessage; cuts: MessageCuts; images: ImageRoom },
+  context: TranslateContext,
+): FoundBlock[] {
   const { limits, client } = context;
   const inline = new Map(cuts.cuts.flatMap((cut) => (cut.inline ? [[pointer(cut.value.path), cut] as const] : [])));
   const stored = new Set(cuts.cuts.flatMap((cut) => (cut.inline ? [] : [pointer(cut.value.path.slice(0, -1))])));
@@ -110,14 +128,24 @@ function unshownIn(message: HeldMessage, cuts: MessageCuts, context: TranslateCo
     const content = lightValue(message, range, limits);
     if (!Array.isArray(content)) return [];
     const isError = isErrorAt(message, range.path.slice(0, -1));
-    return content.flatMap((block, index): FoundBlock[] => {
+    const blocks = content.flatMap((block, index): Omit<FoundBlock, 'what'>[] => {
       const path = [...range.path, index];
       // what has been cut is replaced already
       if (!isObject(block) || stored.has(pointer(path))) return [];
       const cut = inline.get(pointer([...path, 'text']));
-      const own = cut?.inline ? { ...block, text: textOf(cut.inline) } : block;
-      const what = unshownBytes(own, client.host, isError) ?? unshownText(own, client.host);
-      return what ? [{ path, block: own, what }] : [];
+      return [{ path, block: cut?.inline ? { ...block, text: textOf(cut.inline) } : block }];
+    });
+    const limit = textLimit(client.host, isError);
+    const room =
+      limit &&
+      new TextRoom(
+        limit,
+        blocks.flatMap(({ block }) => textIn(block) ?? []),
+      );
+    return blocks.flatMap(({ path, block }): FoundBlock[] => {
+      const isBeyond = images.isBeyond(path);
+      const what = unshownBytes(block, client.host, { isError, isBeyond }) ?? unshownText(block, room);
+      return what ? [{ path, block, what }] : [];
     });
   });
 }
@@ -146,8 +174,12 @@ async function replaced(
   const seen = context.shown.in(resultOf(path), file);
   if (what.kind === 'bytes') return { blocks: context.write(BLOCK, seen.file, extrasOf(block), seen.client), file };
   const { preview: _, ...plain } = seen.file;
-  const text = { type: 'text', text: shortened(what.text, what.limit), ...extrasOf(block) };
+  const text = withText(block, shortened(what.text, what.limit));
   return { blocks: [text, ...context.write(BLOCK, plain, {}, seen.client)], file };
+}
+
+function withText({ resource, ...block }: JsonObject, text: string): JsonObject {
+  return isObject(resource) ? { ...block, resource: { ...resource, text } } : { ...block, text };
 }
 
 function extrasOf({ annotations, _meta }: JsonObject): JsonObject {

@@ -1,10 +1,9 @@
 import { isObject } from '../../../json/value.js';
 import { isTextual } from '../../../policy/accept.js';
 import type { FileClaims } from '../../../ports/file.js';
-import type { Host, HostTextLimit } from '../../../ports/host.js';
+import type { Host, ShownText } from '../../../ports/host.js';
 import type { JsonObject } from '../../../ports/json.js';
-
-type TextLimit = Pick<HostTextLimit, 'most' | 'unit'>;
+import type { TextRoom } from './text-room.js';
 
 /** What a block holds that a host would not show. */
 export type Unshown =
@@ -13,19 +12,23 @@ export type Unshown =
   /** A text spelled as bytes. */
   | { kind: 'text-resource'; text: string }
   /** A text longer than the host shows. */
-  | { kind: 'long-text'; text: string; bytes: Buffer; claims: FileClaims; limit: TextLimit };
+  | { kind: 'long-text'; text: string; bytes: Buffer; claims: FileClaims; limit: ShownText };
 
 const BASE64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/;
 
 /** The bytes of a block that do not reach the model, or reach it as base64 text. */
-export function unshownBytes(block: JsonObject, host: Host | undefined, isError: boolean): Unshown | undefined {
+export function unshownBytes(
+  block: JsonObject,
+  host: Host | undefined,
+  { isError, isBeyond }: { isError: boolean; isBeyond: boolean },
+): Unshown | undefined {
   const { type, data, mimeType, resource } = block;
   const isText = isError && host?.errorImages !== 'keep';
   const claims = typeof mimeType === 'string' ? { mimeType } : {};
   if (type === 'image') {
     const { images, imageTypes } = host ?? {};
     const isShown = imageTypes === undefined || imageTypes.includes(String(mimeType).toLowerCase());
-    return images === 'drop' || !isShown || isText ? bytesOf(data, claims) : undefined;
+    return images === 'drop' || !isShown || isText || isBeyond ? bytesOf(data, claims) : undefined;
   }
   if (!isText && host?.blobs !== 'drop') return undefined;
   if (type === 'audio') return bytesOf(data, claims);
@@ -35,13 +38,25 @@ export function unshownBytes(block: JsonObject, host: Host | undefined, isError:
   return text === undefined ? found : { kind: 'text-resource', text };
 }
 
-/** A text block that is longer than the host shows. */
-export function unshownText({ type, text }: JsonObject, host: Host | undefined): Unshown | undefined {
-  const limit = host?.text;
-  if (type !== 'text' || typeof text !== 'string' || typeof limit !== 'object') return undefined;
-  const length = limit.unit === 'bytes' ? Buffer.byteLength(text) : text.length;
-  if (length <= limit.most) return undefined;
-  return { kind: 'long-text', text, bytes: Buffer.from(text), claims: { mimeType: 'text/plain' }, limit };
+/** How much text the host shows of a result, if it has a limit. */
+export function textLimit(host: Host | undefined, isError: boolean): ShownText | undefined {
+  const limit = (isError ? host?.errorText : undefined) ?? host?.text;
+  return typeof limit === 'object' ? limit : undefined;
+}
+
+/** The text of a text block, or of an embedded resource. */
+export function textIn({ type, text, resource }: JsonObject): string | undefined {
+  if (type === 'text') return typeof text === 'string' ? text : undefined;
+  return type === 'resource' && isObject(resource) && typeof resource.text === 'string' ? resource.text : undefined;
+}
+
+/** A text that is longer than the host shows. */
+export function unshownText(block: JsonObject, room: TextRoom | undefined): Unshown | undefined {
+  const text = textIn(block);
+  const limit = text === undefined ? undefined : room?.limitFor(text);
+  if (text === undefined || limit === undefined) return undefined;
+  const claims = isObject(block.resource) ? claimsOf(block.resource) : { mimeType: 'text/plain' };
+  return { kind: 'long-text', text, bytes: Buffer.from(text), claims, limit };
 }
 
 function claimsOf({ mimeType, uri, name }: JsonObject): FileClaims {

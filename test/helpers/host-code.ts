@@ -1,0 +1,178 @@
+import type { Seen, ToolResult } from './host-model.js';
+import { joined, NOTHING, said } from './host-model.js';
+
+type Json = Record<string, unknown>;
+
+/** Asks the server for a resource, as hosts do; undefined when it is refused. */
+export type Read = (uri: string) => { text?: string; blob?: string } | undefined;
+
+/** What the code of a host makes of a result on the way to its model. */
+export type Replay = (result: ToolResult, read: Read) => Seen;
+
+const IMAGE: Seen = { ...NOTHING, images: 1 };
+const FILE: Seen = { ...NOTHING, files: 1 };
+
+const textOf = (block: Json) => said(String(block.text));
+const resourceOf = (block: Json) => block.resource as Json;
+const isAttachable = (type: unknown) => /^image\/(?:png|jpe?g|gif|webp|bmp|tiff)$/.test(String(type));
+
+/** Text beyond a limit goes into a file; the model gets its place and at most its ends. */
+function saved(seen: Seen, most: number, length = seen.text.length): Seen {
+  return length <= most ? seen : { ...seen, text: 'Written to a file.', isCut: true };
+}
+
+/** microsoft/vscode mcpLanguageModelToolContribution.ts, then vscode-copilot-chat toolCalling.tsx. */
+const vscode: Replay = ({ content, structuredContent }, read) => {
+  let budget = (5 * 1024 * 1024) / 2;
+  const image = (data: string): Seen => {
+    budget -= Buffer.byteLength(data, 'base64');
+    return budget < 0 ? NOTHING : IMAGE;
+  };
+  const linked = (uri: string, held?: { text?: string; blob?: string }): Seen => {
+    const { text, blob } = held ?? read(uri) ?? { text: 'failed to read resource' };
+    const lines = (text ?? Buffer.from(blob ?? '', 'base64').toString('utf8')).split('\n');
+    return said(`<resource uri="${uri}">\n${lines.slice(0, 500).join('\n')}\n</resource>`);
+  };
+  const block = (one: Json): Seen => {
+    const { type, mimeType } = one;
+    if (type === 'text') return structuredContent ? NOTHING : saved(textOf(one), 8192);
+    if (type === 'image') return image(String(one.data));
+    if (type === 'resource_link') {
+      return isAttachable(mimeType) ? image(read(String(one.uri))?.blob ?? '') : linked(String(one.uri));
+    }
+    if (type !== 'resource') return NOTHING;
+    const resource = resourceOf(one) as { uri: string; mimeType?: string; text?: string; blob?: string };
+    const isImage = isAttachable(resource.mimeType) && resource.blob !== undefined;
+    return isImage ? image(resource.blob ?? '') : linked(resource.uri, resource);
+  };
+  const json = structuredContent ? [saved(said(JSON.stringify(structuredContent)), 8192)] : [];
+  return joined([...content.map(block), ...json]);
+};
+
+/** openai/codex models.rs: blocks it knows become items, any other is sent as JSON. */
+function codexItems(content: readonly Json[], knowsAudio: boolean): Seen {
+  return joined(
+    content.map((one) => {
+      if (one.type === 'text') return textOf(one);
+      if (one.type === 'image') return IMAGE;
+      if (one.type === 'audio' && knowsAudio) return FILE;
+      return said(JSON.stringify(one));
+    }),
+  );
+}
+
+function codexLimit(seen: Seen): Seen {
+  return Buffer.byteLength(seen.text) <= 40_000 ? seen : { ...seen, text: seen.text.slice(0, 20_000), isCut: true };
+}
+
+const firstCodex: Replay = ({ content, structuredContent }) =>
+  codexLimit(said(JSON.stringify(structuredContent ?? content)));
+
+/** Without an image, the content array is one JSON text. */
+const secondCodex: Replay = ({ content, structuredContent }) => {
+  if (structuredContent) return codexLimit(said(JSON.stringify(structuredContent)));
+  const hasImage = content.some(({ type }) => type === 'image');
+  return codexLimit(hasImage ? codexItems(content, false) : said(JSON.stringify(content)));
+};
+
+/** With media, the content stays and the JSON follows it; otherwise the JSON replaces it. */
+const codex: Replay = ({ content, structuredContent }) => {
+  const hasMedia = content.some(({ type }) => type === 'image' || type === 'audio');
+  const json = structuredContent && said(JSON.stringify(structuredContent));
+  if (!json) return codexLimit(codexItems(content, true));
+  return codexLimit(hasMedia ? joined([codexItems(content, true), json]) : json);
+};
+
+/** google-gemini/gemini-cli mcp-tool.ts and tool-executor.ts. */
+const gemini: Replay = ({ content, isError }) => {
+  if (isError) return said(JSON.stringify([{ functionResponse: { response: { content, isError } } }]));
+  const parts = content.map((one): Seen => {
+    const { type } = one;
+    if (type === 'text') return said(`<untrusted_context>\n${one.text}\n</untrusted_context>`);
+    if (type === 'image') return IMAGE;
+    // sound is stripped from a function's response
+    if (type === 'audio') return said('[SYSTEM: Binary content stripped]');
+    if (type === 'resource_link') return said(`Resource Link: ${one.title ?? one.name} at ${one.uri}`);
+    const { text, blob } = resourceOf(one);
+    return text ? said(String(text)) : blob ? FILE : NOTHING;
+  });
+  const [only] = parts;
+  return parts.length === 1 && only ? saved(only, 40_000) : joined(parts);
+};
+
+/** aaif-goose/goose formats/openai.rs and large_response_handler.rs. */
+const goose: Replay = ({ content }) =>
+  joined(
+    content.map((one) => {
+      if (one.type === 'text') return saved(textOf(one), 200_000);
+      if (one.type === 'image') return IMAGE;
+      if (one.type !== 'resource') return NOTHING;
+      const { text, blob } = resourceOf(one);
+      const words = typeof text === 'string' ? text : Buffer.from(String(blob), 'base64').toString('utf8');
+      return said(words.includes('\ufffd') ? '[Binary content]' : words);
+    }),
+  );
+
+/** anomalyco/opencode mcp/catalog.ts, session/prompt.ts and tool/truncate.ts. */
+const opencode: Replay = ({ content, structuredContent, isError }) => {
+  const limited = (seen: Seen) => {
+    const isLong = Buffer.byteLength(seen.text) > 51_200 || seen.text.split('\n').length > 2000;
+    return isLong ? { ...seen, text: seen.text.slice(0, 1000), isCut: true } : seen;
+  };
+  if (isError) return joined(content.filter(({ type }) => type === 'text').map(textOf));
+  if (structuredContent) return limited(said(JSON.stringify(structuredContent)));
+  return limited(
+    joined(
+      content.map((one) => {
+        if (one.type === 'text') return textOf(one);
+        if (one.type === 'image') return IMAGE;
+        if (one.type !== 'resource') return NOTHING;
+        const { text, blob } = resourceOf(one);
+        return joined([...(text ? [said(String(text))] : []), ...(blob ? [FILE] : [])]);
+      }),
+    ),
+  );
+};
+
+/** danny-avila/LibreChat parsers.ts. */
+const librechat: Replay = ({ content, structuredContent }) => {
+  if (content.length === 0) return said(JSON.stringify(structuredContent ?? '(No response)'));
+  return joined(
+    content.map((one) => {
+      if (one.type === 'text') return textOf(one);
+      if (one.type === 'image') return IMAGE;
+      if (one.type !== 'resource') return said(JSON.stringify(one, null, 2));
+      const { text, uri, mimeType } = resourceOf(one);
+      return said([...(text ? [text] : []), uri, ...(mimeType ? [mimeType] : [])].join('\n'));
+    }),
+  );
+};
+
+/** open-webui/open-webui mcp/client.py and middleware.py: texts are parsed as JSON, images go to the page alone. */
+const openWebui: Replay = ({ content, isError }) => {
+  if (isError) return said(JSON.stringify(content));
+  const texts = content.filter(({ type }) => type === 'text').map(({ text }) => parsed(String(text)));
+  if (texts.length === 1 && typeof texts[0] === 'string') return said(texts[0]);
+  return said(JSON.stringify(texts.length === 1 ? texts[0] : { results: texts }, null, 2));
+};
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** By the name of the profile, for the hosts whose source is open. */
+export const REPLAYS: Readonly<Record<string, Replay>> = {
+  vscode,
+  'codex-0.38': firstCodex,
+  'codex-0.154': secondCodex,
+  codex,
+  'gemini-cli': gemini,
+  goose,
+  opencode,
+  librechat,
+  'open-webui': openWebui,
+};
