@@ -25,8 +25,9 @@ interface Package {
 
 const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)/i;
 
-const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+const { dependencies, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   dependencies: Record<string, string>;
+  engines: { node: string };
 };
 
 /** Writes the bundle. @throws Error when the program would need a package that a user does not get */
@@ -45,7 +46,24 @@ export async function bundle(): Promise<void> {
   const chunks = output.filter((one): one is OutputChunk => one.type === 'chunk');
   refuseUnknown(chunks);
   writeFileSync(join(FOLDER, 'LICENSES.txt'), licenses(chunks));
-  writeFileSync(PROGRAM, "#!/usr/bin/env node\nimport './bundle/main.js';\n");
+  writeFileSync(PROGRAM, starter(engines.node));
+}
+
+/**
+ * The program that starts the bundle. On a Node that is too old the bundle would fail with a stack of Node's, or run and
+ * fail later, so this looks first, in words that Node has understood since version 13.
+ */
+function starter(allowed: string): string {
+  const [major, minor] = /^>=(\d+)\.(\d+)$/.exec(allowed)?.slice(1) ?? [];
+  if (minor === undefined) throw new Error(`engines.node of package.json must be ">=MAJOR.MINOR": ${allowed}`);
+  return `#!/usr/bin/env node
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major > ${major} || (major === ${major} && minor >= ${minor})) import('./bundle/main.js');
+else {
+  console.error('wharf needs Node ${major}.${minor} or newer; this is ' + process.version + ' (' + process.execPath + ').');
+  process.exitCode = 1;
+}
+`;
 }
 
 /** `@scope/name` or `name` of what is imported. */

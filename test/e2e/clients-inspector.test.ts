@@ -48,7 +48,7 @@ describe("the MCP Inspector's command line", () => {
   async function inspect(url: string, method: string, args: string[]): Promise<unknown> {
     const line = [tools.inspector, '--cli', url, '--transport', 'http', '--method', method, ...args];
     const options = { timeout: RUN_MS, env: { ...process.env, HOME: home } };
-    const { stdout } = await promisify(execFile)(tools.node, line, options);
+    const { stdout } = await promisify(execFile)(process.execPath, line, options);
     return JSON.parse(stdout);
   }
 

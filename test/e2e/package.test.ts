@@ -18,12 +18,24 @@ interface LockEntry {
   optional?: boolean;
   integrity?: string;
   hasInstallScript?: boolean;
+  version?: string;
+  resolved?: string;
+  link?: boolean;
+  optionalDependencies?: Record<string, string>;
 }
 
 const lock = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8')) as {
   packages: Record<string, LockEntry>;
 };
-const locked = Object.entries(lock.packages).filter(([path]) => path !== '');
+const entries = Object.entries(lock.packages).filter(([path]) => path !== '');
+/** The Node that the repository is built with, a workspace: users do not get it. */
+const built = lock.packages['deploy/node']?.optionalDependencies ?? {};
+const workspace = new Set([
+  'deploy/node',
+  'node_modules/wharf-node',
+  ...Object.keys(built).map((name) => `node_modules/${name}`),
+]);
+const locked = entries.filter(([path]) => !workspace.has(path));
 
 describe('the lock file', () => {
   it('has a hash of every package that a user gets (safety A4)', () => {
@@ -35,6 +47,20 @@ describe('the lock file', () => {
   it('lacks the hash of nothing but tools for other platforms (safety A4)', () => {
     const without = locked.filter(([, { integrity }]) => integrity === undefined);
     expect(without.filter(([, { dev, optional }]) => !dev || !optional)).toEqual([]);
+  });
+
+  it('has the Node of the repository for each platform, with its hash', () => {
+    expect(Object.keys(built)).toHaveLength(4);
+    for (const [name, version] of Object.entries(built))
+      expect(lock.packages[`node_modules/${name}`]).toMatchObject({
+        version,
+        integrity: expect.stringMatching(/^sha512-/),
+        optional: true,
+      });
+  });
+
+  it('names no registry', () => {
+    expect(entries.filter(([, { resolved, link }]) => resolved !== undefined && !link)).toEqual([]);
   });
 
   it('has no package whose install script a user would run, and says no to those of the tools (safety A4)', async () => {
@@ -101,7 +127,9 @@ describe('the package that npm pack makes of a fresh clone', () => {
       'CONFIG.md',
     ])
       expect(files).toContain(file);
-    expect(files.filter((file) => /\.map$|\.tsbuildinfo$|^dist\/test\/|^node_modules\//.test(file))).toEqual([]);
+    expect(
+      files.filter((file) => /\.map$|\.tsbuildinfo$|^(?:dist\/test|deploy\/node|node_modules)\//.test(file)),
+    ).toEqual([]);
   });
 
   it('holds what its README, CONFIG.md and pages link to (U14)', async () => {
@@ -113,6 +141,11 @@ describe('the package that npm pack makes of a fresh clone', () => {
       for (const target of targets.map((target) => join(dirname(page), target)))
         expect([page, target, files.some((file) => file.startsWith(target))]).toEqual([page, target, true]);
     }
+  });
+
+  it('is built and started from a clone by the Node of the repository, whatever runs npm', async () => {
+    const { stdout } = await run('npm', ['exec', '--offline', '--call', 'node --version'], { cwd: tree });
+    expect(stdout.trim()).toBe(`v${Object.values(built)[0]}`);
   });
 
   it('builds before it starts from a clone, and says so', async () => {

@@ -116,7 +116,7 @@ describe("wharf probe, in the MCP Inspector's command line,", () => {
   const inspect = async (...args: string[]) => {
     const line = [tools.inspector, '--cli', COMMAND.command, ...COMMAND.args, '--method', ...args];
     const env = { ...process.env, HOME: home };
-    const { stdout } = await promisify(execFile)(tools.node, line, { timeout: 60_000, env });
+    const { stdout } = await promisify(execFile)(process.execPath, line, { timeout: 60_000, env });
     return JSON.parse(stdout) as Shown;
   };
 

