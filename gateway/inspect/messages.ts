@@ -5,6 +5,7 @@ import type { Limits } from '../policy/limits.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
 import type { BodyKind } from '../ports/upstream.js';
 import { WireError } from '../wire/errors.js';
+import { parseJson } from '../wire/json/parse.js';
 import { createReader } from '../wire/json/reader.js';
 import { compileWatchTree } from '../wire/json/watch-tree.js';
 
@@ -24,7 +25,7 @@ export async function* messagesIn(
     handler: {
       message: (message) => {
         if (message.empty || message.malformed) return;
-        const value = JSON.parse(message.skeleton().toString('utf8')) as JsonValue;
+        const value = parseJson(message.skeleton().toString('utf8')) as JsonValue;
         found.push(...(Array.isArray(value) ? value : [value]).filter(isObject));
         message.discard();
       },

@@ -1,5 +1,6 @@
 import type { Limits } from '../policy/limits.js';
 import type { JsonValue } from '../ports/json.js';
+import { parseJson } from '../wire/json/parse.js';
 import type { HeldMessage, WatchRange } from '../wire/json/reader.js';
 
 /** The value at a range of a message; undefined when it has more values than Wharf may parse. */
@@ -9,5 +10,5 @@ export function lightValue(
   limits: Pick<Limits, 'values'>,
 ): JsonValue | undefined {
   if (values > limits.values) return undefined;
-  return JSON.parse(message.slice(start, end).toString('utf8')) as JsonValue;
+  return parseJson(message.slice(start, end).toString('utf8')) as JsonValue;
 }

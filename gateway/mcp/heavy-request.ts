@@ -5,6 +5,7 @@ import type { Limits } from '../policy/limits.js';
 import type { JsonValue } from '../ports/json.js';
 import { inkAt } from '../wire/blank.js';
 import { WireError } from '../wire/errors.js';
+import { parseJson } from '../wire/json/parse.js';
 import { plainText } from '../wire/json/plain-text.js';
 import { createReader, type WatchRange } from '../wire/json/reader.js';
 import { compileWatchTree, type WatchNode } from '../wire/json/watch-tree.js';
@@ -177,7 +178,7 @@ class Parts {
   #member(name: string, text: Buffer, values: number): void {
     const { values: most } = this.#limits;
     if (values > most) throw invalid(`params.${name} has ${values} values, and limits.values is ${most}`);
-    this.#current.params[name] = JSON.parse(text.toString('utf8')) as JsonValue;
+    this.#current.params[name] = parseJson(text.toString('utf8')) as JsonValue;
   }
 }
 

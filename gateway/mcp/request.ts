@@ -4,6 +4,7 @@ import { jsonFault } from '../json/fault.js';
 import { isObject } from '../json/value.js';
 import { DEFAULT_LIMITS, type Limits } from '../policy/limits.js';
 import type { JsonObject, JsonValue } from '../ports/dialect.js';
+import { parseJson } from '../wire/json/parse.js';
 import { weigh } from '../wire/json/weigh.js';
 import { refuseAmbiguous } from './ambiguous.js';
 import { type Era, eraOfMessage, namesStateless } from './era.js';
@@ -102,7 +103,7 @@ export function readMessages(bytes: Buffer, limits: ReadingLimits): ClientMessag
 export function parseMessages(bytes: Buffer, limits: Pick<Limits, 'batch'> = DEFAULT_LIMITS): ClientMessages {
   let value: JsonValue;
   try {
-    value = JSON.parse(bytes.toString('utf8')) as JsonValue;
+    value = parseJson(bytes.toString('utf8')) as JsonValue;
   } catch {
     // V8's own error quotes the text
     throw new GatewayError('json_malformed', { reason: jsonFault(bytes) });

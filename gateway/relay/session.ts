@@ -6,6 +6,7 @@ import type { JsonObject } from '../ports/dialect.js';
 import type { Log } from '../ports/log.js';
 import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
+import { parseJson } from '../wire/json/parse.js';
 import { type Remembered, SessionTable } from './session-table.js';
 
 /** What every replica must know about a session; JSON under a key made from its id. */
@@ -167,7 +168,7 @@ export class Sessions {
   }
 
   #record(key: string, text: string): SessionRecord | undefined {
-    const { upstreamSession: sealed, ...record } = JSON.parse(text) as SessionRecord;
+    const { upstreamSession: sealed, ...record } = parseJson(text) as SessionRecord;
     if (sealed === undefined) return record;
     const upstreamSession = this.#deps.keys.seal.open(key, sealed);
     return upstreamSession === undefined ? undefined : { ...record, upstreamSession };

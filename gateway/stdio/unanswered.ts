@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors.js';
 import { errorAnswer } from '../mcp/error-response.js';
+import { parseJson } from '../wire/json/parse.js';
 import type { CallEnd } from './calls.js';
 
 /** The error line for a request whose exchange ended without an answer. */
@@ -17,7 +18,7 @@ export function unansweredLine(id: string, server: string, { reply, error }: Cal
 
 function errorIn(body: string): { code: number; message: string } | undefined {
   try {
-    const { error } = JSON.parse(body) as { error?: { code?: unknown; message?: unknown } };
+    const { error } = parseJson(body) as { error?: { code?: unknown; message?: unknown } };
     if (typeof error?.code !== 'number' || typeof error.message !== 'string') return undefined;
     return error as { code: number; message: string };
   } catch {

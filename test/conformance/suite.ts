@@ -24,7 +24,15 @@ const RESULT_FOLDER = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/;
 export async function runSuite(tools: OutsideTools, suite: Suite, url: string): Promise<Map<string, Outcome>> {
   const results = await mkdtemp(join(tmpdir(), 'wharf-conformance-'));
   try {
-    const output = await runTool(process.execPath, [tools[suite.tool], 'server', '--url', url, '-o', results, ...suite.args]);
+    const output = await runTool(process.execPath, [
+      tools[suite.tool],
+      'server',
+      '--url',
+      url,
+      '-o',
+      results,
+      ...suite.args,
+    ]);
     const outcomes = new Map<string, Outcome>();
     for (const folder of (await readdir(results)).sort()) {
       const scenario = RESULT_FOLDER.exec(folder)?.[1];

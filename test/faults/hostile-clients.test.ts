@@ -90,9 +90,9 @@ describe('a client', () => {
   it('that asks again and again and reads none of it is closed', async () => {
     await start({ timeouts: { idle: '500ms' } });
     const socket = await deaf();
+    await until(async () => (await connections()) === 1);
     const request = 'GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(1000);
     const send = setInterval(() => socket.writable && socket.writableLength < 1_000_000 && socket.write(request), 5);
-    await until(async () => (await connections()) === 1);
     await until(async () => (await connections()) === 0);
     clearInterval(send);
   });

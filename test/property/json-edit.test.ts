@@ -4,6 +4,7 @@ import { JsonDocument } from '../../gateway/json/document.js';
 import { Edits } from '../../gateway/json/edit.js';
 import { type Written, writtenValue } from '../../gateway/json/written.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../gateway/ports/json.js';
+import { parseJson } from '../../gateway/wire/json/parse.js';
 import { runs } from '../helpers/effort.js';
 
 /** Keys that meet each other, and such as are hard to find from their end. */
@@ -109,7 +110,7 @@ describe('edits of a JSON text', () => {
       fc.asyncProperty(object, fc.array(edit, { maxLength: 8 }), indent, async (before, edits, space) => {
         const text = Buffer.from(` ${JSON.stringify(before, null, space)}\n`);
         const after = await bytesOf(collected(JsonDocument.of(text), edits).applied());
-        expect(withoutEmpty(JSON.parse(after.toString()))).toEqual(withoutEmpty(expected(before, edits)));
+        expect(withoutEmpty(parseJson(after.toString()) as JsonValue)).toEqual(withoutEmpty(expected(before, edits)));
       }),
       { numRuns: runs(3000) },
     );
@@ -131,7 +132,7 @@ describe('edits of a JSON text', () => {
           from = end;
         }
         expect(after.subarray(to).equals(text.subarray(from))).toBe(true);
-        const kept = [...leaves(JSON.parse(text.toString()))].filter(
+        const kept = [...leaves(parseJson(text.toString()) as JsonValue)].filter(
           (one) => !edits.some((other) => isOnWay(one, other.path) || isOnWay(other.path, one)),
         );
         const was = JsonDocument.of(text).find(kept);
@@ -158,7 +159,7 @@ describe('edits of a JSON text', () => {
         await document.findInSteps(all.paths());
         const after = await bytesOf(all.applied());
         const oracle = messages.map((message) => expected(message, [{ how: 'set', path: way, value: 'new' }]));
-        expect(JSON.parse(after.toString())).toEqual(oracle);
+        expect(parseJson(after.toString())).toEqual(oracle);
       }),
       { numRuns: runs(500) },
     );
@@ -177,8 +178,8 @@ describe('edits of a JSON text', () => {
           for (const one of more) all.append(['list'], writtenValue(one));
           document.find(all.paths());
           const { pieces } = all.applied();
-          const after = JSON.parse(Buffer.concat(pieces as Buffer[]).toString());
-          expect(after).toEqual(JSON.parse(JSON.stringify({ list: [...list, ...more], after: 1 })));
+          const after = parseJson(Buffer.concat(pieces as Buffer[]).toString());
+          expect(after).toEqual(parseJson(JSON.stringify({ list: [...list, ...more], after: 1 })));
         },
       ),
     );

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { patchText, patchValue } from '../../gateway/json/patch.js';
 import type { JsonObject, JsonPatch, JsonValue } from '../../gateway/ports/json.js';
+import { parseJson } from '../../gateway/wire/json/parse.js';
 import { runs } from '../helpers/effort.js';
 
 /** Keys that meet each other, and such as are hard to find from their end. */
@@ -53,7 +54,7 @@ describe('patches of a JSON text', () => {
     fc.assert(
       fc.property(object, fc.array(patch, { maxLength: 8 }), indent, (value, patches, space) => {
         const text = Buffer.from(JSON.stringify(value, null, space));
-        const patched = JSON.parse(patchText(text, patches).toString()) as JsonObject;
+        const patched = parseJson(patchText(text, patches).toString()) as JsonObject;
         expect(withoutEmpty(patched)).toEqual(withoutEmpty(expected(value, patches)));
       }),
       { numRuns: runs(3000) },

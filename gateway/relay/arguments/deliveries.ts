@@ -5,6 +5,7 @@ import type { TempFile } from '../../files/temp-files.js';
 import { contrast, sizeText } from '../../policy/amounts.js';
 import type { Delivery, FileSlot } from '../../ports/file-slot.js';
 import type { JsonValue } from '../../ports/json.js';
+import { parseJson } from '../../wire/json/parse.js';
 import { ENVELOPE_BYTES, isReference, maxSizeOf } from '../tools/max-size.js';
 import type { CallContext } from './deps.js';
 import type { IncomingFile } from './incoming-files.js';
@@ -101,7 +102,7 @@ export async function asText(value: EncodedValue, maxBytes: number): Promise<str
     if (Buffer.isBuffer(piece)) chunks.push(piece);
     else for await (const chunk of piece()) chunks.push(chunk);
   }
-  const parsed: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  const parsed: unknown = parseJson(Buffer.concat(chunks).toString('utf8'));
   return typeof parsed === 'string' ? parsed : undefined;
 }
 

@@ -6,6 +6,7 @@ import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import { besidePath, EACH, isEach } from '../../schema/argument-path.js';
 import type { ToolSlot } from '../../tools/tool.js';
+import { parseJson } from '../../wire/json/parse.js';
 import { createReader, type WatchRange } from '../../wire/json/reader.js';
 import { compileWatchTree, type WatchNode } from '../../wire/json/watch-tree.js';
 import type { PendingRequest } from '../pending-request.js';
@@ -86,7 +87,7 @@ export async function readArguments(
       throw invalid(`more than limits.values = ${most} values in its arguments may be files`);
     }
     if (range.values > most) place(args, range.path, emptyLike(bytes));
-    else place(args, range.path, JSON.parse(bytes.toString('utf8')) as JsonValue, true);
+    else place(args, range.path, parseJson(bytes.toString('utf8')) as JsonValue, true);
   };
   const reader = createReader('json', {
     tree: compileWatchTree(root),

@@ -4,6 +4,7 @@ import type { RemoteTransfer, TransferDescriptor, TransferRefusal } from '../../
 import type { Delivery } from '../../ports/file-slot.js';
 import type { JsonValue } from '../../ports/json.js';
 import type { Transfer } from '../../ports/transfer.js';
+import { parseJson } from '../../wire/json/parse.js';
 import { brief, rulesFor, trimmed } from '../upstream/transfer-rules.js';
 import type { CallContext, CallDeps } from './deps.js';
 import type { IncomingFile } from './incoming-files.js';
@@ -111,7 +112,7 @@ function send(file: IncomingFile, descriptor: TransferDescriptor, deps: CallDeps
 /** Reads `{"error":{"reason":…}}` from the answer to an upload. */
 function refusalIn(body: Buffer, transfer: RemoteTransfer): TransferRefusal | undefined {
   try {
-    const answer = JSON.parse(body.toString('utf8')) as { error?: JsonValue };
+    const answer = parseJson(body.toString('utf8')) as { error?: JsonValue };
     return transfer.readRefusal(answer?.error ?? undefined);
   } catch {
     return undefined;

@@ -6,6 +6,7 @@ import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import { mostText } from '../../policy/amounts.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
+import { parseJson } from '../../wire/json/parse.js';
 import { type Asked, withEdits } from '../caller.js';
 import { answerLocally } from '../client/local-answer.js';
 import type { AnswerEdit, EditableAnswer, PendingRequest } from '../pending-request.js';
@@ -331,7 +332,7 @@ function inputRequired({ message, base }: EditableAnswer, { values }: Pick<Limit
       reason: `it asks for input with more than ${mostText(MOST_QUESTIONS)}`,
     });
   }
-  const result = JSON.parse(message.slice(range.start, range.end).toString('utf8')) as JsonValue;
+  const result = parseJson(message.slice(range.start, range.end).toString('utf8')) as JsonValue;
   return isObject(result) ? result : undefined;
 }
 

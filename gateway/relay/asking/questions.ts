@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { StateKeys } from '../../files/state-keys.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { StateStore } from '../../ports/state-store.js';
+import { parseJson } from '../../wire/json/parse.js';
 import type { Form } from './means.js';
 
 /** 144 random bits: no server's request can have the same id, and only the client that was asked knows it. */
@@ -136,7 +137,7 @@ export class Questions {
     if (!found?.record.said) return undefined;
     const { besides, ...said } = found.record.said;
     const opened = besides === undefined ? undefined : this.#keys.seal.open(found.key, besides);
-    return opened === undefined ? said : { ...said, besides: JSON.parse(opened) as JsonObject };
+    return opened === undefined ? said : { ...said, besides: parseJson(opened) as JsonObject };
   }
 
   /** The question that an answer is to. @param text its id, as JSON text */
@@ -147,12 +148,12 @@ export class Questions {
     const { key, written, record } = found;
     const asked = this.#keys.seal.open(key, record.asked);
     if (asked === undefined) return undefined;
-    return { principal, asked: JSON.parse(asked) as AskedFor, isAnswered: record.said !== undefined, key, written };
+    return { principal, asked: parseJson(asked) as AskedFor, isAnswered: record.said !== undefined, key, written };
   }
 
   /** The person has answered. Of several answers the first counts. */
   async note({ key, written }: Question, { besides, ...said }: Said): Promise<void> {
-    const record = JSON.parse(written) as QuestionRecord;
+    const record = parseJson(written) as QuestionRecord;
     const sealed = besides && { besides: this.#keys.seal.close(key, JSON.stringify(besides)) };
     const noted = JSON.stringify({ ...record, said: { ...said, ...sealed } });
     await this.#state.replace(key, written, noted, REMEMBERED_MS);
@@ -180,7 +181,7 @@ export class Questions {
   async #find(id: string): Promise<{ key: string; written: string; record: QuestionRecord } | undefined> {
     for (const key of this.#keys.all('question', id)) {
       const written = await this.#state.read(key);
-      if (written !== undefined) return { key, written, record: JSON.parse(written) as QuestionRecord };
+      if (written !== undefined) return { key, written, record: parseJson(written) as QuestionRecord };
     }
     return undefined;
   }

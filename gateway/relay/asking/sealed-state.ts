@@ -5,6 +5,7 @@ import { isObject } from '../../json/value.js';
 import type { Means } from '../../policy/means.js';
 import type { OtherFields, ServerFile } from '../../ports/file-question.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
+import { parseJson } from '../../wire/json/parse.js';
 import type { Lacking } from './lacking.js';
 import type { AskedFor } from './questions.js';
 
@@ -103,7 +104,7 @@ export function closeState(seal: Seal, state: State, bound: Bound, until: number
 export function openState(seal: Seal, text: string, bound: Bound, now: number): Opened {
   const opened = seal.open(PLACE, text);
   if (opened === undefined) return { kind: 'foreign' };
-  const { version, principal, server, call, until, ...state } = JSON.parse(opened) as Sealed;
+  const { version, principal, server, call, until, ...state } = parseJson(opened) as Sealed;
   if (principal !== bound.principal || server !== bound.server || call !== digestOf(bound))
     return { kind: 'other call' };
   if (version !== VERSION || until <= now) return { kind: 'over' };

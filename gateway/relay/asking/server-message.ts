@@ -1,5 +1,6 @@
 import { isObject } from '../../json/value.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
+import { parseJson } from '../../wire/json/parse.js';
 import { weigh } from '../../wire/json/weigh.js';
 import type { Piece } from '../cut/splice.js';
 
@@ -27,7 +28,7 @@ export function serverMessage(pieces: readonly Piece[], isQuestion: boolean): Se
   if (!isQuestion && !bytes.includes('cancelled"')) return undefined;
   if (weigh(bytes, LIGHT) !== 'light') return undefined;
   try {
-    return read(JSON.parse(bytes.toString('utf8')) as JsonValue, size);
+    return read(parseJson(bytes.toString('utf8')) as JsonValue, size);
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@ import { asGatewayError } from '../../errors.js';
 import { readMessages } from '../../mcp/request.js';
 import { mostText } from '../../policy/amounts.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
+import { parseJson } from '../../wire/json/parse.js';
 import { CollectedReply } from '../client/collected-reply.js';
 import type { Piece } from '../cut/splice.js';
 import { noFacts } from '../exchange.js';
@@ -35,7 +36,7 @@ export class ServerQuestions implements Taker {
 
   takes(pieces: readonly Piece[], isResumable: boolean, asks: string | undefined): boolean | Promise<void> {
     const message = serverMessage(pieces, asks !== undefined);
-    if (!message) return asks === undefined ? false : this.#refuse(JSON.parse(asks) as JsonValue);
+    if (!message) return asks === undefined ? false : this.#refuse(parseJson(asks) as JsonValue);
     if (message.kind === 'cancelled') return this.#questions.cancel(this.#from, message.id);
     const found = readQuestion(message.params, this.#stream.caller.client, this.#deps);
     if (!found) return false;

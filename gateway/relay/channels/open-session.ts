@@ -4,6 +4,7 @@ import { hoisted, nameOf, versionOf } from '../../mcp/client-facts.js';
 import { ASSUMED_ERA } from '../../mcp/era.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
+import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { ELICITATION } from '../asking/means.js';
 import type { Exchange } from '../exchange.js';
@@ -90,7 +91,7 @@ function resultOf(message: HeldMessage, { values }: Pick<Limits, 'values'>): Jso
   if (message.values > values) {
     throw new GatewayError('upstream_invalid', { reason: `it has more than limits.values = ${values} values` });
   }
-  const answer: unknown = JSON.parse(message.skeleton().toString('utf8'));
+  const answer: unknown = parseJson(message.skeleton().toString('utf8'));
   const [first] = Array.isArray(answer) ? answer : [answer];
   const result = isObject(first) ? first.result : undefined;
   return isObject(result) ? result : undefined;

@@ -2,6 +2,7 @@ import type { GatewayError } from '../../errors.js';
 import type { Era } from '../../mcp/era.js';
 import { errorAnswer } from '../../mcp/error-response.js';
 import type { ClientFacts } from '../../ports/client.js';
+import { parseJson } from '../../wire/json/parse.js';
 import type { Asked } from '../caller.js';
 import type { Piece } from '../cut/splice.js';
 import { type Exchange, noteError } from '../exchange.js';
@@ -196,7 +197,7 @@ function statusOf(pieces: readonly Piece[], statusOfError: Era['statusOfError'])
   if (whole.reduce((sum, { length }) => sum + length, 0) > MAX_ERROR_BYTES) return 200;
   const bytes = Buffer.concat(whole);
   if (!bytes.includes('"error"')) return 200;
-  const message: unknown = JSON.parse(bytes.toString('utf8'));
+  const message: unknown = parseJson(bytes.toString('utf8'));
   const code = (message as { error?: { code?: unknown } }).error?.code;
   return statusOfError.get(Number(code)) ?? 200;
 }

@@ -1,6 +1,7 @@
 import { isObject } from '../../json/value.js';
 import type { JsonValue } from '../../ports/json.js';
 import type { BodyKind } from '../../ports/upstream.js';
+import { parseJson } from '../../wire/json/parse.js';
 import { weigh } from '../../wire/json/weigh.js';
 import type { PendingRequest } from '../pending-request.js';
 
@@ -30,7 +31,7 @@ export function shortAnswer(
   const message = kind === 'json' ? body : kind === 'sse' ? onlyEvent(body) : undefined;
   if (!request || others.length > 0 || !message || weigh(message, LIGHT) !== 'light') return undefined;
   try {
-    const value = JSON.parse(message.toString('utf8')) as JsonValue;
+    const value = parseJson(message.toString('utf8')) as JsonValue;
     const isAnswer = isObject(value) && ('result' in value || 'error' in value) && !('method' in value);
     return isAnswer && JSON.stringify(value.id) === request.id ? { message, id: request.id } : undefined;
   } catch {

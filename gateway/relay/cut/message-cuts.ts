@@ -7,6 +7,7 @@ import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { Dialect, JsonObject, SlotPlace, SlotReading } from '../../ports/dialect.js';
 import type { Owner } from '../../ports/owner.js';
+import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage, SlotSink, SlotValue, WatchRange } from '../../wire/json/reader.js';
 import { Cut, type CutOptions } from './cut.js';
 import type { SpelledIn } from './gathered-string.js';
@@ -308,6 +309,6 @@ export function isStructured(cut: Cut): boolean {
 }
 
 function parseHolder(bytes: Buffer): JsonObject | undefined {
-  const value: unknown = JSON.parse(bytes.toString('utf8'));
+  const value: unknown = parseJson(bytes.toString('utf8'));
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '../../ports/json.js';
 import { ByteStore } from '../../wire/json/byte-store.js';
+import { parseJson } from '../../wire/json/parse.js';
 import type { SlotSink } from '../../wire/json/reader.js';
 import { type WeightLimits, weigh } from '../../wire/json/weigh.js';
 import type { Cut } from './cut.js';
@@ -141,7 +142,7 @@ export class NestedCuts implements SlotSink {
     );
     try {
       const text = JSON.parse(`"${Buffer.concat(raw).toString('utf8')}"`) as string;
-      return weigh(Buffer.from(text), this.#options.weight) === 'light' ? (JSON.parse(text) as JsonValue) : undefined;
+      return weigh(Buffer.from(text), this.#options.weight) === 'light' ? (parseJson(text) as JsonValue) : undefined;
     } catch {
       return undefined;
     }

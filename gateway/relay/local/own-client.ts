@@ -7,6 +7,7 @@ import { NEWEST, OWN_VERSION } from '../../mcp/era.js';
 import { META_CAPABILITIES, META_CLIENT, META_VERSION } from '../../mcp/request.js';
 import type { Limits, Timeouts } from '../../policy/limits.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
+import { parseJson } from '../../wire/json/parse.js';
 import { CollectedReply } from '../client/collected-reply.js';
 import { type Exchange, noFacts } from '../exchange.js';
 import { deadline } from '../upstream/deadline.js';
@@ -163,7 +164,7 @@ class Talk {
     const { answer, failure, headGiven } = reply;
     return {
       status: headGiven?.status ?? 200,
-      message: answer && (JSON.parse(answer.toString('utf8')) as JsonObject),
+      message: answer && (parseJson(answer.toString('utf8')) as JsonObject),
       session: headGiven?.session?.id,
       content: exchange.facts.content,
       failure,

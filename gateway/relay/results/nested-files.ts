@@ -4,6 +4,7 @@ import type { Limits } from '../../policy/limits.js';
 import type { JsonPath, OutgoingFile } from '../../ports/dialect.js';
 import type { FileClaims } from '../../ports/file.js';
 import type { ToolSettings } from '../../ports/file-slot.js';
+import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import type { NestedCut } from '../cut/nested-cuts.js';
@@ -30,7 +31,7 @@ export function nestedFiles(message: HeldMessage, cuts: MessageCuts, context: Ne
     const holder = message.ranges.find(
       ({ name, start, end }) => name === RANGE.holder && start < offset && offset < end,
     );
-    const block: unknown = holder && JSON.parse(message.slice(holder.start, holder.end).toString('utf8'));
+    const block: unknown = holder && parseJson(message.slice(holder.start, holder.end).toString('utf8'));
     if ((block as { type?: unknown } | undefined)?.type !== 'text') return [];
     return nested.files().flatMap(({ nested: one, place }) => {
       const claims = one.cut.dataUri ?? (place && markedAs(place)) ?? (mode === 'json' ? {} : undefined);

@@ -2,6 +2,7 @@ import { endsAs, hasEnding, type NamedType, nameAs, numbered } from '../../files
 import { isObject, valueAt } from '../../json/value.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
+import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { pointer } from '../cut/message-cuts.js';
 import type { PendingRequest } from '../pending-request.js';
@@ -105,7 +106,7 @@ export class ToldNames {
   #labelOf(path: JsonPath, type: NamedType): string | undefined {
     const index = path.at(-1);
     if (typeof index !== 'number' || index === 0 || !this.#isRead) return undefined;
-    this.#body ??= JSON.parse(this.#message.skeleton().toString('utf8')) as JsonValue;
+    this.#body ??= parseJson(this.#message.skeleton().toString('utf8')) as JsonValue;
     const block = valueAt(this.#body, [...path.slice(0, -1), index - 1]);
     if (!isObject(block) || block.type !== 'text' || typeof block.text !== 'string') return undefined;
     const found = [...block.text.slice(-MAX_LABEL).matchAll(IN_TEXT)].map(([, quoted, word]) => quoted ?? word ?? '');

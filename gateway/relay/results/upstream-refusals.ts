@@ -6,6 +6,7 @@ import type { Answer } from '../../mcp/responses.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect, FileRefusal } from '../../ports/dialect.js';
 import type { JsonObject, JsonPatch, JsonValue } from '../../ports/json.js';
+import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 import { answerText, factsOf, refusedAnswer } from '../client/local-answer.js';
 import { FILE_ERROR_META_KEY } from '../cut/places.js';
@@ -82,7 +83,7 @@ function refusedIn(
   if (!request?.hasFiles || message.malformed || message.size > MAX_REFUSAL_BYTES) return undefined;
   const text = message.skeleton();
   if (!text.includes(MARK)) return undefined;
-  const body = JSON.parse(text.toString('utf8')) as JsonValue;
+  const body = parseJson(text.toString('utf8')) as JsonValue;
   const [index] = base;
   const single = Array.isArray(body) ? body[Number(index)] : body;
   if (!isObject(single)) return undefined;

@@ -7,6 +7,7 @@ import type { Inquire } from '../../mcp/inquire.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { ResourceStreaming } from '../../ports/resource-streaming.js';
 import type { UpstreamAnswer } from '../../ports/upstream.js';
+import { parseJson } from '../../wire/json/parse.js';
 import type { ResultDeps } from '../results/deps.js';
 import { deadline } from '../upstream/deadline.js';
 import { OwnAnswerReader } from '../upstream/own-answer-reader.js';
@@ -146,7 +147,7 @@ async function messageIn(body: Readable, id: string, { deps, principal, signal }
         reason: `it has more than limits.values = ${limits.values} values`,
       });
     }
-    return { message: JSON.parse(reader.answer.skeleton().toString('utf8')) as JsonObject, bytes };
+    return { message: parseJson(reader.answer.skeleton().toString('utf8')) as JsonObject, bytes };
   } finally {
     end.clear();
     reader.release();
@@ -169,7 +170,7 @@ async function envelopeIn(bytes: AsyncGenerator<Buffer>, id: string, mayBeConten
 
 function parsed(bytes: Buffer): JsonValue | undefined {
   try {
-    return JSON.parse(bytes.toString('utf8')) as JsonValue;
+    return parseJson(bytes.toString('utf8')) as JsonValue;
   } catch {
     return undefined;
   }

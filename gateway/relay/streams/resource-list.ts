@@ -6,6 +6,7 @@ import { RANGE, rangeAt } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
+import { parseJson } from '../../wire/json/parse.js';
 import { plainSize, Room } from '../client/room.js';
 import type { AnswerEdit } from '../pending-request.js';
 import { keepPrivate } from '../tools/tool-list.js';
@@ -38,7 +39,7 @@ export function showResources(
     await eachItem(text, key, (entry) => {
       if (shown >= MAX_SHOWN || entry.values > limits.values) return;
       const bytes = text.subarray(entry.start, entry.end);
-      const value = JSON.parse(bytes.toString('utf8')) as JsonValue;
+      const value = parseJson(bytes.toString('utf8')) as JsonValue;
       if (!isObject(value)) return;
       const own = spansFor(bytes, Object.assign({}, ...shows.map((show) => show(value))) as JsonObject);
       if (!room.take(growthOf(own))) return;

@@ -4,6 +4,7 @@ import { isObject } from '../../json/value.js';
 import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
+import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 
 const QUOTE = 0x22;
@@ -32,7 +33,7 @@ export async function* listedTools(
     if (pause) await pause;
     const text = message.slice(range.start, range.end);
     const isHeavy = range.values > values;
-    const tool = isHeavy ? await nameIn(text) : (JSON.parse(text.toString('utf8')) as JsonValue);
+    const tool = isHeavy ? await nameIn(text) : (parseJson(text.toString('utf8')) as JsonValue);
     if (isObject(tool)) yield { range, text, tool, isHeavy };
   }
 }

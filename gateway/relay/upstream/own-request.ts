@@ -8,6 +8,7 @@ import { type ClientMessages, META_CAPABILITIES, metaOf, parseMessages } from '.
 import type { Limits } from '../../policy/limits.js';
 import type { JsonObject, JsonValue } from '../../ports/dialect.js';
 import type { ExchangeUpstream, UpstreamAnswer, UpstreamRequest } from '../../ports/upstream.js';
+import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { Sender } from '../caller.js';
 import { toClientTree } from '../cut/places.js';
@@ -59,7 +60,7 @@ export async function ownAnswer(
   if (message.values > values)
     return read && hasResult(message) ? { result: await read(message), bytes: message.size } : undefined;
   const json = message.skeleton();
-  const answer: unknown = JSON.parse(json.toString('utf8'));
+  const answer: unknown = parseJson(json.toString('utf8'));
   const { result, error } = objectOr(answer as JsonValue);
   if (isObject(result)) return { result, bytes: json.length };
   if (!isObject(error) || typeof error.code !== 'number') return undefined;

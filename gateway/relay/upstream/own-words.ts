@@ -1,6 +1,7 @@
 import { breathe } from '../../budget/turn.js';
 import { GatewayError } from '../../errors.js';
 import type { JsonValue } from '../../ports/json.js';
+import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { OWN_TOOL_META_KEY } from '../cut/places.js';
 
@@ -74,7 +75,7 @@ export async function silenceServer(message: HeldMessage): Promise<boolean> {
 export function silenced<Value extends JsonValue>(value: Value): Value {
   const text = Buffer.from(JSON.stringify(value));
   const found = [...blankOwnWords(text)].some(({ length }) => length > 0);
-  return found ? (JSON.parse(text.toString('utf8')) as Value) : value;
+  return found ? (parseJson(text.toString('utf8')) as Value) : value;
 }
 
 /**
