@@ -1,9 +1,12 @@
 /**
- * Two MCP servers that know files only as base64, for the recipes of docs/tutorials:
- * `node dist/deploy/demo/legacy-tools.js camera` takes pictures, `… ocr` looks at one in its argument.
+ * Two MCP servers that know files only as base64, for the recipes of docs/tutorials and for docker-compose.yml:
+ * `node dist/deploy/demo/legacy-tools.js camera` takes pictures, `… ocr` looks at one in its argument. They speak over
+ * stdio; with a port (`… ocr 3002`) over HTTP, on every address.
  */
 import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
+import { json } from 'node:stream/consumers';
 import { renderPicture } from './picture.js';
 
 interface Message {
@@ -39,7 +42,8 @@ const SERVERS = {
   },
 };
 
-const { tool, call } = SERVERS[process.argv[2] === 'camera' ? 'camera' : 'ocr'];
+const [, , name, port] = process.argv;
+const { tool, call } = SERVERS[name === 'camera' ? 'camera' : 'ocr'];
 
 async function answer({ method, params }: Message): Promise<object> {
   switch (method) {
@@ -56,8 +60,34 @@ async function answer({ method, params }: Message): Promise<object> {
   }
 }
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const message = JSON.parse(line) as Message;
-  if (message.id === undefined) continue;
-  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: message.id, result: await answer(message) })}\n`);
+async function respond(message: Message): Promise<string | undefined> {
+  if (message.id === undefined) return undefined;
+  return JSON.stringify({ jsonrpc: '2.0', id: message.id, result: await answer(message) });
 }
+
+async function overStdio(): Promise<void> {
+  for await (const line of createInterface({ input: process.stdin })) {
+    const response = await respond(JSON.parse(line) as Message);
+    if (response !== undefined) process.stdout.write(`${response}\n`);
+  }
+}
+
+/** Streamable HTTP without sessions and without streams: every POST is answered by itself. */
+function overHttp(): void {
+  const read = async (request: IncomingMessage) => respond((await json(request)) as Message);
+  const server = createServer((request, response) => {
+    if (request.method !== 'POST') return void response.writeHead(405, { allow: 'POST' }).end();
+    read(request).then(
+      (text) => response.writeHead(text === undefined ? 202 : 200, { 'content-type': 'application/json' }).end(text),
+      () => response.writeHead(400).end(),
+    );
+  });
+  server.listen(Number(port));
+  process.once('SIGTERM', () => {
+    server.close();
+    server.closeAllConnections();
+  });
+}
+
+if (port === undefined) await overStdio();
+else overHttp();

@@ -94,6 +94,7 @@ s3_stand_in() {
   build_stand_in "$1" s3
   rm "$HERE/s3.sh"
 }
+balancer_stand_in() { build_stand_in "$1" haproxy; }
 build_stand_in() { # image, Dockerfile's ending. --network=host: a bridge may have no way out
   podman build -q --format docker --pull=never --network=host --build-arg "NODE_IMAGE=$NODE_IMAGE" -t "$1" \
     -f "$HERE/Dockerfile.$2" "$HERE" >"$W/build-$2.log" 2>&1 || { tail -n 30 "$W/build-$2.log"; exit 1; }
@@ -140,6 +141,7 @@ compose() {
   # what `up` has found or built
   [ -s "$W/redis.image" ] && export WHARF_REDIS_IMAGE="$(cat "$W/redis.image")"
   [ -s "$W/s3.image" ] && export WHARF_S3_IMAGE="$(cat "$W/s3.image")"
+  [ -s "$W/balancer.image" ] && export WHARF_BALANCER_IMAGE="$(cat "$W/balancer.image")"
   DOCKER_HOST=unix://$W/podman.sock "$W/compose/usr/bin/docker-compose" "$@"
 }
 
@@ -156,7 +158,9 @@ case ${1:-} in
       export NODE_IMAGE
       provide "$(pinned WHARF_REDIS_IMAGE docker-compose.yml)" redis_stand_in >"$W/redis.image" &
       provide "$(pinned WHARF_S3_IMAGE docker-compose.yml)" s3_stand_in >"$W/s3.image" &
+      provide "$(pinned WHARF_BALANCER_IMAGE docker-compose.yml)" balancer_stand_in >"$W/balancer.image" &
       build_own
+      wait -n
       wait -n
       wait -n
       say "images"

@@ -9,15 +9,16 @@ import { ROOT, shell } from './cli-process.js';
  * that cannot be pulled are stood in for; the script prints which.
  */
 const PORT = 18_080;
-const ADMIN_PORT = 19_090;
+const ADMIN_PORTS = [19_090, 19_091] as const;
 const env = {
   ...process.env,
   WHARF_PORT: String(PORT),
-  WHARF_ADMIN_PORT: String(ADMIN_PORT),
+  WHARF_ADMIN_PORT: String(ADMIN_PORTS[0]),
+  WHARF_ADMIN_PORT_2: String(ADMIN_PORTS[1]),
   WHARF_S3_PORT: '19000',
 };
 const compose = (...args: string[]) => shell(`${ROOT}deploy/test-services/compose.sh`, args, env);
-const MCP = `http://127.0.0.1:${PORT}/mcp`;
+const MCP = `http://127.0.0.1:${PORT}/everything/mcp`;
 
 /** From nothing (tools, three stand-ins, two images of our own): 2 to 4 minutes, as busy as the machine is. */
 const UP_MS = 900_000;
@@ -38,23 +39,38 @@ interface Answer {
 }
 
 let session: string | undefined;
-async function post(message: object): Promise<Response> {
+async function post(message: object, url = MCP): Promise<Response> {
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-  return fetch(MCP, {
+  return fetch(url, {
     method: 'POST',
     headers: session === undefined ? headers : { ...headers, 'mcp-session-id': session },
     body: JSON.stringify({ jsonrpc: '2.0', ...message }),
   });
 }
 
-async function initialize(): Promise<void> {
+async function initialize(url = MCP): Promise<void> {
   session = undefined;
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
-  const answer = await post({ id: 1, method: 'initialize', params });
+  const answer = await post({ id: 1, method: 'initialize', params }, url);
   await answer.text();
   expect(answer.status).toBe(200);
   session = answer.headers.get('mcp-session-id') ?? undefined;
-  await (await post({ method: 'notifications/initialized' })).text();
+  await (await post({ method: 'notifications/initialized' }, url)).text();
+}
+
+/** The texts of a tool's result. */
+async function call(url: string, name: string, args: object): Promise<string> {
+  const answer = await post({ id: 4, method: 'tools/call', params: { name, arguments: args } }, url);
+  const { result } = JSON.parse(await answer.text()) as Answer;
+  return result.content.map(({ text = '' }) => text).join('\n');
+}
+
+async function becomesReady(port: number): Promise<void> {
+  for (;;) {
+    const ready = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    if (ready?.status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
 }
 
 /** Has the example server send `content` back as a gzip file inside the tool result. */
@@ -81,42 +97,59 @@ describe('docker compose up', () => {
     expect(sha256(gunzipSync(stored))).toBe(sha256(content));
   });
 
-  it('keeps sessions and files over a restart of the gateway', async () => {
+  it('keeps sessions and files while one replica after the other restarts', async () => {
     await initialize();
     const before = await gzipped(randomBytes(100_000));
-    const { code, err } = await compose('compose', 'restart', 'gateway');
-    expect([code, err.includes('rror')]).toEqual([0, false]);
-    for (let tries = 0; tries < 100; tries++) {
-      const up = await post({ id: 3, method: 'ping' }).catch(() => undefined);
-      if (up?.status === 200) break;
-      await new Promise((resolve) => setTimeout(resolve, 200));
+    for (const replica of ['gateway-1', 'gateway-2']) {
+      const restarted = compose('compose', 'restart', replica);
+      // the other one answers meanwhile
+      expect((await post({ id: 3, method: 'ping' })).status).toBe(200);
+      const { code, err } = await restarted;
+      expect([code, err.includes('rror')]).toEqual([0, false]);
+      await becomesReady(ADMIN_PORTS[replica === 'gateway-1' ? 0 : 1]);
     }
     const after = await gzipped(randomBytes(100_000));
     for (const { result } of [before, after]) {
       const [file] = result._meta['dev.wharf/files'];
       expect((await fetch(String(file?.url))).status).toBe(200);
     }
+  }, 120_000);
+
+  it('hands a picture that a person uploaded to a server that knows base64 alone', async () => {
+    const ocr = `http://127.0.0.1:${PORT}/ocr/mcp`;
+    await initialize(ocr);
+    const link = await call(ocr, 'request_file_upload', { tool: 'read_picture', argument: 'image_base64' });
+    const url = /http:\S+\/u\/[\w-]+/.exec(link)?.[0] ?? link;
+    const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), randomBytes(50_000)]);
+    const body = new FormData();
+    body.append('file', new Blob([png], { type: 'image/png' }), 'page.png');
+    const uploaded = await fetch(url, { method: 'POST', body, headers: { accept: 'application/json' } });
+    const [handle] = /mcp-file:\/\/[^"\s]+/.exec(await uploaded.text()) ?? [];
+    const text = await call(ocr, 'read_picture', { image_base64: handle });
+    expect(text).toContain(`Read page.png: ${png.length} bytes, sha256 ${sha256(png)}`);
   });
 
-  it('shows health and metrics to this machine (U20)', async () => {
-    const admin = `http://127.0.0.1:${ADMIN_PORT}`;
-    expect((await fetch(`${admin}/readyz`)).status).toBe(200);
-    const metrics = await (await fetch(`${admin}/metrics`)).text();
-    expect(metrics).toMatch(/^wharf_exchanges_total\{/m);
+  it('shows health and metrics of each replica to this machine (U20)', async () => {
+    for (const port of ADMIN_PORTS) {
+      const admin = `http://127.0.0.1:${port}`;
+      expect((await fetch(`${admin}/readyz`)).status).toBe(200);
+      const metrics = await (await fetch(`${admin}/metrics`)).text();
+      expect(metrics).toMatch(/^wharf_/m);
+    }
   });
 
   it('gives the servers that Wharf starts a home to write to, and a parent that reaps them (U20)', async () => {
     const script =
       "const fs=require('fs'),h=require('os').homedir();fs.writeFileSync(h+'/x','');" +
       "console.log(h,fs.readFileSync('/proc/1/comm','utf8').trim()==='node')";
-    const { out } = await compose('compose', 'exec', '-T', 'gateway', 'node', '-e', script);
+    const { out } = await compose('compose', 'exec', '-T', 'gateway-1', 'node', '-e', script);
     expect(out.trim()).toBe('/home/node false');
   });
 
-  it('runs the gateway as nobody special, on a file system that it cannot write to', async () => {
+  it('runs the gateway as an ordinary user, on a file system that it cannot write to', async () => {
     const script =
       "const fs=require('fs');let e='';try{fs.writeFileSync('/app/x','')}catch(c){e=c.code}console.log(process.getuid(),e)";
-    const { out } = await compose('compose', 'exec', '-T', 'gateway', 'node', '-e', script);
+    const { out } = await compose('compose', 'exec', '-T', 'gateway-1', 'node', '-e', script);
     expect(out.trim()).toBe('1000 EROFS');
   });
 });
