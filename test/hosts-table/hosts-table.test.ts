@@ -21,7 +21,7 @@ describe.each(PROFILES.map(({ title, name }) => [title, name]))('the model in %s
   });
 });
 
-it('docs/reference/hosts.md shows what they see', async () => {
+it('docs/hosts.md shows what they see', async () => {
   const page = await readFile(PAGE, 'utf8');
   expect(page).toBe(inPage(page, table(made)));
 });

@@ -1,4 +1,4 @@
-/** Shows each result to the model of each host and prints the table; `--write` puts it into docs/reference/hosts.md. */
+/** Shows each result to the model of each host and prints the table; `--write` puts it into docs/hosts.md. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { cells } from './cells.js';
 import { inPage, PAGE, table } from './table.js';

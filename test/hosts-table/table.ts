@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Seen } from '../helpers/host-model.js';
 import { type Cell, GIVEN, type Given, PROFILES } from './cells.js';
 
-export const PAGE = join(import.meta.dirname, '..', '..', '..', 'docs', 'reference', 'hosts.md');
+export const PAGE = join(import.meta.dirname, '..', '..', '..', 'docs', 'hosts.md');
 
 const BEGIN = '<!-- what hosts show: `npm run hosts -- --write` -->';
 const END = '<!-- end -->';
