@@ -72,13 +72,17 @@ async function main(argv: string[]): Promise<number> {
   }
 }
 
+const ASK = `Then ask its model: Call every tool of this server whose name begins with probe_, and then probe_report.
+The host's row is printed here. Ctrl-C ends.
+`;
+
 /** Over HTTP it runs until a signal ends it. */
 async function probe(port: number | undefined): Promise<number> {
   const { probeHttp, probeStdio } = await import('./probe/run.js');
   const reported = (row: string) => printError(`${row}\n`);
   try {
     if (port === undefined) await probeStdio(reported);
-    else print(`Give this URL to the host: ${await probeHttp(port, reported)}\n`);
+    else print(`Give this URL to the host: ${await probeHttp(port, reported)}\n${ASK}`);
     return 0;
   } catch (error) {
     printError(startFailureText(error));

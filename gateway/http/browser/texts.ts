@@ -101,8 +101,8 @@ export const TEXTS = {
     `${come} of at least ${least} files ${come === 1 ? 'has' : 'have'} arrived.`,
   enough: (come: number) =>
     come === 1
-      ? '1 file has arrived. Press Done when it is all.'
-      : `${come} files have arrived. Press Done when they are all.`,
+      ? '1 file has arrived. Press Done if that is all.'
+      : `${come} files have arrived. Press Done if that is all.`,
   notAll: (count: number) =>
     count === 1
       ? '1 file of the list is not uploaded, and is left out.'

@@ -97,6 +97,7 @@ progress::-moz-progress-bar { background: var(--sea); border-radius: .25rem }
 .calm::before { content: "–"; content: "–" / ""; background: var(--soft) }
 .state { text-align: center; padding-bottom: .5rem }
 .state p { max-width: 28rem; margin-inline: auto; color: var(--soft) }
+.state .button { margin-top: .5rem }
 .out { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 
 @media (max-width: 36rem) {
@@ -105,7 +106,7 @@ progress::-moz-progress-bar { background: var(--sea); border-radius: .25rem }
   .drop .button { width: 100% }
   .files > li { padding: .75rem }
   .actions { grid-column: 1 / -1 }
-  .actions button { flex: 1 }
+  .actions button { flex: 1; padding-inline: .5rem }
 }
 @media (max-width: 22rem) {
   dl { grid-template-columns: 1fr }
@@ -120,5 +121,6 @@ progress::-moz-progress-bar { background: var(--sea); border-radius: .25rem }
   progress::-moz-progress-bar, .stalled progress::-moz-progress-bar { background: Highlight }
   .button, button, .good::before, .bad::before, .calm::before { border: 1px solid ButtonText }
   .over .drop { border-color: Highlight }
+  .small .drop { border: 0 }
 }
 `;

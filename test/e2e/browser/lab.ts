@@ -30,7 +30,7 @@ export async function open(browser: Browser, url: string, options: BrowserContex
   const complaints: string[] = [];
   page.on('console', (message) => {
     // a closed link, and a network that a test takes away, are no faults of the page
-    const isAnswer = /^Failed to load resource: (?:the server responded with a status of 4|net::ERR_)/.test(
+    const isAnswer = /^Failed to load resource: (?:the server responded with a status of [45]|net::ERR_)/.test(
       message.text(),
     );
     if (['error', 'warning'].includes(message.type()) && !isAnswer) complaints.push(message.text());

@@ -7,7 +7,7 @@ import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { openBrowser } from './chromium.js';
 import { open, type Watched } from './lab.js';
 import { hostile, pdf, pictures, RED, type Sample, SIZE, wav, webm } from './link-files.js';
-import { LOOKS, look } from './looks.js';
+import { look } from './looks.js';
 
 /** Milliseconds until a browser has shown what it shows. */
 const PATIENCE_MS = 30_000;
@@ -184,7 +184,7 @@ describe('everybody can use, in light and dark, on a phone and at 400 %,', () =>
     const statusOf = async () => (await fetch(url, { headers: { accept: 'text/html' } })).status;
     expect(await until(async () => (await statusOf()) === status)).toBe(true);
     const watched: Watched = await open(browser, url);
-    await look(watched, name, LOOKS, ['light', 'dark', 'phone']);
+    await look(watched, name);
     await watched.page.context().close();
     await wharf.stop();
     delete wharfs.short;

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 import { openBrowser } from './chromium.js';
-import { faults, open, picture, type Watched } from './lab.js';
+import { faults, open, type Watched } from './lab.js';
+import { look } from './looks.js';
 
 let browser: Browser;
 let server: UploadServer;
@@ -37,22 +38,10 @@ it.each([true, false])(
     watched = await open(browser, url, { javaScriptEnabled });
     const { page } = watched;
     await title('Enter the code');
-    if (javaScriptEnabled) {
-      for (const [width, colorScheme] of [
-        [900, 'light'],
-        [900, 'dark'],
-        [320, 'light'],
-      ] as const) {
-        await page.emulateMedia({ colorScheme });
-        await page.setViewportSize({ width, height: 800 });
-        expect([width, colorScheme, await faults(watched)]).toEqual([width, colorScheme, []]);
-        expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(width);
-        if (width === 900) await picture(watched, `test/e2e/screenshots/code-${colorScheme}.png`);
-      }
-    }
+    if (javaScriptEnabled) await look(watched, 'code');
     await give('222 222');
     await page.getByText('2 more tries are left').waitFor();
-    if (javaScriptEnabled) expect(await faults(watched)).toEqual([]);
+    if (javaScriptEnabled) await look(watched, 'code-wrong');
     await give(code.toLowerCase());
     await title('Upload a file');
     await page.reload();

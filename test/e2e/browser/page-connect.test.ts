@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Browser } from 'playwright-core';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { openBrowser } from './chromium.js';
-import { faults, open, picture, type Watched } from './lab.js';
+import { open, type Watched } from './lab.js';
+import { look } from './looks.js';
 
 const url = 'http://127.0.0.1:1/mcp';
 const AUTH = { use: 'apiKeys', keys: [{ name: 'ci', hash: `sha256:${'ab'.repeat(32)}` }] };
@@ -27,13 +28,6 @@ afterAll(async () => {
   for (const wharf of Object.values(running)) await wharf.stop();
 });
 
-const LOOKS = {
-  light: { width: 900, height: 2400, colorScheme: 'light' },
-  dark: { width: 900, height: 2400, colorScheme: 'dark' },
-  phone: { width: 390, height: 2800, colorScheme: 'light' },
-  zoomed: { width: 320, height: 256, colorScheme: 'light' },
-} as const;
-
 describe('the page that connects a client', () => {
   it.each([
     ['connect', () => `${running.one.url}/`],
@@ -43,13 +37,14 @@ describe('the page that connects a client', () => {
     watched = await open(browser, address());
     const { page } = watched;
     await page.getByRole('button', { name: 'Copy' }).first().waitFor();
-    for (const [kind, { width, height, colorScheme }] of Object.entries(LOOKS)) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height });
-      expect([kind, await faults(watched)]).toEqual([kind, []]);
-      expect([kind, await page.evaluate<number>('document.documentElement.scrollWidth')]).toEqual([kind, width]);
-      if (kind !== 'zoomed') await picture(watched, `test/e2e/screenshots/${name}-${kind}.png`);
-    }
+    await look(watched, name);
+  });
+
+  it('can be used by everybody: the page of an address that leads nowhere', async () => {
+    watched = await open(browser, `${running.one.url}/nowhere`);
+    await look(watched, 'nowhere');
+    await watched.page.getByRole('link', { name: 'Connect an MCP client' }).click();
+    await watched.page.getByRole('button', { name: 'Copy' }).first().waitFor();
   });
 
   it('copies the lines of a host, and says so', async () => {

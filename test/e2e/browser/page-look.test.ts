@@ -3,11 +3,12 @@ import type { Browser } from 'playwright-core';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { UploadIntent } from '../../../gateway/files/upload-intent.js';
 import { CLOSED, type Closed } from '../../../gateway/http/browser/texts.js';
+import { refuse } from '../../../gateway/http/routes/download-refusal.js';
 import { closedPage, refused } from '../../../gateway/http/routes/upload-answers.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 import { openBrowser } from './chromium.js';
 import { faults, open, picture, SLOW, throttle, type Watched } from './lab.js';
-import { FEW_WORDS, LOOKS, look as lookAt, shot } from './looks.js';
+import { look as lookAt } from './looks.js';
 
 let browser: Browser;
 let server: UploadServer;
@@ -44,14 +45,20 @@ const INTENT = {
   },
 };
 
-/** The others look alike. */
-const SHOWN_IN_ALL = new Set(['open', 'chosen', 'paused', 'done', 'several-open', 'several-come']);
+/** The others look alike in forced colours. */
+const FORCED = new Set(['open', 'chosen', 'paused', 'done', 'several-open', 'several-come']);
 
-const look = (name: string, looks: Partial<typeof LOOKS> = LOOKS) =>
-  lookAt(watched, name, looks, SHOWN_IN_ALL.has(name) ? ['light', 'dark', 'phone', 'forced'] : ['light']);
+const look = (name: string) => lookAt(watched, name, FORCED.has(name) ? ['forced'] : []);
 
 async function visit(): Promise<void> {
   watched = await open(browser, (await server.authorize(INTENT)).url);
+}
+
+/** As where JavaScript is switched off, but for the tests' own, which looks for faults. */
+async function visitWithoutScript(intent: Partial<UploadIntent>): Promise<void> {
+  watched = await open(browser, (await server.authorize(intent)).url);
+  await watched.page.route('**/assets/**', (route) => route.abort());
+  await watched.page.reload();
 }
 
 /** @param size of what follows the picture, which no viewer minds */
@@ -184,28 +191,45 @@ describe('everybody can use, in light and dark, on a phone and at 400 %,', () =>
   });
 
   it('several files in a form without JavaScript, and its answer', async () => {
-    watched = await open(browser, (await server.authorize(SEVERAL)).url, { javaScriptEnabled: false });
-    await picture(watched, shot('several-no-script', 'light'));
+    await visitWithoutScript(SEVERAL);
+    await look('several-no-script');
     await pickSeveral('page 1.png', 'page 2.png');
     await press(/^Upload$/);
     await watched.page.getByRole('heading', { name: 'Uploaded', exact: true }).waitFor();
-    await picture(watched, shot('several-form-done', 'light'));
+    await look('several-form-done');
   });
 
   it('the form without JavaScript', async () => {
-    watched = await open(browser, (await server.authorize(INTENT)).url, { javaScriptEnabled: false });
-    await picture(watched, shot('no-script', 'light'));
+    await visitWithoutScript(INTENT);
+    await look('no-script');
     expect(await watched.page.getByRole('button', { name: 'Upload' }).count()).toBe(1);
     expect(await watched.page.getByText('or drop it here').isVisible()).toBe(false);
   });
 
   it.each(Object.keys(CLOSED) as Closed[])('a link that is %s', async (closed) => {
     await serve(closedPage(closed, 200));
-    await look(`link-${closed}`, FEW_WORDS);
+    await look(`link-${closed}`);
+  });
+
+  it.each(['link_expired', 'file_gone', 'store_unavailable'] as const)(
+    'a link to a file that ends with %s',
+    async (code) => {
+      await serve(refuse(new GatewayError(code), 'text/html', {}));
+      await look(`file-${code.replace('_', '-')}`);
+    },
+  );
+
+  it('an upload whose network is gone', async () => {
+    await visit();
+    await pick('invoice 2026-114.png', 3_000_000);
+    await watched.page.route('**/u/*', (route) => route.abort('internetdisconnected'));
+    await press(/^Upload: /);
+    await watched.page.getByText(/Trying again in \d+ s\.$/).waitFor();
+    await look('waiting');
   });
 
   it('a refusal as the form gets it', async () => {
     await serve(refused(new GatewayError('upload_too_large', { allowed: 10, actual: 11 }), 'text/html'));
-    await look('form-refused', FEW_WORDS);
+    await look('form-refused');
   });
 });

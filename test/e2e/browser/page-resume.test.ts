@@ -8,7 +8,8 @@ import { FaultProxy } from '../../helpers/fault-proxy.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 import { Replicas } from '../uploads/replicas.js';
 import { openBrowser } from './chromium.js';
-import { faults, open, picture, SLOW, throttle, type Watched } from './lab.js';
+import { faults, open, SLOW, throttle, type Watched } from './lab.js';
+import { look } from './looks.js';
 
 /** More than one part of an S3 upload: what a process that is killed has noted. */
 const BIG = Buffer.alloc(30_000_000, 'wharf');
@@ -102,8 +103,7 @@ describe('an upload that the page interrupts', () => {
     expect(await words.textContent()).toMatch(
       /^[\d.]+ [kM]B of “small\.bin” have already arrived\. Choose the same file/,
     );
-    expect(await faults(watched)).toEqual([]);
-    await picture(watched, 'test/e2e/screenshots/begun-light.png');
+    await look(watched, 'begun');
     await throttle(watched, -1);
     await pick('other.bin');
     expect(await words.textContent()).toMatch(/not the file that was begun, “small\.bin”/);

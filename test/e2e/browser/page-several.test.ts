@@ -141,7 +141,7 @@ describe('a page that takes several files', () => {
     await arrived('one.png');
     await arrived('two.png');
     expect(await page.locator('#all p').textContent()).toBe(
-      '2 files have arrived. Press Done when they are all. 1 file of the list is not uploaded, and is left out.',
+      '2 files have arrived. Press Done if that is all. 1 file of the list is not uploaded, and is left out.',
     );
     expect(await page.title()).toBe('A file was not uploaded · Wharf');
     expect(await faults(watched)).toEqual([]);

@@ -82,8 +82,27 @@ describe('the page at / and at an MCP path', () => {
   it('shows no path that cannot be the name of a server', async () => {
     wharf = await startWharf({ servers: { docs: { url } }, config: { auth: KEYS } });
     for (const path of ['/%3Cb%3E/mcp', '/UPPER/mcp', `/${'a'.repeat(65)}/mcp`]) {
-      const { status, type } = await visit(path);
-      expect([path, status, type]).toEqual([path, 404, 'application/json']);
+      const { status, body } = await visit(path);
+      expect([path, status]).toEqual([path, 404]);
+      expect(body).toContain('Nothing here');
+      expect(body).not.toMatch(/<b>|%3C|UPPER|aaa/);
     }
+  });
+
+  it('is where the page of an address that leads nowhere leads; programs get JSON', async () => {
+    wharf = await startWharf({ servers: { docs: { url } } });
+    const { status, type, body } = await visit('/some/thing');
+    expect([status, type]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(body).toContain(`href="${wharf.url}/"`);
+    const program = await visit('/some/thing', '*/*');
+    expect([program.status, JSON.parse(program.body)]).toMatchObject([
+      404,
+      { error: { data: { code: 'route_unknown' } } },
+    ]);
+  });
+
+  it('is not disturbed by the icon that every browser asks for', async () => {
+    wharf = await startWharf({ servers: { docs: { url } } });
+    expect(await visit('/favicon.ico', 'image/avif,image/*')).toMatchObject({ status: 204, body: '' });
   });
 });
