@@ -72,22 +72,25 @@ async function main(argv: string[]): Promise<number> {
   }
 }
 
-const ASK = `Then ask its model: Call every tool of this server whose name begins with probe_, and then probe_report.
-The host's row is printed here. Ctrl-C ends.
-`;
-
 /** Over HTTP it runs until a signal ends it. */
 async function probe(port: number | undefined): Promise<number> {
   const { probeHttp, probeStdio } = await import('./probe/run.js');
   const reported = (row: string) => printError(`${row}\n`);
   try {
     if (port === undefined) await probeStdio(reported);
-    else print(`Give this URL to the host: ${await probeHttp(port, reported)}\n${ASK}`);
+    else print(probeText(await probeHttp(port, reported)));
     return 0;
   } catch (error) {
     printError(startFailureText(error));
     return 1;
   }
+}
+
+function probeText(url: string): string {
+  return `Give this URL to the host: ${url}
+Then ask its model: Call every tool of this server whose name begins with probe_, and then probe_report.
+The host's row is printed here. Ctrl-C ends.
+`;
 }
 
 async function explain(code: string | undefined): Promise<number> {
