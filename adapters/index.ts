@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import type { Adapter, AdapterDeps, AdapterList } from '../gateway/config/adapter-list.js';
+import * as clamd from './antivirus/clamd.js';
+import * as noAntivirus from './antivirus/none.js';
 import * as noAudit from './audit/none.js';
 import { create as mcpInline } from './dialects/mcp-inline/index.js';
 import { create as openaiFileParams } from './dialects/openai-file-params/index.js';
@@ -59,6 +61,10 @@ export const adapters: AdapterList = {
   previews: {
     local: adapter(localPreviews),
     none: adapter(noPreviews),
+  },
+  antivirus: {
+    clamd: adapter(clamd),
+    none: adapter(noAntivirus),
   },
   audit: {
     none: adapter(noAudit),

@@ -76,6 +76,18 @@ export const ERRORS_OF_LACK = {
     text: (f) => `The file is larger than the ${over(f)} in the object store.`,
   },
   store_full: { http: 507, jsonRpc: INTERNAL, text: () => 'The object store is full.' },
+  antivirus_unavailable: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: () => 'The antivirus is not available, and a file that is not scanned is not taken here. Try again later.',
+  },
+  antivirus_full: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      shareText(f, 'files being scanned', `waited ${timeText(Number(f.waited))}`) ??
+      `Too many files are being scanned at once; waited ${timeText(Number(f.waited))} for a place. Try again.`,
+  },
   temp_full: { http: 507, jsonRpc: INTERNAL, text: () => 'The disk for temporary files is full.' },
   temp_unavailable: { http: 503, jsonRpc: INTERNAL, text: () => 'A temporary file cannot be written.' },
   state_unavailable: { http: 503, jsonRpc: INTERNAL, text: () => 'The state store is not available. Try again later.' },

@@ -132,6 +132,18 @@ export const ERROR_TABLE = {
     jsonRpc: -32602,
     text: (f) => `The file at "${f.host}" is larger than the ${over(f, ' so far')}.`,
   },
+  file_infected: {
+    http: 422,
+    jsonRpc: INTERNAL,
+    text: (f) => `The antivirus has found ${f.signature} in the file at ${f.path}. The file is removed.`,
+  },
+  file_unscannable: {
+    http: 413,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      `The antivirus cannot scan the file at ${f.path}, and a file that is not scanned is not taken here: it has ` +
+      `${mostText(Number(f.actual))}, and the antivirus scans ${mostText(Number(f.allowed))}, with what is packed in it.`,
+  },
   fetch_timeout: {
     http: 504,
     jsonRpc: INTERNAL,

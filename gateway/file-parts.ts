@@ -1,5 +1,6 @@
 import type { HeldBudget } from './budget/held.js';
 import type { PartBudget } from './budget/parts.js';
+import type { Scans } from './files/antivirus/scans.js';
 import { SeveralUploads } from './files/bundles/several-uploads.js';
 import { CleanUps } from './files/clean-ups.js';
 import type { IngestDeps } from './files/ingest/ingest.js';
@@ -26,6 +27,8 @@ export interface FilePartsDeps extends Pick<LibraryDeps, 'expiry' | 'readLazy'> 
   budget: PartBudget;
   /** Who else reads every file's bytes on their way into the store. */
   taps?: readonly OpenTap[];
+  /** Absent: files are not scanned. */
+  antivirus?: Scans | undefined;
   clock: Clock;
   log: Log;
   settings: LibraryDeps['settings'] & {
@@ -58,7 +61,16 @@ export function createFileParts(deps: FilePartsDeps): FileParts {
   const cleanUps = new CleanUps(log);
   const library = new Library({ ...deps, seal: keys.seal, tickets, cleanUps });
   const buffers = new PartBuffers(objects.partSize);
-  const ingest = { objects, budget, buffers, held, quiet: new QuietWatch(), cleanUps, taps: deps.taps ?? [] };
+  const ingest = {
+    objects,
+    budget,
+    buffers,
+    held,
+    quiet: new QuietWatch(),
+    cleanUps,
+    taps: deps.taps ?? [],
+    antivirus: deps.antivirus,
+  };
   const codes = new UploadCodes(state, keys, clock);
   const uploads = new Uploads({
     ingest,

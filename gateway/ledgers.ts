@@ -58,6 +58,11 @@ export function createQuestionLedger({ limits }: Pick<Config, 'limits'>, sharing
   return new Ledger({ limit: 'limits.questions', total: limits.questions, sharing });
 }
 
+/** Counts files that the antivirus scans. */
+export function createScanLedger(scans: number, sharing: Sharing): Ledger {
+  return new Ledger({ limit: 'antivirus.scans', total: scans, sharing });
+}
+
 /** Counts what is kept about servers' tools. A share has room for the longest list. */
 export function createCatalogLedger({ limits }: Pick<Config, 'limits'>, sharing: Sharing): Ledger {
   return new Ledger({ limit: 'limits.catalog', total: limits.catalog, sharing, unit: limits.response });

@@ -108,7 +108,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
       held,
       places: places(dialects),
       tree: toClientTree(dialects.flatMap((dialect) => dialect.places)),
-      slotMin: slotMin(limits),
+      slotMin: slotMin(limits, ingest.antivirus !== undefined),
     },
     files: { library, previewOf },
     dialects,
@@ -117,6 +117,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
     incoming: {
       library,
       handoff: config.handoff,
+      antivirus: ingest.antivirus,
       fetch: incomingFetch({ ingest, library, transfer, timeouts, pace, allowedHosts, fileLimit: limits.file }),
     },
     tempFiles: parts.tempFiles,

@@ -7,6 +7,7 @@ import { transportsToTry } from './config/transports.js';
 import { socketsFor } from './descriptors.js';
 import { GatewayError } from './errors.js';
 import { createFileParts } from './file-parts.js';
+import { Scans } from './files/antivirus/scans.js';
 import { Expiry } from './files/expiry.js';
 import type { FileRecord } from './files/file.js';
 import { sniff } from './files/names/media-type.js';
@@ -30,6 +31,7 @@ import {
   createPartBudget,
   createQuestionLedger,
   createRequestLedger,
+  createScanLedger,
   createSessionLedger,
   gaugeShares,
   sharingOf,
@@ -120,6 +122,18 @@ export async function start(
     const held = createHeldBudget(config, sharing);
     const budget = createPartBudget(config, sharing, objects.partSize);
     const { identity } = config.elicitation;
+    const { scanner } = await openPart(adapters.antivirus, config.antivirus);
+    const antivirus =
+      scanner &&
+      new Scans({
+        scanner,
+        ledger: createScanLedger(scanner.scans, sharing),
+        queueMs: timeouts.queue,
+        objects,
+        audit,
+        log,
+        metrics,
+      });
     const { tickets, library, ingest, uploads, resumable, several, cleanUps } = createFileParts({
       objects,
       state,
@@ -129,6 +143,7 @@ export async function start(
       clock,
       log,
       expiry,
+      antivirus,
       readLazy: async (lazy, signal) => {
         const server = servers.get(lazy.server);
         if (!server) throw new GatewayError('server_unknown', { server: lazy.server });
@@ -226,6 +241,7 @@ export async function start(
 
     const open = { count: 0, getStreams: new Set<{ end(): void }>() };
     metrics.gauge('wharf_queue_length', () => budget.queued);
+    if (antivirus) metrics.gauge('wharf_waiting_scans', () => antivirus.waiting);
     metrics.gauge('wharf_clean_ups', () => cleanUps.size);
     metrics.gauge('wharf_open_exchanges', () => open.count);
     metrics.gauge('wharf_upstream_connections', () => sum([...servers.values()].map((server) => server.channels)));
@@ -283,6 +299,7 @@ export async function start(
     const checks = new Map<string, () => Promise<void>>([
       ['objects', () => objects.check()],
       ['state', () => state.check()],
+      ...(scanner ? [['antivirus', () => scanner.check()] as const] : []),
     ]);
     const beside = partsBeside(previewer, servers, clock);
     gaugeServers(metrics, beside);

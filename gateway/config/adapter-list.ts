@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Limits, Timeouts } from '../policy/limits.js';
+import type { Antivirus } from '../ports/antivirus.js';
 import type { Audit } from '../ports/audit.js';
 import type { Clock } from '../ports/clock.js';
 import type { Dialect } from '../ports/dialect.js';
@@ -62,6 +63,7 @@ export interface AdapterList {
   readonly objects: Readonly<Record<string, ObjectsAdapter>>;
   readonly state: Readonly<Record<string, Adapter<StateStore, AdapterDeps>>>;
   readonly previews: Readonly<Record<string, Adapter<Previewer, AdapterDeps>>>;
+  readonly antivirus: Readonly<Record<string, Adapter<Antivirus, AdapterDeps>>>;
   readonly audit: Readonly<Record<string, Adapter<Audit, AdapterDeps>>>;
   readonly upstream: Readonly<Record<TransportName, Adapter<Upstream, UpstreamDeps>>>;
   /** Always present: the config cannot choose it, and its settings exist for tests only. */

@@ -74,6 +74,7 @@ export interface Config {
   objects: Choice;
   state: Choice;
   previews: Choice;
+  antivirus: Choice;
   /** `lasting`: only this machine can reach Wharf, so its own links work as long as their files. */
   links: { style: 'presigned' | 'gateway'; ttl: number; lasting: boolean };
   limits: Limits;

@@ -47,7 +47,7 @@ export function parseConfig(file: object, adapters: AdapterList, environment: En
     return { ok: false, problems: problems.map((one) => ({ ...one, path: pathAsWritten(one.path, names.written) })) };
   }
   // Without a problem every section exists; limits and time-outs have exactly the names of their tables.
-  const { secret: secrets, antivirus: _, links, ...sections } = found.parsed;
+  const { secret: secrets, links, ...sections } = found.parsed;
   const lives = { ...links, ttl: links?.ttl ?? LINK_TTL, lasting: links?.ttl === undefined && isPrivate(sections) };
   const config = { ...sections, links: lives, secrets, warnings };
   return { ok: true, config: config as unknown as Omit<Config, 'inheritedEnv'> };

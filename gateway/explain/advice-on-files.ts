@@ -13,6 +13,16 @@ export const OF_FILES = {
     why: 'A file is removed `retention` after its last use.',
     todo: 'Run the tool again that gave it. An operator can raise `retention`.',
   },
+  file_infected: {
+    why: 'The antivirus knows a signature that is in the file. The whole message is refused, because its file is not stored.',
+    todo: 'Look at where the file comes from. The log names the caller, the server and the signature.',
+    facts: { path: '/result/content/0/data', signature: 'Eicar-Test-Signature' },
+  },
+  file_unscannable: {
+    why: 'The file, or what is packed in it, is more than clamd scans.',
+    todo: 'Raise `StreamMaxLength`, `MaxFileSize` and `MaxScanSize` of clamd with `antivirus.maxSizeMiB`, or set `antivirus.larger: pass`.',
+    facts: { path: 'the upload', allowed: 26_214_400, actual: 30_000_000 },
+  },
   file_not_text: {
     why: 'The argument takes text (`encoding: text`), and the file holds bytes that are not UTF-8.',
     todo: 'Convert the file, or change the `encoding` of the argument in the config.',

@@ -60,6 +60,16 @@ export const OF_LACK = {
     why: 'The disk, or the quota of the bucket, is used up.',
     todo: 'Make room, or lower `retention`.',
   },
+  antivirus_unavailable: {
+    why: 'clamd does not answer, answers something else than a verdict, or passes files that it does not scan.',
+    todo: 'The log and `/readyz` hold the cause. Check `antivirus.host` and `antivirus.port`, and clamd itself. No restart of Wharf is needed.',
+    facts: { reason: 'it cannot be reached' },
+  },
+  antivirus_full: {
+    why: 'As many files are being scanned at a time as `antivirus.scans` says, and none of them ended within `timeouts.queue`.',
+    todo: 'Try again. An operator can raise `antivirus.scans` and `MaxThreads` of clamd.',
+    facts: { waited: 30_000 },
+  },
   temp_full: {
     why: 'The disk of the folder for temporary files is full.',
     todo: 'Make room there, or set `TMPDIR` to a larger disk.',

@@ -20,6 +20,11 @@ export interface FileRecord {
   key: string;
   /** Milliseconds since the Unix epoch. */
   createdAt: number;
+  /**
+   * What the antivirus said: `clean`, or `passed` for a file that it could not scan and the operator lets through.
+   * Absent: no antivirus was configured when it was stored.
+   */
+  scan?: 'clean' | 'passed';
   /** Set when the same bytes came again and became this file, so several messages may name it. */
   shared?: true;
 }

@@ -1,3 +1,4 @@
+import { soon } from '../budget/soon.js';
 import { GatewayError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { FileRef } from '../ports/file.js';
@@ -16,6 +17,7 @@ import { type LinkDeps, type LinkReading, Links } from './links.js';
 import type { Seal } from './seal.js';
 import { SharedWork } from './shared-work.js';
 import { type ShownResource, ShownResources } from './shown-resources.js';
+
 import type { FileLabel } from './ticket.js';
 
 export interface LibraryDeps extends Omit<LinkDeps, 'settings'> {
@@ -92,11 +94,12 @@ export class Library {
       key: stored.key,
       size: stored.size,
       digest: stored.digest,
+      ...(stored.scan && { scan: stored.scan }),
       createdAt: clock.now(),
     };
     // by server too: handoff rules depend on where a file came from
     const digestKey = `digest:${about.principal}:${about.server ?? ''}:${stored.digest}`;
-    const twin = await this.#livingTwin(digestKey, about);
+    const twin = await this.#livingTwin(digestKey, record);
     if (twin) {
       this.discard(stored.key);
       return twin;
@@ -268,14 +271,14 @@ export class Library {
   /** A living record of the same bytes with the same name and type, extended. */
   async #livingTwin(
     digestKey: string,
-    about: Pick<FileRecord, 'name' | 'mimeType' | 'resource'>,
+    about: Pick<FileRecord, 'name' | 'mimeType' | 'resource' | 'scan'>,
   ): Promise<FileRecord | undefined> {
     const { state, settings } = this.#deps;
     const id = await state.read(digestKey);
     if (id === undefined) return undefined;
     const twin = await this.find(id);
     if (!twin || twin.name !== about.name || twin.mimeType !== about.mimeType) return undefined;
-    if (twin.resource !== about.resource) return undefined;
+    if (twin.resource !== about.resource || twin.scan !== about.scan) return undefined;
     // the new object certainly exists, so a store that cannot check the old one does no harm
     if (!(await this.#isStored(twin).catch(() => false))) return undefined;
     const shared = await this.#share(twin);
@@ -382,18 +385,4 @@ function isOf(lazy: LazyFile, record: FileRecord): boolean {
 /** The owner that the state store counts a file's keys for. */
 function ownerOf({ principal, server }: Pick<FileRecord, 'principal' | 'server'>) {
   return { principal, server };
-}
-
-/** Longest look-up after a failure: the caller has already waited for one time-out. */
-const LAST_LOOK_MS = 500;
-
-/** Undefined when it takes too long. */
-async function soon(reading: Promise<string | undefined>): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), LAST_LOOK_MS);
-  });
-  // it may fail after the caller has stopped waiting
-  reading.catch(() => undefined);
-  return Promise.race([reading, late]).finally(() => clearTimeout(timer));
 }

@@ -30,7 +30,7 @@ export interface NewFile {
 
 /**
  * Stores bytes as a file with a record, a name and a type.
- * @throws GatewayError `file_too_large`, `upload_size_differs`, `upload_digest_differs`, the stores' errors, and the
+ * @throws GatewayError `file_too_large`, `file_infected`, `upload_size_differs`, `upload_digest_differs`, the stores' errors, and the
  * error of reading the bytes
  */
 export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: AbortSignal): Promise<FileRecord> {

@@ -317,8 +317,8 @@ export class Uploads {
       if (clock.now() - startedAt >= settings.retentionMs) throw uploadExpired();
       // This does not decide, but it spares the store most of the bytes that come second.
       if (await library.hasBeenStored(fileId)) throw uploadDone();
-      await ingest.commit();
-      return record;
+      const { scan } = await ingest.commit();
+      return { ...record, ...(scan && { scan }) };
     } catch (error) {
       ingest.abort();
       throw error;

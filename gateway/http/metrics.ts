@@ -20,6 +20,7 @@ const COUNTERS: Record<CounterName, { help: string; labels: string[] }> = {
   wharf_uploads_total: { help: 'Tries to upload a file, by outcome', labels: ['outcome'] },
   wharf_ended_sessions_total: { help: 'Sessions at rest that were ended to make room for others', labels: ['server'] },
   wharf_questions_total: { help: 'Files that people were asked for, by what became of it', labels: ['outcome'] },
+  wharf_scans_total: { help: 'Files given to the antivirus, by what became of them', labels: ['outcome'] },
   wharf_swept_objects_total: { help: 'Objects removed by the sweeper, by reason', labels: ['reason'] },
 };
 
@@ -42,6 +43,7 @@ const GAUGES: Record<GaugeName, string> = {
   wharf_requests_of_one_principal: 'The most requests that one principal has under way',
   wharf_downloads: 'Downloads that are streamed',
   wharf_catalog_bytes: 'Memory that is kept of what servers declare of their tools',
+  wharf_waiting_scans: 'Files that wait for the antivirus',
   wharf_clean_ups: 'Removals under way of what failures have left',
   wharf_client_connections: 'Connections of clients on the public port',
   wharf_waiting_calls: 'Calls that wait for a person to upload a file',

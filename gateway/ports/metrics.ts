@@ -19,6 +19,7 @@ export type CounterName =
   | 'wharf_previews_total'
   | 'wharf_downloads_total'
   | 'wharf_uploads_total'
+  | 'wharf_scans_total'
   | 'wharf_swept_objects_total'
   | 'wharf_ended_sessions_total'
   | 'wharf_questions_total';
@@ -31,6 +32,7 @@ export type GaugeName =
   | 'wharf_open_exchanges'
   | 'wharf_upstream_connections'
   | 'wharf_queue_length'
+  | 'wharf_waiting_scans'
   | 'wharf_clean_ups'
   | 'wharf_held_bytes_of_one_principal'
   | 'wharf_held_bytes_of_one_server'

@@ -98,10 +98,10 @@ export function sectionSchemas(adapters: AdapterList) {
           'of them, of which the first signs and all are accepted. To replace a secret, put the new one first. ' +
           'Tickets and sessions are stored under keys made with it. Required unless state is in memory.',
       ),
-    antivirus: z
-      .strictObject({ use: z.literal('none', { error: 'must be none: this version has no other' }) })
-      .prefault({ use: 'none' })
-      .describe('The scanner for files before they are linked. `none`: files are not scanned.'),
+    antivirus: choice(adapters.antivirus, { use: 'none' }).describe(
+      'Scans every file before a client or a server gets it, short ones inside messages too; what is infected, or cannot ' +
+        'be scanned, is refused. While the antivirus is away no file is taken. `none`: files are not scanned.',
+    ),
     auth: authSchema()
       .prefault({ use: 'none' })
       .describe(

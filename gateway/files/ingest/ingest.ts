@@ -4,6 +4,8 @@ import type { PartBudget } from '../../budget/parts.js';
 import { GatewayError } from '../../errors.js';
 import type { ObjectStore, ObjectWriter } from '../../ports/object-store.js';
 import type { Owner } from '../../ports/owner.js';
+import { FileScan } from '../antivirus/file-scan.js';
+import type { ScanResult, Scans } from '../antivirus/scans.js';
 import type { CleanUps } from '../clean-ups.js';
 import { newFileId, objectKey } from '../handle.js';
 import { SNIFF_BYTES } from '../names/media-type.js';
@@ -33,6 +35,8 @@ export interface IngestDeps {
   cleanUps: CleanUps;
   /** Who else reads every file's bytes. */
   taps: readonly OpenTap[];
+  /** Absent: files are not scanned. */
+  antivirus?: Scans | undefined;
 }
 
 /** Facts about a file once all its bytes are stored. */
@@ -44,6 +48,8 @@ export interface Stored {
   digest: string;
   /** The first bytes, for sniffing. */
   head: Buffer;
+  /** Absent: it was not scanned. */
+  scan?: ScanResult;
 }
 
 /** What is known of a file before its bytes. */
@@ -84,6 +90,7 @@ export class Ingest implements Quieting {
   #size = 0;
   #head: Buffer = Buffer.alloc(0);
   readonly #openTaps: readonly OpenTap[];
+  readonly #scan: FileScan | undefined;
   #taps: Taps | undefined;
   #writer: ObjectWriter | undefined;
   #pressure: Promise<void> | undefined;
@@ -100,6 +107,9 @@ export class Ingest implements Quieting {
     this.#lease = lease;
     this.#limit = limit;
     this.#openTaps = taps ? [...deps.taps, ...taps] : deps.taps;
+    const scan = deps.antivirus && new FileScan(deps.antivirus, { owner, path: limit.path, signal });
+    if (scan) this.#openTaps = [...this.#openTaps, () => scan];
+    this.#scan = scan;
     this.#signal = signal;
     this.id = place?.id ?? newFileId();
     // a key never contains anything that a peer sent
@@ -246,9 +256,21 @@ export class Ingest implements Quieting {
   /**
    * Sends the last part and makes the object readable, once the taps have seen it. Releases the part's memory in every
    * case.
-   * @throws the error of the store or of a tap; what is left in the store is then removed in the background
+   * @throws the error of the store, of a tap or of the antivirus; what is left in the store is then removed in the
+   * background
    */
   async commit(): Promise<Stored> {
+    const stored = await this.#store();
+    if (!this.#scan) return stored;
+    try {
+      return { ...stored, scan: await this.#scan.settle(stored) };
+    } catch (error) {
+      this.#deps.cleanUps.run(this.key, () => this.#deps.objects.remove(this.key));
+      throw error;
+    }
+  }
+
+  async #store(): Promise<Stored> {
     const { digest } = this.seal();
     this.#deps.quiet.remove(this);
     try {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { GatewayError } from '../../errors.js';
+import { asGatewayError, GatewayError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Log } from '../../ports/log.js';
 import type { ResumableWrites, ResumedWrite } from '../../ports/object-store.js';
@@ -100,7 +100,9 @@ export class Append {
     const { principal } = this.#admission.intent;
     const limit = { name: 'limits.file', bytes: this.#progress.length, path: 'the upload' };
     const place = { id: this.#admission.fileId, key };
-    const ingest = new Ingest({ ...this.#deps.ingest, objects }, { owner: { principal }, limit, place }, this.#signal);
+    // a scan cannot go on in another request: the whole object is scanned, before it has a record
+    const deps = { ...this.#deps.ingest, objects, antivirus: undefined };
+    const ingest = new Ingest(deps, { owner: { principal }, limit, place }, this.#signal);
     try {
       const moved = await this.#moved(key, resumed);
       return await this.#append(appended, { ...resumed, moved }, ingest, write);
@@ -222,7 +224,9 @@ export class Append {
   async #admit(key: string, draft: Draft): Promise<FileRecord> {
     const { library, notes, clock, log } = this.#deps;
     const { fileId, expiresAt } = this.#admission;
-    const record = { ...draft, id: fileId, key, size: this.#progress.length, createdAt: clock.now() };
+    const scan = await this.#scan(key);
+    const size = this.#progress.length;
+    const record = { ...draft, id: fileId, key, size, createdAt: clock.now(), ...(scan && { scan }) };
     // If this throws, the record may still have been made: the sweeper then judges the object.
     const isFirst = await library.admit(record, expiresAt);
     await notes.end(fileId, this.#noted).catch((err) => log.warn({ file: fileId, err }, 'could not end an upload'));
@@ -231,6 +235,21 @@ export class Append {
     if (winner?.key === key) return winner;
     library.discard(key);
     throw uploadDone();
+  }
+
+  /** @throws GatewayError what the antivirus says of the file, after nothing of it is left, or why it is not scanned */
+  async #scan(key: string): Promise<FileRecord['scan']> {
+    const { antivirus } = this.#deps.ingest;
+    const { principal } = this.#admission.intent;
+    const file = { owner: { principal }, path: 'the upload', signal: NEVER };
+    try {
+      return await antivirus?.stored({ key, size: this.#progress.length }, file);
+    } catch (error) {
+      // while the antivirus is away the upload stays as it is: its last request can be repeated
+      const { code } = asGatewayError(error);
+      if (code === 'file_infected' || code === 'file_unscannable') await this.#drop(key);
+      throw error;
+    }
   }
 
   /** Removes everything of the upload. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../../errors.js';
+import type { Scans } from '../../files/antivirus/scans.js';
 import type { FileSource } from '../../files/encode/index.js';
 import type { FileRecord } from '../../files/file.js';
 import type { Library, Resolved } from '../../files/library.js';
@@ -46,6 +47,8 @@ export interface IncomingFileDeps {
   /** Fetches an address that a client's host vouched for, and stores the file. */
   fetch: (remote: RemoteAddress, owner: Owner, signal: AbortSignal) => Promise<FileRecord>;
   handoff: readonly HandoffRule[];
+  /** Absent: files are not scanned. */
+  antivirus: Scans | undefined;
 }
 
 interface Owner {
@@ -248,6 +251,8 @@ export class IncomingFiles {
 
   async #inline(bytes: Buffer, claims: FileClaims, rules: SlotRules): Promise<IncomingFile> {
     if (bytes.length > rules.maxInline) throw tooLargeInside(rules, bytes.length);
+    const scanned = { owner: this.#owner, path: `argument '${rules.argument}'`, signal: this.#signal };
+    await this.#deps.antivirus?.scan(scanned, bytes.length, () => [bytes]);
     const mimeType = mediaTypeOf(claims.mimeType, await sniff(bytes.subarray(0, SNIFF_BYTES)));
     const name = claims.name === undefined ? undefined : cleanFileName(claims.name);
     return {

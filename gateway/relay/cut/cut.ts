@@ -155,6 +155,11 @@ export class Cut implements SlotSink {
     return this.#state === 'inline' ? this.#gathered.inspect() : undefined;
   }
 
+  /** The bytes of an inline string, piece by piece. */
+  decoded(): Iterable<Buffer> {
+    return this.#gathered.decoded();
+  }
+
   /** Moves an inline string into a file after all, because it is over its limit. */
   storeLate(): void {
     if (this.#state === 'inline' && this.#gathered.findHead()) this.#store();

@@ -132,6 +132,17 @@ export class GatheredString {
     return body;
   }
 
+  /** The bytes, piece by piece, of a string that `inspect` has found to be base64. */
+  *decoded(): Generator<Buffer> {
+    const decoder = this.#newDecoder();
+    for (const piece of pieces(this.body())) {
+      const out = Buffer.allocUnsafe(piece.length + 8);
+      yield out.subarray(0, decoder.push(piece, 0, piece.length, out, 0));
+    }
+    const rest = Buffer.allocUnsafe(3);
+    yield rest.subarray(0, decoder.finish(rest, 0));
+  }
+
   #newDecoder(): Base64Decoder {
     return new Base64Decoder({ nested: this.#nested });
   }

@@ -115,8 +115,15 @@ export function places(dialects: readonly Dialect[]): ReadonlyMap<string, { plac
   );
 }
 
-/** A string of fewer raw bytes decodes to less than every inline limit, so it need not be checked. */
-export function slotMin(limits: Limits): number {
+/** Shorter strings of base64 (48 bytes) are not scanned: the antivirus knows nothing that short. */
+export const SCANNED_FROM = 64;
+
+/**
+ * A string of fewer raw bytes decodes to less than every inline limit, so it need not be checked.
+ * @param isScanned the antivirus reads what stays inline too
+ */
+export function slotMin(limits: Limits, isScanned = false): number {
+  if (isScanned) return SCANNED_FROM;
   return Math.ceil(Math.min(limits.inlineImage, limits.inlineOther, limits.inlineResource) / 3) * 4;
 }
 

@@ -25,6 +25,7 @@ import { hidesContent } from './host/dropped-structure.js';
 import { mayBeUnshown } from './host/unshown-blocks.js';
 import { linkFiles } from './link-files.js';
 import { OutgoingFiles } from './outgoing-files.js';
+import { scanInline } from './scan-inline.js';
 import { mayBecomeTask } from './tool-of-task.js';
 import { liftedFacts, retoldError } from './upstream-refusals.js';
 import type { Work } from './work.js';
@@ -42,6 +43,7 @@ const STAGES: readonly ((work: Work) => void | Promise<void>)[] = [
   refuseFailed,
   refuseLongBatch,
   refuseMalformed,
+  scanInline,
   showServer,
   rewriteToolList,
   noteTasks,
@@ -184,9 +186,10 @@ function isLongBatch({ captures }: HeldMessage, { limits }: ResultDeps): boolean
   return typeof index === 'number' && index >= limits.batch;
 }
 
-/** Small malformed messages pass unchanged; one with a file in it would circumvent the limits. */
-function refuseMalformed({ message, cuts }: Work): void {
-  if (message.malformed && cuts.cuts.some((cut) => !cut.inline)) {
+/** Small malformed messages pass unchanged; one with a file in it would circumvent the limits, or the antivirus. */
+function refuseMalformed({ message, cuts, deps }: Work): void {
+  const isScanned = deps.cut.ingest.antivirus !== undefined && message.slots.length > 0;
+  if (message.malformed && (isScanned || cuts.cuts.some((cut) => !cut.inline))) {
     const { offset, reason } = message.malformed;
     throw new GatewayError('upstream_invalid', { reason: `${reason} at byte ${offset}` });
   }

@@ -99,6 +99,8 @@ export class LiveResource {
   #tap(value: SlotValue, message: HeldMessage): SlotSink | undefined {
     const [outcome, , index] = value.path;
     const id = message.captured(RANGE.id);
+    // bytes that a client has got cannot be taken back, so the antivirus has them first
+    if (this.#deps.cut.ingest.antivirus) return undefined;
     if (outcome !== 'result' || this.#live || this.#isOver || (id !== undefined && id !== this.#id)) return undefined;
     const captured = (name: string) => {
       const found = message.captures.find((capture) => capture.name === name && capture.path[2] === index)?.text;

@@ -16,7 +16,7 @@ import { ByteAnswer } from '../client/byte-answer.js';
 import { answerLocally } from '../client/local-answer.js';
 import type { Exchange } from '../exchange.js';
 import type { ResultDeps } from '../results/deps.js';
-import type { StreamItem } from './item.js';
+import { inStore, type StreamItem } from './item.js';
 
 const OCTET_STREAM = 'application/octet-stream';
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
@@ -90,7 +90,8 @@ export class StreamSender {
     }
   }
 
-  async #send(item: StreamItem, kept?: () => void): Promise<void> {
+  async #send(offered: StreamItem, kept?: () => void): Promise<void> {
+    const item = await this.#scanned(offered, kept);
     if (item.size !== undefined) this.#check(item.size, item.size);
     if (!this.takes(item.mimeType)) {
       const result = await this.linkTo(item, kept);
@@ -105,6 +106,17 @@ export class StreamSender {
       if (answer.begun) answer.abort();
       throw error;
     }
+  }
+
+  /** With an antivirus every item is a file first: what a client has got cannot be taken back. */
+  async #scanned(item: StreamItem, kept?: () => void): Promise<StreamItem> {
+    const { ingest, library } = this.#deps.cut;
+    if (!ingest.antivirus || item.record || item.stored) return item;
+    if (item.size !== undefined) this.#check(item.size, item.size);
+    const record = await this.#publish(item);
+    kept?.();
+    const { mimeType, name } = item;
+    return { ...(mimeType && { mimeType }), ...(name && { name }), ...inStore(record, library), record };
   }
 
   /**

@@ -33,7 +33,7 @@ function toEvil(found: Resolved): IncomingFiles {
   const fetch = () => Promise.reject(new Error('not here'));
   const handoff = [{ from: 'bank', to: 'evil', allow: false }];
   const owner = { principal: 'ann', server: 'evil' };
-  return new IncomingFiles({ library, fetch, handoff }, owner, new AbortController().signal);
+  return new IncomingFiles({ library, fetch, handoff, antivirus: undefined }, owner, new AbortController().signal);
 }
 
 const open = (found: Resolved) => toEvil(found).open({ kind: 'handle', uri: URI }, RULES);
