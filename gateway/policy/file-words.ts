@@ -66,9 +66,8 @@ export function textLines(
 ): string[] {
   if (isWhole) return [`All its ${of}:`, text];
   const count = text.split('\n').length;
-  const part =
-    of === 'names' && entries !== undefined ? `${count} of its ${entries} names` : `Its first ${count} ${of}`;
-  return [`${part}, long ones cut:`, text];
+  if (of === 'names' && entries !== undefined) return [`${count} of its ${entries} names, long ones cut:`, text];
+  return [count === 1 ? 'Its first line, cut if long:' : `Its first ${count} ${of}, long ones cut:`, text];
 }
 
 export function pixelsText({ width, height }: Pixels): string {

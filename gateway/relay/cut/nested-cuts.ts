@@ -7,6 +7,7 @@ import { type WeightLimits, weigh } from '../../wire/json/weigh.js';
 import type { Cut } from './cut.js';
 import { BOUNDARY, NestedChars, PENDING } from './nested-chars.js';
 import { type NestedPlace, placesOf } from './nested-places.js';
+import { shortStrings } from './short-strings.js';
 
 const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
@@ -84,6 +85,8 @@ export class NestedCuts implements SlotSink {
   /** An escape inside a run, begun in an earlier chunk; it is not known yet whether it belongs to the run. */
   #escape: Buffer[] = [];
   #nested: NestedCut | undefined;
+  /** How far in this chunk there is nothing to skip. */
+  #slowUntil = 0;
   /** Raw bytes taken into memory or released, and not accounted for yet. */
   #untold = 0;
 
@@ -96,6 +99,12 @@ export class NestedCuts implements SlotSink {
   /** True when a string has left the text. */
   get hasCuts(): boolean {
     return this.parts.length > 1;
+  }
+
+  /** The raw text, if it is in memory as it came. */
+  get inline(): readonly Buffer[] | undefined {
+    if (this.#other || this.hasCuts) return undefined;
+    return this.#plain.pieces();
   }
 
   /** The strings in it that can be files: base64 to their ends, in a text that is JSON. */
@@ -115,7 +124,10 @@ export class NestedCuts implements SlotSink {
 
   write(chunk: Buffer, start: number, end: number): void {
     let at = start;
+    this.#slowUntil = start;
     while (at < end && !this.#other) {
+      at = this.#skip(chunk, at, end);
+      if (at === end) break;
       if (this.#state === 'blank') at = this.#blank(chunk, at, end);
       else at = this.#state === 'plain' ? this.#text(chunk, at, end) : this.#base64(chunk, at, end);
     }
@@ -172,6 +184,22 @@ export class NestedCuts implements SlotSink {
     for (const piece of this.#plain.pieces()) this.#other.write(piece, 0, piece.length);
     this.#plain.clear();
     this.#untold -= size;
+  }
+
+  /** Passes over strings that are too short to be files: dense JSON has one for every few bytes. @returns where to go on */
+  #skip(chunk: Buffer, start: number, end: number): number {
+    const isBetween = this.#state === 'plain' || this.#state === 'run';
+    if (!isBetween || start < this.#slowUntil || this.#chars.open || this.#escape.length > 0) return start;
+    const begun = this.#state === 'run' ? this.#run.size : 0;
+    const found = shortStrings(chunk, { start, end, begun, min: this.#min });
+    if (!('to' in found)) {
+      this.#slowUntil = found.notBefore;
+      return start;
+    }
+    this.#endRun(false);
+    this.#keep(chunk, start, found.to);
+    this.#state = 'run';
+    return found.to;
   }
 
   /** Reads up to the next quote that opens a string in the text. */

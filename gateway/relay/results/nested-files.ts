@@ -34,7 +34,9 @@ export function nestedFiles(message: HeldMessage, cuts: MessageCuts, context: Ne
     const block: unknown = holder && parseJson(message.slice(holder.start, holder.end).toString('utf8'));
     if ((block as { type?: unknown } | undefined)?.type !== 'text') return [];
     return nested.files().flatMap(({ nested: one, place }) => {
-      const claims = one.cut.dataUri ?? (place && markedAs(place)) ?? (mode === 'json' ? {} : undefined);
+      // base64 in lines that is too long to be put back as it came: a link is better than no answer
+      const isMeant = mode === 'json' || one.cut.lost;
+      const claims = one.cut.dataUri ?? (place && markedAs(place)) ?? (isMeant ? {} : undefined);
       return claims ? [{ nested: one, claims }] : [];
     });
   });

@@ -36,6 +36,7 @@ const CONTENT: Record<string, Json> = {
   document: {
     content: [{ type: 'resource', resource: { uri: 'a://files/log.md', mimeType: 'text/markdown', text: LINES } }],
   },
+  listing: { content: [text(JSON.stringify(LINES.split('\n').map((line, id) => ({ id, line }))))] },
   wrong: { isError: true, content: [text(SHORT)] },
   lines: { content: [text(Array.from({ length: 3000 }, () => 'x').join('\n'))] },
   gallery: { content: Array.from({ length: 9 }, () => image(SMALL)) },
@@ -179,6 +180,15 @@ describe('a block that a host would not show', () => {
     expect([uri, shown.length < 45_000, shown.startsWith('line 0\n')]).toEqual(['a://files/log.md', true, true]);
     expect(content[1]?.text).toMatch(/^log\.md · text\//);
     expect(String(await bytesAt(content[1]))).toBe(LINES);
+  });
+
+  it('is a long text that is JSON', async () => {
+    const whole = String((CONTENT.listing as { content: Json[] }).content[0]?.text);
+    const { content, types } = await call('Visual Studio Code', 'listing');
+    expect(types).toEqual(['text', 'text', 'resource_link']);
+    expect(String(content[0]?.text).length).toBeLessThan(8192);
+    expect(String(await bytesAt(content[1]))).toBe(whole);
+    expect((await call('some-client', 'listing')).result).toEqual(CONTENT.listing);
   });
 
   it('is a long error where errors have less room, and a text of too many lines', async () => {

@@ -121,7 +121,10 @@ function unshownIn(
   context: TranslateContext,
 ): FoundBlock[] {
   const { limits, client } = context;
-  const inline = new Map(cuts.cuts.flatMap((cut) => (cut.inline ? [[pointer(cut.value.path), cut] as const] : [])));
+  const texts = cuts.texts.map(({ value, nested }) => ({ value, inline: nested.inline }));
+  const inline = new Map(
+    [...cuts.cuts, ...texts].flatMap((cut) => (cut.inline ? [[pointer(cut.value.path), cut.inline] as const] : [])),
+  );
   const stored = new Set(cuts.cuts.flatMap((cut) => (cut.inline ? [] : [pointer(cut.value.path.slice(0, -1))])));
   return message.ranges.flatMap((range) => {
     if (range.name !== RANGE.content || !context.mayHoldFiles(range.path)) return [];
@@ -132,8 +135,8 @@ function unshownIn(
       const path = [...range.path, index];
       // what has been cut is replaced already
       if (!isObject(block) || stored.has(pointer(path))) return [];
-      const cut = inline.get(pointer([...path, 'text']));
-      return [{ path, block: cut?.inline ? { ...block, text: textOf(cut.inline) } : block }];
+      const raw = inline.get(pointer([...path, 'text']));
+      return [{ path, block: raw ? { ...block, text: textOf(raw) } : block }];
     });
     const limit = textLimit(client.host, isError);
     const room =

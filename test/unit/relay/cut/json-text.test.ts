@@ -304,6 +304,20 @@ describe('in a text of which the operator says nothing', () => {
     }
   });
 
+  it('becomes a link when lines of it are too long to be put back as they came: the call must not fail', async () => {
+    const bytes = randomBytes(9000);
+    const body = answer({ content: [textBlock({ backup: lines(bytes.toString('base64')) })] });
+    await everyPiece(
+      body,
+      (relayed) => {
+        const { content, _meta } = resultOf(relayed);
+        expect(JSON.parse(content[0].text)).toEqual({ backup: LINK });
+        expect(_meta['dev.wharf/files']).toEqual([expect.objectContaining({ size: 9000 })]);
+      },
+      { settings: {} },
+    );
+  });
+
   it('passes with lines of base64 beyond limits.spool, which it would have passed with before', async () => {
     const body = answer({ content: [textBlock({ pem: lines(randomBytes(3000).toString('base64')) })] });
     await everyPiece(body, (relayed) => expect(relayed.text).toBe(body), { settings: {} });
