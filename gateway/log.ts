@@ -1,6 +1,10 @@
-import { type Logger, pino } from 'pino';
+import sonicBoom from 'sonic-boom';
 import type { Log, LogFields } from './ports/log.js';
-import { redactFields } from './redact.js';
+import { redactedMembers } from './redact.js';
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+
+export type Level = (typeof LEVELS)[number];
 
 /** Lines are written together: a separate write for each took a twentieth of the time with many small messages. */
 const LINES_BYTES = 4096;
@@ -13,28 +17,25 @@ export interface LogTarget {
 }
 
 /**
- * JSON lines with `time` (RFC 3339), `level` (a word) and `text`. All fields pass through `redactFields` first, so that
- * a caller's mistake does not put a secret into the log.
+ * JSON lines with `level` (a word), `time` (RFC 3339) and `text`. All fields are redacted, so that a caller's mistake does
+ * not put a secret into the log. Each line is written as text in one pass: a copy of its fields for a general logger took
+ * 5 µs of a short exchange's 100, and the logger 7 MiB of an idle process.
  */
-export function createLog(level: 'debug' | 'info' | 'warn' | 'error', target?: LogTarget): Log {
-  const options = {
-    level,
-    base: null,
-    messageKey: 'text',
-    timestamp: () => `,"time":"${new Date().toISOString()}"`,
-    formatters: { level: (label: string) => ({ level: label }) },
-  };
-  return wrap(pino(options, target ?? standardError()));
+export function createLog(level: Level, target?: LogTarget): Log {
+  return logFrom(LEVELS.indexOf(level), target ?? standardError(), '');
 }
 
 function standardError(): LogTarget {
-  const lines = pino.destination({ dest: 2, sync: false, minLength: LINES_BYTES, periodicFlush: FLUSH_MS });
+  const lines = new sonicBoom.SonicBoom({ fd: 2, sync: false, minLength: LINES_BYTES, periodicFlush: FLUSH_MS });
   let isGone = false;
   lines.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EIO') throw error;
     // A closed terminal must not end running calls. Waiting lines would be retried for ever at the end.
     isGone = true;
     lines.destroy();
+  });
+  process.once('exit', () => {
+    if (!isGone) lines.flushSync();
   });
   return {
     write: (line) => {
@@ -43,16 +44,22 @@ function standardError(): LogTarget {
   };
 }
 
-function wrap(logger: Logger): Log {
-  // The check of the level comes first: most debug lines are never written, and redacting walks every field.
-  const line = (level: 'debug' | 'info' | 'warn' | 'error') => (fields: LogFields, text: string) => {
-    if (logger.isLevelEnabled(level)) logger[level](redactFields(fields), text);
+/** @param least the place of the lowest level that is written @param bound members that every line has */
+function logFrom(least: number, target: LogTarget, bound: string): Log {
+  const line = (level: Level) => {
+    // The check of the level comes first: most debug lines are never written, and redacting walks every field.
+    if (LEVELS.indexOf(level) < least) return () => {};
+    const begin = `{"level":"${level}","time":"`;
+    return (fields: LogFields, text: string) => {
+      const members = `${bound}${redactedMembers(fields)}`;
+      target.write(`${begin}${new Date().toISOString()}"${members},"text":${JSON.stringify(text)}}\n`);
+    };
   };
   return {
     debug: line('debug'),
     info: line('info'),
     warn: line('warn'),
     error: line('error'),
-    child: (fields) => wrap(logger.child(redactFields(fields))),
+    child: (fields) => logFrom(least, target, bound + redactedMembers(fields)),
   };
 }

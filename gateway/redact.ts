@@ -3,6 +3,7 @@ import { GatewayError } from './errors.js';
 /** Keys whose values are never written, whatever their content. */
 const SECRET_KEY = /authorization|cookie|secret|password|passphrase|credential|token|ticket|api-?key|signature/i;
 const REDACTED = '[redacted]';
+const HIDDEN = JSON.stringify(REDACTED);
 
 /** Most texts are names of methods and tools, which need only this test. */
 const MAY_HOLD_SECRET = /[:=?#]|\/[du]\/|bearer|basic/i;
@@ -24,6 +25,25 @@ const MAX_TEXT = 2000;
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   return redactMap(fields, 0);
+}
+
+/** Log fields without secrets as JSON members, each with a comma in front, as a line of the log has them. */
+export function redactedMembers(fields: Readonly<Record<string, unknown>>): string {
+  let members = '';
+  let count = 0;
+  for (const key of Object.keys(fields)) {
+    if (++count > MAX_ITEMS) break;
+    const value = fields[key];
+    if (value === undefined) continue;
+    const json = isHidden(key, value) ? HIDDEN : jsonOf(value);
+    if (json !== undefined) members += `,${JSON.stringify(key)}:${json}`;
+  }
+  return members;
+}
+
+function jsonOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null';
+  return JSON.stringify(redactValue(value, 1));
 }
 
 /** Redacts one text. */
@@ -60,7 +80,7 @@ function redactMap(fields: object, depth: number): Record<string, unknown> {
   let count = 0;
   for (const [key, value] of Object.entries(fields)) {
     if (++count > MAX_ITEMS) break;
-    result[key] = isSecret(key) && typeof value !== 'boolean' ? REDACTED : redactValue(value, depth + 1);
+    result[key] = isHidden(key, value) ? REDACTED : redactValue(value, depth + 1);
   }
   return result;
 }
@@ -69,6 +89,10 @@ function redactMap(fields: object, depth: number): Record<string, unknown> {
 const KEPT_NAMES = 500;
 const LONGEST_KEPT = 64;
 const judged = new Map<string, boolean>();
+
+function isHidden(key: string, value: unknown): boolean {
+  return isSecret(key) && typeof value !== 'boolean';
+}
 
 function isSecret(key: string): boolean {
   const known = judged.get(key);

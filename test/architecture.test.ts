@@ -435,7 +435,7 @@ describe('libraries stay in their place', () => {
     ['ioredis', /^ioredis$/, /^adapters\/state\/redis/],
     ['sharp', /^sharp$/, /^adapters\/previews\/local\//],
     ['child processes', /^node:child_process$/, /^adapters\/(upstream\/stdio|previews\/local\/)/],
-    ['pino', /^pino$/, /^gateway\/log/],
+    ['sonic-boom', /^sonic-boom$/, /^gateway\/log/],
     ['prom-client', /^prom-client$/, /^gateway\/http\/metrics/],
     ['commander', /^commander$/, /^gateway\/cli/],
     ['yaml', /^yaml$/, /^gateway\/config\//],

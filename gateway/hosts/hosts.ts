@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Means } from '../policy/means.js';
 import { fits } from '../policy/pattern.js';
 import type { ClientProfile } from '../ports/client.js';
@@ -25,10 +26,16 @@ export interface FoundHost {
 /** A bridge names itself after the client: ` (via mcp-remote 0.1.29)`. */
 const BRIDGE = / \(via [^()]*\)$/;
 
+const MOST_KEPT = 1000;
+/** Characters of a client's name, version and principal together, beyond which what was found is not kept. */
+const LONGEST_KEPT = 500;
+
 /** The hosts that are known, and what the operator says about clients. */
 export class Hosts {
   readonly #shipped: readonly (readonly [HostProfile, Host])[];
   readonly #configured: readonly ClientProfile[];
+  /** Of the last clients: to try a dozen patterns for each message took 2 % of a short exchange. */
+  readonly #found = new LRUCache<string, FoundHost>({ max: MOST_KEPT });
 
   constructor(shipped: readonly HostProfile[], configured: readonly ClientProfile[]) {
     this.#shipped = shipped.map((profile) => [profile, treatmentFor(profile.behaviour)]);
@@ -36,7 +43,16 @@ export class Hosts {
   }
 
   /** The operator's entry goes before the shipped profile, key by key. */
-  find({ name, version }: ClientName, principal: string | undefined): FoundHost {
+  find(client: ClientName, principal: string | undefined): FoundHost {
+    const key = keyOf(client, principal);
+    const known = key === undefined ? undefined : this.#found.get(key);
+    if (known) return known;
+    const found = this.#search(client, principal);
+    if (key !== undefined) this.#found.set(key, found);
+    return found;
+  }
+
+  #search({ name, version }: ClientName, principal: string | undefined): FoundHost {
     const entry = this.#configured.find(({ match }) => isMeant(match, { name, version }, principal));
     const own = name?.replace(BRIDGE, '');
     const shipped = this.#shipped.find(([profile]) =>
@@ -57,6 +73,11 @@ export class Hosts {
 export function hostNamed(name: string, shipped: readonly HostProfile[]): FoundHost | undefined {
   const profile = shipped.find((one) => one.name === name);
   return profile && { profile, host: treatmentFor(profile.behaviour), dialects: [] };
+}
+
+function keyOf({ name, version }: ClientName, principal: string | undefined): string | undefined {
+  const key = JSON.stringify([name, version, principal]);
+  return key.length <= LONGEST_KEPT ? key : undefined;
 }
 
 function isProfile({ match: { names, versions } }: HostProfile, name: string | undefined, version?: string): boolean {
