@@ -2,7 +2,9 @@ import type { z } from 'zod';
 import type { Adapter, AdapterDeps, AdapterList } from '../gateway/config/adapter-list.js';
 import * as clamd from './antivirus/clamd.js';
 import * as noAntivirus from './antivirus/none.js';
+import * as fileAudit from './audit/file.js';
 import * as noAudit from './audit/none.js';
+import * as stdoutAudit from './audit/stdout.js';
 import { create as mcpInline } from './dialects/mcp-inline/index.js';
 import { create as openaiFileParams } from './dialects/openai-file-params/index.js';
 import { create as sep1306 } from './dialects/sep-1306/index.js';
@@ -67,7 +69,9 @@ export const adapters: AdapterList = {
     none: adapter(noAntivirus),
   },
   audit: {
+    file: adapter(fileAudit),
     none: adapter(noAudit),
+    stdout: { ...adapter(stdoutAudit), takesStdout: true },
   },
   upstream: {
     'legacy-sse': adapter(legacySse),

@@ -15,6 +15,8 @@ export type Action =
   | { kind: 'explain'; code: string | undefined }
   | ExplainClient
   | ExplainAccess
+  /** `files` or those of the config `file`; `points`: known ones of the chain. */
+  | { kind: 'audit-verify'; files: string[]; file: string | undefined; points: { seq: number; hash: string }[] }
   /** `server`: inspect only this one of the config. */
   | { kind: 'inspect'; load: LoadOptions; server: string | undefined }
   /** Help, the version or a usage error: the whole output is in `out` and `err`. */
@@ -187,6 +189,28 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .action((code: string | undefined, options: ExplainOptions, sub) => {
       action = explain(code, options, sub);
     });
+  const audit = program.command('audit').description('look at audit logs');
+  audit
+    .command('verify')
+    .description('find lines of audit logs that were changed, moved or taken out; exit 1 if there are any')
+    .argument('[files...]', 'the files, in any order')
+    .option('-c, --config <file>', 'instead: the files of `audit:` in this config')
+    .option(
+      '--has <seq:hash>',
+      'a line that must be there, as an earlier run or the log names it; may be repeated',
+      append,
+      [],
+    )
+    .action((files: string[], { config: file, has }: { config?: string; has: string[] }, sub: Command) => {
+      if (files.length > 0 === (file !== undefined)) sub.error('error: give either files or --config FILE');
+      const points = has.map((text) => {
+        const [, seq, hash] = /^(\d{1,15}):([\w-]{43})$/.exec(text) ?? [];
+        return seq === undefined || hash === undefined
+          ? sub.error(`error: --has must be SEQ:HASH, and is ${JSON.stringify(text)}`)
+          : { seq: Number(seq), hash };
+      });
+      action = { kind: 'audit-verify', files, file, points };
+    });
   program
     .command('probe')
     .description('be an MCP server of marked results, and tell what of them a host shows to its model')
@@ -218,7 +242,8 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
       action = { kind: 'inspect', load, server };
     });
   // A sub-command inherits how its parent exits and prints only if told so.
-  for (const sub of program.commands) sub.copyInheritedSettings(program).allowExcessArguments(false);
+  for (const sub of [...program.commands, ...audit.commands])
+    sub.copyInheritedSettings(program).allowExcessArguments(false);
 
   try {
     program.parse([...own], { from: 'user' });

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { adapters } from '../adapters/index.js';
 import { UNSHARED } from './budget/ledger.js';
-import { type ExplainAccess, type ExplainClient, parseCommandLine } from './cli.js';
+import { type Action, type ExplainAccess, type ExplainClient, parseCommandLine } from './cli.js';
 import type { Config } from './config/config.js';
 import { loadConfig } from './config/load.js';
 import { nearest } from './config/problems.js';
@@ -47,6 +47,8 @@ async function main(argv: string[]): Promise<number> {
       return explainClient(action);
     case 'explain-access':
       return explainAccess(action);
+    case 'audit-verify':
+      return verifyAudit(action);
     case 'check': {
       const loaded = await loadConfig({ file: action.file, preflight: true }, adapters);
       print(loaded.ok ? summaryText(loaded.config, adapters) : problemsText(loaded.problems));
@@ -104,6 +106,26 @@ async function explain(code: string | undefined): Promise<number> {
   }
   print(code === undefined ? catalogueMarkdown() : explainError(code));
   return 0;
+}
+
+async function verifyAudit({ files, file, points }: Extract<Action, { kind: 'audit-verify' }>): Promise<number> {
+  const { filesOf, verifyCommand } = await import('./audit/verify-command.js');
+  try {
+    const { text, isWhole } = await verifyCommand(file === undefined ? files : await filesIn(file), points);
+    print(text);
+    return isWhole ? 0 : 1;
+  } catch (error) {
+    printError(`The audit log cannot be read: ${error instanceof Error ? error.message : error}\n`);
+    return 2;
+  }
+
+  async function filesIn(config: string): Promise<string[]> {
+    const loaded = await loadConfig({ file: config }, adapters);
+    if (!loaded.ok) throw new Error(`the config has problems\n${problemsText(loaded.problems)}`);
+    const { path } = loaded.config.audit.settings;
+    if (typeof path !== 'string') throw new Error(`audit.use is ${loaded.config.audit.use}, which has no file`);
+    return filesOf(path);
+  }
 }
 
 async function explainClient({ client, file, principal }: ExplainClient): Promise<number> {
@@ -184,7 +206,8 @@ async function run(config: Config): Promise<number> {
     logWarnings(config, adapters, log);
     // Before the text is printed, because its reader may send a signal at once.
     drainOnSignal(started.drain);
-    print(startedText(version, started, config, adapters));
+    const { takesStdout } = adapters.audit[config.audit.use] ?? {};
+    (takesStdout ? printError : print)(startedText(version, started, config, adapters));
     return 0;
   } catch (error) {
     printError(startFailureText(error));

@@ -31,6 +31,10 @@ export async function runStdio({ load, server }: StdioAction, adapters: AdapterL
     printError(chosen);
     return 1;
   }
+  if (adapters.audit[chosen.audit.use]?.takesStdout) {
+    printError(`audit.use: standard output holds the messages of "wharf stdio"; use a file.\n`);
+    return 1;
+  }
   const log = createLog(chosen.logLevel);
   goOnAfterHangUp(log);
   try {

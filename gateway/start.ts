@@ -109,7 +109,7 @@ export async function start(
     await objects.prepare();
     const state = await openPart(adapters.state, config.state);
     const previewer = await openPart(adapters.previews, config.previews);
-    const audit = await openPart(adapters.audit, { use: 'none', settings: {} });
+    const audit = await openPart(adapters.audit, config.audit);
     const { dialects } = adapters;
 
     const draining = { now: false };
@@ -273,6 +273,7 @@ export async function start(
         streams,
         redirect: objects.presign !== undefined,
         idleMs: timeouts.idle,
+        audit,
         clock,
         log,
         metrics,
@@ -285,11 +286,13 @@ export async function start(
         resumable,
         several,
         library,
+        withdraw: (record) => library.withdraw(record),
         held,
         requests,
         limits,
         timeouts,
         open,
+        audit,
         clock,
         log,
         metrics,
@@ -301,6 +304,7 @@ export async function start(
       ['state', () => state.check()],
       ...(scanner ? [['antivirus', () => scanner.check()] as const] : []),
     ]);
+    if (audit.isOn) checks.set('audit', () => audit.check());
     const beside = partsBeside(previewer, servers, clock);
     gaugeServers(metrics, beside);
     const isDraining = () => draining.now;

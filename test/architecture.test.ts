@@ -83,6 +83,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['redact', 'gateway/redact'],
   ['log', 'gateway/log'],
   ['budget', 'gateway/budget/'],
+  ['audit', 'gateway/audit/'],
   ['json', 'gateway/json/'],
   ['schema', 'gateway/schema/'],
   ['mcp', 'gateway/mcp/'],
@@ -130,6 +131,7 @@ const CLOSED: Readonly<Record<string, readonly string[]>> = {
   // a decision is made from numbers and facts alone
   policy: ['wire', 'ports', 'budget'],
   budget: ['wire', 'redact', 'log'],
+  audit: ['wire', 'hosts', 'explain', 'log'],
   json: ['log', 'redact'],
   schema: ['budget', 'log', 'redact'],
   hosts: ['budget', 'log', 'redact', 'json', 'schema'],
@@ -388,6 +390,10 @@ describe('adapters', () => {
       'gateway/budget/wait-queue',
       'gateway/budget/patience',
       'gateway/encodings',
+      // the lines of an audit log, wherever they are written
+      'gateway/audit/',
+      // how settings spell sizes and times
+      'gateway/config/schema/fields',
       'gateway/files/file',
       'gateway/config/adapter-list',
       'gateway/wire/data-uri',

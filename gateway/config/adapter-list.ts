@@ -58,13 +58,16 @@ export interface PreflightFault {
 /** An object store may issue URLs of its own (`presign`); the config needs to know that before it creates one. */
 export type ObjectsAdapter = Adapter<ObjectStore, AdapterDeps> & { readonly presigns?: boolean };
 
+/** What writes to standard output leaves no room there for texts or messages. */
+export type AuditAdapter = Adapter<Audit, AdapterDeps> & { readonly takesStdout?: boolean };
+
 /** Port → name → adapter. The name is the adapter's file name and its value in the config. */
 export interface AdapterList {
   readonly objects: Readonly<Record<string, ObjectsAdapter>>;
   readonly state: Readonly<Record<string, Adapter<StateStore, AdapterDeps>>>;
   readonly previews: Readonly<Record<string, Adapter<Previewer, AdapterDeps>>>;
   readonly antivirus: Readonly<Record<string, Adapter<Antivirus, AdapterDeps>>>;
-  readonly audit: Readonly<Record<string, Adapter<Audit, AdapterDeps>>>;
+  readonly audit: Readonly<Record<string, AuditAdapter>>;
   readonly upstream: Readonly<Record<TransportName, Adapter<Upstream, UpstreamDeps>>>;
   /** Always present: the config cannot choose it, and its settings exist for tests only. */
   readonly transfer: Readonly<Record<'https', Adapter<Transfer, AdapterDeps>>>;

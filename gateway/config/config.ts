@@ -75,6 +75,7 @@ export interface Config {
   state: Choice;
   previews: Choice;
   antivirus: Choice;
+  audit: Choice;
   /** `lasting`: only this machine can reach Wharf, so its own links work as long as their files. */
   links: { style: 'presigned' | 'gateway'; ttl: number; lasting: boolean };
   limits: Limits;

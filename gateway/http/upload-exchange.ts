@@ -6,6 +6,7 @@ import type { FileRecord } from '../files/file.js';
 import { ReadAhead } from '../files/read-ahead.js';
 import type { Admission, Uploads } from '../files/upload.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
+import type { Audit, AuditEntry } from '../ports/audit.js';
 import type { Authenticate } from '../ports/identity.js';
 import type { Log, LogFields } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
@@ -27,6 +28,9 @@ export interface UploadExchangeDeps {
   timeouts: Pick<Timeouts, 'idle' | 'grace' | 'upload'>;
   /** Running exchanges, which a drain waits for. */
   open: { count: number };
+  /** Takes back a file. */
+  withdraw: (record: FileRecord) => Promise<void>;
+  audit: Audit;
   log: Log;
   metrics: Metrics;
   /** Called for a link that does not work. */
@@ -76,8 +80,11 @@ export async function exchangeUpload<Result>(
       throw new GatewayError('link_unknown', { reason: 'fileNotFound' });
     await deps.uploads.prove(admission, proofIn(incoming, admission.fileId));
     counted = countRequest(deps.requests, admission.intent.principal);
+    // refused now, the bytes need not be sent
+    if (deps.audit.isOn) await deps.audit.check();
     const result = await run(admission, gone.signal);
     const records = recordsOf(result);
+    if (deps.audit.isOn && records.length > 0) await recordUpload(deps, entryOf(incoming, admission), records);
     for (const { id, size, mimeType } of records) tell('info', 'stored', { file: id, size, mimeType });
     if (records.length === 0) tell('debug', 'part', {});
     return result;
@@ -91,6 +98,8 @@ export async function exchangeUpload<Result>(
           : 'failed';
     if (outcome === 'failed') deps.log.warn({ code: error.code, err: error.cause ?? error }, 'an upload failed');
     tell('info', outcome, { error: error.code });
+    if (deps.audit.isOn && outcome === 'refused')
+      deps.audit.note({ ...entryOf(incoming, admission), allowed: false, code: error.code, rule: limitOf(error) });
     if (!admission) deps.refused(error, incoming);
     const { limit } = error.facts;
     if (limit !== undefined) deps.metrics.count('wharf_limits_total', { limit: String(limit) });
@@ -105,6 +114,31 @@ export async function exchangeUpload<Result>(
     if (outgoing.destroyed) end();
     else outgoing.once('close', end);
   }
+}
+
+/** What the audit log says about an upload. */
+function entryOf(incoming: IncomingMessage, admission: Admission | undefined): Omit<AuditEntry, 'allowed'> {
+  const { address, agent: client } = callerOf(incoming);
+  const { principal, purpose } = admission?.intent ?? {};
+  return { what: 'upload', principal, client, address, server: purpose?.server };
+}
+
+/** Stored bytes become the caller's only if that is recorded. */
+async function recordUpload(
+  { audit, withdraw }: UploadExchangeDeps,
+  entry: Omit<AuditEntry, 'allowed'>,
+  files: readonly FileRecord[],
+): Promise<void> {
+  try {
+    await audit.record({ ...entry, files, allowed: true });
+  } catch (error) {
+    await Promise.all(files.map(withdraw));
+    throw error;
+  }
+}
+
+function limitOf({ facts: { limit } }: GatewayError): string | undefined {
+  return limit === undefined ? undefined : String(limit);
 }
 
 /**

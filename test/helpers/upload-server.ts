@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
+import { create as noAudit } from '../../adapters/audit/none.js';
 import { Ledger, UNSHARED } from '../../gateway/budget/ledger.js';
 import type { UploadIntent } from '../../gateway/files/upload-intent.js';
 import { listen } from '../../gateway/http/listener.js';
@@ -30,6 +31,8 @@ export async function startUploadServer(options: Omit<FilePartsOptions, 'publicU
       authenticate: () => ANONYMOUS,
       uploads: service,
       isSecure: () => false,
+      withdraw: (record) => library.withdraw(record),
+      audit: noAudit({}),
       resumable,
       several,
       library,

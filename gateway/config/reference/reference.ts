@@ -51,7 +51,7 @@ function examplesOf(section: string, adapters: AdapterList): unknown[] {
     );
     return [profiles];
   }
-  if (section !== 'objects' && section !== 'state' && section !== 'previews') return [];
+  if (section !== 'objects' && section !== 'state' && section !== 'previews' && section !== 'audit') return [];
   return Object.entries(adapters[section]).flatMap(([use, { settings }]) => {
     const examples = settings.meta()?.examples;
     return Array.isArray(examples) ? examples.map((example: object) => ({ use, ...example })) : [];

@@ -60,6 +60,10 @@ export function sectionSchemas(adapters: AdapterList) {
     previews: choice(adapters.previews, { use: 'local' }).describe(
       'What models and people see of a file that a result only links to.',
     ),
+    audit: choice(adapters.audit, { use: 'none' }).describe(
+      'A record of decisions, one JSON line each, in which a changed or missing line is seen (`wharf audit verify`): who ' +
+        'called what, and which file went where. `none`: there is no record.',
+    ),
     links: z
       .strictObject({
         style: z

@@ -8,6 +8,7 @@ import { asGatewayError, GatewayError } from '../../errors.js';
 import { type DownloadRequest, decideDownload, openDownload, servedAs } from '../../files/download.js';
 import type { FileRecord } from '../../files/file.js';
 import { mayBeTicket } from '../../files/ticket.js';
+import type { Audit } from '../../ports/audit.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
@@ -30,6 +31,7 @@ export interface DownloadDeps {
   redirect: boolean;
   /** Milliseconds that a response may stall, waiting for the store or for the client. */
   idleMs: number;
+  audit: Audit;
   clock: Clock;
   log: Log;
   metrics: Metrics;
@@ -64,6 +66,8 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
       const isSaved = new URL(c.req.url).searchParams.has(SAVE);
       const { record, expiresAt } = await resolve(deps, c.req.param('ticket'));
       found = record;
+      // a HEAD hands over no bytes
+      if (deps.audit.isOn && method === 'GET') await deps.audit.record({ ...auditOf(incoming, record), allowed: true });
       const seconds = Math.min(MAX_PRESIGNED_SECONDS, Math.floor((expiresAt - deps.clock.now()) / 1000));
       if (deps.redirect && deps.objects.presign !== undefined && method === 'GET' && seconds >= 1) {
         const location = await deps.objects.presign(record.key, {
@@ -86,6 +90,8 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
       return refuse(error, c.req.header('accept'), error.code === 'method_not_allowed' ? { allow: ALLOW } : {});
     } finally {
       deps.metrics.count('wharf_downloads_total', { outcome });
+      if (deps.audit.isOn && failure && failure.httpStatus < 500)
+        deps.audit.note({ ...auditOf(incoming, found), allowed: false, code: failure.code });
       if (found) {
         const { id: file, principal, server, size } = found;
         const bytes = incoming.socket.bytesWritten - written;
@@ -106,6 +112,13 @@ export function downloads(deps: DownloadDeps): Hono<Env> {
     }
   });
   return app;
+}
+
+/** What the audit log says about a download. */
+function auditOf(incoming: HttpBindings['incoming'], record: FileRecord | undefined) {
+  const { address, agent: client } = callerOf(incoming);
+  const of = record && { principal: record.principal, server: record.server, from: record.server, files: [record] };
+  return { what: 'download' as const, client, address, ...of };
 }
 
 async function resolve(deps: DownloadDeps, ticket: string): Promise<{ record: FileRecord; expiresAt: number }> {

@@ -16,6 +16,7 @@ import {
 import { isAccepted, isTextual } from '../../policy/accept.js';
 import { contrast } from '../../policy/amounts.js';
 import { forbiddenBy } from '../../policy/handoff.js';
+import type { Audit } from '../../ports/audit.js';
 import type { ArgumentReading, FileReason } from '../../ports/dialect.js';
 import type { FileClaims } from '../../ports/file.js';
 import type { FileSlot, HandoffRule, TransferMode } from '../../ports/file-slot.js';
@@ -49,6 +50,7 @@ export interface IncomingFileDeps {
   handoff: readonly HandoffRule[];
   /** Absent: files are not scanned. */
   antivirus: Scans | undefined;
+  audit: Audit;
 }
 
 interface Owner {
@@ -117,7 +119,19 @@ export class IncomingFiles {
         actualType: file.mimeType,
       });
     }
+    await this.#record(file, rules);
     return file;
+  }
+
+  /** A server gets a file only if that is recorded. */
+  async #record(file: IncomingFile, { tool }: SlotRules): Promise<void> {
+    const { audit } = this.#deps;
+    if (!audit.isOn) return;
+    const { principal, server } = this.#owner;
+    const { digest, size, mimeType, record } = file;
+    const files = [record ?? { digest, size, mimeType }];
+    const from = record?.server;
+    await audit.record({ what: 'handoff', principal, server, tool, from, to: server, files, allowed: true });
   }
 
   async #read(reading: ArgumentReading, rules: SlotRules): Promise<IncomingFile> {
@@ -184,6 +198,13 @@ export class IncomingFiles {
   #allow(from: string | undefined, rules: SlotRules): void {
     const rule = forbiddenBy(this.#deps.handoff, from ?? '', this.#owner.server);
     if (!rule) return;
+    const { principal, server } = this.#owner;
+    const { tool } = rules;
+    const at = `handoff[${this.#deps.handoff.indexOf(rule)}]`;
+    this.#deps.audit.note({
+      ...{ what: 'handoff', principal, server, tool, from, to: server },
+      ...{ allowed: false, rule: at, code: 'file_refused' },
+    });
     throw refused(
       rules,
       'handoffDenied',

@@ -5,6 +5,7 @@ import { fileNameFor } from '../../files/names/file-name.js';
 import { extensionOf, mediaTypeOf, SNIFF_BYTES, sniff } from '../../files/names/media-type.js';
 import type { NamedType } from '../../files/names/told-name.js';
 import type { FileLabel } from '../../files/ticket.js';
+import type { Audit } from '../../ports/audit.js';
 import type { HandleUses, OutgoingFile, Preview } from '../../ports/dialect.js';
 import type { FileClaims } from '../../ports/file.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
@@ -16,6 +17,7 @@ export interface Owner {
 
 export interface OutgoingFileDeps {
   library: Library;
+  audit: Audit;
   /** Renders a preview of an image; undefined without one. Never throws. */
   previewOf: (record: FileRecord, head: Buffer, signal: AbortSignal) => Promise<Preview | undefined>;
 }
@@ -107,6 +109,13 @@ export class OutgoingFiles {
     const label = { name, mimeType: type.mimeType };
     if (known) return this.#again(known, label);
     const { principal, server } = this.#owner;
+    const { audit } = this.#deps;
+    if (audit.isOn) {
+      const { digest, size } = stored;
+      const files = [{ digest, size, mimeType: type.mimeType }];
+      // the caller learns of no file that is not recorded
+      await audit.record({ what: 'file', principal, server, from: server, subject, files, allowed: true });
+    }
     const record = await this.#deps.library.publish(stored, { principal, server, ...label });
     this.#cuts.settled(stored);
     return this.#refer(record, stored.head);

@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { createAdaptorServer } from '@hono/node-server';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { create as noAudit } from '../../../adapters/audit/none.js';
 import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { FileRecord } from '../../../gateway/files/file.js';
@@ -55,6 +56,7 @@ const fresh = (): World => ({
 let world = fresh();
 
 const deps: DownloadDeps = {
+  audit: noAudit({}),
   async resolveTicket(ticket) {
     world.asked.push(ticket);
     if (world.ticket instanceof Error) throw world.ticket;

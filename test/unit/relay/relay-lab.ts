@@ -166,7 +166,7 @@ export class RelayLab {
         tree: toClientTree(dialects.flatMap((dialect) => dialect.places)),
         slotMin: slotMin(this.limits),
       },
-      files: { library, previewOf: async () => undefined },
+      files: { library, previewOf: async () => undefined, audit: noAudit({}) },
       dialects,
       sessions: {} as Sessions,
       audit: noAudit({}),

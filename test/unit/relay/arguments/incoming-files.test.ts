@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { create as noAudit } from '../../../../adapters/audit/none.js';
 import type { FileRecord } from '../../../../gateway/files/file.js';
 import type { Library, Resolved } from '../../../../gateway/files/library.js';
 import { IncomingFiles, type SlotRules } from '../../../../gateway/relay/arguments/incoming-files.js';
@@ -33,7 +34,8 @@ function toEvil(found: Resolved): IncomingFiles {
   const fetch = () => Promise.reject(new Error('not here'));
   const handoff = [{ from: 'bank', to: 'evil', allow: false }];
   const owner = { principal: 'ann', server: 'evil' };
-  return new IncomingFiles({ library, fetch, handoff, antivirus: undefined }, owner, new AbortController().signal);
+  const deps = { library, fetch, handoff, antivirus: undefined, audit: noAudit({}) };
+  return new IncomingFiles(deps, owner, new AbortController().signal);
 }
 
 const open = (found: Resolved) => toEvil(found).open({ kind: 'handle', uri: URI }, RULES);

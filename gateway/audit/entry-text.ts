@@ -1,0 +1,46 @@
+import type { AuditEntry, AuditFile } from '../ports/audit.js';
+import { redactText } from '../redact.js';
+
+/** Characters of one text in an entry; a peer chooses names and URIs. */
+const MAX_TEXT = 500;
+
+/** Files of one entry. More are counted. */
+const MAX_FILES = 50;
+
+/**
+ * The members of an entry's line, in the order in which they are read. Texts of peers are shortened, and cleaned as
+ * those of the log are.
+ * @param now milliseconds since the epoch
+ */
+export function entryMembers(entry: AuditEntry, now: number): string {
+  const { what, allowed, principal, client, address, server, method, tool, subject, files, from, to, rule, code } =
+    entry;
+  const text = JSON.stringify({
+    time: new Date(now).toISOString(),
+    what,
+    allowed,
+    principal: shown(principal),
+    client: shown(client),
+    address,
+    server,
+    method: shown(method),
+    tool: shown(tool),
+    subject: shown(subject),
+    from,
+    to,
+    rule: shown(rule),
+    code,
+    files: files?.slice(0, MAX_FILES).map(shownFile),
+    moreFiles: files !== undefined && files.length > MAX_FILES ? files.length - MAX_FILES : undefined,
+  });
+  return text.slice(1, -1);
+}
+
+function shownFile({ id, digest, size, mimeType }: AuditFile): AuditFile {
+  return { id, digest, size, mimeType: shown(mimeType) };
+}
+
+function shown(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  return redactText(text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
+}

@@ -1,0 +1,28 @@
+import { basename, extname } from 'node:path';
+
+/** Digits of a first line's number, so that names sort as numbers do. */
+const DIGITS = 12;
+
+/**
+ * Name of a file that is full: `audit.jsonl` becomes `audit.20261122T225013Z-000000000123.jsonl`, with the time at which
+ * it was put aside and the number of its first line.
+ */
+export function nameAside(path: string, { time, seq }: { time: number; seq: number }): string {
+  const { stem, ext } = partsOf(path);
+  const at = new Date(time).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  return `${stem}.${at}-${String(seq).padStart(DIGITS, '0')}${ext}`;
+}
+
+/** Of the names in a folder, those of files put aside, from the oldest. */
+export function namesAside(path: string, names: readonly string[]): string[] {
+  const { stem, ext } = partsOf(path);
+  return names
+    .filter((name) => name.startsWith(`${stem}.`) && name.endsWith(ext))
+    .filter((name) => /^\d{8}T\d{6}Z-\d{12,}$/.test(name.slice(stem.length + 1, name.length - ext.length)))
+    .sort();
+}
+
+function partsOf(path: string): { stem: string; ext: string } {
+  const ext = extname(path);
+  return { stem: basename(path, ext), ext };
+}

@@ -1,0 +1,182 @@
+import { appendFile, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { create, settings } from '../../../adapters/audit/file.js';
+import { verifyFiles } from '../../../gateway/audit/verify.js';
+import { filesOf } from '../../../gateway/audit/verify-command.js';
+import { UNSHARED } from '../../../gateway/budget/ledger.js';
+import type { Audit, AuditEntry } from '../../../gateway/ports/audit.js';
+import { mountSmallDisk } from '../../helpers/fault-disk.js';
+import { silentLog } from '../../helpers/silent-log.js';
+
+const CALL: AuditEntry = { what: 'call', principal: 'ada', server: 'store', tool: 'echo', allowed: true };
+
+let folder: string;
+let path: string;
+let clock: { time: number; now: () => number };
+let opened: Audit[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'wharf-audit-'));
+  path = join(folder, 'log', 'audit.jsonl');
+  clock = { time: Date.UTC(2026, 10, 22), now: () => clock.time };
+  opened = [];
+});
+
+afterEach(async () => {
+  await Promise.allSettled(opened.map((audit) => audit.close()));
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function open(more: Record<string, unknown> = {}): Promise<Audit> {
+  const audit = await create(settings.parse({ path, ...more }), { sharing: UNSHARED, clock, log: silentLog });
+  opened.push(audit);
+  return audit;
+}
+
+async function linesIn(file: string): Promise<Record<string, unknown>[]> {
+  const text = await readFile(file, 'utf8');
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+async function verdict() {
+  return verifyFiles(await filesOf(path));
+}
+
+describe('an audit log in a file', () => {
+  it('has one line per entry, which only its owner can read (12.7)', async () => {
+    const audit = await open();
+    await audit.record(CALL);
+    await audit.record({ ...CALL, files: [{ id: 'f_1', digest: 'abc', size: 3, mimeType: 'image/png' }] });
+    expect(await linesIn(path)).toMatchObject([
+      { seq: 1, time: '2026-11-22T00:00:00.000Z', ...CALL },
+      { seq: 2, files: [{ id: 'f_1', digest: 'abc', size: 3, mimeType: 'image/png' }] },
+    ]);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  it.each(['always', 'second'])(
+    'goes on with its chain when its process starts again, with sync %s (12.7)',
+    async (sync) => {
+      for (let run = 0; run < 3; run++) {
+        const audit = await open({ sync });
+        await audit.record(CALL);
+        await audit.close();
+      }
+      expect(await verdict()).toMatchObject({ faults: [], chains: [{ lines: 3 }] });
+    },
+  );
+
+  it('removes the line that its process was writing when it was killed, and goes on (12.7)', async () => {
+    const audit = await open();
+    await audit.record(CALL);
+    await audit.close();
+    await appendFile(path, '{"seq":2,"chain":"c_');
+    await (await open()).record(CALL);
+    expect(await verdict()).toMatchObject({ faults: [], chains: [{ lines: 2 }] });
+  });
+
+  it('does not go on after a line that was changed (12.7)', async () => {
+    const audit = await open();
+    await audit.record(CALL);
+    await audit.close();
+    await writeFile(path, (await readFile(path, 'utf8')).replace('ada', 'bob'));
+    await expect(open()).rejects.toThrow('is not as Wharf wrote it');
+  });
+
+  it('is put aside when it is full, and the chain goes on over the files and over a start (12.7)', async () => {
+    let audit = await open({ maxSize: '64KiB', keep: 100 });
+    for (let round = 0; round < 10; round++)
+      await Promise.all(Array.from({ length: 100 }, () => audit.record({ ...CALL, subject: 's'.repeat(100) })));
+    await audit.close();
+    audit = await open({ maxSize: '64KiB', keep: 100 });
+    await audit.record(CALL);
+    const files = await filesOf(path);
+    expect(files.length).toBeGreaterThan(4);
+    for (const file of files) expect((await stat(file)).size).toBeLessThanOrEqual(64 * 1024);
+    expect(await verdict()).toMatchObject({ faults: [], chains: [{ lines: 1001 }] });
+  });
+
+  it('is put aside when it is old, and the oldest files are removed (12.7)', async () => {
+    const audit = await open({ maxAge: '1h', keep: 2 });
+    for (let hour = 0; hour < 5; hour++) {
+      await audit.record(CALL);
+      clock.time += 60 * 60 * 1000;
+    }
+    expect(await filesOf(path)).toHaveLength(3);
+    expect(await verdict()).toMatchObject({ faults: [], chains: [{ lines: 3, first: { seq: 3 } }] });
+  });
+
+  it('goes on with the chain of the newest file aside when its process ended between two files (12.7)', async () => {
+    const audit = await open({ maxAge: '1h' });
+    await audit.record(CALL);
+    clock.time += 60 * 60 * 1000;
+    await audit.record(CALL);
+    await audit.close();
+    await rm(path);
+    await (await open()).record(CALL);
+    expect((await linesIn(path))[0]).toMatchObject({ seq: 2 });
+  });
+
+  it.each<[string, (file: string) => Promise<unknown>, string]>([
+    ['its file is gone', (file) => rename(file, `${file}.away`), 'its file is gone'],
+    [
+      'another file is in its place',
+      (file) => rename(file, `${file}.away`).then(() => writeFile(file, '')),
+      'replaced',
+    ],
+    ['something else wrote to it', (file) => appendFile(file, 'x\n'), 'changed by another program'],
+  ])('refuses what it cannot record because %s (12.7)', async (_why, harm, told) => {
+    const audit = await open();
+    await audit.record(CALL);
+    await harm(path);
+    await expect(audit.record(CALL)).rejects.toMatchObject({
+      code: 'audit_unavailable',
+      facts: { reason: expect.stringContaining(told) },
+    });
+  });
+
+  it('goes on when its file is back (12.7)', async () => {
+    const audit = await open();
+    await audit.record(CALL);
+    await rename(path, `${path}.away`);
+    await expect(audit.record(CALL)).rejects.toThrow('its file is gone');
+    await rename(`${path}.away`, path);
+    await audit.record(CALL);
+    expect(await verdict()).toMatchObject({ faults: [], chains: [{ lines: 2 }] });
+    expect((await linesIn(path))[1]).toMatchObject({ missed: 1 });
+  });
+
+  it('refuses while its disk is full, leaves no half line, and goes on when there is room (12.7)', async () => {
+    const disk = await mountSmallDisk(256 * 1024);
+    try {
+      path = join(disk.path, 'audit.jsonl');
+      const filler = join(disk.path, 'filler');
+      const audit = await open();
+      await audit.record(CALL);
+      await writeFile(filler, Buffer.alloc(1 << 20)).catch(() => {});
+      // more than what is left of the page that the file has begun
+      const tries = await Promise.allSettled(Array.from({ length: 100 }, () => audit.record(CALL)));
+      const reason = expect.objectContaining({ message: expect.stringContaining('its disk is full') });
+      expect(tries).toEqual(tries.map(() => ({ status: 'rejected', reason })));
+      expect((await verdict()).faults).toEqual([]);
+      await rm(filler);
+      await audit.record(CALL);
+      expect((await verdict()).faults).toEqual([]);
+    } finally {
+      await Promise.all(opened.splice(0).map((audit) => audit.close()));
+      await disk.unmount();
+    }
+  });
+
+  it('is not shared by two processes: the one that comes second to write is refused (12.7)', async () => {
+    const [first, second] = [await open(), await open()];
+    await first.record(CALL);
+    await expect(second.record(CALL)).rejects.toThrow('changed by another program');
+    expect((await readdir(join(folder, 'log'))).length).toBe(1);
+  });
+});

@@ -1,0 +1,116 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { verifyFiles } from '../../../gateway/audit/verify.js';
+import { keyHash } from '../../helpers/bytes.js';
+import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+const KEY = 'ada-0123456789';
+const READ = { name: 'read', inputSchema: { type: 'object', properties: { image: { type: 'string' } } } };
+
+let folder: string;
+let path: string;
+let camera: FakeUpstream;
+let reader: RecordingUpstream;
+let wharf: Wharf;
+const clients: Client[] = [];
+
+type Line = Record<string, unknown> & { files?: { digest: string }[] };
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'wharf-trail-'));
+  path = join(folder, 'audit.jsonl');
+  camera = await startFakeUpstream({ transport: 'json' });
+  reader = await RecordingUpstream.start({ tools: [READ], methods: { 'tools/call': () => ({ content: [] }) } });
+  const tools = { read: { files: { image: { encoding: 'base64' } } } };
+  wharf = await startWharf({
+    servers: { camera: { url: camera.url }, ocr: { url: reader.url, tools }, web: { url: reader.url, tools } },
+    config: {
+      auth: { use: 'apiKeys', keys: [{ name: 'ada', hash: keyHash(KEY) }] },
+      audit: { use: 'file', path },
+      elicitation: { identity: 'none' },
+      handoff: [{ from: 'camera', to: 'web', allow: false }],
+    },
+  });
+});
+
+afterAll(async () => {
+  await Promise.all(clients.map((client) => client.close()));
+  await wharf?.stop();
+  await camera?.close();
+  await reader?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function connect(server: string): Promise<Client> {
+  const client = new Client({ name: 'desk', version: '1.0.0' });
+  const requestInit = { headers: { authorization: `Bearer ${KEY}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`/${server}/mcp`, wharf.url), { requestInit }));
+  clients.push(client);
+  return client;
+}
+
+async function lines(): Promise<Line[]> {
+  const text = await readFile(path, 'utf8');
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Line);
+}
+
+describe('the audit log of one file', () => {
+  it('says by its digest where it came from, who fetched it, and to which server it went or might not go (12.7)', async () => {
+    const result = await (await connect('camera')).callTool({
+      name: 'blob',
+      arguments: { size: 700_000, type: 'image' },
+    });
+    const [made] =
+      (result._meta as Record<string, { uri: string; url: string; digest: string }[]>)['dev.wharf/files'] ?? [];
+    const { uri = '', url = '' } = made ?? {};
+    await (await fetch(url)).arrayBuffer();
+    await (await connect('ocr')).callTool({ name: 'read', arguments: { image: uri } });
+    await (await connect('web')).callTool({ name: 'read', arguments: { image: uri } });
+
+    const about = (await lines()).filter(({ what }) => what !== 'login' && what !== 'call');
+    const who = { principal: 'ada' };
+    expect(about).toMatchObject([
+      { what: 'file', ...who, from: 'camera', allowed: true, files: [{ size: 700_000, mimeType: 'image/png' }] },
+      { what: 'download', ...who, from: 'camera', allowed: true, address: '127.0.0.1' },
+      { what: 'handoff', ...who, from: 'camera', to: 'ocr', tool: 'read', allowed: true },
+      { what: 'handoff', ...who, from: 'camera', to: 'web', tool: 'read', allowed: false, rule: 'handoff[0]' },
+    ]);
+    const digests = about.flatMap(({ files = [] }) => files.map(({ digest }) => digest));
+    expect(new Set(digests).size).toBe(1);
+    expect(digests).toHaveLength(3);
+  });
+
+  it('has uploads, and links that do not work, without their tickets (12.7)', async () => {
+    const before = (await lines()).length;
+    const asked = await (await connect('ocr')).callTool({ name: 'request_file_upload', arguments: {} });
+    const link = /https?:\S+\/u\/[\w-]+/.exec(JSON.stringify(asked))?.[0] ?? '';
+    const authorization = `Bearer ${KEY}`;
+    const headers = { 'content-type': 'image/png', authorization };
+    const stored = await fetch(link, { method: 'PUT', headers, body: Buffer.alloc(100, 7) });
+    expect(stored.status).toBeLessThan(300);
+    const gone = await fetch(`${wharf.url}/d/${'A'.repeat(43)}`);
+    expect(gone.status).toBe(404);
+
+    const written = (await lines()).slice(before).filter(({ what }) => /load/.test(String(what)));
+    expect(written).toMatchObject([
+      { what: 'upload', principal: 'ada', allowed: true, files: [{ size: 100 }] },
+      { what: 'download', allowed: false, code: 'link_unknown' },
+    ]);
+    const text = await readFile(path, 'utf8');
+    expect(text).not.toContain(link.slice(link.lastIndexOf('/') + 1));
+    expect(text).not.toContain(KEY);
+  });
+
+  it('is one whole chain (12.7)', async () => {
+    expect((await verifyFiles([path])).faults).toEqual([]);
+  });
+});

@@ -1,0 +1,150 @@
+import { describe, expect, it } from '@jest/globals';
+import { type ChainEnd, newChain } from '../../../gateway/audit/chain.js';
+import { Journal, type Sink } from '../../../gateway/audit/journal.js';
+import { UNSHARED } from '../../../gateway/budget/ledger.js';
+import type { AuditEntry } from '../../../gateway/ports/audit.js';
+import { silentLog } from '../../helpers/silent-log.js';
+
+const CALL: AuditEntry = { what: 'call', principal: 'ada', server: 'store', tool: 'echo', allowed: true };
+const REFUSED: AuditEntry = { what: 'login', allowed: false, code: 'unauthorized' };
+
+/** A place for lines whose writes end when the test says so. */
+class HeldSink implements Sink {
+  readonly end: ChainEnd = newChain();
+  readonly batches: string[][] = [];
+  error: Error | undefined;
+  isHeld = false;
+  #release: (() => void)[] = [];
+
+  async append(lines: Buffer): Promise<void> {
+    if (this.isHeld) await new Promise<void>((resolve) => this.#release.push(resolve));
+    if (this.error) throw this.error;
+    this.batches.push(lines.toString().trimEnd().split('\n'));
+  }
+
+  release(): void {
+    this.isHeld = false;
+    for (const release of this.#release.splice(0)) release();
+  }
+
+  async close(): Promise<void> {}
+
+  get lines(): Record<string, unknown>[] {
+    return this.batches.flat().map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+}
+
+function journal(settings: { required?: boolean; queue?: number; wait?: number } = {}) {
+  const sink = new HeldSink();
+  const clock = { time: 0, now: () => clock.time };
+  const made = new Journal({
+    name: 'test',
+    sink,
+    settings: { required: true, queue: 100, wait: 60_000, ...settings },
+    sharing: UNSHARED,
+    clock,
+    log: silentLog,
+  });
+  return { journal: made, sink, clock };
+}
+
+describe('an audit log', () => {
+  it('writes what comes while a batch is written as one batch after it, in order (12.7)', async () => {
+    const { journal: audit, sink } = journal();
+    sink.isHeld = true;
+    const first = audit.record(CALL);
+    await new Promise(setImmediate);
+    const rest = [1, 2, 3].map((n) => audit.record({ ...CALL, tool: `t${n}` }));
+    sink.release();
+    await Promise.all([first, ...rest]);
+    expect(sink.batches.map((batch) => batch.length)).toEqual([1, 3]);
+    expect(sink.lines.map(({ seq, tool }) => [seq, tool])).toEqual([
+      [1, 'echo'],
+      [2, 't1'],
+      [3, 't2'],
+      [4, 't3'],
+    ]);
+  });
+
+  it('refuses what cannot be written, and goes on with an unbroken chain that says how many are missing (12.7)', async () => {
+    const { journal: audit, sink } = journal();
+    await audit.record(CALL);
+    sink.error = Object.assign(new Error('no'), { code: 'ENOSPC' });
+    await expect(audit.record(CALL)).rejects.toMatchObject({
+      code: 'audit_unavailable',
+      facts: { reason: 'its disk is full' },
+    });
+    await expect(audit.check()).rejects.toMatchObject({ code: 'audit_unavailable' });
+    sink.error = undefined;
+    await audit.check();
+    await audit.record(CALL);
+    expect(sink.lines.map(({ seq, missed }) => [seq, missed])).toEqual([
+      [1, undefined],
+      [2, 2],
+      [3, undefined],
+    ]);
+  });
+
+  it('drops what cannot be written where it need not be, and says so (12.7)', async () => {
+    const { journal: audit, sink } = journal({ required: false });
+    sink.error = new Error('no');
+    await audit.record(CALL);
+    await new Promise(setImmediate);
+    await audit.check();
+    sink.error = undefined;
+    audit.note(CALL);
+    await audit.close();
+    expect(sink.lines).toMatchObject([{ seq: 1, missed: 1 }]);
+  });
+
+  it('keeps at most audit.queue entries waiting (12.7)', async () => {
+    const { journal: audit, sink } = journal({ queue: 10 });
+    sink.isHeld = true;
+    const taken = Array.from({ length: 10 }, () => audit.record(CALL));
+    await expect(audit.record(CALL)).rejects.toMatchObject({
+      code: 'audit_unavailable',
+      facts: { limit: 'audit.queue', allowed: 10 },
+    });
+    sink.release();
+    await Promise.all(taken);
+    await audit.record(CALL);
+  });
+
+  it('lets nobody wait longer than audit.wait, and records nothing as done that was refused for it (12.7)', async () => {
+    const { journal: audit, sink } = journal({ wait: 20 });
+    sink.isHeld = true;
+    const first = audit.record(CALL);
+    await new Promise(setImmediate);
+    const second = audit.record({ ...CALL, tool: 'second' });
+    await expect(first).rejects.toMatchObject({ facts: { limit: 'audit.wait' } });
+    await expect(second).rejects.toMatchObject({ facts: { limit: 'audit.wait' } });
+    await expect(audit.record(CALL)).rejects.toMatchObject({ facts: { limit: 'audit.wait' } });
+    sink.release();
+    await audit.close();
+    expect(sink.lines.map(({ tool }) => tool)).not.toContain('second');
+  });
+
+  it('bounds lines about refused callers without a name, and says how many it left out (12.7)', async () => {
+    const { journal: audit, sink, clock } = journal();
+    for (let n = 0; n < 100; n++) audit.note(REFUSED);
+    await audit.record(CALL);
+    clock.time += 60_000;
+    audit.note(REFUSED);
+    await audit.close();
+    expect(sink.lines.filter(({ what }) => what === 'login')).toHaveLength(61);
+    expect(sink.lines.reduce((sum, { leftOut }) => sum + Number(leftOut ?? 0), 0)).toBe(40);
+  });
+
+  it('never writes a credential, and no long text of a peer (12.7)', async () => {
+    const { journal: audit, sink } = journal();
+    await audit.record({
+      ...CALL,
+      client: `x${'y'.repeat(10_000)}`,
+      tool: undefined,
+      subject: 'https://ada:pass@example.com/a?sig=abc&token=def',
+    });
+    const [line] = sink.batches.flat();
+    expect(line).not.toMatch(/pass|abc|def/);
+    expect(line?.length).toBeLessThan(2000);
+  });
+});
