@@ -12,7 +12,8 @@ import { loadText } from './load-text.js';
 // Compiled, this file stands in dist/test/unit/config.
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 
-const examples = await readdir(join(ROOT, 'deploy/examples'));
+// the others are for the programs around Wharf
+const examples = (await readdir(join(ROOT, 'deploy/examples'))).filter((name) => /\.(?:ya?ml|json)$/.test(name));
 const pages = [
   ...(await readdir(ROOT)),
   ...(await readdir(join(ROOT, 'docs'), { recursive: true })).map((name) => join('docs', name)),
