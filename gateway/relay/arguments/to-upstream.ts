@@ -68,17 +68,20 @@ export async function toUpstream(messages: ClientMessages, context: PostContext)
       const next = stage(post);
       post = next instanceof Promise ? await next : next;
     }
-    return sent(post);
+    return await sent(post);
   } catch (error) {
     await deliveries.done();
     throw error;
   }
 }
 
-function sent({ context, messages, document, edits, requests, calls, handed, headers, deliveries }: Post): ToUpstream {
-  const message = edits.isEmpty ? messages.bytes : outgoing(edits.applied());
-  if (calls.length > 0) refuseLongCall(message.length, calls, context);
-  else refuseLongMessage(message.length, messages.bytes.length, context);
+async function sent(post: Post): Promise<ToUpstream> {
+  const { context, messages, document, edits, requests, calls, handed, headers, deliveries } = post;
+  const written = edits.isEmpty ? undefined : edits.applied();
+  const { length } = written ?? messages.bytes;
+  if (calls.length > 0) refuseLongCall(length, calls, context);
+  else refuseLongMessage(length, messages.bytes.length, context);
+  const message = written ? await outgoing(written) : messages.bytes;
   const { deps, principal } = context;
   for (const one of handed) deps.log.info({ principal, to: deps.server, ...factsOf(one) }, 'a file was handed over');
   const token = context.id === undefined ? undefined : document.at(PROGRESS_TOKEN);

@@ -14,6 +14,7 @@ import type { PendingRequest } from '../pending-request.js';
 import { mayAnswerWithFiles } from '../results/file-methods.js';
 import { mayBeUnshownIn } from '../results/host/unshown-blocks.js';
 import { mayTellOfChange, needsLook } from '../results/to-client.js';
+import { mayRefuseFile } from '../results/upstream-refusals.js';
 import type { Session } from '../session.js';
 import { declaredBy } from '../upstream/declared.js';
 import { askOverHttp, type OpenedAnswer, type OwnHttpRequest, openOverHttp } from '../upstream/own-request.js';
@@ -180,12 +181,13 @@ export class HttpServer {
     const methods = requests.map(({ method }) => method);
     const read = (start: number, end: number) => body.subarray(start, end);
     const mayHaveFiles = mayAnswerWithFiles(methods, read, body.length, this.#deps) || mayBeUnshownIn(body, client);
+    const needsWork = mayHaveFiles || mayRefuseFile(requests, body.length, read) || mayTellOfChange(body);
     const { reply } = exchange;
     // a body without a length that lacks its answer, or half of it, is a fault that only its reader sees
     const isWhole = reply.takesBodies && answer.headers['content-length'] !== undefined;
     const short = isWhole ? undefined : shortAnswer(body, answer.kind, requests);
     const isPassable = isWhole || short !== undefined;
-    if (!isPassable || mayHaveFiles || mayTellOfChange(body) || maySpeakForWharf(read, body.length)) {
+    if (!isPassable || needsWork || maySpeakForWharf(read, body.length)) {
       return { ...answer, body: Readable.from([body]) };
     }
     if (requests.length > 0) exchange.facts.bytesOut = body.length;

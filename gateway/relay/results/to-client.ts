@@ -27,7 +27,7 @@ import { linkFiles } from './link-files.js';
 import { OutgoingFiles } from './outgoing-files.js';
 import { scanInline } from './scan-inline.js';
 import { mayBecomeTask } from './tool-of-task.js';
-import { liftedFacts, retoldError } from './upstream-refusals.js';
+import { liftedFacts, mayRefuseFile, retoldError } from './upstream-refusals.js';
 import type { Work } from './work.js';
 
 /** Methods whose results describe the server's abilities. */
@@ -73,7 +73,9 @@ export function untouched(
   to: Addressee,
 ): Piece[] | undefined {
   if (message.slots.length > 0 || cuts.failure || to.remap || isLongBatch(message, deps)) return undefined;
-  if (answersIn(message).some(({ id }) => needsLook(to.answered(id)))) return undefined;
+  const requests = answersIn(message).map(({ id }) => to.answered(id));
+  const read = (start: number, end: number) => message.slice(start, end);
+  if (requests.some(needsLook) || mayRefuseFile(requests, message.size, read)) return undefined;
   if (tellsOfChange(message) || namesFiles(message, deps, to) || maySpeak(message)) return undefined;
   if (hidesContent(message, to.client) || mayBeUnshown(message, to.client)) return undefined;
   return message.render([]) as Buffer[];
@@ -86,11 +88,7 @@ function maySpeak(message: HeldMessage): boolean {
 /** True when the answer to a request must be read, however short it is. */
 export function needsLook(request: PendingRequest | undefined): boolean {
   return (
-    request !== undefined &&
-    (READ_METHODS.has(request.method) ||
-      request.hasFiles === true ||
-      request.edit !== undefined ||
-      mayBecomeTask(request))
+    request !== undefined && (READ_METHODS.has(request.method) || request.edit !== undefined || mayBecomeTask(request))
   );
 }
 

@@ -18,6 +18,15 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
 /** Every form of a refusal has its reason under this key. */
 const MARK = '"reason"';
 
+/** A cheap test: whether a text may refuse a file of one of these requests. */
+export function mayRefuseFile(
+  requests: readonly (PendingRequest | undefined)[],
+  size: number,
+  read: (start: number, end: number) => Buffer,
+): boolean {
+  return size <= MAX_REFUSAL_BYTES && requests.some((request) => request?.hasFiles) && read(0, size).includes(MARK);
+}
+
 export interface RefusalContext {
   client: ClientFacts;
   dialects: readonly Dialect[];
@@ -80,10 +89,9 @@ function refusedIn(
   request: PendingRequest | undefined,
   dialects: readonly Dialect[],
 ): Refused | undefined {
-  if (!request?.hasFiles || message.malformed || message.size > MAX_REFUSAL_BYTES) return undefined;
-  const text = message.skeleton();
-  if (!text.includes(MARK)) return undefined;
-  const body = parseJson(text.toString('utf8')) as JsonValue;
+  const read = (start: number, end: number) => message.slice(start, end);
+  if (message.malformed || !mayRefuseFile([request], message.size, read)) return undefined;
+  const body = parseJson(message.skeleton().toString('utf8')) as JsonValue;
   const [index] = base;
   const single = Array.isArray(body) ? body[Number(index)] : body;
   if (!isObject(single)) return undefined;
