@@ -12,6 +12,7 @@ import { create as sep2356 } from './dialects/sep-2356/index.js';
 import { create as sep2532 } from './dialects/sep-2532/index.js';
 import { create as sep2631 } from './dialects/sep-2631/index.js';
 import { hosts } from './hosts/index.js';
+import * as joseOauth from './oauth/jose.js';
 import * as filesystemObjects from './objects/filesystem.js';
 import * as memoryObjects from './objects/memory.js';
 import * as s3Objects from './objects/s3.js';
@@ -80,6 +81,9 @@ export const adapters: AdapterList = {
   },
   transfer: {
     https: adapter(httpsTransfer),
+  },
+  oauth: {
+    jose: adapter(joseOauth),
   },
   dialects: [openaiFileParams(), sep2631(), sep1306(), sep2356(), sep2532(), mcpInline()],
   hosts,

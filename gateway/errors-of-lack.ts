@@ -124,6 +124,11 @@ export const ERRORS_OF_LACK = {
     text: (f) =>
       `${f.server === undefined ? 'No bytes arrived' : `The server "${f.server}" sent no bytes`} for ${waited(f)}.`,
   },
+  keys_unavailable: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) => `The keys of the issuer ${f.issuer} are not available, so no token can be checked. Try again later.`,
+  },
   draining: { http: 503, jsonRpc: INTERNAL, text: () => 'Wharf is shutting down. Try again.' },
   internal: { http: 500, jsonRpc: INTERNAL, text: () => 'Internal error.' },
 } as const satisfies Record<string, ErrorRow>;

@@ -1,4 +1,5 @@
 import { type ErrorFacts, type ErrorRow, INTERNAL, over, waited } from './error-texts.js';
+import { ERRORS_OF_CALLERS } from './errors-of-callers.js';
 import { ERRORS_OF_LACK } from './errors-of-lack.js';
 import { contrast, filesText, mostText, timeText } from './policy/amounts.js';
 
@@ -47,11 +48,7 @@ export const ERROR_TABLE = {
     text: (f) => `The ${f.header} header does not agree with the request body: ${f.reason}.`,
   },
   meta_missing: { http: 400, jsonRpc: -32602, text: (f) => `params._meta["${f.key}"] is required.` },
-  unauthorized: {
-    http: 401,
-    jsonRpc: -32600,
-    text: () => 'A valid API key is required: Authorization: Bearer KEY.',
-  },
+  ...ERRORS_OF_CALLERS,
   version_unsupported: {
     http: 400,
     jsonRpc: -32022,

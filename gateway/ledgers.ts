@@ -10,7 +10,7 @@ export function sharingOf({ auth, servers, limits }: Pick<Config, 'auth' | 'serv
   return {
     ratio: limits.share,
     // under auth none all callers are one
-    principals: auth.use !== 'none' && auth.keys.length > 1,
+    principals: auth.use !== 'none' && (auth.use !== 'apiKeys' || auth.keys.length > 1),
     servers: servers.length > 1,
   };
 }

@@ -160,7 +160,8 @@ async function explainAccess({ file, server, ...asked }: ExplainAccess): Promise
   const { callerOf, explainAccess: explained } = await import('./explain/access.js');
   const { accessRulesOf } = await import('./config/access.js');
   const question = { ...asked, server: found.name };
-  const keys = config.auth.use === 'apiKeys' ? config.auth.keys.map(({ name }) => name) : [];
+  const keys =
+    config.auth.use === 'apiKeys' || config.auth.use === 'both' ? config.auth.keys.map(({ name }) => name) : [];
   print(explained(question, callerOf(question, keys), accessRulesOf(config), found.tools));
   return 0;
 }

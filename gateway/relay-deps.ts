@@ -12,6 +12,7 @@ import type { AccessRules } from './policy/access.js';
 import type { Audit } from './ports/audit.js';
 import type { Clock, Stopwatch } from './ports/clock.js';
 import type { Dialect } from './ports/dialect.js';
+import type { Identity } from './ports/identity.js';
 import type { Log } from './ports/log.js';
 import type { Metrics } from './ports/metrics.js';
 import type { Transfer } from './ports/transfer.js';
@@ -68,6 +69,8 @@ export interface SharedParts {
   hosts: Hosts;
   /** Ports at which Wharf listens, once it does. */
   ownPorts: () => readonly number[];
+  /** Refuses a call for which the caller lacks an OAuth scope. */
+  checkTool: ((identity: Identity, server: string, tool: string) => void) | undefined;
   clock: Clock & Stopwatch;
   log: Log;
   metrics: Metrics;
@@ -77,6 +80,7 @@ export interface SharedParts {
 export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
   const { config, ingest, library, uploads, held, transfer, dialects, metrics, previewOf } = parts;
   const { name, limits, accepts, tools } = server;
+  const { checkTool } = parts;
   const { timeouts } = config;
   const pace = { idleMs: timeouts.idle, leastRate: limits.leastRate, graceMs: timeouts.grace };
   const log = parts.log.child({ server: name });
@@ -97,6 +101,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
   const delivery = { server: name, library, transfer, limits, timeouts, ...address, fetchOrigins, ownPorts, log };
   return {
     server: name,
+    checkTool: checkTool && ((identity, tool) => checkTool(identity, name, tool)),
     limits,
     accepts,
     timeouts,

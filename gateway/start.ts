@@ -22,7 +22,6 @@ import { createMetrics } from './http/metrics.js';
 import { gaugeServers, partsBeside } from './http/part-state.js';
 import { Refusals } from './http/refusals.js';
 import { mcp } from './http/routes/mcp.js';
-import { createAuthenticator } from './identity/authenticator.js';
 import { ANONYMOUS } from './identity/identities.js';
 import {
   createCatalogLedger,
@@ -50,6 +49,7 @@ import type { CallDeps } from './stdio/calls.js';
 import { StdioFace } from './stdio/face.js';
 import { LineOutput } from './stdio/output.js';
 import type { ToolFacts } from './tools/tool.js';
+import { openWaysIn } from './ways-in.js';
 
 const systemClock: Clock & Stopwatch = { now: () => Date.now(), ticks: () => performance.now() };
 
@@ -222,6 +222,11 @@ export async function start(
       metrics,
     };
 
+    const waysIn = await openWaysIn(config, {
+      openOAuth: () => openPart(adapters.oauth, { use: 'jose', settings: {} }),
+      baseUrl: publicBase,
+      clock,
+    });
     const servers = new Map<string, Server>();
     for (const server of config.servers) {
       const upstreamDeps = {
@@ -233,7 +238,7 @@ export async function start(
       const upstreams = await Promise.all(
         transportsToTry(server.transport).map((name) => adapters.upstream[name].create(server.settings, upstreamDeps)),
       );
-      const relay = relayDeps(server, parts);
+      const relay = relayDeps(server, { ...parts, checkTool: waysIn.checkTool });
       const running = new Server(relay, upstreams);
       servers.set(server.name, running);
       closers.unshift(() => running.close());
@@ -246,7 +251,7 @@ export async function start(
     metrics.gauge('wharf_open_exchanges', () => open.count);
     metrics.gauge('wharf_upstream_connections', () => sum([...servers.values()].map((server) => server.channels)));
 
-    const authenticate = createAuthenticator(config.auth);
+    const { authenticate, resources } = waysIn;
     const refusals = new Refusals({ log, metrics, clock });
     const refused: Refusals['note'] = (error, request) => refusals.note(error, request);
     const sockets = socketsFor(limits.sockets, log);
@@ -257,6 +262,7 @@ export async function start(
     const direct = options.stdio ? {} : { direct: mcp(mcpDeps) };
     const app = createApp({
       refused,
+      resources,
       ...(!options.stdio && {
         connect: { servers: [...servers.keys()], asksKey: config.auth.use !== 'none', baseUrl: publicBase },
       }),

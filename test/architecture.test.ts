@@ -75,7 +75,14 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['print', 'gateway/print'],
   ['encodings', 'gateway/encodings'],
   ['ports', 'gateway/ports/'],
-  ['errors', 'gateway/error-texts', 'gateway/errors-of-lack', 'gateway/errors', 'gateway/errors-of-system'],
+  [
+    'errors',
+    'gateway/error-texts',
+    'gateway/errors-of-lack',
+    'gateway/errors-of-callers',
+    'gateway/errors',
+    'gateway/errors-of-system',
+  ],
   ['identity', 'gateway/identity/'],
   ['hosts', 'gateway/hosts/'],
   ['explain', 'gateway/explain/'],
@@ -119,9 +126,18 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['http', 'gateway/http/'],
   [
     'the command',
-    ...['cli', 'descriptors', 'file-parts', 'ledgers', 'main', 'relay-deps', 'report', 'run-stdio', 'start'].map(
-      (name) => `gateway/${name}`,
-    ),
+    ...[
+      'cli',
+      'descriptors',
+      'file-parts',
+      'ledgers',
+      'main',
+      'relay-deps',
+      'report',
+      'run-stdio',
+      'start',
+      'ways-in',
+    ].map((name) => `gateway/${name}`),
   ],
 ];
 
@@ -439,6 +455,7 @@ describe('libraries stay in their place', () => {
     ['hono', /^(@?hono)(\/|$)/, /^gateway\/http\//],
     ['the AWS SDK', /^@(aws-sdk|smithy)\//, /^adapters\/objects\/s3/],
     ['ioredis', /^ioredis$/, /^adapters\/state\/redis/],
+    ['jose', /^jose$/, /^adapters\/oauth\/jose/],
     ['sharp', /^sharp$/, /^adapters\/previews\/local\//],
     ['child processes', /^node:child_process$/, /^adapters\/(upstream\/stdio|previews\/local\/)/],
     ['sonic-boom', /^sonic-boom$/, /^gateway\/log/],

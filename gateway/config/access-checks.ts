@@ -17,7 +17,10 @@ export function accessProblems({ auth, servers }: Rules, serverNames: readonly s
     ...allow.flatMap((match, index) => callerProblems(match, ['servers', name, 'allow', index], auth)),
     ...nameProblems(tools, ['servers', name, 'tools']),
   ]);
-  return [...ofServers, ...(auth?.use === 'apiKeys' ? keyProblems(auth.keys, serverNames) : [])];
+  return [
+    ...ofServers,
+    ...(auth?.use === 'apiKeys' || auth?.use === 'both' ? keyProblems(auth.keys, serverNames) : []),
+  ];
 }
 
 /** A match that no caller can have under this `auth`. */

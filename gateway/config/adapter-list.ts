@@ -6,6 +6,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Dialect } from '../ports/dialect.js';
 import type { HostProfile } from '../ports/host.js';
 import type { Log } from '../ports/log.js';
+import type { OAuth } from '../ports/oauth.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { Sharing } from '../ports/owner.js';
 import type { Previewer } from '../ports/previewer.js';
@@ -71,6 +72,8 @@ export interface AdapterList {
   readonly upstream: Readonly<Record<TransportName, Adapter<Upstream, UpstreamDeps>>>;
   /** Always present: the config cannot choose it, and its settings exist for tests only. */
   readonly transfer: Readonly<Record<'https', Adapter<Transfer, AdapterDeps>>>;
+  /** Created only where tokens are verified or asked for. */
+  readonly oauth: Readonly<Record<'jose', Adapter<OAuth, AdapterDeps>>>;
   /** Pure functions without settings. If two claim one slot, the earlier one in the list gets it. */
   readonly dialects: readonly Dialect[];
   /** What is known about hosts, as data. The first whose `match` fits counts. */

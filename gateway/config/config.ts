@@ -53,6 +53,20 @@ export interface ApiKey extends KeyScope {
   digest: Buffer;
 }
 
+/** `auth.jwt`, as its schema describes it. */
+export interface JwtConfig {
+  issuers: { issuer: string; jwksUri?: string | undefined; audiences: string[]; algorithms: string[] }[];
+  resource: 'perServer' | 'gateway';
+  scopes: Record<string, string[]>;
+  implies: Record<string, string[]>;
+  challenge: 'all' | 'minimal';
+  principal: string;
+  groups: string;
+  clockTolerance: number;
+  maxTokenBytes: number;
+  typ: 'any' | 'at+jwt';
+}
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** A whole, checked configuration. Sizes are bytes, times milliseconds. */
@@ -82,7 +96,12 @@ export interface Config {
   timeouts: Timeouts;
   /** How long a file lives after its last use. At least `links.ttl`. */
   retention: number;
-  auth: { use: 'none'; allowPublic: boolean } | { use: 'apiKeys'; keys: ApiKey[] };
+  auth:
+    | { use: 'none'; allowPublic: boolean }
+    | { use: 'apiKeys'; keys: ApiKey[] }
+    | { use: 'jwt'; jwt: JwtConfig }
+    /** Written `[apiKeys, jwt]`. */
+    | { use: 'both'; keys: ApiKey[]; jwt: JwtConfig };
   uploadTool: UploadTool | 'off';
   /** How people are asked for files, the best way first. `identity`: what their pages ask for. */
   elicitation: { order: readonly Means[]; rounds: number; identity: 'auto' | 'code' | 'none' };

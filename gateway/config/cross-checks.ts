@@ -18,6 +18,7 @@ export function crossCheck(parsed: Parsed, serverNames: readonly string[]): Conf
     ...secrecy(parsed),
     ...handoffNames(parsed, serverNames),
     ...clientPrincipals(parsed),
+    ...scopeServers(parsed, serverNames),
     ...uploadToolNames(parsed),
     ...accessProblems(parsed, serverNames),
   ];
@@ -89,13 +90,29 @@ function handoffNames({ handoff = [] }: Parsed, serverNames: readonly string[]):
   );
 }
 
+/** Scopes of a server that is missing would silently protect nothing. */
+function scopeServers({ auth }: Parsed, serverNames: readonly string[]): ConfigProblem[] {
+  if (auth?.use !== 'jwt' && auth?.use !== 'both') return [];
+  return Object.keys(auth.jwt.scopes).flatMap((place) => {
+    const [server = ''] = place.split('.');
+    if (server === '*' || serverNames.includes(server)) return [];
+    const near = nearest(server, serverNames);
+    const hint = near === undefined ? '"*" is any' : `did you mean "${near}"?`;
+    return [problem(['auth', 'jwt', 'scopes', place], `does not begin with a server of this file; ${hint}`)];
+  });
+}
+
 function clientPrincipals({ clients = [], auth }: Parsed): ConfigProblem[] {
   return clients.flatMap(({ match: { principal } }, index) => {
     if (principal === undefined || auth === undefined) return [];
     const path = ['clients', index, 'match', 'principal'];
     if (auth.use === 'none') return [problem(path, 'never matches with auth none, where all callers are one')];
-    if (auth.keys.some(({ name }) => name === principal)) return [];
-    return [problem(path, 'is the name of none of auth.keys', principal)];
+    const keys = auth.use === 'jwt' ? [] : auth.keys;
+    if (keys.some(({ name }) => name === principal)) return [];
+    // a caller with a token is its issuer and its name
+    if (auth.use !== 'apiKeys' && auth.jwt.issuers.some(({ issuer }) => principal.startsWith(`${issuer}|`))) return [];
+    if (auth.use === 'apiKeys') return [problem(path, 'is the name of none of auth.keys', principal)];
+    return [problem(path, 'is neither the name of a key nor ISSUER|NAME with an issuer of auth.jwt', principal)];
   });
 }
 

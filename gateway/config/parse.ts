@@ -9,6 +9,7 @@ import { type Environment, expand } from './expand.js';
 import { pathAsWritten, withTodaysNames } from './old-names.js';
 import { type ConfigProblem, explainIssue, formatPath, nearest, type Path, problem, valueAt } from './problems.js';
 import { knownKeysOf } from './reference/reference.js';
+import { authSchemaFor } from './schema/auth.js';
 import { isLoopback } from './schema/fields.js';
 import { uploadToolOf } from './schema/peers.js';
 import { sectionSchemas } from './schema/schema.js';
@@ -73,7 +74,7 @@ function parseSections(root: Record<string, unknown>, adapters: AdapterList): Fo
   const issues: z.core.$ZodIssue[] = [];
   const sections: Record<string, unknown> = {};
   for (const [key, schema] of Object.entries(schemas)) {
-    const result = schema.safeParse(root[key]);
+    const result = (key === 'auth' ? authSchemaFor(root.auth) : schema).safeParse(root[key]);
     if (result.success) sections[key] = result.data;
     else issues.push(...under([key], result.error.issues));
   }

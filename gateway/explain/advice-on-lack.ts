@@ -112,6 +112,11 @@ export const OF_LACK = {
     todo: 'Look at the server or the network. An operator can raise `timeouts.idle`.',
     facts: { allowed: 60_000 },
   },
+  keys_unavailable: {
+    why: 'The issuer of the token has not shown its keys since Wharf started, or for a day.',
+    todo: 'Look at the log for what the issuer answered. `auth.jwt.issuers[].jwksUri` names the place if its metadata does not.',
+    facts: { issuer: 'https://idp.example.com' },
+  },
   draining: {
     why: 'Wharf has received SIGTERM and ends running exchanges.',
     todo: 'Try again: another replica, or the restarted one, answers.',

@@ -71,8 +71,18 @@ export const OF_REQUESTS = {
     facts: { key: 'io.modelcontextprotocol/protocolVersion' },
   },
   unauthorized: {
-    why: '`auth` is `apiKeys`, and the request has no key, or one that is not in the config.',
-    todo: 'Set the header in the client. An operator adds the hash of a key to `auth.keys`: `printf %s "$KEY" | sha256sum`.',
+    why: 'The request has no API key, or one that is not in the config; with `auth: jwt` no access token, or one that does not hold: the text says why.',
+    todo: 'MCP clients log in by themselves where tokens are taken. For a key, set the header in the client; an operator adds its hash to `auth.keys`: `printf %s "$KEY" | sha256sum`.',
+  },
+  credentials_invalid: {
+    why: 'The request has two `Authorization` headers, or a token in its address, where every log would hold it.',
+    todo: 'Send one `Authorization: Bearer TOKEN`. A proxy in front may add a second one.',
+    facts: { reason: 'the request has more than one Authorization header' },
+  },
+  insufficient_scope: {
+    why: 'The token is good, and lacks a scope that `auth.jwt.scopes` asks for here.',
+    todo: 'MCP clients ask their user for more and try again. If the authorization server never grants the scope, change `auth.jwt.scopes`, or the rights there.',
+    facts: { reason: 'the token lacks a scope of this tool', scope: 'mcp hr:write' },
   },
   version_unsupported: {
     why: 'The client wants a version of MCP that Wharf does not know.',

@@ -1,10 +1,12 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
+import type { Resources } from '../identity/resource.js';
 import { type AdminDeps, admin } from './routes/admin.js';
 import { assets } from './routes/assets.js';
 import { type ConnectDeps, connect } from './routes/connect.js';
 import { type DownloadDeps, downloads } from './routes/downloads.js';
 import { nowhere, type Refused } from './routes/nowhere.js';
+import { resourceMetadata } from './routes/resource-metadata.js';
 import { type UploadDeps, uploads } from './routes/uploads.js';
 
 export interface AppDeps {
@@ -12,6 +14,8 @@ export interface AppDeps {
   uploads: UploadDeps;
   /** Absent when no MCP client can reach the port. */
   connect?: ConnectDeps;
+  /** Where clients log in; absent where they do not. */
+  resources?: Resources | undefined;
   refused: Refused;
 }
 
@@ -21,6 +25,7 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: HttpBindings }> {
   app.route('/', downloads(deps.downloads));
   app.route('/', uploads(deps.uploads));
   app.route('/', assets());
+  if (deps.resources) app.route('/', resourceMetadata(deps.resources));
   const { connect: front, refused } = deps;
   if (front) app.route('/', connect(front));
   app.notFound(nowhere(refused, front && (() => `${front.baseUrl()}/`)));

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../errors.js';
+import { challengeOf } from '../identity/challenge.js';
 import { errorAnswer, errorAnswers } from '../mcp/error-response.js';
 import type { Answer } from '../mcp/responses.js';
 
@@ -22,7 +23,8 @@ export function refuse(response: ServerResponse, error: GatewayError, requests: 
     'content-length': body.length,
   };
   if (error.code === 'method_not_allowed') headers.allow = String(error.facts.allow);
-  if (error.code === 'unauthorized') headers['www-authenticate'] = 'Bearer';
+  const challenge = challengeOf(error);
+  if (challenge !== undefined) headers['www-authenticate'] = challenge;
   if (error.httpStatus === 503) headers['retry-after'] = RETRY_AFTER_SECONDS;
   if (error.code === 'draining' || error.code === 'sockets_full') headers.connection = 'close';
   response.writeHead(error.httpStatus, headers);

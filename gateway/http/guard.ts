@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { GatewayError } from '../errors.js';
+import { METADATA_PREFIX } from '../identity/resource.js';
 
 /** Names of this machine for itself. A foreign page cannot make a browser send them as Host. */
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
@@ -24,7 +25,7 @@ export interface GuardSettings {
 
 /**
  * Makes the function that refuses what must not reach a route: a foreign Host (DNS rebinding), a foreign Origin (a page
- * in a user's browser), and targets that two parsers could read in two ways.
+ * in a user's browser) unless it asks only where clients log in, and targets that two parsers could read in two ways.
  * @throws GatewayError `host_forbidden`, `origin_forbidden`, `request_invalid`
  */
 export function createGuard(settings: GuardSettings): (request: IncomingMessage) => void {
@@ -54,7 +55,7 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
     if (host === undefined || occurrences(request, 'host') > 1 || !isOwnHost(host.toLowerCase())) {
       throw new GatewayError('host_forbidden', { host: shown(host) });
     }
-    if (origin === undefined) return;
+    if (origin === undefined || target.startsWith(METADATA_PREFIX)) return;
     const isOwn = isOwnOrigin(origin.toLowerCase(), host.toLowerCase(), request.socket.localPort);
     if (occurrences(request, 'origin') > 1 || !isOwn) {
       throw new GatewayError('origin_forbidden', { origin: shown(origin) });

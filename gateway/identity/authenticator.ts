@@ -1,36 +1,38 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '../errors.js';
-import type { Authenticate, Identity } from '../ports/identity.js';
+import type { Authenticate, CredentialRequest, Identity } from '../ports/identity.js';
+import { type ApiKey, createKeyRing } from './api-keys.js';
+import { bearerOf, isToken, KEY_HEADER } from './bearer.js';
 import { ANONYMOUS } from './identities.js';
+import type { TokenAuthenticator } from './token-authenticator.js';
 
-/** The callers that are allowed: the config's `auth`. */
-export type Auth =
-  | { use: 'none' }
-  /** `digest`: SHA-256 of the key, 32 bytes. */
-  | { use: 'apiKeys'; keys: readonly { name: string; digest: Buffer }[] };
-
-/** The scheme is case-insensitive (RFC 9110 §11.1). */
-const BEARER = /^bearer +([\x21-\x7e]{1,512})$/i;
-
-/**
- * Makes the function that finds out who sends a request. It compares every key, in constant time, so that its timing
- * reveals neither how much of a guess was right nor which key it resembled.
- */
-export function createAuthenticator(auth: Auth): Authenticate {
-  if (auth.use === 'none') return () => ANONYMOUS;
-  const keys = auth.keys.map(({ name, digest }) => ({ digest, identity: identityOfKey(name) }));
-  return ({ headers }) => {
-    const key = BEARER.exec(headers.authorization ?? '')?.[1];
-    const digest = createHash('sha256')
-      .update(key ?? '')
-      .digest();
-    let identity: Identity | undefined;
-    for (const candidate of keys) if (timingSafeEqual(candidate.digest, digest)) identity = candidate.identity;
-    if (key === undefined || identity === undefined) throw new GatewayError('unauthorized');
-    return identity;
-  };
+/** The ways in which callers may log in. None of them: all are let in, as one. */
+export interface WaysIn {
+  keys?: readonly ApiKey[] | undefined;
+  tokens?: TokenAuthenticator | undefined;
 }
 
-function identityOfKey(name: string): Identity {
-  return Object.freeze({ principal: name, use: 'apiKeys', key: name, groups: [], scopes: [] });
+/**
+ * Makes the function that finds out who sends a request. With both ways in, the form of a credential decides which one
+ * judges it, never the failure of the other: a refused token is not tried as a key.
+ */
+export function createAuthenticator({ keys, tokens }: WaysIn): Authenticate {
+  if (!keys && !tokens) return () => ANONYMOUS;
+  const ownerOf = createKeyRing(keys ?? []);
+  const byKey = (key: string | undefined, request: CredentialRequest, server: string | undefined): Identity => {
+    const identity = ownerOf(key);
+    if (identity) return identity;
+    throw tokens ? tokens.missing(request, server) : new GatewayError('unauthorized');
+  };
+  return (request, server) => {
+    const own = request.headers[KEY_HEADER];
+    if (keys && own !== undefined) return byKey(typeof own === 'string' ? own : undefined, request, server);
+    let bearer: string | undefined;
+    try {
+      bearer = bearerOf(request);
+    } catch (error) {
+      throw tokens ? tokens.malformed(error, request, server) : error;
+    }
+    if (bearer !== undefined && tokens && (!keys || isToken(bearer))) return tokens.admit(bearer, request, server);
+    return byKey(bearer, request, server);
+  };
 }

@@ -1,3 +1,4 @@
+import type { Identity } from '../ports/identity.js';
 import type { AskingDeps } from './asking/deps.js';
 import type { ChannelDeps } from './channels/deps.js';
 import type { LocalMethods } from './local/local-methods.js';
@@ -10,4 +11,6 @@ export interface RelayDeps extends ChannelDeps {
   methods: LocalMethods;
   resources: OwnResources;
   tools: LocalTools;
+  /** Refuses a call of a tool for which the caller lacks an OAuth scope. @throws GatewayError `insufficient_scope` */
+  checkTool: ((identity: Identity, tool: string) => void) | undefined;
 }

@@ -106,6 +106,7 @@ export class Server {
     if (session) exchange.facts.version = session.version;
     const caller = this.#caller({ exchange, messages, session });
     exchange.facts.client = caller.client.name;
+    this.#checkScopes(exchange, messages);
     if (exchange.tooLong) this.#noteTooLong(exchange.tooLong, messages);
     const { offered, audit } = this.#deps;
     const known = offered.isPlain ? { ...caller, messages } : await this.#withOwnNames({ ...caller, messages });
@@ -156,6 +157,14 @@ export class Server {
     const { uploads, ...deps } = this.#deps;
     const offering = offered ? { authorize: async () => offered } : uploads;
     answerLocally(exchange, messages, await answerRefusedFile(error, asked, { ...deps, uploads: offering }));
+  }
+
+  /** The server does not see a byte of a call for which its caller must get further rights first. */
+  #checkScopes({ identity }: Exchange, { requests }: ClientMessages): void {
+    const { checkTool } = this.#deps;
+    if (!checkTool) return;
+    for (const { method, subject } of requests)
+      if (method === 'tools/call' && subject !== undefined) checkTool(identity, subject);
   }
 
   #caller(sender: Sender): Caller {

@@ -1,15 +1,30 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { patterns, toolPatterns } from './access.js';
+import { jwtSchema } from './jwt.js';
 
 /** SHA-256 of a key, in the spelling of `sha256sum` or in base64url. */
 const HASH = /^sha256:(?:[0-9A-Fa-f]{64}|[A-Za-z0-9_-]{43})$/;
 
+const USES = 'none, apiKeys, jwt or [apiKeys, jwt]';
+
 /** The hash of an empty key: the variable that should hold the key was not set. */
 const OF_NOTHING = createHash('sha256').digest('hex');
 
-/** `auth`: the callers that are allowed. */
+/** `auth`: the callers that are allowed, as one schema for the reference. */
 export function authSchema() {
+  const { one, both } = authSchemas();
+  return z.union([one, both]);
+}
+
+/** The schema for `auth` as written: a list in `use` means both ways in. */
+export function authSchemaFor(written: unknown) {
+  const { one, both } = authSchemas();
+  const use = typeof written === 'object' && written !== null && 'use' in written ? written.use : undefined;
+  return Array.isArray(use) ? both : one.prefault({ use: 'none' });
+}
+
+function authSchemas() {
   const none = z.strictObject({
     use: z.literal('none'),
     allowPublic: z
@@ -45,9 +60,8 @@ export function authSchema() {
           'begins with `!` takes away. `servers.X.allow` must allow them too. Default: every tool.',
       ),
   });
-  const apiKeys = z.strictObject({
-    use: z.literal('apiKeys'),
-    keys: z
+  const keys = () =>
+    z
       .array(key)
       .min(1, { error: 'must hold at least one key' })
       .max(10_000)
@@ -64,9 +78,18 @@ export function authSchema() {
         }
       })
       .transform((keys) => keys.map(({ hash, ...key }) => ({ ...key, digest: digestOf(hash) })))
-      .describe('The keys. Two keys with one name belong to one caller, so a key can be replaced without a gap.'),
+      .describe('The keys. Two keys with one name belong to one caller, so a key can be replaced without a gap.');
+  const apiKeys = z.strictObject({ use: z.literal('apiKeys'), keys: keys() });
+  const jwt = z.strictObject({ use: z.literal('jwt'), jwt: jwtSchema() });
+  const both = z.strictObject({
+    use: z.tuple([z.literal('apiKeys'), z.literal('jwt')], { error: `must be ${USES}` }),
+    keys: keys(),
+    jwt: jwtSchema(),
   });
-  return z.discriminatedUnion('use', [none, apiKeys], { error: 'must be none or apiKeys' });
+  return {
+    one: z.discriminatedUnion('use', [none, apiKeys, jwt], { error: `must be ${USES}` }),
+    both: both.transform(({ use: _, ...rest }) => ({ use: 'both' as const, ...rest })),
+  };
 }
 
 function digestOf(hash: string): Buffer {

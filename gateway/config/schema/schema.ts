@@ -109,7 +109,7 @@ export function sectionSchemas(adapters: AdapterList) {
     auth: authSchema()
       .prefault({ use: 'none' })
       .describe(
-        'The callers that are allowed. `none`: every caller, and all are treated as one. `apiKeys`: callers with `Authorization: Bearer KEY`.',
+        'The callers that are allowed. `none`: every caller, and all are treated as one. `apiKeys`: callers with `Authorization: Bearer KEY`, or `X-Wharf-Key: KEY`. `jwt`: callers with access tokens of an authorization server, where MCP clients log in by themselves. `[apiKeys, jwt]`: both.',
       ),
     uploadTool: uploadToolSchema()
       .prefault({})

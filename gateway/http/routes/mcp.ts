@@ -20,6 +20,7 @@ import { CLIENT_GONE } from '../client-gone.js';
 import { countRequest } from '../count-request.js';
 import { discardRest } from '../discard.js';
 import { refuse } from '../error-response.js';
+import { idOfRefused } from '../id-of-refused.js';
 import type { DirectRoute } from '../listener.js';
 
 export interface McpDeps {
@@ -130,7 +131,12 @@ async function handle(
     held = new HeldRequest(deps.held, server.limits, { principal: exchange.principal, server: server.name });
     await dispatch(deps, server, exchange, { incoming, held });
   } catch (thrown) {
-    refuse(outgoing, noteFailure(deps, thrown, exchange), exchange.facts.requests);
+    const error = noteFailure(deps, thrown, exchange);
+    if (exchange.identity === UNKNOWN) {
+      const id = await idOfRefused(incoming);
+      if (id !== undefined) exchange.facts.requests = [{ id, base: [] }];
+    }
+    refuse(outgoing, error, exchange.facts.requests);
     discardRest(incoming);
   } finally {
     // after the end there is nothing left to abort

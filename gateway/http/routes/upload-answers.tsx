@@ -1,6 +1,7 @@
 import type { ErrorCode, GatewayError } from '../../errors.js';
 import type { DescribedFile } from '../../files/file.js';
 import type { UploadState } from '../../files/upload.js';
+import { challengeOf } from '../../identity/challenge.js';
 import type { Begun, FilePlace, SeveralFiles, TicketState } from '../browser/page-data.js';
 import type { Closed } from '../browser/texts.js';
 import { UPLOAD_MODULES } from '../browser-files.js';
@@ -118,10 +119,11 @@ export function refused(
   accept: string | undefined,
   headers: Record<string, string> = {},
 ): Response {
+  const challenge = challengeOf(error);
   const all = {
     ...headers,
     ...(error.httpStatus === 503 && { 'retry-after': String(RETRY_AFTER_SECONDS) }),
-    ...(error.httpStatus === 401 && { 'www-authenticate': 'Bearer' }),
+    ...(challenge !== undefined && { 'www-authenticate': challenge }),
   };
   if (wantsPage(accept)) {
     const closed = CLOSED_BY[error.code];

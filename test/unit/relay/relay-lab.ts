@@ -193,6 +193,7 @@ export class RelayLab {
       resources: {} as RelayDeps['resources'],
       tools: new LocalTools([], 'off'),
       asking: {} as RelayDeps['asking'],
+      checkTool: undefined,
       clock: { now: () => 0, ticks: () => 0 },
       log: silentLog,
       metrics: { count() {}, observe() {}, gauge() {} },

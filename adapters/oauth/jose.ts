@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import type { Timeouts } from '../../gateway/policy/limits.js';
+import type { Clock } from '../../gateway/ports/clock.js';
+import type { Log } from '../../gateway/ports/log.js';
+import type { OAuth } from '../../gateway/ports/oauth.js';
+import { HttpJson } from './jose/http-json.js';
+import { IssuerKeys } from './jose/issuer-keys.js';
+
+/** What OAuth is used for stands in `auth` and `upstreamAuth`; it has no settings of its own. */
+export const settings = z.strictObject({});
+
+export interface JoseDeps {
+  timeouts: Readonly<Pick<Timeouts, 'state'>>;
+  clock: Clock;
+  log: Log;
+}
+
+/** OAuth by the library jose, which is loaded only now. */
+export async function create(_: z.output<typeof settings>, { clock, log }: JoseDeps): Promise<OAuth> {
+  const { JoseVerifier } = await import('./jose/verifier.js');
+  const http = new HttpJson();
+  return {
+    verifier: (rules) => {
+      const keys = rules.issuers.map((issuer) => new IssuerKeys(issuer, { http, clock, log }));
+      return new JoseVerifier(rules, keys, clock);
+    },
+    close: async () => http.close(),
+  };
+}

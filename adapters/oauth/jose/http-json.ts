@@ -1,0 +1,64 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+
+/** Long enough for an identity provider that has to wake up, and shorter than what a client waits for. */
+const WAIT_MS = 5000;
+
+/** Keys of the largest providers take some 20 kB. */
+const MOST_BYTES = 512 * 1024;
+
+export interface JsonAnswer {
+  status: number;
+  /** The body if it is a JSON object, otherwise undefined. */
+  body: Record<string, unknown> | undefined;
+}
+
+/**
+ * Small JSON documents of authorization servers, by node:http: fetch ends the process when an answer without a length
+ * is read too slowly (nodejs/undici#5360). Redirects are not followed, because only configured addresses are asked.
+ */
+export class HttpJson {
+  readonly #closed = new AbortController();
+
+  get(url: string): Promise<JsonAnswer> {
+    return this.#send(url);
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+
+  async #send(url: string): Promise<JsonAnswer> {
+    const signal = AbortSignal.any([this.#closed.signal, AbortSignal.timeout(WAIT_MS)]);
+    const send = url.startsWith('https:') ? httpsRequest : httpRequest;
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const request = send(url, { headers: { accept: 'application/json' }, signal, agent: false }, resolve);
+      request.once('error', reject);
+      request.end();
+    });
+    return { status: answer.statusCode ?? 0, body: objectIn(await read(answer)) };
+  }
+}
+
+async function read(answer: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of answer as AsyncIterable<Buffer>) {
+    length += piece.length;
+    // leaving the loop destroys the answer
+    if (length > MOST_BYTES) throw new Error(`the answer has more than ${MOST_BYTES} bytes`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+function objectIn(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

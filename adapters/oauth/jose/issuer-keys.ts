@@ -1,0 +1,85 @@
+import type { Clock } from '../../../gateway/ports/clock.js';
+import type { Log } from '../../../gateway/ports/log.js';
+import type { Issuer } from '../../../gateway/ports/oauth.js';
+import { discover, endpointIn } from './discovery.js';
+import type { HttpJson } from './http-json.js';
+
+/** An unknown key may be a new one, or made up: a flood of made-up ones asks the issuer twice a minute. */
+const LEAST_BETWEEN_MS = 30_000;
+
+/** Keys that are as old as this are asked for again, beside the requests. */
+const FRESH_MS = 10 * 60_000;
+
+/** How long keys are used of an issuer that does not answer. */
+const LONGEST_MS = 24 * 60 * 60_000;
+
+const MOST_KEYS = 100;
+
+/** One answer of the issuer. It is replaced as a whole. */
+export interface KeySet {
+  readonly keys: readonly Readonly<Record<string, unknown>>[];
+  /** Changes only with the keys. */
+  readonly text: string;
+}
+
+interface Parts {
+  http: HttpJson;
+  clock: Clock;
+  log: Log;
+}
+
+/** The keys of one issuer, as long as they may be used. */
+export class IssuerKeys {
+  readonly issuer: Issuer;
+  readonly #parts: Parts;
+  #set: KeySet | undefined;
+  #fetchedAt = Number.NEGATIVE_INFINITY;
+  #triedAt = Number.NEGATIVE_INFINITY;
+  #running: Promise<void> | undefined;
+
+  constructor(issuer: Issuer, parts: Parts) {
+    this.issuer = issuer;
+    this.#parts = parts;
+  }
+
+  /** The keys as last seen, if that is not too long ago. Asks anew beside the request when they are old. */
+  get current(): KeySet | undefined {
+    const age = this.#parts.clock.now() - this.#fetchedAt;
+    if (age > FRESH_MS) void this.refresh();
+    return age > LONGEST_MS ? undefined : this.#set;
+  }
+
+  /** Asks the issuer, at most once in 30 seconds however many want it. Never rejects. */
+  async refresh(): Promise<void> {
+    if (this.#running) return this.#running;
+    const now = this.#parts.clock.now();
+    if (now - this.#triedAt < LEAST_BETWEEN_MS) return;
+    this.#triedAt = now;
+    this.#running = this.#fetch().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #fetch(): Promise<void> {
+    const { http, clock, log } = this.#parts;
+    const { issuer, jwksUri } = this.issuer;
+    try {
+      const url = jwksUri ?? endpointIn(await discover(issuer, http), 'jwks_uri');
+      const { status, body } = await http.get(url);
+      const keys = body?.keys;
+      if (status !== 200 || !Array.isArray(keys)) throw new Error(`${url}: HTTP ${status} without a list of keys`);
+      if (keys.length > MOST_KEYS) throw new Error(`${url}: ${keys.length} keys; at most ${MOST_KEYS} are taken`);
+      const text = JSON.stringify(keys);
+      if (text !== this.#set?.text) this.#set = { keys: keys.filter(isKey), text };
+      this.#fetchedAt = clock.now();
+    } catch (error) {
+      log.warn({ issuer, err: error, known: this.#set !== undefined }, 'the keys of an issuer could not be fetched');
+    }
+  }
+}
+
+/** A key that can only verify: a shared secret in a public document is not a key. */
+function isKey(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && (value as { kty?: unknown }).kty !== 'oct';
+}

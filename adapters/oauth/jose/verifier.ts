@@ -1,0 +1,125 @@
+import {
+  createLocalJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  type JWSHeaderParameters,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from 'jose';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { Clock } from '../../../gateway/ports/clock.js';
+import type { TokenFault, TokenRules, TokenVerifier, VerifiedToken } from '../../../gateway/ports/oauth.js';
+import type { IssuerKeys, KeySet } from './issuer-keys.js';
+
+/** Header types of access tokens: RFC 9068's, and what issuers write that know no other. */
+const TYPES = { 'at+jwt': ['at+jwt'], any: ['at+jwt', 'jwt'] } as const;
+
+/** RFC 7515 §7.1: three parts in base64url, of which the last may not be empty. */
+const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
+export class JoseVerifier implements TokenVerifier {
+  readonly #rules: TokenRules;
+  readonly #issuers: ReadonlyMap<string, IssuerKeys>;
+  readonly #clock: Clock;
+  readonly #finders = new WeakMap<KeySet, JWTVerifyGetKey>();
+
+  constructor(rules: TokenRules, issuers: readonly IssuerKeys[], clock: Clock) {
+    this.#rules = rules;
+    this.#issuers = new Map(issuers.map((keys) => [keys.issuer.issuer, keys]));
+    this.#clock = clock;
+  }
+
+  async prepare(): Promise<void> {
+    await Promise.all([...this.#issuers.values()].map((keys) => keys.refresh()));
+  }
+
+  async verify(token: string): Promise<VerifiedToken | { fault: TokenFault }> {
+    const read = this.#read(token);
+    if ('fault' in read) return read;
+    const { keys } = read;
+    let set = keys.current;
+    if (!set) {
+      await keys.refresh();
+      set = keys.current;
+    }
+    if (!set) throw new GatewayError('keys_unavailable', { issuer: keys.issuer.issuer });
+    let outcome = await this.#verifyWith(set, token, keys);
+    if ('fault' in outcome && outcome.fault === 'key') {
+      // the issuer may have a new key
+      await keys.refresh();
+      const newer = keys.current;
+      if (newer && newer !== set) outcome = await this.#verifyWith(newer, token, keys);
+    }
+    return outcome;
+  }
+
+  /** What a token says of itself, before any of it is believed: it only chooses the keys. */
+  #read(token: string): { keys: IssuerKeys } | { fault: TokenFault } {
+    if (!COMPACT.test(token)) return { fault: 'malformed' };
+    let header: JWSHeaderParameters;
+    let issuer: unknown;
+    try {
+      header = decodeProtectedHeader(token) as JWSHeaderParameters;
+      issuer = decodeJwt(token).iss;
+    } catch {
+      return { fault: 'malformed' };
+    }
+    if (header.crit !== undefined || header.b64 !== undefined) return { fault: 'critical' };
+    const type = header.typ?.toLowerCase().replace(/^application\//, '');
+    const { typ } = this.#rules;
+    const isType = type === undefined ? typ === 'any' : TYPES[typ].some((one) => one === type);
+    if (!isType) return { fault: 'type' };
+    const keys = typeof issuer === 'string' ? this.#issuers.get(issuer) : undefined;
+    if (!keys) return { fault: 'issuer' };
+    if (!keys.issuer.algorithms.includes(header.alg ?? '')) return { fault: 'algorithm' };
+    return { keys };
+  }
+
+  async #verifyWith(set: KeySet, token: string, keys: IssuerKeys): Promise<VerifiedToken | { fault: TokenFault }> {
+    const { issuer, algorithms } = keys.issuer;
+    const tolerance = this.#rules.clockTolerance;
+    const now = this.#clock.now();
+    try {
+      const { payload } = await jwtVerify(token, this.#finder(set), {
+        issuer,
+        algorithms: [...algorithms],
+        requiredClaims: ['exp', 'aud'],
+        clockTolerance: tolerance / 1000,
+        currentDate: new Date(now),
+      });
+      const { iat, exp = 0, aud, cnf } = payload;
+      // RFC 9449 §7.1, RFC 8705 §3: who presents such a token must prove that it has the key, and Wharf cannot ask
+      if (cnf !== undefined) return { fault: 'bound' };
+      if (iat !== undefined && iat * 1000 > now + tolerance) return { fault: 'early' };
+      const audiences = [aud].flat().filter((one): one is string => typeof one === 'string');
+      const until = exp * 1000 + tolerance;
+      return { issuer, claims: payload, audiences, until, isCurrent: () => keys.current === set };
+    } catch (error) {
+      return { fault: faultOf(error) };
+    }
+  }
+
+  /** Keys are imported once for each answer of the issuer. */
+  #finder(set: KeySet): JWTVerifyGetKey {
+    let finder = this.#finders.get(set);
+    if (!finder) {
+      finder = createLocalJWKSet({ keys: set.keys.map((key) => ({ ...key })) });
+      this.#finders.set(set, finder);
+    }
+    return finder;
+  }
+}
+
+function faultOf(error: unknown): TokenFault {
+  if (error instanceof errors.JWTExpired) return 'expired';
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    if (error.claim === 'nbf' && error.reason === 'check_failed') return 'early';
+    return error.claim === 'iss' ? 'issuer' : 'claims';
+  }
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature';
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm';
+  // several keys fit a token that names none: such an issuer must name them
+  if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) return 'key';
+  return 'malformed';
+}

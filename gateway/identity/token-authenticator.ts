@@ -1,0 +1,88 @@
+import { asGatewayError, GatewayError } from '../errors.js';
+import { holdsAll, scopesOfTool } from '../policy/scopes.js';
+import type { CredentialRequest, Identity } from '../ports/identity.js';
+import { withChallenge } from './challenge.js';
+import type { Resource, Resources } from './resource.js';
+import type { KnownToken, Tokens } from './tokens.js';
+
+interface Place {
+  resource: Resource | undefined;
+  server: string | undefined;
+}
+
+/** What callers with tokens are let in by. */
+export class TokenAuthenticator {
+  readonly #tokens: Tokens;
+  readonly #resources: Resources;
+  readonly #challenge: 'all' | 'minimal';
+
+  constructor(tokens: Tokens, resources: Resources, challenge: 'all' | 'minimal') {
+    this.#tokens = tokens;
+    this.#resources = resources;
+    this.#challenge = challenge;
+  }
+
+  /**
+   * Who presents a token. The answer is a promise only for a token that has not been seen.
+   * @throws GatewayError `unauthorized`, `insufficient_scope`, `keys_unavailable`
+   */
+  admit(token: string, { url }: CredentialRequest, server: string | undefined): Identity | Promise<Identity> {
+    const resource = server === undefined ? undefined : this.#resources.of(server, url);
+    try {
+      const known = this.#tokens.read(token);
+      if (!(known instanceof Promise)) return this.#judge(known, token, { resource, server });
+      return known
+        .then((found) => this.#judge(found, token, { resource, server }))
+        .catch((error: unknown) => {
+          throw this.#challenged(error, resource);
+        });
+    } catch (error) {
+      throw this.#challenged(error, resource);
+    }
+  }
+
+  /** Refuses a call of a tool for which the caller lacks a scope. @throws GatewayError `insufficient_scope` */
+  checkTool({ use, scopes }: Identity, server: string, tool: string): void {
+    if (use !== 'jwt') return;
+    const resource = this.#resources.of(server);
+    const needed = scopesOfTool(resource.scopes, tool);
+    if (!holdsAll(scopes, needed)) throw withChallenge(lacking(tool), needed, resource.metadataUrl);
+  }
+
+  /** The error for a request without a token. */
+  missing({ url }: CredentialRequest, server: string | undefined): GatewayError {
+    return this.#challenged(
+      new GatewayError('unauthorized'),
+      server === undefined ? undefined : this.#resources.of(server, url),
+    );
+  }
+
+  /** An error about the form of a request's credentials. */
+  malformed(thrown: unknown, { url }: CredentialRequest, server: string | undefined): GatewayError {
+    return this.#challenged(thrown, server === undefined ? undefined : this.#resources.of(server, url));
+  }
+
+  /** An error with what the caller should ask for, if it is about credentials. */
+  #challenged(thrown: unknown, resource: Resource | undefined): GatewayError {
+    const error = asGatewayError(thrown);
+    // an error that knows its scopes has been through here
+    if (!resource || error.facts.resourceMetadata !== undefined) return error;
+    const { scopes, metadataUrl } = resource;
+    return withChallenge(error, this.#challenge === 'all' ? scopes.all : scopes.own, metadataUrl);
+  }
+
+  #judge(known: KnownToken, token: string, at: Place): Identity {
+    const { resource, server } = at;
+    this.#tokens.checkAudience(known, server === undefined ? this.#resources.ids : this.#resources.idsOf(server));
+    const { identity } = known;
+    if (resource && !holdsAll(identity.scopes, resource.scopes.own))
+      throw withChallenge(lacking(), resource.scopes.own, resource.metadataUrl);
+    return { ...identity, token };
+  }
+}
+
+function lacking(tool?: string): GatewayError {
+  return new GatewayError('insufficient_scope', {
+    reason: tool === undefined ? 'the token lacks a scope of this server' : 'the token lacks a scope of this tool',
+  });
+}

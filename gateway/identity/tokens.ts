@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { GatewayError } from '../errors.js';
+import { type ScopeRules, widened } from '../policy/scopes.js';
+import type { Clock } from '../ports/clock.js';
+import type { Identity } from '../ports/identity.js';
+import type { TokenFault, TokenVerifier, VerifiedToken } from '../ports/oauth.js';
+
+/** Verified tokens kept, some 3 kB each. */
+const MOST_KEPT = 10_000;
+
+/** Characters of a principal's own name; longer ones would be in every record and log line. */
+const LONGEST_NAME = 256;
+
+/** Groups of one caller; Entra ID itself gives no more than 200. */
+const MOST_GROUPS = 1000;
+
+export interface TokenSettings {
+  /** Audiences of an issuer that cannot name Wharf's own resources, by issuer. */
+  audiences: ReadonlyMap<string, readonly string[]>;
+  /** The claim that names the caller. */
+  principal: string;
+  /** The claim that lists its groups. */
+  groups: string;
+  implies: ScopeRules;
+  /** Bytes. */
+  maxTokenBytes: number;
+}
+
+/** A caller's token that holds, and who it says the caller is. */
+export interface KnownToken {
+  readonly identity: Identity;
+  readonly verified: VerifiedToken;
+}
+
+/** Public texts of the reasons: nothing of the token is repeated. They are used inside quotes. */
+const REASONS: Readonly<Record<TokenFault, string>> = {
+  malformed: 'the token is not a signed JWT',
+  type: 'the token is not an access token',
+  algorithm: 'the algorithm of the token is not allowed here',
+  critical: 'the token has extensions that are not supported',
+  issuer: 'the token is from an issuer that is not trusted here',
+  key: 'the key of the token is not one of its issuer',
+  signature: 'the signature of the token is wrong',
+  expired: 'the token has expired',
+  early: 'the token is not valid yet',
+  claims: 'a claim of the token is missing or wrong',
+  bound: 'the token is bound to a key, which is not supported here',
+};
+
+/** Verifies tokens, and remembers those that hold until they end. */
+export class Tokens {
+  readonly #verifier: TokenVerifier;
+  readonly #settings: TokenSettings;
+  readonly #clock: Clock;
+  /** By SHA-256, so that no token is in memory longer than its request. */
+  readonly #known = new LRUCache<string, KnownToken>({ max: MOST_KEPT });
+
+  constructor(verifier: TokenVerifier, settings: TokenSettings, clock: Clock) {
+    this.#verifier = verifier;
+    this.#settings = settings;
+    this.#clock = clock;
+  }
+
+  /**
+   * The token, if it is a known one, without a promise.
+   * @throws GatewayError `unauthorized`, `keys_unavailable`
+   */
+  read(token: string): KnownToken | Promise<KnownToken> {
+    if (token.length > this.#settings.maxTokenBytes) throw refused('the token is too long');
+    const hash = createHash('sha256').update(token).digest('base64');
+    const known = this.#known.get(hash);
+    if (known?.verified.isCurrent() && this.#clock.now() < known.verified.until) {
+      // the bytes are those of this request; only what they say has been kept
+      return known;
+    }
+    return this.#verify(token, hash);
+  }
+
+  /** @throws GatewayError `unauthorized` unless the token is for one of these resources */
+  checkAudience({ verified }: KnownToken, resources: readonly string[]): void {
+    const others = this.#settings.audiences.get(verified.issuer) ?? [];
+    const isMeant = verified.audiences.some((one) => resources.includes(one) || others.includes(one));
+    if (!isMeant) throw refused('the token is for another resource');
+  }
+
+  async #verify(token: string, hash: string): Promise<KnownToken> {
+    this.#known.delete(hash);
+    const verified = await this.#verifier.verify(token);
+    if ('fault' in verified) throw refused(REASONS[verified.fault]);
+    const known = { verified, identity: this.#identityOf(verified) };
+    this.#known.set(hash, known);
+    return known;
+  }
+
+  #identityOf({ issuer, claims }: VerifiedToken): Identity {
+    const { principal, groups, implies } = this.#settings;
+    const name = claims[principal];
+    // it becomes a part of keys and log lines
+    if (typeof name !== 'string' || name === '' || name.length > LONGEST_NAME || /\p{Cc}/u.test(name))
+      throw refused('the token does not name its caller');
+    const scopes = widened(wordsOf(claims.scope ?? claims.scp), implies);
+    // the name of a group may hold blanks
+    const listed = [claims[groups]]
+      .flat()
+      .filter((one): one is string => typeof one === 'string')
+      .slice(0, MOST_GROUPS);
+    return Object.freeze({ principal: `${issuer}|${name}`, use: 'jwt', groups: listed, scopes, claims });
+  }
+}
+
+/** A list of strings, or words between blanks: `scope` is a text (RFC 9068 §2.2.3), some issuers write `scp` as a list. */
+function wordsOf(claim: unknown): string[] {
+  if (Array.isArray(claim)) return claim.filter((one): one is string => typeof one === 'string');
+  return typeof claim === 'string' ? claim.split(' ').filter((one) => one !== '') : [];
+}
+
+function refused(reason: string): GatewayError {
+  return new GatewayError('unauthorized', { reason });
+}

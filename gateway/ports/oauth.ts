@@ -1,0 +1,57 @@
+/** OAuth as a resource server: the tokens of others are verified. */
+export interface OAuth {
+  /** Makes what verifies the tokens of these issuers. It asks them for their keys when it needs them. */
+  verifier(rules: TokenRules): TokenVerifier;
+  /** Ends every request under way. */
+  close(): Promise<void>;
+}
+
+/** An authorization server whose tokens are taken. */
+export interface Issuer {
+  /** Compared byte by byte with the claim `iss`. */
+  readonly issuer: string;
+  /** Where its keys are; without it the issuer's own metadata says so. No token names such an address. */
+  readonly jwksUri?: string | undefined;
+  readonly algorithms: readonly string[];
+}
+
+export interface TokenRules {
+  readonly issuers: readonly Issuer[];
+  /** Milliseconds by which the clocks may differ. */
+  readonly clockTolerance: number;
+  /** `at+jwt`: only tokens whose header says that they are access tokens (RFC 9068). */
+  readonly typ: 'any' | 'at+jwt';
+}
+
+/** Why a token is refused: one of a closed list, because a text of the token's own could say anything. */
+export type TokenFault =
+  | 'malformed'
+  | 'type'
+  | 'algorithm'
+  | 'critical'
+  | 'issuer'
+  | 'key'
+  | 'signature'
+  | 'expired'
+  | 'early'
+  | 'claims'
+  | 'bound';
+
+/** A token whose signature, issuer and times hold. For whom it is has not been compared yet. */
+export interface VerifiedToken {
+  readonly issuer: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** The claim `aud`, always a list. */
+  readonly audiences: readonly string[];
+  /** When it ends, with the tolerance, in milliseconds since the epoch. */
+  readonly until: number;
+  /** False as soon as the issuer has taken keys back, or has not been heard of for too long: then verify it again. */
+  isCurrent(): boolean;
+}
+
+export interface TokenVerifier {
+  /** @throws GatewayError `keys_unavailable` when the issuer's keys cannot be had */
+  verify(token: string): Promise<VerifiedToken | { readonly fault: TokenFault }>;
+  /** Asks for the keys of every issuer that has not shown them yet. Never rejects. */
+  prepare(): Promise<void>;
+}

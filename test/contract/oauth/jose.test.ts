@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { create } from '../../../adapters/oauth/jose.js';
+import type { OAuth, TokenRules, TokenVerifier } from '../../../gateway/ports/oauth.js';
+import { Issuer } from '../../helpers/issuer.js';
+import { silentLog } from '../../helpers/silent-log.js';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+let issuer: Issuer;
+let oauth: OAuth;
+let passed = 0;
+const clock = { now: () => Date.now() + passed };
+
+beforeEach(async () => {
+  passed = 0;
+  issuer = await Issuer.start();
+  oauth = await create({}, { clock, log: silentLog, timeouts: { state: 500 } });
+});
+
+afterEach(async () => {
+  await oauth.close();
+  await issuer.close();
+});
+
+function verifier(rules: Partial<TokenRules> = {}, jwksUri?: string): TokenVerifier {
+  const trusted = { issuer: issuer.url, jwksUri, algorithms: ['ES256', 'RS256'] };
+  return oauth.verifier({ issuers: [trusted], clockTolerance: MINUTE, typ: 'any', ...rules });
+}
+
+/** A token that holds for as long as a test moves its clock. */
+const token = (claims: Record<string, unknown> = {}, header: Record<string, unknown> = {}) =>
+  issuer.token({ aud: 'here', exp: Math.floor((Date.now() + 10 * DAY) / 1000), ...claims }, header);
+
+const outcome = async (one: TokenVerifier, text: string) => {
+  const found = await one.verify(text);
+  return 'fault' in found ? found.fault : 'ok';
+};
+
+const timesAsked = (path: string) => issuer.asked.filter((one) => one === path).length;
+
+describe('the keys of an issuer', () => {
+  it.each([
+    ['RFC 8414', '/.well-known/oauth-authorization-server'],
+    ['OpenID Connect', '/.well-known/openid-configuration'],
+  ])('are found by its metadata: %s', async (_what, path) => {
+    issuer.metadataPath = path;
+    expect(await outcome(verifier(), await token())).toBe('ok');
+  });
+
+  it.each([
+    ['another issuer', { issuer: 'https://evil.example' }],
+    ['no address of keys', { jwks_uri: undefined }],
+    ['an address of keys that is no URL', { jwks_uri: 'file:///etc/passwd' }],
+  ])('are not taken from metadata with %s', async (_what, metadata) => {
+    issuer.metadata = metadata;
+    await expect(verifier().verify(await token())).rejects.toMatchObject({ code: 'keys_unavailable' });
+  });
+
+  it('are where the config says, without metadata', async () => {
+    expect(await outcome(verifier({}, `${issuer.url}/jwks`), await token())).toBe('ok');
+    expect(issuer.asked).toEqual(['/jwks']);
+  });
+
+  it('are asked for once by many requests at a time', async () => {
+    const one = verifier();
+    const text = await token();
+    const all = await Promise.all(Array.from({ length: 50 }, () => outcome(one, text)));
+    expect([new Set(all), timesAsked('/jwks')]).toEqual([new Set(['ok']), 1]);
+  });
+
+  it('may change: a token of the new one is taken, and what was kept of the old one holds no longer', async () => {
+    const one = verifier();
+    const old = await token();
+    const kept = await one.verify(old);
+    await issuer.rotate();
+    passed += 31_000;
+    expect(await outcome(one, await token())).toBe('ok');
+    expect('isCurrent' in kept && kept.isCurrent()).toBe(false);
+    expect(await outcome(one, old)).toBe('key');
+  });
+
+  it('are asked for at most once in 30 s, whatever keys tokens name', async () => {
+    const one = verifier();
+    expect(await outcome(one, await token())).toBe('ok');
+    passed += 31_000;
+    const made = await Promise.all(Array.from({ length: 100 }, (_, at) => token({}, { kid: `made-up-${at}` })));
+    for (const text of made) expect(await outcome(one, text)).toBe('key');
+    expect(timesAsked('/jwks')).toBe(2);
+  });
+
+  it('are used for a day when the issuer does not answer, and never longer', async () => {
+    const one = verifier();
+    const text = await token();
+    const kept = await one.verify(text);
+    issuer.down = 503;
+    passed += DAY - MINUTE;
+    expect(await outcome(one, text)).toBe('ok');
+    expect('isCurrent' in kept && kept.isCurrent()).toBe(true);
+    passed += 2 * MINUTE;
+    expect('isCurrent' in kept && kept.isCurrent()).toBe(false);
+    await expect(one.verify(text)).rejects.toMatchObject({ code: 'keys_unavailable' });
+    issuer.down = undefined;
+    passed += MINUTE;
+    expect(await outcome(one, text)).toBe('ok');
+  });
+
+  it('are asked for later when the issuer was down at the start', async () => {
+    issuer.down = 500;
+    const one = verifier();
+    await one.prepare();
+    await expect(one.verify(await token())).rejects.toMatchObject({ code: 'keys_unavailable' });
+    issuer.down = undefined;
+    passed += 31_000;
+    expect(await outcome(one, await token())).toBe('ok');
+  });
+});
+
+describe('the times of a token', () => {
+  it.each([
+    [-59, 'ok'],
+    [-62, 'expired'],
+  ])('may be off by the tolerance: an end %i s ago is %s', async (seconds, expected) => {
+    expect(await outcome(verifier(), await token({ exp: Math.floor(Date.now() / 1000) + seconds }))).toBe(expected);
+  });
+
+  it('may be off by the tolerance: a beginning in 50 s is taken, one in 90 s is not', async () => {
+    const nbf = (seconds: number) => token({ nbf: Math.floor(Date.now() / 1000) + seconds });
+    expect(await outcome(verifier(), await nbf(50))).toBe('ok');
+    expect(await outcome(verifier(), await nbf(90))).toBe('early');
+  });
+});
+
+describe('the type of a token', () => {
+  it.each([
+    ['any', 'at+jwt', 'ok'],
+    ['any', 'application/at+jwt', 'ok'],
+    ['any', 'JWT', 'ok'],
+    ['any', undefined, 'ok'],
+    ['at+jwt', 'at+jwt', 'ok'],
+    ['at+jwt', 'JWT', 'type'],
+    ['at+jwt', undefined, 'type'],
+  ] as const)('with typ: %s, %s is %s', async (typ, written, expected) => {
+    expect(await outcome(verifier({ typ }), await token({}, { typ: written }))).toBe(expected);
+  });
+});

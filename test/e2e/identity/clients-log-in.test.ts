@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client as Client2, StreamableHTTPClientTransport as Transport2 } from '@modelcontextprotocol/client';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { type AuthorizationServer, followLogin, startAuthorizationServer } from '../../helpers/authorization-server.js';
+import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+/** Nothing listens there: the browser's last redirect is read, not followed. */
+const CALLBACK = 'http://127.0.0.1:9/callback';
+
+const ABOUT = {
+  client_name: 'a test',
+  redirect_uris: [CALLBACK],
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+  token_endpoint_auth_method: 'none',
+};
+const DOCUMENT = 'https://client.example/metadata.json';
+
+let idp: AuthorizationServer;
+let fake: FakeUpstream;
+let wharf: Wharf;
+
+beforeAll(async () => {
+  idp = await startAuthorizationServer({ [DOCUMENT]: { client_id: DOCUMENT, ...ABOUT } });
+  fake = await startFakeUpstream({ transport: 'json', session: true });
+  wharf = await startWharf({
+    servers: { hr: { url: fake.url }, web: { url: fake.url } },
+    config: {
+      auth: {
+        use: 'jwt',
+        jwt: {
+          issuers: [{ issuer: idp.url }],
+          scopes: { '*': ['mcp'], 'hr.blob': ['hr:files'] },
+          challenge: 'minimal',
+        },
+      },
+    },
+  });
+}, 60_000);
+
+afterAll(async () => {
+  await wharf?.stop();
+  await fake?.close();
+  await idp?.stop();
+});
+
+/** What an SDK client keeps of its login, with a browser that needs no person. */
+class Login {
+  readonly redirectUrl = CALLBACK;
+  readonly clientMetadata = ABOUT;
+  readonly clientMetadataUrl?: string;
+  /** Scopes that it has asked for, one text for each login. */
+  readonly asked: string[] = [];
+  readonly resources = new Set<string>();
+  clientId = '';
+  #client: never | undefined;
+  #tokens: never | undefined;
+  #verifier = '';
+  #redirected = new URLSearchParams();
+
+  constructor(document?: string) {
+    if (document !== undefined) this.clientMetadataUrl = document;
+  }
+
+  clientInformation = () => this.#client;
+  saveClientInformation = (client: unknown) => {
+    this.#client = client as never;
+    this.clientId = (client as { client_id: string }).client_id;
+  };
+  tokens = () => this.#tokens;
+  saveTokens = (tokens: unknown) => {
+    this.#tokens = tokens as never;
+  };
+  saveCodeVerifier = (verifier: string) => {
+    this.#verifier = verifier;
+  };
+  codeVerifier = () => this.#verifier;
+
+  redirectToAuthorization = async (url: URL) => {
+    // some clients ask for a refresh token besides
+    const scopes = url.searchParams.get('scope')?.split(' ') ?? [];
+    this.asked.push(scopes.filter((scope) => scope !== 'offline_access').join(' '));
+    this.resources.add(url.searchParams.get('resource') ?? '');
+    this.clientId = url.searchParams.get('client_id') ?? '';
+    this.#redirected = (await followLogin(url, CALLBACK)).searchParams;
+  };
+
+  get code(): string {
+    return this.#redirected.get('code') ?? '';
+  }
+
+  get iss(): string | undefined {
+    return this.#redirected.get('iss') ?? undefined;
+  }
+}
+
+const ours = (login: Login, server: string) => {
+  const url = new URL(`${wharf.url}/${server}/mcp`);
+  return {
+    '1.32': () => ({
+      client: new Client({ name: 'one', version: '1' }),
+      transport: new StreamableHTTPClientTransport(url, { authProvider: login }) as unknown as Transport2,
+    }),
+    '2.4': () => ({
+      client: new Client2({ name: 'two', version: '1' }),
+      transport: new Transport2(url, { authProvider: login }),
+    }),
+  };
+};
+
+/** Connects, logs in when it must, and connects again, as the SDK's own example does. */
+async function connect(sdk: '1.32' | '2.4', login: Login, server: string) {
+  const make = ours(login, server)[sdk];
+  const first = make();
+  const refused = await first.client.connect(first.transport as never).catch((error: unknown) => error);
+  expect(String(refused)).toMatch(/Unauthorized/i);
+  await first.transport.finishAuth(login.code, login.iss);
+  const { client, transport } = make();
+  await client.connect(transport as never);
+  return { client, transport };
+}
+
+describe.each(['1.32', '2.4'] as const)('a client of SDK %s', (sdk) => {
+  it.each([
+    ['by a client ID metadata document', DOCUMENT],
+    ['by dynamic registration', undefined],
+  ])('logs in by itself at the authorization server, %s', async (_how, document) => {
+    const login = new Login(document);
+    const { client } = await connect(sdk, login, 'hr');
+    expect((await client.listTools()).tools.length).toBeGreaterThan(0);
+    expect([login.asked, [...login.resources]]).toEqual([['mcp'], [`${wharf.url}/hr/mcp`]]);
+    if (document !== undefined) expect(login.clientId).toBe(document);
+    expect(wharf.lines.map(({ fields }) => fields.principal)).toContain(`${idp.url}|ada`);
+    await client.close();
+  });
+
+  it('is asked for more when a tool needs it, gets it, and does not ask again', async () => {
+    // a dynamically registered client is held to the scopes that it had in mind then
+    const login = new Login(DOCUMENT);
+    const { client, transport } = await connect(sdk, login, 'hr');
+    const call = (one: typeof client) => one.callTool({ name: 'blob', arguments: { size: 10 } });
+    // a client listens on a stream of its own as well
+    const calls = () => fake.requests.filter(({ body }) => body.includes('tools/call')).length;
+    const before = calls();
+    const refused = await call(client).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(Error);
+    expect(calls()).toBe(before);
+    expect(login.asked.at(-1)?.split(' ')).toEqual(expect.arrayContaining(['mcp', 'hr:files']));
+    const logins = login.asked.length;
+    await transport.finishAuth(login.code, login.iss);
+    const again = ours(login, 'hr')[sdk]();
+    await again.client.connect(again.transport as never);
+    expect((await call(again.client as typeof client)).isError ?? false).toBe(false);
+    expect(login.asked.length).toBe(logins);
+    await again.client.close();
+  });
+
+  it('has a token for one server, which the other one refuses', async () => {
+    const login = new Login();
+    const { client } = await connect(sdk, login, 'web');
+    const { access_token: token } = login.tokens() as unknown as { access_token: string };
+    const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
+    const answer = await fetch(`${wharf.url}/hr/mcp`, { headers });
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
+      401,
+      expect.stringContaining('another resource'),
+    ]);
+    await client.close();
+  });
+});

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const PROGRAM = fileURLToPath(new URL('../../../test/helpers/authorization-server.fixture.mjs', import.meta.url));
+
+/** Redirects of one login. */
+const MOST_REDIRECTS = 20;
+
+export interface AuthorizationServer {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts oidc-provider as a process of its own: its user always agrees. @param documents client ID metadata documents
+ * by address, @param clients known beforehand
+ */
+export async function startAuthorizationServer(
+  documents: Record<string, object> = {},
+  clients: readonly object[] = [],
+): Promise<AuthorizationServer> {
+  const env = { ...process.env, CLIENT_DOCUMENTS: JSON.stringify(documents), CLIENTS: JSON.stringify(clients) };
+  const child = spawn(process.execPath, [PROGRAM], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (chunk) => {
+    said += String(chunk);
+  });
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout).once('line', resolve);
+    child.once('exit', () => reject(new Error(`the authorization server ended: ${said}`)));
+  });
+  return {
+    url,
+    stop: async () => {
+      process.removeListener('exit', kill);
+      const ended = once(child, 'exit');
+      child.kill();
+      await ended;
+    },
+  };
+}
+
+/** A browser without a screen: follows a login to the redirect that leaves the given place, and returns its address. */
+export async function followLogin(start: URL | string, until: string): Promise<URL> {
+  const jars = new Map<string, Map<string, string>>();
+  let at = new URL(start);
+  for (let count = 0; count < MOST_REDIRECTS; count++) {
+    if (at.href.startsWith(until)) return at;
+    const jar = jars.get(at.origin) ?? new Map<string, string>();
+    jars.set(at.origin, jar);
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await fetch(at, { redirect: 'manual', headers: cookie ? { cookie } : {} });
+    for (const set of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+      jar.set(name, value);
+    }
+    const location = answer.headers.get('location');
+    if (location === null) throw new Error(`${at.href}: ${answer.status} ${await answer.text()}`);
+    at = new URL(location, at);
+  }
+  throw new Error('the login goes round in circles');
+}
