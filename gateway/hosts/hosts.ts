@@ -30,6 +30,9 @@ const MOST_KEPT = 1000;
 /** Characters of a client's name, version and principal together, beyond which what was found is not kept. */
 const LONGEST_KEPT = 500;
 
+/** Bridges in a row that are looked behind. */
+const MOST_BRIDGES = 3;
+
 /** The hosts that are known, and what the operator says about clients. */
 export class Hosts {
   readonly #shipped: readonly (readonly [HostProfile, Host])[];
@@ -54,7 +57,7 @@ export class Hosts {
 
   #search({ name, version }: ClientName, principal: string | undefined): FoundHost {
     const entry = this.#configured.find(({ match }) => isMeant(match, { name, version }, principal));
-    const own = name?.replace(BRIDGE, '');
+    const own = name && withoutBridges(name);
     const shipped = this.#shipped.find(([profile]) =>
       entry?.like === undefined ? isProfile(profile, own, version) : profile.name === entry.like,
     );
@@ -78,6 +81,12 @@ export function hostNamed(name: string, shipped: readonly HostProfile[]): FoundH
 function keyOf({ name, version }: ClientName, principal: string | undefined): string | undefined {
   const key = JSON.stringify([name, version, principal]);
   return key.length <= LONGEST_KEPT ? key : undefined;
+}
+
+function withoutBridges(name: string): string {
+  let own = name;
+  for (let count = 0; count < MOST_BRIDGES; count++) own = own.replace(BRIDGE, '');
+  return own;
 }
 
 function isProfile({ match: { names, versions } }: HostProfile, name: string | undefined, version?: string): boolean {

@@ -27,6 +27,10 @@ const CONTENT: Record<string, Json> = {
   shot: { isError: true, content: [text('it failed'), image(SMALL)] },
   larger: { isError: true, content: [text('it failed'), image(MIDDLE)] },
   blob: { content: [{ ...blob(PDF, 'application/pdf'), annotations: { priority: 1 } }] },
+  said: {
+    isError: true,
+    content: [text('it failed'), { ...blob(Buffer.from('Grüße'), 'text/plain'), annotations: { priority: 1 } }],
+  },
   note: { content: [blob(Buffer.from('Grüße'), 'text/plain')] },
   avif: { content: [image(AVIF, 'image/avif')] },
   picture: { content: [image(SMALL)] },
@@ -124,6 +128,13 @@ describe('a block that a host would not show', () => {
     expect(note).toEqual([
       { type: 'resource', resource: { uri: 'a://files/x.bin', mimeType: 'text/plain', text: 'Grüße' } },
     ]);
+  });
+
+  it('is a small text in an error, where errors keep nothing but text', async () => {
+    const said = { type: 'text', text: 'Grüße', annotations: { priority: 1 } };
+    for (const host of ['claude-code', 'opencode', 'some-client'])
+      expect((await call(host, 'said')).content).toEqual([text('it failed'), said]);
+    expect((await call('Visual Studio Code', 'said')).types).toEqual(['text', 'resource']);
   });
 
   it('is an image of a type that its model does not take, or any where none reaches it', async () => {

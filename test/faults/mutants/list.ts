@@ -2,6 +2,7 @@ import { ASKING } from './asking.js';
 import { BEHAVIOUR } from './behaviour.js';
 import { BUDGET } from './budget.js';
 import { HANDOFF } from './handoff.js';
+import { HOSTS } from './hosts.js';
 import { LOOP } from './loop.js';
 import type { Mutant } from './mutant.js';
 import { ORIGIN } from './origin.js';
@@ -13,6 +14,7 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   asking: ASKING,
   behaviour: BEHAVIOUR,
   handoff: HANDOFF,
+  hosts: HOSTS,
   budget: BUDGET,
   loop: LOOP,
   origin: ORIGIN,

@@ -20,6 +20,8 @@ const CODEX: Host = {
 };
 const { imageTypes: _, ...FIRST_CODEX } = CODEX;
 
+const DESKTOP: Host = { imageTypes: USUAL, text: chars(135_000, 'result') };
+
 /** A client as it names itself, its profile, and how results are written for it. */
 const CLIENTS: readonly [name: string, version: string | undefined, profile: string, host: Host][] = [
   [
@@ -37,13 +39,14 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
       curl: true,
     },
   ],
-  ['claude-ai', '0.1.0', 'claude-desktop', { imageTypes: USUAL, text: chars(135_000, 'result') }],
+  ['claude-ai', '0.1.0', 'claude-desktop', DESKTOP],
   [
     'claude-ai (via mcp-remote 0.1.29)',
     '0.1.0',
     'claude-desktop',
     { imageTypes: USUAL, text: chars(135_000, 'result') },
   ],
+  ['claude-ai (via mcp-remote 0.1.29) (via proxy 2)', '1', 'claude-desktop', DESKTOP],
   ['codex-mcp-client', '0.38.0', 'codex-0.38', { ...FIRST_CODEX, images: 'drop' }],
   ['codex-mcp-client', '0.154.0', 'codex-0.154', CODEX],
   ['codex-mcp-client', '0.154.2', 'codex-0.154', CODEX],

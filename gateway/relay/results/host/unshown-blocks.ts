@@ -165,6 +165,7 @@ async function replaced(
   deps: UnshownDeps,
 ): Promise<Pick<Replacement, 'blocks' | 'file'>> {
   if (what.kind === 'text-resource') {
+    if (what.isAlone) return { blocks: [{ type: 'text', text: what.text, ...extrasOf(block) }] };
     const { blob: _, ...resource } = block.resource as JsonObject;
     return { blocks: [{ ...block, resource: { ...resource, text: what.text } }] };
   }

@@ -9,8 +9,8 @@ import type { TextRoom } from './text-room.js';
 export type Unshown =
   /** Bytes: they become a file. */
   | { kind: 'bytes'; bytes: Buffer; claims: FileClaims }
-  /** A text spelled as bytes. */
-  | { kind: 'text-resource'; text: string }
+  /** A text spelled as bytes. `isAlone`: nothing but texts is shown. */
+  | { kind: 'text-resource'; text: string; isAlone: boolean }
   /** A text longer than the host shows. */
   | { kind: 'long-text'; text: string; bytes: Buffer; claims: FileClaims; limit: ShownText };
 
@@ -35,7 +35,7 @@ export function unshownBytes(
   if (type !== 'resource' || !isObject(resource)) return undefined;
   const found = bytesOf(resource.blob, claimsOf(resource));
   const text = found && isTextual(found.claims.mimeType ?? '') ? utf8(found.bytes) : undefined;
-  return text === undefined ? found : { kind: 'text-resource', text };
+  return text === undefined ? found : { kind: 'text-resource', text, isAlone: isText };
 }
 
 /** How much text the host shows of a result, if it has a limit. */
