@@ -15,6 +15,8 @@ export type Action =
   | { kind: 'explain'; code: string | undefined }
   | ExplainClient
   | ExplainAccess
+  /** `only`: groups of checks; empty for all. */
+  | { kind: 'doctor'; file: string; isJson: boolean; only: string[] }
   /** `files` or those of the config `file`; `points`: known ones of the chain. */
   | { kind: 'audit-verify'; files: string[]; file: string | undefined; points: { seq: number; hash: string }[] }
   /** `server`: inspect only this one of the config. */
@@ -188,6 +190,20 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .addHelpText('after', EXPLAIN_HELP)
     .action((code: string | undefined, options: ExplainOptions, sub) => {
       action = explain(code, options, sub);
+    });
+  program
+    .command('doctor')
+    .description('really try every part of a config: stores, antivirus, servers, publicUrl; exit 1 if any fails')
+    .requiredOption('-c, --config <file>', 'the config file')
+    .option('--json', 'for programs')
+    .option(
+      '--only <group>',
+      'only these checks: machine, objects, state, antivirus, publicUrl, servers; may be repeated',
+      append,
+      [],
+    )
+    .action(({ config: file, json, only }: { config: string; json?: true; only: string[] }) => {
+      action = { kind: 'doctor', file, isJson: json === true, only };
     });
   const audit = program.command('audit').description('look at audit logs');
   audit

@@ -4,12 +4,14 @@ import { dirname, join } from 'node:path';
 import { adapters } from '../adapters/index.js';
 import { UNSHARED } from './budget/ledger.js';
 import { type Action, type ExplainAccess, type ExplainClient, parseCommandLine } from './cli.js';
+import type { AdapterDeps } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
 import { loadConfig } from './config/load.js';
 import { nearest } from './config/problems.js';
 import { configMarkdown } from './config/reference/markdown.js';
 import { configJsonSchema } from './config/reference/reference.js';
 import { serversNamed, writtenNames } from './config/server-name.js';
+import { socketsFor } from './descriptors.js';
 import { goOnAfterHangUp } from './hang-up.js';
 import { createLog } from './log.js';
 import { print, printError } from './print.js';
@@ -47,6 +49,8 @@ async function main(argv: string[]): Promise<number> {
       return explainClient(action);
     case 'explain-access':
       return explainAccess(action);
+    case 'doctor':
+      return runDoctor(action);
     case 'audit-verify':
       return verifyAudit(action);
     case 'check': {
@@ -106,6 +110,46 @@ async function explain(code: string | undefined): Promise<number> {
   }
   print(code === undefined ? catalogueMarkdown() : explainError(code));
   return 0;
+}
+
+async function runDoctor({ file, isJson, only }: Extract<Action, { kind: 'doctor' }>): Promise<number> {
+  const { doctor, GROUPS } = await import('./doctor/doctor.js');
+  const { doctorJson, doctorText } = await import('./doctor/report.js');
+  const wrong = only.find((group) => !(GROUPS as readonly string[]).includes(group));
+  if (wrong !== undefined) {
+    printError(`--only ${wrong} is not a group of checks; there are: ${GROUPS.join(', ')}\n`);
+    return 2;
+  }
+  const loaded = await loadConfig({ file, preflight: true }, adapters);
+  if (!loaded.ok) {
+    printError(problemsText(loaded.problems));
+    return 1;
+  }
+  const { config } = loaded;
+  const found = await doctor({
+    config,
+    adapters,
+    deps: contactDeps(config),
+    openFiles: (wanted) => socketsFor(wanted, createLog('error')).allowed,
+    only,
+    signal: interruptSignal(),
+  });
+  print(isJson ? doctorJson(found) : doctorText(found));
+  return found.some(({ state }) => state === 'failed') ? 1 : 0;
+}
+
+/** What a part needs that is contacted without a gateway. */
+function contactDeps({ limits, timeouts, inheritedEnv }: Config): AdapterDeps {
+  const clock = { now: () => Date.now() };
+  return { limits, timeouts, sharing: UNSHARED, inheritedEnv, clock, log: createLog('error') };
+}
+
+/** A second signal ends the process at once, as without a handler. */
+function interruptSignal(): AbortSignal {
+  const interrupt = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => interrupt.abort(new Error('interrupted')));
+  return interrupt.signal;
 }
 
 async function verifyAudit({ files, file, points }: Extract<Action, { kind: 'audit-verify' }>): Promise<number> {
@@ -174,24 +218,13 @@ async function inspectServers(config: Config, isWhole: boolean, only: string | u
     return 1;
   }
   const { inspect } = await import('./inspect/inspect.js');
-  const interrupt = new AbortController();
-  // A second one ends the process at once, as without a handler.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => interrupt.abort(new Error('interrupted')));
   const { report, hasFailed } = await inspect({
     servers,
     isWhole,
     adapters,
-    deps: {
-      limits: config.limits,
-      timeouts: config.timeouts,
-      sharing: UNSHARED,
-      inheritedEnv: config.inheritedEnv,
-      clock: { now: () => Date.now() },
-      log: createLog('error'),
-    },
+    deps: contactDeps(config),
     progress: printError,
-    signal: interrupt.signal,
+    signal: interruptSignal(),
   });
   print(report);
   return hasFailed ? 1 : 0;

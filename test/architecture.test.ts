@@ -98,6 +98,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['config', 'gateway/config/'],
   ['tools', 'gateway/tools/'],
   ['inspect', 'gateway/inspect/'],
+  ['doctor', 'gateway/doctor/'],
   ['files', 'gateway/files/'],
   ['relay/cut', 'gateway/relay/cut/'],
   [

@@ -1,0 +1,72 @@
+import { access, constants, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import type { Config } from '../config/config.js';
+import { sizeText } from '../policy/amounts.js';
+import type { Check, Finding } from './check.js';
+
+/** Largest files that a disk should still have room for. */
+const FILES_TO_HOLD = 10;
+
+/** @param openFiles how many client connections the system's limit of open files allows */
+export function machineChecks(config: Config, openFiles: (wanted: number) => number): Check[] {
+  const { path } = config.objects.settings;
+  const log = config.audit.settings.path;
+  const disks = [
+    { title: 'disk of temporary files', folder: tmpdir(), todo: 'Make room there, or set TMPDIR to a larger disk.' },
+    ...(typeof path === 'string'
+      ? [{ title: 'disk of files', folder: path, todo: 'Make room, or set objects.path to a larger disk.' }]
+      : []),
+    ...(typeof log === 'string'
+      ? [{ title: 'disk of the audit log', folder: dirname(resolve(log)), todo: 'Make room, or lower audit.keep.' }]
+      : []),
+  ];
+  return [
+    {
+      group: 'machine',
+      title: 'Node',
+      todo: 'Install a current Node.',
+      run: async () => ({ state: 'ok', text: process.version }),
+    },
+    {
+      group: 'machine',
+      title: 'open files',
+      todo: 'Raise ulimit -n (LimitNOFILE in systemd).',
+      run: async () => enoughFiles(config.limits.sockets, openFiles(config.limits.sockets)),
+    },
+    ...disks.map(({ title, folder, todo }) => ({
+      group: 'machine',
+      title,
+      todo,
+      run: () => roomIn(folder, config.limits.file * FILES_TO_HOLD, todo),
+    })),
+  ];
+}
+
+function enoughFiles(wanted: number, fitting: number): Finding {
+  if (fitting >= wanted) return { state: 'ok', text: `enough for limits.sockets = ${wanted}` };
+  const todo = 'Raise ulimit -n (LimitNOFILE in systemd), or lower limits.sockets.';
+  return { state: 'warning', text: `enough for ${fitting} of limits.sockets = ${wanted} connections`, todo };
+}
+
+async function roomIn(folder: string, wanted: number, todo: string): Promise<Finding> {
+  const there = await existing(folder);
+  await access(there, constants.W_OK);
+  const { bavail, bsize } = await statfs(there);
+  const free = bavail * bsize;
+  const text = `${folder}: ${sizeText(free)} free`;
+  if (free >= wanted) return { state: 'ok', text };
+  return { state: 'warning', text: `${text}, less than ${FILES_TO_HOLD} times limits.file`, todo };
+}
+
+/** The folder, or the nearest one above it that exists: Wharf creates the others. */
+async function existing(folder: string): Promise<string> {
+  try {
+    await access(folder);
+    return folder;
+  } catch (error) {
+    const above = dirname(folder);
+    if (above === folder) throw error;
+    return existing(above);
+  }
+}

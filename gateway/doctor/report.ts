@@ -1,0 +1,29 @@
+import type { Found } from './check.js';
+
+const SIGNS = { ok: '✓', warning: '!', failed: '✗', skipped: '–' } as const;
+
+/** One line per check, grouped, and below it what to do. */
+export function doctorText(found: readonly Found[]): string {
+  const groups = [...new Set(found.map(({ group }) => group))];
+  const width = Math.max(...found.map(({ title }) => title.length));
+  const lines = groups.flatMap((group) => [
+    group,
+    ...found
+      .filter((one) => one.group === group)
+      .flatMap(({ state, title, text, todo }) => [
+        `  ${SIGNS[state]} ${title.padEnd(width)}  ${text}`,
+        ...(todo !== undefined && (state === 'failed' || state === 'warning')
+          ? [`    ${' '.repeat(width)}  → ${todo}`]
+          : []),
+      ]),
+  ]);
+  const count = (state: Found['state']) => found.filter((one) => one.state === state).length;
+  const warnings = count('warning');
+  return `${[...lines, '', `${count('ok')} ok, ${warnings} warning${warnings === 1 ? '' : 's'}, ${count('failed')} failed`].join('\n')}\n`;
+}
+
+/** What programs read. */
+export function doctorJson(found: readonly Found[]): string {
+  const isWell = found.every(({ state }) => state !== 'failed');
+  return `${JSON.stringify({ ok: isWell, checks: found }, null, 2)}\n`;
+}

@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import { text as textOf } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { timeText } from '../policy/amounts.js';
+import type { Antivirus } from '../ports/antivirus.js';
+import type { ObjectStore } from '../ports/object-store.js';
+import type { StateStore } from '../ports/state-store.js';
+import type { Check, Finding } from './check.js';
+
+/** SigV4 refuses a request whose time differs by 15 minutes; a presigned URL loses what the clocks differ. */
+const MOST_SKEW_MS = 30_000;
+
+/** The shortest life of a presigned URL is a second, which the store's clock rounds. */
+const EXPIRY_MS = 2500;
+
+const AS_TEXT = { contentType: 'text/plain', contentDisposition: 'attachment' };
+
+/** The test file of all scanners, in two pieces so that none finds it here. */
+const EICAR = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'];
+
+const CHECK_OBJECTS = 'Check objects: endpoint, credentials and bucket, or the folder and its rights.';
+
+/** Opens a part when its first check needs it. */
+export type Open<Part> = () => Promise<Part>;
+
+export function objectChecks(open: Open<ObjectStore>): Check[] {
+  return [
+    {
+      group: 'objects',
+      title: 'store, read and remove',
+      todo: CHECK_OBJECTS,
+      run: async (signal) => {
+        const store = await open();
+        const bytes = randomBytes(1000).toString('hex');
+        return withObject(store, { bytes, signal }, async (key) => {
+          const read = await store.get(key, { signal });
+          if (read.kind !== 'found' || (await textOf(read.body)) !== bytes)
+            throw new Error('what was stored is not what is read');
+          const part = await store.get(key, { range: { start: 10, end: 19 }, signal });
+          if (part.kind !== 'found' || (await textOf(part.body)) !== bytes.slice(10, 20))
+            throw new Error('a range of it is not what was asked for');
+          await store.remove(key);
+          if (await store.head(key)) throw new Error('it is still there after it was removed');
+          return { state: 'ok', text: `${store.name}: 2000 bytes, a range of them, and none after their removal` };
+        });
+      },
+    },
+    {
+      group: 'objects',
+      title: 'presigned links',
+      todo: 'Check objects.publicEndpoint: clients fetch from it. links.style: gateway needs no such links.',
+      run: async (signal) => presigned(await open(), signal),
+    },
+  ];
+}
+
+/** Fetches a presigned link as a client does, altered, and after its end. */
+async function presigned(store: ObjectStore, signal: AbortSignal): Promise<Finding> {
+  if (!store.presign) return { state: 'skipped', text: `${store.name} has none; clients fetch files from Wharf` };
+  const bytes = randomBytes(100).toString('hex');
+  return withObject(store, { bytes, signal }, async (key) => {
+    const [link, short] = await Promise.all(
+      [60, 1].map((ttlSeconds) => store.presign?.(key, { ttlSeconds, ...AS_TEXT }) as Promise<string>),
+    );
+    const answer = await fetch(link as string, { signal });
+    const { host } = new URL(link as string);
+    const text = await answer.text();
+    if (answer.status !== 200 || text !== bytes) throw new Error(`${host} answers a link with HTTP ${answer.status}`);
+    const forged = await fetch(
+      (link as string).replace(/(Signature=.)./, (_, kept) => `${kept}_`),
+      { signal },
+    );
+    await forged.body?.cancel();
+    if (forged.ok) throw new Error(`${host} accepts a link with a wrong signature`);
+    await sleep(EXPIRY_MS, undefined, { signal });
+    const late = await fetch(short as string, { signal });
+    await late.body?.cancel();
+    if (late.ok) throw new Error(`${host} accepts a link that has expired`);
+    return skewOf(answer.headers.get('date'), host);
+  });
+}
+
+function skewOf(date: string | null, host: string): Finding {
+  const text = `${host} serves them, and refuses those that are forged or have expired`;
+  const skew = date === null ? 0 : Math.abs(Date.now() - Date.parse(date));
+  if (!(skew > MOST_SKEW_MS)) return { state: 'ok', text };
+  const todo = 'Set both clocks by NTP: links live shorter or longer than links.ttl, and from 15 min on none work.';
+  return { state: 'warning', text: `the clock of ${host} differs by ${timeText(skew)}`, todo };
+}
+
+async function withObject(
+  store: ObjectStore,
+  { bytes, signal }: { bytes: string; signal: AbortSignal },
+  use: (key: string) => Promise<Finding>,
+): Promise<Finding> {
+  await store.prepare();
+  const key = `doctor/${randomBytes(12).toString('hex')}`;
+  const writer = await store.create(key, signal);
+  try {
+    await writer.write(Buffer.from(bytes), true);
+    await writer.commit();
+    return await use(key);
+  } finally {
+    await writer.abort().catch(() => {});
+    await store.remove(key).catch(() => {});
+  }
+}
+
+export function stateChecks(open: Open<StateStore>): Check[] {
+  return [
+    {
+      group: 'state',
+      title: 'create, read, expire and remove',
+      todo: 'Check state.url, and the rights of the Redis user (STORAGE.md lists them).',
+      run: async () => {
+        const store = await open();
+        const key = `doctor:${randomBytes(12).toString('hex')}`;
+        const startedAt = performance.now();
+        if (!(await store.create(key, '1', 10_000))) throw new Error('a new key is said to exist');
+        const ms = performance.now() - startedAt;
+        if (await store.create(key, '2', 10_000)) throw new Error('a key was created twice');
+        if (!(await store.replace(key, '1', '3', 10_000))) throw new Error('a key could not be replaced');
+        if ((await store.take(key)) !== '3') throw new Error('what was written is not what is read');
+        await store.create(key, '4', 50);
+        await sleep(200);
+        if ((await store.read(key)) !== undefined) throw new Error('a key has outlived its time');
+        return { state: 'ok', text: `${store.name}: each step is atomic, and takes about ${timeText(Math.round(ms))}` };
+      },
+    },
+  ];
+}
+
+export function antivirusChecks(open: Open<Antivirus>): Check[] {
+  return [
+    {
+      group: 'antivirus',
+      title: 'EICAR test file',
+      todo: 'Check antivirus.host and port, and that the signatures of clamd are loaded (freshclam).',
+      run: async (signal) => {
+        const { scanner, name } = await open();
+        if (!scanner) return { state: 'skipped', text: `${name}: files are not scanned` };
+        await scanner.check();
+        const scan = await scanner.begin(signal);
+        try {
+          await scan.write(Buffer.from(EICAR.join('')));
+          const verdict = await scan.end();
+          if (verdict.kind !== 'infected') throw new Error(`${name} calls the test file ${verdict.kind}`);
+          return { state: 'ok', text: `${name} finds it (${verdict.signature}), and a harmless file clean` };
+        } finally {
+          scan.abort();
+        }
+      },
+    },
+  ];
+}

@@ -1,0 +1,147 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.js';
+import { freePorts } from '../helpers/gateway-process-ports.js';
+import { OwnClamd } from '../helpers/own-clamd.js';
+import { freshName, redisUrl, s3Config } from '../helpers/services.js';
+import { startWharf } from '../helpers/wharf.js';
+import { wharf } from './cli-process.js';
+
+let folder: string;
+let fake: FakeUpstream;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'wharf-doctor-'));
+  fake = await startFakeUpstream({ transport: 'json' });
+});
+
+afterAll(async () => {
+  await fake?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Report {
+  ok: boolean;
+  checks: { group: string; title: string; state: string; text: string; todo?: string }[];
+}
+
+async function doctor(config: Record<string, unknown>, ...args: string[]) {
+  const file = join(folder, 'wharf.yaml');
+  const stores = { objects: { use: 'filesystem', path: join(folder, 'data') } };
+  const written = { listen: '127.0.0.1:0', servers: { good: { url: fake.url } }, ...stores, ...config };
+  await writeFile(file, JSON.stringify(written));
+  const { code, out, err } = await wharf('doctor', '--config', file, ...args);
+  const report = args.includes('--json') ? (JSON.parse(out) as Report) : { ok: code === 0, checks: [] };
+  const of = (group: string, title?: string) =>
+    report.checks.find((one) => one.group === group && (title === undefined || one.title === title));
+  return { code, out, err, report, of };
+}
+
+describe('wharf doctor', () => {
+  it('says of each part in one line that it works, and exits with 0 (12.11)', async () => {
+    const { code, out } = await doctor({});
+    expect(code).toBe(0);
+    expect(out).toMatch(/^objects\n {2}✓ store, read and remove +filesystem: 2000 bytes/m);
+    expect(out).toMatch(/^state\n {2}✓ .* memory: each step is atomic/m);
+    expect(out).toMatch(/^servers\n {2}✓ good +probed, \d+ tools$/m);
+    expect(out).toMatch(/^\d+ ok, \d+ warnings?, 0 failed$/m);
+  });
+
+  it('tries a real S3 and a real Redis: presigned links, forged and expired ones too (12.11)', async () => {
+    const secret = 'the tests of this repository share this secret';
+    const { code, report, of, out } = await doctor(
+      {
+        objects: { use: 's3', ...s3Config(freshName('doctor')) },
+        state: { use: 'redis', url: redisUrl(), keyPrefix: `${freshName('doctor')}:` },
+        secret,
+      },
+      '--json',
+    );
+    expect(report.checks.filter(({ state }) => state === 'failed')).toEqual([]);
+    expect(of('objects', 'presigned links')).toMatchObject({
+      state: 'ok',
+      text: expect.stringContaining('refuses those that are forged or have expired'),
+    });
+    expect(of('state')).toMatchObject({ state: 'ok', text: expect.stringContaining('redis') });
+    expect(code).toBe(0);
+    expect(out).not.toContain(secret);
+    expect(out).not.toMatch(/Signature=[0-9a-f]/);
+  });
+
+  it('lets a real clamd find the EICAR file (12.11)', async () => {
+    const clamd = await OwnClamd.start();
+    try {
+      const { of } = await doctor({ antivirus: clamd.config }, '--json', '--only', 'antivirus');
+      expect(of('antivirus')).toMatchObject({ state: 'ok', text: expect.stringContaining('clamd finds it') });
+    } finally {
+      await clamd.stop();
+    }
+    const { of } = await doctor({ antivirus: clamd.config }, '--json', '--only', 'antivirus');
+    expect(of('antivirus')).toMatchObject({ state: 'failed', todo: expect.stringContaining('antivirus.host') });
+  });
+
+  it('says what is wrong and what to do, and exits with 1 (12.11)', async () => {
+    const [nobody] = await freePorts(1);
+    const { code, report, of } = await doctor(
+      {
+        servers: {
+          good: { url: fake.url, tools: { nosuch: { files: { a: { encoding: 'base64' } } } } },
+          gone: { url: `http://127.0.0.1:${nobody}/mcp` },
+        },
+        objects: {
+          use: 's3',
+          ...s3Config(freshName('doctor')),
+          publicEndpoint: `http://127.0.0.1:${nobody}`,
+        },
+        publicUrl: `http://127.0.0.1:${nobody}`,
+      },
+      '--json',
+    );
+    expect(code).toBe(1);
+    expect(report.ok).toBe(false);
+    expect(of('servers', 'gone')).toMatchObject({ state: 'failed', todo: expect.stringContaining('at its URL') });
+    expect(of('servers', 'good')).toMatchObject({ state: 'warning', text: expect.stringContaining('nosuch') });
+    expect(of('objects', 'store, read and remove')).toMatchObject({ state: 'ok' });
+    expect(of('objects', 'presigned links')).toMatchObject({
+      state: 'failed',
+      todo: expect.stringContaining('objects.publicEndpoint'),
+    });
+    expect(of('publicUrl')).toMatchObject({ state: 'failed', text: expect.stringContaining('ECONNREFUSED') });
+  });
+
+  it('tells whether publicUrl leads here: to the Wharf that runs, or to its place (12.11)', async () => {
+    const running = await startWharf({ servers: { good: { url: fake.url } } });
+    const listen = new URL(running.url).host;
+    expect((await doctor({ listen, publicUrl: running.url }, '--json', '--only', 'publicUrl')).of('publicUrl')).toEqual(
+      expect.objectContaining({ state: 'ok' }),
+    );
+    await running.stop();
+    expect((await doctor({ listen, publicUrl: running.url }, '--json', '--only', 'publicUrl')).of('publicUrl')).toEqual(
+      expect.objectContaining({ state: 'ok' }),
+    );
+    const other = createServer((_, response) => response.end('another program')).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const publicUrl = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const { of, code } = await doctor({ publicUrl }, '--json', '--only', 'publicUrl');
+    other.close();
+    expect(of('publicUrl')).toMatchObject({
+      state: 'failed',
+      text: expect.stringContaining('something else answers'),
+    });
+    expect(code).toBe(1);
+  });
+
+  it('checks only what --only names, and refuses a group that there is not (12.11)', async () => {
+    const { report } = await doctor({}, '--json', '--only', 'state', '--only', 'machine');
+    expect(new Set(report.checks.map(({ group }) => group))).toEqual(new Set(['state', 'machine']));
+    expect(await doctor({}, '--only', 'everything')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('there are: machine, objects'),
+    });
+  });
+});
