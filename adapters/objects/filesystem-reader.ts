@@ -37,11 +37,8 @@ export async function openBody(key: string, path: string, { range, signal, holds
     }
     signal.throwIfAborted();
     const end = Math.min(range?.end ?? size, size - 1) + 1;
-    return {
-      kind: 'found',
-      stat,
-      body: new FileBody(handle, { from: range?.start ?? 0, end, mtimeNs: found.mtimeNs }, signal),
-    };
+    const body = new FileBody(handle, { from: range?.start ?? 0, end, mtimeNs: found.mtimeNs }, signal);
+    return { kind: 'found', stat, body, release: (chunk) => body.release(chunk) };
   } catch (error) {
     await handle.close();
     throw error;
@@ -61,6 +58,10 @@ class FileBody extends Readable {
   readonly #onAbort: () => void;
   #position: number;
   #reading: Promise<void> = Promise.resolve();
+  /** Memory of chunks that came back. */
+  #free: ArrayBufferLike | undefined;
+  /** Memory of chunks, and their lengths. */
+  readonly #own = new WeakMap<ArrayBufferLike, number>();
 
   constructor(
     handle: FileHandle,
@@ -94,15 +95,29 @@ class FileBody extends Readable {
       );
   }
 
+  /** Keeps the memory of one chunk for a later one. A fresh 256 KiB each time makes the collector work. */
+  release({ buffer, length }: Buffer): void {
+    // a part of a chunk says nothing about the rest
+    if (this.#own.get(buffer) === length) this.#free = buffer;
+  }
+
+  #memory(): Buffer {
+    const free = this.#free;
+    this.#free = undefined;
+    if (free) return Buffer.from(free as ArrayBuffer);
+    // Plain allocation: a slice of Node's shared pool would pin the pool as long as a reader is slow.
+    return Buffer.allocUnsafeSlow(Math.min(READ_SIZE, this.#end - this.#position));
+  }
+
   async #readOne(): Promise<void> {
     const wanted = Math.min(READ_SIZE, this.#end - this.#position);
     if (wanted <= 0) {
       this.push(null);
       return;
     }
-    // Plain allocation: a slice of Node's shared pool would pin the pool as long as a reader is slow.
-    const { bytesRead, buffer } = await this.#handle.read(Buffer.allocUnsafeSlow(wanted), 0, wanted, this.#position);
+    const { bytesRead, buffer } = await this.#handle.read(this.#memory(), 0, wanted, this.#position);
     if (bytesRead === 0) throw new Error('The file is shorter than it was when it was opened.');
+    this.#own.set(buffer.buffer, bytesRead);
     this.#position += bytesRead;
     // before the last bytes: check that the file was not changed while it was read
     if (this.#position === this.#end && (await this.#handle.stat({ bigint: true })).mtimeNs !== this.#mtimeNs)

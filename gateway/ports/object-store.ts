@@ -93,7 +93,13 @@ export interface ResumableWrites {
 }
 
 export type ObjectRead =
-  | { kind: 'found'; stat: ObjectStat; body: Readable }
+  | {
+      kind: 'found';
+      stat: ObjectStat;
+      body: Readable;
+      /** Takes a chunk of `body` back that is needed no more: its memory is used again. Calling it is not required. */
+      release?(chunk: Buffer): void;
+    }
   | { kind: 'missing' }
   | { kind: 'range-not-satisfiable'; size: number };
 

@@ -12,9 +12,11 @@ export interface StreamedMessage {
   length: number;
   /**
    * Each call begins at the first byte. An abandoned iterator gets `return`, so that it can clean up. A yielded piece
-   * must not change later.
+   * does not change later, unless it is released.
    */
   read(): AsyncIterable<Buffer>;
+  /** Takes a piece back that has been sent: its memory may be used again. Calling it is not required. */
+  release?(piece: Buffer): void;
 }
 
 export type OutgoingMessage = Buffer | StreamedMessage;

@@ -60,11 +60,16 @@ export async function feed(message: StreamedMessage, sink: Sink, options: FeedOp
   };
   /** Undefined when all bytes were taken. */
   const write = async (bytes: Buffer): Promise<Fed | undefined> => {
+    const sent = (error?: Error | null): void => {
+      if (!error) message.release?.(bytes);
+    };
     for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
       if (isOver()) return { end: 'over', written };
       const slice = bytes.subarray(at, at + SLICE_BYTES);
       written += slice.length;
-      if (sink.write(prepare ? prepare(slice) : slice)) continue;
+      const isLast = at + SLICE_BYTES >= bytes.length;
+      // a sink writes in order: after its last slice, all of a piece has been sent
+      if (sink.write(prepare ? prepare(slice) : slice, isLast ? sent : undefined)) continue;
       if (!(await happens(sink, 'drain', stallMs))) return { end: isOver() ? 'over' : 'stalled', written };
     }
     return undefined;

@@ -1,6 +1,7 @@
 import { Base64Encoder, encodedLength, encodedUrlLength } from '../../wire/base64/encode.js';
 import type { Encoder, FileSource } from './encoder.js';
 import { QUOTE, QUOTES } from './json-text.js';
+import { recycled } from './recycled.js';
 import { wholeFile } from './whole-file.js';
 
 /** `"AAEC/f7/"` */
@@ -22,9 +23,10 @@ export const base64url: Encoder = {
 };
 
 export async function* base64Of(file: FileSource, alphabet: 'base64' | 'base64url'): AsyncGenerator<Buffer> {
-  const encoder = new Base64Encoder(alphabet);
+  const encoder = new Base64Encoder(alphabet, (length) => recycled.take(length));
   for await (const chunk of wholeFile(file)) {
     const encoded = encoder.push(chunk);
+    file.release?.(chunk);
     if (encoded.length > 0) yield encoded;
   }
   const rest = encoder.finish();

@@ -12,6 +12,8 @@ export interface FileSource {
   digest?: string;
   /** All bytes, or those of a range with both ends inclusive. Can be called repeatedly. */
   read(range?: { start: number; end: number }): AsyncIterable<Buffer>;
+  /** Takes a chunk back that is needed no more, whole: its memory is used again. Chunks that are kept are not given. */
+  release?(chunk: Buffer): void;
 }
 
 /** The JSON text of the value, in pieces, and its exact length in bytes, which Content-Length needs first. */

@@ -2,7 +2,7 @@ import { GatewayError } from '../../errors.js';
 import type { FileSource } from './encoder.js';
 
 /** Most bytes handled in one go, so that the pieces of JSON do not grow with the store's chunks. */
-const MAX_CHUNK = 288 * 1024;
+export const MAX_CHUNK = 288 * 1024;
 
 /**
  * Every byte of a file, in chunks that are not empty.

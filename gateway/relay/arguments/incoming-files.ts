@@ -248,6 +248,7 @@ export class IncomingFiles {
     const { library } = this.#deps;
     await library.touch(record.id);
     const signal = this.#signal;
+    let release: ((chunk: Buffer) => void) | undefined;
     return {
       name: record.name,
       hasName: true,
@@ -265,8 +266,10 @@ export class IncomingFiles {
             'is a handle whose file is no longer stored; run the tool that gave it again, or upload it again';
           throw refused(rules, 'fileExpired', text);
         }
+        release = found.release;
         yield* found.body as AsyncIterable<Buffer>;
       },
+      release: (chunk) => release?.(chunk),
     };
   }
 

@@ -1,3 +1,4 @@
+import { recycled } from '../../files/encode/recycled.js';
 import type { Piece, Written } from '../../json/written.js';
 import type { OutgoingMessage } from '../../ports/upstream.js';
 
@@ -10,7 +11,8 @@ const WHOLE_BYTES = 64 * 1024;
 /** The message to send, without reading large files into memory. @throws the error of reading a small one */
 export async function outgoing({ length, pieces }: Written): Promise<OutgoingMessage> {
   if (pieces.every(Buffer.isBuffer)) return Buffer.concat(pieces as readonly Buffer[]);
-  if (length > WHOLE_BYTES) return { length, read: () => readAll(pieces) };
+  if (length > WHOLE_BYTES)
+    return { length, read: () => readAll(pieces), release: (piece) => recycled.giveBack(piece) };
   const read: Buffer[] = [];
   for await (const chunk of readAll(pieces)) read.push(chunk);
   return Buffer.concat(read);

@@ -12,14 +12,19 @@ export function encodedUrlLength(bytes: number): number {
   return Math.ceil((bytes * 4) / GROUP);
 }
 
+const allocate = (length: number): Buffer => Buffer.allocUnsafe(length);
+
 /** Encodes bytes, in pieces of any size, as base64 without line breaks: standard with padding, or url-safe without. */
 export class Base64Encoder {
   readonly #alphabet: 'base64' | 'base64url';
+  readonly #take: (length: number) => Buffer;
   /** Bytes of an incomplete group. */
   #carry: Buffer = Buffer.alloc(0);
 
-  constructor(alphabet: 'base64' | 'base64url' = 'base64') {
+  /** @param take gives memory for a piece of text */
+  constructor(alphabet: 'base64' | 'base64url' = 'base64', take: (length: number) => Buffer = allocate) {
     this.#alphabet = alphabet;
+    this.#take = take;
   }
 
   push(chunk: Buffer): Buffer {
@@ -34,7 +39,7 @@ export class Base64Encoder {
     const end = chunk.length - ((chunk.length - start) % GROUP);
     // a copy: the caller may reuse the chunk after this
     this.#carry = Buffer.from(chunk.subarray(end));
-    const out = Buffer.allocUnsafe(encodedLength(end - start) + (head ? 4 : 0));
+    const out = this.#take(encodedLength(end - start) + (head ? 4 : 0));
     let at = head ? out.write(head.toString(this.#alphabet, 0, GROUP), 0, 'latin1') : 0;
     for (let from = start; from < end; from += SLICE) {
       at += out.write(chunk.toString(this.#alphabet, from, Math.min(end, from + SLICE)), at, 'latin1');

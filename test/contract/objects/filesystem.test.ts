@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { appendFile, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,6 +41,28 @@ describe('filesystem object store', () => {
       expect((await stat(join(path, folder))).mode & 0o777).toBe(0o700);
     }
     expect((await stat(join(path, 'objects/f/deep/one'))).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([true, false])('reads a file into the same memory if its chunks are released (%s)', async (isReleased) => {
+    const objects = await freshStore(await freshFolder());
+    const bytes = randomBytes(5 * objects.partSize + 1);
+    await store(objects, 'f/one', bytes);
+    const read = await objects.get('f/one', { signal: NEVER });
+    if (read.kind !== 'found') throw new Error(read.kind);
+    const memory = new Set<ArrayBufferLike>();
+    const copies: Buffer[] = [];
+    const kept: Buffer[] = [];
+    for await (const chunk of read.body as AsyncIterable<Buffer>) {
+      copies.push(Buffer.from(chunk));
+      kept.push(chunk);
+      memory.add(chunk.buffer);
+      // a part of a chunk is not the chunk
+      read.release?.(chunk.subarray(1));
+      if (isReleased) read.release?.(chunk);
+    }
+    expect(Buffer.concat(copies).equals(bytes)).toBe(true);
+    if (isReleased) expect(memory.size).toBeLessThan(5);
+    else expect(Buffer.concat(kept).equals(bytes)).toBe(true);
   });
 
   it.each(['../x', 'f/../../x', '/etc/passwd', 'f//x', 'f/', '', 'f/.', 'f\\x', 'f/\0', `f/${'x'.repeat(200)}`])(
