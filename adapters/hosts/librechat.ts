@@ -15,7 +15,7 @@ export const profiles: readonly HostProfile[] = [
       },
       links: { is: 'json', source: SOURCE },
       blobs: { is: 'named', source: `${SOURCE}: URI and type` },
-      errors: { is: 'unknown', source: 'nothing found' },
+      errors: { is: 'content', source: 'packages/api/src/mcp/MCPManager.ts: isError is not looked at' },
       user: { is: 'blocks', source: `${SOURCE}: artifacts` },
     },
   },

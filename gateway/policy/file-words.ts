@@ -42,6 +42,9 @@ export function lifeLine({ ttlSeconds, lasts }: { ttlSeconds: number; lasts: boo
 /** Hosts cut long results off and blame the server. */
 export const COMPLETE_LINE = 'Complete file, nothing truncated.';
 
+/** Of an image whose format, or whose damage, allows none. */
+export const NO_PREVIEW_LINE = 'There is no preview of this image.';
+
 /** Facts for a file's line. An image's size is written beside its preview. */
 export function contentFacts({ pages, seconds, entries, isLocked }: Content): string[] {
   return [

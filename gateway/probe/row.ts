@@ -95,5 +95,5 @@ function textOf({ called, codes, named }: Seen, known: (is: unknown) => unknown)
   const gap = codes.long.findIndex(({ code }) => !named.has(code));
   if (gap === -1) return {};
   const least = codes.long[gap - 1]?.at ?? 0;
-  return { text: known({ most: least, unit: 'characters', under: codes.long[gap]?.at }) };
+  return { text: known({ most: least, unit: 'characters', per: 'block', under: codes.long[gap]?.at }) };
 }

@@ -4,12 +4,13 @@ import {
   contentFacts,
   fileLine,
   lifeLine,
+  NO_PREVIEW_LINE,
   pixelsText,
   previewLine,
   textLines,
 } from '../../../gateway/policy/file-words.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
-import type { OutgoingFile, Preview } from '../../../gateway/ports/dialect.js';
+import type { OutgoingFile } from '../../../gateway/ports/dialect.js';
 
 /** A file's name, type and size, and what is known of its content; the line about an image says its pixels. */
 export function factLines({ ref, preview }: OutgoingFile): string[] {
@@ -33,7 +34,9 @@ export function handleLines({ ref, uses }: OutgoingFile): string[] {
 }
 
 /** About the image that follows, or the text itself: the last lines about a file. */
-export function previewLines(preview: Preview | undefined): string[] {
-  if (preview?.image) return [previewLine(preview.image, preview.facts, 'below')];
-  return preview?.text ? textLines(preview.text, preview.facts) : [];
+export function previewLines({ ref: { mimeType }, preview }: OutgoingFile): string[] {
+  // a model that expects an image would look for one
+  if (!preview) return mimeType.startsWith('image/') ? [NO_PREVIEW_LINE] : [];
+  if (preview.image) return [previewLine(preview.image, preview.facts, 'below')];
+  return preview.text ? textLines(preview.text, preview.facts) : [];
 }

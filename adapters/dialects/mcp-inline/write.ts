@@ -37,9 +37,7 @@ function resourceItem({ ref }: OutgoingFile, holder: JsonObject): JsonObject {
 function textBlock(file: OutgoingFile, client: ClientFacts): JsonObject {
   return {
     type: 'text',
-    text: [...factLines(file), ...linkLines(file, client), ...handleLines(file), ...previewLines(file.preview)].join(
-      '\n',
-    ),
+    text: [...factLines(file), ...linkLines(file, client), ...handleLines(file), ...previewLines(file)].join('\n'),
   };
 }
 

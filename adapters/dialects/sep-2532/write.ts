@@ -26,7 +26,7 @@ export function write(place: SlotPlace, file: OutgoingFile, holder: JsonObject, 
 
 function textBlock(file: OutgoingFile, client: ClientFacts): JsonObject {
   const resource = `Resource: ${file.ref.uri} (resources/stream gives its bytes)`;
-  const lines = [...factLines(file), resource, ...linkLines(file, client), ...previewLines(file.preview)];
+  const lines = [...factLines(file), resource, ...linkLines(file, client), ...previewLines(file)];
   return { type: 'text', text: lines.join('\n') };
 }
 

@@ -31,7 +31,7 @@ export function structure(files: readonly OutgoingFile[], client: ClientFacts): 
  * is a credential.
  */
 function textBlock(file: OutgoingFile): JsonObject {
-  const lines = [...factLines(file), `Handle: ${file.ref.uri}`, ...previewLines(file.preview)];
+  const lines = [...factLines(file), `Handle: ${file.ref.uri}`, ...previewLines(file)];
   return { type: 'text', text: lines.join('\n') };
 }
 

@@ -114,7 +114,12 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     },
   ],
   ['openai-mcp', '1.0.0', 'chatgpt', { imageTypes: USUAL }],
-  ['@librechat/api-client', '1.0.0', 'librechat', { imageTypes: USUAL, resourceLinks: 'drop', blobs: 'drop' }],
+  [
+    '@librechat/api-client',
+    '1.0.0',
+    'librechat',
+    { imageTypes: USUAL, errorImages: 'keep', resourceLinks: 'drop', blobs: 'drop' },
+  ],
 ];
 
 describe('the profile of', () => {

@@ -20,7 +20,7 @@ function fileOf(lasts: boolean, ttlSeconds: number): OutgoingFile {
 
 function linesOf(file: OutgoingFile): string[] {
   Object.assign(file.ref, { mimeType: 'image/png', size: 3_375_874 });
-  return [...factLines(file), ...linkLines(file, {}), ...handleLines(file), ...previewLines(file.preview)];
+  return [...factLines(file), ...linkLines(file, {}), ...handleLines(file), ...previewLines(file)];
 }
 
 describe('the text about a file', () => {

@@ -43,6 +43,13 @@ describe('what a model reads about the content of a file', () => {
     ],
   ])('is %s', (_what, preview, lines) => {
     const file = { ref, ...(preview && { preview }) } as OutgoingFile;
-    expect([...factLines(file), ...previewLines(preview)]).toEqual(lines);
+    expect([...factLines(file), ...previewLines(file)]).toEqual(lines);
+  });
+
+  it('says that there is none where a model would expect one', () => {
+    const image = { ref: { ...ref, mimeType: 'image/svg+xml' } } as OutgoingFile;
+    expect(previewLines(image)).toEqual(['There is no preview of this image.']);
+    const hidden = { ...image, preview: { facts: { pixels: { width: 1, height: 1 } } } } as OutgoingFile;
+    expect(previewLines(hidden)).toEqual([]);
   });
 });

@@ -79,7 +79,7 @@ describe('wharf probe', () => {
 
   it('tells where a long text is cut, between two codes', () => {
     const row = report((result) => textsOf(result).slice(0, 40_000));
-    expect(factsOf(row).text).toEqual({ most: 38_000, unit: 'characters', under: 42_000 });
+    expect(factsOf(row).text).toEqual({ most: 38_000, unit: 'characters', per: 'block', under: 42_000 });
   });
 
   it('believes no code that it has not given out, and knows which tools were not called', () => {
