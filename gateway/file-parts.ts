@@ -3,6 +3,7 @@ import type { PartBudget } from './budget/parts.js';
 import type { Scans } from './files/antivirus/scans.js';
 import { SeveralUploads } from './files/bundles/several-uploads.js';
 import { CleanUps } from './files/clean-ups.js';
+import type { Origins } from './files/flow/origins.js';
 import type { IngestDeps } from './files/ingest/ingest.js';
 import { PartBuffers } from './files/ingest/part-buffers.js';
 import { QuietWatch } from './files/ingest/quiet-watch.js';
@@ -29,6 +30,8 @@ export interface FilePartsDeps extends Pick<LibraryDeps, 'expiry' | 'readLazy'> 
   taps?: readonly OpenTap[];
   /** Absent: files are not scanned. */
   antivirus?: Scans | undefined;
+  /** Absent: no rule asks where bytes come from. */
+  origins?: Origins | undefined;
   clock: Clock;
   log: Log;
   settings: LibraryDeps['settings'] & {
@@ -70,6 +73,7 @@ export function createFileParts(deps: FilePartsDeps): FileParts {
     cleanUps,
     taps: deps.taps ?? [],
     antivirus: deps.antivirus,
+    origins: deps.origins,
   };
   const codes = new UploadCodes(state, keys, clock);
   const uploads = new Uploads({

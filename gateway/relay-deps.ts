@@ -1,6 +1,7 @@
 import type { HeldBudget } from './budget/held.js';
 import type { Ledger } from './budget/ledger.js';
 import type { Config, ServerConfig } from './config/config.js';
+import type { Flow } from './files/flow/flow.js';
 import type { IngestDeps } from './files/ingest/ingest.js';
 import type { Library } from './files/library.js';
 import type { Seal } from './files/seal.js';
@@ -58,6 +59,8 @@ export interface SharedParts {
   taskTools: TaskTools;
   questions: Questions;
   putOff: PutOffLinks;
+  /** Absent: every file may go to every server. */
+  flow: Flow | undefined;
   /** Counts the calls that wait for a person. */
   waiting: Ledger;
   seal: Seal;
@@ -113,7 +116,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
       held,
       places: places(dialects),
       tree: toClientTree(dialects.flatMap((dialect) => dialect.places)),
-      slotMin: slotMin(limits, ingest.antivirus !== undefined),
+      slotMin: slotMin(limits, ingest.antivirus !== undefined || ingest.origins !== undefined),
     },
     files: { library, previewOf, audit: parts.audit },
     dialects,
@@ -121,7 +124,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
     hosts: parts.hosts,
     incoming: {
       library,
-      handoff: config.handoff,
+      flow: parts.flow,
       antivirus: ingest.antivirus,
       audit: parts.audit,
       fetch: incomingFetch({ ingest, library, transfer, timeouts, pace, allowedHosts, fileLimit: limits.file }),
@@ -183,6 +186,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts): RelayDeps {
       questions: parts.questions,
       sessions: parts.sessions,
       putOff: parts.putOff,
+      flow: parts.flow,
       steps: (offered, then) => offerOf(offered, undefined, then).steps,
       waiting: parts.waiting,
       seal: parts.seal,

@@ -10,6 +10,9 @@ import { createFileParts } from './file-parts.js';
 import { Scans } from './files/antivirus/scans.js';
 import { Expiry } from './files/expiry.js';
 import type { FileRecord } from './files/file.js';
+import { Consents } from './files/flow/consents.js';
+import { Flow } from './files/flow/flow.js';
+import { Origins } from './files/flow/origins.js';
 import { sniff } from './files/names/media-type.js';
 import { previewOf } from './files/preview.js';
 import { StateKeys } from './files/state-keys.js';
@@ -35,6 +38,7 @@ import {
   gaugeShares,
   sharingOf,
 } from './ledgers.js';
+import { rulesOfHandoff } from './policy/flow.js';
 import type { Clock, Stopwatch } from './ports/clock.js';
 import type { Log } from './ports/log.js';
 import { PutOffLinks } from './relay/asking/put-off.js';
@@ -122,6 +126,11 @@ export async function start(
     const held = createHeldBudget(config, sharing);
     const budget = createPartBudget(config, sharing, objects.partSize);
     const { identity } = config.elicitation;
+    const flowRules = [...config.flow, ...rulesOfHandoff(config.handoff)];
+    const flow =
+      flowRules.length > 0
+        ? new Flow(flowRules, new Origins(state, keys, config.retention), new Consents(state, keys, config.retention))
+        : undefined;
     const { scanner } = await openPart(adapters.antivirus, config.antivirus);
     const antivirus =
       scanner &&
@@ -144,6 +153,7 @@ export async function start(
       log,
       expiry,
       antivirus,
+      origins: flow?.origins,
       readLazy: async (lazy, signal) => {
         const server = servers.get(lazy.server);
         if (!server) throw new GatewayError('server_unknown', { server: lazy.server });
@@ -209,6 +219,7 @@ export async function start(
       sessions,
       taskTools,
       questions: new Questions({ state, keys }),
+      flow,
       putOff: new PutOffLinks({ state, keys, clock }),
       waiting,
       seal: keys.seal,

@@ -1,4 +1,5 @@
 import type { AllowRule, KeyScope } from '../policy/access.js';
+import type { FlowRule } from '../policy/flow.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
 import type { Means } from '../policy/means.js';
 import type { ClientProfile } from '../ports/client.js';
@@ -105,6 +106,8 @@ export interface Config {
   uploadTool: UploadTool | 'off';
   /** How people are asked for files, the best way first. `identity`: what their pages ask for. */
   elicitation: { order: readonly Means[]; rounds: number; identity: 'auto' | 'code' | 'none' };
+  /** Which file may go to which server; those of `handoff` come after them. */
+  flow: FlowRule[];
   handoff: HandoffRule[];
   clients: ClientProfile[];
   /** Keys that protect what the state store must not reveal; the first one signs. Empty with state in memory. */

@@ -1,4 +1,5 @@
-import { accessProblems } from './access-checks.js';
+import { fits } from '../policy/pattern.js';
+import { accessProblems, callerProblems } from './access-checks.js';
 import type { ServerConfig } from './config.js';
 import { type ConfigProblem, nearest, problem } from './problems.js';
 import { formatAddress, isLoopback } from './schema/fields.js';
@@ -16,6 +17,7 @@ export function crossCheck(parsed: Parsed, serverNames: readonly string[]): Conf
     ...reachability(parsed),
     ...parsed.servers.flatMap((server) => ownPortProblems(server, parsed)),
     ...secrecy(parsed),
+    ...flowNames(parsed, serverNames),
     ...handoffNames(parsed, serverNames),
     ...clientPrincipals(parsed),
     ...scopeServers(parsed, serverNames),
@@ -99,6 +101,21 @@ function scopeServers({ auth }: Parsed, serverNames: readonly string[]): ConfigP
     const near = nearest(server, serverNames);
     const hint = near === undefined ? '"*" is any' : `did you mean "${near}"?`;
     return [problem(['auth', 'jwt', 'scopes', place], `does not begin with a server of this file; ${hint}`)];
+  });
+}
+
+/** A misspelt name would protect nothing. */
+function flowNames({ flow = [], auth }: Parsed, serverNames: readonly string[]): ConfigProblem[] {
+  return flow.flatMap((rule, index) => {
+    const path = ['flow', index, rule.does];
+    const names = (['from', 'to'] as const).flatMap((side) => {
+      const name = rule[side];
+      if (name === undefined || serverNames.some((one) => fits(name, one))) return [];
+      const near = nearest(name, serverNames);
+      const hint = near === undefined ? '"*" is any' : `did you mean "${near}"?`;
+      return [problem([...path, side], `is not a server of this file; ${hint}`, name)];
+    });
+    return [...names, ...callerProblems(rule, path, auth)];
   });
 }
 

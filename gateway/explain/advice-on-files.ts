@@ -59,7 +59,7 @@ export const OF_FILES = {
     facts: { path: 'text' },
   },
   file_refused: {
-    why: 'A handle, link or file in an argument cannot be used: unknown, of another caller, too large, of another type, or kept from this server by `handoff`.',
+    why: 'A handle, link or file in an argument cannot be used: unknown, of another caller, too large, of another type, or kept from this server by `flow`.',
     todo: 'The text names the argument and says what to do.',
     facts: { text: "The argument 'image' is not a file of yours; copy the handle whole." },
   },

@@ -9,6 +9,7 @@ import { Bundles } from './bundles/bundles.js';
 import type { CleanUps } from './clean-ups.js';
 import type { Expiry } from './expiry.js';
 import type { DescribedFile, FileRecord } from './file.js';
+import type { Origins } from './flow/origins.js';
 import { handleOf, readHandle } from './handle.js';
 import { HandleMemory } from './handle-memory.js';
 import type { Stored } from './ingest/ingest.js';
@@ -28,6 +29,8 @@ export interface LibraryDeps extends Omit<LinkDeps, 'settings'> {
   clock: Clock;
   log: Log;
   cleanUps: CleanUps;
+  /** Absent: no rule asks where bytes come from. */
+  origins?: Pick<Origins, 'note'> | undefined;
   /** Gets every new file. */
   expiry: Pick<Expiry, 'watch'>;
   /** Reads a file that a server has only named. @throws GatewayError */
@@ -87,7 +90,8 @@ export class Library {
     stored: Stored,
     about: Pick<FileRecord, 'principal' | 'server' | 'fromCall' | 'name' | 'mimeType' | 'resource'>,
   ): Promise<FileRecord> {
-    const { state, clock, settings } = this.#deps;
+    const { state, clock, settings, origins } = this.#deps;
+    if (about.server !== undefined) await origins?.note({ ...about, server: about.server }, stored.digest);
     const record: FileRecord = {
       ...about,
       id: stored.id,

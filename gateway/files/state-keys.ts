@@ -2,7 +2,18 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { Seal } from './seal.js';
 
 /** What a secret name gives access to. */
-type Kind = 'ticket' | 'session' | 'task' | 'link' | 'question' | 'offer' | 'call' | 'code' | 'pass';
+type Kind =
+  | 'ticket'
+  | 'session'
+  | 'task'
+  | 'link'
+  | 'question'
+  | 'offer'
+  | 'call'
+  | 'code'
+  | 'pass'
+  | 'origin'
+  | 'consent';
 
 /**
  * Keys of the state store for names that only their holder may know: tickets, session ids, tasks. The store sees only

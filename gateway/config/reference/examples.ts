@@ -31,6 +31,11 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   uploadTool: { request: 'ask_for_upload', link: 'fresh_link' },
   elicitation: { order: ['url'], rounds: 1, identity: 'code' },
+  flow: [
+    { allow: { from: 'docs', to: '*', types: ['text/*'] } },
+    { deny: { from: 'docs' } },
+    { ask: { types: ['application/pdf'], over: '1MB' } },
+  ],
   handoff: [{ from: 'docs', to: '*', allow: false }],
   fetch: { allowedHosts: ['files.example.com', '*.example.org', 'intranet.example.com:8443'] },
 };

@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { FLOW_EFFECTS, type FlowEffect, type FlowMatch } from '../../policy/flow.js';
 import type { UploadTool } from '../../ports/file-slot.js';
+import { callerMembers } from './access.js';
+import { size } from './fields.js';
 
 /**
  * A tool name that every host lets a model call: some refuse dots and slashes, and none allows more than 64 characters.
@@ -42,6 +45,54 @@ export function uploadToolOf(
   const base = global === 'off' ? DEFAULT_NAMES : global;
   return { request: own.request ?? base.request, link: own.link ?? base.link };
 }
+
+const LARGEST = 2 ** 50;
+
+/** `flow` */
+export function flowSchema() {
+  const match = z.strictObject({
+    from: z
+      .string()
+      .min(1)
+      .max(64)
+      .optional()
+      .describe(
+        'Name of the server whose file it is, `*` matches any text. Left out, the rule also means files that no server has given.',
+      ),
+    to: z.string().min(1).max(64).optional().describe('Name of the server that would get it; `*` matches any text.'),
+    types: z
+      .array(z.string().min(1).max(255))
+      .min(1)
+      .max(100)
+      .optional()
+      .describe('Media types of the file: `application/pdf`, `image/*`, `.csv`. Default: every type.'),
+    over: size({ min: 0, max: LARGEST }).optional().describe('Only files larger than this.'),
+    ...callerMembers(),
+  });
+  const one = z.union(
+    FLOW_EFFECTS.map((does) => z.strictObject({ [does]: match.describe(EFFECTS[does]) })) as unknown as [
+      z.ZodObject,
+      z.ZodObject,
+      z.ZodObject,
+    ],
+    { error: 'must be a map with one of deny, ask and allow, such as deny: { from: hr, to: web }' },
+  );
+  return z
+    .array(one)
+    .max(1000)
+    .transform((rules) =>
+      rules.map((rule, index) => {
+        const [[does, about] = ['deny', {}]] = Object.entries(rule) as [FlowEffect, FlowMatch][];
+        return { ...about, does, place: `flow[${index}]` };
+      }),
+    );
+}
+
+const EFFECTS: Readonly<Record<FlowEffect, string>> = {
+  deny: 'The file is refused.',
+  ask: 'The user is asked by a form; a client that cannot be asked is refused.',
+  allow: 'The file may go; for exceptions from later rules.',
+};
 
 /** `handoff` */
 export function handoffSchema() {

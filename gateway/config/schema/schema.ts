@@ -6,7 +6,7 @@ import { authSchema } from './auth.js';
 import { clientsSchema } from './clients.js';
 import { address, baseUrl, origin, parseAddress, time } from './fields.js';
 import { limitsSchema, timeoutsSchema } from './limits.js';
-import { handoffSchema, uploadToolSchema } from './peers.js';
+import { flowSchema, handoffSchema, uploadToolSchema } from './peers.js';
 
 /** The only store that needs nothing but a folder. */
 export const DEFAULT_STORE = 'filesystem';
@@ -117,11 +117,18 @@ export function sectionSchemas(adapters: AdapterList) {
         'The two tools that Wharf adds to a server whose tools take files, for clients that cannot hand over a ' +
           'file in any other way. A map of their names, or `off` for neither.',
       ),
+    flow: flowSchema()
+      .default([])
+      .describe(
+        'Which file may go to which server: `deny`, `ask` or `allow`, each with what the rule means. The first that ' +
+          'matches decides; without one a file may go. Rules hold for handles, links and uploads, and for the same bytes ' +
+          'when they come back inside a call: Wharf knows them by their digest for 7 days, or `retention` if that is longer.',
+      ),
     handoff: handoffSchema()
       .default([])
       .describe(
-        "Whether a file from one server's tool may be given to another server's tool. The first rule that matches " +
-          'decides; without a match it may.',
+        "The old form of `flow`, which follows its rules: whether a file from one server's tool may be given to another " +
+          "server's tool. The first rule that matches decides; without a match it may.",
       ),
     elicitation: z
       .strictObject({

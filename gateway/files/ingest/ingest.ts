@@ -7,6 +7,7 @@ import type { Owner } from '../../ports/owner.js';
 import { FileScan } from '../antivirus/file-scan.js';
 import type { ScanResult, Scans } from '../antivirus/scans.js';
 import type { CleanUps } from '../clean-ups.js';
+import type { Origins } from '../flow/origins.js';
 import { newFileId, objectKey } from '../handle.js';
 import { SNIFF_BYTES } from '../names/media-type.js';
 import type { PartBuffers } from './part-buffers.js';
@@ -37,6 +38,8 @@ export interface IngestDeps {
   taps: readonly OpenTap[];
   /** Absent: files are not scanned. */
   antivirus?: Scans | undefined;
+  /** Absent: no rule asks where bytes come from. */
+  origins?: Pick<Origins, 'note'> | undefined;
 }
 
 /** Facts about a file once all its bytes are stored. */

@@ -2,6 +2,7 @@ import type { FileRecord } from '../../files/file.js';
 import type { Uploads } from '../../files/upload.js';
 import type { Inquire } from '../../mcp/inquire.js';
 import type { ClientFacts } from '../../ports/client.js';
+import type { Identity } from '../../ports/identity.js';
 import type { JsonObject } from '../../ports/json.js';
 import type { ToolDeps } from '../tools/deps.js';
 import type { IncomingFile, IncomingFileDeps } from './incoming-files.js';
@@ -20,6 +21,7 @@ export interface CallDeps extends ToolDeps {
 export interface CallContext {
   deps: CallDeps;
   principal: string;
+  identity: Identity;
   /** Asks the server in the session of the current exchange. */
   inquire: Inquire;
   signal: AbortSignal;

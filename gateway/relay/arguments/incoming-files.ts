@@ -3,6 +3,7 @@ import { GatewayError } from '../../errors.js';
 import type { Scans } from '../../files/antivirus/scans.js';
 import type { FileSource } from '../../files/encode/index.js';
 import type { FileRecord } from '../../files/file.js';
+import type { Flow } from '../../files/flow/flow.js';
 import type { Library, Resolved } from '../../files/library.js';
 import { cleanFileName } from '../../files/names/file-name.js';
 import {
@@ -14,14 +15,15 @@ import {
   typeForExtension,
 } from '../../files/names/media-type.js';
 import { isAccepted, isTextual } from '../../policy/accept.js';
-import { contrast } from '../../policy/amounts.js';
-import { forbiddenBy } from '../../policy/handoff.js';
 import type { Audit } from '../../ports/audit.js';
-import type { ArgumentReading, FileReason } from '../../ports/dialect.js';
+import type { ArgumentReading } from '../../ports/dialect.js';
 import type { FileClaims } from '../../ports/file.js';
-import type { FileSlot, HandoffRule, TransferMode } from '../../ports/file-slot.js';
+import type { TransferMode } from '../../ports/file-slot.js';
+import type { Identity } from '../../ports/identity.js';
 import { decodeTolerantBase64 } from '../../wire/base64/decode-text.js';
 import { readDataUri } from '../../wire/data-uri.js';
+import { denied, type KeptBack, keptBack } from './kept-back.js';
+import { notThere, refused, type SlotRules, tooLarge, tooLargeInside, uploadInstead } from './refused-file.js';
 
 /** A file on its way to a server. */
 export interface IncomingFile extends FileSource {
@@ -47,41 +49,18 @@ export interface IncomingFileDeps {
   library: Library;
   /** Fetches an address that a client's host vouched for, and stores the file. */
   fetch: (remote: RemoteAddress, owner: Owner, signal: AbortSignal) => Promise<FileRecord>;
-  handoff: readonly HandoffRule[];
+  /** Absent: every file may go to every server. */
+  flow: Flow | undefined;
   /** Absent: files are not scanned. */
   antivirus: Scans | undefined;
   audit: Audit;
 }
 
+/** The caller, and the server that gets its files. */
 interface Owner {
   principal: string;
   server: string;
-}
-
-export interface SlotRules {
-  slot: FileSlot;
-  tool: string;
-  /** The argument, as refusals name it. */
-  argument: string;
-  /** Most bytes, and the setting that limits them. */
-  maxSize: { bytes: number; limit: string };
-  /** `limits.inlineArgument` */
-  maxInline: number;
-}
-
-interface RefusalFacts {
-  maxSize?: number;
-  actualSize?: number;
-  /** Config name of the size limit, for the log. */
-  limit?: string;
-  allowed?: number;
-  actual?: number;
-  accept?: readonly string[];
-  actualType?: string;
-  /** Together with the next two: the file may be uploaded instead. */
-  tool?: string;
-  uploadLimit?: number;
-  uploadAccept?: readonly string[];
+  who: Identity;
 }
 
 /** Turns the values that clients put into file slots into files, and refuses invalid ones. */
@@ -119,6 +98,7 @@ export class IncomingFiles {
         actualType: file.mimeType,
       });
     }
+    await this.#judge(file, rules);
     await this.#record(file, rules);
     return file;
   }
@@ -170,13 +150,10 @@ export class IncomingFiles {
     const found = await this.#deps.library.resolve(uri, this.#owner.principal);
     switch (found.kind) {
       case 'ready':
-        this.#allow(found.record.server, rules);
         return found.record;
       case 'lazy': {
         this.#allow(found.server, rules);
-        const record = await this.#readLazy(found, rules);
-        this.#allow(record.server, rules);
-        return record;
+        return this.#readLazy(found, rules);
       }
       default:
         throw notThere(found.kind, rules);
@@ -196,20 +173,25 @@ export class IncomingFiles {
   }
 
   #allow(from: string | undefined, rules: SlotRules): void {
-    const rule = forbiddenBy(this.#deps.handoff, from ?? '', this.#owner.server);
-    if (!rule) return;
+    const rule = this.#deps.flow?.before(from, this.#owner.server, this.#owner.who);
+    if (rule) throw this.#kept(denied(from ? [from] : [], this.#owner.server, rule), undefined, rules);
+  }
+
+  /** @throws GatewayError `file_refused` when a rule keeps these bytes from the server */
+  async #judge(file: IncomingFile, rules: SlotRules): Promise<void> {
+    const { flow } = this.#deps;
+    const { server: to, who } = this.#owner;
+    const kept = flow && (await keptBack(flow, { who, from: file.record?.server, to, file }, rules.tool));
+    if (kept) throw this.#kept(kept, file, rules);
+  }
+
+  #kept({ text, origins, ...facts }: KeptBack, file: IncomingFile | undefined, rules: SlotRules): GatewayError {
     const { principal, server } = this.#owner;
     const { tool } = rules;
-    const at = `handoff[${this.#deps.handoff.indexOf(rule)}]`;
-    this.#deps.audit.note({
-      ...{ what: 'handoff', principal, server, tool, from, to: server },
-      ...{ allowed: false, rule: at, code: 'file_refused' },
-    });
-    throw refused(
-      rules,
-      'handoffDenied',
-      `may not be given here: handing files on from "${rule.from}" to "${rule.to}" is switched off`,
-    );
+    const files = file && [file.record ?? file];
+    const about = { what: 'handoff', principal, server, tool, from: origins[0], to: server } as const;
+    this.#deps.audit.note({ ...about, files, allowed: false, rule: facts.rule, code: 'file_refused' });
+    return refused(rules, 'handoffDenied', text, facts);
   }
 
   async #linked(url: string, rules: SlotRules): Promise<IncomingFile> {
@@ -308,82 +290,8 @@ function mayBeAccepted(accept: readonly string[] | undefined, { mimeType, name, 
   return type !== undefined && !showsInBytes(type) && isAccepted(accept, type);
 }
 
-/**
- * The error for a file too long for a call: it may be uploaded, unless the tool takes no file of that size.
- * @param size bytes
- */
-export function tooLargeInside(rules: SlotRules, size: number): GatewayError {
-  if (size > rules.maxSize.bytes) return tooLarge(rules, size);
-  const { allowed, actual } = contrast(rules.maxInline, size);
-  const text = `is a file of ${actual}, and at most ${allowed} may be inside a call: upload it, and pass its handle`;
-  const facts = sizeFacts('limits.inlineArgument', rules.maxInline, size);
-  return refused(rules, 'maxSizeExceeded', text, { ...facts, ...uploadInstead(rules) });
-}
-
-/**
- * Values that were meant as a file but cannot be one here: a path or an address of the caller's own machine, an unknown
- * handle, a handle of a missing file. An upload provides what was meant.
- */
-const MENDED_BY_UPLOAD: ReadonlySet<FileReason> = new Set([
-  'schemeNotAllowed',
-  'malformedUri',
-  'fileNotFound',
-  'fileExpired',
-  'uploadIncomplete',
-]);
-
-/** Facts for offering an upload instead of inline content. */
-function uploadInstead({ slot, tool, maxSize }: SlotRules): RefusalFacts {
-  const { accept, transferModes } = slot;
-  if (transferModes && !transferModes.includes('upload')) return {};
-  return { tool, uploadLimit: maxSize.bytes, ...(accept && { uploadAccept: accept }) };
-}
-
-/** The error for a handle without a file. */
-export function notThere(kind: 'pending' | 'expired' | 'unknown', rules: SlotRules): GatewayError {
-  switch (kind) {
-    case 'pending':
-      return refused(rules, 'uploadIncomplete', 'is a handle whose file has not been uploaded yet; upload it first');
-    case 'expired':
-      return refused(rules, 'fileExpired', 'is a handle whose file has expired; run the tool that gave it again');
-    case 'unknown': {
-      const text = 'is not the handle of a file of yours; copy the handle whole, as it was given';
-      return refused(rules, 'fileNotFound', text);
-    }
-  }
-}
-
 /** The origin of bytes inside a call is unknown: it is not even certain that a person chose them. */
 function originOf({ server, fromCall }: FileRecord): IncomingFile['origin'] {
   if (server !== undefined) return 'handoff';
   return fromCall ? 'unknown' : 'uploaded';
-}
-
-/** @param actual for a file that was not read to its end, the bytes so far */
-function tooLarge(rules: SlotRules, actual: number, cause?: unknown): GatewayError {
-  const { bytes, limit } = rules.maxSize;
-  const sizes = contrast(bytes, actual);
-  const atLeast = cause === undefined ? '' : ' or more';
-  const text = `is a file of ${sizes.actual}${atLeast}, and this tool takes files of at most ${sizes.allowed} there`;
-  return refused(rules, 'maxSizeExceeded', text, { ...sizeFacts(limit, bytes, actual), cause });
-}
-
-/** The sizes for programs and for the log. */
-function sizeFacts(limit: string, allowed: number, actual: number): RefusalFacts {
-  return { maxSize: allowed, actualSize: actual, limit, allowed, actual };
-}
-
-function refused(
-  rules: SlotRules,
-  reason: FileReason,
-  text: string,
-  { cause, ...facts }: RefusalFacts & { cause?: unknown } = {},
-): GatewayError {
-  const { argument } = rules;
-  const told = { reason, argument, text: `Argument '${argument}' ${text}.`, ...facts };
-  return new GatewayError(
-    'file_refused',
-    MENDED_BY_UPLOAD.has(reason) ? { ...uploadInstead(rules), ...told } : told,
-    cause,
-  );
 }

@@ -6,8 +6,8 @@ import { calledName, type PendingRequest } from '../pending-request.js';
 import { valuesIn } from '../tools/file-slots.js';
 import { calledAs } from '../tools/lifted-arguments.js';
 import { argumentsOf } from './heavy-arguments.js';
-import { tooLargeInside } from './incoming-files.js';
 import { lifts, mostIn, type PostContext, toolNamed } from './post.js';
+import { tooLargeInside } from './refused-file.js';
 
 /** The error for an argument that was too long for a call: a refused file if the tool takes one there. */
 export async function refusalOfLong(

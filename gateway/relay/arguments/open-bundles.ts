@@ -7,8 +7,8 @@ import { isEach } from '../../schema/argument-path.js';
 import { type SlotUse, valuesIn } from '../tools/file-slots.js';
 import { calledAs } from '../tools/lifted-arguments.js';
 import { readingOf } from './find-files.js';
-import { notThere } from './incoming-files.js';
 import { type Call, lifts, mostIn, type Post, type PostContext } from './post.js';
+import { notThere } from './refused-file.js';
 
 /** The end of a bundle's handle, whatever a model has put around it. */
 const MAY_BE_BUNDLE = /\/b_[\w-]{22}/;

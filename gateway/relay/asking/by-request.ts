@@ -8,6 +8,7 @@ import { noteError } from '../exchange.js';
 import type { PendingRequest } from '../pending-request.js';
 import { askUntilGiven } from './ask-until-given.js';
 import { AskedReply } from './asked-reply.js';
+import { askForConsent, wantedConsent } from './consent/consent.js';
 import type { Course, OpenCall } from './course.js';
 import type { AskingDeps } from './deps.js';
 import { takeGiven } from './given-file.js';
@@ -141,6 +142,8 @@ export class AskingByRequest {
       } catch (error) {
         failure = error;
       }
+      const consent = round < this.#deps.limits.files ? wantedConsent(failure) : undefined;
+      if (consent && !call.reply.begun && (await askForConsent(consent, { ...call, asked }, this.#deps))) continue;
       const lacking = round < this.#deps.limits.files ? lackingIn(failure) : undefined;
       if (!lacking || call.reply.begun) return course.refuse(failure, asked);
       const messages = await this.#fill(lacking, failure as GatewayError, { ...call, asked }, course);

@@ -11,6 +11,13 @@ import { type Asked, withEdits } from '../caller.js';
 import { answerLocally } from '../client/local-answer.js';
 import type { AnswerEdit, EditableAnswer, PendingRequest } from '../pending-request.js';
 import { replaceOutcome } from '../results/answer-edit.js';
+import {
+  canAskForConsent,
+  consentQuestion,
+  noteConsent,
+  type WantedConsent,
+  wantedConsent,
+} from './consent/consent.js';
 import type { Course } from './course.js';
 import type { AskingDeps } from './deps.js';
 import { fieldOf, inPlace, type Lacking, lackingIn, mostInAnswer, uploadFor, withParams } from './lacking.js';
@@ -40,6 +47,7 @@ const MOST_TYPE = 100;
 
 /** Before the number of a question; no server's keys begin so. */
 const KEY = 'wharf-file-';
+const CONSENT = `${KEY}consent`;
 
 /** A call as its client made it, and what it has been asked before. */
 interface Round {
@@ -79,9 +87,12 @@ export class AskingByResult {
   }
 
   /** @param hold counts bytes that are kept until the call is answered */
-  async #go(round: Round, hold: HandOver['hold'], course: Course): Promise<void> {
+  async #go(given: Round, hold: HandOver['hold'], course: Course): Promise<void> {
+    const isFirst = Object.values(given.state).every(
+      (one) => one === undefined || (Array.isArray(one) && one.length === 0),
+    );
+    const round = await this.#withConsent(given);
     const { asked, request, state } = round;
-    const isFirst = state.files.length === 0 && state.questions === undefined;
     const call = isFirst
       ? withEdits(asked, new Map([[request, this.#wrap(round)]]))
       : await this.#filled(round, hold, course);
@@ -89,6 +100,8 @@ export class AskingByResult {
     try {
       return await course.forward(call);
     } catch (error) {
+      const consent = wantedConsent(error);
+      if (consent && canAskForConsent(asked.client, this.#deps)) return this.#askForConsent(round, consent);
       const { files } = state;
       const lacking = files.length < this.#deps.limits.files ? lackingIn(error) : undefined;
       if (!lacking) return course.refuse(error, asked);
@@ -175,7 +188,7 @@ export class AskingByResult {
       await this.#answer(round, state, { files: missing, heard }, refuse);
       return undefined;
     }
-    const context = { deps: this.#deps, principal, signal, hold };
+    const context = { deps: this.#deps, principal, identity: exchange.identity, signal, hold };
     const responses: [string, JsonValue][] = Object.entries(kept);
     for (const question of questions) responses.push([question.key, await answerTo(question, context)]);
     const changes = [
@@ -200,6 +213,29 @@ export class AskingByResult {
 
   async #revoke({ state }: Round): Promise<void> {
     for (const { ticket } of state.files) await this.#deps.uploads.revoke(ticket);
+  }
+
+  /** The answer to a question for consent, if that was asked, is remembered. */
+  async #withConsent(round: Round): Promise<Round> {
+    const { consent, ...state } = round.state;
+    if (!consent) return round;
+    const { principal } = round.bound;
+    const answer = round.answers[CONSENT];
+    await noteConsent({ principal, digest: consent.digest }, isObject(answer) ? answer : {}, this.#deps);
+    return { ...round, state };
+  }
+
+  #askForConsent({ asked, bound, state }: Round, { digest, text }: WantedConsent): void {
+    const { server, seal, timeouts, clock } = this.#deps;
+    const params = consentQuestion(text, server, asked.client.protocolVersion);
+    const next = { ...state, consent: { digest } };
+    const until = Math.max(this.#end(state), clock.now() + timeouts.elicitation);
+    const result = {
+      resultType: INPUT_REQUIRED,
+      inputRequests: { [CONSENT]: { method: 'elicitation/create', params } },
+      requestState: closeState(seal, next, bound, until),
+    };
+    answerLocally(asked.exchange, asked.messages, { result });
   }
 
   /** One more file is asked for. */

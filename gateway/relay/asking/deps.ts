@@ -1,6 +1,7 @@
 import type { HeldBudget } from '../../budget/held.js';
 import type { Ledger } from '../../budget/ledger.js';
 import type { FileRecord } from '../../files/file.js';
+import type { Flow } from '../../files/flow/flow.js';
 import type { Library } from '../../files/library.js';
 import type { Seal } from '../../files/seal.js';
 import type { Authorization, Uploads } from '../../files/upload.js';
@@ -31,6 +32,8 @@ export interface AskingDeps
   questions: Questions;
   sessions: Pick<Sessions, 'hasEnded'>;
   putOff: PutOffLinks;
+  /** Absent: every file may go to every server. */
+  flow: Pick<Flow, 'consents' | 'decide'> | undefined;
   /** How a file is uploaded, and what to do `then` with its handle, in words for a model. */
   steps: (offered: Authorization, then: string) => string;
   held: HeldBudget;

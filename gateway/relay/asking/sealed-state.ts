@@ -74,6 +74,8 @@ export interface Bound {
 
 export interface State {
   files: readonly AskedFile[];
+  /** The bytes that the user was asked about, whether the server may have them. */
+  consent?: { digest: string } | undefined;
   /** The server's own state, which its answer to a call with such files held. */
   inner?: string;
   /** What the server has asked for by itself, if its client is asked in other words. */

@@ -14,6 +14,7 @@ import type {
   ServerFile,
   ServerQuestion,
 } from '../../ports/file-question.js';
+import type { Identity } from '../../ports/identity.js';
 import type { JsonObject, JsonValue } from '../../ports/json.js';
 import type { AskingDeps } from './deps.js';
 import { MAX_QUESTION, mostInAnswer } from './lacking.js';
@@ -128,8 +129,9 @@ export interface Handed {
 
 /** What is needed to hand over files. */
 export interface HandOver {
-  deps: Pick<AskingDeps, 'deliver' | 'library' | 'log'>;
+  deps: Pick<AskingDeps, 'deliver' | 'library' | 'log' | 'flow' | 'server'>;
   principal: string;
+  identity: Identity;
   signal: AbortSignal;
   /** Counts bytes that are kept. @throws GatewayError `held_full` */
   hold: (bytes: number) => void;
@@ -143,6 +145,7 @@ export async function handOver(
 ): Promise<JsonValue> {
   const { deps, principal, signal } = context;
   const { endpoint, name: argument } = wanted;
+  for (const record of records) await refuseKept(record, argument, context);
   if (endpoint) await deps.deliver({ files: records, endpoint, sent }, signal);
   const given: GivenFile[] = [];
   for (const record of records) {
@@ -151,6 +154,15 @@ export async function handOver(
     deps.log.info({ principal, argument, uploadId: endpoint?.id, file: id, size, digest }, 'a file was handed over');
   }
   return asks.toServer(given, wanted);
+}
+
+/** A rule may keep these bytes from the server, wherever they have come from before. @throws GatewayError */
+async function refuseKept(record: FileRecord, argument: string, { deps, identity: who }: HandOver): Promise<void> {
+  const { flow, server: to } = deps;
+  const answer = await flow?.decide({ who, from: record.server, to, file: record });
+  if (!answer || answer.kind === 'allowed') return;
+  const text = `The file for '${argument}' may not be given to the server "${to}": ${answer.rule.place} keeps it from there.`;
+  throw new GatewayError('file_refused', { reason: 'handoffDenied', argument, text, rule: answer.rule.place });
 }
 
 /** Small: it goes into a message. */

@@ -58,9 +58,9 @@ export class HttpServer {
    */
   async post(asked: Asked, probe?: Probe): Promise<void> {
     const { exchange, messages, session, client, inquire } = asked;
-    const { principal, signal } = exchange;
+    const { principal, identity, signal } = exchange;
     const hasParamHeaders = messages.era.repeatsInHeaders;
-    const context = { deps: this.#deps, principal, client, inquire, signal, hasParamHeaders };
+    const context = { deps: this.#deps, principal, identity, client, inquire, signal, hasParamHeaders };
     const outgoing = await toUpstream(messages, context);
     try {
       const sent = { ...asked, messages: { ...messages, requests: [...outgoing.requests] } };

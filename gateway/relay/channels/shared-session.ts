@@ -199,8 +199,8 @@ export class SharedSession {
   /** @param id of its only request on a channel of several clients */
   #translated({ exchange, messages, client, inquire }: Asked, id: number | undefined): Promise<ToUpstream> {
     const { deps, principal } = this.#options;
-    const { signal } = exchange;
-    const context = { deps, principal, client, inquire, signal, hasParamHeaders: false };
+    const { signal, identity } = exchange;
+    const context = { deps, principal, identity, client, inquire, signal, hasParamHeaders: false };
     return toUpstream(messages, id === undefined ? context : { ...context, id });
   }
 

@@ -24,8 +24,8 @@ import { handleUses } from './handle-uses.js';
 import { hidesContent } from './host/dropped-structure.js';
 import { mayBeUnshown } from './host/unshown-blocks.js';
 import { linkFiles } from './link-files.js';
+import { lookInside } from './look-inside.js';
 import { OutgoingFiles } from './outgoing-files.js';
-import { scanInline } from './scan-inline.js';
 import { mayBecomeTask } from './tool-of-task.js';
 import { liftedFacts, mayRefuseFile, retoldError } from './upstream-refusals.js';
 import type { Work } from './work.js';
@@ -43,7 +43,7 @@ const STAGES: readonly ((work: Work) => void | Promise<void>)[] = [
   refuseFailed,
   refuseLongBatch,
   refuseMalformed,
-  scanInline,
+  lookInside,
   showServer,
   rewriteToolList,
   noteTasks,

@@ -99,8 +99,9 @@ export class LiveResource {
   #tap(value: SlotValue, message: HeldMessage): SlotSink | undefined {
     const [outcome, , index] = value.path;
     const id = message.captured(RANGE.id);
-    // bytes that a client has got cannot be taken back, so the antivirus has them first
-    if (this.#deps.cut.ingest.antivirus) return undefined;
+    // bytes that a client has got cannot be taken back: the antivirus has them first, and where they come from is noted
+    const { antivirus, origins } = this.#deps.cut.ingest;
+    if (antivirus || origins) return undefined;
     if (outcome !== 'result' || this.#live || this.#isOver || (id !== undefined && id !== this.#id)) return undefined;
     const captured = (name: string) => {
       const found = message.captures.find((capture) => capture.name === name && capture.path[2] === index)?.text;

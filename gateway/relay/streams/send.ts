@@ -108,10 +108,11 @@ export class StreamSender {
     }
   }
 
-  /** With an antivirus every item is a file first: what a client has got cannot be taken back. */
+  /** With an antivirus or rules about files every item is a file first: what a client has got cannot be taken back. */
   async #scanned(item: StreamItem, kept?: () => void): Promise<StreamItem> {
     const { ingest, library } = this.#deps.cut;
-    if (!ingest.antivirus || item.record || item.stored) return item;
+    const isWatched = ingest.antivirus !== undefined || ingest.origins !== undefined;
+    if (!isWatched || item.record) return item;
     if (item.size !== undefined) this.#check(item.size, item.size);
     const record = await this.#publish(item);
     kept?.();

@@ -219,7 +219,7 @@ describe('who may use a handle, and where', () => {
     expect(result?.content?.[0]?.text).toMatch(/from "a" to "b"/);
     expect(taking.with('tools/call')).toHaveLength(before);
     expect(wharf.logged()).toContain('handoffDenied');
-    expect((await to.call('ocr', { image: (await give(wharf, 'shot', 'c')).uri })).result?.isError).toBeUndefined();
+    expect((await to.call('ocr', { images: [(await give(wharf, 'photo', 'c')).uri] })).result?.isError).toBeUndefined();
     await wharf.stop();
   });
 

@@ -86,7 +86,7 @@ export const BEHAVIOUR: readonly Mutant[] = [
   {
     name: 'path-without-an-offer',
     fault: 'A model that passes a path is not told how to upload the file.',
-    file: 'gateway/relay/arguments/incoming-files.ts',
+    file: 'gateway/relay/arguments/refused-file.ts',
     find: "  'schemeNotAllowed',\n  'malformedUri',\n",
     replace: "  'malformedUri',\n",
     suites: ['e2e/files/offers'],

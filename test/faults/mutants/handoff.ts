@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.js';
 
 const LIBRARY = 'gateway/files/library.ts';
 const INCOMING = 'gateway/relay/arguments/incoming-files.ts';
-const RULES = 'gateway/policy/handoff.ts';
+const RULES = 'gateway/policy/flow.ts';
 const WORDS = 'gateway/relay/upstream/own-words.ts';
 
 /** A file goes to nobody but its owner's servers, and to no server that a rule keeps it from. */
@@ -50,36 +50,44 @@ export const HANDOFF: readonly Mutant[] = [
     suites: ['unit/relay/arguments/incoming-files'],
   },
   {
-    name: 'lazy-file-judged-once',
-    fault: 'A file read on first use is judged by who linked to it, not by whose it is.',
-    file: INCOMING,
-    find: '        this.#allow(record.server, rules);\n        return record;',
-    replace: '        return record;',
-    suites: ['unit/relay/arguments/incoming-files'],
-  },
-  {
     name: 'file-not-judged',
     fault: 'A file goes where a rule forbids it.',
     file: INCOMING,
-    find: '        this.#allow(found.record.server, rules);\n',
+    find: '    await this.#judge(file, rules);\n',
     replace: '',
     suites: ['unit/relay/arguments/incoming-files'],
+  },
+  {
+    name: 'bytes-without-a-past',
+    fault: 'A server’s file may go anywhere once it comes back inside a call or by an upload.',
+    file: 'gateway/files/flow/flow.ts',
+    find: 'const known = await this.origins.of(principal, digest);',
+    replace: 'const known: readonly string[] = [];',
+    suites: ['e2e/flow/rules'],
+  },
+  {
+    name: 'short-files-without-a-past',
+    fault: 'A file that is short enough to stay in its message is not known when it comes back.',
+    file: 'gateway/relay/results/look-inside.ts',
+    find: '    await origins.note(owner, found.digest);\n',
+    replace: '',
+    suites: ['e2e/flow/rules'],
   },
   {
     name: 'rule-without-its-target',
     fault: 'A rule for one server holds for all.',
     file: RULES,
-    find: "(candidate.to === '*' || candidate.to === to)",
-    replace: "(candidate.to === '*' || candidate.to !== '')",
-    suites: ['unit/policy/handoff'],
+    find: 'rule.to === undefined || fits(rule.to, to)',
+    replace: "rule.to === undefined || to !== ''",
+    suites: ['unit/policy/flow'],
   },
   {
     name: 'last-rule-decides',
     fault: 'An exception that stands before a general rule is none.',
     file: RULES,
-    find: 'rules.find(',
-    replace: 'rules.findLast(',
-    suites: ['unit/policy/handoff'],
+    find: 'for (const rule of rules)',
+    replace: 'for (const rule of rules.toReversed())',
+    suites: ['unit/policy/flow'],
   },
   {
     name: 'list-of-files-believed',

@@ -1,8 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { create as noAudit } from '../../../../adapters/audit/none.js';
 import type { FileRecord } from '../../../../gateway/files/file.js';
+import type { Consents } from '../../../../gateway/files/flow/consents.js';
+import { Flow } from '../../../../gateway/files/flow/flow.js';
+import type { Origins } from '../../../../gateway/files/flow/origins.js';
 import type { Library, Resolved } from '../../../../gateway/files/library.js';
-import { IncomingFiles, type SlotRules } from '../../../../gateway/relay/arguments/incoming-files.js';
+import { rulesOfHandoff } from '../../../../gateway/policy/flow.js';
+import { IncomingFiles } from '../../../../gateway/relay/arguments/incoming-files.js';
+import type { SlotRules } from '../../../../gateway/relay/arguments/refused-file.js';
 
 const URI = 'mcp-file://wharf/f_AAAAAAAAAAAAAAAAAAAAAA';
 
@@ -32,9 +37,12 @@ function recordOf(server: string | undefined): FileRecord {
 function toEvil(found: Resolved): IncomingFiles {
   const library = { resolve: async () => found, touch: async () => true } as unknown as Library;
   const fetch = () => Promise.reject(new Error('not here'));
-  const handoff = [{ from: 'bank', to: 'evil', allow: false }];
-  const owner = { principal: 'ann', server: 'evil' };
-  const deps = { library, fetch, handoff, antivirus: undefined, audit: noAudit({}) };
+  const rules = rulesOfHandoff([{ from: 'bank', to: 'evil', allow: false }]);
+  const origins = { of: async () => [] } as unknown as Origins;
+  const flow = new Flow(rules, origins, {} as Consents);
+  const who = { principal: 'ann', use: 'none', groups: [], scopes: [] } as const;
+  const owner = { principal: 'ann', server: 'evil', who };
+  const deps = { library, fetch, flow, antivirus: undefined, audit: noAudit({}) };
   return new IncomingFiles(deps, owner, new AbortController().signal);
 }
 

@@ -11,6 +11,9 @@ const OTHERS = /[^A-Za-z0-9+/_=-]+/;
 /** Bytes of a text that are searched in one step. */
 const SLICE = 64 * 1024;
 
+/** Bytes from which a string of structuredContent is taken for a file. */
+const NOTED_FROM = 1024;
+
 /** Digests and ids are written like this, and files are not. */
 const HEX = /^[0-9a-fA-F]+$/;
 
@@ -19,8 +22,9 @@ const HEX = /^[0-9a-fA-F]+$/;
  * the store. One by one, so that a message takes one place at a time, however much is in it.
  * @throws GatewayError `file_infected`, `file_unscannable`, `file_not_base64`, `antivirus_unavailable`, `antivirus_full`
  */
-export async function scanInline({ cuts, deps, to }: Work): Promise<void> {
-  const { antivirus } = deps.cut.ingest;
+export async function lookInside({ cuts, deps, to }: Work): Promise<void> {
+  const { antivirus, origins } = deps.cut.ingest;
+  if (origins) await noteInline({ cuts, deps, to }, origins);
   if (!antivirus) return;
   const owner = { principal: to.principal, server: deps.server };
   const { signal } = to;
@@ -46,6 +50,29 @@ export async function scanInline({ cuts, deps, to }: Work): Promise<void> {
     }
   }
 }
+
+/**
+ * Notes where files come from that are short enough to stay in the message, so that they are known when they come back:
+ * every block's, and those of a kibibyte or more in structuredContent, where short strings are ids and tokens.
+ * @throws GatewayError `too_many_files`, and the state store's errors
+ */
+async function noteInline({ cuts, deps, to }: Pick<Work, 'cuts' | 'deps' | 'to'>, origins: Noting): Promise<void> {
+  const owner = { principal: to.principal, server: deps.server };
+  const claimed = new Set(cuts.claimed.map(({ cut }) => cut));
+  const seen = new Set<string>();
+  for (const cut of cuts.cuts) {
+    const pieces = cut.inlineBody;
+    const found = pieces && !isHex(pieces) ? cut.inspect() : undefined;
+    if (!found || seen.has(found.digest) || (found.size < NOTED_FROM && !claimed.has(cut))) continue;
+    seen.add(found.digest);
+    if (seen.size > deps.limits.files) {
+      throw new GatewayError('too_many_files', { limit: 'limits.files', allowed: deps.limits.files });
+    }
+    await origins.note(owner, found.digest);
+  }
+}
+
+type Noting = NonNullable<Work['deps']['cut']['ingest']['origins']>;
 
 interface TextScan {
   antivirus: Scans;
