@@ -49,7 +49,7 @@ describe.each(workflows)('the workflow %s', (name) => {
     const { permissions, jobs } = workflow(name);
     expect(permissions).toEqual({ contents: 'read' });
     const writers = Object.entries(jobs).filter(([, job]) => Object.values(job.permissions ?? {}).includes('write'));
-    expect(writers.map(([job]) => job)).toEqual(name === 'release.yml' ? ['npm', 'image', 'release'] : []);
+    expect(writers.map(([job]) => job)).toEqual(name === 'release.yml' ? ['npm', 'image', 'chart', 'release'] : []);
     const checkouts = Object.values(jobs)
       .flatMap(({ steps = [] }) => steps)
       .filter(({ uses }) => uses?.startsWith('actions/checkout@'));
