@@ -19,7 +19,7 @@ import { StateKeys } from './files/state-keys.js';
 import { startSweeper } from './files/sweep.js';
 import { TempFiles } from './files/temp-files.js';
 import { Hosts } from './hosts/hosts.js';
-import { createAdminApp, createApp } from './http/app.js';
+import type { AppDeps } from './http/app.js';
 import { listen } from './http/listener.js';
 import { createMetrics } from './http/metrics.js';
 import { gaugeServers, partsBeside } from './http/part-state.js';
@@ -271,7 +271,7 @@ export async function start(
     gaugeShares(metrics, { held, budget, requests, streams, catalog: catalogLedger });
     const mcpDeps = { servers, authenticate, held, requests, timeouts, clock, log, metrics, audit, open, refused };
     const direct = options.stdio ? {} : { direct: mcp(mcpDeps) };
-    const app = createApp({
+    const appDeps: AppDeps = {
       refused,
       resources,
       ...(!options.stdio && {
@@ -315,7 +315,7 @@ export async function start(
         metrics,
         refused,
       },
-    });
+    };
     const checks = new Map<string, () => Promise<void>>([
       ['objects', () => objects.check()],
       ['state', () => state.check()],
@@ -325,7 +325,9 @@ export async function start(
     const beside = partsBeside(previewer, servers, clock);
     gaugeServers(metrics, beside);
     const isDraining = () => draining.now;
-    const adminApp = createAdminApp({ checks, beside, isDraining, metrics, refused });
+    const adminDeps = { checks, beside, isDraining, metrics, refused };
+    const apps = () => import('./http/app.js');
+    const app = async () => (await apps()).createApp(appDeps);
     const guard = {
       allowedHosts: [...config.allowedHosts, ...(config.publicUrl ? [new URL(config.publicUrl).host] : [])],
       allowedOrigins: [...config.allowedOrigins, ...(config.publicUrl ? [new URL(config.publicUrl).origin] : [])],
@@ -344,7 +346,7 @@ export async function start(
       adminAddress &&
       (await listen({
         ...adminAddress,
-        app: adminApp,
+        app: async () => (await apps()).createAdminApp(adminDeps),
         guard: { ...guard, answersToAddresses: true },
         isDraining: () => false,
         sockets: ADMIN_SOCKETS,

@@ -1,6 +1,7 @@
-import type { HttpBindings } from '@hono/node-server';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Resources } from '../identity/resource.js';
+import type { App } from './listener.js';
 import { type AdminDeps, admin } from './routes/admin.js';
 import { assets } from './routes/assets.js';
 import { type ConnectDeps, connect } from './routes/connect.js';
@@ -20,7 +21,7 @@ export interface AppDeps {
 }
 
 /** The public app, except for the MCP endpoints, which are a `DirectRoute`. No socket, no environment, no clock. */
-export function createApp(deps: AppDeps): Hono<{ Bindings: HttpBindings }> {
+export function createApp(deps: AppDeps): App {
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.route('/', downloads(deps.downloads));
   app.route('/', uploads(deps.uploads));
@@ -29,16 +30,18 @@ export function createApp(deps: AppDeps): Hono<{ Bindings: HttpBindings }> {
   const { connect: front, refused } = deps;
   if (front) app.route('/', connect(front));
   app.notFound(nowhere(refused, front && (() => `${front.baseUrl()}/`)));
-  return app;
+  return listenerOf(app);
 }
 
 /** The operator's app. */
-export function createAdminApp({
-  refused,
-  ...deps
-}: AdminDeps & Pick<AppDeps, 'refused'>): Hono<{ Bindings: HttpBindings }> {
+export function createAdminApp({ refused, ...deps }: AdminDeps & Pick<AppDeps, 'refused'>): App {
   const app = new Hono<{ Bindings: HttpBindings }>();
   app.route('/', admin(deps));
   app.notFound(nowhere(refused));
-  return app;
+  return listenerOf(app);
+}
+
+/** The app as a listener of node's server. */
+export function listenerOf(app: Hono<{ Bindings: HttpBindings }>): App {
+  return getRequestListener(app.fetch, { overrideGlobalObjects: false, autoCleanupIncoming: false });
 }

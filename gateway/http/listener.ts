@@ -1,7 +1,5 @@
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
-import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import type { Hono } from 'hono';
 import { asGatewayError, GatewayError } from '../errors.js';
 import { Connections, closeSoon } from './connections.js';
 import { discardRest } from './discard.js';
@@ -39,10 +37,17 @@ const DECIDES_FIRST = /^\/u\//;
 /** Handles a request before the app sees it; returns false to leave it to the app. */
 export type DirectRoute = (request: IncomingMessage, response: ServerResponse) => boolean;
 
+/** Answers every request. */
+export type App = (request: IncomingMessage, response: ServerResponse) => unknown;
+
 export interface ListenerOptions {
   host: string;
   port: number;
-  app: Hono<{ Bindings: HttpBindings }>;
+  /**
+   * Called for the first request that it is needed for. It brings hono and with it Node's own `fetch`, whose classes hono
+   * extends: 17 MiB and 50 ms of processor time, which a process that only relays messages does without.
+   */
+  app: () => Promise<App>;
   direct?: DirectRoute;
   guard: GuardSettings;
   isDraining: () => boolean;
@@ -67,10 +72,10 @@ export interface Listener {
 
 /** Opens a port for an app. @throws the system's error, such as EADDRINUSE */
 export async function listen(options: ListenerOptions): Promise<Listener> {
-  const { host, port, app, direct, guard, isDraining, sockets, idleMs, refused } = options;
+  const { host, port, direct, guard, isDraining, sockets, idleMs, refused } = options;
   const connections = new Connections(sockets.allowed, idleMs);
   const check = createGuard(guard);
-  const handle = getRequestListener(app.fetch, { overrideGlobalObjects: false, autoCleanupIncoming: false });
+  const handle = lateApp(options.app);
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     // Node parses the rest of a packet even after its connection was closed
@@ -94,7 +99,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     if (direct?.(request, response)) return;
     // otherwise Node would read everything that follows, without end
     response.once('finish', () => discardRest(request));
-    void handle(request, response);
+    handle(request, response);
   };
   const server = createServer(
     {
@@ -148,4 +153,26 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
 
 function closed(server: NodeServer): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
+}
+
+/** The app from its first request on, which waits until it is there. */
+function lateApp(load: ListenerOptions['app']): (request: IncomingMessage, response: ServerResponse) => void {
+  let app: App | undefined;
+  let loading: Promise<App> | undefined;
+  return (request, response) => {
+    if (app) return void app(request, response);
+    loading ??= load();
+    loading.then(
+      (loaded) => {
+        app = loaded;
+        // the client may have gone meanwhile
+        if (!response.destroyed) app(request, response);
+      },
+      (error: unknown) => {
+        loading = undefined;
+        refuse(response, asGatewayError(error));
+        discardRest(request);
+      },
+    );
+  };
 }

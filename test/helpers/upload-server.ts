@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { create as noAudit } from '../../adapters/audit/none.js';
 import { Ledger, UNSHARED } from '../../gateway/budget/ledger.js';
 import type { UploadIntent } from '../../gateway/files/upload-intent.js';
+import { listenerOf } from '../../gateway/http/app.js';
 import { listen } from '../../gateway/http/listener.js';
 import { createMetrics } from '../../gateway/http/metrics.js';
 import { assets } from '../../gateway/http/routes/assets.js';
@@ -52,7 +53,7 @@ export async function startUploadServer(options: Omit<FilePartsOptions, 'publicU
   const face = await listen({
     host: '127.0.0.1',
     port: 0,
-    app,
+    app: async () => listenerOf(app),
     guard,
     isDraining: () => false,
     sockets: { limit: 'limits.sockets', allowed: 1000 },
