@@ -165,8 +165,7 @@ function lateApp(load: ListenerOptions['app']): (request: IncomingMessage, respo
     loading.then(
       (loaded) => {
         app = loaded;
-        // the client may have gone meanwhile
-        if (!response.destroyed) app(request, response);
+        app(request, response);
       },
       (error: unknown) => {
         loading = undefined;
