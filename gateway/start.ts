@@ -19,11 +19,11 @@ import { StateKeys } from './files/state-keys.js';
 import { startSweeper } from './files/sweep.js';
 import { TempFiles } from './files/temp-files.js';
 import { Hosts } from './hosts/hosts.js';
-import type { AppDeps } from './http/app.js';
 import { listen } from './http/listener.js';
 import { createMetrics } from './http/metrics.js';
 import { gaugeServers, partsBeside } from './http/part-state.js';
 import { Refusals } from './http/refusals.js';
+import { lateAdminApp, lateApp } from './http/routes/late-apps.js';
 import { mcp } from './http/routes/mcp.js';
 import { ANONYMOUS } from './identity/identities.js';
 import {
@@ -271,7 +271,7 @@ export async function start(
     gaugeShares(metrics, { held, budget, requests, streams, catalog: catalogLedger });
     const mcpDeps = { servers, authenticate, held, requests, timeouts, clock, log, metrics, audit, open, refused };
     const direct = options.stdio ? {} : { direct: mcp(mcpDeps) };
-    const appDeps: AppDeps = {
+    const app = lateApp({
       refused,
       resources,
       ...(!options.stdio && {
@@ -315,7 +315,7 @@ export async function start(
         metrics,
         refused,
       },
-    };
+    });
     const checks = new Map<string, () => Promise<void>>([
       ['objects', () => objects.check()],
       ['state', () => state.check()],
@@ -325,9 +325,7 @@ export async function start(
     const beside = partsBeside(previewer, servers, clock);
     gaugeServers(metrics, beside);
     const isDraining = () => draining.now;
-    const adminDeps = { checks, beside, isDraining, metrics, refused };
-    const apps = () => import('./http/app.js');
-    const app = async () => (await apps()).createApp(appDeps);
+    const adminApp = lateAdminApp({ checks, beside, isDraining, metrics, refused });
     const guard = {
       allowedHosts: [...config.allowedHosts, ...(config.publicUrl ? [new URL(config.publicUrl).host] : [])],
       allowedOrigins: [...config.allowedOrigins, ...(config.publicUrl ? [new URL(config.publicUrl).origin] : [])],
@@ -346,7 +344,7 @@ export async function start(
       adminAddress &&
       (await listen({
         ...adminAddress,
-        app: async () => (await apps()).createAdminApp(adminDeps),
+        app: adminApp,
         guard: { ...guard, answersToAddresses: true },
         isDraining: () => false,
         sockets: ADMIN_SOCKETS,
