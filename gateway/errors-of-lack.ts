@@ -1,5 +1,12 @@
-import { type ErrorRow, INTERNAL, over, shareText, tooSlow, waited } from './error-texts.js';
+import { type ErrorFacts, type ErrorRow, INTERNAL, over, shareText, tooSlow, waited } from './error-texts.js';
 import { mostText, timeText } from './policy/amounts.js';
+
+/** The fact `retryAfter` is in seconds; without it time does not help. */
+function againIn({ retryAfter }: ErrorFacts): string {
+  return retryAfter === undefined
+    ? 'It does not fit at any time.'
+    : `There is room again in ${timeText(Number(retryAfter) * 1000)}.`;
+}
 
 /** The rows of `ERROR_TABLE` for resources that Wharf itself lacks, and for waits that it ends. */
 export const ERRORS_OF_LACK = {
@@ -33,6 +40,34 @@ export const ERRORS_OF_LACK = {
     text: (f) =>
       shareText(f, 'requests under way', String(f.allowed)) ??
       `The server "${f.server}" already has ${f.allowed} requests under way, the most allowed. Try again later.`,
+  },
+  requests_limited: {
+    http: 429,
+    jsonRpc: -32600,
+    text: (f) =>
+      `You may have ${f.allowed} ${f.what === 'uploads' ? 'uploads' : 'requests'} under way at one time here, and this would ` +
+      `be number ${f.actual}. Try again when one of them has ended.`,
+  },
+  rate_limited: {
+    http: 429,
+    jsonRpc: -32600,
+    text: (f) =>
+      `You may send ${f.allowed} requests a minute here, and this would be number ${f.actual}. ${againIn(f)}`,
+  },
+  day_quota_used: {
+    http: 429,
+    jsonRpc: -32602,
+    text: (f) => {
+      const amount = (value: unknown) => (f.what === 'files' ? `${value} files` : mostText(Number(value)));
+      return `${amount(f.allowed)} may be stored for you within 24 hours here; with this file it would be ${amount(f.actual)}. ${againIn(f)}`;
+    },
+  },
+  storage_full: {
+    http: 507,
+    jsonRpc: -32602,
+    text: (f) =>
+      `Your files here may have ${mostText(Number(f.allowed))} together; with this one they would have ` +
+      `${mostText(Number(f.actual))}. ${againIn(f)}`,
   },
   downloads_full: {
     http: 503,

@@ -201,12 +201,17 @@ async function explainAccess({ file, server, ...asked }: ExplainAccess): Promise
     );
     return 1;
   }
-  const { callerOf, explainAccess: explained } = await import('./explain/access.js');
-  const { accessRulesOf } = await import('./config/access.js');
+  const { callerOf, explainAccess: explained, explainLimits } = await import('./explain/access.js');
+  const { accessRulesOf, allowanceRulesOf, keysOf } = await import('./config/access.js');
   const question = { ...asked, server: found.name };
-  const keys =
-    config.auth.use === 'apiKeys' || config.auth.use === 'both' ? config.auth.keys.map(({ name }) => name) : [];
-  print(explained(question, callerOf(question, keys), accessRulesOf(config), found.tools));
+  const caller = callerOf(
+    question,
+    keysOf(config.auth).map((key) => key.name),
+  );
+  const isOwn = found.limits.file < config.limits.file;
+  const ofFiles = { value: found.limits.file, source: isOwn ? `servers.${found.name}.limits.file` : 'limits.file' };
+  print(explained(question, caller, accessRulesOf(config), found.tools));
+  print(explainLimits(caller, allowanceRulesOf(config), ofFiles));
   return 0;
 }
 

@@ -25,7 +25,6 @@ import { gaugeServers, partsBeside } from './http/part-state.js';
 import { Refusals } from './http/refusals.js';
 import { lateAdminApp, lateApp } from './http/routes/late-apps.js';
 import { mcp } from './http/routes/mcp.js';
-import { ANONYMOUS } from './identity/identities.js';
 import {
   createCatalogLedger,
   createDownloadLedger,
@@ -41,6 +40,7 @@ import {
 import { rulesOfHandoff } from './policy/flow.js';
 import type { Clock, Stopwatch } from './ports/clock.js';
 import type { Log } from './ports/log.js';
+import { createQuotas } from './quota-parts.js';
 import { PutOffLinks } from './relay/asking/put-off.js';
 import { Questions } from './relay/asking/questions.js';
 import { TaskTools } from './relay/results/tool-of-task.js';
@@ -49,9 +49,8 @@ import { Sessions } from './relay/session.js';
 import { FileTakers } from './relay/tools/file-takers.js';
 import { KeptViews } from './relay/tools/kept-views.js';
 import { relayDeps } from './relay-deps.js';
-import type { CallDeps } from './stdio/calls.js';
-import { StdioFace } from './stdio/face.js';
-import { LineOutput } from './stdio/output.js';
+import type { StdioFace } from './stdio/face.js';
+import { faceOver } from './stdio/over-streams.js';
 import type { ToolFacts } from './tools/tool.js';
 import { openWaysIn } from './ways-in.js';
 
@@ -125,7 +124,6 @@ export async function start(
     const ttlMs = Math.min(config.links.ttl, config.retention);
     const held = createHeldBudget(config, sharing);
     const budget = createPartBudget(config, sharing, objects.partSize);
-    const { identity } = config.elicitation;
     const flowRules = [...config.flow, ...rulesOfHandoff(config.handoff)];
     const flow =
       flowRules.length > 0
@@ -143,6 +141,7 @@ export async function start(
         log,
         metrics,
       });
+    const { quotas, ...accounts } = createQuotas(config, { state, clock, log });
     const { tickets, library, ingest, uploads, resumable, several, cleanUps } = createFileParts({
       objects,
       state,
@@ -154,6 +153,7 @@ export async function start(
       expiry,
       antivirus,
       origins: flow?.origins,
+      ...accounts,
       readLazy: async (lazy, signal) => {
         const server = servers.get(lazy.server);
         if (!server) throw new GatewayError('server_unknown', { server: lazy.server });
@@ -167,7 +167,9 @@ export async function start(
         fileLimit: limits.file,
         uploadMs: timeouts.upload,
         // without auth all callers are one
-        asksCodes: identity === 'code' || (identity === 'auto' && config.auth.use !== 'none'),
+        asksCodes:
+          config.elicitation.identity === 'code' ||
+          (config.elicitation.identity === 'auto' && config.auth.use !== 'none'),
       },
     });
     const sessions = new Sessions({
@@ -260,7 +262,9 @@ export async function start(
     if (antivirus) metrics.gauge('wharf_waiting_scans', () => antivirus.waiting);
     metrics.gauge('wharf_clean_ups', () => cleanUps.size);
     metrics.gauge('wharf_open_exchanges', () => open.count);
-    metrics.gauge('wharf_upstream_connections', () => sum([...servers.values()].map((server) => server.channels)));
+    metrics.gauge('wharf_upstream_connections', () =>
+      [...servers.values()].reduce((all, { channels }) => all + channels, 0),
+    );
 
     const { authenticate, resources } = waysIn;
     const refusals = new Refusals({ log, metrics, clock });
@@ -269,8 +273,8 @@ export async function start(
     const requests = createRequestLedger(sockets.allowed, sharing);
     const streams = createDownloadLedger(config, sharing);
     gaugeShares(metrics, { held, budget, requests, streams, catalog: catalogLedger });
-    const mcpDeps = { servers, authenticate, held, requests, timeouts, clock, log, metrics, audit, open, refused };
-    const direct = options.stdio ? {} : { direct: mcp(mcpDeps) };
+    const exchanges = { authenticate, quotas, held, requests, timeouts, clock, log, metrics, audit, open, refused };
+    const direct = options.stdio ? {} : { direct: mcp({ servers, ...exchanges }) };
     const app = lateApp({
       refused,
       resources,
@@ -297,23 +301,14 @@ export async function start(
         refused,
       },
       uploads: {
-        authenticate,
+        ...exchanges,
         uploads,
         isSecure: () => publicUrl.base.startsWith('https:'),
         resumable,
         several,
         library,
         withdraw: (record) => library.withdraw(record),
-        held,
-        requests,
         limits,
-        timeouts,
-        open,
-        audit,
-        clock,
-        log,
-        metrics,
-        refused,
       },
     });
     const checks = new Map<string, () => Promise<void>>([
@@ -363,7 +358,7 @@ export async function start(
     return {
       urls: names.map((name, index) => ({ name, mcp: `${publicUrl.base}${paths[index]}` })),
       adminUrl: adminAddress && adminFace ? `http://${formatAddress({ ...adminAddress, port: adminFace.port })}` : '',
-      stdio: options.stdio && stdioFace(servers, options.stdio, { held, timeouts, clock, log, metrics, audit }),
+      stdio: options.stdio && faceOver(servers, options.stdio, { held, timeouts, clock, log, metrics, audit }),
       drain: async () => {
         draining.now = true;
         void face.close();
@@ -382,17 +377,4 @@ export async function start(
     await closeParts();
     throw error;
   }
-}
-
-function stdioFace(
-  servers: ReadonlyMap<string, Server>,
-  { input, output }: Required<StartOptions>['stdio'],
-  deps: Pick<CallDeps, 'held' | 'timeouts' | 'clock' | 'log' | 'metrics' | 'audit'>,
-): StdioFace | undefined {
-  const [server] = servers.values();
-  return server && new StdioFace({ ...deps, server, input, output: new LineOutput(output), identity: ANONYMOUS });
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

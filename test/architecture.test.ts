@@ -100,6 +100,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['inspect', 'gateway/inspect/'],
   ['doctor', 'gateway/doctor/'],
   ['files', 'gateway/files/'],
+  ['quotas', 'gateway/quotas/'],
   ['relay/cut', 'gateway/relay/cut/'],
   [
     'relay',
@@ -133,6 +134,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
       'file-parts',
       'ledgers',
       'main',
+      'quota-parts',
       'relay-deps',
       'report',
       'run-stdio',
@@ -156,6 +158,7 @@ const CLOSED: Readonly<Record<string, readonly string[]>> = {
   files: ['json', 'schema', 'mcp', 'config', 'tools', 'inspect', 'log', 'redact'],
   config: ['wire', 'json', 'mcp'],
   inspect: ['files', 'log'],
+  quotas: ['wire', 'json', 'schema', 'mcp', 'config', 'tools', 'inspect', 'log', 'redact'],
   'relay/results': ['relay/arguments', 'config', 'inspect'],
   'relay/streams': ['relay/arguments', 'config', 'inspect'],
   'relay/asking': ['relay/upstream', 'relay/tools', 'relay/arguments', 'relay/local', 'config', 'inspect'],

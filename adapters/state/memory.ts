@@ -3,6 +3,7 @@ import { keysFor, Ledger, refusalFacts } from '../../gateway/budget/ledger.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { Owner } from '../../gateway/ports/owner.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
+import { Tallies } from './memory-tally.js';
 
 /** One process only: other replicas cannot see it, and a restart loses it. */
 export const settings = z.strictObject({
@@ -57,7 +58,11 @@ export function create(
     }
   };
 
-  const timer = setInterval(purge, PURGE_EVERY_MS);
+  const tallies = new Tallies(config.maxKeys);
+  const timer = setInterval(() => {
+    purge();
+    tallies.purge(clock.now());
+  }, PURGE_EVERY_MS);
   timer.unref();
 
   return {
@@ -112,11 +117,16 @@ export function create(
       if (entry) forget(key, entry);
     },
 
+    async tally(key, changes, limit) {
+      return tallies.change(key, changes, { limit, now: clock.now() });
+    },
+
     async check() {},
 
     async close() {
       clearInterval(timer);
       entries.clear();
+      tallies.clear();
     },
   };
 }

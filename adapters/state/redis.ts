@@ -1,10 +1,11 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { keysFor, refusalFacts } from '../../gateway/budget/ledger.js';
+import { keysFor, MOST_PARTS, refusalFacts } from '../../gateway/budget/ledger.js';
 import { Patience } from '../../gateway/budget/patience.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
 import { CreatedKeys } from './redis-created.js';
+import { TALLY, type TallyReply } from './redis-tally.js';
 
 /** Redis 6.2 or newer, or a compatible server. */
 export const settings = z
@@ -41,7 +42,7 @@ const LEAST_CONNECT_MS = 2000;
  */
 const TIMEOUTS_BEFORE_RECONNECT = 4;
 
-/** Each script is one atomic step: no other replica acts between its read and its write. Both use only KEYS[1]. */
+/** Each script is one atomic step: no other replica acts between its read and its write. All use only KEYS[1]. */
 const SCRIPTS = {
   extendKey: {
     numberOfKeys: 1,
@@ -56,12 +57,14 @@ return 1`,
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 return 1`,
   },
+  tallyKey: { numberOfKeys: 1, lua: TALLY },
 };
 
 /** The methods that the library creates from `SCRIPTS`, without declaring types for them. */
 interface ScriptCommands {
   extendKey(key: string, ttlMs: number): Promise<number>;
   replaceKey(key: string, expected: string, value: string, ttlMs: number): Promise<number>;
+  tallyKey(key: string, ...rest: (string | number)[]): Promise<TallyReply>;
 }
 
 /** A state store in Redis, for any number of replicas. */
@@ -143,6 +146,13 @@ export async function create(
 
     async remove(key) {
       await run(() => client.del(key));
+    },
+
+    async tally(key, changes, limit = -1) {
+      const written = changes.flatMap(({ part, by, ttlMs }) => [part, by, whole(ttlMs)]);
+      const [outcome, total, fitsInMs] = await run(() => client.tallyKey(key, limit, MOST_PARTS, ...written));
+      if (outcome < 0) throw new GatewayError('state_full', { allowed: MOST_PARTS, actual: Number(total) });
+      return { isWithin: outcome === 1, total: Number(total), ...(fitsInMs >= 0 && { fitsInMs }) };
     },
 
     async check() {

@@ -176,6 +176,9 @@ function count(owners: Map<string, number>, name: string, amount: number): void 
   else owners.set(name, used);
 }
 
+/** Most parts of one tally of the state store: each is an upload under way, or a span of time. */
+export const MOST_PARTS = 10_000;
+
 /** Length up to which a value of the state store counts as one key; most have a few hundred characters. */
 const USUAL_LENGTH = 2048;
 

@@ -2,25 +2,28 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CallerMatch } from '../policy/callers.js';
 import { fits } from '../policy/pattern.js';
 import type { ToolSettings } from '../ports/file-slot.js';
-import type { Config, ServerConfig } from './config.js';
+import { keysOf } from './access.js';
+import type { ApiKey, Config, ServerConfig } from './config.js';
 import { type ConfigProblem, nearest, type Path, problem } from './problems.js';
 
 /** What they are about. A section with a problem of its own is missing. */
 interface Rules {
-  auth?: Config['auth'];
+  auth?: Config['auth'] | undefined;
+  callers?: Config['callers'] | undefined;
+  ceiling?: Config['ceiling'] | undefined;
+  limits?: { file?: unknown } | undefined;
   servers: readonly ServerConfig[];
 }
 
 /** Rules about callers, servers and tools that can never matter: each is a slip that would protect nothing. */
-export function accessProblems({ auth, servers }: Rules, serverNames: readonly string[]): ConfigProblem[] {
+export function accessProblems({ auth, servers, ...rules }: Rules, serverNames: readonly string[]): ConfigProblem[] {
   const ofServers = servers.flatMap(({ name, allow = [], tools }) => [
     ...allow.flatMap((match, index) => callerProblems(match, ['servers', name, 'allow', index], auth)),
     ...nameProblems(tools, ['servers', name, 'tools']),
   ]);
-  return [
-    ...ofServers,
-    ...(auth?.use === 'apiKeys' || auth?.use === 'both' ? keyProblems(auth.keys, serverNames) : []),
-  ];
+  const ofCallers = rules.callers?.flatMap(({ match }, index) => callerProblems(match, ['callers', index], auth)) ?? [];
+  const ofKeys = keyProblems(auth ? keysOf(auth) : [], serverNames);
+  return [...ofServers, ...ofCallers, ...ofKeys, ...fileProblems({ auth, ...rules })];
 }
 
 /** A match that no caller can have under this `auth`. */
@@ -38,9 +41,7 @@ export function callerProblems(match: CallerMatch, path: Path, auth: Config['aut
   return [...problems, problem([...path, 'key'], 'is the name of none of auth.keys', key)];
 }
 
-type Keys = Extract<Config['auth'], { use: 'apiKeys' }>['keys'];
-
-function keyProblems(keys: Keys, serverNames: readonly string[]): ConfigProblem[] {
+function keyProblems(keys: readonly ApiKey[], serverNames: readonly string[]): ConfigProblem[] {
   return keys.flatMap(({ name, digest: _, ...scope }, index) => {
     const { servers = [], tools = [] } = scope;
     const path = ['auth', 'keys', index];
@@ -60,10 +61,27 @@ function keyProblems(keys: Keys, serverNames: readonly string[]): ConfigProblem[
         problem(at, `fits no server of this file${near === undefined ? '' : `; did you mean "${near}"?`}`, pattern),
       ];
     });
-    const { digest: __, ...first } = keys.find((one) => one.name === name) as Keys[number];
+    const { digest: __, ...first } = keys.find((one) => one.name === name) as ApiKey;
     if (isDeepStrictEqual({ name, ...scope }, first)) return unknown;
     return [...unknown, problem(path, `must reach the same as the other key of "${name}": both belong to one caller`)];
   });
+}
+
+/** A file that no part of Wharf takes cannot be allowed to a caller. */
+function fileProblems({ auth, callers = [], ceiling, limits }: Omit<Rules, 'servers'>): ConfigProblem[] {
+  const most = limits?.file;
+  if (typeof most !== 'number') return [];
+  const keys = auth ? keysOf(auth) : [];
+  const set = [
+    { file: ceiling?.file, path: ['ceiling'] },
+    ...callers.map((entry, index) => ({ file: entry.limits.file, path: ['callers', index, 'limits'] })),
+    ...keys.map((key, index) => ({ file: key.limits?.file, path: ['auth', 'keys', index, 'limits'] })),
+  ];
+  return set.flatMap(({ file, path }) =>
+    file === undefined || file <= most
+      ? []
+      : [problem([...path, 'file'], `must not be more than limits.file, which is ${most}`, file)],
+  );
 }
 
 /** Two tools under one name: a call could mean either. */

@@ -1,9 +1,15 @@
 import type { AccessRules } from '../policy/access.js';
-import type { Config } from './config.js';
+import { type AllowanceRules, CALLER_LIMITS } from '../policy/allowance.js';
+import type { ApiKey, Config } from './config.js';
+
+/** The API keys, where callers may have some. */
+export function keysOf(auth: Config['auth']): readonly ApiKey[] {
+  return auth.use === 'apiKeys' || auth.use === 'both' ? auth.keys : [];
+}
 
 /** Who may use which server and tool. */
 export function accessRulesOf({ servers, auth }: Pick<Config, 'servers' | 'auth'>): AccessRules {
-  const keys = auth.use === 'apiKeys' || auth.use === 'both' ? auth.keys : [];
+  const keys = keysOf(auth);
   return {
     allow: new Map(servers.flatMap(({ name, allow }) => (allow ? [[name, allow] as const] : []))),
     keys: new Map(
@@ -11,5 +17,23 @@ export function accessRulesOf({ servers, auth }: Pick<Config, 'servers' | 'auth'
         reached || tools ? [[name, { servers: reached, tools }] as const] : [],
       ),
     ),
+  };
+}
+
+/** What each caller may use. */
+export function allowanceRulesOf({
+  limits,
+  callers,
+  ceiling,
+  auth,
+}: Pick<Config, 'limits' | 'callers' | 'ceiling' | 'auth'>): AllowanceRules {
+  // the size of a file is a limit of every message too, which counts for all callers
+  const own = CALLER_LIMITS.filter((name) => name !== 'file' && limits[name] !== undefined);
+  const keys = keysOf(auth);
+  return {
+    ceiling,
+    base: Object.fromEntries(own.map((name) => [name, limits[name]])),
+    callers,
+    keys: new Map(keys.flatMap((key) => (key.limits ? [[key.name, key.limits] as const] : []))),
   };
 }

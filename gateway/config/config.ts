@@ -1,4 +1,5 @@
 import type { AllowRule, KeyScope } from '../policy/access.js';
+import type { AllowanceRules, CallerLimits } from '../policy/allowance.js';
 import type { FlowRule } from '../policy/flow.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
 import type { Means } from '../policy/means.js';
@@ -52,6 +53,7 @@ export interface ApiKey extends KeyScope {
   name: string;
   /** SHA-256 of the key, 32 bytes. */
   digest: Buffer;
+  limits?: Partial<CallerLimits> | undefined;
 }
 
 /** `auth.jwt`, as its schema describes it. */
@@ -93,7 +95,10 @@ export interface Config {
   audit: Choice;
   /** `lasting`: only this machine can reach Wharf, so its own links work as long as their files. */
   links: { style: 'presigned' | 'gateway'; ttl: number; lasting: boolean };
-  limits: Limits;
+  /** Those of the process and of each message, and those of each caller. */
+  limits: Limits & Partial<CallerLimits>;
+  callers: AllowanceRules['callers'][number][];
+  ceiling: Partial<CallerLimits>;
   timeouts: Timeouts;
   /** How long a file lives after its last use. At least `links.ttl`. */
   retention: number;

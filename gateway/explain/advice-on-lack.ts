@@ -24,6 +24,26 @@ export const OF_LACK = {
     todo: 'Try again. An operator can raise `limits.connections`.',
     facts: { allowed: 1024 },
   },
+  requests_limited: {
+    why: 'The caller has as many requests, or uploads, under way as `limits.exchanges` or `limits.uploads` allows it.',
+    todo: 'Wait for one of them. `wharf explain --config FILE --server S --principal P` says where the limit is set.',
+    facts: { allowed: 20, actual: 21, what: 'exchanges' },
+  },
+  rate_limited: {
+    why: 'The caller has sent as many requests within a minute as `limits.requestsPerMinute` allows it.',
+    todo: 'Wait as long as `Retry-After` says. `wharf explain --config FILE --server S --principal P` says where the limit is set.',
+    facts: { allowed: 600, actual: 601, retryAfter: 5 },
+  },
+  day_quota_used: {
+    why: 'As many files, or bytes, have been stored for the caller within 24 hours as `limits.filesPerDay` or `limits.bytesPerDay` allows it.',
+    todo: 'Wait as long as the text says. `wharf explain --config FILE --server S --principal P` says where the limit is set.',
+    facts: { allowed: 1_000_000_000, actual: 1_004_000_000, what: 'bytes', retryAfter: 3600 },
+  },
+  storage_full: {
+    why: 'The files that are kept for the caller would have more bytes together than `limits.storedBytes` allows it.',
+    todo: 'Wait until files expire (`retention`). `wharf explain --config FILE --server S --principal P` says where the limit is set.',
+    facts: { allowed: 1_000_000_000, actual: 1_004_000_000, retryAfter: 3600 },
+  },
   downloads_full: {
     why: 'As many downloads are under way as allowed.',
     todo: 'Try again. An operator can raise `limits.downloads`; with S3, `links.style: presigned` takes downloads off Wharf.',

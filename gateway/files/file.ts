@@ -38,3 +38,19 @@ export interface DescribedFile {
   /** SHA-256, base64url without padding. */
   digest: string;
 }
+
+/** The owner that the state store counts a file's keys for. */
+export function ownerOf({ principal, server }: Pick<FileRecord, 'principal' | 'server'>) {
+  return { principal, server };
+}
+
+/** The part of a record by which its bytes are counted for their owner. */
+export type CountedFile = Pick<FileRecord, 'principal' | 'size' | 'createdAt'>;
+
+/** Hears what becomes of files that were counted for their owners. Neither verb fails. */
+export interface FileAccount {
+  /** A file is used, and lives longer. */
+  used(id: string): Promise<void>;
+  /** A file, or an object that has not become one, is gone before its time. */
+  released(file: CountedFile): Promise<void>;
+}

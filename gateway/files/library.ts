@@ -8,7 +8,7 @@ import type { StateStore } from '../ports/state-store.js';
 import { Bundles } from './bundles/bundles.js';
 import type { CleanUps } from './clean-ups.js';
 import type { Expiry } from './expiry.js';
-import type { DescribedFile, FileRecord } from './file.js';
+import { type CountedFile, type DescribedFile, type FileAccount, type FileRecord, ownerOf } from './file.js';
 import type { Origins } from './flow/origins.js';
 import { handleOf, readHandle } from './handle.js';
 import { HandleMemory } from './handle-memory.js';
@@ -33,6 +33,8 @@ export interface LibraryDeps extends Omit<LinkDeps, 'settings'> {
   origins?: Pick<Origins, 'note'> | undefined;
   /** Gets every new file. */
   expiry: Pick<Expiry, 'watch'>;
+  /** Counts what each caller has stored, where that is limited. */
+  account?: FileAccount | undefined;
   /** Reads a file that a server has only named. @throws GatewayError */
   readLazy: (lazy: LazyFile, signal: AbortSignal) => Promise<FileRecord>;
   settings: LinkDeps['settings'] & {
@@ -105,7 +107,7 @@ export class Library {
     const digestKey = `digest:${about.principal}:${about.server ?? ''}:${stored.digest}`;
     const twin = await this.#livingTwin(digestKey, record);
     if (twin) {
-      this.discard(stored.key);
+      this.discard(stored.key, record);
       return twin;
     }
     await state.create(`file:${record.id}`, JSON.stringify(record), settings.retentionMs, ownerOf(record));
@@ -253,7 +255,7 @@ export class Library {
       log.warn({ id: record.id, err: error }, 'could not take back a file');
       return;
     }
-    this.discard(record.key);
+    this.discard(record.key, record);
   }
 
   /**
@@ -316,6 +318,7 @@ export class Library {
       this.#deps.state.extend(`file:${id}`, this.#deps.settings.retentionMs),
       this.#handles.extend(id),
     ]);
+    if (isAlive) await this.#deps.account?.used(id);
     return isAlive;
   }
 
@@ -369,14 +372,16 @@ export class Library {
     return this.#deps.objects.get(key, range ? { range, signal } : { signal });
   }
 
-  /** Removes an object without a record in the background. If that fails, the sweeper removes it. */
-  discard(key: string): void {
+  /** Removes an object without a record in the background. If that fails, the sweeper removes it. @param counted as its caller's */
+  discard(key: string, counted?: CountedFile): void {
     this.#deps.cleanUps.run(key, () => this.#deps.objects.remove(key));
+    if (counted) void this.#deps.account?.released(counted);
   }
 
-  /** Removes, in the background, an object that is still being stored. */
-  discardStored(storing: Promise<Stored>): void {
-    const remove = async ({ key }: Stored) => this.discard(key);
+  /** Removes, in the background, an object of a caller's that is still being stored. */
+  discardStored(storing: Promise<Stored>, principal = ''): void {
+    const createdAt = this.#deps.clock.now();
+    const remove = async ({ key, size }: Stored) => this.discard(key, { principal, size, createdAt });
     // a failed ingest has left nothing, or is being removed already
     storing.then(remove, () => undefined);
   }
@@ -384,9 +389,4 @@ export class Library {
 
 function isOf(lazy: LazyFile, record: FileRecord): boolean {
   return record.server === lazy.server && record.principal === lazy.principal;
-}
-
-/** The owner that the state store counts a file's keys for. */
-function ownerOf({ principal, server }: Pick<FileRecord, 'principal' | 'server'>) {
-  return { principal, server };
 }

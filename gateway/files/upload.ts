@@ -255,7 +255,7 @@ export class Uploads {
     const record = await this.#store(admission, body, signal);
     // If this throws, the record may still have been made: the sweeper then judges the object.
     if (await library.admit(record, admission.expiresAt)) return record;
-    library.discard(record.key);
+    library.discard(record.key, record);
     throw uploadDone();
   }
 
@@ -280,7 +280,7 @@ export class Uploads {
       }
       checkSeveral(several, [...before, ...stored]);
     } catch (error) {
-      for (const { key } of stored) library.discard(key);
+      for (const record of stored) library.discard(record.key, record);
       throw error;
     }
     for (const record of stored) await library.admit(record, expiresAt);

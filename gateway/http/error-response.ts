@@ -5,7 +5,13 @@ import { errorAnswer, errorAnswers } from '../mcp/error-response.js';
 import type { Answer } from '../mcp/responses.js';
 
 /** Seconds after which a retry may help when Wharf itself lacks something. */
-export const RETRY_AFTER_SECONDS = 5;
+const RETRY_AFTER_SECONDS = 5;
+
+/** For `Retry-After`: where time helps, and as long as is known. */
+export function retryAfterOf({ httpStatus, facts: { retryAfter } }: GatewayError): number | undefined {
+  if (typeof retryAfter === 'number') return retryAfter;
+  return httpStatus === 503 ? RETRY_AFTER_SECONDS : undefined;
+}
 
 /**
  * Answers with an error: its status, and a JSON-RPC error for MCP clients. If a head was sent already, it cuts the
@@ -25,7 +31,8 @@ export function refuse(response: ServerResponse, error: GatewayError, requests: 
   if (error.code === 'method_not_allowed') headers.allow = String(error.facts.allow);
   const challenge = challengeOf(error);
   if (challenge !== undefined) headers['www-authenticate'] = challenge;
-  if (error.httpStatus === 503) headers['retry-after'] = RETRY_AFTER_SECONDS;
+  const retryAfter = retryAfterOf(error);
+  if (retryAfter !== undefined) headers['retry-after'] = retryAfter;
   if (error.code === 'draining' || error.code === 'sockets_full') headers.connection = 'close';
   response.writeHead(error.httpStatus, headers);
   response.end(body);

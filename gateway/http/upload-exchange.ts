@@ -11,6 +11,7 @@ import type { Authenticate } from '../ports/identity.js';
 import type { Log, LogFields } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { Owner } from '../ports/owner.js';
+import type { RequestQuotas } from '../quotas/requests.js';
 import { bodyPace } from './body.js';
 import { callerOf } from './caller.js';
 import { CLIENT_GONE } from './client-gone.js';
@@ -24,6 +25,8 @@ export interface UploadExchangeDeps {
   held: HeldBudget;
   /** Counts the running requests of each principal. */
   requests: Ledger;
+  /** What each caller may send; absent where no caller is limited. */
+  quotas?: RequestQuotas | undefined;
   limits: Pick<Limits, 'leastRate'>;
   timeouts: Pick<Timeouts, 'idle' | 'grace' | 'upload'>;
   /** Running exchanges, which a drain waits for. */
@@ -61,6 +64,7 @@ export async function exchangeUpload<Result>(
   deps.open.count += 1;
   let admission: Admission | undefined;
   let counted: Owner | undefined;
+  let ended: (() => void) | undefined;
   const tell = (level: 'info' | 'debug', outcome: string, about: LogFields) => {
     deps.metrics.count('wharf_uploads_total', { outcome });
     if (!admission) return;
@@ -82,6 +86,7 @@ export async function exchangeUpload<Result>(
     counted = countRequest(deps.requests, admission.intent.principal);
     // refused now, the bytes need not be sent
     if (deps.audit.isOn) await deps.audit.check();
+    if (deps.quotas) ended = await deps.quotas.beginUpload(admission.intent.principal);
     const result = await run(admission, gone.signal);
     const records = recordsOf(result);
     if (deps.audit.isOn && records.length > 0) await recordUpload(deps, entryOf(incoming, admission), records);
@@ -106,6 +111,7 @@ export async function exchangeUpload<Result>(
     throw error;
   } finally {
     outgoing.off('close', onClose);
+    ended?.();
     if (counted) deps.requests.give(1, counted);
     const end = () => {
       deps.open.count -= 1;

@@ -28,9 +28,32 @@ export interface StateStore {
   take(key: string): Promise<string | undefined>;
   /** Removing a missing key is not an error. */
   remove(key: string): Promise<void>;
+  /**
+   * Changes parts of a tally in one step. A part counts until its time is over, and then leaves by itself: so what a
+   * crashed process has counted comes back. If the parts together would pass `limit`, and this change adds to them,
+   * nothing is changed.
+   */
+  tally(key: string, changes: readonly TallyChange[], limit?: number): Promise<Tallied>;
   /** Resolves when the store answers, for readiness. */
   check(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A change of one part of a tally. */
+export interface TallyChange {
+  readonly part: string;
+  /** Added to its amount, which never falls below 0. */
+  readonly by: number;
+  /** It counts for at least so long from now. */
+  readonly ttlMs: number;
+}
+
+export interface Tallied {
+  readonly isWithin: boolean;
+  /** All parts together; of a change that was refused, as they would have been. */
+  readonly total: number;
+  /** Of a change that was refused: after this time enough parts will have left for it; absent if it never fits. */
+  readonly fitsInMs?: number;
 }
 
 /** What every state store gets besides its own settings. */

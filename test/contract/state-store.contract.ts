@@ -38,6 +38,61 @@ export function describeStateStore(name: string, make: (bounds?: Bounds) => Prom
       await store.close();
     });
 
+    describe('a tally', () => {
+      const add = (part: string, by: number, ttlMs = HOUR) => ({ part, by, ttlMs });
+
+      it('is the sum of its parts, and takes no more than its limit', async () => {
+        const key = fresh();
+        expect(await store.tally(key, [add('a', 5), add('b', 2)], 10)).toEqual({ isWithin: true, total: 7 });
+        expect(await store.tally(key, [add('a', 3)], 10)).toEqual({ isWithin: true, total: 10 });
+        expect(await store.tally(key, [add('c', 1)], 10)).toMatchObject({ isWithin: false, total: 11 });
+        expect(await store.tally(key, [add('a', -8), add('c', 1)], 10)).toEqual({ isWithin: true, total: 3 });
+        expect(await store.tally(key, [add('b', -50)])).toEqual({ isWithin: true, total: 1 });
+        expect(await store.tally(key, [add('d', 9_007_199_254_740_000)])).toMatchObject({
+          total: 9_007_199_254_740_001,
+        });
+      });
+
+      it('moves an amount from one part to another at its limit, and gives back past it', async () => {
+        const key = fresh();
+        await store.tally(key, [add('lease', 10)], 10);
+        expect(await store.tally(key, [add('lease', -10), add('kept', 10)], 10)).toMatchObject({ isWithin: true });
+        expect(await store.tally(key, [add('kept', -1)], 5)).toEqual({ isWithin: true, total: 9 });
+        expect(await store.tally(key, [add('kept', 0)], 5)).toEqual({ isWithin: true, total: 9 });
+      });
+
+      it('loses each part when its time is over, and says when a change will fit', async () => {
+        const key = fresh();
+        await store.tally(key, [add('a', 4, HOUR), add('b', 4, 2 * HOUR), add('c', 2, 3 * HOUR)], 10);
+        const refused = await store.tally(key, [add('d', 5)], 10);
+        expect(refused).toMatchObject({ isWithin: false, total: 15 });
+        expect(refused.fitsInMs).toBeGreaterThan(1.9 * HOUR);
+        expect(refused.fitsInMs).toBeLessThanOrEqual(2 * HOUR);
+        expect((await store.tally(key, [add('d', 11)], 10)).fitsInMs).toBeUndefined();
+        await advance(2.5 * HOUR);
+        expect(await store.tally(key, [add('d', 8)], 10)).toEqual({ isWithin: true, total: 10 });
+        await advance(4 * HOUR);
+        expect(await store.tally(key, [], 10)).toEqual({ isWithin: true, total: 0 });
+      });
+
+      it('keeps a part for the longest time that it was given', async () => {
+        const key = fresh();
+        await store.tally(key, [add('a', 1, 4 * HOUR)]);
+        await store.tally(key, [add('a', 1, HOUR)]);
+        await advance(2 * HOUR);
+        expect(await store.tally(key, [])).toEqual({ isWithin: true, total: 2 });
+      });
+
+      it('never passes its limit when many change it at once', async () => {
+        const key = fresh();
+        const all = await Promise.all(
+          Array.from({ length: 200 }, (_, index) => store.tally(key, [add(`lease${index}`, 10)], 100)),
+        );
+        expect(all.filter(({ isWithin }) => isWithin)).toHaveLength(10);
+        expect(await store.tally(key, [])).toEqual({ isWithin: true, total: 100 });
+      });
+    });
+
     it('creates a key once and reads it back', async () => {
       const key = fresh();
       expect(await store.read(key)).toBeUndefined();

@@ -23,6 +23,8 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   links: { style: 'gateway', ttl: '1h' },
   limits: { file: '500MB', inlineImage: '200kB', partMemory: '256MiB' },
+  callers: [{ limits: { requestsPerMinute: 600, storedBytes: '5GB' } }],
+  ceiling: { requestsPerMinute: 3000, storedBytes: '50GB' },
   timeouts: { upstream: '5m', drain: '1m' },
   antivirus: { use: 'none' },
   auth: {

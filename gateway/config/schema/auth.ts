@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { patterns, toolPatterns } from './access.js';
+import { callerLimitsSchema } from './callers.js';
 import { jwtSchema } from './jwt.js';
 
 /** SHA-256 of a key, in the spelling of `sha256sum` or in base64url. */
@@ -53,6 +54,9 @@ function authSchemas() {
         'The servers that the key reaches, by name: `web-*`. A pattern that begins with `!` takes away. Default: those ' +
           'that `tools` names, else every server.',
       ),
+    limits: callerLimitsSchema()
+      .optional()
+      .describe('What the key may use, where that differs from `limits` and `callers`.'),
     tools: toolPatterns()
       .optional()
       .describe(

@@ -3,6 +3,7 @@ import { MEANS } from '../../policy/means.js';
 import type { Adapter, AdapterList } from '../adapter-list.js';
 import type { Choice } from '../config.js';
 import { authSchema } from './auth.js';
+import { callerLimitsSchema, callersSchema, limitsOfEachCaller } from './callers.js';
 import { clientsSchema } from './clients.js';
 import { address, baseUrl, origin, parseAddress, time } from './fields.js';
 import { limitsSchema, timeoutsSchema } from './limits.js';
@@ -84,8 +85,18 @@ export function sectionSchemas(adapters: AdapterList) {
       .prefault({})
       .describe('The links that clients get.'),
     limits: limitsSchema()
+      .safeExtend(limitsOfEachCaller())
       .prefault({})
       .describe('Sizes and counts. An error caused by a limit names it in `data.limit`, and so does its log line.'),
+    callers: callersSchema()
+      .default([])
+      .describe(
+        'What some callers may use, where that differs from `limits`. Of each limit the first entry counts that means the ' +
+          'caller and names the limit; `auth.keys[].limits` goes before it.',
+      ),
+    ceiling: callerLimitsSchema()
+      .prefault({})
+      .describe('Nothing raises a limit of a caller above its value here, and it holds where no other is set.'),
     timeouts: timeoutsSchema()
       .prefault({})
       .describe('Times to wait. An error caused by a time-out names it in `data.limit`, and so does its log line.'),

@@ -10,6 +10,7 @@ import type { Authenticate } from '../../ports/identity.js';
 import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { Owner } from '../../ports/owner.js';
+import type { RequestQuotas } from '../../quotas/requests.js';
 import { HttpReply } from '../../relay/client/http-reply.js';
 import { type Exchange, noFacts } from '../../relay/exchange.js';
 import { logExchange, noteFailure } from '../../relay/exchange-log.js';
@@ -29,6 +30,8 @@ export interface McpDeps {
   held: HeldBudget;
   /** Counts the running requests of each principal. */
   requests: Ledger;
+  /** What each caller may send; absent where no caller is limited. */
+  quotas?: RequestQuotas | undefined;
   timeouts: Timeouts;
   clock: Stopwatch;
   log: Log;
@@ -116,6 +119,7 @@ async function handle(
   };
   let held: HeldRequest | undefined;
   let counted: Owner | undefined;
+  let ended: (() => void) | undefined;
   const onClose = () => gone.abort(CLIENT_GONE);
   outgoing.once('close', onClose);
   deps.open.count += 1;
@@ -128,6 +132,7 @@ async function handle(
     exchange.principal = exchange.identity.principal;
     refuseStranger(server, exchange);
     counted = countRequest(deps.requests, exchange.principal);
+    if (deps.quotas) ended = await deps.quotas.begin(exchange.identity);
     held = new HeldRequest(deps.held, server.limits, { principal: exchange.principal, server: server.name });
     await dispatch(deps, server, exchange, { incoming, held });
   } catch (thrown) {
@@ -142,6 +147,7 @@ async function handle(
     // after the end there is nothing left to abort
     outgoing.off('close', onClose);
     held?.release();
+    ended?.();
     if (counted) deps.requests.give(1, counted);
     deps.open.count -= 1;
     deps.open.getStreams.delete(outgoing);

@@ -5,7 +5,7 @@ import { challengeOf } from '../../identity/challenge.js';
 import type { Begun, FilePlace, SeveralFiles, TicketState } from '../browser/page-data.js';
 import type { Closed } from '../browser/texts.js';
 import { UPLOAD_MODULES } from '../browser-files.js';
-import { RETRY_AFTER_SECONDS } from '../error-response.js';
+import { retryAfterOf } from '../error-response.js';
 import { CodeForm } from '../pages/code-form.js';
 import { page, wantsPage } from '../pages/page-response.js';
 import { UploadForm } from '../pages/upload-form.js';
@@ -122,7 +122,7 @@ export function refused(
   const challenge = challengeOf(error);
   const all = {
     ...headers,
-    ...(error.httpStatus === 503 && { 'retry-after': String(RETRY_AFTER_SECONDS) }),
+    ...(retryAfterOf(error) !== undefined && { 'retry-after': String(retryAfterOf(error)) }),
     ...(challenge !== undefined && { 'www-authenticate': challenge }),
   };
   if (wantsPage(accept)) {

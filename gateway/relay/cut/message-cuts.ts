@@ -248,7 +248,7 @@ export class MessageCuts {
    */
   discardFiles(): void {
     for (const cut of this.cuts) cut.drop();
-    for (const storing of this.#kept.values()) this.#deps.library.discardStored(storing);
+    for (const storing of this.#kept.values()) this.#deps.library.discardStored(storing, this.#owner.principal);
     this.#kept.clear();
   }
 

@@ -13,10 +13,19 @@ const deps = { timeouts: { state: 5000 }, log: silentLog, clock, sharing: UNSHAR
 /** Lets time pass by taking it off what is left of every key. */
 async function age(beside: Redis, prefix: string, ms: number): Promise<void> {
   for (const key of await beside.keys(`${prefix}*`)) {
+    for (const [part, value] of Object.entries(await partsOf(beside, key))) {
+      const [amount, until] = value.split(' ').map(Number) as [number, number];
+      await beside.hset(key, part, `${amount} ${until - ms}`);
+    }
     const left = (await beside.pttl(key)) - ms;
     if (left > 0) await beside.pexpire(key, left);
     else await beside.del(key);
   }
+}
+
+/** Those of a tally, which have times of their own. */
+async function partsOf(beside: Redis, key: string): Promise<Record<string, string>> {
+  return (await beside.type(key)) === 'hash' ? beside.hgetall(key) : {};
 }
 
 describe('redis', () => {

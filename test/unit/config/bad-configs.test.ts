@@ -267,6 +267,24 @@ const VALUES: Bad[] = [
     message: /never matches/,
   },
   {
+    name: 'limits of a caller whose files are larger than any',
+    text: withServer('callers: [{ limits: { file: 1GiB } }]'),
+    path: 'callers[0].limits.file',
+    message: /must not be more than limits.file/,
+  },
+  {
+    name: 'limits of a principal where all callers are one',
+    text: withServer('callers: [{ principal: a, limits: { exchanges: 1 } }]'),
+    path: 'callers[0].principal',
+    message: /never matches/,
+  },
+  {
+    name: 'a ceiling of what is not a limit of a caller',
+    text: withServer('ceiling: { message: 1MiB }'),
+    path: 'ceiling.message',
+    message: /unknown|not a/,
+  },
+  {
     name: 'a server for a key that is not there',
     text: `${server('allow: [{ key: b }]')}\nauth: { use: apiKeys, keys: [{ name: a, hash: "${HASH}" }] }`,
     path: 'servers.a.allow[0].key',

@@ -174,7 +174,8 @@ async function replaced(
     context.names.nameAt(path, type),
   );
   // the same bytes were a file already
-  if (files.keyOf(stored.digest) !== stored.key) deps.cut.library.discardStored(Promise.resolve(stored));
+  if (files.keyOf(stored.digest) !== stored.key)
+    deps.cut.library.discardStored(Promise.resolve(stored), deps.owner.principal);
   const seen = context.shown.in(resultOf(path), file);
   if (what.kind === 'bytes') return { blocks: context.write(BLOCK, seen.file, extrasOf(block), seen.client), file };
   const { preview: _, ...plain } = seen.file;

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { type Allowance, type AllowanceRules, allowanceOf } from '../policy/allowance.js';
+import type { Identity } from '../ports/identity.js';
+import type { Log } from '../ports/log.js';
+import type { StateStore } from '../ports/state-store.js';
+
+/** Most callers whose allowances a process remembers. */
+const MAX_REMEMBERED = 10_000;
+
+/** How long the store remembers what a caller's groups and claims allow, since it was last here. */
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** When a remembered allowance is stored again, so that it does not expire for a caller that keeps coming. */
+const RENEWED_MS = KEPT_MS / 4;
+
+export interface AllowancesDeps {
+  state: Pick<StateStore, 'create' | 'read' | 'replace' | 'extend'>;
+  log: Log;
+}
+
+/**
+ * What each caller may use. An upload by a link comes without its caller's token, so what groups and claims allow is
+ * remembered by principal from its last request with one.
+ */
+export class Allowances {
+  readonly #rules: AllowanceRules;
+  readonly #deps: AllowancesDeps;
+  readonly #byIdentity = new WeakMap<Identity, Allowance>();
+  readonly #byPrincipal = new LRUCache<string, Allowance>({ max: MAX_REMEMBERED, ttl: RENEWED_MS });
+  /** Some limit depends on more than the name of a key. */
+  readonly #asksToken: boolean;
+
+  constructor(rules: AllowanceRules, deps: AllowancesDeps) {
+    this.#rules = rules;
+    this.#deps = deps;
+    this.#asksToken = rules.callers.some(({ match: { group, claim } }) => group !== undefined || claim !== undefined);
+  }
+
+  /** What the caller of a request may use. */
+  of(identity: Identity): Allowance {
+    let allowance = this.#byIdentity.get(identity);
+    if (!allowance) {
+      allowance = allowanceOf(this.#rules, identity);
+      this.#byIdentity.set(identity, allowance);
+    }
+    if (this.#asksToken) this.#remember(identity.principal, allowance);
+    return allowance;
+  }
+
+  /** What a caller may use that is known by its name only. @throws GatewayError `state_unavailable` */
+  ofPrincipal(principal: string): Allowance | Promise<Allowance> {
+    const known = this.#byPrincipal.get(principal);
+    if (known) return known;
+    return this.#asksToken ? this.#recall(principal) : this.#byName(principal);
+  }
+
+  async #recall(principal: string): Promise<Allowance> {
+    const text = await this.#deps.state.read(keyOf(principal));
+    return text === undefined ? this.#byName(principal) : (JSON.parse(text) as Allowance);
+  }
+
+  /** A key's principal has its name. */
+  #byName(principal: string): Allowance {
+    const key = this.#rules.keys.has(principal) ? principal : undefined;
+    const allowance = allowanceOf(this.#rules, { principal, key, groups: [] });
+    if (!this.#asksToken) this.#byPrincipal.set(principal, allowance);
+    return allowance;
+  }
+
+  #remember(principal: string, allowance: Allowance): void {
+    const text = JSON.stringify(allowance);
+    const known = this.#byPrincipal.get(principal);
+    if (known && (known === allowance || JSON.stringify(known) === text)) return;
+    this.#byPrincipal.set(principal, allowance);
+    this.#store(keyOf(principal), text, principal).catch((error) =>
+      this.#deps.log.warn({ err: error }, 'what a caller may use could not be remembered'),
+    );
+  }
+
+  async #store(key: string, text: string, principal: string): Promise<void> {
+    const { state } = this.#deps;
+    if (await state.create(key, text, KEPT_MS, { principal })) return;
+    const old = await state.read(key);
+    if (old === text) await state.extend(key, KEPT_MS);
+    else if (old !== undefined) await state.replace(key, old, text, KEPT_MS);
+  }
+}
+
+/** A principal may hold anything that a token's issuer puts there. */
+export function nameFor(principal: string): string {
+  return createHash('sha256').update(principal).digest('base64url');
+}
+
+function keyOf(principal: string): string {
+  return `allowance:${nameFor(principal)}`;
+}

@@ -1,0 +1,211 @@
+import { GatewayError } from '../errors.js';
+import type { CountedFile, FileAccount } from '../files/file.js';
+import type { Tap, TappedFile } from '../files/ingest/tap.js';
+import type { Allowance, SetLimit } from '../policy/allowance.js';
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { StateStore, Tallied } from '../ports/state-store.js';
+import { type Allowances, nameFor } from './allowances.js';
+import { secondsOf } from './requests.js';
+
+/** Bytes for which room is reserved at one time while a file arrives. */
+const STEP = 1024 * 1024;
+
+/** How long a reservation lasts after its last bytes: what a crashed process has reserved comes back then. */
+const LEASE_MS = 10 * 60 * 1000;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+
+/** Spans in which the life of files is counted. A file counts up to one of them longer than it lives. */
+const SPANS = 24;
+
+export interface StoredQuotasDeps {
+  allowances: Allowances;
+  state: Pick<StateStore, 'read' | 'tally'>;
+  clock: Clock;
+  log: Log;
+  /** How long a file lives after its last use, milliseconds. */
+  retentionMs: number;
+}
+
+type Quota = 'filesPerDay' | 'bytesPerDay' | 'storedBytes';
+
+/**
+ * What each caller may store. Room for a file is reserved while its bytes arrive and taken before the file is known, in
+ * steps that are atomic over all replicas: so the files of one caller never pass its quota together.
+ */
+export class StoredQuotas implements FileAccount {
+  readonly #deps: StoredQuotasDeps;
+  readonly #spanMs: number;
+
+  constructor(deps: StoredQuotasDeps) {
+    this.#deps = deps;
+    this.#spanMs = Math.max(1000, Math.ceil(deps.retentionMs / SPANS));
+  }
+
+  /** Counts a file on its way into the store. */
+  open(file: TappedFile): Tap | undefined {
+    const { principal } = file.owner;
+    return principal === undefined ? undefined : new StoringFile(this, { ...file, principal });
+  }
+
+  allowance(principal: string): Allowance | Promise<Allowance> {
+    return this.#deps.allowances.ofPrincipal(principal);
+  }
+
+  /** Reserves room for more bytes of a file. @throws GatewayError `storage_full` */
+  async lease(principal: string, id: string, { by, limit }: { by: number; limit: SetLimit }): Promise<void> {
+    const change = { part: `lease:${id}`, by, ttlMs: LEASE_MS };
+    const tallied = await this.#tally('storedBytes', principal, [change], limit.value);
+    refuseFull('storedBytes', limit, tallied);
+  }
+
+  async endLease(principal: string, id: string): Promise<void> {
+    await this.#tally('storedBytes', principal, [leaseOver(id)]);
+  }
+
+  /** Takes a whole file into the account. @throws GatewayError `storage_full`, `day_quota_used` */
+  async take(
+    principal: string,
+    id: string,
+    { size, allowance }: { size: number; allowance: Allowance },
+  ): Promise<void> {
+    const now = this.#deps.clock.now();
+    const hour = String(Math.floor(now / HOUR_MS));
+    const steps = [
+      { name: 'bytesPerDay', changes: [{ part: hour, by: size, ttlMs: DAY_MS }] },
+      { name: 'filesPerDay', changes: [{ part: hour, by: 1, ttlMs: DAY_MS }] },
+      { name: 'storedBytes', changes: [leaseOver(id), { part: this.#spanOf(now), by: size, ttlMs: this.#lifeMs }] },
+    ] as const;
+    const done: (typeof steps)[number][] = [];
+    for (const step of steps) {
+      const limit = allowance[step.name];
+      if (!limit) continue;
+      const tallied = await this.#tally(step.name, principal, step.changes, limit.value);
+      if (tallied.isWithin) done.push(step);
+      else {
+        // what was counted for a file that is refused was not used
+        for (const { name, changes } of done) {
+          await this.#tally(
+            name,
+            principal,
+            changes.map(({ part, by }) => ({ part, by: -by, ttlMs: 1 })),
+          );
+        }
+        refuseFull(step.name, limit, tallied);
+      }
+    }
+  }
+
+  /** What cannot be given back counts until the file would have ended. */
+  async released({ principal, size, createdAt }: CountedFile): Promise<void> {
+    await this.#whereCounted(principal, [{ part: this.#spanOf(createdAt), by: -size, ttlMs: 1 }]);
+  }
+
+  async used(id: string): Promise<void> {
+    try {
+      const text = await this.#deps.state.read(`file:${id}`);
+      const { principal, createdAt } = JSON.parse(text ?? '{}') as Partial<CountedFile>;
+      if (principal === undefined || createdAt === undefined) return;
+      await this.#whereCounted(principal, [{ part: this.#spanOf(createdAt), by: 0, ttlMs: this.#lifeMs }]);
+    } catch (error) {
+      this.#deps.log.warn({ err: error }, 'the stored bytes of a caller could not be counted for longer');
+    }
+  }
+
+  async #whereCounted(principal: string, changes: Parameters<StateStore['tally']>[1]): Promise<void> {
+    try {
+      const { storedBytes } = await this.allowance(principal);
+      if (storedBytes) await this.#tally('storedBytes', principal, changes);
+    } catch (error) {
+      this.#deps.log.warn({ err: error }, 'the stored bytes of a caller could not be corrected');
+    }
+  }
+
+  /** A span's files end at most one span apart. */
+  get #lifeMs(): number {
+    return this.#deps.retentionMs + this.#spanMs;
+  }
+
+  #spanOf(at: number): string {
+    return `span:${Math.floor(at / this.#spanMs)}`;
+  }
+
+  #tally(
+    name: Quota,
+    principal: string,
+    changes: Parameters<StateStore['tally']>[1],
+    limit?: number,
+  ): Promise<Tallied> {
+    return this.#deps.state.tally(`quota:${name}:${nameFor(principal)}`, changes, limit);
+  }
+}
+
+/** One file on its way into the store. */
+class StoringFile implements Tap {
+  readonly #quotas: StoredQuotas;
+  readonly #file: TappedFile & { principal: string };
+  #size = 0;
+  #leased = 0;
+  #isLeased = false;
+
+  constructor(quotas: StoredQuotas, file: TappedFile & { principal: string }) {
+    this.#quotas = quotas;
+    this.#file = file;
+  }
+
+  take(bytes: Buffer): Promise<void> | undefined {
+    this.#size += bytes.length;
+    const allowance = this.#quotas.allowance(this.#file.principal);
+    return allowance instanceof Promise ? allowance.then((found) => this.#reserve(found)) : this.#reserve(allowance);
+  }
+
+  #reserve({ file, storedBytes }: Allowance): Promise<void> | undefined {
+    if (file && this.#size > file.value) throw this.#tooLarge(file);
+    if (!storedBytes || this.#size - this.#leased < STEP) return undefined;
+    const by = this.#size - this.#leased;
+    this.#leased = this.#size;
+    this.#isLeased = true;
+    return this.#quotas.lease(this.#file.principal, this.#file.id, { by, limit: storedBytes });
+  }
+
+  async end(): Promise<void> {
+    const { principal, id } = this.#file;
+    const allowance = await this.#quotas.allowance(principal);
+    if (allowance.file && this.#size > allowance.file.value) throw this.#tooLarge(allowance.file);
+    await this.#quotas.take(principal, id, { size: this.#size, allowance });
+    this.#isLeased = false;
+  }
+
+  abort(): void {
+    if (!this.#isLeased) return;
+    this.#isLeased = false;
+    // a lease that cannot be given back ends by itself
+    this.#quotas.endLease(this.#file.principal, this.#file.id).catch(() => undefined);
+  }
+
+  #tooLarge({ value: allowed }: SetLimit): GatewayError {
+    const facts = { limit: 'limits.file', allowed, actual: this.#size };
+    return this.#file.owner.server === undefined
+      ? new GatewayError('upload_too_large', { ...facts, reason: 'maxSizeExceeded' })
+      : new GatewayError('file_too_large', { ...facts, path: 'a file of the answer' });
+  }
+}
+
+/** More than any file has. */
+const ALL = Number.MAX_SAFE_INTEGER;
+
+function leaseOver(id: string) {
+  return { part: `lease:${id}`, by: -ALL, ttlMs: 1 };
+}
+
+/** @throws GatewayError */
+function refuseFull(name: Quota, { value: allowed }: SetLimit, { isWithin, total: actual, fitsInMs }: Tallied): void {
+  if (isWithin) return;
+  const again = fitsInMs === undefined ? {} : { retryAfter: secondsOf(fitsInMs) };
+  const facts = { limit: `limits.${name}`, allowed, actual, ...again };
+  throw name === 'storedBytes'
+    ? new GatewayError('storage_full', facts)
+    : new GatewayError('day_quota_used', { ...facts, what: name === 'filesPerDay' ? 'files' : 'bytes' });
+}

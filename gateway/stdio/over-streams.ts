@@ -1,0 +1,16 @@
+import type { Readable, Writable } from 'node:stream';
+import { ANONYMOUS } from '../identity/identities.js';
+import type { Server } from '../relay/server.js';
+import type { CallDeps } from './calls.js';
+import { StdioFace } from './face.js';
+import { LineOutput } from './output.js';
+
+/** The face of the first server for the one client at the other end of two streams. */
+export function faceOver(
+  servers: ReadonlyMap<string, Server>,
+  { input, output }: { input: Readable; output: Writable },
+  deps: Pick<CallDeps, 'held' | 'timeouts' | 'clock' | 'log' | 'metrics' | 'audit'>,
+): StdioFace | undefined {
+  const [server] = servers.values();
+  return server && new StdioFace({ ...deps, server, input, output: new LineOutput(output), identity: ANONYMOUS });
+}

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { keyHash } from '../../helpers/bytes.js';
+import { readAnswer } from '../../helpers/raw-client.js';
+import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { freshName } from '../../helpers/services.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+const KEYS = { slow: 'slow-0123456789', full: 'full-0123456789', free: 'free-0123456789' };
+type Name = keyof typeof KEYS;
+
+/** Two hundred of these are forty times as much as may be kept. */
+const SIZE = 10_000;
+const MOST = 50_000;
+
+let upstream: RecordingUpstream;
+const replicas: Wharf[] = [];
+
+beforeAll(async () => {
+  const inputSchema = { type: 'object', properties: { doc: { type: 'string' } } };
+  upstream = await RecordingUpstream.start({ tools: [{ name: 'ocr', inputSchema }] });
+  const bucket = freshName('quotas');
+  const keyPrefix = `${freshName('quotas')}:`;
+  const limits = { slow: { requestsPerMinute: 5 }, full: { storedBytes: MOST }, free: undefined };
+  const keys = Object.entries(KEYS).map(([name, key]) => ({ name, hash: keyHash(key), limits: limits[name as Name] }));
+  for (const _ of [1, 2]) {
+    replicas.push(
+      await startWharf({
+        servers: { hr: { url: upstream.url, tools: { ocr: { files: { doc: { encoding: 'base64' } } } } } },
+        stores: 's3+redis',
+        bucket,
+        keyPrefix,
+        config: { auth: { use: 'apiKeys', keys }, elicitation: { identity: 'none' } },
+      }),
+    );
+  }
+});
+
+afterAll(async () => {
+  for (const replica of replicas) await replica.stop();
+  await upstream?.stop();
+});
+
+async function post(at: number, name: Name, method: string, params: object = {}) {
+  const response = await fetch((replicas[at] as Wharf).mcp, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer ${KEYS[name]}`,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  return readAnswer(response);
+}
+
+/** A link to upload one file, from either replica. */
+async function link(at: number, name: Name): Promise<string> {
+  const { text } = await post(at, name, 'tools/call', { name: 'request_file_upload', arguments: {} });
+  const url = /http[^"\\ ]+\/u\/[\w-]+/.exec(text)?.[0];
+  if (url === undefined) throw new Error(text);
+  return url;
+}
+
+async function upload(url: string, size: number) {
+  const response = await fetch(url, { method: 'PUT', body: Buffer.alloc(size, Math.random().toString()) });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+describe('the quotas of a caller on two replicas', () => {
+  it('hold requests to a number within a minute, whichever replica they reach', async () => {
+    const answers = [];
+    for (let at = 0; at < 7; at += 1) answers.push(await post(at % 2, 'slow', 'ping'));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429, 429]);
+    const [last] = answers.slice(-1);
+    expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(last?.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    expect(JSON.parse(last?.text ?? '').error).toMatchObject({
+      message: expect.stringMatching(/^You may send 5 requests a minute here, and this would be number 6\./),
+      data: { code: 'rate_limited', limit: 'limits.requestsPerMinute', allowed: 5, actual: 6 },
+    });
+    expect(upstream.with('ping')).toHaveLength(5);
+    expect((await post(0, 'free', 'ping')).status).toBe(200);
+    const metrics = await fetch(`${replicas[1]?.adminUrl}/metrics`).then((answer) => answer.text());
+    expect(metrics).toContain('wharf_limits_total{limit="limits.requestsPerMinute"}');
+  });
+
+  it('are never passed by two hundred uploads at once', async () => {
+    for (const name of ['full', 'free'] as const) {
+      for (const at of [0, 1]) await post(at, name, 'tools/list');
+    }
+    const links: string[] = [];
+    for (let index = 0; index < 200; index += 1) links.push(await link(index % 2, 'full'));
+    const answers = await Promise.all(links.map((url) => upload(url, SIZE)));
+    const stored = answers.filter(({ status }) => status < 300);
+    expect(stored).toHaveLength(MOST / SIZE);
+    const refused = answers.find(({ status }) => status >= 300);
+    expect(refused?.status).toBe(507);
+    expect(JSON.parse(refused?.text ?? '{}')).toMatchObject({
+      error: { code: 'storage_full', message: expect.stringMatching(/^Your files here may have 50 kB together/) },
+    });
+    const [other] = [await link(0, 'free')];
+    expect((await upload(other, SIZE)).status).toBeLessThan(300);
+  });
+});

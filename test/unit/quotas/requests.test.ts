@@ -1,0 +1,82 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { create, settings } from '../../../adapters/state/memory.js';
+import { UNSHARED } from '../../../gateway/budget/ledger.js';
+import type { AllowanceRules } from '../../../gateway/policy/allowance.js';
+import type { Identity } from '../../../gateway/ports/identity.js';
+import type { StateStore } from '../../../gateway/ports/state-store.js';
+import { Allowances } from '../../../gateway/quotas/allowances.js';
+import { RequestQuotas } from '../../../gateway/quotas/requests.js';
+import { silentLog } from '../../helpers/silent-log.js';
+
+const opened: StateStore[] = [];
+afterEach(async () => {
+  for (const state of opened.splice(0)) await state.close();
+});
+
+const ADA: Identity = { principal: 'ada', use: 'jwt', groups: ['hr'], scopes: [] };
+const BOB: Identity = { principal: 'bob', use: 'jwt', groups: [], scopes: [] };
+
+function lab(rules: Partial<AllowanceRules>) {
+  const time = { now: 1_800_000_000_000 };
+  const clock = { now: () => time.now };
+  const state = create(settings.parse({}), { sharing: UNSHARED, clock });
+  opened.push(state);
+  const replica = () => {
+    const all = { ceiling: {}, base: {}, callers: [], keys: new Map(), ...rules };
+    return new RequestQuotas({ allowances: new Allowances(all, { state, log: silentLog }), state, clock });
+  };
+  return { time, state, replica };
+}
+
+describe('what a caller may send', () => {
+  it('is a number of requests at one time, which ended ones no longer take', async () => {
+    const quotas = lab({ base: { exchanges: 2 } }).replica();
+    const end = await quotas.begin(ADA);
+    await quotas.begin(ADA);
+    await expect(quotas.begin(ADA)).rejects.toMatchObject({
+      httpStatus: 429,
+      message:
+        'You may have 2 requests under way at one time here, and this would be number 3. Try again when one of them has ended.',
+      facts: { limit: 'limits.exchanges', allowed: 2, actual: 3 },
+    });
+    await quotas.begin(BOB);
+    end();
+    await quotas.begin(ADA);
+  });
+
+  it('is a number of requests in any minute; a refused one does not count, nor keep its place', async () => {
+    const { replica, time } = lab({ base: { requestsPerMinute: 3, exchanges: 3 } });
+    const quotas = replica();
+    for (let at = 0; at < 3; at += 1) {
+      (await quotas.begin(ADA))();
+      time.now += 10_000;
+    }
+    for (let at = 0; at < 5; at += 1) {
+      await expect(quotas.begin(ADA)).rejects.toMatchObject({
+        code: 'rate_limited',
+        facts: { actual: 4, retryAfter: 30 },
+      });
+    }
+    time.now += 30_000;
+    (await quotas.begin(ADA))();
+    await expect(quotas.begin(ADA)).rejects.toMatchObject({ code: 'rate_limited' });
+  });
+
+  it('is known for an upload by a link, on every replica, from what its caller’s groups have allowed', async () => {
+    const { replica, state } = lab({ callers: [{ match: { group: 'hr' }, limits: { uploads: 1 } }] });
+    (await replica().begin(ADA))();
+    // remembered beside the request
+    await expect(stored(state)).resolves.toContain('callers[0].limits.uploads');
+    const other = replica();
+    const end = await other.beginUpload('ada');
+    await expect(other.beginUpload('ada')).rejects.toMatchObject({ facts: { limit: 'limits.uploads', allowed: 1 } });
+    end();
+    await other.beginUpload('ada');
+    for (let at = 0; at < 3; at += 1) await other.beginUpload('bob');
+  });
+});
+
+async function stored(state: StateStore): Promise<string | undefined> {
+  const { nameFor } = await import('../../../gateway/quotas/allowances.js');
+  return state.read(`allowance:${nameFor('ada')}`);
+}

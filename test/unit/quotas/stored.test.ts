@@ -1,0 +1,127 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { create, settings } from '../../../adapters/state/memory.js';
+import { UNSHARED } from '../../../gateway/budget/ledger.js';
+import type { CallerLimits } from '../../../gateway/policy/allowance.js';
+import type { StateStore } from '../../../gateway/ports/state-store.js';
+import { Allowances } from '../../../gateway/quotas/allowances.js';
+import { StoredQuotas } from '../../../gateway/quotas/stored.js';
+import { silentLog } from '../../helpers/silent-log.js';
+
+const HOUR = 3_600_000;
+const MIB = 1024 * 1024;
+
+const opened: StateStore[] = [];
+afterEach(async () => {
+  for (const state of opened.splice(0)) await state.close();
+});
+
+/** Several replicas over one store, with a clock that can be moved. */
+function lab(base: Partial<CallerLimits>) {
+  const time = { now: 1_800_000_000_000 };
+  const clock = { now: () => time.now };
+  const state = create(settings.parse({}), { sharing: UNSHARED, clock });
+  opened.push(state);
+  const rules = { ceiling: {}, base, callers: [], keys: new Map() };
+  const replica = () => {
+    const allowances = new Allowances(rules, { state, log: silentLog });
+    return new StoredQuotas({ allowances, state, clock, log: silentLog, retentionMs: 24 * HOUR });
+  };
+  return { time, replica, state };
+}
+
+let count = 0;
+const file = () => {
+  count += 1;
+  return { id: `f_${count}`, owner: { principal: 'ada' }, signal: new AbortController().signal };
+};
+
+/** Stores a file of so many bytes as ingest does; undefined, or the code of the refusal. */
+async function store(quotas: StoredQuotas, size: number): Promise<string | undefined> {
+  const tap = quotas.open(file());
+  try {
+    for (let left = size; left > 0; left -= 64 * 1024) await tap?.take(Buffer.alloc(Math.min(left, 64 * 1024)));
+    await tap?.end();
+    return undefined;
+  } catch (error) {
+    tap?.abort();
+    return (error as { code: string }).code;
+  }
+}
+
+describe('what a caller may store', () => {
+  it('is never passed by two hundred files at once on two replicas', async () => {
+    const { replica } = lab({ storedBytes: 20 * MIB });
+    const replicas = [replica(), replica()];
+    const all = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => store(replicas[index % 2] as StoredQuotas, MIB)),
+    );
+    const stored = all.filter((one) => one === undefined).length;
+    expect(stored).toBeGreaterThan(0);
+    expect(stored).toBeLessThanOrEqual(20);
+    expect(new Set(all)).toEqual(new Set([undefined, 'storage_full']));
+    // what the refused ones had reserved is free again
+    const rest = await Promise.all(Array.from({ length: 20 - stored }, () => store(replica(), MIB)));
+    expect(rest.every((one) => one === undefined)).toBe(true);
+    expect(await store(replica(), 1)).toBe('storage_full');
+  });
+
+  it('is reserved while a file arrives, and comes back after a crash', async () => {
+    const { replica, time } = lab({ storedBytes: 10 * MIB });
+    const tap = replica().open(file());
+    for (let at = 0; at < 9; at += 1) await tap?.take(Buffer.alloc(MIB));
+    expect(await store(replica(), 2 * MIB)).toBe('storage_full');
+    time.now += 11 * 60_000;
+    expect(await store(replica(), 2 * MIB)).toBeUndefined();
+    // the file goes on after all: it still does not pass the quota
+    await expect(tap?.end()).rejects.toMatchObject({
+      code: 'storage_full',
+      facts: { allowed: 10 * MIB, actual: 11 * MIB },
+    });
+  });
+
+  it('is free again when files expire, are removed, or turn out to be there already', async () => {
+    const { replica, time, state } = lab({ storedBytes: 10 * MIB });
+    const quotas = replica();
+    const createdAt = time.now;
+    expect(await store(quotas, 6 * MIB)).toBeUndefined();
+    expect(await store(quotas, 6 * MIB)).toBe('storage_full');
+    await quotas.released({ principal: 'ada', size: 6 * MIB, createdAt });
+    expect(await store(quotas, 6 * MIB)).toBeUndefined();
+    time.now += 23 * HOUR;
+    await state.create('file:f_used', JSON.stringify({ principal: 'ada', size: 6 * MIB, createdAt }), HOUR);
+    await quotas.used('f_used');
+    time.now += 3 * HOUR;
+    expect(await store(quotas, 6 * MIB)).toBe('storage_full');
+    time.now += 23 * HOUR;
+    expect(await store(quotas, 6 * MIB)).toBeUndefined();
+  });
+
+  it('has a number of files and of bytes within 24 hours, and says when there is room', async () => {
+    const { replica, time } = lab({ filesPerDay: 2, bytesPerDay: 1000 });
+    const quotas = replica();
+    expect([await store(quotas, 400), await store(quotas, 700), await store(quotas, 500)]).toEqual([
+      undefined,
+      'day_quota_used',
+      undefined,
+    ]);
+    const tap = quotas.open(file());
+    await tap?.take(Buffer.alloc(50));
+    await expect(tap?.end()).rejects.toMatchObject({
+      httpStatus: 429,
+      facts: { limit: 'limits.filesPerDay', allowed: 2, actual: 3, retryAfter: 86_400 },
+    });
+    time.now += 25 * HOUR;
+    expect(await store(quotas, 900)).toBeUndefined();
+  });
+
+  it('has a size of each file, checked as its bytes arrive', async () => {
+    const { replica } = lab({ file: 100_000 } as Partial<CallerLimits>);
+    expect(await store(replica(), 100_000)).toBeUndefined();
+    expect(await store(replica(), 100_001)).toBe('upload_too_large');
+  });
+
+  it('is not counted for a caller without limits', async () => {
+    const { replica } = lab({});
+    expect(await store(replica(), 3 * MIB)).toBeUndefined();
+  });
+});
