@@ -1,3 +1,4 @@
+import { ACCESS } from './access.js';
 import { ASKING } from './asking.js';
 import { BEHAVIOUR } from './behaviour.js';
 import { BUDGET } from './budget.js';
@@ -11,6 +12,7 @@ import { UPLOADS } from './uploads.js';
 
 /** Every seeded fault, by kind. */
 export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
+  access: ACCESS,
   asking: ASKING,
   behaviour: BEHAVIOUR,
   handoff: HANDOFF,

@@ -1,0 +1,30 @@
+import { describe, expect, it } from '@jest/globals';
+import { limitRows } from '../../../gateway/config/limit-rows.js';
+import { configOf } from './load-text.js';
+
+const TEXT = `
+limits: { message: 2MiB, response: 8MiB }
+servers:
+  ocr:
+    url: http://127.0.0.1:1/mcp
+    accepts: 1MiB
+    limits: { response: 1MiB }
+    tools: { scan: { files: { doc: { encoding: base64, maxSize: 500kB, accept: [image/png] } } } }
+`;
+
+describe('what is said about the limits of a server', () => {
+  it('is each value with the place that sets it, down to a tool’s argument', async () => {
+    const config = await configOf(TEXT);
+    const rows = (tool?: string) => limitRows(config.servers[0] as never, config, tool).split('\n');
+    expect(rows('scan')).toEqual(
+      expect.arrayContaining([
+        '  message: 2MiB, by limits.message',
+        '  response: 1MiB, by servers.ocr.limits.response',
+        '  accepts: 1MiB, by servers.ocr.accepts',
+        '  doc: 500kB, by servers.ocr.tools.scan.files.doc.maxSize',
+        '  doc: image/png, by servers.ocr.tools.scan.files.doc.accept',
+      ]),
+    );
+    expect(rows('other').some((row) => row.includes('doc'))).toBe(false);
+  });
+});
