@@ -105,7 +105,7 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   files: 100,
   filesPerArgument: 10,
   held: 256 * MIB,
-  partMemory: 128 * MIB,
+  partMemory: 64 * MIB,
   share: 0.25,
   leastRate: 8 * KIB,
   spool: MIB,
