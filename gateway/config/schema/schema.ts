@@ -62,7 +62,7 @@ export function sectionSchemas(adapters: AdapterList) {
       'What models and people see of a file that a result only links to.',
     ),
     audit: choice(adapters.audit, { use: 'none' }).describe(
-      'A record of decisions, one JSON line each, in which a changed or missing line is seen (`wharf audit verify`): who ' +
+      'A record of decisions, one JSON line each, in which a changed or missing line is seen (`wharf audit verify FILE`): who ' +
         'called what, and which file went where. `none`: there is no record.',
     ),
     links: z
