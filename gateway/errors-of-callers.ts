@@ -1,4 +1,4 @@
-import type { ErrorRow } from './error-texts.js';
+import { type ErrorRow, INTERNAL } from './error-texts.js';
 
 /** The rows of `ERROR_TABLE` about who calls. */
 export const ERRORS_OF_CALLERS = {
@@ -17,5 +17,17 @@ export const ERRORS_OF_CALLERS = {
     http: 403,
     jsonRpc: -32600,
     text: (f) => `More rights are needed: ${f.reason}. It takes a token with these scopes: ${f.scope}.`,
+  },
+  upstream_login_needed: {
+    http: 403,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      `The server "${f.server}" is used in the name of each person, and this one has not logged in there. Show them this ` +
+      `link, and call again when they have: ${f.url}`,
+  },
+  upstream_login_failed: {
+    http: 502,
+    jsonRpc: INTERNAL,
+    text: (f) => `Wharf cannot log in at the server "${f.server}": ${f.reason}.`,
   },
 } as const satisfies Record<string, ErrorRow>;

@@ -52,6 +52,7 @@ import { relayDeps } from './relay-deps.js';
 import type { StdioFace } from './stdio/face.js';
 import { faceOver } from './stdio/over-streams.js';
 import type { ToolFacts } from './tools/tool.js';
+import { UpstreamAuth } from './upstream-credentials.js';
 import { openWaysIn } from './ways-in.js';
 
 const systemClock: Clock & Stopwatch = { now: () => Date.now(), ticks: () => performance.now() };
@@ -235,11 +236,9 @@ export async function start(
       metrics,
     };
 
-    const waysIn = await openWaysIn(config, {
-      openOAuth: () => openPart(adapters.oauth, { use: 'jose', settings: {} }),
-      baseUrl: publicBase,
-      clock,
-    });
+    const openOAuth = () => openPart(adapters.oauth, { use: 'jose', settings: {} });
+    const upstreamAuth = new UpstreamAuth({ state, keys, clock, publicBase, publicUrl: config.publicUrl, openOAuth });
+    const waysIn = await openWaysIn(config, { openOAuth: () => upstreamAuth.oauth(), baseUrl: publicBase, clock });
     const servers = new Map<string, Server>();
     for (const server of config.servers) {
       const upstreamDeps = {
@@ -248,11 +247,11 @@ export async function start(
         log: log.child({ server: server.name }),
         name: server.name,
       };
-      const upstreams = await Promise.all(
+      const opened = await Promise.all(
         transportsToTry(server.transport).map((name) => adapters.upstream[name].create(server.settings, upstreamDeps)),
       );
       const relay = relayDeps(server, { ...parts, checkTool: waysIn.checkTool });
-      const running = new Server(relay, upstreams);
+      const running = new Server(relay, await upstreamAuth.authorized(server, opened));
       servers.set(server.name, running);
       closers.unshift(() => running.close());
     }
@@ -278,6 +277,7 @@ export async function start(
     const app = lateApp({
       refused,
       resources,
+      logins: upstreamAuth.logins && { logins: upstreamAuth.logins, baseUrl: publicBase, log },
       ...(!options.stdio && {
         connect: { servers: [...servers.keys()], asksKey: config.auth.use !== 'none', baseUrl: publicBase },
       }),

@@ -101,6 +101,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['doctor', 'gateway/doctor/'],
   ['files', 'gateway/files/'],
   ['quotas', 'gateway/quotas/'],
+  ['upstream-auth', 'gateway/upstream-auth/'],
   ['relay/cut', 'gateway/relay/cut/'],
   [
     'relay',
@@ -139,6 +140,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
       'report',
       'run-stdio',
       'start',
+      'upstream-credentials',
       'ways-in',
     ].map((name) => `gateway/${name}`),
   ],

@@ -18,12 +18,14 @@ export interface JoseDeps {
 /** OAuth by the library jose, which is loaded only now. */
 export async function create(_: z.output<typeof settings>, { clock, log }: JoseDeps): Promise<OAuth> {
   const { JoseVerifier } = await import('./jose/verifier.js');
+  const { JoseClient } = await import('./jose/client.js');
   const http = new HttpJson();
   return {
     verifier: (rules) => {
       const keys = rules.issuers.map((issuer) => new IssuerKeys(issuer, { http, clock, log }));
       return new JoseVerifier(rules, keys, clock);
     },
+    client: (client, server) => new JoseClient(client, { http, clock, server }),
     close: async () => http.close(),
   };
 }

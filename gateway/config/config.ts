@@ -5,6 +5,7 @@ import type { Limits, Timeouts } from '../policy/limits.js';
 import type { Means } from '../policy/means.js';
 import type { ClientProfile } from '../ports/client.js';
 import type { HandoffRule, ToolSettings, UploadTool } from '../ports/file-slot.js';
+import type { ClientSettings } from '../ports/oauth.js';
 import type { ConfigProblem } from './problems.js';
 import type { ServerTransport } from './transports.js';
 
@@ -44,6 +45,8 @@ export interface ServerConfig {
   allow?: AllowRule[];
   /** Serialized origins that this server may name in addresses, besides its own, even if private. */
   fetchOrigins: readonly string[];
+  /** What the server is told about who calls, besides its static headers. */
+  upstreamAuth?: UpstreamAuthConfig;
   /** The server's own setting, otherwise that of the top level. */
   uploadTool: UploadTool | 'off';
 }
@@ -54,6 +57,28 @@ export interface ApiKey extends KeyScope {
   /** SHA-256 of the key, 32 bytes. */
   digest: Buffer;
   limits?: Partial<CallerLimits> | undefined;
+}
+
+/** A grant of an authorization server, and what its token is for. */
+export interface GrantConfig extends ClientSettings {
+  scope?: string | undefined;
+  resource?: string | undefined;
+  audience?: string | undefined;
+}
+
+/** Without `clientId`, Wharf is known by its own client ID metadata document. */
+export interface PerUserConfig extends Omit<GrantConfig, 'clientId'> {
+  issuer: string;
+  clientId?: string | undefined;
+}
+
+/** `servers.X.upstreamAuth`: at most one of the first four. */
+export interface UpstreamAuthConfig {
+  clientCredentials?: GrantConfig | undefined;
+  tokenExchange?: GrantConfig | undefined;
+  perUser?: PerUserConfig | undefined;
+  delegate?: true | undefined;
+  identityHeaders?: Readonly<Record<string, string>> | undefined;
 }
 
 /** `auth.jwt`, as its schema describes it. */

@@ -4,6 +4,7 @@ import type { ServerConfig } from './config.js';
 import { type ConfigProblem, nearest, problem } from './problems.js';
 import { formatAddress, isLoopback } from './schema/fields.js';
 import type { Sections } from './schema/schema.js';
+import { upstreamAuthProblems } from './upstream-auth-checks.js';
 
 /** What has parsed so far. A section with a problem of its own is missing, and rules about it are skipped. */
 export type Parsed = Partial<Sections> & { servers: ServerConfig[] };
@@ -21,6 +22,7 @@ export function crossCheck(parsed: Parsed, serverNames: readonly string[]): Conf
     ...handoffNames(parsed, serverNames),
     ...clientPrincipals(parsed),
     ...scopeServers(parsed, serverNames),
+    ...upstreamAuthProblems(parsed),
     ...uploadToolNames(parsed),
     ...accessProblems(parsed, serverNames),
   ];

@@ -3,7 +3,7 @@ import type { AllowRule } from '../policy/access.js';
 import type { Limits } from '../policy/limits.js';
 import type { ToolSettings, UploadTool } from '../ports/file-slot.js';
 import type { AdapterList } from './adapter-list.js';
-import type { Address, Config, ServerConfig } from './config.js';
+import type { Address, Config, ServerConfig, UpstreamAuthConfig } from './config.js';
 import { crossCheck, type Parsed } from './cross-checks.js';
 import { type Environment, expand } from './expand.js';
 import { pathAsWritten, withTodaysNames } from './old-names.js';
@@ -140,6 +140,7 @@ function parseServers(written: unknown, adapters: AdapterList, global: GlobalPar
       allow,
       uploadTool: own,
       fetch,
+      upstreamAuth,
       ...settings
     } = section as ServerSection;
     const uploadTool = global.uploadTool && uploadToolOf(own, global.uploadTool);
@@ -152,6 +153,7 @@ function parseServers(written: unknown, adapters: AdapterList, global: GlobalPar
       limits: merged,
       tools: Object.assign(Object.create(null), ofTools),
       ...(allow && { allow }),
+      ...(upstreamAuth && { upstreamAuth }),
       fetchOrigins: fetch?.origins ?? [],
       uploadTool,
     });
@@ -168,6 +170,7 @@ interface ServerSection {
   allow?: AllowRule[];
   uploadTool?: Partial<UploadTool> | 'off';
   fetch?: { origins: string[] };
+  upstreamAuth?: UpstreamAuthConfig;
 }
 
 /** The names of all servers in the file, including those with problems. */

@@ -20,6 +20,16 @@ export const OF_SERVERS = {
     todo: 'Check the path of `servers.X.url`.',
     facts: { status: 404 },
   },
+  upstream_login_needed: {
+    why: 'The server has `upstreamAuth.perUser`, refuses requests without a login of the person, and Wharf has none that holds.',
+    todo: 'Open the link in a browser and log in; then call again. Clients that can open pages do it by themselves.',
+    facts: { server: 'crm', url: 'https://mcp.example.com/oauth/login/…' },
+  },
+  upstream_login_failed: {
+    why: 'The authorization server that `servers.X.upstreamAuth` names gave no token for the server.',
+    todo: 'The text has its own code: `invalid_client` means that it does not know Wharf by `clientId` and secret, `invalid_grant` that it does not take the caller’s token.',
+    facts: { server: 'crm', reason: 'its authorization server says invalid_client' },
+  },
   upstream_unauthorized: {
     why: 'The server wants credentials. Those of a client are never passed on.',
     todo: 'Put them into `servers.X.headers`.',

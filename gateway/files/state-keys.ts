@@ -5,6 +5,8 @@ import { Seal } from './seal.js';
 type Kind =
   | 'ticket'
   | 'session'
+  | 'token'
+  | 'login'
   | 'task'
   | 'link'
   | 'question'

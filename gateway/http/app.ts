@@ -6,6 +6,7 @@ import { type AdminDeps, admin } from './routes/admin.js';
 import { assets } from './routes/assets.js';
 import { type ConnectDeps, connect } from './routes/connect.js';
 import { type DownloadDeps, downloads } from './routes/downloads.js';
+import { type LoginDeps, logins } from './routes/logins.js';
 import { nowhere, type Refused } from './routes/nowhere.js';
 import { resourceMetadata } from './routes/resource-metadata.js';
 import { type UploadDeps, uploads } from './routes/uploads.js';
@@ -15,6 +16,8 @@ export interface AppDeps {
   uploads: UploadDeps;
   /** Absent when no MCP client can reach the port. */
   connect?: ConnectDeps;
+  /** People's own logins at servers; absent where no server asks for them. */
+  logins?: Omit<LoginDeps, 'refused'> | undefined;
   /** Where clients log in; absent where they do not. */
   resources?: Resources | undefined;
   refused: Refused;
@@ -26,6 +29,7 @@ export function createApp(deps: AppDeps): App {
   app.route('/', downloads(deps.downloads));
   app.route('/', uploads(deps.uploads));
   app.route('/', assets());
+  if (deps.logins) app.route('/', logins({ ...deps.logins, refused: deps.refused }));
   if (deps.resources) app.route('/', resourceMetadata(deps.resources));
   const { connect: front, refused } = deps;
   if (front) app.route('/', connect(front));

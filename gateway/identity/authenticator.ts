@@ -25,7 +25,12 @@ export function createAuthenticator({ keys, tokens }: WaysIn): Authenticate {
   };
   return (request, server) => {
     const own = request.headers[KEY_HEADER];
-    if (keys && own !== undefined) return byKey(typeof own === 'string' ? own : undefined, request, server);
+    if (keys && own !== undefined) {
+      const identity = byKey(typeof own === 'string' ? own : undefined, request, server);
+      const { authorization } = request.headers;
+      // what stands beside a key of Wharf is meant for the server; `delegate` alone sends it there
+      return authorization === undefined ? identity : withBearer(identity, bearerOf(request));
+    }
     let bearer: string | undefined;
     try {
       bearer = bearerOf(request);
@@ -35,4 +40,8 @@ export function createAuthenticator({ keys, tokens }: WaysIn): Authenticate {
     if (bearer !== undefined && tokens && (!keys || isToken(bearer))) return tokens.admit(bearer, request, server);
     return byKey(bearer, request, server);
   };
+}
+
+function withBearer(identity: Identity, token: string | undefined): Identity {
+  return token === undefined ? identity : { ...identity, token };
 }

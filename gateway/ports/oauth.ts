@@ -1,7 +1,9 @@
-/** OAuth as a resource server: the tokens of others are verified. */
+/** OAuth as a resource server and as a client: tokens of others are verified, tokens for Wharf are asked for. */
 export interface OAuth {
   /** Makes what verifies the tokens of these issuers. It asks them for their keys when it needs them. */
   verifier(rules: TokenRules): TokenVerifier;
+  /** Makes what asks an authorization server for tokens. @param server whose tokens they are, for errors */
+  client(settings: ClientSettings, server: string): TokenClient;
   /** Ends every request under way. */
   close(): Promise<void>;
 }
@@ -54,4 +56,38 @@ export interface TokenVerifier {
   verify(token: string): Promise<VerifiedToken | { readonly fault: TokenFault }>;
   /** Asks for the keys of every issuer that has not shown them yet. Never rejects. */
   prepare(): Promise<void>;
+}
+
+/** How Wharf is known to an authorization server. */
+export interface ClientSettings {
+  /** Its metadata names the endpoints that are not given. */
+  readonly issuer?: string | undefined;
+  readonly tokenUrl?: string | undefined;
+  readonly clientId: string;
+  readonly clientSecret?: string | undefined;
+  /** PKCS#8 in PEM, instead of a secret (RFC 7523). */
+  readonly privateKey?: string | undefined;
+  readonly algorithm?: string | undefined;
+  /** How the secret is sent. */
+  readonly secretBy?: 'basic' | 'body' | undefined;
+}
+
+/** What an authorization server gives. None of it is ever logged. */
+export interface Tokens {
+  readonly accessToken: string;
+  /** Milliseconds since the epoch; undefined where the server does not say. */
+  readonly expiresAt?: number | undefined;
+  readonly refreshToken?: string | undefined;
+}
+
+/** Wharf as a client of an authorization server. */
+export interface TokenClient {
+  /**
+   * Asks for tokens.
+   * @param grant the parameters of the grant
+   * @throws GatewayError `upstream_login_failed`; its fact `isFinal` says that the same grant will not succeed later
+   */
+  request(grant: Readonly<Record<string, string>>): Promise<Tokens>;
+  /** The address at which a person logs in, with these parameters. @throws GatewayError `upstream_login_failed` */
+  authorizationUrl(params: Readonly<Record<string, string>>): Promise<string>;
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Identity } from './identity.js';
 
 /**
  * The format of an answer's bytes: one or more JSON values, SSE frames, one JSON value per line, anything else, or
@@ -35,6 +36,8 @@ export interface UpstreamRequest {
   body?: OutgoingMessage;
   /** The principal whose share of `limits.connections` it takes. */
   principal?: string;
+  /** Who it is sent for, where the server is told; absent for what Wharf asks for itself. */
+  identity?: Identity;
   /** Path and query on the server's own origin, instead of the configured one. */
   path?: string;
   /** `answer`: a redirect is returned like any other answer; otherwise it is an error. */

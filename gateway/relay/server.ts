@@ -18,6 +18,7 @@ import type { Identity } from '../ports/identity.js';
 import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../ports/upstream.js';
 import { Asking } from './asking/asking.js';
 import type { Course } from './asking/course.js';
+import { loginAnswer, withoutLogin } from './asking/rounds/log-in.js';
 import { recordRequests } from './audit-exchange.js';
 import type { Asked, Caller, Sender } from './caller.js';
 import { HttpServer, type Probe } from './channels/http-server.js';
@@ -98,7 +99,7 @@ export class Server {
   }
 
   async post(exchange: Exchange): Promise<void> {
-    const messages = await this.#parse(exchange);
+    const messages = await withoutLogin(await this.#parse(exchange), this.#deps.limits);
     noteFacts(exchange, messages);
     checkStatelessHeaders(exchange.headers, messages);
     if (messages.initialize) checkOpening(messages.initialize, this.#deps.limits.capabilities);
@@ -153,6 +154,8 @@ export class Server {
   /** A call whose file is refused, or lacking: its client is told what to do. @throws whatever else was thrown */
   async #refuse(error: unknown, asked: Asked, offered: Authorization | undefined): Promise<void> {
     const { exchange, messages } = asked;
+    const login = error instanceof GatewayError ? loginAnswer(error, asked) : undefined;
+    if (login) return answerLocally(exchange, messages, login);
     if (!(error instanceof GatewayError) || !isAboutFile(error) || !onlyRequest(messages)) throw error;
     const { uploads, ...deps } = this.#deps;
     const offering = offered ? { authorize: async () => offered } : uploads;

@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 
 /** Long enough for an identity provider that has to wake up, and shorter than what a client waits for. */
@@ -21,20 +21,27 @@ export class HttpJson {
   readonly #closed = new AbortController();
 
   get(url: string): Promise<JsonAnswer> {
-    return this.#send(url);
+    return this.#send(url, { method: 'GET', headers: { accept: 'application/json' } });
+  }
+
+  /** @param headers besides the type of the body */
+  post(url: string, form: URLSearchParams, headers: Record<string, string> = {}): Promise<JsonAnswer> {
+    const body = Buffer.from(form.toString());
+    const own = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': String(body.length) };
+    return this.#send(url, { method: 'POST', headers: { accept: 'application/json', ...headers, ...own } }, body);
   }
 
   close(): void {
     this.#closed.abort();
   }
 
-  async #send(url: string): Promise<JsonAnswer> {
+  async #send(url: string, options: RequestOptions, body?: Buffer): Promise<JsonAnswer> {
     const signal = AbortSignal.any([this.#closed.signal, AbortSignal.timeout(WAIT_MS)]);
     const send = url.startsWith('https:') ? httpsRequest : httpRequest;
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      const request = send(url, { headers: { accept: 'application/json' }, signal, agent: false }, resolve);
+      const request = send(url, { ...options, signal, agent: false }, resolve);
       request.once('error', reject);
-      request.end();
+      request.end(body);
     });
     return { status: answer.statusCode ?? 0, body: objectIn(await read(answer)) };
   }

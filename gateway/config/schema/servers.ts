@@ -12,6 +12,7 @@ import { origin, size } from './fields.js';
 import { serverLimitsSchema } from './limits.js';
 import { serverUploadToolSchema } from './peers.js';
 import { toolsSchema } from './tools.js';
+import { upstreamAuthSchema } from './upstream-auth.js';
 
 /** First segments of Wharf's own paths: `/d/mcp` would be a download. */
 const RESERVED_NAMES = ['d', 'u'];
@@ -46,6 +47,12 @@ const common = () => ({
     })
     .optional()
     .describe('Where this server may keep files that its results only name.'),
+  upstreamAuth: upstreamAuthSchema()
+    .optional()
+    .describe(
+      'Credentials for this server besides `headers`, over Streamable HTTP. A client’s own token reaches a server only ' +
+        'by `delegate`.',
+    ),
   uploadTool: serverUploadToolSchema().optional().describe("This server's own `uploadTool`."),
 });
 

@@ -76,7 +76,8 @@ export function isConfigured({ elicitation = [] }: ClientFacts): boolean {
   return elicitation.length > 0;
 }
 
-function opensPages({ protocolVersion, capabilities, elicitation }: ClientFacts): boolean {
+/** Whether its user can be sent to a web page. */
+export function opensPages({ protocolVersion, capabilities, elicitation }: ClientFacts): boolean {
   const declared = capabilities[ELICITATION];
   const isAble = elicitation?.includes('url') || (isObject(declared) && isObject(declared.url));
   return eraOf(protocolVersion).hasUrlElicitation && isAble;

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { absentCaller } from '../../identity/identities.js';
 import { single, toUpstreamHeaders } from '../../mcp/headers.js';
 import type { Inquire } from '../../mcp/inquire.js';
 import { paramHeadersFor } from '../../mcp/param-headers.js';
@@ -67,7 +68,7 @@ export class HttpServer {
       const headers = toUpstreamHeaders(exchange.headers, sent.messages, session?.upstreamSession);
       if (exchange.headersFromBody) Object.assign(headers, await this.#paramHeaders(sent));
       Object.assign(headers, outgoing.headers);
-      const request = { method: 'POST', headers, body: outgoing.message, principal } as const;
+      const request = { method: 'POST', headers, body: outgoing.message, principal, identity } as const;
       const answer = await this.#upstream.open(request, signal);
       if (probe && (await probe(answer))) return;
       const { initialize } = messages;
@@ -99,7 +100,7 @@ export class HttpServer {
     if (upstreamSession === undefined) return;
     const headers = toUpstreamHeaders({ 'mcp-protocol-version': version }, undefined, upstreamSession);
     try {
-      const request = { method: 'DELETE', headers, principal } as const;
+      const request = { method: 'DELETE', headers, principal, identity: absentCaller(principal) } as const;
       const answer = await this.#upstream.open(request, AbortSignal.timeout(FAREWELL_MS));
       answer.body.destroy();
     } catch (error) {
@@ -120,9 +121,9 @@ export class HttpServer {
   }
 
   #send(method: 'GET' | 'DELETE', { exchange, session }: Caller): Promise<UpstreamAnswer> {
-    const { principal, signal } = exchange;
+    const { identity, principal, signal } = exchange;
     const headers = toUpstreamHeaders(exchange.headers, undefined, session?.upstreamSession);
-    return this.#upstream.open({ method, headers, principal }, signal);
+    return this.#upstream.open({ method, headers, principal, identity }, signal);
   }
 
   /** @param initialize set where the answer to it may open a session */
@@ -158,13 +159,13 @@ export class HttpServer {
   /** Answers a ping in the session that an answer opens. If it is lost, only its server notices. */
   async #pong(
     id: string,
-    { headers, signal, principal }: Exchange,
+    { headers, signal, principal, identity }: Exchange,
     { headers: { 'mcp-session-id': session } }: UpstreamAnswer,
   ) {
     const body = Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
     const own = toUpstreamHeaders(headers, parseMessages(body), typeof session === 'string' ? session : undefined);
     try {
-      const answer = await this.#upstream.open({ method: 'POST', headers: own, body, principal }, signal);
+      const answer = await this.#upstream.open({ method: 'POST', headers: own, body, principal, identity }, signal);
       answer.body.destroy();
     } catch (error) {
       this.#deps.log.debug({ err: error }, 'a ping could not be answered');

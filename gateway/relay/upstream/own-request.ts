@@ -101,8 +101,9 @@ export async function openOverHttp(
   const own = ownRequest(method, params, messages, declares);
   const headers = toUpstreamHeaders(exchange.headers, parseMessages(own.bytes), session?.upstreamSession);
   if (accept !== undefined) headers.accept = accept;
-  const { principal, signal } = exchange;
-  const answer = await upstream.open({ ...request, method: 'POST', headers, body: own.bytes, principal }, signal);
+  const { identity, principal, signal } = exchange;
+  const sent = { ...request, method: 'POST', headers, body: own.bytes, principal, identity } as const;
+  const answer = await upstream.open(sent, signal);
   return { id: own.id, answer };
 }
 

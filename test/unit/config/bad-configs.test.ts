@@ -323,10 +323,52 @@ const VALUES: Bad[] = [
     message: /1 to 64/,
   },
   {
-    name: 'an authentication not yet there',
-    text: withServer('auth: { use: jwt }'),
+    name: 'an authentication that there is not',
+    text: withServer('auth: { use: ldap }'),
     path: 'auth.use',
-    message: /none, apiKeys/,
+    message: /none, apiKeys, jwt/,
+  },
+  {
+    name: 'tokens of no issuer',
+    text: withServer('auth: { use: jwt }'),
+    path: 'auth.jwt',
+    message: /is required/,
+  },
+  {
+    name: 'an issuer over plain http beyond this machine',
+    text: withServer('auth: { use: jwt, jwt: { issuers: [{ issuer: "http://idp.example.com" }] } }'),
+    path: 'auth.jwt.issuers[0].issuer',
+    message: /https/,
+  },
+  {
+    name: 'the algorithm none',
+    text: withServer(
+      'auth: { use: jwt, jwt: { issuers: [{ issuer: "https://idp.example.com", algorithms: [none] }] } }',
+    ),
+    path: 'auth.jwt.issuers[0].algorithms[0]',
+    message: /RS256/,
+  },
+  {
+    name: 'an issuer twice',
+    text: withServer(
+      'auth: { use: jwt, jwt: { issuers: [{ issuer: "https://idp.example.com" }, { issuer: "https://idp.example.com" }] } }',
+    ),
+    path: 'auth.jwt.issuers[1].issuer',
+    message: /twice/,
+  },
+  {
+    name: 'scopes of a server that there is not',
+    text: withServer(
+      'auth: { use: jwt, jwt: { issuers: [{ issuer: "https://idp.example.com" }], scopes: { nowhere: [x] } } }',
+    ),
+    path: 'auth.jwt.scopes.nowhere',
+    message: /server of this file/,
+  },
+  {
+    name: 'a list of ways in without keys',
+    text: withServer('auth: { use: [apiKeys, jwt], jwt: { issuers: [{ issuer: "https://idp.example.com" }] } }'),
+    path: 'auth.keys',
+    message: /is required/,
   },
   {
     name: 'API keys without any',

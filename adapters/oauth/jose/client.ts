@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { importPKCS8, SignJWT } from 'jose';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { Clock } from '../../../gateway/ports/clock.js';
+import type { ClientSettings, TokenClient, Tokens } from '../../../gateway/ports/oauth.js';
+import { discover, endpointIn, type ServerMetadata } from './discovery.js';
+import type { HttpJson, JsonAnswer } from './http-json.js';
+
+/** RFC 7523 §2.2 */
+const ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+
+/** How long an assertion of Wharf's is good. */
+const ASSERTION_SECONDS = 60;
+
+/** How long the metadata of an authorization server is kept. */
+const METADATA_MS = 10 * 60_000;
+
+/** RFC 6749 §5.2: codes that a request has in common with every later one like it. Others may be tried again. */
+const FINAL = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client', 'invalid_scope', 'access_denied']);
+
+/** RFC 6749 §5.2: what an error code may consist of. */
+const CODE = /^[\x20-\x21\x23-\x5b\x5d-\x7e]{1,64}$/;
+
+/** Bytes of a token that a header can hold. */
+const LONGEST_TOKEN = 16 * 1024;
+
+interface Parts {
+  http: HttpJson;
+  clock: Clock;
+  server: string;
+}
+
+export class JoseClient implements TokenClient {
+  readonly #settings: ClientSettings;
+  readonly #parts: Parts;
+  #metadata: { value: ServerMetadata; at: number } | undefined;
+
+  constructor(settings: ClientSettings, parts: Parts) {
+    this.#settings = settings;
+    this.#parts = parts;
+  }
+
+  async request(grant: Readonly<Record<string, string>>): Promise<Tokens> {
+    const { http, clock } = this.#parts;
+    const asked = clock.now();
+    let answer: JsonAnswer;
+    try {
+      const url = this.#settings.tokenUrl ?? (await this.#endpoint('token_endpoint'));
+      const form = new URLSearchParams(grant);
+      answer = await http.post(url, form, await this.#identify(form, url));
+    } catch (error) {
+      throw this.#failed('its authorization server cannot be reached', { isFinal: false }, error);
+    }
+    const { status, body } = answer;
+    const { access_token: token, token_type: type, expires_in: seconds, refresh_token: refresh, error } = body ?? {};
+    if (status !== 200 || typeof token !== 'string') {
+      const code = typeof error === 'string' && CODE.test(error) ? error : `HTTP ${status}`;
+      throw this.#failed(`its authorization server says ${code}`, { isFinal: FINAL.has(code) });
+    }
+    if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
+      throw this.#failed('its authorization server gives tokens of another type than Bearer', { isFinal: true });
+    // it becomes a part of a header
+    if (token.length > LONGEST_TOKEN || !/^[\x21-\x7e]+$/.test(token))
+      throw this.#failed('its authorization server gives a token that no header can hold', { isFinal: true });
+    return {
+      accessToken: token,
+      ...(typeof seconds === 'number' && seconds > 0 && { expiresAt: asked + seconds * 1000 }),
+      ...(typeof refresh === 'string' && { refreshToken: refresh }),
+    };
+  }
+
+  async authorizationUrl(params: Readonly<Record<string, string>>): Promise<string> {
+    try {
+      const url = new URL(await this.#endpoint('authorization_endpoint'));
+      const all = { response_type: 'code', client_id: this.#settings.clientId, ...params };
+      for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);
+      return url.href;
+    } catch (error) {
+      throw this.#failed('its authorization server cannot be reached', { isFinal: false }, error);
+    }
+  }
+
+  /** @throws Error */
+  async #endpoint(name: string): Promise<string> {
+    const { http, clock } = this.#parts;
+    const { issuer = '' } = this.#settings;
+    if (!this.#metadata || clock.now() - this.#metadata.at > METADATA_MS)
+      this.#metadata = { value: await discover(issuer, http), at: clock.now() };
+    return endpointIn(this.#metadata.value, name);
+  }
+
+  /** Adds who asks: to the form, or as the headers that it returns. */
+  async #identify(form: URLSearchParams, url: string): Promise<Record<string, string>> {
+    const { clientId, clientSecret, privateKey, algorithm = 'ES256', secretBy } = this.#settings;
+    if (privateKey !== undefined) {
+      form.set('client_id', clientId);
+      form.set('client_assertion_type', ASSERTION);
+      const now = Math.floor(this.#parts.clock.now() / 1000);
+      const assertion = new SignJWT({
+        iss: clientId,
+        sub: clientId,
+        aud: this.#settings.issuer ?? url,
+        jti: randomUUID(),
+      })
+        .setProtectedHeader({ alg: algorithm })
+        .setIssuedAt(now)
+        .setExpirationTime(now + ASSERTION_SECONDS);
+      form.set('client_assertion', await assertion.sign(await importPKCS8(privateKey, algorithm)));
+      return {};
+    }
+    if (clientSecret === undefined || secretBy === 'body') {
+      form.set('client_id', clientId);
+      if (clientSecret !== undefined) form.set('client_secret', clientSecret);
+      return {};
+    }
+    // RFC 6749 §2.3.1: both are form-encoded first
+    const encoded = [clientId, clientSecret].map((text) => new URLSearchParams({ x: text }).toString().slice(2));
+    return { authorization: `Basic ${Buffer.from(encoded.join(':')).toString('base64')}` };
+  }
+
+  #failed(reason: string, facts: { isFinal: boolean }, cause?: unknown): GatewayError {
+    return new GatewayError('upstream_login_failed', { server: this.#parts.server, reason, ...facts }, cause);
+  }
+}

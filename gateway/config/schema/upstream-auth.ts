@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { issuerUrl } from './jwt.js';
+
+/** RFC 9110 §5.1: a field name is a token; `_` is left out, because servers cannot tell it from `-` (CGI). */
+const HEADER = /^[!#$%&'*+.^`|~0-9A-Za-z-]{1,100}$/;
+
+/** Headers that are not the operator's to set here. */
+const TAKEN = /^(?:authorization|cookie|host|connection|content-.*|transfer-encoding|te|upgrade|mcp-.*|accept.*)$/i;
+
+const SECRET = z.string().min(1).max(4096);
+
+/** How Wharf is known to an authorization server. */
+const client = () => ({
+  issuer: issuerUrl().optional().describe('The authorization server; its metadata names the endpoints (RFC 8414).'),
+  tokenUrl: issuerUrl().optional().describe('Its token endpoint, instead of `issuer`.'),
+  clientId: z.string().min(1).max(1000).describe("Wharf's name there."),
+  clientSecret: SECRET.optional().describe("Wharf's secret there."),
+  privateKey: z
+    .string()
+    .startsWith('-----BEGIN PRIVATE KEY-----', { error: 'must be a private key in PEM (PKCS #8)' })
+    .max(10_000)
+    .optional()
+    .describe('A private key in PEM instead of a secret (RFC 7523).'),
+  algorithm: z.enum(['ES256', 'RS256', 'PS256', 'EdDSA']).optional().describe('Of `privateKey`. Default: `ES256`.'),
+  secretBy: z.enum(['basic', 'body']).default('basic').describe('How the secret is sent.'),
+});
+
+/** What the token is for. */
+const target = () => ({
+  scope: z.string().min(1).max(2000).optional().describe('Scopes to ask for, with blanks between them.'),
+  resource: z.url().optional().describe('What the token is for (RFC 8707).'),
+  audience: z.string().min(1).max(1000).optional().describe('The same, for servers that call it so.'),
+});
+
+const one = 'needs "issuer" or "tokenUrl"';
+
+/** `servers.X.upstreamAuth` */
+export function upstreamAuthSchema() {
+  return z
+    .strictObject({
+      clientCredentials: z
+        .strictObject({ ...client(), ...target() })
+        .refine(({ issuer, tokenUrl }) => issuer !== undefined || tokenUrl !== undefined, { error: one })
+        .optional()
+        .describe("A token of Wharf's own, the same for all callers (OAuth client credentials)."),
+      tokenExchange: z
+        .strictObject({ ...client(), ...target() })
+        .refine(({ issuer, tokenUrl }) => issuer !== undefined || tokenUrl !== undefined, { error: one })
+        .optional()
+        .describe("The caller's token, exchanged for one for this server (RFC 8693). Needs `auth: jwt`."),
+      perUser: z
+        .strictObject({
+          ...client(),
+          issuer: issuerUrl().describe('The authorization server; its metadata names the endpoints (RFC 8414).'),
+          clientId: z
+            .string()
+            .min(1)
+            .max(1000)
+            .optional()
+            .describe(
+              "Wharf's name there. Default: the address of a document about Wharf (client ID metadata document), which needs " +
+                '`publicUrl`. Its redirect URI is `publicUrl` and `/oauth/callback`.',
+            ),
+          ...target(),
+        })
+        .optional()
+        .describe(
+          "Each person's own login at the server's authorization server. Who lacks one is sent to a page, or gets the link " +
+            'in the answer.',
+        ),
+      delegate: z
+        .literal(true)
+        .optional()
+        .describe(
+          "The caller's own `Authorization`, unread. Wharf's key then comes in `X-Wharf-Key`; a request with one " +
+            'credential alone has only that of Wharf. Needs `auth: apiKeys`.',
+        ),
+      identityHeaders: z
+        .record(
+          z
+            .string()
+            .regex(HEADER, { error: 'must be a header name without "_"' })
+            .refine((name) => !TAKEN.test(name), { error: 'is set by Wharf itself' }),
+          z.string().regex(/^(?:principal|key|groups|scopes|claims\.\S{1,200})$/, {
+            error: 'must be principal, key, groups, scopes or claims.NAME',
+          }),
+        )
+        .optional()
+        .describe('Headers that say who calls: `{ X-User: principal, X-Groups: groups, X-Mail: claims.email }`.'),
+    })
+    .superRefine((auth, context) => {
+      const modes = (['clientCredentials', 'tokenExchange', 'perUser', 'delegate'] as const).filter(
+        (mode) => auth[mode] !== undefined,
+      );
+      if (modes.length > 1)
+        context.addIssue({
+          code: 'custom',
+          message: `has ${modes.join(' and ')}; a server gets one kind of credentials`,
+        });
+    });
+}

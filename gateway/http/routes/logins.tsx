@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { getCookie } from 'hono/cookie';
+import { asGatewayError, GatewayError } from '../../errors.js';
+import type { Log } from '../../ports/log.js';
+import { clientDocument, type Logins } from '../../upstream-auth/logins.js';
+import { LoginEndPage, LoginPage } from '../pages/login-pages.js';
+import { page } from '../pages/page-response.js';
+
+export interface LoginDeps {
+  logins: Logins;
+  baseUrl: () => string;
+  log: Log;
+  refused: (error: GatewayError, request: IncomingMessage) => void;
+}
+
+type Env = { Bindings: HttpBindings };
+
+/** Ties a login to the browser that has begun it. */
+const COOKIE = 'wharf-login';
+
+/** As long as a login takes at most. */
+const COOKIE_SECONDS = 600;
+
+/** A person's own login at a server: the page with the link, and where the browser comes back to. */
+export function logins({ logins: all, baseUrl, log, refused }: LoginDeps): Hono<Env> {
+  const app = new Hono<Env>();
+  app.get('/oauth/login/:ticket', async (c) =>
+    answered(c, async () => {
+      const cookie = getCookie(c, COOKIE) ?? randomBytes(32).toString('base64url');
+      const login = await all.open(c.req.param('ticket'), cookie);
+      if (!login) return unknown(c);
+      const { server, principal, url, issuer } = login;
+      return page(<LoginPage server={server} principal={principal} url={url} host={new URL(issuer).host} />, 200, {
+        'set-cookie': cookieOf(cookie, baseUrl()),
+      });
+    }),
+  );
+  app.get('/oauth/callback', async (c) =>
+    answered(c, async () => {
+      const end = await all.finish(new URL(c.req.url).searchParams, getCookie(c, COOKIE));
+      if (end.kind === 'unknown') return unknown(c);
+      if (end.kind === 'refused') return page(<LoginEndPage kind="refused" />, 403);
+      log.info({ server: end.server }, 'a person has logged in at a server');
+      return page(<LoginEndPage kind="done" server={end.server} />, 200);
+    }),
+  );
+  app.get('/.well-known/wharf-client.json', () => Response.json(clientDocument(baseUrl())));
+
+  function unknown(c: Context<Env>): Response {
+    refused(new GatewayError('link_unknown', { reason: 'fileNotFound' }), c.env.incoming as IncomingMessage);
+    return page(<LoginEndPage kind="unknown" />, 404);
+  }
+
+  async function answered(c: Context<Env>, answer: () => Promise<Response>): Promise<Response> {
+    try {
+      return await answer();
+    } catch (thrown) {
+      const error = asGatewayError(thrown);
+      log.warn({ code: error.code, err: error.cause ?? error }, 'a login at a server failed');
+      refused(error, c.env.incoming as IncomingMessage);
+      return page(<LoginEndPage kind="failed" why={error.message} />, error.httpStatus as 502);
+    }
+  }
+  return app;
+}
+
+function cookieOf(value: string, base: string): string {
+  const { pathname, protocol } = new URL(base);
+  const path = `${pathname.replace(/\/$/, '')}/oauth/`;
+  const secure = protocol === 'https:' ? '; Secure' : '';
+  return `${COOKIE}=${value}; HttpOnly; SameSite=Lax; Path=${path}; Max-Age=${COOKIE_SECONDS}${secure}`;
+}

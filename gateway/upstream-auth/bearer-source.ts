@@ -1,0 +1,18 @@
+import type { Identity } from '../ports/identity.js';
+
+/** Where the bearer of a server's requests comes from. */
+export interface BearerSource {
+  /** True when it is the caller's own. */
+  readonly isCallers: boolean;
+  /**
+   * The bearer for a caller; undefined: the server is asked without one.
+   * @throws GatewayError `upstream_login_failed`
+   */
+  bearer(identity: Identity | undefined): string | undefined | Promise<string | undefined>;
+  /**
+   * Another bearer, because the server has refused this one.
+   * @returns undefined when there is no other
+   * @throws GatewayError `upstream_login_failed`, `upstream_login_needed`
+   */
+  another(identity: Identity | undefined, refused: string | undefined): Promise<string | undefined>;
+}

@@ -1,0 +1,18 @@
+import type { Identity } from '../ports/identity.js';
+import type { BearerSource } from './bearer-source.js';
+
+/**
+ * The caller's own bearer for the server, beside a key of Wharf's. A single credential counts as Wharf's, and goes no
+ * further.
+ */
+export class Delegate implements BearerSource {
+  readonly isCallers = true;
+
+  bearer(identity: Identity | undefined): string | undefined {
+    return identity?.use === 'apiKeys' ? identity.token : undefined;
+  }
+
+  async another(): Promise<undefined> {
+    return undefined;
+  }
+}

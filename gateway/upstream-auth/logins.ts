@@ -1,0 +1,181 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { StateKeys } from '../files/state-keys.js';
+import type { TokenClient } from '../ports/oauth.js';
+import type { StateStore } from '../ports/state-store.js';
+import { type GrantTarget, parametersOf } from './client-credentials.js';
+import { type KeptTokens, placeOfPerson } from './kept-tokens.js';
+
+/** From the link to the end of the login. */
+const LOGIN_MS = 10 * 60_000;
+
+const RANDOM_BYTES = 32;
+
+export interface LoginTarget extends GrantTarget {
+  client: TokenClient;
+  issuer: string;
+}
+
+interface Parts {
+  state: StateStore;
+  keys: StateKeys;
+  kept: KeptTokens;
+  /** What every address of Wharf begins with. */
+  baseUrl: () => string;
+}
+
+/** Who logs in where. */
+export interface Login {
+  principal: string;
+  server: string;
+}
+
+interface Begun extends Login {
+  verifier: string;
+  /** SHA-256 of the cookie of the browser that has begun it. */
+  browser: string;
+}
+
+/** How a login ended. */
+export type LoginEnd = { kind: 'done'; server: string } | { kind: 'unknown' } | { kind: 'refused' };
+
+/**
+ * Logins of people at the authorization servers of servers (authorization code with PKCE). A link is good for one person
+ * and one server, and what comes back must come to the browser that has followed it: otherwise an attacker could have
+ * another person's login put to the attacker's name, or the attacker's own to that person's.
+ */
+export class Logins {
+  readonly #parts: Parts;
+  readonly #targets = new Map<string, LoginTarget>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  add(target: LoginTarget): void {
+    this.#targets.set(target.server, target);
+  }
+
+  get isUsed(): boolean {
+    return this.#targets.size > 0;
+  }
+
+  /** Makes the link at which a person logs in. */
+  async begin(principal: string, server: string): Promise<{ url: string; id: string }> {
+    const ticket = secret();
+    await this.#keep(ticket, { principal, server });
+    const id = createHash('sha256').update(ticket).digest('base64url').slice(0, 22);
+    return { url: `${this.#parts.baseUrl()}/oauth/login/${ticket}`, id };
+  }
+
+  /**
+   * A person has opened the link.
+   * @param cookie of the browser
+   * @returns undefined for a link that does not work
+   * @throws GatewayError `upstream_login_failed`
+   */
+  async open(ticket: string, cookie: string): Promise<(Login & { url: string; issuer: string }) | undefined> {
+    const login = await this.#read<Login>(ticket);
+    const target = login && this.#targets.get(login.server);
+    if (!target) return undefined;
+    const state = secret();
+    const verifier = secret();
+    await this.#keep(state, { ...login, verifier, browser: hashOf(cookie) } satisfies Begun);
+    const url = await target.client.authorizationUrl({
+      redirect_uri: this.#callback,
+      state,
+      code_challenge: hashOf(verifier),
+      code_challenge_method: 'S256',
+      ...parametersOf(target),
+    });
+    return { ...login, url, issuer: target.issuer };
+  }
+
+  /** The browser comes back from the authorization server. @throws GatewayError `upstream_login_failed` */
+  async finish(params: URLSearchParams, cookie: string | undefined): Promise<LoginEnd> {
+    const begun = await this.#take(params.get('state') ?? '');
+    const target = begun && this.#targets.get(begun.server);
+    if (!target || cookie === undefined || !isSame(hashOf(cookie), begun.browser)) return { kind: 'unknown' };
+    const issuer = params.get('iss');
+    // RFC 9207 §2.4: the answer of another authorization server
+    if (issuer !== null && issuer !== target.issuer) return { kind: 'unknown' };
+    const code = params.get('code');
+    if (code === null) return { kind: 'refused' };
+    const tokens = await target.client.request({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: this.#callback,
+      code_verifier: begun.verifier,
+      ...(target.resource !== undefined && { resource: target.resource }),
+    });
+    await this.#parts.kept.put(placeOfPerson(begun.server, begun.principal), tokens);
+    return { kind: 'done', server: begun.server };
+  }
+
+  get #callback(): string {
+    return callbackOf(this.#parts.baseUrl());
+  }
+
+  async #keep(name: string, value: Login | Begun): Promise<void> {
+    const { state, keys } = this.#parts;
+    const key = keys.of('login', name);
+    const { principal, server } = value;
+    await state.create(key, keys.seal.close(key, JSON.stringify(value)), LOGIN_MS, { principal, server });
+  }
+
+  async #read<Value>(name: string): Promise<Value | undefined> {
+    for (const key of this.#parts.keys.all('login', name)) {
+      const opened = this.#opened<Value>(key, await this.#parts.state.read(key));
+      if (opened) return opened;
+    }
+    return undefined;
+  }
+
+  /** Each answer of an authorization server counts once. */
+  async #take(name: string): Promise<Begun | undefined> {
+    for (const key of this.#parts.keys.all('login', name)) {
+      const opened = this.#opened<Begun>(key, await this.#parts.state.take(key));
+      // the ticket of a link does not answer
+      if (opened?.verifier !== undefined) return opened;
+    }
+    return undefined;
+  }
+
+  #opened<Value>(key: string, sealed: string | undefined): Value | undefined {
+    const text = sealed === undefined ? undefined : this.#parts.keys.seal.open(key, sealed);
+    return text === undefined ? undefined : (JSON.parse(text) as Value);
+  }
+}
+
+/** Where authorization servers send browsers back. */
+export function callbackOf(baseUrl: string): string {
+  return `${baseUrl}/oauth/callback`;
+}
+
+/** Who Wharf is to authorization servers that it was not registered with. */
+export function clientDocument(baseUrl: string): Record<string, unknown> {
+  return {
+    client_id: clientIdOf(baseUrl),
+    client_name: 'Wharf',
+    client_uri: baseUrl,
+    redirect_uris: [callbackOf(baseUrl)],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+  };
+}
+
+export function clientIdOf(baseUrl: string): string {
+  return `${baseUrl}/.well-known/wharf-client.json`;
+}
+
+function secret(): string {
+  return randomBytes(RANDOM_BYTES).toString('base64url');
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { GatewayError } from '../errors.js';
+import type { Identity } from '../ports/identity.js';
+import type { TokenClient, Tokens } from '../ports/oauth.js';
+import type { BearerSource } from './bearer-source.js';
+import { type GrantTarget, parametersOf } from './client-credentials.js';
+import type { KeptTokens } from './kept-tokens.js';
+
+/** A caller's token seldom lives longer. */
+const KEPT_MS = 60 * 60_000;
+
+const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange';
+const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
+
+/** A caller's token becomes one for the server (RFC 8693): the server knows the person, and never sees that token. */
+export class TokenExchange implements BearerSource {
+  readonly isCallers = false;
+  readonly #client: TokenClient;
+  readonly #kept: KeptTokens;
+  readonly #target: GrantTarget;
+
+  constructor(client: TokenClient, kept: KeptTokens, target: GrantTarget) {
+    this.#client = client;
+    this.#kept = kept;
+    this.#target = target;
+  }
+
+  bearer(identity: Identity | undefined): string | Promise<string | undefined> {
+    const place = this.#place(this.#callerOf(identity));
+    return this.#kept.at(place)?.accessToken ?? this.#get(identity);
+  }
+
+  another(identity: Identity | undefined, refused: string | undefined): Promise<string | undefined> {
+    return this.#get(identity, refused);
+  }
+
+  async #get(identity: Identity | undefined, refused?: string): Promise<string | undefined> {
+    const caller = this.#callerOf(identity);
+    const renew = async (): Promise<Tokens> => {
+      const tokens = await this.#client.request({
+        grant_type: GRANT,
+        subject_token: caller.token,
+        subject_token_type: ACCESS_TOKEN,
+        requested_token_type: ACCESS_TOKEN,
+        ...parametersOf(this.#target),
+      });
+      // never longer than the caller's own login
+      return {
+        ...tokens,
+        expiresAt: Math.min(tokens.expiresAt ?? caller.until, caller.until),
+        refreshToken: undefined,
+      };
+    };
+    return (await this.#kept.get(this.#place(caller), renew, refused))?.accessToken;
+  }
+
+  #place({ token, principal }: { token: string; principal: string }) {
+    const { server } = this.#target;
+    const hash = createHash('sha256').update(token).digest('base64url');
+    return { name: `exchange\n${server}\n${hash}`, owner: { server, principal }, keptMs: KEPT_MS };
+  }
+
+  #callerOf(identity: Identity | undefined): { token: string; principal: string; until: number } {
+    const { token, principal, use, claims } = identity ?? {};
+    if (token === undefined || principal === undefined || use !== 'jwt') {
+      const reason = 'the caller has no token to exchange; it must log in with one';
+      throw new GatewayError('upstream_login_failed', { server: this.#target.server, reason, isFinal: true });
+    }
+    const { exp } = claims ?? {};
+    return { token, principal, until: typeof exp === 'number' ? exp * 1000 : Number.POSITIVE_INFINITY };
+  }
+}
