@@ -15,6 +15,7 @@ import { socketsFor } from './descriptors.js';
 import { goOnAfterHangUp } from './hang-up.js';
 import { createLog } from './log.js';
 import { print, printError } from './print.js';
+import { giveBackWhenQuiet } from './quiet-memory.js';
 import { logWarnings, problemsText, startedText, startFailureText, summaryText } from './report.js';
 
 const { version } = JSON.parse(readFileSync(packageFile(import.meta.dirname), 'utf8')) as { version: string };
@@ -240,6 +241,7 @@ async function inspectServers(config: Config, isWhole: boolean, only: string | u
 async function run(config: Config): Promise<number> {
   const log = createLog(config.logLevel);
   goOnAfterHangUp(log);
+  giveBackWhenQuiet();
   try {
     // Loaded only here, because `wharf check` and `wharf schema` do not need it.
     const { start } = await import('./start.js');

@@ -10,6 +10,7 @@ import { makePrivateFolder } from './files/temp-files.js';
 import { goOnAfterHangUp } from './hang-up.js';
 import { createLog } from './log.js';
 import { printError } from './print.js';
+import { giveBackWhenQuiet } from './quiet-memory.js';
 import { logWarnings, problemsText, startFailureText } from './report.js';
 import { start } from './start.js';
 
@@ -37,6 +38,7 @@ export async function runStdio({ load, server }: StdioAction, adapters: AdapterL
   }
   const log = createLog(chosen.logLevel);
   goOnAfterHangUp(log);
+  giveBackWhenQuiet();
   try {
     const output = standardOutput();
     const gateway = await start(chosen, adapters, log, { stdio: { input: process.stdin, output } });

@@ -1,0 +1,65 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+/** How often is looked whether the process is quiet. */
+const LOOK_MS = 5000;
+/** Less work than this between two looks is quiet: beats of open streams, a probe of health. */
+const QUIET_MS = 50;
+/** Quiet looks in a row before memory is given back: a person who types a question makes a pause too. */
+const LOOKS = 2;
+/** Work after which there is garbage that is worth the 50 to 100 ms for which nothing else runs. */
+const WORTH_MS = 150;
+
+export interface QuietOptions {
+  /** Milliseconds of processor time so far. */
+  spent: () => number;
+  giveBack: () => void;
+}
+
+/**
+ * Decides when the process has become quiet after some work. V8 collects only while something allocates, so an idle
+ * process kept what its last burst had needed: 168 MiB after 10,000 sessions were opened, of which they need 9, and 10 of
+ * the 83 with which it had started.
+ */
+export class QuietMemory {
+  readonly #options: QuietOptions;
+  /** Processor time at the last look, and after the memory was last given back. */
+  #looked = 0;
+  #given = 0;
+  #quiet = 0;
+
+  constructor(options: QuietOptions) {
+    this.#options = options;
+  }
+
+  look(): void {
+    const { spent, giveBack } = this.#options;
+    const now = spent();
+    this.#quiet = now - this.#looked < QUIET_MS ? this.#quiet + 1 : 0;
+    this.#looked = now;
+    if (this.#quiet < LOOKS || now - this.#given < WORTH_MS) return;
+    giveBack();
+    this.#quiet = 0;
+    this.#given = spent();
+    this.#looked = this.#given;
+  }
+}
+
+/** Gives memory back to the system whenever the process has become quiet. Does not keep it alive. */
+export function giveBackWhenQuiet(): void {
+  const collect = collector();
+  const spent = () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  };
+  const memory = new QuietMemory({ spent, giveBack: () => collect({ type: 'major', flavor: 'last-resort' }) });
+  setInterval(() => memory.look(), LOOK_MS).unref();
+}
+
+/** V8's collector, which it hands to contexts made after the flag. Of its kinds only the last resort shrinks the heap. */
+function collector(): (options: { type: 'major'; flavor: 'last-resort' }) => void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as ReturnType<typeof collector>;
+  setFlagsFromString('--no-expose-gc');
+  return collect;
+}
