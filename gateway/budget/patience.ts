@@ -39,13 +39,18 @@ export class Patience {
     return new Promise((resolve, reject) => {
       this.#start();
       const place = this.#waiting.add({ due: this.#attentive + this.#ms, late: () => reject(late()) });
+      const ended = () => {
+        this.#waiting.remove(place);
+        // the timer runs once more, for the next wait, and must not keep a process that is done
+        if (!this.#waiting.firstPlace) this.#timer?.unref();
+      };
       promise.then(
         (value) => {
-          this.#waiting.remove(place);
+          ended();
           resolve(value);
         },
         (error) => {
-          this.#waiting.remove(place);
+          ended();
           reject(error);
         },
       );
@@ -53,7 +58,10 @@ export class Patience {
   }
 
   #start(): void {
-    if (this.#timer) return;
+    if (this.#timer) {
+      this.#timer.ref();
+      return;
+    }
     this.#lookedAt = performance.now();
     this.#timer = setInterval(() => {
       this.#pass();

@@ -11,25 +11,34 @@ export type Told = { sent: number } | { retry: number } | { failed: string } | {
 
 /**
  * Uploads a file with tus-js-client in a process of its own, as users do.
- * @param options `chunk`: bytes of each request, as many as there are without it; `told` is told at once
+ * @param options `chunk`: bytes of each request, as many as there are without it; `told` is told one thing after the other
  * @returns all that it told
  */
 export async function uploadByTus(
   link: string,
   file: string,
-  { chunk = 0, told = () => undefined }: { chunk?: number; told?: (what: Told) => void } = {},
+  { chunk = 0, told = () => undefined }: { chunk?: number; told?: (what: Told) => void | Promise<void> } = {},
 ): Promise<Told[]> {
   const child = spawn(process.execPath, [CLIENT, link, file, String(chunk)], { stdio: ['ignore', 'pipe', 'inherit'] });
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
   const all: Told[] = [];
   const lines = createInterface({ input: child.stdout });
-  lines.on('line', (line) => {
-    const what = JSON.parse(line) as Told;
-    all.push(what);
-    told(what);
+  let before = Promise.resolve();
+  const failed = new Promise<never>((_resolve, reject) => {
+    lines.on('line', (line) => {
+      const what = JSON.parse(line) as Told;
+      all.push(what);
+      before = before.then(() => told(what));
+      before.catch(reject);
+    });
   });
-  await Promise.all([once(child, 'exit'), once(lines, 'close')]);
-  process.removeListener('exit', kill);
-  return all;
+  try {
+    await Promise.race([Promise.all([once(child, 'exit'), once(lines, 'close')]), failed]);
+    await before;
+    return all;
+  } finally {
+    process.removeListener('exit', kill);
+    kill();
+  }
 }

@@ -51,3 +51,20 @@ describe('patience', () => {
     expect(await waiting).toBe('here');
   });
 });
+
+describe('patience that has been rewarded', () => {
+  const held = () => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
+
+  it('does not keep the process, and waits again when it is asked to', async () => {
+    const before = held();
+    const patience = new Patience(600_000);
+    await patience.within(Promise.resolve(), late);
+    expect(held()).toBe(before);
+    let answer = () => {};
+    const waiting = patience.within(new Promise<void>((resolve) => (answer = resolve)), late);
+    expect(held()).toBe(before + 1);
+    answer();
+    await waiting;
+    expect(held()).toBe(before);
+  });
+});
