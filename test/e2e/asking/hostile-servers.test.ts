@@ -56,7 +56,7 @@ describe('a server that asks in binary mode and means harm', () => {
   });
 
   it('hears cancel when it takes the file and never says so (1306-29)', async () => {
-    const { came } = await given(binary(), { statuses: '0' }, { timeouts: { idle: '300ms' } });
+    const { came } = await given(binary(), { statuses: '0' }, { timeouts: { idle: '3s' } });
     expect(came).toEqual({ result: { action: 'cancel' } });
   });
 

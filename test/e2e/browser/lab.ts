@@ -5,8 +5,13 @@ import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwrigh
 import sharp from 'sharp';
 import { ROOT } from '../../helpers/tree-copy.js';
 
-/** What of the machine's network is let through while something must be seen under way: bytes a second. */
-export const SLOW = 400_000;
+/**
+ * What of the machine's network is let through while something must be seen under way: bytes a second. So few that what
+ * follows finds it under way for ten seconds more: a browser that is told another rate lets what it has begun go at once.
+ */
+export const SLOW = 150_000;
+/** Where nothing of it need arrive. */
+export const CRAWL = 40_000;
 
 const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 

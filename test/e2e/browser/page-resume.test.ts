@@ -149,7 +149,7 @@ describe('an upload whose gateway is killed', () => {
     const { ticket, uri } = await replicas.authorize();
     const page = await visit(`${network.url}/u/${ticket}`);
     await pick('big.bin');
-    await throttle(watched, 6_000_000);
+    await throttle(watched, 2_000_000);
     await press(/^Upload: /);
     await sent(0.7);
     process.kill(first.pid, 'SIGKILL');

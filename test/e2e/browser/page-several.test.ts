@@ -8,7 +8,7 @@ import { sha256Url } from '../../helpers/bytes.js';
 import { noisePng } from '../../helpers/sdk-servers-bytes.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 import { openBrowser } from './chromium.js';
-import { faults, open, SLOW, throttle, type Watched } from './lab.js';
+import { CRAWL, faults, open, SLOW, throttle, type Watched } from './lab.js';
 
 const PRINCIPAL = 'anonymous';
 
@@ -216,7 +216,7 @@ describe('a page that takes several files', () => {
   it('has no more than three on their way at a time', async () => {
     const { page, uri } = await visit({ several: { least: 1, most: 5 } });
     const names = ['1.bin', '2.bin', '3.bin', '4.bin', '5.bin'];
-    await throttle(watched, SLOW);
+    await throttle(watched, CRAWL);
     await pick(names.map((name) => fileOf(Buffer.alloc(200_000, name), name)));
     await press('Upload 5 files');
     await row('5.bin').getByText('Waits for the files before it').waitFor();
