@@ -202,7 +202,7 @@ async function explainAccess({ file, server, ...asked }: ExplainAccess): Promise
     );
     return 1;
   }
-  const { callerOf, explainAccess: explained, explainLimits } = await import('./explain/access.js');
+  const { callerOf, explainAccess: explained, explainLimits, ownNameOf } = await import('./explain/access.js');
   const { accessRulesOf, allowanceRulesOf, keysOf } = await import('./config/access.js');
   const { limitRows } = await import('./config/limit-rows.js');
   const question = { ...asked, server: found.name };
@@ -214,7 +214,7 @@ async function explainAccess({ file, server, ...asked }: ExplainAccess): Promise
   const ofFiles = { value: found.limits.file, source: isOwn ? `servers.${found.name}.limits.file` : 'limits.file' };
   print(explained(question, caller, accessRulesOf(config), found.tools));
   print(explainLimits(caller, allowanceRulesOf(config), ofFiles));
-  print(limitRows(found, config, asked.tool));
+  print(limitRows(found, config, ownNameOf(asked.tool, found.tools)));
   return 0;
 }
 

@@ -41,7 +41,7 @@ export function explainAccess(
   const lines = [`${who} ${reach.allowed ? 'may' : 'may not'} use the server "${server}"${because(reach.rule)}.`];
   if (tool === undefined) return text(lines);
   const names = new ToolNames(tools);
-  const own = Object.hasOwn(tools, tool) ? tool : names.own(tool);
+  const own = ownNameOf(tool, tools);
   if (own === undefined) return text([...lines, `No tool of it can be called "${tool}".`]);
   const use = decide(rules, { identity: caller, server, tool: own });
   lines.push(`${who} ${use.allowed ? 'may' : 'may not'} use its tool "${own}"${because(use.rule)}.`);
@@ -50,6 +50,12 @@ export function explainAccess(
   else if (given !== own) lines.push(`Clients see and call it as "${given}".`);
   if (!use.allowed) lines.push('It is not in the list of tools, and a call of it is refused as unknown.');
   return text(lines);
+}
+
+/** The server's own name of a tool, by that or by the one that clients know. */
+export function ownNameOf(tool: string | undefined, tools: Readonly<Record<string, GivenWords>>): string | undefined {
+  if (tool === undefined || Object.hasOwn(tools, tool)) return tool;
+  return new ToolNames(tools).own(tool);
 }
 
 function nameOf({ principal, key, groups }: KnownCaller): string {
