@@ -4,6 +4,8 @@ import { Command } from 'commander';
 import { blob } from './cases/blob.js';
 import type { Case } from './cases/case.js';
 import { filePrice } from './cases/file-price.js';
+import { freshHandles } from './cases/fresh-handles.js';
+import { handle } from './cases/handle.js';
 import { frames, heads } from './cases/latency.js';
 import { linear } from './cases/linear.js';
 import { localPath } from './cases/local-path.js';
@@ -23,7 +25,7 @@ import { type Section, verdictTable } from './lib/report.js';
 
 /** The order of the report. */
 const TO_CLIENT: readonly Case[] = [blob, filePrice, memory, many, manyPeers, small, frames, heads, linear, slowReader];
-const CASES: readonly Case[] = [...TO_CLIENT, store, uploadAndCall, localPath, stream, refused];
+const CASES: readonly Case[] = [...TO_CLIENT, handle, store, uploadAndCall, freshHandles, localPath, stream, refused];
 const DEFAULT_ROUNDS = 5;
 const QUICK_ROUNDS = 1;
 

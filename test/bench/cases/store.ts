@@ -27,7 +27,7 @@ type Way = keyof typeof WAYS;
 
 /** One huge file into the object store that throws it away: as a raw body, and as the file of a form. */
 export const store: Case = {
-  ids: ['P10'],
+  ids: ['P10', 'N8'],
   async run(lab): Promise<Section> {
     if (lab.subject !== 'wharf') throw new Error(`${lab.subject} takes no uploads`);
     const bytes = fileBytes(lab.options);
@@ -54,7 +54,7 @@ export const store: Case = {
       title: 'A file uploaded to S3',
       rows: [
         ...ways.flatMap((way) => [
-          cpuRow('P10', what(way), bytes, samples, (costs) => costs[way], MOST_CPU),
+          cpuRow('N8', what(way), bytes, samples, (costs) => costs[way], MOST_CPU),
           peakRow('P10', what(way), idle, samples, (costs) => costs[way]),
         ]),
         passed('P10', 'every byte is in the store', 'so', errors),

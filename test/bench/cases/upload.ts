@@ -5,7 +5,6 @@ import {
   COST_HEAD,
   type Cost,
   costLine,
-  cpuRow,
   fileBytes,
   idleRss,
   passed,
@@ -22,9 +21,6 @@ import { interleave, ratio } from '../lib/stats.js';
 import { debianTool } from '../lib/tools.js';
 import { fileDigest } from '../servers/blob.js';
 import type { Case } from './case.js';
-
-/** CPU seconds for 2³⁰ bytes read from the store, encoded and written to the server. */
-const MOST_CALL_CPU = 3;
 
 const TAKE = { name: 'take', argument: 'file' };
 
@@ -78,7 +74,6 @@ export const uploadAndCall: Case = {
         title: 'A file uploaded, and handed to a stdio server as base64',
         rows: [
           peakRow('P10', `${what} uploaded`, idle, samples, ofPut),
-          cpuRow('P10', `${what} from its handle to base64`, bytes, samples, ofCall, MOST_CALL_CPU),
           peakRow('P10', `${what} from its handle to base64`, idle, samples, ofCall),
           { id: 'P10', what: `${what} uploaded, wall / nginx`, goal: '–', measured: num(wall), ok: undefined },
           passed('P10', `${what}: sha-256 of what the server got`, 'the same', errors),

@@ -3,7 +3,7 @@ import { OWN_SERVERS } from './paths.js';
 import { processTree } from './proc.js';
 
 /** The servers that stand behind a gateway: the name is the first segment of the path. */
-export type ServerName = 'sse' | 'json' | 'chunked' | 'legacy' | 'stdio' | 'sdk';
+export type ServerName = 'sse' | 'json' | 'chunked' | 'files' | 'legacy' | 'stdio' | 'sdk';
 
 /** Something that is measured: the upstream itself, a proxy, a peer, or the gateway. */
 export interface Target<Server extends string = ServerName> {

@@ -25,6 +25,8 @@ export interface WharfOptions extends ProcessOptions {
 /** What the bench changes: files up to 2 GiB, and a process for each of many stdio sessions. */
 const LIMITS = { file: '2GiB', processes: 64 };
 
+const ECHO_TAKES_FILE = { echo: { files: { text: { encoding: 'base64' } } } };
+
 function config(options: WharfOptions): Record<string, unknown> {
   const fast = `http://127.0.0.1:${options.fastPort}`;
   return {
@@ -32,6 +34,7 @@ function config(options: WharfOptions): Record<string, unknown> {
       sse: { url: `${fast}/sse/mcp`, transport: 'streamable-http' },
       json: { url: `${fast}/json/mcp`, transport: 'streamable-http' },
       chunked: { url: `${fast}/chunked/mcp`, transport: 'streamable-http' },
+      files: { url: `${fast}/sse/mcp`, transport: 'streamable-http', tools: ECHO_TAKES_FILE },
       legacy: { url: `${fast}/legacy/sse`, transport: 'legacy-sse' },
       stdio: { command: [process.execPath, serverScript('fast-stdio')] },
       sdk: { url: `http://127.0.0.1:${options.sdkPort}/sdk/mcp`, transport: 'streamable-http' },
