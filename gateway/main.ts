@@ -245,7 +245,7 @@ async function run(config: Config): Promise<number> {
   try {
     // Loaded only here, because `wharf check` and `wharf schema` do not need it.
     const { start } = await import('./start.js');
-    const started = await start(config, adapters, log);
+    const started = await start(config, adapters, log, { version });
     logWarnings(config, adapters, log);
     // Before the text is printed, because its reader may send a signal at once.
     drainOnSignal(started.drain);

@@ -60,7 +60,7 @@ export function startedText(version: string, started: Started, config: Config, a
     '',
     ...(started.adminUrl === ''
       ? []
-      : [`  ${'admin'.padEnd(width)}  ${started.adminUrl} (/healthz, /readyz, /metrics)`]),
+      : [`  ${'admin'.padEnd(width)}  ${started.adminUrl} (console, /healthz, /readyz, /metrics)`]),
     `  ${'files'.padEnd(width)}  ${placeOf(config.objects)}; kept ${formatTime(config.retention)}, links live ${lifeOf(config, presigns(config, adapters))}`,
     '',
   ].join('\n');

@@ -3,22 +3,20 @@ import { accessRulesOf } from './config/access.js';
 import type { AdapterList } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
 import { formatAddress } from './config/schema/fields.js';
-import { transportsToTry } from './config/transports.js';
 import { socketsFor } from './descriptors.js';
 import { GatewayError } from './errors.js';
 import { createFileParts } from './file-parts.js';
 import { Scans } from './files/antivirus/scans.js';
 import { Expiry } from './files/expiry.js';
-import type { FileRecord } from './files/file.js';
 import { Consents } from './files/flow/consents.js';
 import { Flow } from './files/flow/flow.js';
 import { Origins } from './files/flow/origins.js';
-import { sniff } from './files/names/media-type.js';
-import { previewOf } from './files/preview.js';
 import { StateKeys } from './files/state-keys.js';
 import { startSweeper } from './files/sweep.js';
 import { TempFiles } from './files/temp-files.js';
 import { Hosts } from './hosts/hosts.js';
+import { Lately } from './http/console/lately.js';
+import { guardSettings } from './http/guard.js';
 import { listen } from './http/listener.js';
 import { createMetrics } from './http/metrics.js';
 import { gaugeServers, partsBeside } from './http/part-state.js';
@@ -37,6 +35,9 @@ import {
   gaugeShares,
   sharingOf,
 } from './ledgers.js';
+import { consoleParts } from './parts/console.js';
+import { storedPreviews } from './parts/previews.js';
+import { openServers } from './parts/servers.js';
 import { rulesOfHandoff } from './policy/flow.js';
 import type { Clock, Stopwatch } from './ports/clock.js';
 import type { Log } from './ports/log.js';
@@ -44,11 +45,10 @@ import { createQuotas } from './quota-parts.js';
 import { PutOffLinks } from './relay/asking/put-off.js';
 import { Questions } from './relay/asking/questions.js';
 import { TaskTools } from './relay/results/tool-of-task.js';
-import { Server } from './relay/server.js';
+import type { Server } from './relay/server.js';
 import { Sessions } from './relay/session.js';
 import { FileTakers } from './relay/tools/file-takers.js';
 import { KeptViews } from './relay/tools/kept-views.js';
-import { relayDeps } from './relay-deps.js';
 import type { StdioFace } from './stdio/face.js';
 import { faceOver } from './stdio/over-streams.js';
 import type { ToolFacts } from './tools/tool.js';
@@ -82,6 +82,8 @@ export interface StartOptions {
    * A client that speaks MCP over these streams with the first server. Then the only port is for links, not for MCP.
    */
   stdio?: { input: Readable; output: Writable };
+  /** Wharf's version, for the console. */
+  version?: string;
 }
 
 /** Puts the parts together and opens the ports. When it throws, nothing is listening. */
@@ -184,22 +186,7 @@ export async function start(
     const waiting = createQuestionLedger(config, sharing);
     metrics.gauge('wharf_waiting_calls', () => waiting.used);
     const taskTools = new TaskTools({ state, keys, log, keptMs: config.retention });
-    const render = async (record: FileRecord, head: Buffer, signal: AbortSignal) =>
-      previewOf({
-        sniffedMime: (await sniff(head))?.mime,
-        record,
-        open: async (inner, range) => {
-          const read = await objects.get(record.key, { signal: inner, ...(range && { range }) });
-          if (read.kind !== 'found') throw new Error(`the object ${record.key} is ${read.kind}`);
-          return read.body;
-        },
-        previewer,
-        owner: record,
-        signal,
-        log,
-        metrics,
-      });
-
+    const render = storedPreviews({ objects, previewer, log, metrics });
     const transfer = await openPart(adapters.transfer, { use: 'https', settings: {} });
     const tempFiles = new TempFiles({ log });
     await tempFiles.removeLeftOvers();
@@ -239,22 +226,12 @@ export async function start(
     const openOAuth = () => openPart(adapters.oauth, { use: 'jose', settings: {} });
     const upstreamAuth = new UpstreamAuth({ state, keys, clock, publicBase, publicUrl: config.publicUrl, openOAuth });
     const waysIn = await openWaysIn(config, { openOAuth: () => upstreamAuth.oauth(), baseUrl: publicBase, clock });
-    const servers = new Map<string, Server>();
-    for (const server of config.servers) {
-      const upstreamDeps = {
-        ...deps,
-        limits: server.limits,
-        log: log.child({ server: server.name }),
-        name: server.name,
-      };
-      const opened = await Promise.all(
-        transportsToTry(server.transport).map((name) => adapters.upstream[name].create(server.settings, upstreamDeps)),
-      );
-      const relay = relayDeps(server, { ...parts, checkTool: waysIn.checkTool });
-      const running = new Server(relay, await upstreamAuth.authorized(server, opened));
-      servers.set(server.name, running);
-      closers.unshift(() => running.close());
-    }
+    const servers = await openServers(adapters, deps, {
+      ...parts,
+      checkTool: waysIn.checkTool,
+      authorized: (server, opened) => upstreamAuth.authorized(server, opened),
+    });
+    for (const server of servers.values()) closers.unshift(() => server.close());
 
     const open = { count: 0, getStreams: new Set<{ end(): void }>() };
     metrics.gauge('wharf_queue_length', () => budget.queued);
@@ -272,7 +249,21 @@ export async function start(
     const requests = createRequestLedger(sockets.allowed, sharing);
     const streams = createDownloadLedger(config, sharing);
     gaugeShares(metrics, { held, budget, requests, streams, catalog: catalogLedger });
-    const exchanges = { authenticate, quotas, held, requests, timeouts, clock, log, metrics, audit, open, refused };
+    const lately = new Lately(clock);
+    const exchanges = {
+      authenticate,
+      quotas,
+      held,
+      requests,
+      timeouts,
+      clock,
+      log,
+      metrics,
+      audit,
+      open,
+      lately,
+      refused,
+    };
     const direct = options.stdio ? {} : { direct: mcp({ servers, ...exchanges }) };
     const app = lateApp({
       refused,
@@ -320,13 +311,22 @@ export async function start(
     const beside = partsBeside(previewer, servers, clock);
     gaugeServers(metrics, beside);
     const isDraining = () => draining.now;
-    const adminApp = lateAdminApp({ checks, beside, isDraining, metrics, refused });
-    const guard = {
-      allowedHosts: [...config.allowedHosts, ...(config.publicUrl ? [new URL(config.publicUrl).host] : [])],
-      allowedOrigins: [...config.allowedOrigins, ...(config.publicUrl ? [new URL(config.publicUrl).origin] : [])],
-      trustsLoopbackPages: config.publicUrl === undefined,
-      answersToAddresses: false,
+    const shown = {
+      config,
+      publicUrl: publicBase,
+      keys,
+      clock,
+      sessions,
+      lately,
+      metrics,
+      held,
+      budget,
+      waiting,
+      open,
     };
+    const pages = consoleParts({ ...shown, version: options.version ?? '' });
+    const adminApp = lateAdminApp({ checks, beside, isDraining, metrics, refused, ...pages });
+    const guard = guardSettings(config);
     const idleMs = timeouts.idle;
     const face = await listen({ ...config.listen, app, ...direct, guard, isDraining, sockets, idleMs, refused });
     closers.unshift(async () => face.closeAll());

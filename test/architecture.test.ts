@@ -80,6 +80,8 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
     'gateway/error-texts',
     'gateway/errors-of-lack',
     'gateway/errors-of-callers',
+    'gateway/errors-of-console',
+    'gateway/errors-of-uploads',
     'gateway/errors',
     'gateway/errors-of-system',
   ],
@@ -130,6 +132,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['http', 'gateway/http/'],
   [
     'the command',
+    'gateway/parts/',
     ...[
       'cli',
       'descriptors',

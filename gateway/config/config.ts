@@ -4,6 +4,7 @@ import type { FlowRule } from '../policy/flow.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
 import type { Means } from '../policy/means.js';
 import type { ClientProfile } from '../ports/client.js';
+import type { ConsoleUser, SettingSource } from '../ports/console.js';
 import type { HandoffRule, ToolSettings, UploadTool } from '../ports/file-slot.js';
 import type { ClientSettings } from '../ports/oauth.js';
 import type { ConfigProblem } from './problems.js';
@@ -109,6 +110,7 @@ export interface Config {
   adminListen: Address | undefined;
   /** Whether other machines may reach it. */
   adminAllowPublic: boolean;
+  console: { users: readonly ConsoleUser[] };
   /** Authority of the `mcp-file://` handles. */
   gatewayId: string;
   /** At least one, in the order of the file. */
@@ -151,6 +153,8 @@ export interface Config {
   logLevel: LogLevel;
   /** What works, but is written in a way that a later version may not take. */
   warnings: ConfigProblem[];
+  /** Where settings that are not defaults come from, by their paths. */
+  sources: ReadonlyMap<string, SettingSource>;
   /** What a stdio child inherits: HOME, LANG, PATH, TMPDIR and USER, if set. */
   inheritedEnv: Readonly<Record<string, string>>;
 }

@@ -11,6 +11,7 @@ import { type ConfigProblem, formatPath } from './problems.js';
 import { readConfigFile } from './read-file.js';
 import { formatAddress } from './schema/fields.js';
 import { DEFAULT_STORE } from './schema/schema.js';
+import { sourcesOf } from './settings.js';
 import { stateFolder } from './state-folder.js';
 import { defaultStore, exposedBy } from './store-place.js';
 
@@ -86,7 +87,11 @@ export async function loadConfig(
     const hostName = host?.names.get(server.name);
     return hostName === undefined || hostName === server.name ? server : { ...server, hostName };
   });
-  const parsed = { ...result.config, servers, inheritedEnv: Object.fromEntries(inherited) };
+  const sources = sourcesOf(
+    written,
+    overridden.map(([key]) => key),
+  );
+  const parsed = { ...result.config, servers, sources, inheritedEnv: Object.fromEntries(inherited) };
   const isPrivate = options.isPrivate === true && !('objects' in written) && !('state' in written);
   const config = await withStore(parsed, { ...options, isPrivate }, adapters, environment);
   const faults = options.preflight ? await preflight(config, adapters) : [];

@@ -22,7 +22,9 @@ const LINK_TTL = 15 * 60 * 1000;
 /** Most keys of a server that a problem lists. */
 const MAX_TOLD = 5;
 
-export type ParseResult = { ok: true; config: Omit<Config, 'inheritedEnv'> } | { ok: false; problems: ConfigProblem[] };
+export type ParseResult =
+  | { ok: true; config: Omit<Config, 'inheritedEnv' | 'sources'> }
+  | { ok: false; problems: ConfigProblem[] };
 
 /**
  * Parses plain values, as a file holds them, into a config. Reports every problem, not only the first: sections are
@@ -51,7 +53,7 @@ export function parseConfig(file: object, adapters: AdapterList, environment: En
   const { secret: secrets, links, ...sections } = found.parsed;
   const lives = { ...links, ttl: links?.ttl ?? LINK_TTL, lasting: links?.ttl === undefined && isPrivate(sections) };
   const config = { ...sections, links: lives, secrets, warnings };
-  return { ok: true, config: config as unknown as Omit<Config, 'inheritedEnv'> };
+  return { ok: true, config: config as unknown as Omit<Config, 'inheritedEnv' | 'sources'> };
 }
 
 /**

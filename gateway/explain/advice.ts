@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors.js';
+import { OF_CONSOLE } from './advice-on-console.js';
 import { OF_FILES } from './advice-on-files.js';
 import { OF_LACK } from './advice-on-lack.js';
 import { OF_REQUESTS } from './advice-on-requests.js';
@@ -13,6 +14,7 @@ export const GROUPS = {
   Uploads: OF_UPLOADS,
   'Servers and their results': OF_SERVERS,
   'What Wharf lacks, and waits that it ends': OF_LACK,
+  'The console': OF_CONSOLE,
 } as const satisfies Record<string, Partial<Record<ErrorCode, Advice>>>;
 
 /** Advice on every error: one without it does not compile. */
@@ -22,4 +24,5 @@ export const ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   ...OF_UPLOADS,
   ...OF_SERVERS,
   ...OF_LACK,
+  ...OF_CONSOLE,
 };

@@ -1,10 +1,13 @@
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
+import { asGatewayError } from '../errors.js';
 import type { Resources } from '../identity/resource.js';
+import { errorAnswer } from '../mcp/error-response.js';
 import type { App } from './listener.js';
-import { type AdminDeps, admin } from './routes/admin.js';
+import { type AdminDeps, admin, readinessOf } from './routes/admin.js';
 import { assets } from './routes/assets.js';
 import { type ConnectDeps, connect } from './routes/connect.js';
+import { type ConsoleDeps, consoleRoutes } from './routes/console.js';
 import { type DownloadDeps, downloads } from './routes/downloads.js';
 import { type LoginDeps, logins } from './routes/logins.js';
 import { nowhere, type Refused } from './routes/nowhere.js';
@@ -38,10 +41,22 @@ export function createApp(deps: AppDeps): App {
 }
 
 /** The operator's app. */
-export function createAdminApp({ refused, ...deps }: AdminDeps & Pick<AppDeps, 'refused'>): App {
+export function createAdminApp({
+  refused,
+  logins,
+  sources,
+  ...deps
+}: AdminDeps & Pick<AppDeps, 'refused'> & ConsoleDeps): App {
   const app = new Hono<{ Bindings: HttpBindings }>();
-  app.route('/', admin(deps));
+  const readiness = () => readinessOf(deps);
+  app.route('/', admin({ ...deps, readiness }));
+  app.route('/', consoleRoutes({ logins, sources: { ...sources, readiness } }));
   app.notFound(nowhere(refused));
+  app.onError((thrown) => {
+    const error = asGatewayError(thrown);
+    const headers = { 'content-type': 'application/json' };
+    return new Response(errorAnswer(error, undefined), { status: error.httpStatus, headers });
+  });
   return listenerOf(app);
 }
 

@@ -23,6 +23,21 @@ export interface GuardSettings {
   answersToAddresses: boolean;
 }
 
+/** The settings of the public port. */
+export function guardSettings({
+  allowedHosts,
+  allowedOrigins,
+  publicUrl,
+}: Pick<GuardSettings, 'allowedHosts' | 'allowedOrigins'> & { publicUrl: string | undefined }): GuardSettings {
+  const own = publicUrl === undefined ? [] : [new URL(publicUrl)];
+  return {
+    allowedHosts: [...allowedHosts, ...own.map(({ host }) => host)],
+    allowedOrigins: [...allowedOrigins, ...own.map(({ origin }) => origin)],
+    trustsLoopbackPages: publicUrl === undefined,
+    answersToAddresses: false,
+  };
+}
+
 /**
  * Makes the function that refuses what must not reach a route: a foreign Host (DNS rebinding), a foreign Origin (a page
  * in a user's browser) unless it asks only where clients log in, and targets that two parsers could read in two ways.

@@ -64,8 +64,18 @@ export interface SeveralGauges {
   ): void;
 }
 
+/** What is read of all metrics. */
+export interface Registered {
+  text: () => Promise<string>;
+  contentType: string;
+  /** The values of a counter, by its labels. */
+  counted: (
+    name: CounterName,
+  ) => Promise<readonly { labels: Partial<Record<string, string | number>>; value: number }[]>;
+}
+
 /** The registry behind the `Metrics` port. */
-export function createMetrics(): Metrics & SeveralGauges & { text: () => Promise<string>; contentType: string } {
+export function createMetrics(): Metrics & SeveralGauges & Registered {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const counters = new Map<CounterName, Counter>();
@@ -105,6 +115,7 @@ export function createMetrics(): Metrics & SeveralGauges & { text: () => Promise
       });
     },
     text: () => registry.metrics(),
+    counted: async (name) => (await counters.get(name)?.get())?.values ?? [],
     contentType: registry.contentType,
   };
 }

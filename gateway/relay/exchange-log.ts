@@ -62,7 +62,7 @@ export function noteFailure({ log, metrics }: Tellers, thrown: unknown, { facts,
 }
 
 /** Links the lines of one session. The id itself is a credential, but a hash does not reveal its 122 random bits. */
-function sessionTag(id: string): string {
+export function sessionTag(id: string): string {
   let tag = TAGS.get(id);
   if (tag === undefined) {
     tag = createHash('sha256').update(id).digest('base64url').slice(0, TAG_LENGTH);

@@ -27,6 +27,10 @@ export class SessionTable<Entry extends Remembered> {
     return this.#byId.size;
   }
 
+  entries(): Entry[] {
+    return [...this.#byId.values()];
+  }
+
   /** An unexpired session; marks it as used now. */
   use(id: string, now: number): Entry | undefined {
     const entry = this.#byId.get(id);

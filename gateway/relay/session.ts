@@ -81,6 +81,11 @@ export class Sessions {
     return this.#table.size;
   }
 
+  /** Those remembered here, each with when it was last used, in milliseconds since the epoch. Reads all of them. */
+  list(): (Session & { usedAt: number })[] {
+    return this.#table.entries().map(({ session, usedAt }) => ({ ...session, usedAt }));
+  }
+
   /** Registers a callback for sessions of a server that were ended to make room, so that their upstreams are told. */
   watch(server: string, ended: (session: Session) => void): void {
     this.#watchers.set(server, ended);
@@ -111,6 +116,13 @@ export class Sessions {
     if (!cached || cached.session.principal !== principal || cached.session.server !== server) return undefined;
     this.#keepAlive(cached);
     return cached.session;
+  }
+
+  /** Ends a session that is remembered here, and lets its upstream be told. @throws GatewayError `state_unavailable` */
+  async close(id: string): Promise<void> {
+    const cached = this.#table.use(id, this.#deps.clock.now());
+    if (cached) this.#watchers.get(cached.session.server)?.(cached.session);
+    await this.end(id);
   }
 
   /** Ends the session everywhere except in other replicas' caches, where the upstream's own 404 ends it. */

@@ -31,6 +31,15 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     use: 'apiKeys',
     keys: [{ name: 'ci', hash: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' }],
   },
+  console: {
+    users: [
+      {
+        name: 'ann',
+        hash: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+        role: 'operator',
+      },
+    ],
+  },
   uploadTool: { request: 'ask_for_upload', link: 'fresh_link' },
   elicitation: { order: ['url'], rounds: 1, identity: 'code' },
   flow: [

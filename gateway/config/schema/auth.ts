@@ -38,16 +38,7 @@ function authSchemas() {
       .string()
       .regex(/^[A-Za-z0-9._-]{1,64}$/, { error: 'must be 1 to 64 of A-Z, a-z, 0-9, ".", "_" and "-"' })
       .describe("The name of the key's caller: files, links and sessions belong to this name."),
-    hash: z
-      .string()
-      .regex(HASH, { error: 'must be sha256: and 64 hex digits; make it with: printf %s "$KEY" | sha256sum' })
-      .refine((hash) => !HASH.test(hash) || digestOf(hash).toString('hex') !== OF_NOTHING, {
-        error: 'is the hash of an empty key; was $KEY set when it was made?',
-      })
-      .describe(
-        '`sha256:` and the SHA-256 of the key in hex, as `printf %s "$KEY" | sha256sum` prints it. `openssl rand ' +
-          '-hex 32` makes a good key.',
-      ),
+    hash: keyText(),
     servers: patterns()
       .optional()
       .describe(
@@ -94,6 +85,25 @@ function authSchemas() {
     one: z.discriminatedUnion('use', [none, apiKeys, jwt], { error: `must be ${USES}` }),
     both: both.transform(({ use: _, ...rest }) => ({ use: 'both' as const, ...rest })),
   };
+}
+
+/** A key, as its hash in the config. */
+function keyText() {
+  return z
+    .string()
+    .regex(HASH, { error: 'must be sha256: and 64 hex digits; make it with: printf %s "$KEY" | sha256sum' })
+    .refine((hash) => !HASH.test(hash) || digestOf(hash).toString('hex') !== OF_NOTHING, {
+      error: 'is the hash of an empty key; was $KEY set when it was made?',
+    })
+    .describe(
+      '`sha256:` and the SHA-256 of the key in hex, as `printf %s "$KEY" | sha256sum` prints it. `openssl rand ' +
+        '-hex 32` makes a good key.',
+    );
+}
+
+/** A key's hash in the config, parsed to its 32 bytes. */
+export function keyHash() {
+  return keyText().transform(digestOf);
 }
 
 function digestOf(hash: string): Buffer {

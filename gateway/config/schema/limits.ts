@@ -249,6 +249,12 @@ export function timeoutsSchema() {
   return z.strictObject(Object.fromEntries(entries));
 }
 
+/** A limit in the config's spelling: `100MB`, `32`, `0.25`. */
+export function limitText(name: string, value: number): string {
+  const isSize = name in LIMIT_ROWS ? LIMIT_ROWS[name as keyof Limits].kind === 'size' : /bytes/i.test(name);
+  return isSize ? formatSize(value) : String(value);
+}
+
 function field(row: Row) {
   if (row.kind === 'ratio') return ratio();
   return row.kind === 'size' ? size(row) : count(row);

@@ -5,6 +5,7 @@ import type { Choice } from '../config.js';
 import { authSchema } from './auth.js';
 import { callerLimitsSchema, callersSchema, limitsOfEachCaller } from './callers.js';
 import { clientsSchema } from './clients.js';
+import { consoleSchema } from './console.js';
 import { address, baseUrl, origin, parseAddress, time } from './fields.js';
 import { limitsSchema, timeoutsSchema } from './limits.js';
 import { flowSchema, handoffSchema, uploadToolSchema } from './peers.js';
@@ -49,6 +50,9 @@ export function sectionSchemas(adapters: AdapterList) {
         'Allow `adminListen` beyond loopback, for kubelets and Prometheus. The admin port does not ask for a key: ' +
           'the network must keep others away from it. `auth: { use: none, allowPublic: true }` allows it too.',
       ),
+    console: consoleSchema()
+      .prefault({})
+      .describe('The pages on the admin port: what is wrong now, servers, sessions, refusals, the settings in force.'),
     gatewayId: z
       .string()
       .regex(/^[a-z0-9][a-z0-9.-]{0,62}$/, { error: 'must be 1 to 63 of a-z, 0-9, "." and "-"' })

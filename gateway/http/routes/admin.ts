@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import type { Readiness } from '../console/facts.js';
 import { type PartsBeside, stateNow, WELL } from '../part-state.js';
 
 export interface AdminDeps {
@@ -14,21 +15,30 @@ export interface AdminDeps {
 const PATIENCE_MS = 200;
 
 /** Liveness, readiness and metrics, on a separate port that is not public by default. */
-export function admin({ checks, beside, isDraining, metrics }: AdminDeps): Hono {
+export function admin({
+  readiness,
+  metrics,
+}: Pick<AdminDeps, 'metrics'> & { readiness: () => Promise<Readiness> }): Hono {
   const app = new Hono();
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
   app.get('/readyz', async (c) => {
-    const [parts, servers, previews] = await Promise.all([
-      named(checks, stateNow),
-      named(beside.servers, (server) => server.look(PATIENCE_MS)),
-      beside.previews.look(PATIENCE_MS),
-    ]);
-    const isReady = !isDraining() && Object.values(parts).every((state) => state === WELL);
-    const status = isReady ? 'ready' : isDraining() ? 'draining' : 'unavailable';
-    return c.json({ status, parts, previews, servers }, isReady ? 200 : 503);
+    const found = await readiness();
+    return c.json(found, found.status === 'ready' ? 200 : 503);
   });
   app.get('/metrics', async (c) => c.body(await metrics.text(), 200, { 'content-type': metrics.contentType }));
   return app;
+}
+
+/** The state of all parts. Ready is a process whose own parts are well; servers and previews are reported beside them. */
+export async function readinessOf({ checks, beside, isDraining }: AdminDeps): Promise<Readiness> {
+  const [parts, servers, previews] = await Promise.all([
+    named(checks, stateNow),
+    named(beside.servers, (server) => server.look(PATIENCE_MS)),
+    beside.previews.look(PATIENCE_MS),
+  ]);
+  const isReady = !isDraining() && Object.values(parts).every((state) => state === WELL);
+  const status = isReady ? 'ready' : isDraining() ? 'draining' : 'unavailable';
+  return { status, parts, previews, servers };
 }
 
 async function named<Part>(

@@ -18,6 +18,7 @@ import type { Server } from '../../relay/server.js';
 import { readBody } from '../body.js';
 import { isPageVisit, refusePages } from '../browser-request.js';
 import { CLIENT_GONE } from '../client-gone.js';
+import type { Lately } from '../console/lately.js';
 import { countRequest } from '../count-request.js';
 import { discardRest } from '../discard.js';
 import { refuse } from '../error-response.js';
@@ -38,6 +39,8 @@ export interface McpDeps {
   metrics: Metrics;
   audit: Audit;
   open: OpenExchanges;
+  /** Keeps refusals for the console. */
+  lately: Lately;
   /** Called for requests to an unknown server. */
   refused: (error: GatewayError, request: IncomingMessage) => void;
 }
@@ -152,6 +155,7 @@ async function handle(
     deps.open.count -= 1;
     deps.open.getStreams.delete(outgoing);
     const { method: verb = '' } = incoming;
+    deps.lately.note(server.name, exchange);
     logExchange(deps, exchange, { server: server.name, verb, status: outgoing.statusCode, startedAt });
   }
 }

@@ -291,7 +291,12 @@ describe('profiles of clients', () => {
         match: { name: 'x', version: '>=2 <3' },
         dialects: [],
         like: 'vscode',
-        host: { structured: 'drop', imageTypes: ['image/png'], text: { most: 50_000, unit: 'characters' }, curl: true },
+        host: {
+          structured: 'drop',
+          imageTypes: ['image/png'],
+          text: { most: 50_000, unit: 'characters', per: 'block' },
+          curl: true,
+        },
       },
     ]);
   });

@@ -1,0 +1,18 @@
+import type { Advice } from './row.js';
+
+export const OF_CONSOLE = {
+  console_login: {
+    why: "A page or an API of the admin port was asked for without a key of the config's `console.users`, or the login is over: it lasts 8 hours.",
+    todo: 'Log in at `/login` of the admin port. A program sends `Authorization: Bearer KEY`.',
+  },
+  console_tries: {
+    why: 'One address has tried ten wrong keys within a minute.',
+    todo: 'Wait a minute. If it was not you, find out who reaches the admin port.',
+    facts: { retryAfter: 42 },
+  },
+  console_role: {
+    why: 'A viewer of the console tried to change something.',
+    todo: 'Ask an operator, or give the user `role: operator` in `console.users`.',
+    facts: { role: 'viewer' },
+  },
+} as const satisfies Record<string, Advice>;

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import type { Child } from 'hono/jsx';
+import type { ConsoleUser } from '../../ports/console.js';
+import { Mark } from '../pages/icons.js';
+import { CONSOLE_STYLE } from './console-style.js';
+
+const STYLE_HASH = createHash('sha256').update(CONSOLE_STYLE).digest('base64');
+
+/** No script at all, this one style, and forms to this port alone. */
+const POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${STYLE_HASH}'`,
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The pages, in the order of the menu. */
+export const PLACES = [
+  ['/', 'Overview'],
+  ['/servers', 'Servers'],
+  ['/sessions', 'Sessions'],
+  ['/refusals', 'Refusals'],
+  ['/config', 'Config'],
+] as const;
+
+export type Place = (typeof PLACES)[number][0];
+
+/** A page as an answer, which is kept nowhere. */
+export function consolePage(
+  content: { toString(): string },
+  status = 200,
+  headers: Record<string, string> = {},
+): Response {
+  return new Response(`<!doctype html>${content}`, {
+    status,
+    headers: {
+      'content-security-policy': POLICY,
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      ...headers,
+    },
+  });
+}
+
+function Page({ title, children }: { title: string; children: Child }) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        {/* Under no-referrer a browser posts a form with "Origin: null", which no guard can let in. */}
+        <meta name="referrer" content="same-origin" />
+        <title>{`${title} · Wharf`}</title>
+        <style dangerouslySetInnerHTML={{ __html: CONSOLE_STYLE }} />
+      </head>
+      <body>{children}</body>
+    </html>
+  );
+}
+
+/** A page of the console, with its menu. */
+export function ConsoleLayout({ place, user, children }: { place: Place; user: ConsoleUser; children: Child }) {
+  const title = PLACES.find(([path]) => path === place)?.[1] ?? '';
+  return (
+    <Page title={title}>
+      <header>
+        <p class="brand">
+          <Mark size={20} />
+          Wharf
+        </p>
+        <nav aria-label="Console">
+          {PLACES.map(([path, name]) => (
+            <a href={path} aria-current={path === place ? 'page' : undefined}>
+              {name}
+            </a>
+          ))}
+        </nav>
+        <form method="post" action="/logout">
+          <span>
+            {user.name} ({user.role})
+          </span>
+          <button type="submit" class="second">
+            Log out
+          </button>
+        </form>
+      </header>
+      <main>
+        <h1>{title}</h1>
+        {children}
+      </main>
+    </Page>
+  );
+}
+
+/** The page that asks for a key. */
+export function LoginPage({ problem }: { problem?: string | undefined }) {
+  return (
+    <Page title="Log in">
+      <main>
+        <div class="login">
+          <h1 class="brand">
+            <Mark size={20} />
+            Wharf console
+          </h1>
+          {problem !== undefined && (
+            <p class="problem" role="alert" id="problem">
+              {problem}
+            </p>
+          )}
+          <form method="post" action="/login">
+            <label for="key">Your key for the console</label>
+            <input
+              id="key"
+              name="key"
+              type="password"
+              required
+              maxlength={512}
+              autocomplete="current-password"
+              aria-describedby={problem === undefined ? undefined : 'problem'}
+            />
+            <button type="submit">Log in</button>
+          </form>
+        </div>
+      </main>
+    </Page>
+  );
+}
+
+/** The page of a console that has no users: what to write into the config. */
+export function NoUsersPage() {
+  return (
+    <Page title="Not set up">
+      <main>
+        <div class="login">
+          <h1 class="brand">
+            <Mark size={20} />
+            Wharf console
+          </h1>
+          <p>The console has no users yet. Make a key, and put its hash into the config:</p>
+          <p>
+            <code>KEY=$(openssl rand -hex 32); printf %s "$KEY" | sha256sum</code>
+          </p>
+          <p>
+            <code>{'console: { users: [{ name: ann, hash: "sha256:…", role: operator }] }'}</code>
+          </p>
+          <p class="soft">
+            Health is at <a href="/readyz">/readyz</a>, metrics at <a href="/metrics">/metrics</a>.
+          </p>
+        </div>
+      </main>
+    </Page>
+  );
+}
+
+/** A table that scrolls by itself where it is wider than the screen. */
+export function Table({
+  name,
+  heads,
+  rows,
+  none,
+}: {
+  name: string;
+  heads: readonly string[];
+  rows: readonly Child[];
+  none: string;
+}) {
+  if (rows.length === 0) return <p class="soft">{none}</p>;
+  return (
+    <section class="wide" aria-label={name} tabindex={0}>
+      <table>
+        <thead>
+          <tr>
+            {heads.map((head) => (
+              <th scope="col">{head}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{rows}</tbody>
+      </table>
+    </section>
+  );
+}

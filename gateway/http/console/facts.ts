@@ -1,0 +1,132 @@
+import type { Setting } from '../../ports/console.js';
+import type { CounterName } from '../../ports/metrics.js';
+import type { Session } from '../../relay/session.js';
+import { UNKNOWN, WELL } from '../part-state.js';
+import type { Refused } from './lately.js';
+
+/** What the console shows, as data: its pages are made from it, and `/api/*` answers with it. */
+
+export interface Overview {
+  version: string;
+  gatewayId: string;
+  publicUrl: string;
+  /** RFC 3339. */
+  startedAt: string;
+  status: 'ready' | 'draining' | 'unavailable';
+  /** Whatever is wrong now: its name, and the cause in words. */
+  problems: { part: string; cause: string }[];
+  now: { name: string; value: number; limit?: number; unit: 'bytes' | 'count' }[];
+  since: { exchanges: number; failed: number; files: number; fileBytes: number };
+  /** Limits that ended a request since the start, the most frequent first. */
+  limits: { limit: string; count: number }[];
+}
+
+export interface ServerFacts {
+  name: string;
+  url: string;
+  transport: string;
+  /** `ok`, or what is wrong. */
+  state: string;
+  sessions: number;
+}
+
+export interface SessionFacts {
+  /** A name for it that is not its id, which is a credential. */
+  tag: string;
+  server: string;
+  principal: string;
+  client: string;
+  version: string;
+  /** RFC 3339. */
+  usedAt: string;
+}
+
+/** A counter's values by their labels. */
+export type Counted = readonly { labels: Partial<Record<string, string | number>>; value: number }[];
+
+/** Where the console reads. */
+export interface ConsoleSources {
+  version: string;
+  gatewayId: string;
+  publicUrl: () => string;
+  startedAt: number;
+  readiness: () => Promise<Readiness>;
+  /** Totals in use now, each with its limit if it has one. */
+  now: () => Overview['now'];
+  counted: (name: CounterName) => Promise<Counted>;
+  servers: readonly { name: string; transport: string; mcp: () => string }[];
+  sessions: () => readonly (Session & { usedAt: number })[];
+  endSession: (id: string) => Promise<void>;
+  lately: () => readonly Refused[];
+  config: readonly Setting[];
+}
+
+export interface Readiness {
+  status: Overview['status'];
+  parts: Readonly<Record<string, string>>;
+  previews: string;
+  servers: Readonly<Record<string, string>>;
+}
+
+export async function overviewOf(sources: ConsoleSources): Promise<Overview> {
+  const [ready, exchanges, files, fileBytes, limits] = await Promise.all([
+    sources.readiness(),
+    sources.counted('wharf_exchanges_total'),
+    sources.counted('wharf_files_total'),
+    sources.counted('wharf_file_bytes_total'),
+    sources.counted('wharf_limits_total'),
+  ]);
+  const servers = Object.entries(ready.servers).map(([name, state]) => [`server ${name}`, state] as const);
+  const parts = [...Object.entries(ready.parts), ['previews', ready.previews] as const, ...servers];
+  return {
+    version: sources.version,
+    gatewayId: sources.gatewayId,
+    publicUrl: sources.publicUrl(),
+    startedAt: new Date(sources.startedAt).toISOString(),
+    status: ready.status,
+    problems: parts
+      .filter(([, state]) => state !== WELL && state !== UNKNOWN)
+      .map(([part, cause]) => ({ part, cause })),
+    now: sources.now(),
+    since: {
+      exchanges: sum(exchanges),
+      failed: sum(exchanges.filter(({ labels }) => labels.outcome !== 'ok')),
+      files: sum(files),
+      fileBytes: sum(fileBytes),
+    },
+    limits: limits
+      .map(({ labels, value }) => ({ limit: String(labels.limit), count: value }))
+      .sort((one, other) => other.count - one.count),
+  };
+}
+
+export async function serversOf(sources: ConsoleSources): Promise<ServerFacts[]> {
+  const { servers: states } = await sources.readiness();
+  const open = sources.sessions();
+  return sources.servers.map(({ name, transport, mcp }) => ({
+    name,
+    transport,
+    url: mcp(),
+    state: states[name] ?? UNKNOWN,
+    sessions: open.filter(({ server }) => server === name).length,
+  }));
+}
+
+/** Sessions that one page lists; the rest is counted. */
+export const MAX_SESSIONS = 500;
+
+export function sessionsOf(sources: ConsoleSources, tagOf: (id: string) => string): SessionFacts[] {
+  const used = [...sources.sessions()].sort((one, other) => other.usedAt - one.usedAt);
+  return used.slice(0, MAX_SESSIONS).map((session) => ({
+    tag: tagOf(session.id),
+    server: session.server,
+    principal: session.principal,
+    client: [session.clientName, session.clientVersion].filter(Boolean).join(' ') || 'unnamed',
+    version: session.version,
+    usedAt: new Date(session.usedAt).toISOString(),
+  }));
+}
+
+function sum(counted: Counted): number {
+  return counted.reduce((all, { value }) => all + value, 0);
+}

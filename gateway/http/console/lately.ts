@@ -1,0 +1,49 @@
+import type { Clock } from '../../ports/clock.js';
+import type { Exchange } from '../../relay/exchange.js';
+
+/** Refusals that are kept for the console. The log has all of them. */
+const MAX_KEPT = 200;
+
+/** Characters of a name that a client chose. */
+const MAX_NAME = 100;
+
+/** What was refused, to whom, and which limit said so. */
+export interface Refused {
+  /** Milliseconds since the epoch. */
+  at: number;
+  server: string;
+  principal: string;
+  client?: string | undefined;
+  method?: string | undefined;
+  /** Tool, prompt or resource. */
+  name?: string | undefined;
+  code: string;
+  /** Config name of the limit, its value and the actual one. */
+  limit?: string | undefined;
+  allowed?: number | undefined;
+  actual?: number | undefined;
+}
+
+/** The last refusals of this process, newest first: at most 200 of some hundred bytes each. */
+export class Lately {
+  readonly #clock: Clock;
+  readonly #kept: Refused[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Keeps an exchange whose client got an error. */
+  note(server: string, { principal, facts }: Pick<Exchange, 'principal' | 'facts'>): void {
+    const { error: code, client, method, name, limit, allowed, actual } = facts;
+    if (code === undefined) return;
+    const cut = (text: string | undefined) => text?.slice(0, MAX_NAME);
+    const of = { server, principal, client: cut(client), method: cut(method), name: cut(name) };
+    this.#kept.unshift({ at: this.#clock.now(), ...of, code, limit, allowed, actual });
+    if (this.#kept.length > MAX_KEPT) this.#kept.pop();
+  }
+
+  get refusals(): readonly Refused[] {
+    return this.#kept;
+  }
+}

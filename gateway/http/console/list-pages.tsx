@@ -1,0 +1,109 @@
+import type { ConsoleUser, Setting } from '../../ports/console.js';
+import { UNKNOWN, WELL } from '../part-state.js';
+import { ConsoleLayout, Table } from './console-layout.js';
+import type { ServerFacts, SessionFacts } from './facts.js';
+import { timeOf } from './overview-page.js';
+
+/** The servers, and whether they can be reached. */
+export function ServersPage({ user, servers }: { user: ConsoleUser; servers: readonly ServerFacts[] }) {
+  return (
+    <ConsoleLayout place="/servers" user={user}>
+      <Table
+        name="Servers"
+        heads={['Server', 'State', 'Transport', 'Sessions', 'MCP URL']}
+        none="There is none."
+        rows={servers.map(({ name, state, transport, sessions, url }) => (
+          <tr>
+            <td>{name}</td>
+            <td class={state === WELL ? 'good' : state === UNKNOWN ? 'soft' : 'bad'}>{state}</td>
+            <td>{transport}</td>
+            <td>{sessions}</td>
+            <td>
+              <code>{url}</code>
+            </td>
+          </tr>
+        ))}
+      />
+    </ConsoleLayout>
+  );
+}
+
+/** The sessions that this process knows; an operator may end one. */
+export function SessionsPage({
+  user,
+  sessions,
+  more,
+}: {
+  user: ConsoleUser;
+  sessions: readonly SessionFacts[];
+  more: number;
+}) {
+  return (
+    <ConsoleLayout place="/sessions" user={user}>
+      <p class="soft">Those that this process knows, the last used first. Another replica may know more.</p>
+      <Table
+        name="Sessions"
+        heads={[
+          'Last used',
+          'Server',
+          'Who',
+          'Client',
+          'MCP',
+          'Session',
+          ...(user.role === 'operator' ? ['Action'] : []),
+        ]}
+        none="There is none."
+        rows={sessions.map(({ usedAt, server, principal, client, version, tag }) => (
+          <tr>
+            <td>
+              <time datetime={usedAt}>{timeOf(usedAt)}</time>
+            </td>
+            <td>{server}</td>
+            <td>{principal}</td>
+            <td>{client}</td>
+            <td>{version}</td>
+            <td>
+              <code>{tag}</code>
+            </td>
+            {user.role === 'operator' && (
+              <td>
+                <form method="post" action="/sessions/end">
+                  <input type="hidden" name="session" value={tag} />
+                  <button type="submit" class="second" aria-label={`End session ${tag}`}>
+                    End
+                  </button>
+                </form>
+              </td>
+            )}
+          </tr>
+        ))}
+      />
+      {more > 0 && <p class="soft">There are {more} more.</p>}
+    </ConsoleLayout>
+  );
+}
+
+/** The settings in force, without secrets. */
+export function ConfigPage({ user, settings }: { user: ConsoleUser; settings: readonly Setting[] }) {
+  return (
+    <ConsoleLayout place="/config" user={user}>
+      <p class="soft">What is in force, and where it comes from. Secrets are left out.</p>
+      <Table
+        name="Settings"
+        heads={['Setting', 'Value', 'From']}
+        none="There is none."
+        rows={settings.map(({ path, value, source }) => (
+          <tr>
+            <td>
+              <code>{path}</code>
+            </td>
+            <td>
+              <code>{value}</code>
+            </td>
+            <td class={source === 'default' ? 'soft' : ''}>{source}</td>
+          </tr>
+        ))}
+      />
+    </ConsoleLayout>
+  );
+}

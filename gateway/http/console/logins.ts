@@ -1,0 +1,95 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { GatewayError } from '../../errors.js';
+import type { Seal } from '../../files/seal.js';
+import type { Clock } from '../../ports/clock.js';
+import type { ConsoleUser } from '../../ports/console.js';
+
+/** How long a login lasts. */
+export const LOGIN_MS = 8 * 60 * 60 * 1000;
+
+/** Wrong keys that one address may try in a window, and how many addresses are remembered. */
+const TRIES = 10;
+const WINDOW_MS = 60_000;
+const ADDRESSES = 1000;
+
+const COOKIE = 'wharf-console';
+
+/** The place that the sealed text belongs to; it opens nowhere else. */
+const PLACE = 'console login';
+
+/** The scheme is case-insensitive (RFC 9110 §11.1). */
+const BEARER = /^bearer +([\x21-\x7e]{1,512})$/i;
+
+interface Sealed {
+  name: string;
+  /** Digest of the user's key: a new key ends the logins of the old one. */
+  digest: string;
+  until: number;
+}
+
+/** Who may look at the console: each user's key in a form, or as a bearer for programs. */
+export class Logins {
+  readonly #users: readonly ConsoleUser[];
+  readonly #seal: Seal;
+  readonly #clock: Clock;
+  readonly #wrong = new LRUCache<string, { since: number; count: number }>({ max: ADDRESSES });
+
+  constructor(users: readonly ConsoleUser[], seal: Seal, clock: Clock) {
+    this.#users = users;
+    this.#seal = seal;
+    this.#clock = clock;
+  }
+
+  /**
+   * The user of a key. Every key is compared, in constant time.
+   * @param address of the peer, which may guess only so often
+   * @throws GatewayError `console_login`, `console_tries`
+   */
+  userOf(key: string, address: string): ConsoleUser {
+    const now = this.#clock.now();
+    const tries = this.#wrong.get(address);
+    const isOpen = tries !== undefined && now - tries.since < WINDOW_MS;
+    if (isOpen && tries.count >= TRIES) {
+      throw new GatewayError('console_tries', { retryAfter: Math.ceil((tries.since + WINDOW_MS - now) / 1000) });
+    }
+    const digest = createHash('sha256').update(key).digest();
+    let found: ConsoleUser | undefined;
+    for (const user of this.#users) if (timingSafeEqual(user.digest, digest)) found = user;
+    if (found) return found;
+    this.#wrong.set(address, isOpen ? { ...tries, count: tries.count + 1 } : { since: now, count: 1 });
+    throw new GatewayError('console_login');
+  }
+
+  /** `Set-Cookie` of a login; a browser sends it to this port alone, and with no request that another site causes. */
+  cookieOf(user: ConsoleUser): string {
+    const sealed: Sealed = {
+      name: user.name,
+      digest: user.digest.toString('base64url'),
+      until: this.#clock.now() + LOGIN_MS,
+    };
+    return `${COOKIE}=${this.#seal.close(PLACE, JSON.stringify(sealed))}; ${ATTRIBUTES}; Max-Age=${LOGIN_MS / 1000}`;
+  }
+
+  /** The user of a request: by its cookie, or by a bearer. @throws GatewayError `console_login`, `console_tries` */
+  find(headers: { cookie?: string | undefined; authorization?: string | undefined }, address: string): ConsoleUser {
+    const key = BEARER.exec(headers.authorization ?? '')?.[1];
+    if (key !== undefined) return this.userOf(key, address);
+    const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
+    const sealed = pairs.find((pair) => pair.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1);
+    const text = sealed === undefined ? undefined : this.#seal.open(PLACE, sealed);
+    const login = text === undefined ? undefined : (JSON.parse(text) as Sealed);
+    const user = login && this.#users.find(({ name, digest }) => matches(login, name, digest));
+    if (!user || login.until <= this.#clock.now()) throw new GatewayError('console_login');
+    return user;
+  }
+}
+
+const ATTRIBUTES = 'Path=/; HttpOnly; SameSite=Strict';
+
+/** `Set-Cookie` that ends a login in the browser. */
+export const NO_COOKIE = `${COOKIE}=; ${ATTRIBUTES}; Max-Age=0`;
+
+function matches(login: Sealed, name: string, digest: Buffer): boolean {
+  return login.name === name && login.digest === digest.toString('base64url');
+}

@@ -1,0 +1,48 @@
+import type { ConsoleUser } from '../../ports/console.js';
+import { ConsoleLayout, Table } from './console-layout.js';
+import type { Refused } from './lately.js';
+
+export const REFUSED_HEADS = ['When', 'Server', 'Who', 'What', 'Why', 'Limit'] as const;
+
+export function RefusedRow({ refused }: { refused: Refused }) {
+  const { at, server, principal, client, method, name, code, limit, allowed, actual } = refused;
+  const when = new Date(at).toISOString();
+  return (
+    <tr>
+      <td>
+        <time datetime={when}>{when.slice(11, 19)} UTC</time>
+      </td>
+      <td>{server}</td>
+      <td>
+        {principal || 'unknown'}
+        {client !== undefined && <span class="soft"> by {client}</span>}
+      </td>
+      <td>{[method, name].filter(Boolean).join(' ')}</td>
+      <td>
+        <code>{code}</code>
+      </td>
+      <td>
+        {limit !== undefined && <code>{limit}</code>}
+        {allowed !== undefined && ` ${allowed}, was ${actual}`}
+      </td>
+    </tr>
+  );
+}
+
+/** The last refusals of this process. */
+export function RefusalsPage({ user, lately }: { user: ConsoleUser; lately: readonly Refused[] }) {
+  return (
+    <ConsoleLayout place="/refusals" user={user}>
+      <p class="soft">
+        The last 200 of this process; the log has all of them. <code>wharf explain CODE</code> says why each occurs and
+        what to do.
+      </p>
+      <Table
+        name="Refusals"
+        heads={REFUSED_HEADS}
+        none="Nothing was refused since the start."
+        rows={lately.map((refused) => <RefusedRow refused={refused} />)}
+      />
+    </ConsoleLayout>
+  );
+}

@@ -1,0 +1,152 @@
+import type { HttpBindings } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { GatewayError } from '../../errors.js';
+import type { ConsoleUser } from '../../ports/console.js';
+import { sessionTag } from '../../relay/exchange-log.js';
+import { consolePage, LoginPage, NoUsersPage } from '../console/console-layout.js';
+import { type ConsoleSources, MAX_SESSIONS, overviewOf, serversOf, sessionsOf } from '../console/facts.js';
+import { ConfigPage, ServersPage, SessionsPage } from '../console/list-pages.js';
+import { type Logins, NO_COOKIE } from '../console/logins.js';
+import { OverviewPage } from '../console/overview-page.js';
+import { RefusalsPage } from '../console/refusals-page.js';
+
+export interface ConsoleDeps {
+  /** Undefined: the console has no users, so nothing is shown. */
+  logins: Logins | undefined;
+  sources: Omit<ConsoleSources, 'readiness'>;
+}
+
+type Ctx = Context<{ Bindings: HttpBindings }>;
+
+/** Bytes of a form of the console. */
+const MAX_FORM = 2048;
+
+/** Refusals on the first page. */
+const NEWEST = 5;
+
+/**
+ * The operator's pages, made on the server, without a script; the same as JSON below `/api`. A viewer reads, an operator
+ * may act. A form is taken from this port's own pages alone: the guard checks Origin, and the cookie is of the same site.
+ */
+export function consoleRoutes({
+  logins,
+  sources,
+}: Pick<ConsoleDeps, 'logins'> & { sources: ConsoleSources }): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  if (!logins) {
+    app.get('/', () => consolePage(<NoUsersPage />));
+    return app;
+  }
+  const userOf = ({ env, req }: Ctx) =>
+    logins.find(
+      { cookie: req.header('cookie'), authorization: req.header('authorization') },
+      env.incoming.socket.remoteAddress ?? '',
+    );
+  /** A page for a user; for another caller the page that asks for a key. */
+  const shown = (make: (user: ConsoleUser) => Promise<{ toString(): string }>) => async (c: Ctx) => {
+    let user: ConsoleUser;
+    try {
+      user = userOf(c);
+    } catch (error) {
+      return login(error);
+    }
+    return consolePage(await make(user));
+  };
+  const told = (make: () => unknown) => async (c: Ctx) => {
+    userOf(c);
+    return c.json(await make(), 200, { 'cache-control': 'no-store' });
+  };
+  const act = (work: (form: URLSearchParams) => Promise<string>) => async (c: Ctx) => {
+    const user = userOf(c);
+    if (user.role !== 'operator') throw new GatewayError('console_role', { role: user.role });
+    return moved(await work(await formOf(c)));
+  };
+  const sessions = () => sessionsOf(sources, sessionTag);
+  const more = () => Math.max(0, sources.sessions().length - MAX_SESSIONS);
+
+  app.get(
+    '/',
+    shown(async (user) => {
+      const lately = sources.lately().slice(0, NEWEST);
+      return <OverviewPage user={user} overview={await overviewOf(sources)} lately={lately} />;
+    }),
+  );
+  app.get(
+    '/servers',
+    shown(async (user) => <ServersPage user={user} servers={await serversOf(sources)} />),
+  );
+  app.get(
+    '/sessions',
+    shown(async (user) => <SessionsPage user={user} sessions={sessions()} more={more()} />),
+  );
+  app.get(
+    '/refusals',
+    shown(async (user) => <RefusalsPage user={user} lately={sources.lately()} />),
+  );
+  app.get(
+    '/config',
+    shown(async (user) => <ConfigPage user={user} settings={sources.config} />),
+  );
+  app.get('/login', () => consolePage(<LoginPage />));
+  app.post('/login', async (c) => {
+    try {
+      const key = (await formOf(c)).get('key') ?? '';
+      return moved('/', logins.cookieOf(logins.userOf(key, c.env.incoming.socket.remoteAddress ?? '')));
+    } catch (error) {
+      return login(error, 'This key is not one of a user of the console.');
+    }
+  });
+  app.post('/logout', () => moved('/login', NO_COOKIE));
+  app.post(
+    '/sessions/end',
+    act(async (form) => {
+      const tag = form.get('session');
+      const found = sources.sessions().find(({ id }) => sessionTag(id) === tag);
+      if (found) await sources.endSession(found.id);
+      return '/sessions';
+    }),
+  );
+  app.get(
+    '/api/overview',
+    told(() => overviewOf(sources)),
+  );
+  app.get(
+    '/api/servers',
+    told(() => serversOf(sources)),
+  );
+  app.get('/api/sessions', told(sessions));
+  app.get(
+    '/api/refusals',
+    told(() => sources.lately()),
+  );
+  app.get(
+    '/api/config',
+    told(() => sources.config),
+  );
+  return app;
+}
+
+function login(thrown: unknown, problem?: string): Response {
+  if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('console_')) throw thrown;
+  const isLocked = thrown.code === 'console_tries';
+  const said = isLocked ? `Too many wrong keys. Try again in ${thrown.facts.retryAfter} s.` : problem;
+  const headers = isLocked ? { 'retry-after': String(thrown.facts.retryAfter) } : undefined;
+  return consolePage(<LoginPage problem={said} />, thrown.httpStatus, headers);
+}
+
+/** To another page, with GET. */
+function moved(location: string, cookie?: string): Response {
+  return new Response(null, { status: 303, headers: { location, ...(cookie && { 'set-cookie': cookie }) } });
+}
+
+/** @throws GatewayError `request_invalid` */
+async function formOf({ env }: Ctx): Promise<URLSearchParams> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of env.incoming as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > MAX_FORM) throw new GatewayError('request_invalid', { reason: 'the form is too long' });
+    parts.push(part);
+  }
+  return new URLSearchParams(Buffer.concat(parts).toString('utf8'));
+}

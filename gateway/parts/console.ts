@@ -1,0 +1,61 @@
+import type { HeldBudget } from '../budget/held.js';
+import type { Ledger } from '../budget/ledger.js';
+import type { PartBudget } from '../budget/parts.js';
+import type { Config } from '../config/config.js';
+import { settingsOf } from '../config/settings.js';
+import type { StateKeys } from '../files/state-keys.js';
+import type { Lately } from '../http/console/lately.js';
+import { Logins } from '../http/console/logins.js';
+import type { Registered } from '../http/metrics.js';
+import type { ConsoleDeps } from '../http/routes/console.js';
+import type { Clock } from '../ports/clock.js';
+import type { Sessions } from '../relay/session.js';
+
+interface Shown {
+  config: Config;
+  version: string;
+  publicUrl: () => string;
+  keys: StateKeys;
+  clock: Clock;
+  sessions: Sessions;
+  lately: Lately;
+  metrics: Registered;
+  held: HeldBudget;
+  budget: PartBudget;
+  waiting: Ledger;
+  open: { count: number };
+}
+
+/** Where the console reads what it shows, and who may look at it. */
+export function consoleParts({ config, sessions, metrics, lately, ...shown }: Shown): ConsoleDeps {
+  const { limits, servers } = config;
+  const { users } = config.console;
+  const { held, budget, waiting, open } = shown;
+  return {
+    logins: users.length === 0 ? undefined : new Logins(users, shown.keys.seal, shown.clock),
+    sources: {
+      version: shown.version,
+      gatewayId: config.gatewayId,
+      publicUrl: shown.publicUrl,
+      startedAt: shown.clock.now(),
+      now: () => [
+        { name: 'exchanges', value: open.count, unit: 'count' },
+        { name: 'sessions', value: sessions.size, limit: limits.sessions, unit: 'count' },
+        { name: 'calls that wait for a file', value: waiting.used, limit: limits.questions, unit: 'count' },
+        { name: 'messages held', value: held.used, limit: limits.held, unit: 'bytes' },
+        { name: 'parts of files', value: budget.used, limit: limits.partMemory, unit: 'bytes' },
+        { name: 'files in the queue', value: budget.queued, unit: 'count' },
+      ],
+      counted: metrics.counted,
+      servers: servers.map(({ name, transport }) => ({
+        name,
+        transport,
+        mcp: () => `${shown.publicUrl()}${servers.length === 1 ? '/mcp' : `/${name}/mcp`}`,
+      })),
+      sessions: () => sessions.list(),
+      endSession: (id) => sessions.close(id),
+      lately: () => lately.refusals,
+      config: settingsOf(config),
+    },
+  };
+}

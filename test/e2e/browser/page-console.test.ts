@@ -1,0 +1,211 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { keyHash } from '../../helpers/bytes.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+import { openBrowser } from './chromium.js';
+import { open as openPage, type Watched } from './lab.js';
+import { look } from './looks.js';
+
+const OPERATOR = 'the-key-of-an-operator';
+const VIEWER = 'the-key-of-a-viewer';
+const CALLER = 'the-key-of-a-caller';
+
+const config = {
+  auth: { use: 'apiKeys', keys: [{ name: 'ci', hash: keyHash(CALLER) }] },
+  console: {
+    users: [
+      { name: 'ann', role: 'operator', hash: keyHash(OPERATOR) },
+      { name: 'bob', hash: keyHash(VIEWER) },
+    ],
+  },
+  secret: 'a secret that no page may show to a person',
+};
+
+let browser: Browser;
+let watched: Watched;
+let wharf: Wharf;
+
+beforeAll(async () => {
+  browser = await openBrowser();
+  wharf = await startWharf({
+    servers: {
+      quiet: { command: [process.execPath, '-e', QUIET], env: { TOKEN: 'the server alone may know this' } },
+      down: { url: 'http://127.0.0.1:1/mcp' },
+    },
+    config,
+  });
+});
+
+afterEach(async () => {
+  await watched?.page.context().close();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await wharf?.stop();
+});
+
+/** A server that says yes to everything. */
+const QUIET = `require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, params } = JSON.parse(line);
+  const result = { protocolVersion: params?.protocolVersion, capabilities: {}, serverInfo: { name: 'q', version: '1' } };
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+});`;
+
+async function post(server: string, message: object, session?: string): Promise<Response> {
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  return fetch(`${wharf.url}/${server}/mcp`, {
+    method: 'POST',
+    headers: { ...headers, authorization: `Bearer ${CALLER}`, ...(session && { 'mcp-session-id': session }) },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }),
+  });
+}
+
+/** Opens a session as a host would. */
+async function session(server: string): Promise<string> {
+  const clientInfo = { name: 'claude-code', version: '2.1' };
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+  const answer = await post(server, { method: 'initialize', params });
+  await answer.text();
+  return answer.headers.get('mcp-session-id') ?? '';
+}
+
+async function logIn(key: string): Promise<Watched> {
+  watched = await openPage(browser, `${wharf.adminUrl}/`);
+  await watched.page.getByLabel('Your key').fill(key);
+  await watched.page.getByRole('button', { name: 'Log in' }).click();
+  await watched.page.getByRole('heading', { name: 'Overview' }).waitFor();
+  return watched;
+}
+
+const read = (path: string, key?: string) =>
+  fetch(wharf.adminUrl + path, key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } });
+
+describe('the console', () => {
+  it('asks for a key, says when it is wrong, and forgets who has logged out', async () => {
+    watched = await openPage(browser, `${wharf.adminUrl}/servers`);
+    const { page } = watched;
+    await look(watched, 'console-login');
+    await page.getByLabel('Your key').fill('not a key');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('alert').getByText('This key is not one').waitFor();
+    await page.getByLabel('Your key').fill(VIEWER);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByText('bob (viewer)').waitFor();
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.goto(`${wharf.adminUrl}/`);
+    expect(await page.getByLabel('Your key').count()).toBe(1);
+  });
+
+  it('can be used by everybody, and shows what is wrong, who is there and what is in force', async () => {
+    await session('quiet');
+    await (await post('down', { method: 'initialize', params: {} })).text();
+    const { page } = await logIn(OPERATOR);
+    await page.getByText('server down: connection refused').waitFor();
+    await look(watched, 'console-overview');
+    for (const [link, text, name] of [
+      ['Servers', `${wharf.url}/quiet/mcp`, 'console-servers'],
+      ['Sessions', 'claude-code 2.1', 'console-sessions'],
+      ['Refusals', 'upstream_unreachable', 'console-refusals'],
+      ['Config', 'limits.inlineImage', 'console-config'],
+    ] as const) {
+      await page.getByRole('link', { name: link }).click();
+      await page.getByText(text).first().waitFor();
+      await look(watched, name);
+    }
+  });
+
+  it('shows no secret', async () => {
+    const open = await session('quiet');
+    const { page } = await logIn(OPERATOR);
+    const texts = [];
+    for (const path of ['/', '/servers', '/sessions', '/refusals', '/config']) {
+      await page.goto(wharf.adminUrl + path);
+      texts.push(await page.content(), await (await read(`/api${path === '/' ? '/overview' : path}`, VIEWER)).text());
+    }
+    const all = texts.join('');
+    expect(all.includes('gatewayId')).toBe(true);
+    const keys = [OPERATOR, VIEWER, CALLER];
+    const hashes = keys.map((key) => keyHash(key).slice('sha256:'.length));
+    const secrets = [...keys, ...hashes, config.secret, 'the server alone may know this', open];
+    expect(secrets.filter((secret) => all.includes(secret))).toEqual([]);
+  });
+
+  it('lets an operator end a session, and a viewer look at it', async () => {
+    const ended = await session('quiet');
+    expect((await post('quiet', { method: 'ping' }, ended)).status).toBe(200);
+    const [newest] = (await (await read('/api/sessions', VIEWER)).json()) as { tag: string }[];
+    await logIn(VIEWER);
+    await watched.page.goto(`${wharf.adminUrl}/sessions`);
+    expect(await watched.page.getByRole('button', { name: 'End' }).count()).toBe(0);
+    const refused = await fetch(`${wharf.adminUrl}/sessions/end`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${VIEWER}` },
+      body: new URLSearchParams({ session: String(newest?.tag) }),
+    });
+    expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('console_role')]);
+    await watched.page.context().close();
+    const { page } = await logIn(OPERATOR);
+    await page.goto(`${wharf.adminUrl}/sessions`);
+    await page.getByRole('button', { name: `End session ${newest?.tag}` }).click();
+    await page.getByRole('button', { name: `End session ${newest?.tag}` }).waitFor({ state: 'detached' });
+    expect((await post('quiet', { method: 'ping' }, ended)).status).toBe(404);
+  });
+
+  it('says the same to programs as JSON, with the source of each setting', async () => {
+    const settings = (await (await read('/api/config', VIEWER)).json()) as object[];
+    expect(settings).toContainEqual({ path: 'limits.file', value: '100MiB', source: 'default' });
+    expect(settings).toContainEqual({ path: 'auth.keys', value: '["ci"]', source: 'file' });
+    expect(await (await read('/api/overview', VIEWER)).json()).toMatchObject({ status: 'ready', gatewayId: 'wharf' });
+    expect(await (await read('/api/servers', VIEWER)).json()).toMatchObject([{ name: 'quiet' }, { name: 'down' }]);
+  });
+
+  it.each(['/', '/servers', '/sessions', '/refusals', '/config', '/api/overview', '/api/sessions', '/api/config'])(
+    'shows %s to users alone, and health to everybody',
+    async (path) => {
+      for (const answer of [await read(path), await read(path, CALLER)]) {
+        expect(answer.status).toBe(401);
+        expect(await answer.text()).not.toContain('gatewayId');
+      }
+      expect((await read('/healthz')).status).toBe(200);
+    },
+  );
+
+  it('takes no form of another site', async () => {
+    const answer = await fetch(`${wharf.adminUrl}/login`, {
+      method: 'POST',
+      headers: { origin: 'http://evil.example' },
+      body: new URLSearchParams({ key: OPERATOR }),
+    });
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null]);
+  });
+});
+
+describe('the console of other configs', () => {
+  it('lets one address guess ten keys a minute', async () => {
+    const own = await startWharf({ servers: { down: { url: 'http://127.0.0.1:1/mcp' } }, config });
+    try {
+      const statuses = [];
+      for (let tries = 0; tries < 12; tries += 1) {
+        const body = new URLSearchParams({ key: tries < 11 ? `guess ${tries}` : OPERATOR });
+        const { status } = await fetch(`${own.adminUrl}/login`, { method: 'POST', body, redirect: 'manual' });
+        statuses.push(status);
+      }
+      expect(statuses).toEqual([...Array<number>(10).fill(401), 429, 429]);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  it('without users shows how to make one, and nothing else', async () => {
+    const own = await startWharf({ servers: { down: { url: 'http://127.0.0.1:1/mcp' } } });
+    try {
+      watched = await openPage(browser, `${own.adminUrl}/`);
+      await watched.page.getByText('The console has no users yet').waitFor();
+      await look(watched, 'console-none');
+      expect((await fetch(`${own.adminUrl}/api/overview`)).status).toBe(404);
+    } finally {
+      await own.stop();
+    }
+  });
+});
