@@ -45,7 +45,6 @@ import { createQuotas } from './quota-parts.js';
 import { PutOffLinks } from './relay/asking/put-off.js';
 import { Questions } from './relay/asking/questions.js';
 import { TaskTools } from './relay/results/tool-of-task.js';
-import type { Server } from './relay/server.js';
 import { Sessions } from './relay/session.js';
 import { FileTakers } from './relay/tools/file-takers.js';
 import { KeptViews } from './relay/tools/kept-views.js';
