@@ -6,6 +6,7 @@ import type { Case } from './cases/case.js';
 import { filePrice } from './cases/file-price.js';
 import { freshHandles } from './cases/fresh-handles.js';
 import { handle } from './cases/handle.js';
+import { idle } from './cases/idle.js';
 import { frames, heads } from './cases/latency.js';
 import { linear } from './cases/linear.js';
 import { localPath } from './cases/local-path.js';
@@ -25,7 +26,17 @@ import { type Section, verdictTable } from './lib/report.js';
 
 /** The order of the report. */
 const TO_CLIENT: readonly Case[] = [blob, filePrice, memory, many, manyPeers, small, frames, heads, linear, slowReader];
-const CASES: readonly Case[] = [...TO_CLIENT, handle, store, uploadAndCall, freshHandles, localPath, stream, refused];
+const CASES: readonly Case[] = [
+  ...TO_CLIENT,
+  handle,
+  store,
+  uploadAndCall,
+  freshHandles,
+  localPath,
+  stream,
+  refused,
+  idle,
+];
 const DEFAULT_ROUNDS = 5;
 const QUICK_ROUNDS = 1;
 

@@ -105,6 +105,9 @@ function route(request: IncomingMessage, response: ServerResponse, message: Mess
   const kind = KINDS[url];
   if (method === 'POST' && kind) {
     respond(response, message, kind);
+  } else if (method === 'GET' && kind === 'sse') {
+    // a session's own stream, on which nothing happens
+    response.writeHead(200, SSE_HEADERS).flushHeaders();
   } else if (method === 'POST' && url.startsWith('/legacy/message?sessionId=')) {
     const stream = legacySessions.get(url.slice(url.indexOf('=') + 1));
     const answer = answerTo(message);
