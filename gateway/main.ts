@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { adapters } from '../adapters/index.js';
 import { UNSHARED } from './budget/ledger.js';
+import { giveBackWhenQuiet } from './budget/quiet-memory.js';
 import { type Action, type ExplainAccess, type ExplainClient, parseCommandLine } from './cli.js';
 import type { AdapterDeps } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
@@ -15,7 +16,6 @@ import { socketsFor } from './descriptors.js';
 import { goOnAfterHangUp } from './hang-up.js';
 import { createLog } from './log.js';
 import { print, printError } from './print.js';
-import { giveBackWhenQuiet } from './quiet-memory.js';
 import { logWarnings, problemsText, startedText, startFailureText, summaryText } from './report.js';
 
 const { version } = JSON.parse(readFileSync(packageFile(import.meta.dirname), 'utf8')) as { version: string };

@@ -1,6 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
+import { giveBackWhenQuiet } from './budget/quiet-memory.js';
 import type { StdioAction } from './cli.js';
 import type { AdapterList } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
@@ -10,7 +11,6 @@ import { makePrivateFolder } from './files/temp-files.js';
 import { goOnAfterHangUp } from './hang-up.js';
 import { createLog } from './log.js';
 import { printError } from './print.js';
-import { giveBackWhenQuiet } from './quiet-memory.js';
 import { logWarnings, problemsText, startFailureText } from './report.js';
 import { start } from './start.js';
 

@@ -89,7 +89,6 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['hosts', 'gateway/hosts/'],
   ['explain', 'gateway/explain/'],
   ['hang-up', 'gateway/hang-up'],
-  ['quiet-memory', 'gateway/quiet-memory'],
   ['redact', 'gateway/redact'],
   ['log', 'gateway/log'],
   ['budget', 'gateway/budget/'],

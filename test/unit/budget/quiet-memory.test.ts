@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { QuietMemory } from '../../gateway/quiet-memory.js';
+import { QuietMemory } from '../../../gateway/budget/quiet-memory.js';
 
 /** Looks after each of these pieces of work, in milliseconds. @returns before how many of them memory was given back */
 function lookAfter(...works: number[]): number[] {
