@@ -1,32 +1,43 @@
-import type { HostProfile } from '../../gateway/ports/host.js';
+import type { HostBehaviour, HostProfile } from '../../gateway/ports/host.js';
 
 const SURVEY = 'a survey of the program, versions 2.1.269 to 2.1.280';
 
+const COMMON: HostBehaviour = {
+  structured: {
+    is: 'without-text',
+    source: 'anthropics/claude-code #79944, #55677; one survey saw the text stay, the worse case is assumed',
+  },
+  images: {
+    // 25,000 tokens of a result hold seven previews of 3136 tokens
+    is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'], edge: 2000, perResult: 7 },
+    source: `${SURVEY}; the 25,000 tokens of a result include its images`,
+  },
+  links: { is: 'text', source: `${SURVEY}: "[Resource link: name] uri"` },
+  blobs: { is: 'saved', source: SURVEY },
+  errors: { is: 'text', source: 'anthropics/claude-code #86032' },
+  text: { is: { most: 50_000, unit: 'characters', per: 'result', over: 'saved' }, source: SURVEY },
+  errorText: {
+    is: { most: 10_000, unit: 'characters', per: 'result', over: 'cut' },
+    source: `${SURVEY}: about 11,000`,
+  },
+  user: { is: 'text', source: 'anthropics/claude-code #53980, #74600: an image is "[Image]"' },
+  terminal: { is: true, source: 'it runs in a terminal' },
+};
+
 export const profiles: readonly HostProfile[] = [
+  {
+    name: 'claude-code-2.1.75',
+    title: 'Claude Code up to 2.1.75',
+    match: { names: ['claude-code'], versions: '<2.1.76' },
+    behaviour: COMMON,
+  },
   {
     name: 'claude-code',
     title: 'Claude Code',
     match: { names: ['claude-code'] },
     behaviour: {
-      structured: {
-        is: 'without-text',
-        source: 'anthropics/claude-code #79944, #55677; one survey saw the text stay, the worse case is assumed',
-      },
-      images: {
-        // 25,000 tokens of a result hold seven previews of 3136 tokens
-        is: { reach: 'model', types: ['image/png', 'image/jpeg', 'image/gif', 'image/webp'], edge: 2000, perResult: 7 },
-        source: `${SURVEY}; the 25,000 tokens of a result include its images`,
-      },
-      links: { is: 'text', source: `${SURVEY}: "[Resource link: name] uri"` },
-      blobs: { is: 'saved', source: SURVEY },
-      errors: { is: 'text', source: 'anthropics/claude-code #86032' },
-      text: { is: { most: 50_000, unit: 'characters', per: 'result', over: 'saved' }, source: SURVEY },
-      errorText: {
-        is: { most: 10_000, unit: 'characters', per: 'result', over: 'cut' },
-        source: `${SURVEY}: about 11,000`,
-      },
-      user: { is: 'text', source: 'anthropics/claude-code #53980, #74600: an image is "[Image]"' },
-      terminal: { is: true, source: 'it runs in a terminal' },
+      ...COMMON,
+      opensPages: { is: true, source: 'its users: from 2.1.76 on, while it declares elicitation without a mode' },
     },
   },
 ];

@@ -12,6 +12,7 @@ export const profiles: readonly HostProfile[] = [
       blobs: { is: 'dropped', source: 'github/copilot-cli #4916: the blob of a text arrives empty' },
       errors: { is: 'unknown', source: 'nothing found' },
       text: { is: { most: 10_240, unit: 'bytes', per: 'result', over: 'saved' }, source: 'reports of its users' },
+      opensPages: { is: false, source: 'its users: a page that it is asked to open is not shown' },
       user: { is: 'text', source: 'it runs in a terminal' },
       terminal: { is: true, source: 'it runs in a terminal' },
     },

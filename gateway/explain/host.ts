@@ -12,6 +12,7 @@ const ABOUT: Readonly<Record<keyof HostBehaviour, string>> = {
   text: 'long text',
   errorText: 'long errors',
   user: 'its user',
+  opensPages: 'pages that it is asked to open',
   terminal: 'commands',
 };
 
@@ -55,7 +56,7 @@ function factsOf({ behaviour }: HostProfile): string[] {
 
 function shown(value: unknown): string {
   if (Array.isArray(value)) return value.join(', ');
-  if (value === true) return 'yes';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value !== 'object' || value === null) return String(value);
   return Object.entries(value)
     .map(([key, inner]) => `${key} ${shown(inner)}`)

@@ -23,6 +23,7 @@ export function decisionsFor(behaviour: HostBehaviour): Decision[] {
     ...blobs(behaviour),
     ...text('text', behaviour.text),
     ...text('errorText', behaviour.errorText),
+    ...opensPages(behaviour),
     ...curl(behaviour),
   ];
 }
@@ -104,6 +105,12 @@ function text(key: 'text' | 'errorText', fact: Known<HostTextLimit> | undefined)
   const value = { most: Math.floor(most * (1 - TEXT_RESERVE)), ...limit };
   const what = key === 'text' ? 'text' : 'errors';
   return [decision(key, value, `it ${shortened} ${what} of more than ${most} ${limit.unit}`, fact)];
+}
+
+function opensPages({ opensPages: fact }: HostBehaviour): Decision[] {
+  if (!fact) return [];
+  const because = fact.is ? 'it opens pages, but does not declare it' : 'it declares that it opens pages, but does not';
+  return [decision('opensPages', fact.is, because, fact)];
 }
 
 function curl({ terminal: fact }: HostBehaviour): Decision[] {

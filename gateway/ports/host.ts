@@ -34,6 +34,11 @@ export interface HostBehaviour {
   readonly errorText?: Known<HostTextLimit>;
   /** What its user sees of a result without asking for more: every block, the text, or only the model's answer. */
   readonly user: Known<'blocks' | 'text' | 'answer'>;
+  /**
+   * It declares wrongly whether it opens a page that it is asked to (URL mode elicitation): what it really does, of those
+   * that declare elicitation at all.
+   */
+  readonly opensPages?: Known<boolean>;
   /** Its model can run commands on its user's machine. */
   readonly terminal?: Known<true>;
 }
@@ -110,6 +115,8 @@ export interface Host {
   readonly text?: ShownText | 'keep';
   /** Longest text of a result with `isError`, where that differs. */
   readonly errorText?: ShownText | 'keep';
+  /** Whether it is asked to open pages, whatever mode of elicitation it declares. */
+  readonly opensPages?: boolean;
   /** Texts also hold a command that downloads the file. */
   readonly curl?: boolean;
 }

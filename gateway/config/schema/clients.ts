@@ -54,6 +54,10 @@ function hostSchema() {
     blobs: keepOrDrop().describe('`drop`: embedded bytes of any size become text or a link.'),
     text: shownText().describe('Longer text is stored, and shown by its beginning, its end and a link. `keep`: never.'),
     errorText: shownText().describe('The same for results with `isError`; as `text` by default.'),
+    opensPages: z
+      .boolean()
+      .optional()
+      .describe('Whether a client that declares elicitation is asked to open pages, whatever modes it declares.'),
     curl: z.boolean().optional().describe('Texts about files also hold a `curl` command that downloads the file.'),
   });
 }

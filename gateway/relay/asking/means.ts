@@ -77,9 +77,10 @@ export function isConfigured({ elicitation = [] }: ClientFacts): boolean {
 }
 
 /** Whether its user can be sent to a web page. */
-export function opensPages({ protocolVersion, capabilities, elicitation }: ClientFacts): boolean {
+export function opensPages({ protocolVersion, capabilities, elicitation, host }: ClientFacts): boolean {
   const declared = capabilities[ELICITATION];
-  const isAble = elicitation?.includes('url') || (isObject(declared) && isObject(declared.url));
+  const declares = isObject(declared) && (host?.opensPages ?? isObject(declared.url));
+  const isAble = elicitation?.includes('url') || declares;
   return eraOf(protocolVersion).hasUrlElicitation && isAble;
 }
 

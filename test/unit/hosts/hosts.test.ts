@@ -96,6 +96,8 @@ describe('what follows from how a host behaves', () => {
       { text: known({ most: 10_000, unit: 'bytes', per: 'block', over: 'cut' }) },
       { text: { most: 9000, unit: 'bytes', per: 'block' } },
     ],
+    ['it opens pages', { opensPages: known(true) }, { opensPages: true }],
+    ['it opens no pages', { opensPages: known(false) }, { opensPages: false }],
     ['it has a terminal', { terminal: known(true) }, { curl: true }],
   ])('%s', (_what, behaviour, treatment) => {
     expect(treatmentFor({ ...BEHAVIOUR, ...behaviour })).toEqual(treatment);

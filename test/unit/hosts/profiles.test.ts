@@ -20,25 +20,22 @@ const CODEX: Host = {
 };
 const { imageTypes: _, ...FIRST_CODEX } = CODEX;
 
+const CLAUDE: Host = {
+  structured: 'drop',
+  imageTypes: USUAL,
+  imagesPerResult: 7,
+  errorImages: 'drop',
+  resourceLinks: 'drop',
+  text: chars(45_000, 'result'),
+  errorText: chars(9000, 'result'),
+  curl: true,
+};
 const DESKTOP: Host = { imageTypes: USUAL, text: chars(135_000, 'result') };
 
 /** A client as it names itself, its profile, and how results are written for it. */
 const CLIENTS: readonly [name: string, version: string | undefined, profile: string, host: Host][] = [
-  [
-    'claude-code',
-    '2.1.280',
-    'claude-code',
-    {
-      structured: 'drop',
-      imageTypes: USUAL,
-      imagesPerResult: 7,
-      errorImages: 'drop',
-      resourceLinks: 'drop',
-      text: chars(45_000, 'result'),
-      errorText: chars(9000, 'result'),
-      curl: true,
-    },
-  ],
+  ['claude-code', '2.1.280', 'claude-code', { ...CLAUDE, opensPages: true }],
+  ['claude-code', '2.1.75', 'claude-code-2.1.75', CLAUDE],
   ['claude-ai', '0.1.0', 'claude-desktop', DESKTOP],
   [
     'claude-ai (via mcp-remote 0.1.29)',
@@ -56,7 +53,7 @@ const CLIENTS: readonly [name: string, version: string | undefined, profile: str
     'github-copilot-developer',
     '1.0.87',
     'copilot-cli',
-    { images: 'drop', blobs: 'drop', text: bytes(9216, 'result'), curl: true },
+    { images: 'drop', blobs: 'drop', text: bytes(9216, 'result'), opensPages: false, curl: true },
   ],
   ...(['Visual Studio Code', 'Visual Studio Code - Insiders', 'Code - OSS'] as const).map(
     (name) =>

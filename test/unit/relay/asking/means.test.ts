@@ -38,6 +38,17 @@ describe('how a client is asked', () => {
     expect(asked('2025-11-25', { elicitation: { url: true } })).toBeUndefined();
   });
 
+  it('by a page, or by none, where its host is known to declare that wrongly', () => {
+    const means = (elicitation: JsonObject | undefined, opensPages: boolean) => {
+      const capabilities = elicitation ? { elicitation } : {};
+      return wayFor(FILE, { ...client('2025-11-25', capabilities), host: { opensPages } }, { order: ALL, dialects })
+        ?.means;
+    };
+    expect(means({}, true)).toBe('url');
+    expect(means({ url: {} }, false)).toBeUndefined();
+    expect(means(undefined, true)).toBeUndefined();
+  });
+
   it('by a form where it knows fields for files (2356-13)', () => {
     const field = {
       type: 'string',
