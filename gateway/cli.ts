@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import type { LoadOptions, Overrides } from './config/load.js';
 import { nearest } from './config/problems.js';
 import { nameOfCommand, nameOfUrl } from './config/server-name.js';
+import { addFilesCommand, type FilesAction } from './control/files-command.js';
 
 /** The action that the command line requests. */
 export type Action =
@@ -14,6 +15,7 @@ export type Action =
   /** `code` undefined: the page about all errors. */
   | { kind: 'explain'; code: string | undefined }
   | ExplainClient
+  | FilesAction
   | ExplainAccess
   /** `only`: groups of checks; empty for all. */
   | { kind: 'doctor'; file: string; isJson: boolean; only: string[] }
@@ -205,6 +207,9 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .action(({ config: file, json, only }: { config: string; json?: true; only: string[] }) => {
       action = { kind: 'doctor', file, isJson: json === true, only };
     });
+  addFilesCommand(program, (files) => {
+    action = files;
+  });
   const audit = program.command('audit').description('look at audit logs');
   audit
     .command('verify')

@@ -3,6 +3,7 @@ import type { PartBudget } from './budget/parts.js';
 import type { Scans } from './files/antivirus/scans.js';
 import { SeveralUploads } from './files/bundles/several-uploads.js';
 import { CleanUps } from './files/clean-ups.js';
+import { FileControl } from './files/control/control.js';
 import type { Origins } from './files/flow/origins.js';
 import type { IngestDeps } from './files/ingest/ingest.js';
 import { PartBuffers } from './files/ingest/part-buffers.js';
@@ -15,6 +16,7 @@ import type { StateKeys } from './files/state-keys.js';
 import { Tickets } from './files/ticket.js';
 import { Uploads } from './files/upload.js';
 import { UploadCodes } from './files/upload-code.js';
+import type { Audit } from './ports/audit.js';
 import type { Clock } from './ports/clock.js';
 import type { Log } from './ports/log.js';
 import type { ObjectStore } from './ports/object-store.js';
@@ -28,6 +30,8 @@ export interface FilePartsDeps extends Pick<LibraryDeps, 'account' | 'expiry' | 
   budget: PartBudget;
   /** Who else reads every file's bytes on their way into the store. */
   taps?: readonly OpenTap[];
+  /** What operators do is recorded here, if anywhere. */
+  audit?: Pick<Audit, 'record'>;
   /** Absent: files are not scanned. */
   antivirus?: Scans | undefined;
   /** Absent: no rule asks where bytes come from. */
@@ -44,6 +48,9 @@ export interface FilePartsDeps extends Pick<LibraryDeps, 'account' | 'expiry' | 
   };
 }
 
+/** For tests, which look at what is done. */
+const SILENT: Pick<Audit, 'record'> = { record: () => {} };
+
 export interface FileParts {
   tickets: Tickets;
   library: Library;
@@ -54,6 +61,8 @@ export interface FileParts {
   /** For links that take several files. */
   several: SeveralUploads;
   cleanUps: CleanUps;
+  /** For operators. */
+  control: FileControl;
 }
 
 /** Puts together what a gateway does with files, over its stores. */
@@ -88,6 +97,14 @@ export function createFileParts(deps: FilePartsDeps): FileParts {
   const notes = new ProgressNotes(state, clock);
   const common = { uploads, ingest, library, notes, tickets, clock, log, settings: { retentionMs, uploadMs } };
   const resumable = writes && new ResumableUploads({ ...common, writes });
+  const control = new FileControl({
+    objects,
+    state,
+    audit: deps.audit ?? SILENT,
+    account: deps.account,
+    clock,
+    retentionMs,
+  });
   const several = new SeveralUploads({ uploads, library, tickets, notes });
-  return { tickets, library, ingest, uploads, resumable, several, cleanUps };
+  return { tickets, library, ingest, uploads, resumable, several, cleanUps, control };
 }

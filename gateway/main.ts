@@ -11,6 +11,7 @@ import { loadConfig } from './config/load.js';
 import { nearest } from './config/problems.js';
 import { configMarkdown } from './config/reference/markdown.js';
 import { configJsonSchema } from './config/reference/reference.js';
+import { formatAddress } from './config/schema/fields.js';
 import { serversNamed, writtenNames } from './config/server-name.js';
 import { socketsFor } from './descriptors.js';
 import { goOnAfterHangUp } from './hang-up.js';
@@ -52,6 +53,8 @@ async function main(argv: string[]): Promise<number> {
       return explainAccess(action);
     case 'doctor':
       return runDoctor(action);
+    case 'files':
+      return manageFiles(action);
     case 'audit-verify':
       return verifyAudit(action);
     case 'check': {
@@ -151,6 +154,29 @@ function interruptSignal(): AbortSignal {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => interrupt.abort(new Error('interrupted')));
   return interrupt.signal;
+}
+
+async function manageFiles({ from, ...asked }: Extract<Action, { kind: 'files' }>): Promise<number> {
+  const { runFiles } = await import('./control/run-files.js');
+  let base = 'admin' in from ? from.admin : '';
+  if ('file' in from) {
+    const loaded = await loadConfig({ file: from.file }, adapters);
+    const { adminListen } = loaded.ok ? loaded.config : {};
+    if (!adminListen) {
+      printError(loaded.ok ? 'The gateway has no admin port: set adminListen.\n' : problemsText(loaded.problems));
+      return 1;
+    }
+    const host = ['0.0.0.0', '::'].includes(adminListen.host) ? '127.0.0.1' : adminListen.host;
+    base = `http://${formatAddress({ ...adminListen, host })}`;
+  }
+  try {
+    const { text, isDone } = await runFiles(asked, base);
+    (isDone ? print : printError)(text);
+    return isDone ? 0 : 1;
+  } catch (error) {
+    printError(`The admin port at ${base} cannot be reached: ${error instanceof Error ? error.message : error}\n`);
+    return 1;
+  }
 }
 
 async function verifyAudit({ files, file, points }: Extract<Action, { kind: 'audit-verify' }>): Promise<number> {

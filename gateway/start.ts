@@ -144,7 +144,7 @@ export async function start(
         metrics,
       });
     const { quotas, ...accounts } = createQuotas(config, { state, clock, log });
-    const { tickets, library, ingest, uploads, resumable, several, cleanUps } = createFileParts({
+    const { tickets, library, ingest, uploads, resumable, several, cleanUps, control } = createFileParts({
       objects,
       state,
       keys,
@@ -154,6 +154,7 @@ export async function start(
       log,
       expiry,
       antivirus,
+      audit,
       origins: flow?.origins,
       ...accounts,
       readLazy: async (lazy, signal) => {
@@ -324,7 +325,7 @@ export async function start(
       open,
     };
     const pages = consoleParts({ ...shown, version: options.version ?? '' });
-    const adminApp = lateAdminApp({ checks, beside, isDraining, metrics, refused, ...pages });
+    const adminApp = lateAdminApp({ control, checks, beside, isDraining, metrics, refused, ...pages });
     const guard = guardSettings(config);
     const idleMs = timeouts.idle;
     const face = await listen({ ...config.listen, app, ...direct, guard, isDraining, sockets, idleMs, refused });

@@ -134,6 +134,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
     'gateway/parts/',
     ...[
       'cli',
+      'control/',
       'descriptors',
       'file-parts',
       'ledgers',
@@ -469,7 +470,7 @@ describe('libraries stay in their place', () => {
     ['child processes', /^node:child_process$/, /^adapters\/(upstream\/stdio|previews\/local\/)/],
     ['sonic-boom', /^sonic-boom$/, /^gateway\/log/],
     ['prom-client', /^prom-client$/, /^gateway\/http\/metrics/],
-    ['commander', /^commander$/, /^gateway\/cli/],
+    ['commander', /^commander$/, /^gateway\/(?:cli|control\/files-command)/],
     ['yaml', /^yaml$/, /^gateway\/config\//],
     ['ipaddr.js', /^ipaddr\.js$/, /^gateway\/policy\/addresses/],
   ])('%s', (_name, library, place) => {

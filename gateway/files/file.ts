@@ -25,6 +25,10 @@ export interface FileRecord {
    * Absent: no antivirus was configured when it was stored.
    */
   scan?: 'clean' | 'passed';
+  /** When an operator revoked it: it exists for none but operators. */
+  revokedAt?: number;
+  /** Since when it is held: it is neither swept nor removed. */
+  heldAt?: number;
   /** Set when the same bytes came again and became this file, so several messages may name it. */
   shared?: true;
 }

@@ -7,6 +7,7 @@ import type { ByteRange, ObjectStore } from '../ports/object-store.js';
 import type { StateStore } from '../ports/state-store.js';
 import { Bundles } from './bundles/bundles.js';
 import type { CleanUps } from './clean-ups.js';
+import { lifetimeOf } from './control/lifetime.js';
 import type { Expiry } from './expiry.js';
 import { type CountedFile, type DescribedFile, type FileAccount, type FileRecord, ownerOf } from './file.js';
 import type { Origins } from './flow/origins.js';
@@ -299,7 +300,12 @@ export class Library {
     const shared: FileRecord = { ...record, shared: true };
     if (
       !record.shared &&
-      !(await state.replace(`file:${id}`, JSON.stringify(record), JSON.stringify(shared), settings.retentionMs)) &&
+      !(await state.replace(
+        `file:${id}`,
+        JSON.stringify(record),
+        JSON.stringify(shared),
+        lifetimeOf(record, settings.retentionMs),
+      )) &&
       !(await this.find(id))?.shared
     ) {
       return undefined;
@@ -309,7 +315,8 @@ export class Library {
 
   async find(id: string): Promise<FileRecord | undefined> {
     const text = await this.#deps.state.read(`file:${id}`);
-    return text === undefined || text === WITHDRAWN ? undefined : (JSON.parse(text) as FileRecord);
+    const record = text === undefined ? null : (JSON.parse(text) as FileRecord | null);
+    return record?.revokedAt === undefined ? (record ?? undefined) : undefined;
   }
 
   /** Extends a file in use by another `retention`. False when it is gone. */

@@ -5,6 +5,7 @@ import type { Resources } from '../identity/resource.js';
 import { errorAnswer } from '../mcp/error-response.js';
 import type { App } from './listener.js';
 import { type AdminDeps, admin, readinessOf } from './routes/admin.js';
+import { adminFiles } from './routes/admin-files.js';
 import { assets } from './routes/assets.js';
 import { type ConnectDeps, connect } from './routes/connect.js';
 import { type ConsoleDeps, consoleRoutes } from './routes/console.js';
@@ -45,11 +46,13 @@ export function createAdminApp({
   refused,
   logins,
   sources,
+  control,
   ...deps
 }: AdminDeps & Pick<AppDeps, 'refused'> & ConsoleDeps): App {
   const app = new Hono<{ Bindings: HttpBindings }>();
   const readiness = () => readinessOf(deps);
   app.route('/', admin({ ...deps, readiness }));
+  if (control) app.route('/', adminFiles(control));
   app.route('/', consoleRoutes({ logins, sources: { ...sources, readiness } }));
   app.notFound(nowhere(refused));
   app.onError((thrown) => {

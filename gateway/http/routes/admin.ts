@@ -1,8 +1,11 @@
 import { Hono } from 'hono';
+import type { FileControl } from '../../files/control/control.js';
 import type { Readiness } from '../console/facts.js';
 import { type PartsBeside, stateNow, WELL } from '../part-state.js';
 
 export interface AdminDeps {
+  /** What operators do with stored files; absent where they are not managed. */
+  control?: FileControl;
   /** Every part that this process cannot work without, by name. */
   checks: ReadonlyMap<string, () => Promise<void>>;
   /** Parts whose state is reported as well. */

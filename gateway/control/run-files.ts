@@ -1,0 +1,74 @@
+import { sizeText } from '../policy/amounts.js';
+import type { FilesAction } from './files-command.js';
+
+interface Shown {
+  id: string;
+  principal: string;
+  server?: string;
+  name: string;
+  mimeType: string;
+  size: number;
+  createdAt: string;
+  revokedAt?: string;
+  heldAt?: string;
+}
+
+interface Answer {
+  files?: Shown[];
+  next?: string;
+  removed?: number;
+  held?: number;
+  error?: { message: string };
+}
+
+/** How long the gateway may take: it looks at up to a thousand files for one page. */
+const WAIT_MS = 60_000;
+
+/**
+ * Runs `wharf files` against the admin port, so that each change is in the audit log, and works with state in memory too.
+ * @param base URL of the admin port
+ * @returns what to print, and whether all of it was done
+ */
+export async function runFiles(
+  { verb, ids, filter, isJson }: Omit<FilesAction, 'from'>,
+  base: string,
+): Promise<{ text: string; isDone: boolean }> {
+  const lines: string[] = [];
+  let isDone = true;
+  const ask = async (method: string, path: string): Promise<Answer & Partial<Shown>> => {
+    const answer = await fetch(new URL(path, base), { method, signal: AbortSignal.timeout(WAIT_MS) });
+    const body = (await answer.json()) as Answer & Partial<Shown>;
+    if (!answer.ok) isDone = false;
+    return body;
+  };
+  const say = (body: Answer & Partial<Shown>, text: (body: Answer & Partial<Shown>) => string) => {
+    lines.push(isJson ? JSON.stringify(body) : (body.error?.message ?? text(body)));
+  };
+  const query = new URLSearchParams(filter);
+  if (verb === 'list') say(await ask('GET', `/files?${query}`), listText);
+  else if (ids.length === 0) say(await ask('DELETE', `/files?${query}`), removedText);
+  for (const id of ids) {
+    const place = `/files/${encodeURIComponent(id)}`;
+    if (verb === 'show') say(await ask('GET', place), (body) => JSON.stringify(body, null, 2));
+    else if (verb === 'remove') say(await ask('DELETE', place), removedText);
+    else if (verb !== 'list') say(await ask('POST', `${place}/${verb}`), (body) => rowOf(body as Shown));
+  }
+  return { text: `${lines.join('\n')}\n`, isDone };
+}
+
+function listText({ files = [], next }: Answer): string {
+  const rows = files.length === 0 ? ['No files.'] : files.map(rowOf);
+  return next === undefined
+    ? rows.join('\n')
+    : [...rows, `There may be more: the next page begins after ${next}.`].join('\n');
+}
+
+function rowOf({ id, principal, server, name, mimeType, size, createdAt, revokedAt, heldAt }: Shown): string {
+  const marks = [revokedAt && 'revoked', heldAt && 'held'].filter(Boolean).join(', ');
+  const about = [id, createdAt, principal, server ?? '(uploaded)', sizeText(size), mimeType, JSON.stringify(name)];
+  return [...about, ...(marks ? [marks] : [])].join('  ');
+}
+
+function removedText({ removed = 0, held = 0 }: Answer): string {
+  return `${removed} removed${held > 0 ? `; ${held} held, which stay` : ''}.`;
+}

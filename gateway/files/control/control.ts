@@ -1,0 +1,175 @@
+import type { Audit } from '../../ports/audit.js';
+import type { Clock } from '../../ports/clock.js';
+import type { ObjectStore } from '../../ports/object-store.js';
+import type { StateStore } from '../../ports/state-store.js';
+import type { FileAccount, FileRecord } from '../file.js';
+import { idOfKey, OBJECTS } from '../handle.js';
+import { lifetimeOf } from './lifetime.js';
+
+/** Most files of which one request reads the records: a page may be shorter than asked for, and names the next. */
+const MOST_READ = 1000;
+
+/** Records read at one time. */
+const TOGETHER = 32;
+
+/** Concurrent changes of one record; each loser of a race reads again. */
+const MOST_TRIES = 20;
+
+export interface FileFilter {
+  principal?: string | undefined;
+  /** Config name; an empty text means files that no server has given. */
+  server?: string | undefined;
+  /** SHA-256, base64url without padding. */
+  digest?: string | undefined;
+  /** Stored before this time, milliseconds since the Unix epoch. */
+  before?: number | undefined;
+}
+
+export interface FilePage {
+  files: FileRecord[];
+  /** Where the next page begins; absent on the last one. */
+  next?: string;
+}
+
+export interface FileControlDeps {
+  objects: Pick<ObjectStore, 'list' | 'remove'>;
+  state: Pick<StateStore, 'read' | 'replace'>;
+  audit: Pick<Audit, 'record'>;
+  /** What principals have stored; absent where it is not limited. */
+  account?: Pick<FileAccount, 'released'> | undefined;
+  clock: Clock;
+  retentionMs: number;
+}
+
+export type Change = 'revoke' | 'hold' | 'release';
+
+/** What operators do with the stored files of all callers. Each step holds for all replicas at once. */
+export class FileControl {
+  readonly #deps: FileControlDeps;
+
+  constructor(deps: FileControlDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Files in the order of their ids, which are random. Memory and time are bounded by `MOST_READ`, however many there are.
+   * @param after the `next` of the page before
+   */
+  async list(filter: FileFilter, { after = '', limit }: { after?: string; limit: number }): Promise<FilePage> {
+    const ids = await this.#idsAfter(after);
+    const files: FileRecord[] = [];
+    for (let at = 0; at < ids.length; at += TOGETHER) {
+      const some = ids.slice(at, at + TOGETHER);
+      const records = await Promise.all(some.map((id) => this.show(id)));
+      for (const [index, record] of records.entries()) {
+        if (!record || !fits(record, filter)) continue;
+        files.push(record);
+        const last = some[index] as string;
+        const isLast = at + index === ids.length - 1 && ids.length < MOST_READ;
+        if (files.length === limit) return isLast ? { files } : { files, next: last };
+      }
+    }
+    const last = ids.at(-1);
+    return ids.length < MOST_READ || last === undefined ? { files } : { files, next: last };
+  }
+
+  /** The smallest ids after this one, each once: of several tries to upload a file each has an object. */
+  async #idsAfter(after: string): Promise<string[]> {
+    let found = new Set<string>();
+    for await (const { key } of this.#deps.objects.list(OBJECTS)) {
+      const id = idOfKey(key);
+      if (id > after) found.add(id);
+      if (found.size >= 2 * MOST_READ) found = new Set([...found].sort().slice(0, MOST_READ));
+    }
+    return [...found].sort().slice(0, MOST_READ);
+  }
+
+  /** The record of a file, also of a revoked file; undefined when there is no such file. */
+  async show(id: string): Promise<FileRecord | undefined> {
+    const text = await this.#deps.state.read(`file:${id}`);
+    return text === undefined ? undefined : ((JSON.parse(text) as FileRecord | null) ?? undefined);
+  }
+
+  /**
+   * `revoke`: no link of Wharf's and no handle leads to the file afterwards; its bytes stay until it expires. `hold`: the
+   * file is neither swept nor removed, until `release`.
+   * @returns the record afterwards; undefined when there is no such file
+   */
+  async change(id: string, change: Change): Promise<FileRecord | undefined> {
+    const found = await this.show(id);
+    if (!found) return undefined;
+    await this.#record(change, found);
+    return this.#replace(id, (record) => this.#changed(record, change));
+  }
+
+  /** Removes a file with its bytes, so that presigned links end too. A held file stays. */
+  async remove(id: string): Promise<'removed' | 'held' | 'unknown'> {
+    const found = await this.show(id);
+    if (!found) return 'unknown';
+    if (found.heldAt !== undefined) return 'held';
+    await this.#record('remove', found);
+    const { state, objects, account } = this.#deps;
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const text = await state.read(`file:${id}`);
+      const record = text === undefined ? null : (JSON.parse(text) as FileRecord | null);
+      if (text === undefined || !record) return 'unknown';
+      if (record.heldAt !== undefined) return 'held';
+      // the record goes first: what cannot be removed then has none, and is swept
+      if (!(await state.replace(`file:${id}`, text, 'null', 1))) continue;
+      void account?.released(record);
+      await objects.remove(record.key);
+      return 'removed';
+    }
+    throw new Error(`the record of ${id} changes all the time`);
+  }
+
+  /** Removes all files of a principal. @returns how many, and how many are held and stay */
+  async removeAllOf(principal: string): Promise<{ removed: number; held: number }> {
+    const done = { removed: 0, held: 0 };
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const page: FilePage = await this.list({ principal }, { after, limit: MOST_READ });
+      for (const { id } of page.files) {
+        const outcome = await this.remove(id);
+        if (outcome !== 'unknown') done[outcome] += 1;
+      }
+      after = page.next;
+    }
+    return done;
+  }
+
+  #changed(record: FileRecord, change: Change): FileRecord {
+    const now = this.#deps.clock.now();
+    if (change === 'revoke') return { ...record, revokedAt: record.revokedAt ?? now };
+    if (change === 'hold') return { ...record, heldAt: record.heldAt ?? now };
+    const { heldAt: _, ...released } = record;
+    return released;
+  }
+
+  async #replace(id: string, change: (record: FileRecord) => FileRecord): Promise<FileRecord | undefined> {
+    const { state, retentionMs } = this.#deps;
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const text = await state.read(`file:${id}`);
+      const record = text === undefined ? null : (JSON.parse(text) as FileRecord | null);
+      if (text === undefined || !record) return undefined;
+      const changed = change(record);
+      if (await state.replace(`file:${id}`, text, JSON.stringify(changed), lifetimeOf(changed, retentionMs)))
+        return changed;
+    }
+    throw new Error(`the record of ${id} changes all the time`);
+  }
+
+  /** @throws GatewayError `audit_unavailable`: nothing is done then */
+  async #record(subject: string, file: FileRecord): Promise<void> {
+    const { principal, server } = file;
+    await this.#deps.audit.record({ what: 'control', allowed: true, subject, principal, server, files: [file] });
+  }
+}
+
+function fits(record: FileRecord, { principal, server, digest, before }: FileFilter): boolean {
+  return (
+    (principal === undefined || record.principal === principal) &&
+    (server === undefined || (record.server ?? '') === server) &&
+    (digest === undefined || record.digest === digest) &&
+    (before === undefined || record.createdAt < before)
+  );
+}

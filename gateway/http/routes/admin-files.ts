@@ -1,0 +1,128 @@
+import { isIP } from 'node:net';
+import type { HttpBindings } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { asGatewayError } from '../../errors.js';
+import type { Change, FileControl } from '../../files/control/control.js';
+import type { FileRecord } from '../../files/file.js';
+
+type Env = { Bindings: HttpBindings };
+type Status = 200 | 400 | 403 | 404 | 409 | 503;
+
+const ID = /^f_[A-Za-z0-9_-]{22}$/;
+const DIGEST = /^[A-Za-z0-9_-]{43}$/;
+const CHANGES: readonly string[] = ['revoke', 'hold', 'release'] satisfies Change[];
+
+const LONGEST = 1024;
+const USUAL_PAGE = 100;
+const MOST_ON_PAGE = 1000;
+
+/** Headers with which a proxy says that the request is another machine's. */
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-real-ip'];
+
+/**
+ * Stored files as JSON, for `wharf files` and other programs of this machine. The admin port asks for no key, so that
+ * whatever else may reach it, only this machine may see and remove files.
+ */
+export function adminFiles(control: FileControl): Hono<Env> {
+  const app = new Hono<Env>();
+  app.use('/files/*', onlyThisMachine);
+  app.use('/files', onlyThisMachine);
+  app.onError((error, c) => {
+    const { code, message } = asGatewayError(error);
+    return refuse(c, 503, code, message);
+  });
+  app.get('/files', async (c) => {
+    const { principal, server, digest, before, after, limit = String(USUAL_PAGE) } = c.req.query();
+    const until = before === undefined ? undefined : Date.parse(before);
+    const most = Number(limit);
+    const isGood =
+      [principal, server].every((one = '') => one.length <= LONGEST) &&
+      (digest === undefined || DIGEST.test(digest)) &&
+      (after === undefined || ID.test(after)) &&
+      (until === undefined || !Number.isNaN(until)) &&
+      Number.isInteger(most) &&
+      most >= 1 &&
+      most <= MOST_ON_PAGE;
+    if (!isGood)
+      return refuse(
+        c,
+        400,
+        'request_invalid',
+        `digest, before (RFC 3339), after (an id) or limit (1 to ${MOST_ON_PAGE}) is not valid`,
+      );
+    const page = await control.list(
+      { principal, server, digest, before: until },
+      { limit: most, ...(after && { after }) },
+    );
+    return c.json({ files: page.files.map(shown), ...(page.next !== undefined && { next: page.next }) });
+  });
+  app.delete('/files', async (c) => {
+    const { principal = '', ...others } = c.req.query();
+    if (principal === '' || Object.keys(others).length > 0)
+      return refuse(
+        c,
+        400,
+        'request_invalid',
+        'all files are removed of one principal: ?principal=NAME, and nothing else',
+      );
+    return c.json(await control.removeAllOf(principal));
+  });
+  app.get('/files/:id', async (c) => answer(c, await control.show(idIn(c))));
+  app.post('/files/:id/:change', async (c) => {
+    const change = c.req.param('change');
+    if (!CHANGES.includes(change)) return refuse(c, 404, 'route_unknown', `a file is changed by ${CHANGES.join(', ')}`);
+    return answer(c, await control.change(idIn(c), change as Change));
+  });
+  app.delete('/files/:id', async (c) => {
+    const outcome = await control.remove(idIn(c));
+    if (outcome === 'held') return refuse(c, 409, 'file_held', 'The file is held: release it before it is removed.');
+    return outcome === 'unknown' ? answer(c, undefined) : c.json({ removed: 1, held: 0 });
+  });
+  return app;
+}
+
+function idIn(c: Context<Env>): string {
+  const id = c.req.param('id') ?? '';
+  return ID.test(id) ? id : '';
+}
+
+function answer(c: Context<Env>, record: FileRecord | undefined): Response {
+  return record ? c.json(shown(record)) : refuse(c, 404, 'file_gone', 'There is no file with this id.');
+}
+
+function refuse(c: Context<Env>, status: Status, code: string, message: string): Response {
+  return c.json({ error: { code, message } }, status);
+}
+
+function shown(record: FileRecord): Record<string, unknown> {
+  const { id, principal, server, name, mimeType, size, digest, scan, createdAt, revokedAt, heldAt } = record;
+  return {
+    ...{ id, principal, server, name, mimeType, size, digest, scan, createdAt: timeOf(createdAt) },
+    ...(revokedAt !== undefined && { revokedAt: timeOf(revokedAt) }),
+    ...(heldAt !== undefined && { heldAt: timeOf(heldAt) }),
+  };
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+async function onlyThisMachine(c: Context<Env>, next: () => Promise<void>): Promise<Response | undefined> {
+  const { incoming } = c.env;
+  const isForwarded = FORWARDED.some((name) => incoming.headers[name] !== undefined);
+  if (isForwarded || !isThisMachine(incoming.socket.remoteAddress ?? '')) {
+    return refuse(
+      c,
+      403,
+      'request_invalid',
+      'Files are managed only from the machine or container that Wharf runs in.',
+    );
+  }
+  await next();
+  return undefined;
+}
+
+function isThisMachine(address: string): boolean {
+  const plain = address.replace(/^::ffff:/, '');
+  return plain === '::1' || (isIP(plain) === 4 && plain.startsWith('127.'));
+}

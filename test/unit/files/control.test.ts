@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import { FileControl } from '../../../gateway/files/control/control.js';
+import { Expiry } from '../../../gateway/files/expiry.js';
+import { createSweep } from '../../../gateway/files/sweep.js';
+import type { AuditEntry } from '../../../gateway/ports/audit.js';
+import type { Metrics } from '../../../gateway/ports/metrics.js';
+import { silentLog } from '../../helpers/silent-log.js';
+import { createLab, HOUR, RETENTION } from './upload-lab.js';
+
+const metrics = { count: () => {}, gauge: () => {}, observe: () => {} } as Metrics;
+
+async function stored() {
+  const lab = createLab();
+  const { ticket } = await lab.uploads.authorize({ principal: 'ann' });
+  const body = { bytes: one(Buffer.from('bytes')), claims: () => ({}) };
+  const record = await lab.uploads.receive(await lab.uploads.admit(ticket), body, new AbortController().signal);
+  const clock = { now: () => lab.time.now };
+  const entries: AuditEntry[] = [];
+  const audit = { record: (entry: AuditEntry) => void entries.push(entry) };
+  const { objects, state } = lab;
+  const control = new FileControl({ objects, state, audit, clock, retentionMs: RETENTION });
+  const deps = { objects, state, clock, log: silentLog, metrics, retentionMs: RETENTION };
+  return { ...lab, record, control, entries, deps };
+}
+
+async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+describe('a held file', () => {
+  it('outlives its retention, and the sweeper, until it is released', async () => {
+    const { control, record, library, time, objects, deps } = await stored();
+    await control.change(record.id, 'hold');
+    const expiry = new Expiry(deps);
+    expiry.watch(record.id, record.key);
+    const sweep = createSweep(deps);
+    for (let round = 0; round < 4; round++) {
+      time.now += RETENTION + HOUR;
+      await expiry.look();
+      await sweep();
+    }
+    expect(await objects.head(record.key)).toBeDefined();
+    expect(await library.find(record.id)).toBeDefined();
+    await control.change(record.id, 'release');
+    time.now += 2 * RETENTION;
+    await expiry.look();
+    expect(await objects.head(record.key)).toBeUndefined();
+  });
+
+  it('keeps its hold when the same change comes twice, and when it is revoked as well', async () => {
+    const { control, record, time } = await stored();
+    const held = await control.change(record.id, 'hold');
+    time.now += 1000;
+    expect(await control.change(record.id, 'hold')).toEqual(held);
+    await control.change(record.id, 'revoke');
+    expect(await control.remove(record.id)).toBe('held');
+    expect(await control.show(record.id)).toMatchObject({ heldAt: held?.heldAt, revokedAt: time.now });
+  });
+});
+
+describe('each change', () => {
+  it('is recorded before it is made, with the file and its owner', async () => {
+    const { control, record, entries } = await stored();
+    await control.change(record.id, 'revoke');
+    await control.remove(record.id);
+    expect(entries).toMatchObject([
+      { what: 'control', subject: 'revoke', principal: 'ann', files: [{ id: record.id, digest: record.digest }] },
+      { what: 'control', subject: 'remove' },
+    ]);
+  });
+
+  it('is not made when it cannot be recorded', async () => {
+    const { record, deps, library } = await stored();
+    const audit = { record: () => Promise.reject(new Error('full')) };
+    const control = new FileControl({ ...deps, audit });
+    await expect(control.change(record.id, 'revoke')).rejects.toThrow('full');
+    await expect(control.remove(record.id)).rejects.toThrow('full');
+    expect(await library.find(record.id)).toBeDefined();
+  });
+});
