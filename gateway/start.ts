@@ -38,6 +38,8 @@ import {
 import { consoleParts } from './parts/console.js';
 import { storedPreviews } from './parts/previews.js';
 import { openServers } from './parts/servers.js';
+import { UpstreamAuth } from './parts/upstream-credentials.js';
+import { openWaysIn } from './parts/ways-in.js';
 import { rulesOfHandoff } from './policy/flow.js';
 import type { Clock, Stopwatch } from './ports/clock.js';
 import type { Log } from './ports/log.js';
@@ -51,8 +53,6 @@ import { KeptViews } from './relay/tools/kept-views.js';
 import type { StdioFace } from './stdio/face.js';
 import { faceOver } from './stdio/over-streams.js';
 import type { ToolFacts } from './tools/tool.js';
-import { UpstreamAuth } from './upstream-credentials.js';
-import { openWaysIn } from './ways-in.js';
 
 const systemClock: Clock & Stopwatch = { now: () => Date.now(), ticks: () => performance.now() };
 

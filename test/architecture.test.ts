@@ -144,8 +144,6 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
       'report',
       'run-stdio',
       'start',
-      'upstream-credentials',
-      'ways-in',
     ].map((name) => `gateway/${name}`),
   ],
 ];

@@ -99,7 +99,8 @@ export class Server {
   }
 
   async post(exchange: Exchange): Promise<void> {
-    const messages = await withoutLogin(await this.#parse(exchange), this.#deps.limits);
+    const parsed = withoutLogin(await this.#parse(exchange), this.#deps.limits);
+    const messages = parsed instanceof Promise ? await parsed : parsed;
     noteFacts(exchange, messages);
     checkStatelessHeaders(exchange.headers, messages);
     if (messages.initialize) checkOpening(messages.initialize, this.#deps.limits.capabilities);

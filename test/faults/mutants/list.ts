@@ -4,6 +4,7 @@ import { BEHAVIOUR } from './behaviour.js';
 import { BUDGET } from './budget.js';
 import { HANDOFF } from './handoff.js';
 import { HOSTS } from './hosts.js';
+import { IDENTITY } from './identity.js';
 import { LOOP } from './loop.js';
 import type { Mutant } from './mutant.js';
 import { ORIGIN } from './origin.js';
@@ -18,6 +19,7 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   handoff: HANDOFF,
   hosts: HOSTS,
   budget: BUDGET,
+  identity: IDENTITY,
   loop: LOOP,
   origin: ORIGIN,
   stores: STORES,

@@ -41,8 +41,14 @@ export function loginAnswer(error: GatewayError, { messages, client }: Asked): L
   return { result: { content: [{ type: 'text', text: error.message }], isError: true } };
 }
 
-/** The messages without the answer to such a question, which the server has not asked. */
-export async function withoutLogin(messages: ClientMessages, limits: ReadingLimits): Promise<ClientMessages> {
+/**
+ * The messages without the answer to such a question, which the server has not asked. A promise only where there is one:
+ * every message comes by here.
+ */
+export function withoutLogin(
+  messages: ClientMessages,
+  limits: ReadingLimits,
+): ClientMessages | Promise<ClientMessages> {
   const responses = messages.requests.length === 1 ? messages.requests[0]?.params.inputResponses : undefined;
   if (!isObject(responses) || !Object.hasOwn(responses, KEY)) return messages;
   const { [KEY]: _, ...others } = responses;

@@ -1,18 +1,18 @@
-import type { ServerConfig, UpstreamAuthConfig } from './config/config.js';
-import type { StateKeys } from './files/state-keys.js';
-import type { Clock } from './ports/clock.js';
-import type { OAuth } from './ports/oauth.js';
-import type { StateStore } from './ports/state-store.js';
-import type { Upstream } from './ports/upstream.js';
-import { AuthorizedUpstream } from './upstream-auth/authorized.js';
-import type { BearerSource } from './upstream-auth/bearer-source.js';
-import { ClientCredentials } from './upstream-auth/client-credentials.js';
-import { Credentials } from './upstream-auth/credentials.js';
-import { Delegate } from './upstream-auth/delegate.js';
-import { KeptTokens } from './upstream-auth/kept-tokens.js';
-import { clientIdOf, Logins } from './upstream-auth/logins.js';
-import { PerUser } from './upstream-auth/per-user.js';
-import { TokenExchange } from './upstream-auth/token-exchange.js';
+import type { ServerConfig, UpstreamAuthConfig } from '../config/config.js';
+import type { StateKeys } from '../files/state-keys.js';
+import type { Clock } from '../ports/clock.js';
+import type { OAuth } from '../ports/oauth.js';
+import type { StateStore } from '../ports/state-store.js';
+import type { Upstream } from '../ports/upstream.js';
+import { AuthorizedUpstream } from '../upstream-auth/authorized.js';
+import type { BearerSource } from '../upstream-auth/bearer-source.js';
+import { ClientCredentials } from '../upstream-auth/client-credentials.js';
+import { Credentials } from '../upstream-auth/credentials.js';
+import { Delegate } from '../upstream-auth/delegate.js';
+import { KeptTokens } from '../upstream-auth/kept-tokens.js';
+import { clientIdOf, Logins } from '../upstream-auth/logins.js';
+import { PerUser } from '../upstream-auth/per-user.js';
+import { TokenExchange } from '../upstream-auth/token-exchange.js';
 
 interface Parts {
   state: StateStore;

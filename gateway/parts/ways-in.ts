@@ -1,11 +1,11 @@
-import type { Config } from './config/config.js';
-import { createAuthenticator } from './identity/authenticator.js';
-import { Resources } from './identity/resource.js';
-import { TokenAuthenticator } from './identity/token-authenticator.js';
-import { Tokens } from './identity/tokens.js';
-import type { Clock } from './ports/clock.js';
-import type { Authenticate, Identity } from './ports/identity.js';
-import type { OAuth } from './ports/oauth.js';
+import type { Config } from '../config/config.js';
+import { createAuthenticator } from '../identity/authenticator.js';
+import { Resources } from '../identity/resource.js';
+import { TokenAuthenticator } from '../identity/token-authenticator.js';
+import { Tokens } from '../identity/tokens.js';
+import type { Clock } from '../ports/clock.js';
+import type { Authenticate, Identity } from '../ports/identity.js';
+import type { OAuth } from '../ports/oauth.js';
 
 /** How callers get in, as `auth` says. */
 export interface OpenWaysIn {
