@@ -77,4 +77,28 @@ export const STORES: readonly Mutant[] = [
     replace: "client.set(key, value, 'PX', whole(ttlMs)))) === 'OK'",
     suites: ['contract/state/redis'],
   },
+  {
+    name: 'sent-before-it-is',
+    fault: 'The memory of a piece is used again while half of it waits to be sent, so a server gets other bytes.',
+    file: 'adapters/upstream/common/feed.ts',
+    find: 'const isLast = at + SLICE_BYTES >= bytes.length;',
+    replace: 'const isLast = true;',
+    suites: ['contract/upstream/feed'],
+  },
+  {
+    name: 'chunk-reused-for-a-part',
+    fault: 'A chunk of a file is overwritten when a part of it is given back.',
+    file: 'adapters/objects/filesystem-reader.ts',
+    find: 'if (this.#own.get(buffer) === length) this.#free = buffer;',
+    replace: 'if (this.#own.has(buffer)) this.#free = buffer;',
+    suites: ['contract/objects/filesystem'],
+  },
+  {
+    name: 'digest-of-another-part',
+    fault: 'The last part of a large file is signed with the digest of the whole file.',
+    file: 'gateway/files/ingest/ingest.ts',
+    find: 'isWhole ? digest : undefined',
+    replace: 'digest',
+    suites: ['unit/files/ingest'],
+  },
 ];
