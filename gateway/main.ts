@@ -7,16 +7,16 @@ import { giveBackWhenQuiet } from './budget/quiet-memory.js';
 import { type Action, type ExplainAccess, type ExplainClient, parseCommandLine } from './cli.js';
 import type { AdapterDeps } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
-import { loadConfig } from './config/load.js';
+import { type LoadResult, loadConfig } from './config/load.js';
 import { nearest } from './config/problems.js';
 import { configMarkdown } from './config/reference/markdown.js';
 import { configJsonSchema } from './config/reference/reference.js';
 import { formatAddress } from './config/schema/fields.js';
 import { serversNamed, writtenNames } from './config/server-name.js';
 import { socketsFor } from './descriptors.js';
-import { goOnAfterHangUp } from './hang-up.js';
 import { createLog } from './log.js';
 import { print, printError } from './print.js';
+import { goOnAfterHangUp } from './reload/hang-up.js';
 import { logWarnings, problemsText, startedText, startFailureText, summaryText } from './report.js';
 
 const { version } = JSON.parse(readFileSync(packageFile(import.meta.dirname), 'utf8')) as { version: string };
@@ -74,8 +74,16 @@ async function main(argv: string[]): Promise<number> {
     }
     case 'run': {
       const { makePrivateFolder } = await import('./files/temp-files.js');
-      const loaded = await loadConfig({ ...action.load, privateFolder: makePrivateFolder }, adapters);
-      if (loaded.ok) return run(loaded.config);
+      const folders = new Map<string | undefined, string>();
+      // a reload finds the folder that the start has made
+      const privateFolder = (root?: string): string => {
+        const folder = folders.get(root) ?? makePrivateFolder(root);
+        folders.set(root, folder);
+        return folder;
+      };
+      const load = () => loadConfig({ ...action.load, privateFolder }, adapters);
+      const loaded = await load();
+      if (loaded.ok) return run(loaded.config, { file: action.load.file, load });
       printError(problemsText(loaded.problems));
       return 1;
     }
@@ -264,10 +272,15 @@ async function inspectServers(config: Config, isWhole: boolean, only: string | u
   return hasFailed ? 1 : 0;
 }
 
-async function run(config: Config): Promise<number> {
+/** @param source where the config comes from; without a file there is nothing to reload */
+async function run(
+  config: Config,
+  source: { file: string | undefined; load: () => Promise<LoadResult> },
+): Promise<number> {
   const log = createLog(config.logLevel);
-  goOnAfterHangUp(log);
   giveBackWhenQuiet();
+  const { file, load } = source;
+  if (file === undefined) goOnAfterHangUp(log);
   try {
     // Loaded only here, because `wharf check` and `wharf schema` do not need it.
     const { start } = await import('./start.js');
@@ -275,6 +288,11 @@ async function run(config: Config): Promise<number> {
     logWarnings(config, adapters, log);
     // Before the text is printed, because its reader may send a signal at once.
     drainOnSignal(started.drain);
+    if (file !== undefined) {
+      const { watchForReloads } = await import('./reload/watch.js');
+      const { reload, noteRefusedConfig: refused } = started;
+      watchForReloads({ file, load, reload, refused, log });
+    }
     const { takesStdout } = adapters.audit[config.audit.use] ?? {};
     (takesStdout ? printError : print)(startedText(version, started, config, adapters));
     return 0;

@@ -8,9 +8,9 @@ import type { Config } from './config/config.js';
 import { loadConfig } from './config/load.js';
 import { serversNamed, writtenNames } from './config/server-name.js';
 import { makePrivateFolder } from './files/temp-files.js';
-import { goOnAfterHangUp } from './hang-up.js';
 import { createLog } from './log.js';
 import { printError } from './print.js';
+import { goOnAfterHangUp } from './reload/hang-up.js';
 import { logWarnings, problemsText, startFailureText } from './report.js';
 import { start } from './start.js';
 

@@ -37,7 +37,7 @@ import {
 } from './ledgers.js';
 import { consoleParts } from './parts/console.js';
 import { storedPreviews } from './parts/previews.js';
-import { openServers } from './parts/servers.js';
+import { serverMaker } from './parts/servers.js';
 import { UpstreamAuth } from './parts/upstream-credentials.js';
 import { openWaysIn } from './parts/ways-in.js';
 import { rulesOfHandoff } from './policy/flow.js';
@@ -50,6 +50,8 @@ import { TaskTools } from './relay/results/tool-of-task.js';
 import { Sessions } from './relay/session.js';
 import { FileTakers } from './relay/tools/file-takers.js';
 import { KeptViews } from './relay/tools/kept-views.js';
+import { PresentConfig, type Reload } from './reload/present-config.js';
+import { type MakeServer, RunningServers } from './reload/running-servers.js';
 import type { StdioFace } from './stdio/face.js';
 import { faceOver } from './stdio/over-streams.js';
 import type { ToolFacts } from './tools/tool.js';
@@ -72,6 +74,10 @@ export interface Gateway {
   adminUrl: string;
   /** The stdio face, if there is one; it waits for `run`. */
   stdio: StdioFace | undefined;
+  /** Puts another config in the place of the present one, as a whole or not at all. */
+  reload(config: Config): Promise<Reload>;
+  /** Records that a config was refused. */
+  noteRefusedConfig(why: string): void;
   /** Refuses new exchanges, lets running ones finish up to `timeouts.drain`, then ends everything that was started. */
   drain(): Promise<void>;
 }
@@ -95,7 +101,7 @@ export async function start(
   const { limits, timeouts, inheritedEnv } = config;
   const clock = systemClock;
   const metrics = createMetrics();
-  const sharing = sharingOf(config);
+  const sharing = { ...sharingOf(config) };
   const deps = { limits, timeouts, sharing, log, clock, inheritedEnv };
   const closers: (() => Promise<void>)[] = [];
   const openPart = async <Part extends { close(): Promise<void> }>(
@@ -158,7 +164,7 @@ export async function start(
       origins: flow?.origins,
       ...accounts,
       readLazy: async (lazy, signal) => {
-        const server = servers.get(lazy.server);
+        const server = running.byName.get(lazy.server);
         if (!server) throw new GatewayError('server_unknown', { server: lazy.server });
         return server.readLazy(lazy, signal);
       },
@@ -190,16 +196,12 @@ export async function start(
     const transfer = await openPart(adapters.transfer, { use: 'https', settings: {} });
     const tempFiles = new TempFiles({ log });
     await tempFiles.removeLeftOvers();
-    const takers = new FileTakers(config.servers.map(({ tools }) => tools));
     const catalogLedger = createCatalogLedger(config, sharing);
     const ownPorts: number[] = [];
-    const access = accessRulesOf(config);
+    const keptTools = new KeptViews<ToolFacts>(catalogLedger, clock);
     const parts = {
-      config,
-      access,
       ownPorts: () => ownPorts,
-      takers,
-      keptTools: new KeptViews<ToolFacts>(catalogLedger, clock),
+      keptTools,
       ingest,
       library,
       uploads,
@@ -217,7 +219,6 @@ export async function start(
       previewOf: render,
       audit,
       dialects,
-      hosts: new Hosts(adapters.hosts, config.clients),
       clock,
       log,
       metrics,
@@ -225,13 +226,25 @@ export async function start(
 
     const openOAuth = () => openPart(adapters.oauth, { use: 'jose', settings: {} });
     const upstreamAuth = new UpstreamAuth({ state, keys, clock, publicBase, publicUrl: config.publicUrl, openOAuth });
-    const waysIn = await openWaysIn(config, { openOAuth: () => upstreamAuth.oauth(), baseUrl: publicBase, clock });
-    const servers = await openServers(adapters, deps, {
-      ...parts,
-      checkTool: waysIn.checkTool,
-      authorized: (server, opened) => upstreamAuth.authorized(server, opened),
-    });
-    for (const server of servers.values()) closers.unshift(() => server.close());
+    const openWays = (of: Config) =>
+      openWaysIn(of, { openOAuth: () => upstreamAuth.oauth(), baseUrl: publicBase, clock });
+    const waysIn = await openWays(config);
+    /** Makes the servers of a config, which share its rules. */
+    const makerFor = (of: Config): MakeServer =>
+      serverMaker(adapters, deps, {
+        ...parts,
+        config: of,
+        access: accessRulesOf(of),
+        takers: new FileTakers(of.servers.map(({ tools }) => tools)),
+        hosts: new Hosts(adapters.hosts, of.clients),
+        checkTool: waysIn.checkTool,
+        authorized: (server, opened) => upstreamAuth.authorized(server, opened),
+      });
+    const running = new RunningServers((name) => keptTools.forgetServer(name));
+    closers.unshift(() => running.close());
+    (await running.prepare(config.servers, makerFor(config), true))();
+    const servers = running.byName;
+    const present = new PresentConfig(config, { running, makerFor, waysIn, openWays, sharing, audit });
 
     const open = { count: 0, getStreams: new Set<{ end(): void }>() };
     metrics.gauge('wharf_queue_length', () => budget.queued);
@@ -242,7 +255,8 @@ export async function start(
       [...servers.values()].reduce((all, { channels }) => all + channels, 0),
     );
 
-    const { authenticate, resources } = waysIn;
+    const { resources } = waysIn;
+    const { authenticate } = present;
     const refusals = new Refusals({ log, metrics, clock });
     const refused: Refusals['note'] = (error, request) => refusals.note(error, request);
     const sockets = socketsFor(limits.sockets, log);
@@ -270,7 +284,7 @@ export async function start(
       resources,
       logins: upstreamAuth.logins && { logins: upstreamAuth.logins, baseUrl: publicBase, log },
       ...(!options.stdio && {
-        connect: { servers: [...servers.keys()], asksKey: config.auth.use !== 'none', baseUrl: publicBase },
+        connect: { servers: () => [...servers.keys()], asksKey: config.auth.use !== 'none', baseUrl: publicBase },
       }),
       downloads: {
         resolveTicket: async (ticket) => {
@@ -313,6 +327,7 @@ export async function start(
     const isDraining = () => draining.now;
     const shown = {
       config,
+      present: () => present.config,
       publicUrl: publicBase,
       keys,
       clock,
@@ -358,6 +373,8 @@ export async function start(
     return {
       urls: names.map((name, index) => ({ name, mcp: `${publicUrl.base}${paths[index]}` })),
       adminUrl: adminAddress && adminFace ? `http://${formatAddress({ ...adminAddress, port: adminFace.port })}` : '',
+      reload: (next) => present.replace(next),
+      noteRefusedConfig: (why) => audit.note({ what: 'config', subject: why, allowed: false }),
       stdio: options.stdio && faceOver(servers, options.stdio, { held, timeouts, clock, log, metrics, audit }),
       drain: async () => {
         draining.now = true;

@@ -88,7 +88,6 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['identity', 'gateway/identity/'],
   ['hosts', 'gateway/hosts/'],
   ['explain', 'gateway/explain/'],
-  ['hang-up', 'gateway/hang-up'],
   ['redact', 'gateway/redact'],
   ['log', 'gateway/log'],
   ['budget', 'gateway/budget/'],
@@ -112,6 +111,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
     'gateway/relay/common-deps',
     'gateway/relay/exchange',
     'gateway/relay/exchange-log',
+    'gateway/relay/open-posts',
     'gateway/relay/pending-request',
     'gateway/relay/reply',
     'gateway/relay/session',
@@ -132,6 +132,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   [
     'the command',
     'gateway/parts/',
+    'gateway/reload/',
     ...[
       'cli',
       'control/',

@@ -66,22 +66,30 @@ interface Checked {
 /** Parts reported beside the readiness of this process. */
 export interface PartsBeside {
   previews: PartState;
-  servers: ReadonlyMap<string, PartState>;
+  /** Those of now. */
+  readonly servers: ReadonlyMap<string, PartState>;
 }
 
 export function partsBeside(previewer: Checked, servers: ReadonlyMap<string, Checked>, clock: Clock): PartsBeside {
-  const stateOf = (part: Checked) => new PartState(() => part.check(), clock.now);
+  const states = new WeakMap<Checked, PartState>();
+  const stateOf = (part: Checked) => {
+    const known = states.get(part) ?? new PartState(() => part.check(), clock.now);
+    states.set(part, known);
+    return known;
+  };
   return {
     previews: stateOf(previewer),
-    servers: new Map([...servers].map(([name, server]) => [name, stateOf(server)])),
+    get servers() {
+      return new Map([...servers].map(([name, server]) => [name, stateOf(server)]));
+    },
   };
 }
 
 /** Reports which servers can be reached; omits those whose state is not known yet. */
-export function gaugeServers(metrics: SeveralGauges, { servers }: PartsBeside): void {
+export function gaugeServers(metrics: SeveralGauges, beside: PartsBeside): void {
   metrics.gauges('wharf_server_up', async () => {
     const found = await Promise.all(
-      [...servers].map(async ([server, state]) => ({ server, cause: await state.look(CHECK_TIMEOUT_MS) })),
+      [...beside.servers].map(async ([server, state]) => ({ server, cause: await state.look(CHECK_TIMEOUT_MS) })),
     );
     return found
       .filter(({ cause }) => cause !== UNKNOWN)

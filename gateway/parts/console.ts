@@ -13,6 +13,8 @@ import type { Sessions } from '../relay/session.js';
 
 interface Shown {
   config: Config;
+  /** The config of now: a reload replaces it. */
+  present: () => Config;
   version: string;
   publicUrl: () => string;
   keys: StateKeys;
@@ -28,7 +30,7 @@ interface Shown {
 
 /** Where the console reads what it shows, and who may look at it. */
 export function consoleParts({ config, sessions, metrics, lately, ...shown }: Shown): ConsoleDeps {
-  const { limits, servers } = config;
+  const { limits } = config;
   const { users } = config.console;
   const { held, budget, waiting, open } = shown;
   return {
@@ -47,15 +49,18 @@ export function consoleParts({ config, sessions, metrics, lately, ...shown }: Sh
         { name: 'files in the queue', value: budget.queued, unit: 'count' },
       ],
       counted: metrics.counted,
-      servers: servers.map(({ name, transport }) => ({
-        name,
-        transport,
-        mcp: () => `${shown.publicUrl()}${servers.length === 1 ? '/mcp' : `/${name}/mcp`}`,
-      })),
+      servers: () => {
+        const { servers } = shown.present();
+        return servers.map(({ name, transport }) => ({
+          name,
+          transport,
+          mcp: () => `${shown.publicUrl()}${servers.length === 1 ? '/mcp' : `/${name}/mcp`}`,
+        }));
+      },
       sessions: () => sessions.list(),
       endSession: (id) => sessions.close(id),
       lately: () => lately.refusals,
-      config: settingsOf(config),
+      config: () => settingsOf(shown.present()),
     },
   };
 }

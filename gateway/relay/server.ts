@@ -31,6 +31,7 @@ import { callLocally, type LocalTool } from './local/local-tools.js';
 import { answerWithoutResources } from './local/no-resources.js';
 import { answerRefusedFile } from './local/offers.js';
 import { readLazy } from './local/read-link.js';
+import { OpenPosts } from './open-posts.js';
 import { calledName, type PendingRequest } from './pending-request.js';
 import type { Session } from './session.js';
 import { ResourceStreams, type StreamHost } from './streams/resource-streams.js';
@@ -44,6 +45,7 @@ const LEGACY_STATUSES = new Set([400, 404, 405]);
 /** One configured server over any transport: the MCP endpoint passes its exchanges to it. */
 export class Server {
   readonly name: string;
+  readonly posts = new OpenPosts();
   readonly #deps: RelayDeps;
   readonly #upstreams: readonly Upstream[];
   readonly #http: HttpServer | undefined;
@@ -78,10 +80,15 @@ export class Server {
       },
     };
     this.#streams = new ResourceStreams(deps, host, this.#abilities);
-    deps.sessions.watch(deps.server, (session) => {
+    if (!exchange || !shared) this.#spoken = exchange ? 'exchange' : 'shared';
+  }
+
+  /** Called once it takes exchanges. */
+  serve(): void {
+    const { sessions, server } = this.#deps;
+    sessions.watch(server, (session) => {
       void (session.channel === 'shared' ? this.#shared : this.#http)?.forget(session);
     });
-    if (!exchange || !shared) this.#spoken = exchange ? 'exchange' : 'shared';
   }
 
   /** Whether a caller may use this server. */

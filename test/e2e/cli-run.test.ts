@@ -129,7 +129,7 @@ describe('a signal', () => {
     while (fake.requests.length === seen) await new Promise((resolve) => setTimeout(resolve, 10));
     process.child.kill('SIGHUP');
     while (!process.err().includes('SIGHUP')) await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(process.err()).toMatch(/^\{"level":"warn".*"signal":"SIGHUP".*Nothing is reloaded/m);
+    expect(process.err()).toMatch(/^\{"level":"warn".*"signal":"SIGHUP".*no config file to reload/m);
     expect(await (await answer).json()).toEqual({ jsonrpc: '2.0', id: 5, result: {} });
     process.child.kill('SIGTERM');
     expect((await process.ended).code).toBe(0);

@@ -186,7 +186,7 @@ describe('the processes of wharf stdio', () => {
     await start('--', ...stdioServer());
     await face.initialize();
     face.child.kill('SIGHUP');
-    await until(() => face.err.includes('Nothing is reloaded'));
+    await until(() => face.err.includes('no config file to reload'));
     face.request(1, 'tools/call', { name: 'echo', arguments: { text: 'still here' } });
     expect(JSON.stringify((await face.answer(1)).result)).toContain('still here');
     face.child.stdin.end();

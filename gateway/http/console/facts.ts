@@ -54,11 +54,11 @@ export interface ConsoleSources {
   /** Totals in use now, each with its limit if it has one. */
   now: () => Overview['now'];
   counted: (name: CounterName) => Promise<Counted>;
-  servers: readonly { name: string; transport: string; mcp: () => string }[];
+  servers: () => readonly { name: string; transport: string; mcp: () => string }[];
   sessions: () => readonly (Session & { usedAt: number })[];
   endSession: (id: string) => Promise<void>;
   lately: () => readonly Refused[];
-  config: readonly Setting[];
+  config: () => readonly Setting[];
 }
 
 export interface Readiness {
@@ -103,7 +103,7 @@ export async function overviewOf(sources: ConsoleSources): Promise<Overview> {
 export async function serversOf(sources: ConsoleSources): Promise<ServerFacts[]> {
   const { servers: states } = await sources.readiness();
   const open = sources.sessions();
-  return sources.servers.map(({ name, transport, mcp }) => ({
+  return sources.servers().map(({ name, transport, mcp }) => ({
     name,
     transport,
     url: mcp(),

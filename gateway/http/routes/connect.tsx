@@ -6,7 +6,8 @@ import { ConnectPage, ServersPage } from '../pages/connect-page.js';
 import { PAGE_POLICY } from '../pages/layout.js';
 
 export interface ConnectDeps {
-  servers: readonly string[];
+  /** Their names; a reload may change them. */
+  servers: () => readonly string[];
   /** True when callers send a key: then a page says nothing of servers, not even whether there is one. */
   asksKey: boolean;
   /** What every URL begins with. */
@@ -34,12 +35,13 @@ export function connect({ servers, asksKey, baseUrl }: ConnectDeps): App {
   const one = (endpoint: { name: string; url: string }, root: string) =>
     page(<ConnectPage {...endpoint} asksKey={asksKey} modules={modulesFrom(root)} />, 200);
   const all = (status: 200 | 404, root: string) => {
-    const listed = servers.slice(0, MAX_LISTED).map((name) => ({ name, url: urlOf(`/${name}/mcp`) }));
-    const more = servers.length - listed.length;
+    const names = servers();
+    const listed = names.slice(0, MAX_LISTED).map((name) => ({ name, url: urlOf(`/${name}/mcp`) }));
+    const more = names.length - listed.length;
     return page(<ServersPage servers={listed} more={more} modules={modulesFrom(root)} />, status);
   };
-  const [only = '', ...others] = servers;
   const atRoot = (status: 200 | 404) => {
+    const [only = '', ...others] = servers();
     if (asksKey) return one({ name: 'wharf', url: urlOf(`/${SOME_SERVER}/mcp`) }, '');
     return others.length === 0 ? one({ name: only, url: urlOf('/mcp') }, '') : all(status, '');
   };
@@ -51,7 +53,7 @@ export function connect({ servers, asksKey, baseUrl }: ConnectDeps): App {
   app.get('/:server/mcp', (c) => {
     const name = c.req.param('server');
     if (!isVisit(c) || !NAME.test(name)) return c.notFound();
-    return asksKey || servers.includes(name) ? one({ name, url: urlOf(`/${name}/mcp`) }, '../') : all(404, '../');
+    return asksKey || servers().includes(name) ? one({ name, url: urlOf(`/${name}/mcp`) }, '../') : all(404, '../');
   });
   return app;
 }

@@ -85,7 +85,7 @@ export function consoleRoutes({
   );
   app.get(
     '/config',
-    shown(async (user) => <ConfigPage user={user} settings={sources.config} />),
+    shown(async (user) => <ConfigPage user={user} settings={sources.config()} />),
   );
   app.get('/login', () => consolePage(<LoginPage />));
   app.post('/login', async (c) => {
@@ -121,7 +121,7 @@ export function consoleRoutes({
   );
   app.get(
     '/api/config',
-    told(() => sources.config),
+    told(() => sources.config()),
   );
   return app;
 }

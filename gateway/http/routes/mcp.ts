@@ -65,14 +65,15 @@ const ONLY_PATH = /^\/mcp(?:\?|$)/;
  * messages the router and its Request and Response objects took a twentieth of the time.
  */
 export function mcp(deps: McpDeps): DirectRoute {
-  const [only, ...others] = deps.servers.values();
-  const isOnly = only && others.length === 0;
+  const { servers } = deps;
   return (request, response) => {
     // the app answers it with a page of Wharf's own
     if (isPageVisit(request.method, request.headers)) return false;
     const target = request.url ?? '';
     const name = SERVER_PATH.exec(target)?.[1];
-    const server = isOnly && ONLY_PATH.test(target) ? only : name !== undefined && deps.servers.get(name);
+    // a reload may change them
+    const isOnly = servers.size === 1 && ONLY_PATH.test(target);
+    const server = isOnly ? servers.values().next().value : name !== undefined && servers.get(name);
     if (server) void handle(deps, server, request, response);
     else if (name !== undefined || ONLY_PATH.test(target)) void misdirected(deps, name, request, response);
     else return false;
@@ -127,6 +128,7 @@ async function handle(
   outgoing.once('close', onClose);
   deps.open.count += 1;
   if (incoming.method === 'GET') deps.open.getStreams.add(outgoing);
+  else server.posts.begin();
   try {
     refusePages(incoming.method, incoming.headers);
     const found = deps.authenticate(incoming, server.name);
@@ -153,7 +155,8 @@ async function handle(
     ended?.();
     if (counted) deps.requests.give(1, counted);
     deps.open.count -= 1;
-    deps.open.getStreams.delete(outgoing);
+    if (incoming.method === 'GET') deps.open.getStreams.delete(outgoing);
+    else server.posts.end();
     const { method: verb = '' } = incoming;
     deps.lately.note(server.name, exchange);
     logExchange(deps, exchange, { server: server.name, verb, status: outgoing.statusCode, startedAt });

@@ -83,6 +83,15 @@ export class KeptViews<Value> {
     if (view) this.#end(view);
   }
 
+  /** Drops all views of a server. */
+  forgetServer(server: string): void {
+    for (const [key, view] of this.#views) {
+      if (view.server !== server) continue;
+      this.#views.delete(key);
+      this.#end(view);
+    }
+  }
+
   /**
    * Keeps a value if there is room in its view, and in total after dropping the views unused longest.
    * @param mostBytes of one view

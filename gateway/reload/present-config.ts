@@ -1,0 +1,109 @@
+import { accessRulesOf, allowanceRulesOf } from '../config/access.js';
+import type { Config } from '../config/config.js';
+import { sharingOf } from '../ledgers.js';
+import type { OpenWaysIn } from '../parts/ways-in.js';
+import type { Audit } from '../ports/audit.js';
+import type { Authenticate } from '../ports/identity.js';
+import type { Sharing } from '../ports/owner.js';
+import type { MakeServer, RunningServers } from './running-servers.js';
+import { same } from './same.js';
+
+/** Keys that a reload replaces, and what is said about the file itself. Everything else is built into parts that live as long as the process. */
+const REPLACED: ReadonlySet<string> = new Set(['servers', 'auth', 'clients', 'warnings', 'sources']);
+
+export type Reload =
+  /** Nothing was changed: these keys need a restart. */
+  | { kind: 'restart'; keys: string[] }
+  /** Names of the servers that were added, removed or made anew. */
+  | { kind: 'done'; changed: string[] }
+  | { kind: 'same' };
+
+interface Replaceable {
+  running: RunningServers;
+  makerFor: (config: Config) => MakeServer;
+  waysIn: OpenWaysIn;
+  openWays: (config: Config) => Promise<OpenWaysIn>;
+  /** Read by all ledgers whenever they count. */
+  sharing: Sharing;
+  audit: Audit;
+}
+
+/** The config that counts now, and what a reload replaces with it. */
+export class PresentConfig {
+  #config: Config;
+  #authenticate: Authenticate;
+  readonly #parts: Replaceable;
+
+  constructor(config: Config, parts: Replaceable) {
+    this.#config = config;
+    this.#parts = parts;
+    this.#authenticate = parts.waysIn.authenticate;
+  }
+
+  /** The config of now. */
+  get config(): Config {
+    return this.#config;
+  }
+
+  /** By the config of now. */
+  readonly authenticate: Authenticate = (request, server) => this.#authenticate(request, server);
+
+  /**
+   * Makes everything that is new before anything changes, then puts all of it in place in one step. Exchanges under way
+   * keep their servers, and what those were made with.
+   * @throws what cannot be made; then nothing has changed
+   */
+  async replace(next: Config): Promise<Reload> {
+    const before = this.#config;
+    const { running, makerFor, waysIn, openWays, sharing, audit } = this.#parts;
+    const keys = keysForRestart(before, next);
+    if (keys.length > 0) return { kind: 'restart', keys };
+    if (same(before, next)) return { kind: 'same' };
+    const ways = next.auth.use === 'apiKeys' ? await openWays(next) : waysIn;
+    if (audit.isOn) await audit.record({ what: 'config', subject: 'reloaded', allowed: true });
+    const servers = new Map(running.byName);
+    const put = await running.prepare(next.servers, makerFor(next), !sharesChange(before, next));
+    put();
+    this.#authenticate = ways.authenticate;
+    Object.assign(sharing, sharingOf(next));
+    this.#config = next;
+    const names = new Set([...servers.keys(), ...running.byName.keys()]);
+    return { kind: 'done', changed: [...names].filter((name) => servers.get(name) !== running.byName.get(name)) };
+  }
+}
+
+/** The keys that have changed and cannot be replaced in a running process. */
+export function keysForRestart(before: Config, after: Config): string[] {
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof Config)[];
+  return [
+    ...keys.filter((key) => !REPLACED.has(key) && !same(before[key], after[key])),
+    ...authForRestart(before.auth, after.auth),
+    ...(same(allowanceRulesOf(before), allowanceRulesOf(after)) ? [] : ['limits of callers']),
+    ...(same(credentialsOf(before), credentialsOf(after)) ? [] : ['servers.X.upstreamAuth']),
+    // metadata for clients that log in lists the servers
+    ...(takesTokens(before) && !same(namesOf(before), namesOf(after)) ? ['servers (with auth.jwt)'] : []),
+  ];
+}
+
+/** Whether all servers must be made anew: they share the rules about callers and hosts. */
+export function sharesChange(before: Config, after: Config): boolean {
+  return !same(before.clients, after.clients) || !same(accessRulesOf(before), accessRulesOf(after));
+}
+
+/** Keys can be added, replaced and withdrawn; another way in is another gateway. */
+function authForRestart(before: Config['auth'], after: Config['auth']): string[] {
+  if (before.use === 'apiKeys' && after.use === 'apiKeys') return [];
+  return same(before, after) ? [] : ['auth'];
+}
+
+function takesTokens({ auth }: Config): boolean {
+  return auth.use === 'jwt' || auth.use === 'both';
+}
+
+function credentialsOf({ servers }: Config): unknown {
+  return servers.flatMap(({ name, upstreamAuth }) => (upstreamAuth ? [[name, upstreamAuth]] : []));
+}
+
+function namesOf({ servers }: Config): string[] {
+  return servers.map(({ name }) => name);
+}

@@ -1,0 +1,84 @@
+import type { ServerConfig } from '../config/config.js';
+import type { Server } from '../relay/server.js';
+import { same } from './same.js';
+
+/** Makes a server that can take exchanges. Starts nothing that is not asked for. */
+export type MakeServer = (config: ServerConfig) => Promise<Server>;
+
+interface Running {
+  config: ServerConfig;
+  server: Server;
+}
+
+/** The configured servers, of which a reload replaces those that have changed. */
+export class RunningServers {
+  readonly #running = new Map<string, Running>();
+  readonly #byName = new Map<string, Server>();
+  /** Servers that finish their last exchanges. */
+  readonly #retired = new Set<Server>();
+  readonly #forget: (name: string) => void;
+
+  /** @param forget drops what is kept about a server's tools */
+  constructor(forget: (name: string) => void) {
+    this.#forget = forget;
+  }
+
+  /** Always the servers of now. */
+  get byName(): ReadonlyMap<string, Server> {
+    return this.#byName;
+  }
+
+  /**
+   * Makes what is new or has changed, and touches nothing yet.
+   * @param isKept false where all of them are made anew, because they share what has changed
+   * @returns puts all in their places, in one step
+   */
+  async prepare(configs: readonly ServerConfig[], make: MakeServer, isKept: boolean): Promise<() => void> {
+    const next: Running[] = [];
+    const made: Server[] = [];
+    try {
+      for (const config of configs) {
+        const before = this.#running.get(config.name);
+        if (isKept && before && same(before.config, config)) {
+          next.push(before);
+          continue;
+        }
+        const server = await make(config);
+        made.push(server);
+        next.push({ config, server });
+      }
+    } catch (error) {
+      await Promise.allSettled(made.map((server) => server.close()));
+      throw error;
+    }
+    return () => this.#replace(next);
+  }
+
+  #replace(next: readonly Running[]): void {
+    const before = [...this.#running.values()];
+    this.#running.clear();
+    this.#byName.clear();
+    for (const one of next) {
+      this.#running.set(one.config.name, one);
+      this.#byName.set(one.config.name, one.server);
+      one.server.serve();
+    }
+    const kept = new Set(next.map(({ server }) => server));
+    for (const { config, server } of before) if (!kept.has(server)) this.#retire(config.name, server);
+  }
+
+  #retire(name: string, server: Server): void {
+    this.#forget(name);
+    this.#retired.add(server);
+    void server.posts.idle().then(async () => {
+      // its last exchanges may have asked for the tools once more
+      this.#forget(name);
+      await server.close().catch(() => {});
+      this.#retired.delete(server);
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#byName.values(), ...this.#retired].map((server) => server.close()));
+  }
+}

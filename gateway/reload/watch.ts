@@ -1,0 +1,67 @@
+import { unwatchFile, watchFile } from 'node:fs';
+import type { Config } from '../config/config.js';
+import type { LoadResult } from '../config/load.js';
+import type { Log } from '../ports/log.js';
+import { problemsText } from '../report.js';
+import type { Reload } from './present-config.js';
+
+/**
+ * How often the file is looked at. Its date and inode are compared, so that editors which write a new file, and
+ * Kubernetes, which moves a link, are seen too.
+ */
+const LOOK_MS = 2000;
+
+export interface ReloadSource {
+  /** The config's file. */
+  file: string;
+  load: () => Promise<LoadResult>;
+  /** Puts a config in the place of the present one, as a whole or not at all. */
+  reload: (config: Config) => Promise<Reload>;
+  /** Called for a file that cannot be used. */
+  refused: (why: string) => void;
+  log: Log;
+}
+
+/** Reloads the config on SIGHUP, and when its file changes. @returns ends that */
+export function watchForReloads(source: ReloadSource): () => void {
+  let last: Promise<void> = Promise.resolve();
+  // one after the other: the later file counts
+  const soon = (why: string) => () => {
+    last = last.then(() => reloadFrom(source, why));
+  };
+  const onHangUp = soon('SIGHUP');
+  const onChange = soon('the file has changed');
+  process.on('SIGHUP', onHangUp);
+  watchFile(source.file, { interval: LOOK_MS, persistent: false }, onChange);
+  return () => {
+    process.off('SIGHUP', onHangUp);
+    unwatchFile(source.file, onChange);
+  };
+}
+
+async function reloadFrom({ file, load, reload, refused, log }: ReloadSource, why: string): Promise<void> {
+  try {
+    const loaded = await load();
+    if (!loaded.ok) {
+      const problems = problemsText(loaded.problems).trimEnd().split('\n');
+      log.error({ file, why, problems }, 'The config has problems; nothing was changed.');
+      refused('the config has problems');
+      return;
+    }
+    const result = await reload(loaded.config);
+    switch (result.kind) {
+      case 'restart':
+        log.error({ file, why, keys: result.keys }, 'These keys need a restart; nothing was changed.');
+        refused(`a restart is needed for ${result.keys.join(', ')}`);
+        return;
+      case 'done':
+        log.info({ file, why, changed: result.changed }, 'The config was reloaded. Running exchanges keep theirs.');
+        return;
+      case 'same':
+        log.info({ file, why }, 'The config says what it said before.');
+    }
+  } catch (error) {
+    log.error({ file, why, err: error }, 'The config could not be reloaded; nothing was changed.');
+    refused('a part of it could not be made');
+  }
+}

@@ -1,0 +1,150 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { keyHash } from '../helpers/bytes.js';
+import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.js';
+import { until } from '../helpers/wait.js';
+import { ROOT, type Running, start } from './cli-process.js';
+
+const STDIO = { command: [process.execPath, `${ROOT}dist/test/helpers/fake-stdio-server.js`] };
+
+let folder: string;
+let file: string;
+let one: FakeUpstream;
+let other: FakeUpstream;
+let running: Running;
+let url: string;
+const clients: Client[] = [];
+
+beforeAll(async () => {
+  one = await startFakeUpstream({ transport: 'json' });
+  other = await startFakeUpstream({ transport: 'json' });
+});
+
+afterAll(async () => {
+  await one?.close();
+  await other?.close();
+});
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'wharf-reload-'));
+  file = join(folder, 'wharf.yaml');
+});
+
+afterEach(async () => {
+  await Promise.allSettled(clients.splice(0).map((client) => client.close()));
+  running?.child.kill('SIGKILL');
+  await running?.ended;
+  await rm(folder, { recursive: true });
+});
+
+const base = () => ({
+  listen: '127.0.0.1:0',
+  objects: { use: 'filesystem', path: join(folder, 'data') },
+  audit: { use: 'file', path: join(folder, 'audit', 'audit.jsonl') },
+});
+
+async function begin(config: object): Promise<void> {
+  await writeFile(file, JSON.stringify({ ...base(), ...config }));
+  running = start(['--config', file], { cwd: folder });
+  const [, origin] = await running.printed(/(http:\/\/[^/\s]+)\/\S*mcp\n[\s\S]*files .*\n/);
+  url = String(origin);
+}
+
+/** Writes another config, and waits until the log says what became of it. */
+async function reload(config: object | string, told: RegExp): Promise<string> {
+  const before = running.err().length;
+  await writeFile(file, typeof config === 'string' ? config : JSON.stringify({ ...base(), ...config }));
+  running.child.kill('SIGHUP');
+  await until(() => told.test(running.err().slice(before)));
+  return running.err().slice(before);
+}
+
+const DONE = /The config was reloaded/;
+
+async function connect(path: string, key?: string): Promise<Client> {
+  const client = new Client({ name: 'desk', version: '1.0.0' });
+  const requestInit = key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(path, url), { requestInit }));
+  clients.push(client);
+  return client;
+}
+
+const echo = (client: Client) => client.callTool({ name: 'echo', arguments: { text: 'hello' } });
+
+describe('a config that takes the place of another', () => {
+  it('adds servers, takes others away, and leaves the sessions of the rest alone (12.12)', async () => {
+    await begin({ servers: { a: STDIO, b: { url: one.url } } });
+    const kept = await connect('/a/mcp');
+    await echo(kept);
+    const told = await reload({ servers: { a: STDIO, c: { url: other.url } } }, DONE);
+    expect(told).toContain('"changed":["b","c"]');
+    // a stdio session lives in its process, which still runs
+    await echo(kept);
+    await echo(await connect('/c/mcp'));
+    await expect(connect('/b/mcp')).rejects.toThrow('No server is called');
+  });
+
+  it('lets a running call finish at the server that it was made to, while new ones go to the other (12.12)', async () => {
+    await begin({ servers: { a: { url: one.url } } });
+    const before = await connect('/a/mcp');
+    const [seen, ofOther] = [one.requests.length, other.requests.length];
+    const content = [{ type: 'text', text: 'from the first' }];
+    one.respond = ({ body }) => {
+      if (!body.includes('tools/call')) return undefined;
+      const { id } = JSON.parse(body.toString()) as { id: number };
+      const answer = JSON.stringify({ jsonrpc: '2.0', id, result: { content } });
+      return { headDelayMs: 1500, contentType: 'application/json', body: answer };
+    };
+    const call = echo(before);
+    await until(() => one.requests.slice(seen).some(({ body }) => body.includes('tools/call')));
+    await reload({ servers: { a: { url: other.url } } }, DONE);
+    await echo(await connect('/a/mcp'));
+    expect(other.requests.length).toBeGreaterThan(ofOther);
+    expect(JSON.stringify(await call)).toContain('from the first');
+    one.respond = undefined;
+  });
+
+  it('lets new keys in and withdraws old ones at once (12.12)', async () => {
+    const auth = (...names: string[]) => ({
+      use: 'apiKeys',
+      keys: names.map((name) => ({ name, hash: keyHash(`${name}-0123456789`) })),
+    });
+    const servers = { a: { url: one.url } };
+    await begin({ servers, auth: auth('ada') });
+    const ada = await connect('/mcp', 'ada-0123456789');
+    await reload({ servers, auth: auth('bob') }, DONE);
+    await echo(await connect('/mcp', 'bob-0123456789'));
+    await expect(echo(ada)).rejects.toThrow('A valid API key is required');
+  });
+
+  it.each<[string, object | string, RegExp, string]>([
+    ['has a problem', { servers: { a: { url: 'nowhere' } } }, /nothing was changed/, 'servers.a.url'],
+    ['cannot be read', '{ servers: [', /nothing was changed/, 'wharf.yaml'],
+    [
+      'needs a restart',
+      { servers: {}, limits: { file: '7MB' }, retention: '7h' },
+      /nothing was changed/,
+      '"keys":["limits","retention"]',
+    ],
+  ])('changes nothing when it %s, and says why (12.12)', async (_why, config, told, named) => {
+    const servers = { a: { url: one.url } };
+    await begin({ servers });
+    const client = await connect('/mcp');
+    const next = typeof config === 'object' && 'retention' in config ? { ...config, servers } : config;
+    expect(await reload(next, told)).toContain(named);
+    await echo(client);
+  });
+
+  it('is taken from the file as soon as that is another one, without a signal (12.12)', async () => {
+    await begin({ servers: { a: { url: one.url } } });
+    const next = join(folder, 'next.yaml');
+    await writeFile(next, JSON.stringify({ ...base(), servers: { a: { url: one.url }, b: { url: other.url } } }));
+    await rename(next, file);
+    await until(() => DONE.test(running.err()));
+    await echo(await connect('/b/mcp'));
+  });
+});
