@@ -3,6 +3,7 @@ import { type Context, Hono } from 'hono';
 import { GatewayError } from '../../errors.js';
 import type { ConsoleUser } from '../../ports/console.js';
 import { sessionTag } from '../../relay/exchange-log.js';
+import { isPageVisit } from '../browser-request.js';
 import { consolePage, LoginPage, NoUsersPage } from '../console/console-layout.js';
 import { type ConsoleSources, MAX_SESSIONS, overviewOf, serversOf, sessionsOf } from '../console/facts.js';
 import { ConfigPage, ServersPage, SessionsPage } from '../console/list-pages.js';
@@ -34,7 +35,7 @@ export function consoleRoutes({
 }: Pick<ConsoleDeps, 'logins'> & { sources: ConsoleSources }): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   if (!logins) {
-    app.get('/', () => consolePage(<NoUsersPage />));
+    app.get('/', (c) => (isVisit(c) ? consolePage(<NoUsersPage />) : c.notFound()));
     return app;
   }
   const userOf = ({ env, req }: Ctx) =>
@@ -48,6 +49,7 @@ export function consoleRoutes({
     try {
       user = userOf(c);
     } catch (error) {
+      if (!isVisit(c)) throw error;
       return login(error);
     }
     return consolePage(await make(user));
@@ -125,6 +127,8 @@ export function consoleRoutes({
   );
   return app;
 }
+
+const isVisit = ({ env }: Ctx) => isPageVisit(env.incoming.method, env.incoming.headers);
 
 function login(thrown: unknown, problem?: string): Response {
   if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('console_')) throw thrown;

@@ -160,6 +160,11 @@ describe('the console', () => {
     expect(await (await read('/api/servers', VIEWER)).json()).toMatchObject([{ name: 'quiet' }, { name: 'down' }]);
   });
 
+  it('tells a program that it needs a key in JSON', async () => {
+    const answer = await read('/servers');
+    expect([answer.status, await answer.json()]).toMatchObject([401, { error: { data: { code: 'console_login' } } }]);
+  });
+
   it.each(['/', '/servers', '/sessions', '/refusals', '/config', '/api/overview', '/api/sessions', '/api/config'])(
     'shows %s to users alone, and health to everybody',
     async (path) => {

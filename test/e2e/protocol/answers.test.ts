@@ -93,7 +93,11 @@ const HOSTILE = {
   refresh: '0;url=https://evil.example',
 };
 
-function expectSafe({ headers }: Pick<Told, 'headers'>): void {
+const NO_PAGE = /^default-src 'none'; sandbox; frame-ancestors 'none'$/;
+/** Nothing from elsewhere, no script but Wharf's own, and in no frame. */
+const OWN_PAGE = /^default-src 'none'; (?!.*(?:unsafe|\*|https?:|data:)).*frame-ancestors 'none'/;
+
+function expectSafe({ headers }: Pick<Told, 'headers'>, policy = NO_PAGE): void {
   expect(headers).toMatchObject({
     'x-content-type-options': 'nosniff',
     'cross-origin-resource-policy': 'same-origin',
@@ -101,7 +105,7 @@ function expectSafe({ headers }: Pick<Told, 'headers'>): void {
     'referrer-policy': 'no-referrer',
   });
   expect(headers['cache-control']).toMatch(/^no-store(?:, no-transform)?$/);
-  expect(headers['content-security-policy']).toBe("default-src 'none'; sandbox; frame-ancestors 'none'");
+  expect(headers['content-security-policy']).toMatch(policy);
   for (const name of Object.keys(HOSTILE)) {
     if (name in { 'cache-control': 0, 'content-security-policy': 0, 'x-content-type-options': 0 }) continue;
     expect([name, headers[name]]).toEqual([name, undefined]);
@@ -247,11 +251,12 @@ describe('Wharf’s own answers', () => {
       [wharf.adminUrl, '/nothing'],
     ];
     for (const [base, path] of routes) {
-      // opened as pages, these show one of Wharf's own, with a script
-      const accept = base === wharf.url && /^\/$|\/mcp$|^\/d\//.test(path) ? '*/*' : 'text/html';
       for (const method of ['GET', 'POST', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE', 'PATCH']) {
-        for (const host of ['localhost', 'evil.example'])
-          expectSafe(await ask(`${base}${path}`, method, { host, accept }));
+        for (const host of ['localhost', 'evil.example']) {
+          expectSafe(await ask(`${base}${path}`, method, { host, accept: '*/*' }));
+          // a page of Wharf's own, or the same as for a program
+          expectSafe(await ask(`${base}${path}`, method, { host, accept: 'text/html' }), OWN_PAGE);
+        }
       }
     }
   });
