@@ -19,7 +19,7 @@ import { Lately } from './http/console/lately.js';
 import { guardSettings } from './http/guard.js';
 import { listen } from './http/listener.js';
 import { createMetrics } from './http/metrics.js';
-import { gaugeServers, partsBeside } from './http/part-state.js';
+import { gaugeBuild, gaugeServers, partsBeside } from './http/part-state.js';
 import { Refusals } from './http/refusals.js';
 import { lateAdminApp, lateApp } from './http/routes/late-apps.js';
 import { mcp } from './http/routes/mcp.js';
@@ -250,6 +250,7 @@ export async function start(
     metrics.gauge('wharf_queue_length', () => budget.queued);
     if (antivirus) metrics.gauge('wharf_waiting_scans', () => antivirus.waiting);
     metrics.gauge('wharf_clean_ups', () => cleanUps.size);
+    metrics.gauge('wharf_sessions', () => sessions.size);
     metrics.gauge('wharf_open_exchanges', () => open.count);
     metrics.gauge('wharf_upstream_connections', () =>
       [...servers.values()].reduce((all, { channels }) => all + channels, 0),
@@ -324,6 +325,7 @@ export async function start(
     if (audit.isOn) checks.set('audit', () => audit.check());
     const beside = partsBeside(previewer, servers, clock);
     gaugeServers(metrics, beside);
+    gaugeBuild(metrics, options.version);
     const isDraining = () => draining.now;
     const shown = {
       config,

@@ -45,6 +45,7 @@ const GAUGES: Record<GaugeName, string> = {
   wharf_catalog_bytes: 'Memory that is kept of what servers declare of their tools',
   wharf_waiting_scans: 'Files that wait for the antivirus',
   wharf_clean_ups: 'Removals under way of what failures have left',
+  wharf_sessions: 'Sessions remembered in this process',
   wharf_client_connections: 'Connections of clients on the public port',
   wharf_waiting_calls: 'Calls that wait for a person to upload a file',
   wharf_open_exchanges: 'Exchanges under way',
@@ -53,6 +54,7 @@ const GAUGES: Record<GaugeName, string> = {
 
 /** Gauges with several values, known only to this port's own parts. */
 const SEVERAL = {
+  wharf_build_info: { help: 'Always 1; the labels say which version runs, on which Node', labels: ['version', 'node'] },
   wharf_server_up: { help: '1 if a server can be reached; if not 0, and the cause', labels: ['server', 'cause'] },
 };
 

@@ -99,6 +99,11 @@ export function gaugeServers(metrics: SeveralGauges, beside: PartsBeside): void 
   });
 }
 
+/** Reports which version runs, for alerts and for graphs across an upgrade. */
+export function gaugeBuild(metrics: SeveralGauges, version = 'unknown'): void {
+  metrics.gauges('wharf_build_info', async () => [{ labels: { version, node: process.version }, value: 1 }]);
+}
+
 /** Checks a part that this process cannot work without. */
 export async function stateNow(check: () => Promise<void>): Promise<string> {
   let found = lateText();

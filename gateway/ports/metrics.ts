@@ -41,5 +41,6 @@ export type GaugeName =
   | 'wharf_requests_of_one_principal'
   | 'wharf_downloads'
   | 'wharf_catalog_bytes'
+  | 'wharf_sessions'
   | 'wharf_client_connections'
   | 'wharf_waiting_calls';

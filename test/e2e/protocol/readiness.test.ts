@@ -87,4 +87,10 @@ describe('a gateway whose servers are down, and whose previews are slow', () => 
       'wharf_server_up{server="unknown",cause="its host name is not known"} 0',
     ]);
   });
+
+  it('says in its metrics which version runs, and how many sessions it remembers (12.9)', async () => {
+    const text = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
+    expect(text).toMatch(/^wharf_build_info\{version="[^"]+",node="v\d+[^"]*"\} 1$/m);
+    expect(text).toMatch(/^wharf_sessions \d+$/m);
+  });
 });
