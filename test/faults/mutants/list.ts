@@ -2,6 +2,7 @@ import { ACCESS } from './access.js';
 import { ASKING } from './asking.js';
 import { BEHAVIOUR } from './behaviour.js';
 import { BUDGET } from './budget.js';
+import { FILES_WATCHED } from './files-watched.js';
 import { HANDOFF } from './handoff.js';
 import { HOSTS } from './hosts.js';
 import { IDENTITY } from './identity.js';
@@ -16,6 +17,7 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   access: ACCESS,
   asking: ASKING,
   behaviour: BEHAVIOUR,
+  filesWatched: FILES_WATCHED,
   handoff: HANDOFF,
   hosts: HOSTS,
   budget: BUDGET,
