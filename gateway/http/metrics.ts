@@ -58,6 +58,22 @@ const SEVERAL = {
   wharf_server_up: { help: '1 if a server can be reached; if not 0, and the cause', labels: ['server', 'cause'] },
 };
 
+/** Wharf's own metrics as they are scraped, each with its labels. */
+export const OWN_METRICS: Readonly<Record<string, readonly string[]>> = {
+  ...labelsOf(COUNTERS),
+  ...labelsOf(SEVERAL),
+  ...Object.fromEntries(Object.keys(GAUGES).map((name) => [name, []])),
+  ...Object.fromEntries(
+    Object.entries(labelsOf(HISTOGRAMS)).flatMap(([name, labels]) =>
+      ['_bucket', '_count', '_sum'].map((end) => [name + end, end === '_bucket' ? [...labels, 'le'] : labels]),
+    ),
+  ),
+};
+
+function labelsOf(rows: Readonly<Record<string, { labels: readonly string[] }>>): Record<string, readonly string[]> {
+  return Object.fromEntries(Object.entries(rows).map(([name, { labels }]) => [name, labels]));
+}
+
 export interface SeveralGauges {
   /** Several values of one kind, read whenever the metrics are scraped. */
   gauges(

@@ -47,7 +47,7 @@ describe.each(EXAMPLES)('the chart with the values of ci/%s', (name) => {
   });
 
   it('gives Wharf a config without a problem', async () => {
-    const { data } = theOnly(manifests, 'ConfigMap') as unknown as { data: Record<string, string> };
+    const { data } = theOnly(manifests, 'ConfigMap', 'demo-wharf') as unknown as { data: Record<string, string> };
     expect(await loadText(data['wharf.yaml'] ?? '', ENVIRONMENT)).toMatchObject({ ok: true });
   });
 
@@ -126,6 +126,10 @@ describe('the chart', () => {
     expect(services.filter(({ metadata }) => selects(monitor.spec.selector.matchLabels, metadata.labels))).toEqual([
       theOnly(manifests, 'Service', 'demo-wharf-admin'),
     ]);
+    const alerts = theOnly(manifests, 'PrometheusRule') as unknown as { spec: { groups: { rules: object[] }[] } };
+    expect(alerts.spec.groups[0]?.rules.length).toBeGreaterThan(5);
+    const dashboard = theOnly(manifests, 'ConfigMap', 'demo-wharf-dashboard') as unknown as { data: object };
+    expect(JSON.parse(Object.values(dashboard.data)[0] as string)).toMatchObject({ title: 'Wharf' });
     expect(theOnly(manifests, 'NetworkPolicy')).toMatchObject({
       spec: { ingress: [{ ports: [{ port: 'mcp' }] }, { ports: [{ port: 'admin' }] }] },
     });

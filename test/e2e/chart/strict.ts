@@ -4,7 +4,7 @@ import type { Manifest } from './rendered.js';
 const require = createRequire(import.meta.url);
 
 /** What the chart writes that is not in the published types of Kubernetes, but a resource of others. */
-const OF_OTHERS = new Set(['HTTPRoute', 'ServiceMonitor']);
+const OF_OTHERS = new Set(['HTTPRoute', 'PrometheusRule', 'ServiceMonitor']);
 
 interface Model {
   validate(): void;

@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { ERROR_TABLE } from '../../gateway/errors.js';
+import { createMetrics, OWN_METRICS } from '../../gateway/http/metrics.js';
+import { ROOT } from '../helpers/tree-copy.js';
+
+interface Rule {
+  alert: string;
+  expr: string;
+  labels: { severity: string };
+  annotations: { summary: string; description: string };
+}
+
+interface Panel {
+  title: string;
+  type: string;
+  targets?: { expr: string }[];
+  gridPos: { x: number; y: number; w: number; h: number };
+}
+
+const read = (path: string) => readFile(join(ROOT, path), 'utf8');
+const alerts = parse(await read('deploy/prometheus/alerts.yaml')) as { groups: { rules: Rule[] }[] };
+const rules = alerts.groups.flatMap((group) => group.rules);
+const dashboard = JSON.parse(await read('deploy/grafana/wharf.json')) as { panels: Panel[] };
+const queries = dashboard.panels.flatMap(({ title, targets = [] }) =>
+  targets.map(({ expr }) => [title, expr] as const),
+);
+const expressions = [...rules.map(({ alert, expr }) => [alert, expr] as const), ...queries];
+
+/** What prom-client itself counts of a process, and what Prometheus adds to everything that it scrapes. */
+const scraped = await createMetrics().text();
+const ofProcess = [...scraped.matchAll(/^# TYPE ((?:process|nodejs)_\w+)/gm)].map(([, name]) => String(name));
+const ADDED = ['instance', 'job'];
+
+/** The metrics of an expression, each with the labels that it is filtered by. */
+function usesIn(expr: string): { name: string; labels: string[] }[] {
+  return [...expr.matchAll(/\b((?:wharf|process|nodejs)_\w+)(?:\{([^}]*)\})?/g)].map(([, name = '', filter = '']) => ({
+    name,
+    labels: [...filter.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label]) => String(label)),
+  }));
+}
+
+describe.each(expressions)('%s asks for what there is', (_title, expr) => {
+  it('metrics and labels', () => {
+    const uses = usesIn(expr);
+    expect(uses.length).toBeGreaterThan(0);
+    for (const { name, labels } of uses) {
+      expect([...Object.keys(OWN_METRICS), ...ofProcess]).toContain(name);
+      const known = [...(OWN_METRICS[name] ?? []), ...ADDED];
+      expect(labels.filter((label) => !known.includes(label))).toEqual([]);
+    }
+    const kept = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/,\s*/));
+    const all = uses.flatMap(({ name }) => [...(OWN_METRICS[name] ?? []), ...ADDED]);
+    expect(kept.filter((label) => !all.includes(label))).toEqual([]);
+  });
+
+  it('codes of errors', () => {
+    const codes = [...expr.matchAll(/\bcode=~?"([^"]+)"/g)].flatMap(([, list = '']) => list.split('|'));
+    expect(codes.filter((code) => !(code in ERROR_TABLE))).toEqual([]);
+  });
+});
+
+describe('the alerts', () => {
+  it('say how bad it is, what it is, and what it means', () => {
+    for (const { labels, annotations } of rules) {
+      expect(['critical', 'warning', 'info']).toContain(labels.severity);
+      expect(annotations.summary.length).toBeGreaterThan(10);
+      expect(annotations.description).toMatch(/\.$/);
+    }
+    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+  });
+});
+
+describe('the dashboard', () => {
+  it('shows its panels beside each other and not on each other', () => {
+    const taken = new Set<string>();
+    for (const { gridPos, title } of dashboard.panels) {
+      const { x, y, w, h } = gridPos;
+      expect([title, x + w <= 24]).toEqual([title, true]);
+      for (let row = y; row < y + h; row += 1) {
+        for (let column = x; column < x + w; column += 1) {
+          expect([title, taken.has(`${row}:${column}`)]).toEqual([title, false]);
+          taken.add(`${row}:${column}`);
+        }
+      }
+    }
+  });
+});
+
+describe('OPERATIONS.md', () => {
+  it('explains every metric of Wharf and every alert', async () => {
+    const text = await read('OPERATIONS.md');
+    const names = [
+      ...Object.keys(OWN_METRICS).map((name) => name.replace(/_(?:bucket|count|sum)$/, '')),
+      ...rules.map(({ alert }) => alert),
+    ];
+    expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it('names no metric that there is not', async () => {
+    const named = [...(await read('OPERATIONS.md')).matchAll(/`(wharf_\w+)`/g)].map(([, name]) => String(name));
+    const known = Object.keys(OWN_METRICS).map((name) => name.replace(/_(?:bucket|count|sum)$/, ''));
+    expect(named.filter((name) => !known.includes(name))).toEqual([]);
+  });
+});
