@@ -334,6 +334,7 @@ export async function start(
       keys,
       clock,
       sessions,
+      control,
       lately,
       metrics,
       held,

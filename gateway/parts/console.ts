@@ -3,6 +3,7 @@ import type { Ledger } from '../budget/ledger.js';
 import type { PartBudget } from '../budget/parts.js';
 import type { Config } from '../config/config.js';
 import { settingsOf } from '../config/settings.js';
+import type { FileControl } from '../files/control/control.js';
 import type { StateKeys } from '../files/state-keys.js';
 import type { Lately } from '../http/console/lately.js';
 import { Logins } from '../http/console/logins.js';
@@ -20,6 +21,7 @@ interface Shown {
   keys: StateKeys;
   clock: Clock;
   sessions: Sessions;
+  control: FileControl;
   lately: Lately;
   metrics: Registered;
   held: HeldBudget;
@@ -60,6 +62,7 @@ export function consoleParts({ config, sessions, metrics, lately, ...shown }: Sh
       sessions: () => sessions.list(),
       endSession: (id) => sessions.close(id),
       lately: () => lately.refusals,
+      files: shown.control,
       config: () => settingsOf(shown.present()),
     },
   };

@@ -20,6 +20,7 @@ export const PLACES = [
   ['/', 'Overview'],
   ['/servers', 'Servers'],
   ['/sessions', 'Sessions'],
+  ['/stored', 'Files'],
   ['/refusals', 'Refusals'],
   ['/config', 'Config'],
 ] as const;

@@ -1,3 +1,4 @@
+import type { FileControl } from '../../files/control/control.js';
 import type { Setting } from '../../ports/console.js';
 import type { CounterName } from '../../ports/metrics.js';
 import type { Session } from '../../relay/session.js';
@@ -58,6 +59,7 @@ export interface ConsoleSources {
   sessions: () => readonly (Session & { usedAt: number })[];
   endSession: (id: string) => Promise<void>;
   lately: () => readonly Refused[];
+  files: Pick<FileControl, 'list' | 'change' | 'remove'>;
   config: () => readonly Setting[];
 }
 

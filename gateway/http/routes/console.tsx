@@ -6,6 +6,7 @@ import { sessionTag } from '../../relay/exchange-log.js';
 import { isPageVisit } from '../browser-request.js';
 import { consolePage, LoginPage, NoUsersPage } from '../console/console-layout.js';
 import { type ConsoleSources, MAX_SESSIONS, overviewOf, serversOf, sessionsOf } from '../console/facts.js';
+import { FILE_ACTIONS, type FileAction, FilesPage } from '../console/files-page.js';
 import { ConfigPage, ServersPage, SessionsPage } from '../console/list-pages.js';
 import { type Logins, NO_COOKIE } from '../console/logins.js';
 import { OverviewPage } from '../console/overview-page.js';
@@ -21,6 +22,14 @@ type Ctx = Context<{ Bindings: HttpBindings }>;
 
 /** Bytes of a form of the console. */
 const MAX_FORM = 2048;
+
+/** Files on one page, and characters of what they are searched by. */
+const ON_PAGE = 50;
+const MAX_NAME = 1024;
+
+const FILE_ID = /^f_[A-Za-z0-9_-]{22}$/;
+
+const isAction = (text: string): text is FileAction => FILE_ACTIONS.some((action) => action === text);
 
 /** Refusals on the first page. */
 const NEWEST = 5;
@@ -44,7 +53,7 @@ export function consoleRoutes({
       env.incoming.socket.remoteAddress ?? '',
     );
   /** A page for a user; for another caller the page that asks for a key. */
-  const shown = (make: (user: ConsoleUser) => Promise<{ toString(): string }>) => async (c: Ctx) => {
+  const shown = (make: (user: ConsoleUser, c: Ctx) => Promise<{ toString(): string }>) => async (c: Ctx) => {
     let user: ConsoleUser;
     try {
       user = userOf(c);
@@ -52,7 +61,7 @@ export function consoleRoutes({
       if (!isVisit(c)) throw error;
       return login(error);
     }
-    return consolePage(await make(user));
+    return consolePage(await make(user, c));
   };
   const told = (make: () => unknown) => async (c: Ctx) => {
     userOf(c);
@@ -64,6 +73,18 @@ export function consoleRoutes({
     return moved(await work(await formOf(c)));
   };
   const sessions = () => sessionsOf(sources, sessionTag);
+  const filesFor = async ({ req }: Ctx) => {
+    const { after = '', ...given } = req.query();
+    const filter = Object.fromEntries(
+      ['principal', 'server', 'digest'].flatMap((name) =>
+        given[name] ? [[name, given[name].slice(0, MAX_NAME)]] : [],
+      ),
+    );
+    return {
+      filter,
+      found: await sources.files.list(filter, { after: FILE_ID.test(after) ? after : '', limit: ON_PAGE }),
+    };
+  };
   const more = () => Math.max(0, sources.sessions().length - MAX_SESSIONS);
 
   app.get(
@@ -88,6 +109,25 @@ export function consoleRoutes({
   app.get(
     '/config',
     shown(async (user) => <ConfigPage user={user} settings={sources.config()} />),
+  );
+  app.get(
+    '/stored',
+    shown(async (user, c) => {
+      const { filter, found } = await filesFor(c);
+      const query = new URLSearchParams(Object.entries(filter));
+      if (found.next !== undefined) query.set('after', found.next);
+      const next = found.next === undefined ? undefined : `/stored?${query}`;
+      return <FilesPage user={user} filter={filter} found={found} next={next} />;
+    }),
+  );
+  app.post(
+    '/stored/change',
+    act(async (form) => {
+      const [id = '', action = ''] = [form.get('id') ?? '', form.get('action') ?? ''];
+      if (!FILE_ID.test(id) || !isAction(action)) throw new GatewayError('request_invalid', { reason: 'not a change' });
+      await (action === 'remove' ? sources.files.remove(id) : sources.files.change(id, action));
+      return '/stored';
+    }),
   );
   app.get('/login', () => consolePage(<LoginPage />));
   app.post('/login', async (c) => {

@@ -47,8 +47,11 @@ afterAll(async () => {
 
 /** A server that says yes to everything. */
 const QUIET = `require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, params } = JSON.parse(line);
-  const result = { protocolVersion: params?.protocolVersion, capabilities: {}, serverInfo: { name: 'q', version: '1' } };
+  const { id, method, params } = JSON.parse(line);
+  const data = require('crypto').randomBytes(60_000).toString('base64');
+  const blob = { type: 'resource', resource: { uri: 'file:///harbour.bin', mimeType: 'application/octet-stream', blob: data } };
+  const tools = [{ name: 'picture', inputSchema: { type: 'object' } }];
+  const result = method === 'tools/list' ? { tools } : method === 'tools/call' ? { content: [blob] } : { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'q', version: '1' } };
   if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
 });`;
 
@@ -119,9 +122,10 @@ describe('the console', () => {
     const open = await session('quiet');
     const { page } = await logIn(OPERATOR);
     const texts = [];
-    for (const path of ['/', '/servers', '/sessions', '/refusals', '/config']) {
+    for (const path of ['/', '/servers', '/sessions', '/refusals', '/config', '/stored']) {
       await page.goto(wharf.adminUrl + path);
-      texts.push(await page.content(), await (await read(`/api${path === '/' ? '/overview' : path}`, VIEWER)).text());
+      texts.push(await page.content());
+      if (path !== '/stored') texts.push(await (await read(`/api${path === '/' ? '/overview' : path}`, VIEWER)).text());
     }
     const all = texts.join('');
     expect(all.includes('gatewayId')).toBe(true);
@@ -152,6 +156,33 @@ describe('the console', () => {
     expect((await post('quiet', { method: 'ping' }, ended)).status).toBe(404);
   });
 
+  it('lets an operator revoke a file, which is gone for its link, and a viewer see it', async () => {
+    const opened = await session('quiet');
+    const answer = await post('quiet', { method: 'tools/call', params: { name: 'picture', arguments: {} } }, opened);
+    const told = /\{"jsonrpc.*\}/.exec(await answer.text())?.[0] ?? '';
+    const { result } = JSON.parse(told) as {
+      result: { _meta: { 'dev.wharf/files': { url: string; name: string }[] } };
+    };
+    const [file] = result._meta['dev.wharf/files'];
+    expect((await fetch(String(file?.url))).status).toBe(200);
+    await logIn(VIEWER);
+    await watched.page.getByRole('link', { name: 'Files' }).click();
+    await watched.page.getByText(String(file?.name)).first().waitFor();
+    expect(await watched.page.getByRole('button', { name: 'revoke' }).count()).toBe(0);
+    await watched.page.context().close();
+    const { page } = await logIn(OPERATOR);
+    await page.goto(`${wharf.adminUrl}/stored`);
+    await look(watched, 'console-files');
+    await page.getByLabel('Who').fill('nobody');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByText('There is none.').waitFor();
+    await page.getByLabel('Who').fill('ci');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('button', { name: `revoke ${file?.name}` }).click();
+    await page.getByText('revoked').first().waitFor();
+    expect((await fetch(String(file?.url))).status).not.toBe(200);
+  });
+
   it('says the same to programs as JSON, with the source of each setting', async () => {
     const settings = (await (await read('/api/config', VIEWER)).json()) as object[];
     expect(settings).toContainEqual({ path: 'limits.file', value: '100MiB', source: 'default' });
@@ -165,16 +196,23 @@ describe('the console', () => {
     expect([answer.status, await answer.json()]).toMatchObject([401, { error: { data: { code: 'console_login' } } }]);
   });
 
-  it.each(['/', '/servers', '/sessions', '/refusals', '/config', '/api/overview', '/api/sessions', '/api/config'])(
-    'shows %s to users alone, and health to everybody',
-    async (path) => {
-      for (const answer of [await read(path), await read(path, CALLER)]) {
-        expect(answer.status).toBe(401);
-        expect(await answer.text()).not.toContain('gatewayId');
-      }
-      expect((await read('/healthz')).status).toBe(200);
-    },
-  );
+  it.each([
+    '/',
+    '/servers',
+    '/stored',
+    '/sessions',
+    '/refusals',
+    '/config',
+    '/api/overview',
+    '/api/sessions',
+    '/api/config',
+  ])('shows %s to users alone, and health to everybody', async (path) => {
+    for (const answer of [await read(path), await read(path, CALLER)]) {
+      expect(answer.status).toBe(401);
+      expect(await answer.text()).not.toContain('gatewayId');
+    }
+    expect((await read('/healthz')).status).toBe(200);
+  });
 
   it('takes no form of another site', async () => {
     const answer = await fetch(`${wharf.adminUrl}/login`, {
