@@ -40,6 +40,13 @@ type SignerOptions = ConstructorParameters<SigningModules['signature']['Signatur
 const SAMPLE_KEY = 'sample';
 const UNSIGNED = 'UNSIGNED-PAYLOAD';
 
+/** What the SDK writes into a request's address: access logs and proxies tell operations by it. */
+function operationOf({ method, query }: SignedRequest): { 'x-id'?: string } {
+  if (method === 'HEAD') return {};
+  if (method === 'GET') return { 'x-id': 'GetObject' };
+  return { 'x-id': query?.partNumber === undefined ? 'PutObject' : 'UploadPart' };
+}
+
 /**
  * The requests that every file needs, without the SDK's middleware, which takes 0.6 of a PUT's 0.9 ms and 0.18 of a
  * link's 0.2 ms. They use the client's credentials, its clock and its connections. Only plain success is understood
@@ -69,7 +76,7 @@ export class SignedRequests {
         ...address,
         method,
         path: path + key,
-        query,
+        query: { ...query, ...operationOf(request) },
         headers: {
           ...headers,
           host,
