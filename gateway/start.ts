@@ -327,22 +327,9 @@ export async function start(
     gaugeServers(metrics, beside);
     gaugeBuild(metrics, options.version);
     const isDraining = () => draining.now;
-    const shown = {
-      config,
-      present: () => present.config,
-      publicUrl: publicBase,
-      keys,
-      clock,
-      sessions,
-      control,
-      lately,
-      metrics,
-      held,
-      budget,
-      waiting,
-      open,
-    };
-    const pages = consoleParts({ ...shown, version: options.version ?? '' });
+    const now = { present: () => present.config, publicUrl: publicBase, version: options.version ?? '' };
+    const used = { sessions, control, lately, metrics, held, budget, waiting, open };
+    const pages = consoleParts({ config, keys, clock, ...now, ...used });
     const adminApp = lateAdminApp({ control, checks, beside, isDraining, metrics, refused, ...pages });
     const guard = guardSettings(config);
     const idleMs = timeouts.idle;
