@@ -86,7 +86,7 @@ describe.each([
     process.stdout.write(`${transport}: idle ${idle}, 256 MiB ${small}, 1 GiB ${large} MiB of RSS\n`);
     expect(large).toBeLessThan(MOST_MIB);
     expect(large - small).toBeLessThan(MOST_GROWTH_MIB);
-    await expectNothingLeft(gateway.adminUrl, stores, { kept: (await stores.objects()).length });
+    await expectNothingLeft(gateway.adminUrl, stores, { kept: 'any' });
   });
 
   it('32 files at once take no more than limits.partMemory lets them', async () => {
@@ -94,7 +94,7 @@ describe.each([
     const peak = await peakOf(sessions, EACH_MIB);
     process.stdout.write(`${AT_ONCE} files at once: ${peak} MiB of RSS\n`);
     expect(peak).toBeLessThan(MOST_MIB);
-    await expectNothingLeft(gateway.adminUrl, stores, { kept: (await stores.objects()).length });
+    await expectNothingLeft(gateway.adminUrl, stores, { kept: 'any' });
   });
 
   it('slow readers of long texts take no more than limits.held lets them', async () => {
@@ -113,6 +113,6 @@ describe.each([
     process.stdout.write(`${SLOW_READERS} slow readers: ${peak} MiB of RSS, ${Math.round(held / MIB)} MiB held\n`);
     expect(held).toBeGreaterThan(0);
     expect(peak).toBeLessThan(MOST_MIB);
-    await expectNothingLeft(gateway.adminUrl, stores, { kept: (await stores.objects()).length });
+    await expectNothingLeft(gateway.adminUrl, stores, { kept: 'any' });
   });
 });

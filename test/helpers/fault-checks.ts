@@ -32,13 +32,14 @@ export async function untilStoring(adminUrl: string, stores: FaultStores): Promi
 export async function expectNothingLeft(
   adminUrl: string,
   stores: FaultStores,
-  { kept = 0, unfinished = 0 } = {},
+  { kept = 0, unfinished = 0 }: { kept?: number | 'any'; unfinished?: number } = {},
 ): Promise<void> {
   await until(async () => {
     const values = await Promise.all(GAUGES.map((name) => gauge(adminUrl, name)));
     return values.every((value) => value === 0);
   });
-  expect(await stores.objects()).toHaveLength(kept);
+  // `any`: equal files become one in the background, so how many there are is not known beforehand
+  if (kept !== 'any') expect(await stores.objects()).toHaveLength(kept);
   expect(await stores.unfinished()).toBe(unfinished);
   const { path } = stores.config.objects as { path?: string };
   if (path !== undefined) expect(openFilesBelow(path)).toEqual([]);
