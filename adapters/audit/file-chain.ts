@@ -62,7 +62,7 @@ export class ChainFile implements Sink {
     try {
       const last = await lastLine(file);
       if (last.torn > 0) {
-        // its caller was never told that it is written
+        // Wharf never told its caller that it was written
         await file.truncate(last.end);
         log.warn({ bytes: last.torn }, 'The audit log ended within a line, which has been removed.');
       }
@@ -177,7 +177,7 @@ export class ChainFile implements Sink {
     }
   }
 
-  /** A failure is told by the next entry. */
+  /** The next entry reports a failure. */
   #syncSoon(): void {
     if (!this.#isDirty || this.#syncing) return;
     this.#syncing = this.#current.file.datasync().then(

@@ -112,7 +112,7 @@ export class Journal implements Audit {
   async close(): Promise<void> {
     while (this.#writing) await this.#writing;
     const { log, sink } = this.#options;
-    // what has been refused and not been told yet
+    // entries that were refused, and that no line has reported yet
     if (this.#missed > 0 || this.#unknown.leftOut > 0) {
       this.note({ what: 'config', subject: 'the audit log is closed', allowed: true });
       await this.#writing;
@@ -122,7 +122,7 @@ export class Journal implements Audit {
     log.info({ chain, seq, hash }, 'The audit log is closed.');
   }
 
-  /** @returns why there is no room */
+  /** @returns the reason, if the queue has no room */
   #add(entry: AuditEntry, done?: Waiting['done']): GatewayError | undefined {
     const { principal, server } = entry;
     const owner = { principal, server };

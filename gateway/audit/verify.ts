@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { type ChainEnd, follows, isFirst, type Link, MOST_LINE, readLine } from './chain.js';
 
-/** Faults that are told one by one. */
+/** Most faults that the report lists one by one. */
 const MOST_FAULTS = 100;
 
 /** What was found of one chain. */

@@ -4,7 +4,10 @@ import { createServer, type Server } from 'node:http';
 import type { Config } from '../config/config.js';
 import type { Check, Finding } from './check.js';
 
-const TODO = 'Check the proxy in front: it must pass publicUrl on to listen, with the path as it is below publicUrl.';
+const ADVICE = 'Check the proxy in front: it must pass publicUrl on to listen, with the path as it is below publicUrl.';
+
+/** Characters of an answer that are looked at. */
+const MOST_READ = 10_000;
 
 /** What Wharf says of a path that it does not have. */
 const OWN_WORD = '"route_unknown"';
@@ -15,14 +18,14 @@ export function reachChecks({ publicUrl, listen }: Pick<Config, 'publicUrl' | 'l
     {
       group: 'publicUrl',
       title: 'leads to Wharf',
-      todo: TODO,
+      todo: ADVICE,
       run: async (signal): Promise<Finding> => {
         if (publicUrl === undefined) return { state: 'skipped', text: 'Wharf is reached at listen alone' };
         const nonce = randomBytes(16).toString('hex');
         const own = await listenFor(nonce, listen);
         try {
           const answer = await fetch(`${publicUrl}/${nonce}`, { signal, redirect: 'manual' });
-          const body = (await answer.text()).slice(0, 10_000);
+          const body = await beginningOf(answer);
           if (own ? body === nonce : body.includes(OWN_WORD)) return { state: 'ok', text: publicUrl };
           throw new Error(`something else answers at ${publicUrl}, with HTTP ${answer.status}`);
         } finally {
@@ -32,6 +35,18 @@ export function reachChecks({ publicUrl, listen }: Pick<Config, 'publicUrl' | 'l
       },
     },
   ];
+}
+
+/** The first bytes of an answer: another program may answer there, with any number of them. */
+async function beginningOf({ body }: Response): Promise<string> {
+  let text = '';
+  const decoder = new TextDecoder();
+  // leaving the loop ends the answer
+  for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(piece, { stream: true });
+    if (text.length >= MOST_READ) break;
+  }
+  return text.slice(0, MOST_READ);
 }
 
 /** A listener in Wharf's place; undefined when the place is taken, by Wharf itself as one hopes. */

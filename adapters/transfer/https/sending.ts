@@ -12,7 +12,7 @@ export class Sending {
   #written = 0;
   #isReading = false;
 
-  /** @param files one, where there is no form */
+  /** @param files exactly one, unless they go as a form */
   constructor(files: readonly FileToSend[], form: Form | undefined, run: Run) {
     this.#files = files;
     this.#form = form;

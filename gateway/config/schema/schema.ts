@@ -66,8 +66,8 @@ export function sectionSchemas(adapters: AdapterList) {
       'What models and people see of a file that a result only links to.',
     ),
     audit: choice(adapters.audit, { use: 'none' }).describe(
-      'A record of decisions, one JSON line each, in which a changed or missing line is seen (`wharf audit verify FILE`): who ' +
-        'called what, and which file went where. `none`: there is no record.',
+      'Records decisions, one JSON line for each: who called what, and which file went where. `wharf audit verify FILE` ' +
+        'finds a changed or missing line. `none`: nothing is recorded.',
     ),
     links: z
       .strictObject({

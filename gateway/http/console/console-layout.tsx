@@ -95,36 +95,45 @@ export function ConsoleLayout({ place, user, children }: { place: Place; user: C
   );
 }
 
+/** The one thing on a page that has no menu. */
+function Card({ children }: { children: Child }) {
+  return (
+    <main>
+      <div class="login">
+        <h1 class="brand">
+          <Mark size={20} />
+          Wharf console
+        </h1>
+        {children}
+      </div>
+    </main>
+  );
+}
+
 /** The page that asks for a key. */
 export function LoginPage({ problem }: { problem?: string | undefined }) {
   return (
     <Page title="Log in">
-      <main>
-        <div class="login">
-          <h1 class="brand">
-            <Mark size={20} />
-            Wharf console
-          </h1>
-          {problem !== undefined && (
-            <p class="problem" role="alert" id="problem">
-              {problem}
-            </p>
-          )}
-          <form method="post" action="/login">
-            <label for="key">Your key for the console</label>
-            <input
-              id="key"
-              name="key"
-              type="password"
-              required
-              maxlength={512}
-              autocomplete="current-password"
-              aria-describedby={problem === undefined ? undefined : 'problem'}
-            />
-            <button type="submit">Log in</button>
-          </form>
-        </div>
-      </main>
+      <Card>
+        {problem !== undefined && (
+          <p class="problem" role="alert" id="problem">
+            {problem}
+          </p>
+        )}
+        <form method="post" action="/login">
+          <label for="key">Your key for the console</label>
+          <input
+            id="key"
+            name="key"
+            type="password"
+            required
+            maxlength={512}
+            autocomplete="current-password"
+            aria-describedby={problem === undefined ? undefined : 'problem'}
+          />
+          <button type="submit">Log in</button>
+        </form>
+      </Card>
     </Page>
   );
 }
@@ -133,24 +142,18 @@ export function LoginPage({ problem }: { problem?: string | undefined }) {
 export function NoUsersPage() {
   return (
     <Page title="Not set up">
-      <main>
-        <div class="login">
-          <h1 class="brand">
-            <Mark size={20} />
-            Wharf console
-          </h1>
-          <p>The console has no users yet. Make a key, and put its hash into the config:</p>
-          <p>
-            <code>KEY=$(openssl rand -hex 32); printf %s "$KEY" | sha256sum</code>
-          </p>
-          <p>
-            <code>{'console: { users: [{ name: ann, hash: "sha256:…", role: operator }] }'}</code>
-          </p>
-          <p class="soft">
-            Health is at <a href="/readyz">/readyz</a>, metrics at <a href="/metrics">/metrics</a>.
-          </p>
-        </div>
-      </main>
+      <Card>
+        <p>The console has no users yet. Make a key, and put its hash into the config:</p>
+        <p>
+          <code>KEY=$(openssl rand -hex 32); printf %s "$KEY" | sha256sum</code>
+        </p>
+        <p>
+          <code>{'console: { users: [{ name: ann, hash: "sha256:…", role: operator }] }'}</code>
+        </p>
+        <p class="soft">
+          Health is at <a href="/readyz">/readyz</a>, metrics at <a href="/metrics">/metrics</a>.
+        </p>
+      </Card>
     </Page>
   );
 }
