@@ -20,6 +20,8 @@ import * as localPreviews from './previews/local.js';
 import * as noPreviews from './previews/none.js';
 import * as memoryState from './state/memory.js';
 import * as redisState from './state/redis.js';
+import * as noTelemetry from './telemetry/none.js';
+import * as otlpTelemetry from './telemetry/otlp.js';
 import * as httpsTransfer from './transfer/https.js';
 import * as legacySse from './upstream/legacy-sse.js';
 import * as stdio from './upstream/stdio.js';
@@ -73,6 +75,10 @@ export const adapters: AdapterList = {
     file: adapter(fileAudit),
     none: adapter(noAudit),
     stdout: { ...adapter(stdoutAudit), takesStdout: true },
+  },
+  telemetry: {
+    none: adapter(noTelemetry),
+    otlp: adapter(otlpTelemetry),
   },
   upstream: {
     'legacy-sse': adapter(legacySse),

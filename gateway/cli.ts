@@ -18,7 +18,7 @@ export type Action =
   | FilesAction
   | ExplainAccess
   /** `only`: groups of checks; empty for all. */
-  | { kind: 'doctor'; file: string; isJson: boolean; only: string[] }
+  | { kind: 'doctor'; file: string; isJson: boolean; isOffline: boolean; only: string[] }
   /** `files` or those of the config `file`; `points`: known ones of the chain. */
   | { kind: 'audit-verify'; files: string[]; file: string | undefined; points: { seq: number; hash: string }[] }
   /** `server`: inspect only this one of the config. */
@@ -45,6 +45,8 @@ export interface ExplainAccess {
   principal: string | undefined;
   key: string | undefined;
   groups: readonly string[];
+  /** NAME, or NAME@VERSION, of its client. */
+  client: string | undefined;
 }
 
 /** Speak MCP on standard input and output, with one server. */
@@ -86,7 +88,8 @@ Examples:
   wharf explain --client my-agent --config wharf.yaml
       the same with the clients: of a config
   wharf explain --config wharf.yaml --server hr --tool delete_user --key ci
-      whether this caller may use the server and the tool, and which rule decides
+      whether this caller may use the server and the tool, which rule decides, and which limits apply; --client adds
+      those of its host
 
 A client's name and version are in its initialize request, and in Wharf's log.`;
 
@@ -195,17 +198,20 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     });
   program
     .command('doctor')
-    .description('really try every part of a config: stores, antivirus, servers, publicUrl; exit 1 if any fails')
+    .description(
+      'really try every part of a config: stores, antivirus, publicUrl, logins, servers; exit 1 if any fails',
+    )
     .requiredOption('-c, --config <file>', 'the config file')
     .option('--json', 'for programs')
     .option(
       '--only <group>',
-      'only these checks: machine, objects, state, antivirus, publicUrl, servers; may be repeated',
+      'only these checks: config, machine, objects, state, antivirus, publicUrl, auth, servers; may be repeated',
       append,
       [],
     )
-    .action(({ config: file, json, only }: { config: string; json?: true; only: string[] }) => {
-      action = { kind: 'doctor', file, isJson: json === true, only };
+    .option('--offline', 'look at the config and this machine alone')
+    .action(({ config: file, json, offline, only }: DoctorOptions) => {
+      action = { kind: 'doctor', file, isJson: json === true, isOffline: offline === true, only };
     });
   addFilesCommand(program, (files) => {
     action = files;
@@ -275,6 +281,13 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
   return { ...(action as Action), out, err };
 }
 
+interface DoctorOptions {
+  config: string;
+  json?: true;
+  offline?: true;
+  only: string[];
+}
+
 interface ExplainOptions {
   client?: string;
   config?: string;
@@ -288,10 +301,9 @@ interface ExplainOptions {
 function explain(code: string | undefined, options: ExplainOptions, sub: Command): Action {
   const { client, config: file, principal, server, tool, key, group: groups } = options;
   if (server !== undefined) {
-    if (code !== undefined || client !== undefined)
-      return sub.error('error: give only one of a code, --client and --server');
+    if (code !== undefined) return sub.error('error: give only one of a code and --server');
     if (file === undefined) return sub.error('error: --server is a server of a config: add --config FILE');
-    return { kind: 'explain-access', file, server, tool, principal, key, groups };
+    return { kind: 'explain-access', file, server, tool, principal, key, groups, client };
   }
   if (tool !== undefined || key !== undefined || groups.length > 0) {
     return sub.error('error: --tool, --key and --group are about a server: add --server NAME');

@@ -1,11 +1,11 @@
-import { type ErrorFacts, type ErrorRow, INTERNAL, over, waited } from './error-texts.js';
-import { ERRORS_OF_CALLERS } from './errors-of-callers.js';
-import { ERRORS_OF_CONSOLE } from './errors-of-console.js';
-import { ERRORS_OF_LACK } from './errors-of-lack.js';
-import { ERRORS_OF_UPLOADS } from './errors-of-uploads.js';
+import { ERRORS_OF_CALLERS } from './errors/callers.js';
+import { ERRORS_OF_CONSOLE } from './errors/console.js';
+import { ERRORS_OF_LACK } from './errors/lack.js';
+import { type ErrorFacts, type ErrorRow, INTERNAL, over, waited } from './errors/texts.js';
+import { ERRORS_OF_UPLOADS } from './errors/uploads.js';
 import { mostText } from './policy/amounts.js';
 
-export type { ErrorFacts } from './error-texts.js';
+export type { ErrorFacts } from './errors/texts.js';
 
 /**
  * Every way in which Wharf can refuse or fail, as one closed list. An error is made where its facts are known; `http`

@@ -15,14 +15,15 @@ export function sharingOf({ auth, servers, limits }: Pick<Config, 'auth' | 'serv
   };
 }
 
-/** Counts held messages. A share has room for any one message of any server. */
-export function createHeldBudget(
-  { limits, servers }: Pick<Config, 'limits' | 'servers'>,
-  sharing: Sharing,
-): HeldBudget {
+/** Counts held messages. */
+export function createHeldBudget(config: Pick<Config, 'limits' | 'servers'>, sharing: Sharing): HeldBudget {
+  return new HeldBudget(new Ledger({ limit: 'limits.held', sharing, ...sizeOfHeld(config) }));
+}
+
+/** A share has room for any one message of any server. */
+function sizeOfHeld({ limits, servers }: Pick<Config, 'limits' | 'servers'>) {
   const largest = servers.map((server) => Math.max(server.limits.response, largestRequest(server.limits)));
-  const unit = Math.max(...largest);
-  return new HeldBudget(new Ledger({ limit: 'limits.held', total: limits.held, sharing, unit }));
+  return { total: limits.held, unit: Math.max(...largest) };
 }
 
 /** The budget of part buffers. @param partSize of the object store, bytes */
@@ -33,6 +34,14 @@ export function createPartBudget(
 ): PartBudget {
   const ledger = new Ledger({ limit: 'limits.partMemory', total: limits.partMemory, sharing, unit: partSize });
   return new PartBudget(ledger, timeouts.queue);
+}
+
+/** Most bytes of a picture as people have them: a share has room for one. */
+const USUAL_PICTURE = 8 * 1024 * 1024;
+
+/** Counts bytes of files that are kept for their previews. */
+export function createPreviewLedger({ limits }: Pick<Config, 'limits'>, sharing: Sharing): Ledger {
+  return new Ledger({ limit: 'limits.previewMemory', total: limits.previewMemory, sharing, unit: USUAL_PICTURE });
 }
 
 /** Counts sessions. A share has room for the largest. */
@@ -66,6 +75,32 @@ export function createScanLedger(scans: number, sharing: Sharing): Ledger {
 /** Counts what is kept about servers' tools. A share has room for the longest list. */
 export function createCatalogLedger({ limits }: Pick<Config, 'limits'>, sharing: Sharing): Ledger {
   return new Ledger({ limit: 'limits.catalog', total: limits.catalog, sharing, unit: limits.response });
+}
+
+/** What counts the totals of the whole process. */
+export interface Counted {
+  held: HeldBudget;
+  budget: PartBudget;
+  /** Sessions. */
+  opened: Ledger;
+  /** Downloads. */
+  streams: Ledger;
+  /** Calls that wait for a person. */
+  waiting: Ledger;
+  catalog: Ledger;
+  /** Of the object store, bytes. */
+  partSize: number;
+}
+
+/** Takes over the totals of another config. The number of connections stays: it belongs to the open port. */
+export function resizeTotals(counted: Counted, config: Pick<Config, 'limits' | 'servers'>): void {
+  const { limits } = config;
+  counted.held.resize(sizeOfHeld(config));
+  counted.budget.resize({ total: limits.partMemory, unit: counted.partSize });
+  counted.opened.resize({ total: limits.sessions, unit: LARGEST_SESSION });
+  counted.streams.resize({ total: limits.downloads });
+  counted.waiting.resize({ total: limits.questions });
+  counted.catalog.resize({ total: limits.catalog, unit: limits.response });
 }
 
 /** Reports how much is counted, and the largest part of any one principal or server. */

@@ -6,8 +6,11 @@ const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 export type Level = (typeof LEVELS)[number];
 
-/** Lines are written together: a separate write for each took a twentieth of the time with many small messages. */
-const LINES_BYTES = 4096;
+/**
+ * Lines are written together, thirty at a time: each write goes through a thread, which took 4 of a short message's 100 µs
+ * with ten at a time, and a twentieth of the time alone.
+ */
+const LINES_BYTES = 12_288;
 /** Longest wait of a line for others. When the process ends, lines are written at once. */
 const FLUSH_MS = 100;
 
@@ -51,8 +54,7 @@ function logFrom(least: number, target: LogTarget, bound: string): Log {
     if (LEVELS.indexOf(level) < least) return () => {};
     const begin = `{"level":"${level}","time":"`;
     return (fields: LogFields, text: string) => {
-      const members = `${bound}${redactedMembers(fields)}`;
-      target.write(`${begin}${new Date().toISOString()}"${members},"text":${JSON.stringify(text)}}\n`);
+      target.write(`${begin}${now()}"${bound}${redactedMembers(fields)}${endOf(text)}`);
     };
   };
   return {
@@ -62,4 +64,30 @@ function logFrom(least: number, target: LogTarget, bound: string): Log {
     error: line('error'),
     child: (fields) => logFrom(least, target, bound + redactedMembers(fields)),
   };
+}
+
+let second = Number.NaN;
+let untilSecond = '';
+
+/** The time by RFC 3339. Its text is made once a second: `toISOString` took a third of a line's time. */
+function now(): string {
+  const at = Date.now();
+  const rest = at % 1000;
+  if (at - rest !== second) {
+    second = at - rest;
+    untilSecond = new Date(second).toISOString().slice(0, -4);
+  }
+  return `${untilSecond}${rest < 10 ? '00' : rest < 100 ? '0' : ''}${rest}Z`;
+}
+
+/** Most texts that are kept as a line ends with them. They are sentences of the source, so there are not many. */
+const KEPT_TEXTS = 500;
+const ends = new Map<string, string>();
+
+function endOf(text: string): string {
+  const known = ends.get(text);
+  if (known !== undefined) return known;
+  const end = `,"text":${JSON.stringify(text)}}\n`;
+  if (ends.size < KEPT_TEXTS) ends.set(text, end);
+  return end;
 }

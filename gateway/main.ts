@@ -124,17 +124,19 @@ async function explain(code: string | undefined): Promise<number> {
   return 0;
 }
 
-async function runDoctor({ file, isJson, only }: Extract<Action, { kind: 'doctor' }>): Promise<number> {
+async function runDoctor({ file, isJson, isOffline, only }: Extract<Action, { kind: 'doctor' }>): Promise<number> {
   const { doctor, GROUPS } = await import('./doctor/doctor.js');
-  const { doctorJson, doctorText } = await import('./doctor/report.js');
-  const wrong = only.find((group) => !(GROUPS as readonly string[]).includes(group));
+  const { checkToken } = await import('./control/check-token.js');
+  const { doctorJson, doctorText, unread } = await import('./doctor/report.js');
+  const wrong = only.find((group) => !GROUPS.includes(group));
   if (wrong !== undefined) {
     printError(`--only ${wrong} is not a group of checks; there are: ${GROUPS.join(', ')}\n`);
     return 2;
   }
   const loaded = await loadConfig({ file, preflight: true }, adapters);
   if (!loaded.ok) {
-    printError(problemsText(loaded.problems));
+    if (isJson) print(doctorJson(unread(loaded.problems)));
+    else printError(problemsText(loaded.problems));
     return 1;
   }
   const { config } = loaded;
@@ -144,6 +146,8 @@ async function runDoctor({ file, isJson, only }: Extract<Action, { kind: 'doctor
     deps: contactDeps(config),
     openFiles: (wanted) => socketsFor(wanted, createLog('error')).allowed,
     only,
+    isOffline,
+    proof: () => checkToken(config.secrets),
     signal: interruptSignal(),
   });
   print(isJson ? doctorJson(found) : doctorText(found));
@@ -236,7 +240,8 @@ async function explainAccess({ file, server, ...asked }: ExplainAccess): Promise
     );
     return 1;
   }
-  const { callerOf, explainAccess: explained, explainLimits, ownNameOf } = await import('./explain/access.js');
+  const { callerOf, explainAccess: explained, ownNameOf } = await import('./explain/access.js');
+  const { explainLimits } = await import('./explain/limits.js');
   const { accessRulesOf, allowanceRulesOf, keysOf } = await import('./config/access.js');
   const { limitRows } = await import('./config/limit-rows.js');
   const question = { ...asked, server: found.name };
@@ -244,12 +249,20 @@ async function explainAccess({ file, server, ...asked }: ExplainAccess): Promise
     question,
     keysOf(config.auth).map((key) => key.name),
   );
-  const isOwn = found.limits.file < config.limits.file;
-  const ofFiles = { value: found.limits.file, source: isOwn ? `servers.${found.name}.limits.file` : 'limits.file' };
+  const host = asked.client === undefined ? undefined : await limitsOfHost(asked.client, caller.principal, config);
   print(explained(question, caller, accessRulesOf(config), found.tools));
-  print(explainLimits(caller, allowanceRulesOf(config), ofFiles));
+  const limited = { name: found.name, limits: found.limits, global: config.limits };
+  print(explainLimits(caller, allowanceRulesOf(config), limited, host));
   print(limitRows(found, config, ownNameOf(asked.tool, found.tools)));
   return 0;
+}
+
+/** What a config says about the limits of a client, by its name as on the command line. */
+async function limitsOfHost(client: string, principal: string | undefined, { clients }: Pick<Config, 'clients'>) {
+  const { clientOf } = await import('./explain/host.js');
+  const { Hosts } = await import('./hosts/hosts.js');
+  const { entry } = new Hosts(adapters.hosts, clients).find(clientOf(client), principal);
+  return entry?.limits && { limits: entry.limits, place: `clients[${clients.indexOf(entry)}].limits` };
 }
 
 async function inspectServers(config: Config, isWhole: boolean, only: string | undefined): Promise<number> {

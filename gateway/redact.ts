@@ -8,6 +8,9 @@ const HIDDEN = JSON.stringify(REDACTED);
 /** Most texts are names of methods and tools, which need only this test. */
 const MAY_HOLD_SECRET = /[:=?#]|\/[du]\/|bearer|basic/i;
 
+/** Short, without what JSON escapes and without what MAY_HOLD_SECRET finds: most texts, written as they are. */
+const PLAIN = /^(?!.*(?:\/[du]\/|bearer|basic))[\w ./()+,-]{0,100}$/i;
+
 /** A possible URI or path. Every pattern here takes linear time on any text, because peers choose the texts. */
 const WORD = /[^\s"'<>]+/g;
 
@@ -18,6 +21,11 @@ const SECRET_PARAMETER = /^sig$|signature|credential|token|secret|passw|api[_-]?
 const MAX_DEPTH = 5;
 const MAX_ITEMS = 50;
 const MAX_TEXT = 2000;
+
+/** True for a key whose value is never written. */
+export function isSecretName(name: string): boolean {
+  return SECRET_KEY.test(name);
+}
 
 /**
  * A copy of log fields without secrets: values under secret names, tickets in paths, everything in the query of a URI,
@@ -35,14 +43,16 @@ export function redactedMembers(fields: Readonly<Record<string, unknown>>): stri
     if (++count > MAX_ITEMS) break;
     const value = fields[key];
     if (value === undefined) continue;
-    const json = isHidden(key, value) ? HIDDEN : jsonOf(value);
-    if (json !== undefined) members += `,${JSON.stringify(key)}:${json}`;
+    const name = nameOf(key);
+    const json = name.isSecret && typeof value !== 'boolean' ? HIDDEN : jsonOf(value);
+    if (json !== undefined) members += name.begin + json;
   }
   return members;
 }
 
 function jsonOf(value: unknown): string | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null';
+  if (typeof value === 'number') return Number.isFinite(value) ? `${value}` : 'null';
+  if (typeof value === 'string' && PLAIN.test(value)) return `"${value}"`;
   return JSON.stringify(redactValue(value, 1));
 }
 
@@ -85,20 +95,28 @@ function redactMap(fields: object, depth: number): Record<string, unknown> {
   return result;
 }
 
-/** Most names whose judgement is kept. Nearly every line has the same twenty; a peer may choose others. */
+/** Most names that are kept. Nearly every line has the same twenty; a peer may choose others. */
 const KEPT_NAMES = 500;
 const LONGEST_KEPT = 64;
-const judged = new Map<string, boolean>();
 
-function isHidden(key: string, value: unknown): boolean {
-  return isSecret(key) && typeof value !== 'boolean';
+/** The name of a field. */
+interface FieldName {
+  isSecret: boolean;
+  /** How its member begins in a line. */
+  begin: string;
 }
 
-function isSecret(key: string): boolean {
-  const known = judged.get(key);
+const names = new Map<string, FieldName>();
+
+function isHidden(key: string, value: unknown): boolean {
+  return nameOf(key).isSecret && typeof value !== 'boolean';
+}
+
+function nameOf(key: string): FieldName {
+  const known = names.get(key);
   if (known !== undefined) return known;
-  const found = SECRET_KEY.test(key);
-  if (judged.size < KEPT_NAMES && key.length <= LONGEST_KEPT) judged.set(key, found);
+  const found = { isSecret: SECRET_KEY.test(key), begin: `,${JSON.stringify(key)}:` };
+  if (names.size < KEPT_NAMES && key.length <= LONGEST_KEPT) names.set(key, found);
   return found;
 }
 

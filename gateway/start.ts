@@ -5,12 +5,7 @@ import type { Config } from './config/config.js';
 import { formatAddress } from './config/schema/fields.js';
 import { socketsFor } from './descriptors.js';
 import { GatewayError } from './errors.js';
-import { createFileParts } from './file-parts.js';
-import { Scans } from './files/antivirus/scans.js';
 import { Expiry } from './files/expiry.js';
-import { Consents } from './files/flow/consents.js';
-import { Flow } from './files/flow/flow.js';
-import { Origins } from './files/flow/origins.js';
 import { StateKeys } from './files/state-keys.js';
 import { startSweeper } from './files/sweep.js';
 import { TempFiles } from './files/temp-files.js';
@@ -30,33 +25,34 @@ import {
   createPartBudget,
   createQuestionLedger,
   createRequestLedger,
-  createScanLedger,
   createSessionLedger,
   gaugeShares,
   sharingOf,
 } from './ledgers.js';
 import { consoleParts } from './parts/console.js';
-import { storedPreviews } from './parts/previews.js';
+import { createFileParts } from './parts/files.js';
+import { gaugeParts } from './parts/gauges.js';
+import { createPreviews } from './parts/previews.js';
+import { createQuotas } from './parts/quotas.js';
+import { flowOf, flowRulesOf, scansBy } from './parts/screening.js';
 import { serverMaker } from './parts/servers.js';
+import { MACHINE_CLOCK, SharedClock } from './parts/shared-clock.js';
+import { openStores } from './parts/stores.js';
+import { takeOver } from './parts/take-over.js';
 import { UpstreamAuth } from './parts/upstream-credentials.js';
 import { openWaysIn } from './parts/ways-in.js';
-import { rulesOfHandoff } from './policy/flow.js';
-import type { Clock, Stopwatch } from './ports/clock.js';
 import type { Log } from './ports/log.js';
-import { createQuotas } from './quota-parts.js';
 import { PutOffLinks } from './relay/asking/put-off.js';
 import { Questions } from './relay/asking/questions.js';
 import { TaskTools } from './relay/results/tool-of-task.js';
 import { Sessions } from './relay/session.js';
 import { FileTakers } from './relay/tools/file-takers.js';
 import { KeptViews } from './relay/tools/kept-views.js';
-import { PresentConfig, type Reload } from './reload/present-config.js';
+import { PresentConfig, type Reload, recordConfig } from './reload/present-config.js';
 import { type MakeServer, RunningServers } from './reload/running-servers.js';
 import type { StdioFace } from './stdio/face.js';
 import { faceOver } from './stdio/over-streams.js';
 import type { ToolFacts } from './tools/tool.js';
-
-const systemClock: Clock & Stopwatch = { now: () => Date.now(), ticks: () => performance.now() };
 
 /** How often the drain checks for running exchanges. */
 const DRAIN_POLL_MS = 50;
@@ -98,8 +94,10 @@ export async function start(
   log: Log,
   options: StartOptions = {},
 ): Promise<Gateway> {
-  const { limits, timeouts, inheritedEnv } = config;
-  const clock = systemClock;
+  const { timeouts, inheritedEnv } = config;
+  // a reload writes others into it
+  const limits = { ...config.limits };
+  const clock = new SharedClock();
   const metrics = createMetrics();
   const sharing = { ...sharingOf(config) };
   const deps = { limits, timeouts, sharing, log, clock, inheritedEnv };
@@ -116,11 +114,11 @@ export async function start(
   };
   const closeParts = () => Promise.allSettled(closers.map((close) => close()));
   try {
-    const objects = await openPart(adapters.objects, config.objects);
-    await objects.prepare();
-    const state = await openPart(adapters.state, config.state);
-    const previewer = await openPart(adapters.previews, config.previews);
+    const stores = await openStores(openPart, adapters, config, { metrics, clock });
+    const { tracer, objects, state, previewer, scanner } = stores;
+    closers.unshift(await clock.follow(state, { log, metrics }));
     const audit = await openPart(adapters.audit, config.audit);
+    await recordConfig(audit, 'started', config);
     const { dialects } = adapters;
 
     const draining = { now: false };
@@ -132,24 +130,9 @@ export async function start(
     const ttlMs = Math.min(config.links.ttl, config.retention);
     const held = createHeldBudget(config, sharing);
     const budget = createPartBudget(config, sharing, objects.partSize);
-    const flowRules = [...config.flow, ...rulesOfHandoff(config.handoff)];
-    const flow =
-      flowRules.length > 0
-        ? new Flow(flowRules, new Origins(state, keys, config.retention), new Consents(state, keys, config.retention))
-        : undefined;
-    const { scanner } = await openPart(adapters.antivirus, config.antivirus);
-    const antivirus =
-      scanner &&
-      new Scans({
-        scanner,
-        ledger: createScanLedger(scanner.scans, sharing),
-        queueMs: timeouts.queue,
-        objects,
-        audit,
-        log,
-        metrics,
-      });
-    const { quotas, ...accounts } = createQuotas(config, { state, clock, log });
+    const flow = flowOf(config, { state, keys });
+    const antivirus = scansBy(scanner, { sharing, queueMs: timeouts.queue, objects, audit, log, metrics });
+    const { allowances, quotas, ...accounts } = createQuotas(config, { state, clock, log });
     const { tickets, library, ingest, uploads, resumable, several, cleanUps, control } = createFileParts({
       objects,
       state,
@@ -161,7 +144,7 @@ export async function start(
       expiry,
       antivirus,
       audit,
-      origins: flow?.origins,
+      flow,
       ...accounts,
       readLazy: async (lazy, signal) => {
         const server = running.byName.get(lazy.server);
@@ -173,7 +156,7 @@ export async function start(
         publicUrl: publicBase,
         links: { style: config.links.style, ttlMs, ...(lastingMs !== undefined && { lastingMs }) },
         retentionMs: config.retention,
-        fileLimit: limits.file,
+        fileLimit: () => limits.file,
         uploadMs: timeouts.upload,
         // without auth all callers are one
         asksCodes:
@@ -181,18 +164,20 @@ export async function start(
           (config.elicitation.identity === 'auto' && config.auth.use !== 'none'),
       },
     });
+    const opened = createSessionLedger(config, sharing);
     const sessions = new Sessions({
       state,
       keys,
       clock,
       log,
       ttlMs: timeouts.session,
-      ledger: createSessionLedger(config, sharing),
+      metrics,
+      ended: stores.ended,
+      ledger: opened,
     });
     const waiting = createQuestionLedger(config, sharing);
-    metrics.gauge('wharf_waiting_calls', () => waiting.used);
     const taskTools = new TaskTools({ state, keys, log, keptMs: config.retention });
-    const render = storedPreviews({ objects, previewer, log, metrics });
+    const previews = createPreviews(config, { objects, previewer, sharing, log, metrics });
     const transfer = await openPart(adapters.transfer, { use: 'https', settings: {} });
     const tempFiles = new TempFiles({ log });
     await tempFiles.removeLeftOvers();
@@ -209,15 +194,17 @@ export async function start(
       tempFiles,
       transfer,
       sessions,
+      quotas,
+      allowances,
       taskTools,
       questions: new Questions({ state, keys }),
-      flow,
       putOff: new PutOffLinks({ state, keys, clock }),
       waiting,
       seal: keys.seal,
       isDraining: () => draining.now,
-      previewOf: render,
+      previews,
       audit,
+      tracer,
       dialects,
       clock,
       log,
@@ -227,46 +214,42 @@ export async function start(
     const openOAuth = () => openPart(adapters.oauth, { use: 'jose', settings: {} });
     const upstreamAuth = new UpstreamAuth({ state, keys, clock, publicBase, publicUrl: config.publicUrl, openOAuth });
     const openWays = (of: Config) =>
-      openWaysIn(of, { openOAuth: () => upstreamAuth.oauth(), baseUrl: publicBase, clock });
+      openWaysIn(of, { openOAuth: () => upstreamAuth.oauth(), baseUrl: publicBase, clock: MACHINE_CLOCK, keys });
     const waysIn = await openWays(config);
     /** Makes the servers of a config, which share its rules. */
     const makerFor = (of: Config): MakeServer =>
       serverMaker(adapters, deps, {
         ...parts,
         config: of,
+        flow: flowRulesOf(of).length > 0 ? flow : undefined,
         access: accessRulesOf(of),
         takers: new FileTakers(of.servers.map(({ tools }) => tools)),
         hosts: new Hosts(adapters.hosts, of.clients),
-        checkTool: waysIn.checkTool,
-        authorized: (server, opened) => upstreamAuth.authorized(server, opened),
+        ...waysIn.checks,
+        authorized: (server, opened) => upstreamAuth.authorized(server, opened, waysIn.passed),
       });
     const running = new RunningServers((name) => keptTools.forgetServer(name));
     closers.unshift(() => running.close());
     (await running.prepare(config.servers, makerFor(config), true))();
     const servers = running.byName;
-    const present = new PresentConfig(config, { running, makerFor, waysIn, openWays, sharing, audit });
+    const streams = createDownloadLedger(config, sharing);
+    const totals = { held, budget, opened, streams, waiting, catalog: catalogLedger, partSize: objects.partSize };
+    const put = takeOver({ sharing, limits, allowances, flow, ...totals });
+    const present = new PresentConfig(config, { running, makerFor, waysIn, openWays, put, audit });
 
     const open = { count: 0, getStreams: new Set<{ end(): void }>() };
-    metrics.gauge('wharf_queue_length', () => budget.queued);
-    if (antivirus) metrics.gauge('wharf_waiting_scans', () => antivirus.waiting);
-    metrics.gauge('wharf_clean_ups', () => cleanUps.size);
-    metrics.gauge('wharf_sessions', () => sessions.size);
-    metrics.gauge('wharf_open_exchanges', () => open.count);
-    metrics.gauge('wharf_upstream_connections', () =>
-      [...servers.values()].reduce((all, { channels }) => all + channels, 0),
-    );
+    gaugeParts(metrics, { budget, antivirus, cleanUps, sessions, waiting, open, servers, present });
 
-    const { resources } = waysIn;
     const { authenticate } = present;
     const refusals = new Refusals({ log, metrics, clock });
     const refused: Refusals['note'] = (error, request) => refusals.note(error, request);
     const sockets = socketsFor(limits.sockets, log);
     const requests = createRequestLedger(sockets.allowed, sharing);
-    const streams = createDownloadLedger(config, sharing);
     gaugeShares(metrics, { held, budget, requests, streams, catalog: catalogLedger });
     const lately = new Lately(clock);
     const exchanges = {
       authenticate,
+      shown: waysIn.shown,
       quotas,
       held,
       requests,
@@ -281,8 +264,7 @@ export async function start(
     };
     const direct = options.stdio ? {} : { direct: mcp({ servers, ...exchanges }) };
     const app = lateApp({
-      refused,
-      resources,
+      ...{ refused, resources: waysIn.resources, wayCheck: { keys, clock } },
       logins: upstreamAuth.logins && { logins: upstreamAuth.logins, baseUrl: publicBase, log },
       ...(!options.stdio && {
         connect: { servers: () => [...servers.keys()], asksKey: config.auth.use !== 'none', baseUrl: publicBase },
@@ -328,7 +310,7 @@ export async function start(
     gaugeBuild(metrics, options.version);
     const isDraining = () => draining.now;
     const now = { present: () => present.config, publicUrl: publicBase, version: options.version ?? '' };
-    const used = { sessions, control, lately, metrics, held, budget, waiting, open };
+    const used = { sessions, control, audit, lately, metrics, held, budget, waiting, open };
     const pages = consoleParts({ config, keys, clock, ...now, ...used });
     const adminApp = lateAdminApp({ control, checks, beside, isDraining, metrics, refused, ...pages });
     const guard = guardSettings(config);

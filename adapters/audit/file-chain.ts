@@ -6,6 +6,7 @@ import { nameAside, namesAside } from '../../gateway/audit/file-names.js';
 import { type Sink, UnwritableError } from '../../gateway/audit/journal.js';
 import type { Clock } from '../../gateway/ports/clock.js';
 import type { Log } from '../../gateway/ports/log.js';
+import { linesBackwards } from './file-backwards.js';
 import { firstLine, lastLine } from './file-lines.js';
 
 const SYNC_EVERY_MS = 1000;
@@ -62,7 +63,7 @@ export class ChainFile implements Sink {
     try {
       const last = await lastLine(file);
       if (last.torn > 0) {
-        // Wharf never told its caller that it was written
+        // the line was never acknowledged
         await file.truncate(last.end);
         log.warn({ bytes: last.torn }, 'The audit log ended within a line, which has been removed.');
       }
@@ -104,6 +105,14 @@ export class ChainFile implements Sink {
       throw error;
     }
     this.#end = readLine(lastOf(lines)) ?? this.#end;
+  }
+
+  async *newest(): AsyncGenerator<string> {
+    const { path } = this.#options;
+    const folder = dirname(path);
+    const aside = namesAside(path, await readdir(folder)).reverse();
+    yield* linesBackwards(path);
+    for (const name of aside) yield* linesBackwards(join(folder, name));
   }
 
   async close(): Promise<void> {

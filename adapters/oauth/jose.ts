@@ -3,7 +3,9 @@ import type { Timeouts } from '../../gateway/policy/limits.js';
 import type { Clock } from '../../gateway/ports/clock.js';
 import type { Log } from '../../gateway/ports/log.js';
 import type { OAuth } from '../../gateway/ports/oauth.js';
+import { discover } from './jose/discovery.js';
 import { HttpJson } from './jose/http-json.js';
+import { Introduced } from './jose/introduced.js';
 import { IssuerKeys } from './jose/issuer-keys.js';
 
 /** What OAuth is used for stands in `auth` and `upstreamAuth`; it has no settings of its own. */
@@ -25,7 +27,11 @@ export async function create(_: z.output<typeof settings>, { clock, log }: JoseD
       const keys = rules.issuers.map((issuer) => new IssuerKeys(issuer, { http, clock, log }));
       return new JoseVerifier(rules, keys, clock);
     },
-    client: (client, server) => new JoseClient(client, { http, clock, server }),
+    client: (client, server, introduction) => {
+      const introduced = introduction && new Introduced(introduction, http);
+      return new JoseClient(client, { http, clock, server, introduced });
+    },
+    metadata: (issuer) => discover(issuer, http),
     close: async () => http.close(),
   };
 }

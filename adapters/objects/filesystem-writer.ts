@@ -1,8 +1,8 @@
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { descriptorsExhausted } from '../../gateway/errors/system.js';
 import { GatewayError } from '../../gateway/errors.js';
-import { descriptorsExhausted } from '../../gateway/errors-of-system.js';
 import type { ObjectWriter } from '../../gateway/ports/object-store.js';
 
 interface Target {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Previewer, PreviewerDeps, PreviewLimits, PreviewSource } from '../../gateway/ports/previewer.js';
-import { kindOf } from './local/kinds.js';
+import { kindOf, needsAll } from './local/kinds.js';
 import { RenderPool } from './local/pool.js';
 import { RenderProcess } from './local/process.js';
 
@@ -89,6 +89,10 @@ export function create(config: z.output<typeof settings>, { log, inheritedEnv }:
   return {
     name: 'local',
     takes: (mimeType) => kindOf(mimeType) !== undefined,
+    wholeUpTo: (mimeType) => {
+      const kind = kindOf(mimeType);
+      return kind !== undefined && needsAll(kind) ? config.maxSourceMiB * MIB : 0;
+    },
     render,
     async check() {
       if (works) return;

@@ -8,6 +8,7 @@ export function create(_settings: z.output<typeof settings>): Previewer {
   return {
     name: 'none',
     takes: () => false,
+    wholeUpTo: () => 0,
     render: async () => ({ kind: 'refused', reason: 'disabled' }),
     check: async () => {},
     close: async () => {},

@@ -8,10 +8,16 @@ interface Part {
   until: number;
 }
 
+/** How often a full store looks for room: each look reads all tallies, and each new caller would cause one. */
+const LOOK_MS = 1000;
+
 /** The tallies of a state store in memory. */
 export class Tallies {
   readonly #tallies = new Map<string, Map<string, Part>>();
   readonly #most: number;
+  /** No tally ends before this: without it a full store would look at all of them for each new caller. */
+  #earliest = Number.POSITIVE_INFINITY;
+  #lookedAt = Number.NEGATIVE_INFINITY;
 
   /** @param most tallies at one time */
   constructor(most: number) {
@@ -38,14 +44,21 @@ export class Tallies {
     if (after.size > MOST_PARTS) throw new GatewayError('state_full', { allowed: MOST_PARTS, actual: after.size });
     if (after.size > 0 && !this.#tallies.has(key)) this.#makeRoom(now);
     if (after.size === 0) this.#tallies.delete(key);
-    else this.#tallies.set(key, after);
+    else {
+      this.#tallies.set(key, after);
+      this.#earliest = Math.min(this.#earliest, endOf(after));
+    }
     return { isWithin: true, total };
   }
 
   /** @throws GatewayError `state_full` */
   #makeRoom(now: number): void {
     if (this.#tallies.size < this.#most) return;
-    this.purge(now);
+    // a clock that goes back must not stop it
+    if (Math.abs(now - this.#lookedAt) >= LOOK_MS) {
+      this.#lookedAt = now;
+      this.purge(now);
+    }
     const { size } = this.#tallies;
     if (size >= this.#most)
       throw new GatewayError('state_full', { limit: 'state.maxKeys', allowed: this.#most, actual: size });
@@ -53,7 +66,13 @@ export class Tallies {
 
   /** Forgets tallies without a living part. */
   purge(now: number): void {
-    for (const key of this.#tallies.keys()) if (this.#living(key, now).size === 0) this.#tallies.delete(key);
+    if (now < this.#earliest) return;
+    this.#earliest = Number.POSITIVE_INFINITY;
+    for (const [key, parts] of this.#tallies) {
+      const end = endOf(parts);
+      if (end <= now) this.#tallies.delete(key);
+      else this.#earliest = Math.min(this.#earliest, end);
+    }
   }
 
   clear(): void {
@@ -63,6 +82,13 @@ export class Tallies {
   #living(key: string, now: number): Map<string, Part> {
     return new Map([...(this.#tallies.get(key) ?? [])].filter(([, { until }]) => until > now));
   }
+}
+
+/** When its last part leaves. */
+function endOf(parts: ReadonlyMap<string, Part>): number {
+  let end = 0;
+  for (const { until } of parts.values()) if (until > end) end = until;
+  return end;
 }
 
 function sumOf(parts: ReadonlyMap<string, Part>): number {

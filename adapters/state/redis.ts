@@ -4,6 +4,7 @@ import { keysFor, MOST_PARTS, refusalFacts } from '../../gateway/budget/ledger.j
 import { Patience } from '../../gateway/budget/patience.js';
 import { GatewayError } from '../../gateway/errors.js';
 import type { StateStore, StateStoreDeps } from '../../gateway/ports/state-store.js';
+import { aboutRedis } from './redis-about.js';
 import { CreatedKeys } from './redis-created.js';
 import { TALLY, type TallyReply } from './redis-tally.js';
 
@@ -155,8 +156,18 @@ export async function create(
       return { isWithin: outcome === 1, total: Number(total), ...(fitsInMs >= 0 && { fitsInMs }) };
     },
 
+    async time() {
+      const [seconds, microseconds] = await run(() => client.time());
+      return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
+    },
+
     async check() {
       await run(() => client.ping());
+    },
+
+    async about() {
+      // INFO of all sections takes Redis 0.1 ms; one section at a time needs Redis 7
+      return aboutRedis(await run(() => client.info()), await run(() => client.time()));
     },
 
     async close() {

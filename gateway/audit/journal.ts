@@ -18,6 +18,8 @@ export interface Sink {
    * @throws UnwritableError or an error of the system
    */
   append(lines: Buffer): Promise<void>;
+  /** As `Audit.newest`. */
+  newest?(): AsyncIterable<string>;
   close(): Promise<void>;
 }
 
@@ -68,6 +70,7 @@ interface Waiting {
 export class Journal implements Audit {
   readonly name: string;
   readonly isOn = true;
+  readonly newest: (() => AsyncIterable<string>) | undefined;
   readonly #options: JournalOptions;
   readonly #places: Ledger;
   readonly #unknown: UnknownCallers;
@@ -86,6 +89,7 @@ export class Journal implements Audit {
     this.name = name;
     this.#options = options;
     this.#end = sink.end;
+    this.newest = sink.newest && (() => sink.newest?.() as AsyncIterable<string>);
     this.#places = new Ledger({ limit: 'audit.queue', total: settings.queue, sharing });
     this.#unknown = new UnknownCallers(clock);
   }

@@ -45,9 +45,9 @@ export interface Refusal {
  */
 export class Ledger {
   readonly limit: string;
-  readonly total: number;
   readonly sharing: Sharing;
-  readonly #unit: number;
+  #total: number;
+  #unit: number;
   readonly #owners = { principal: new Map<string, number>(), server: new Map<string, number>() };
   /** Use by a principal of one server, when both share. */
   readonly #pairs = new Map<string, number>();
@@ -55,8 +55,18 @@ export class Ledger {
 
   constructor({ limit, total, sharing, unit = 1 }: LedgerOptions) {
     this.limit = limit;
-    this.total = total;
+    this.#total = total;
     this.sharing = sharing;
+    this.#unit = unit;
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  /** Another total counts from now on. What is in use stays, even if it is more. */
+  resize({ total, unit = 1 }: Pick<LedgerOptions, 'total' | 'unit'>): void {
+    this.#total = total;
     this.#unit = unit;
   }
 

@@ -21,6 +21,12 @@ export class PartBudget {
     });
   }
 
+  /** Another total counts from now on; reservations that wait may fit into it. */
+  resize(size: Parameters<Ledger['resize']>[0]): void {
+    this.#ledger.resize(size);
+    this.#queue.give(0, {});
+  }
+
   /** Bytes reserved now. */
   get used(): number {
     return this.#ledger.used;

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CallerMatch } from '../policy/callers.js';
+import { type LimitsOfSide, MESSAGE_LIMITS, type MessageLimits } from '../policy/message-limits.js';
 import { fits } from '../policy/pattern.js';
 import type { ToolSettings } from '../ports/file-slot.js';
 import { keysOf } from './access.js';
@@ -11,7 +12,8 @@ interface Rules {
   auth?: Config['auth'] | undefined;
   callers?: Config['callers'] | undefined;
   ceiling?: Config['ceiling'] | undefined;
-  limits?: { file?: unknown } | undefined;
+  clients?: readonly { readonly limits?: LimitsOfSide }[] | undefined;
+  limits?: Partial<MessageLimits> | undefined;
   servers: readonly ServerConfig[];
 }
 
@@ -23,7 +25,7 @@ export function accessProblems({ auth, servers, ...rules }: Rules, serverNames: 
   ]);
   const ofCallers = rules.callers?.flatMap(({ match }, index) => callerProblems(match, ['callers', index], auth)) ?? [];
   const ofKeys = keyProblems(auth ? keysOf(auth) : [], serverNames);
-  return [...ofServers, ...ofCallers, ...ofKeys, ...fileProblems({ auth, ...rules })];
+  return [...ofServers, ...ofCallers, ...ofKeys, ...raisedLimits({ auth, ...rules })];
 }
 
 /** A match that no caller can have under this `auth`. */
@@ -34,11 +36,18 @@ export function callerProblems(match: CallerMatch, path: Path, auth: Config['aut
     const given = (['key', 'principal', 'group', 'claim'] as const).filter((member) => match[member] !== undefined);
     return given.map((member) => problem([...path, member], 'never matches with auth none, where all callers are one'));
   }
+  if (auth.use === 'passthrough') return problemsOfPassing(match, path);
   if (auth.use !== 'apiKeys') return [];
   const none = (['group', 'claim'] as const).filter((member) => (member === 'group' ? group : claim) !== undefined);
   const problems = none.map((member) => problem([...path, member], 'never matches: callers with API keys have none'));
   if (key === undefined || auth.keys.some(({ name }) => fits(key, name))) return problems;
   return [...problems, problem([...path, 'key'], 'is the name of none of auth.keys', key)];
+}
+
+function problemsOfPassing(match: CallerMatch, path: Path): ConfigProblem[] {
+  const given = (['key', 'principal', 'group', 'claim'] as const).filter((member) => match[member] !== undefined);
+  const text = 'never matches with auth passthrough, where the server alone knows who calls';
+  return given.map((member) => problem([...path, member], text));
 }
 
 function keyProblems(keys: readonly ApiKey[], serverNames: readonly string[]): ConfigProblem[] {
@@ -67,20 +76,21 @@ function keyProblems(keys: readonly ApiKey[], serverNames: readonly string[]): C
   });
 }
 
-/** A file that no part of Wharf takes cannot be allowed to a caller. */
-function fileProblems({ auth, callers = [], ceiling, limits }: Omit<Rules, 'servers'>): ConfigProblem[] {
-  const most = limits?.file;
-  if (typeof most !== 'number') return [];
+/** More than any part of Wharf takes cannot be allowed to a caller. */
+function raisedLimits({ auth, callers = [], clients = [], ceiling = {}, limits = {} }: Omit<Rules, 'servers'>) {
   const keys = auth ? keysOf(auth) : [];
-  const set = [
-    { file: ceiling?.file, path: ['ceiling'] },
-    ...callers.map((entry, index) => ({ file: entry.limits.file, path: ['callers', index, 'limits'] })),
-    ...keys.map((key, index) => ({ file: key.limits?.file, path: ['auth', 'keys', index, 'limits'] })),
+  const set: { own: Partial<MessageLimits>; path: Path }[] = [
+    { own: ceiling, path: ['ceiling'] },
+    ...callers.map((entry, index) => ({ own: entry.limits, path: ['callers', index, 'limits'] })),
+    ...keys.map((key, index) => ({ own: key.limits ?? {}, path: ['auth', 'keys', index, 'limits'] })),
+    ...clients.map((entry, index) => ({ own: entry.limits ?? {}, path: ['clients', index, 'limits'] })),
   ];
-  return set.flatMap(({ file, path }) =>
-    file === undefined || file <= most
-      ? []
-      : [problem([...path, 'file'], `must not be more than limits.file, which is ${most}`, file)],
+  return set.flatMap(({ own, path }) =>
+    MESSAGE_LIMITS.flatMap((name) => {
+      const [value, most] = [own[name], limits[name]];
+      if (value === undefined || most === undefined || value <= most) return [];
+      return [problem([...path, name], `must not be more than limits.${name}, which is ${most}`, value)];
+    }),
   );
 }
 

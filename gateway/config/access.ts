@@ -1,5 +1,5 @@
 import type { AccessRules } from '../policy/access.js';
-import { type AllowanceRules, CALLER_LIMITS } from '../policy/allowance.js';
+import { type AllowanceRules, OWN_AMOUNTS } from '../policy/allowance.js';
 import type { ApiKey, Config } from './config.js';
 
 /** The API keys, where callers may have some. */
@@ -27,8 +27,8 @@ export function allowanceRulesOf({
   ceiling,
   auth,
 }: Pick<Config, 'limits' | 'callers' | 'ceiling' | 'auth'>): AllowanceRules {
-  // the size of a file is a limit of every message too, which counts for all callers
-  const own = CALLER_LIMITS.filter((name) => name !== 'file' && limits[name] !== undefined);
+  // those of each message are limits of every server too, which count for all callers
+  const own = [...OWN_AMOUNTS, 'accept' as const].filter((name) => limits[name] !== undefined);
   const keys = keysOf(auth);
   return {
     ceiling,

@@ -11,6 +11,7 @@ import type { ObjectStore } from '../ports/object-store.js';
 import type { Sharing } from '../ports/owner.js';
 import type { Previewer } from '../ports/previewer.js';
 import type { StateStore } from '../ports/state-store.js';
+import type { Telemetry } from '../ports/telemetry.js';
 import type { Transfer } from '../ports/transfer.js';
 import type { Upstream } from '../ports/upstream.js';
 import type { Settings } from './config.js';
@@ -69,6 +70,7 @@ export interface AdapterList {
   readonly previews: Readonly<Record<string, Adapter<Previewer, AdapterDeps>>>;
   readonly antivirus: Readonly<Record<string, Adapter<Antivirus, AdapterDeps>>>;
   readonly audit: Readonly<Record<string, AuditAdapter>>;
+  readonly telemetry: Readonly<Record<string, Adapter<Telemetry, AdapterDeps>>>;
   readonly upstream: Readonly<Record<TransportName, Adapter<Upstream, UpstreamDeps>>>;
   /** Always present: the config cannot choose it, and its settings exist for tests only. */
   readonly transfer: Readonly<Record<'https', Adapter<Transfer, AdapterDeps>>>;

@@ -1,8 +1,9 @@
 import type { AllowRule, KeyScope } from '../policy/access.js';
-import type { AllowanceRules, CallerLimits } from '../policy/allowance.js';
+import type { AllowanceRules, CallerSettings } from '../policy/allowance.js';
 import type { FlowRule } from '../policy/flow.js';
 import type { Limits, Timeouts } from '../policy/limits.js';
 import type { Means } from '../policy/means.js';
+import type { ExchangeLimits } from '../policy/message-limits.js';
 import type { ClientProfile } from '../ports/client.js';
 import type { ConsoleUser, SettingSource } from '../ports/console.js';
 import type { HandoffRule, ToolSettings, UploadTool } from '../ports/file-slot.js';
@@ -39,7 +40,7 @@ export interface ServerConfig {
   /** Largest message that this upstream accepts, bytes. */
   accepts: number;
   /** This server's limits: the global ones, lowered where the config says so. */
-  limits: Limits;
+  limits: ExchangeLimits;
   /** By tool name; a map without a prototype, so that any name can be looked up. */
   tools: Record<string, ToolSettings>;
   /** Who may use it; undefined: every caller. */
@@ -57,7 +58,7 @@ export interface ApiKey extends KeyScope {
   name: string;
   /** SHA-256 of the key, 32 bytes. */
   digest: Buffer;
-  limits?: Partial<CallerLimits> | undefined;
+  limits?: CallerSettings | undefined;
 }
 
 /** A grant of an authorization server, and what its token is for. */
@@ -96,6 +97,12 @@ export interface JwtConfig {
   typ: 'any' | 'at+jwt';
 }
 
+/** `auth.passthrough`: what clients learn about the login of the only server. */
+export interface PassthroughConfig {
+  resource: 'rewrite' | 'verbatim';
+  serverUrl?: string | undefined;
+}
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** A whole, checked configuration. Sizes are bytes, times milliseconds. */
@@ -120,12 +127,13 @@ export interface Config {
   previews: Choice;
   antivirus: Choice;
   audit: Choice;
+  telemetry: Choice;
   /** `lasting`: only this machine can reach Wharf, so its own links work as long as their files. */
   links: { style: 'presigned' | 'gateway'; ttl: number; lasting: boolean };
   /** Those of the process and of each message, and those of each caller. */
-  limits: Limits & Partial<CallerLimits>;
+  limits: Limits & CallerSettings;
   callers: AllowanceRules['callers'][number][];
-  ceiling: Partial<CallerLimits>;
+  ceiling: CallerSettings;
   timeouts: Timeouts;
   /** How long a file lives after its last use. At least `links.ttl`. */
   retention: number;
@@ -133,6 +141,7 @@ export interface Config {
     | { use: 'none'; allowPublic: boolean }
     | { use: 'apiKeys'; keys: ApiKey[] }
     | { use: 'jwt'; jwt: JwtConfig }
+    | { use: 'passthrough'; passthrough: PassthroughConfig }
     /** Written `[apiKeys, jwt]`. */
     | { use: 'both'; keys: ApiKey[]; jwt: JwtConfig };
   uploadTool: UploadTool | 'off';

@@ -1,6 +1,7 @@
 import { fits } from '../policy/pattern.js';
 import { accessProblems, callerProblems } from './access-checks.js';
 import type { ServerConfig } from './config.js';
+import { passthroughProblems } from './passthrough-checks.js';
 import { type ConfigProblem, nearest, problem } from './problems.js';
 import { formatAddress, isLoopback } from './schema/fields.js';
 import type { Sections } from './schema/schema.js';
@@ -23,6 +24,7 @@ export function crossCheck(parsed: Parsed, serverNames: readonly string[]): Conf
     ...clientPrincipals(parsed),
     ...scopeServers(parsed, serverNames),
     ...upstreamAuthProblems(parsed),
+    ...passthroughProblems(parsed, serverNames),
     ...uploadToolNames(parsed),
     ...accessProblems(parsed, serverNames),
   ];
@@ -126,6 +128,8 @@ function clientPrincipals({ clients = [], auth }: Parsed): ConfigProblem[] {
     if (principal === undefined || auth === undefined) return [];
     const path = ['clients', index, 'match', 'principal'];
     if (auth.use === 'none') return [problem(path, 'never matches with auth none, where all callers are one')];
+    if (auth.use === 'passthrough')
+      return [problem(path, 'never matches with auth passthrough: callers have no names')];
     const keys = auth.use === 'jwt' ? [] : auth.keys;
     if (keys.some(({ name }) => name === principal)) return [];
     // a caller with a token is its issuer and its name

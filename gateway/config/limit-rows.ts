@@ -2,9 +2,8 @@ import type { Limits } from '../policy/limits.js';
 import type { Config, ServerConfig } from './config.js';
 import { formatSize } from './schema/units.js';
 
-/** Limits of messages and files that a server may lower. */
-const SIZES = ['message', 'response', 'inlineImage', 'inlineOther', 'inlineResource', 'inlineArgument'] as const;
-const COUNTS = ['files', 'filesPerArgument', 'processes', 'connections'] as const;
+/** Limits of the server itself. `wharf explain` prints those of its messages with the caller's. */
+const COUNTS = ['processes', 'connections'] as const;
 
 /**
  * The limits that apply to every caller of a server, each with its value and the place in the config that sets it, as
@@ -16,7 +15,6 @@ export function limitRows(server: ServerConfig, { limits }: Pick<Config, 'limits
     server.limits[name] < limits[name] ? `servers.${server.name}.limits.${name}` : `limits.${name}`;
   const files = tool !== undefined && Object.hasOwn(server.tools, tool) ? (server.tools[tool]?.files ?? []) : [];
   const rows = [
-    ...SIZES.map((name) => `${name}: ${formatSize(server.limits[name])}, by ${sourceOf(name)}`),
     ...COUNTS.map((name) => `${name}: ${server.limits[name]}, by ${sourceOf(name)}`),
     `accepts: ${formatSize(server.accepts)}, by servers.${server.name}.accepts`,
     ...files.flatMap(({ path, maxSize, accept }) => {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { AllowRule } from '../policy/access.js';
-import type { Limits } from '../policy/limits.js';
+import { DEFAULT_LIMITS, type Limits } from '../policy/limits.js';
+import type { ExchangeLimits } from '../policy/message-limits.js';
 import type { ToolSettings, UploadTool } from '../ports/file-slot.js';
 import type { AdapterList } from './adapter-list.js';
 import type { Address, Config, ServerConfig, UpstreamAuthConfig } from './config.js';
@@ -163,9 +164,13 @@ function parseServers(written: unknown, adapters: AdapterList, global: GlobalPar
   return { servers, issues, problems };
 }
 
+interface ServerLimits extends Partial<Limits> {
+  accept?: readonly string[];
+}
+
 /** What every server's section holds besides the settings of its adapter. */
 interface ServerSection {
-  limits?: Partial<Limits>;
+  limits?: ServerLimits;
   transport?: string;
   accepts: number;
   tools: Record<string, ToolSettings>;
@@ -196,8 +201,18 @@ function itHas(server: unknown): string {
 }
 
 /** The limits of one server. Raising one is a problem: a server's own section must never be the weaker bound. */
-function lowered(global: Limits, own: Partial<Limits>, path: string[], problems: ConfigProblem[]): Limits {
-  const merged = { ...global };
+function lowered(
+  global: Limits,
+  { accept, ...own }: ServerLimits,
+  path: string[],
+  problems: ConfigProblem[],
+): ExchangeLimits {
+  // `limits` also holds what each caller may use
+  const names = Object.keys(DEFAULT_LIMITS) as (keyof Limits)[];
+  const merged: ExchangeLimits = {
+    ...(Object.fromEntries(names.map((name) => [name, global[name]])) as unknown as Limits),
+    ...(accept && { accept: [{ types: accept, source: accepting(path) }] }),
+  };
   for (const [name, value] of Object.entries(own) as [keyof Limits, number | undefined][]) {
     if (value === undefined) continue;
     if (value > global[name]) {
@@ -206,6 +221,10 @@ function lowered(global: Limits, own: Partial<Limits>, path: string[], problems:
     merged[name] = value;
   }
   return merged;
+}
+
+function accepting(path: Path): string {
+  return formatPath([...path, 'accept']);
 }
 
 function under(path: Path, issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {

@@ -5,6 +5,7 @@ interface Shown {
   id: string;
   principal: string;
   server?: string;
+  tool?: string;
   name: string;
   mimeType: string;
   size: number;
@@ -63,10 +64,16 @@ function listText({ files = [], next }: Answer): string {
     : [...rows, `There may be more: the next page begins after ${next}.`].join('\n');
 }
 
-function rowOf({ id, principal, server, name, mimeType, size, createdAt, revokedAt, heldAt }: Shown): string {
+function rowOf({ id, principal, server, tool, name, mimeType, size, createdAt, revokedAt, heldAt }: Shown): string {
   const marks = [revokedAt && 'revoked', heldAt && 'held'].filter(Boolean).join(', ');
-  const about = [id, createdAt, principal, server ?? '(uploaded)', sizeText(size), mimeType, JSON.stringify(name)];
+  const about = [id, createdAt, principal, placeOf(server, tool), sizeText(size), mimeType, JSON.stringify(name)];
   return [...about, ...(marks ? [marks] : [])].join('  ');
+}
+
+/** `hr.read_all`: a server's name has no dots. */
+function placeOf(server: string | undefined, tool: string | undefined): string {
+  if (server === undefined) return '(uploaded)';
+  return tool === undefined ? server : `${server}.${tool}`;
 }
 
 function removedText({ removed = 0, held = 0 }: Answer): string {

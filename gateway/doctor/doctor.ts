@@ -1,7 +1,10 @@
 import type { AdapterDeps, AdapterList } from '../config/adapter-list.js';
 import type { Choice, Config } from '../config/config.js';
-import { type Check, type Found, runAll } from './check.js';
+import { type Check, type Finding, type Found, runAll } from './check.js';
+import { configChecks } from './config.js';
+import { issuerChecks } from './issuers.js';
 import { machineChecks } from './machine.js';
+import { takePlace } from './place.js';
 import { reachChecks } from './reach.js';
 import { serverChecks } from './servers.js';
 import { antivirusChecks, type Open, objectChecks, stateChecks } from './stores.js';
@@ -14,46 +17,71 @@ export interface DoctorOptions {
   openFiles: (wanted: number) => number;
   /** Groups to check; empty for all. */
   only: readonly string[];
+  /** Asks nothing but this machine. */
+  isOffline: boolean;
+  /** A token that a Wharf with this secret takes at `CHECK_PATH`; undefined without a secret. */
+  proof: () => string | undefined;
   signal: AbortSignal;
 }
 
 /** The names that `--only` knows. */
-export const GROUPS = ['machine', 'objects', 'state', 'antivirus', 'publicUrl', 'servers'] as const;
+export const GROUPS = [
+  ...['config', 'machine', 'objects', 'state', 'antivirus'],
+  ...['publicUrl', 'auth', 'servers'],
+] as readonly string[];
+
+/** The groups that ask nothing but this machine. */
+const LOCAL: readonly string[] = ['config', 'machine'];
 
 /** Really tries every part that a config names. It starts no gateway, and leaves nothing behind. */
 export async function doctor(options: DoctorOptions): Promise<Found[]> {
-  const { config, adapters, deps, openFiles, only, signal } = options;
+  const { config, adapters, deps, openFiles, only, isOffline, proof, signal } = options;
   const opened: (() => Promise<void>)[] = [];
-  const part = <Part extends { close(): Promise<void> }>(
-    list: Readonly<Record<string, { create(settings: Choice['settings'], d: AdapterDeps): Promise<Part> }>>,
-    { use, settings }: Choice,
-  ): Open<Part> => {
+  /** Makes it when a check first needs it, once, and closes it in the end. */
+  const once = <Part extends { close(): Promise<void> }>(make: () => Promise<Part>): Open<Part> => {
     let made: Promise<Part> | undefined;
     return () => {
-      made ??= (async () => {
-        const adapter = list[use];
-        if (!adapter) throw new Error(`there is no adapter called ${use}`);
-        const found = await adapter.create(settings, deps);
+      made ??= make().then((found) => {
         opened.push(() => found.close());
         return found;
-      })();
+      });
       return made;
     };
   };
+  const part = <Part extends { close(): Promise<void> }>(
+    list: Readonly<Record<string, { create(settings: Choice['settings'], d: AdapterDeps): Promise<Part> }>>,
+    { use, settings }: Choice,
+  ): Open<Part> =>
+    once(async () => {
+      const adapter = list[use];
+      if (!adapter) throw new Error(`there is no adapter called ${use}`);
+      return adapter.create(settings, deps);
+    });
+  const oauth = part(adapters.oauth, { use: 'jose', settings: {} });
   const checks: Check[] = [
+    ...configChecks(config, adapters),
     ...machineChecks(config, openFiles),
-    ...objectChecks(part(adapters.objects, config.objects)),
+    ...objectChecks(part(adapters.objects, config.objects), config.allowedOrigins),
     ...stateChecks(part(adapters.state, config.state)),
     ...antivirusChecks(part(adapters.antivirus, config.antivirus)),
-    ...reachChecks(config),
-    ...serverChecks(config.servers, adapters, deps),
+    ...reachChecks(
+      config,
+      once(() => takePlace(config, proof)),
+    ),
+    ...issuerChecks(config, oauth),
+    ...serverChecks(config.servers, { adapters, deps, oauth }),
   ];
+  const wanted = checks.filter(({ group }) => only.length === 0 || only.includes(group));
   try {
     return await runAll(
-      checks.filter(({ group }) => only.length === 0 || only.includes(group)),
+      wanted.map((check) => (isOffline && !LOCAL.includes(check.group) ? { ...check, run: notTried } : check)),
       signal,
     );
   } finally {
     await Promise.allSettled(opened.map((close) => close()));
   }
+}
+
+async function notTried(): Promise<Finding> {
+  return { state: 'skipped', text: 'not tried (--offline)' };
 }

@@ -1,40 +1,130 @@
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
 import type { Config } from '../config/config.js';
+import { sizeText, timeText } from '../policy/amounts.js';
 import type { Check, Finding } from './check.js';
+import type { Place } from './place.js';
+import type { Open } from './stores.js';
+import { BODY_BYTES, CHECK_PATH, PAUSE_MS, SILENCE_MS } from './way-check.js';
 
 const ADVICE = 'Check the proxy in front: it must pass publicUrl on to listen, with the path as it is below publicUrl.';
 
 /** Characters of an answer that are looked at. */
 const MOST_READ = 10_000;
 
-/** What Wharf says of a path that it does not have. */
+/** What Wharf says of a path that it does not have, and of a page that may not call. */
 const OWN_WORD = '"route_unknown"';
+const FOREIGN_WORD = '"origin_forbidden"';
 
-/** Whether publicUrl leads to Wharf: to the one that runs, or else to a listener in its place. */
-export function reachChecks({ publicUrl, listen }: Pick<Config, 'publicUrl' | 'listen'>): Check[] {
+/** Two events that were sent a second apart, and arrive closer together than this, were held back. */
+const LEAST_APART_MS = PAUSE_MS / 2;
+
+/** No page has this origin (RFC 6761). */
+const FOREIGN = 'https://page.invalid';
+
+const NO_URL: Finding = { state: 'skipped', text: 'Wharf is reached at listen alone' };
+
+const UNPROVEN: Finding = {
+  state: 'skipped',
+  text: 'a Wharf runs there, and only a shared "secret" shows that it is this one; or try while it is stopped',
+};
+
+/** Whether publicUrl leads to Wharf, and what the proxies on the way make of requests and answers. */
+export function reachChecks({ publicUrl }: Pick<Config, 'publicUrl'>, open: Open<Place>): Check[] {
+  if (publicUrl === undefined)
+    return [{ group: 'publicUrl', title: 'leads to Wharf', todo: ADVICE, run: async () => NO_URL }];
+  const proven = async (work: (url: string) => Promise<Finding>) => {
+    const { token } = await open();
+    return token === undefined ? UNPROVEN : work(`${publicUrl}${CHECK_PATH}/${token}`);
+  };
   return [
     {
       group: 'publicUrl',
       title: 'leads to Wharf',
       todo: ADVICE,
-      run: async (signal): Promise<Finding> => {
-        if (publicUrl === undefined) return { state: 'skipped', text: 'Wharf is reached at listen alone' };
-        const nonce = randomBytes(16).toString('hex');
-        const own = await listenFor(nonce, listen);
-        try {
-          const answer = await fetch(`${publicUrl}/${nonce}`, { signal, redirect: 'manual' });
-          const body = await beginningOf(answer);
-          if (own ? body === nonce : body.includes(OWN_WORD)) return { state: 'ok', text: publicUrl };
-          throw new Error(`something else answers at ${publicUrl}, with HTTP ${answer.status}`);
-        } finally {
-          own?.close();
-          own?.closeAllConnections();
-        }
+      run: async (signal) => {
+        const { token = 'x', isOwn } = await open();
+        const answer = await fetch(`${publicUrl}${CHECK_PATH}/${token}`, { signal, redirect: 'manual' });
+        const body = await beginningOf(answer);
+        if (body === token) return { state: 'ok', text: publicUrl };
+        // a Wharf with another secret, or with none that outlives it
+        if (!isOwn && body.includes(OWN_WORD)) return { state: 'ok', text: `${publicUrl}, to a Wharf` };
+        throw new Error(`something else answers at ${publicUrl}, with HTTP ${answer.status}`);
       },
     },
+    {
+      group: 'publicUrl',
+      title: 'event streams',
+      todo:
+        'Switch off buffering of answers in the proxy (nginx: proxy_buffering off), and let it wait longer than 60 s for ' +
+        'an answer (nginx: proxy_read_timeout 1h; HAProxy: timeout server 1h).',
+      run: (signal) => proven((url) => streamAt(url, signal)),
+    },
+    {
+      group: 'publicUrl',
+      title: 'large requests',
+      todo: 'Let the proxy take bodies as large as limits.file (nginx: client_max_body_size 0), and pass them on as they come.',
+      run: (signal) =>
+        proven(async (url) => {
+          const body = new Uint8Array(BODY_BYTES);
+          const answer = await fetch(url, { method: 'POST', body, signal, redirect: 'manual' });
+          const text = await beginningOf(answer);
+          if (answer.status === 404 && text.includes(OWN_WORD)) return UNPROVEN;
+          if (text !== String(BODY_BYTES))
+            throw new Error(`a body of ${sizeText(BODY_BYTES)} gets HTTP ${answer.status}`);
+          return { state: 'ok', text: `a body of ${sizeText(BODY_BYTES)} arrives` };
+        }),
+    },
+    {
+      group: 'publicUrl',
+      title: 'pages of other sites',
+      todo: 'Let the proxy pass on the header Origin as it comes, and add no Access-Control-Allow-Origin of its own.',
+      run: async (signal) => ((await open()).isOwn ? STOPPED : foreignPage(publicUrl, signal)),
+    },
   ];
+}
+
+const STOPPED: Finding = { state: 'skipped', text: 'only a Wharf that runs can be asked' };
+
+async function streamAt(url: string, signal: AbortSignal): Promise<Finding> {
+  const answer = await fetch(`${url}/stream`, { signal, redirect: 'manual' });
+  if (answer.status === 404) return UNPROVEN;
+  if (answer.status !== 200 || !answer.body) throw new Error(`it is answered with HTTP ${answer.status}`);
+  const at = new Map<string, number>();
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for await (const piece of answer.body as AsyncIterable<Uint8Array>) {
+      text += decoder.decode(piece, { stream: true });
+      if (text.length > MOST_READ) throw new Error('it is not the stream that was sent');
+      for (const [, name = ''] of text.matchAll(/^event: (\w+)$/gm)) if (!at.has(name)) at.set(name, performance.now());
+      if (at.has('last')) break;
+    }
+  } catch (error) {
+    if (!at.has('second')) throw error;
+  }
+  const [first, second, last] = ['first', 'second', 'last'].map((name) => at.get(name));
+  if (first === undefined || second === undefined) throw new Error('the stream ends before its second event');
+  if (second - first < LEAST_APART_MS)
+    throw new Error(`two events that were sent ${timeText(PAUSE_MS)} apart arrive together: something gathers answers`);
+  if (last === undefined) throw new Error(`a stream that is silent for ${timeText(SILENCE_MS)} is cut off`);
+  return {
+    state: 'ok',
+    text: `events arrive when they are sent, and a silence of ${timeText(SILENCE_MS)} is waited for`,
+  };
+}
+
+/** A page at another site must neither reach a server nor read an answer: Wharf sees that by Origin. */
+async function foreignPage(publicUrl: string, signal: AbortSignal): Promise<Finding> {
+  const answer = await fetch(`${publicUrl}${CHECK_PATH}/x`, {
+    headers: { origin: FOREIGN },
+    signal,
+    redirect: 'manual',
+  });
+  const allowed = answer.headers.get('access-control-allow-origin');
+  const text = await beginningOf(answer);
+  if (allowed !== null) throw new Error(`they may read answers: something on the way adds Access-Control-Allow-Origin`);
+  if (!text.includes(FOREIGN_WORD))
+    throw new Error(`they are not refused (HTTP ${answer.status}): Origin does not arrive`);
+  return { state: 'ok', text: 'are refused' };
 }
 
 /** The first bytes of an answer: another program may answer there, with any number of them. */
@@ -47,17 +137,4 @@ async function beginningOf({ body }: Response): Promise<string> {
     if (text.length >= MOST_READ) break;
   }
   return text.slice(0, MOST_READ);
-}
-
-/** A listener in Wharf's place; undefined when the place is taken, by Wharf itself as one hopes. */
-async function listenFor(nonce: string, { host, port }: Config['listen']): Promise<Server | undefined> {
-  const server = createServer((_, response) => response.end(nonce));
-  try {
-    server.listen(port, host);
-    await once(server, 'listening');
-    return server;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined;
-    throw error;
-  }
 }

@@ -1,3 +1,4 @@
+import type { ConfigProblem } from '../config/problems.js';
 import type { Found } from './check.js';
 
 const SIGNS = { ok: '✓', warning: '!', failed: '✗', skipped: '–' } as const;
@@ -26,4 +27,12 @@ export function doctorText(found: readonly Found[]): string {
 export function doctorJson(found: readonly Found[]): string {
   const isWell = found.every(({ state }) => state !== 'failed');
   return `${JSON.stringify({ ok: isWell, checks: found }, null, 2)}\n`;
+}
+
+/** What is found of a config that cannot be read. */
+export function unread(problems: readonly ConfigProblem[]): Found[] {
+  return problems.map(({ path, message }) => {
+    const todo = 'Correct it; "wharf check" shows what is allowed.';
+    return { group: 'config', title: path, state: 'failed', text: message, todo, ms: 0 };
+  });
 }

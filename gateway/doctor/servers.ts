@@ -1,13 +1,41 @@
 import type { AdapterDeps, AdapterList } from '../config/adapter-list.js';
-import type { ServerConfig } from '../config/config.js';
+import type { ServerConfig, UpstreamAuthConfig } from '../config/config.js';
 import { toolsOf } from '../inspect/tools.js';
+import type { OAuth } from '../ports/oauth.js';
 import type { Check } from './check.js';
+import { clientGrant } from './issuers.js';
+import type { Open } from './stores.js';
+
+/** The server, asked with Wharf's own token if it has one there. */
+async function withToken(server: ServerConfig, oauth: Open<OAuth>): Promise<ServerConfig> {
+  const grant = server.upstreamAuth?.clientCredentials;
+  if (!grant) return server;
+  const { accessToken } = await (await oauth()).client(grant, server.name).request(clientGrant(grant));
+  const headers = { ...Object(server.settings.headers), authorization: `Bearer ${accessToken}` };
+  return { ...server, settings: { ...server.settings, headers } };
+}
+
+/** A token of a caller's own opens it, and the doctor has none. */
+function asksForPerson({ tokenExchange, perUser, delegate }: UpstreamAuthConfig = {}): boolean {
+  return tokenExchange !== undefined || perUser !== undefined || delegate === true;
+}
+
+function isRefusal(error: unknown): boolean {
+  const { status, facts } = Object(error) as { status?: unknown; facts?: { status?: unknown } };
+  return [status, facts?.status].some((one) => one === 401 || one === 403);
+}
 
 /** Most hosts refuse a session whose tools have longer names. */
 const MOST_NAME = 64;
 
+interface Asking {
+  adapters: AdapterList;
+  deps: AdapterDeps;
+  oauth: Open<OAuth>;
+}
+
 /** Hands shakes with each server, and asks for its tools. */
-export function serverChecks(servers: readonly ServerConfig[], adapters: AdapterList, deps: AdapterDeps): Check[] {
+export function serverChecks(servers: readonly ServerConfig[], { adapters, deps, oauth }: Asking): Check[] {
   return servers.map((server) => ({
     group: 'servers',
     title: server.name,
@@ -18,8 +46,17 @@ export function serverChecks(servers: readonly ServerConfig[], adapters: Adapter
     run: async (signal) => {
       const own = { ...deps, limits: server.limits, log: deps.log.child({ server: server.name }), name: server.name };
       const names: string[] = [];
-      for await (const page of toolsOf(server, { adapters, deps: own, signal }))
-        for (const { name } of page) names.push(String(name));
+      const { upstreamAuth } = server;
+      try {
+        for await (const page of toolsOf(await withToken(server, oauth), { adapters, deps: own, signal }))
+          for (const { name } of page) names.push(String(name));
+      } catch (error) {
+        if (!asksForPerson(upstreamAuth) || !isRefusal(error)) throw error;
+        return {
+          state: 'skipped',
+          text: `${server.transport}; it answers, and shows its tools to callers who have logged in`,
+        };
+      }
       const text = `${server.transport}, ${names.length} tools`;
       const long = names.find((name) => name.length > MOST_NAME);
       const unknown = Object.keys(server.tools).find((name) => !names.includes(name));

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { timeText } from '../policy/amounts.js';
+import { sizeText, timeText } from '../policy/amounts.js';
 import type { Antivirus } from '../ports/antivirus.js';
 import type { ObjectStore } from '../ports/object-store.js';
-import type { StateStore } from '../ports/state-store.js';
+import type { AboutStore, StateStore } from '../ports/state-store.js';
 import type { Check, Finding } from './check.js';
 
 /** SigV4 refuses a request whose time differs by 15 minutes; a presigned URL loses what the clocks differ. */
@@ -23,7 +23,8 @@ const CHECK_OBJECTS = 'Check objects: endpoint, credentials and bucket, or the f
 /** Opens a part when its first check needs it. */
 export type Open<Part> = () => Promise<Part>;
 
-export function objectChecks(open: Open<ObjectStore>): Check[] {
+/** @param origins of web pages that may call Wharf, and follow its links */
+export function objectChecks(open: Open<ObjectStore>, origins: readonly string[]): Check[] {
   return [
     {
       group: 'objects',
@@ -51,7 +52,30 @@ export function objectChecks(open: Open<ObjectStore>): Check[] {
       todo: 'Check objects.publicEndpoint: clients fetch from it. links.style: gateway needs no such links.',
       run: async (signal) => presigned(await open(), signal),
     },
+    {
+      group: 'objects',
+      title: 'links in web pages',
+      todo: "Let the bucket's CORS rules allow GET and HEAD for allowedOrigins, or set links.style: gateway.",
+      run: async (signal) => inPages(await open(), origins, signal),
+    },
   ];
+}
+
+/** Web pages that call Wharf read files by script, which the store must allow. Uploads never go to the store. */
+async function inPages(store: ObjectStore, origins: readonly string[], signal: AbortSignal): Promise<Finding> {
+  if (!store.presign) return { state: 'skipped', text: `${store.name} has no links of its own` };
+  if (origins.length === 0) return { state: 'skipped', text: 'no page may call Wharf (allowedOrigins)' };
+  return withObject(store, { bytes: 'doctor', signal }, async (key) => {
+    const link = (await store.presign?.(key, { ttlSeconds: 60, ...AS_TEXT })) as string;
+    for (const origin of origins) {
+      const answer = await fetch(link, { headers: { origin }, signal });
+      await answer.body?.cancel();
+      const allowed = answer.headers.get('access-control-allow-origin');
+      if (allowed !== '*' && allowed !== origin)
+        throw new Error(`${new URL(link).host} does not let pages of ${origin} read its files`);
+    }
+    return { state: 'ok', text: `${origins.length} origins may read them` };
+  });
 }
 
 /** Fetches a presigned link as a client does, altered, and after its end. */
@@ -127,7 +151,41 @@ export function stateChecks(open: Open<StateStore>): Check[] {
         return { state: 'ok', text: `${store.name}: each step is atomic, and takes about ${timeText(Math.round(ms))}` };
       },
     },
+    {
+      group: 'state',
+      title: 'settings',
+      todo: 'Let the Redis user run INFO and TIME, or check maxmemory-policy, appendonly and the clock there yourself.',
+      run: async () => {
+        const store = await open();
+        if (!store.about) return { state: 'skipped', text: `${store.name}: it ends with the process` };
+        return settingsOf(await store.about());
+      },
+    },
   ];
+}
+
+/** Every key of Wharf has a time to live. So each policy but `noeviction` removes keys, also those called `volatile-*`. */
+function settingsOf({ version, evicts, maxMemory, isLasting, now }: AboutStore): Finding {
+  const skew = Math.abs(Date.now() - now);
+  const memory = maxMemory === undefined ? 'no maxmemory' : `maxmemory ${sizeText(maxMemory)}`;
+  if (evicts !== undefined) {
+    const text = `${version}, ${memory}: maxmemory-policy is ${evicts}, and an evicted key is a lost file`;
+    const todo = 'Set maxmemory-policy to noeviction: CONFIG SET maxmemory-policy noeviction.';
+    return { state: maxMemory === undefined ? 'warning' : 'failed', text, todo };
+  }
+  if (skew > MOST_SKEW_MS) {
+    const todo = 'Set both clocks by NTP.';
+    return { state: 'warning', text: `${version}: its clock differs by ${timeText(skew)}`, todo };
+  }
+  if (!isLasting) {
+    const todo = 'Set appendonly to yes, unless sessions and files may end with Redis: CONFIG SET appendonly yes.';
+    return {
+      state: 'warning',
+      text: `${version}, noeviction, ${memory}; what it last wrote is lost when it restarts`,
+      todo,
+    };
+  }
+  return { state: 'ok', text: `${version}, noeviction, appendonly, ${memory}` };
 }
 
 export function antivirusChecks(open: Open<Antivirus>): Check[] {

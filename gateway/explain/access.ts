@@ -1,12 +1,4 @@
 import { type AccessRules, decide } from '../policy/access.js';
-import {
-  type AllowanceRules,
-  allowanceOf,
-  CALLER_LIMITS,
-  type CallerLimit,
-  type SetLimit,
-} from '../policy/allowance.js';
-import { filesText, mostText } from '../policy/amounts.js';
 import type { KnownCaller } from '../policy/callers.js';
 import { type GivenWords, ToolNames } from '../policy/tool-names.js';
 
@@ -73,30 +65,4 @@ function because(rule: string | undefined): string {
 
 function text(lines: readonly string[]): string {
   return `${lines.join('\n')}\n`;
-}
-
-/** What each limit is about, in the order of the text. */
-const AMOUNTS: Readonly<Record<CallerLimit, (value: number) => string>> = {
-  exchanges: (value) => `${value} requests under way at one time, on each replica`,
-  requestsPerMinute: (value) => `${value} requests a minute`,
-  uploads: (value) => `${value} uploads under way at one time, on each replica`,
-  file: (value) => `${mostText(value)} in a file`,
-  filesPerDay: (value) => `${filesText(1, value)} stored within 24 hours`,
-  bytesPerDay: (value) => `${mostText(value)} stored within 24 hours`,
-  storedBytes: (value) => `${mostText(value)} kept at one time`,
-};
-
-/** Which limits apply to a caller, and where each comes from. @param file the server's own limit of a file */
-export function explainLimits(caller: KnownCaller, rules: AllowanceRules, file: SetLimit): string {
-  const allowance = allowanceOf(rules, caller);
-  const rows = CALLER_LIMITS.map((name) => {
-    const own = allowance[name];
-    const set = name === 'file' && (own === undefined || own.value > file.value) ? file : own;
-    return `  ${name}: ${set === undefined ? 'not limited' : `${AMOUNTS[name](set.value)}, by ${sourceOf(set, name)}`}`;
-  });
-  return text(['Its limits:', ...rows]);
-}
-
-function sourceOf({ source, lowered }: SetLimit, name: CallerLimit): string {
-  return lowered === undefined ? source : `${source}; ${lowered.source} would allow ${AMOUNTS[name](lowered.value)}`;
 }

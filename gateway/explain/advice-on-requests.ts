@@ -84,6 +84,16 @@ export const OF_REQUESTS = {
     todo: 'MCP clients ask their user for more and try again. If the authorization server never grants the scope, change `auth.jwt.scopes`, or the rights there.',
     facts: { reason: 'the token lacks a scope of this tool', scope: 'mcp hr:write' },
   },
+  login_needed: {
+    why: 'With `auth: passthrough` the server decides who gets in, and it takes neither requests without a token nor this token.',
+    todo: 'MCP clients log in by themselves. If one does not begin to, `curl` the address that the text names: it must answer with the metadata of the server.',
+    facts: { server: 'crm', resourceMetadata: 'https://mcp.example.com/.well-known/oauth-protected-resource/mcp' },
+  },
+  caller_forbidden: {
+    why: 'With `auth: passthrough` the server decides what a caller may do, and this one may not do this.',
+    todo: 'MCP clients ask their user for more where the server names scopes. Otherwise ask the operator of the server.',
+    facts: { server: 'crm', scope: 'crm:write' },
+  },
   version_unsupported: {
     why: 'The client wants a version of MCP that Wharf does not know.',
     todo: 'Update the older one of the two.',

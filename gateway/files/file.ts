@@ -6,6 +6,8 @@ export interface FileRecord {
   principal: string;
   /** Config name of the server it came from; absent if it is the caller's own. */
   server?: string;
+  /** Name of that server's tool whose result it was in; absent of other results, and of files stored before it was kept. */
+  tool?: string;
   /** For a caller's own file: it was not uploaded, but came inside a call or from an address in one. */
   fromCall?: true;
   name: string;
@@ -51,10 +53,12 @@ export function ownerOf({ principal, server }: Pick<FileRecord, 'principal' | 's
 /** The part of a record by which its bytes are counted for their owner. */
 export type CountedFile = Pick<FileRecord, 'principal' | 'size' | 'createdAt'>;
 
-/** Hears what becomes of files that were counted for their owners. Neither verb fails. */
+/** What each owner may store, and what becomes of files that were counted. */
 export interface FileAccount {
-  /** A file is used, and lives longer. */
+  /** Whether a caller may upload files of a type. @throws GatewayError `upload_type_refused` */
+  admits(principal: string, mimeType: string): Promise<void>;
+  /** A file is used, and lives longer. Does not fail. */
   used(id: string): Promise<void>;
-  /** A file, or an object that has not become one, is gone before its time. */
+  /** A file, or an object that has not become one, is gone before its time. Does not fail. */
   released(file: CountedFile): Promise<void>;
 }

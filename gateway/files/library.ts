@@ -91,7 +91,7 @@ export class Library {
    */
   async publish(
     stored: Stored,
-    about: Pick<FileRecord, 'principal' | 'server' | 'fromCall' | 'name' | 'mimeType' | 'resource'>,
+    about: Pick<FileRecord, 'principal' | 'server' | 'tool' | 'fromCall' | 'name' | 'mimeType' | 'resource'>,
   ): Promise<FileRecord> {
     const { state, clock, settings, origins } = this.#deps;
     if (about.server !== undefined) await origins?.note({ ...about, server: about.server }, stored.digest);

@@ -15,7 +15,9 @@ type Kind =
   | 'code'
   | 'pass'
   | 'origin'
-  | 'consent';
+  | 'consent'
+  | 'caller'
+  | 'check';
 
 /**
  * Keys of the state store for names that only their holder may know: tickets, session ids, tasks. The store sees only

@@ -4,8 +4,8 @@ import { type FileHandle, lstat, mkdtemp, open, readdir, rm } from 'node:fs/prom
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { descriptorsExhausted } from '../errors/system.js';
 import { GatewayError } from '../errors.js';
-import { descriptorsExhausted } from '../errors-of-system.js';
 import type { Log } from '../ports/log.js';
 import type { FileSource } from './encode/index.js';
 import { wholeFile } from './encode/whole-file.js';

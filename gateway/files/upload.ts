@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { GatewayError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import { checkSeveral, severalRefused } from './bundles/several.js';
-import type { FileRecord } from './file.js';
+import type { FileAccount, FileRecord } from './file.js';
 import { newFileId, objectKey } from './handle.js';
 import { fill } from './ingest/fill.js';
 import { Ingest, type IngestDeps } from './ingest/ingest.js';
@@ -14,6 +14,7 @@ import { checkSum, describeUpload, sizeDiffers, type UploadClaims, uploadDone, u
 
 export interface UploadsDeps {
   ingest: IngestDeps;
+  account?: Pick<FileAccount, 'admits'> | undefined;
   library: Library;
   tickets: Tickets;
   codes: UploadCodes;
@@ -22,8 +23,8 @@ export interface UploadsDeps {
     /** How clients reach Wharf, without a trailing slash; known once the port is. */
     publicUrl: () => string;
     ttlMs: number;
-    /** `limits.file`. */
-    fileLimit: number;
+    /** `limits.file` */
+    fileLimit: () => number;
     /** How long a file lives, and therefore the longest that one attempt to upload it may take. */
     retentionMs: number;
     /** Whether links for people are used together with a code. */
@@ -88,7 +89,7 @@ export class Uploads {
   /** @throws GatewayError `upload_invalid`, `upload_too_large`, or the state store's error */
   async authorize(intent: UploadIntent): Promise<Authorization> {
     const { tickets, codes, clock, settings } = this.#deps;
-    checkIntent(intent, settings.fileLimit);
+    checkIntent(intent, settings.fileLimit());
     const expiresAt = clock.now() + settings.ttlMs;
     const { id, uri } = await this.#expect(intent, expiresAt);
     const made = settings.asksCodes && intent.isForPerson ? codes.make(id) : undefined;
@@ -144,7 +145,7 @@ export class Uploads {
     if (!found) return undefined;
     const { isStored, isRevoked } = await this.#fate(found);
     const isLocked = found.intent.codeSeal !== undefined && (await codes.isLocked(found.fileId));
-    return { ...found, isStored, isRevoked, isLocked, largest: largestUpload(found.intent, settings.fileLimit) };
+    return { ...found, isStored, isRevoked, isLocked, largest: largestUpload(found.intent, settings.fileLimit()) };
   }
 
   /** A ticket for several files has the fate of their bundle, and so has the ticket of a file in it. */
@@ -296,7 +297,7 @@ export class Uploads {
     const { fileId, intent } = admission;
     const startedAt = clock.now();
     const key = objectKey(fileId, randomBytes(16).toString('base64url'));
-    const limit = { name: 'limits.file', bytes: settings.fileLimit, path: 'the upload' };
+    const limit = { name: 'limits.file', bytes: settings.fileLimit(), path: 'the upload' };
     const ingest = new Ingest(
       this.#deps.ingest,
       { owner: { principal: intent.principal }, limit, place: { id: fileId, key } },
@@ -305,8 +306,10 @@ export class Uploads {
     try {
       await fill(ingest, body.bytes, sizeCheck(admission));
       const { size, digest } = checkBytes(ingest, intent, body.claims().digests ?? []);
+      const about = await describeUpload(ingest.head, body.claims(), intent);
+      await this.#deps.account?.admits(intent.principal, about.mimeType);
       const record = {
-        ...(await describeUpload(ingest.head, body.claims(), intent)),
+        ...about,
         id: fileId,
         key,
         size,

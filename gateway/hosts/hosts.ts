@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Means } from '../policy/means.js';
+import type { LimitsOfSide } from '../policy/message-limits.js';
 import { fits } from '../policy/pattern.js';
 import type { ClientProfile } from '../ports/client.js';
 import type { Host, HostProfile } from '../ports/host.js';
@@ -21,6 +22,8 @@ export interface FoundHost {
   host: Host;
   dialects: readonly string[];
   elicitation?: readonly Means[];
+  /** Limits that the operator has set for it. */
+  limits?: LimitsOfSide;
 }
 
 /** A bridge names itself after the client: ` (via mcp-remote 0.1.29)`. */
@@ -68,6 +71,7 @@ export class Hosts {
       host: { ...shipped?.[1], ...(entry?.dialects.length && { structured: 'keep' }), ...entry?.host },
       dialects: entry?.dialects ?? [],
       ...(entry?.elicitation && { elicitation: entry.elicitation }),
+      ...(entry?.limits && { limits: entry.limits }),
     };
   }
 }

@@ -1,7 +1,7 @@
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { asGatewayError } from '../errors.js';
-import type { Resources } from '../identity/resource.js';
+import type { LoginDocuments } from '../identity/resource.js';
 import { errorAnswer } from '../mcp/error-response.js';
 import type { App } from './listener.js';
 import { type AdminDeps, admin, readinessOf } from './routes/admin.js';
@@ -14,6 +14,7 @@ import { type LoginDeps, logins } from './routes/logins.js';
 import { nowhere, type Refused } from './routes/nowhere.js';
 import { resourceMetadata } from './routes/resource-metadata.js';
 import { type UploadDeps, uploads } from './routes/uploads.js';
+import { type WayCheckDeps, wayCheck } from './routes/way-check.js';
 
 export interface AppDeps {
   downloads: DownloadDeps;
@@ -23,8 +24,9 @@ export interface AppDeps {
   /** People's own logins at servers; absent where no server asks for them. */
   logins?: Omit<LoginDeps, 'refused'> | undefined;
   /** Where clients log in; absent where they do not. */
-  resources?: Resources | undefined;
+  resources?: LoginDocuments | undefined;
   refused: Refused;
+  wayCheck: WayCheckDeps;
 }
 
 /** The public app, except for the MCP endpoints, which are a `DirectRoute`. No socket, no environment, no clock. */
@@ -33,6 +35,7 @@ export function createApp(deps: AppDeps): App {
   app.route('/', downloads(deps.downloads));
   app.route('/', uploads(deps.uploads));
   app.route('/', assets());
+  app.route('/', wayCheck(deps.wayCheck));
   if (deps.logins) app.route('/', logins({ ...deps.logins, refused: deps.refused }));
   if (deps.resources) app.route('/', resourceMetadata(deps.resources));
   const { connect: front, refused } = deps;

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { readBuffered } from '../budget/buffered.js';
 import type { HeldRequest } from '../budget/held.js';
 import { Pace } from '../budget/pace.js';
 import { beginStep, isTurnOver, nextTurn } from '../budget/turn.js';
@@ -38,14 +39,21 @@ export async function readBody(request: IncomingMessage, given: BodyLimits): Pro
   }
   refuseCodings(request);
   const body = new IncomingBody(limits, held);
-  // node calls its handler before it parses the rest of the packet: a short message is complete a moment later
-  await undefined;
+  await restOfPacket();
   return request.complete ? takeComplete(request, body, given) : takeAsItComes(request, body, given);
+}
+
+/**
+ * Node calls its handler before it parses the rest of the packet, and runs ticks and promises in between: a short message
+ * is complete when what has been read is parsed.
+ */
+function restOfPacket(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Without a timer and listeners, which cost more than all else that is done for a short message. */
 function takeComplete(request: IncomingMessage, body: IncomingBody, { refused }: BodyLimits): ReceivedBody {
-  const bytes: Buffer | null = request.read();
+  const bytes = readBuffered(request);
   try {
     if (bytes) body.take(bytes);
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { GatewayError } from '../errors.js';
-import { METADATA_PREFIX } from '../identity/resource.js';
+import { LOGIN_DOCUMENTS } from '../identity/resource.js';
 
 /** Names of this machine for itself. A foreign page cannot make a browser send them as Host. */
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
@@ -47,9 +47,15 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
   const hosts = new Set(settings.allowedHosts);
   const origins = new Set(settings.allowedOrigins);
   const isAddress = (host: string) => settings.answersToAddresses && isIP(host.replace(/^\[|\]$/g, '')) !== 0;
-  const isOwnHost = (host: string) => {
+  // nearly all requests name the one that the request before them has named
+  let lastOwn: string | undefined;
+  const isOwnHost = (given: string) => {
+    if (given === lastOwn) return true;
+    const host = given.toLowerCase();
     const name = hostName(host);
-    return hosts.has(host) || hosts.has(name) || LOOPBACK_NAMES.has(name) || isAddress(name);
+    const isOwn = hosts.has(host) || hosts.has(name) || LOOPBACK_NAMES.has(name) || isAddress(name);
+    if (isOwn) lastOwn = given;
+    return isOwn;
   };
   // scheme, host and port: a page at http:// or at another port of the same machine is another site
   const isOwnOrigin = (origin: string, host: string, port: number | undefined) => {
@@ -67,10 +73,10 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
     }
     const { host, origin } = request.headers;
     // Node keeps the first of several; the proxy in front of us may have used another
-    if (host === undefined || occurrences(request, 'host') > 1 || !isOwnHost(host.toLowerCase())) {
+    if (host === undefined || occurrences(request, 'host') > 1 || !isOwnHost(host)) {
       throw new GatewayError('host_forbidden', { host: shown(host) });
     }
-    if (origin === undefined || target.startsWith(METADATA_PREFIX)) return;
+    if (origin === undefined || LOGIN_DOCUMENTS.some((path) => target.startsWith(path))) return;
     const isOwn = isOwnOrigin(origin.toLowerCase(), host.toLowerCase(), request.socket.localPort);
     if (occurrences(request, 'origin') > 1 || !isOwn) {
       throw new GatewayError('origin_forbidden', { origin: shown(origin) });
@@ -82,7 +88,8 @@ export function createGuard(settings: GuardSettings): (request: IncomingMessage)
 export function occurrences(request: IncomingMessage, name: string): number {
   let count = 0;
   for (let at = 0; at < request.rawHeaders.length; at += 2) {
-    if (request.rawHeaders[at]?.toLowerCase() === name) count += 1;
+    const one = request.rawHeaders[at] as string;
+    if (one.length === name.length && one.toLowerCase() === name) count += 1;
   }
   return count;
 }

@@ -84,7 +84,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       socket.destroy();
       return;
     }
-    response.once('close', () => connections.end(socket));
+    // it closes once: `once` would only cost an object more
+    response.on('close', () => connections.end(socket));
     try {
       if (!connections.begin(socket)) throw new GatewayError('sockets_full', sockets);
       check(request);

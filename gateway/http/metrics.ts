@@ -1,5 +1,6 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { CounterName, GaugeName, HistogramName, Metrics } from '../ports/metrics.js';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { BoundMetrics, CounterName, GaugeName, HistogramName } from '../ports/metrics.js';
+import { Histogram } from './metrics/histogram.js';
 
 const COUNTERS: Record<CounterName, { help: string; labels: string[] }> = {
   wharf_exchanges_total: { help: 'HTTP exchanges with MCP clients', labels: ['server', 'outcome'] },
@@ -21,6 +22,20 @@ const COUNTERS: Record<CounterName, { help: string; labels: string[] }> = {
   wharf_ended_sessions_total: { help: 'Sessions at rest that were ended to make room for others', labels: ['server'] },
   wharf_questions_total: { help: 'Files that people were asked for, by what became of it', labels: ['outcome'] },
   wharf_scans_total: { help: 'Files given to the antivirus, by what became of them', labels: ['outcome'] },
+  wharf_kept_out_bytes_total: {
+    help: 'Bytes of base64 that clients did not get, because files were cut out',
+    labels: ['server'],
+  },
+  wharf_kept_out_tokens_total: { help: 'The same as tokens of a model, estimated: 4 bytes each', labels: ['server'] },
+  wharf_upstream_errors_total: {
+    help: 'Requests to a server that failed on their way, by code',
+    labels: ['server', 'code'],
+  },
+  wharf_object_store_errors_total: {
+    help: 'Steps that the object store failed, by code',
+    labels: ['operation', 'code'],
+  },
+  wharf_state_store_errors_total: { help: 'Steps that the state store failed, by code', labels: ['operation', 'code'] },
   wharf_swept_objects_total: { help: 'Objects removed by the sweeper, by reason', labels: ['reason'] },
 };
 
@@ -29,6 +44,21 @@ const HISTOGRAMS: Record<HistogramName, { help: string; labels: string[]; bucket
     help: 'Time from the request to the last byte of its answer',
     labels: ['server'],
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600],
+  },
+  wharf_upstream_seconds: {
+    help: 'Time from the sending of a request to a server to the end of its answer',
+    labels: ['server'],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600],
+  },
+  wharf_object_store_seconds: {
+    help: 'Time of one step of the object store: a part written, a file begun to be read',
+    labels: ['operation'],
+    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 30],
+  },
+  wharf_state_store_seconds: {
+    help: 'Time of one step of the state store, by its kind',
+    labels: ['operation'],
+    buckets: [0.0002, 0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
   },
 };
 
@@ -45,6 +75,7 @@ const GAUGES: Record<GaugeName, string> = {
   wharf_catalog_bytes: 'Memory that is kept of what servers declare of their tools',
   wharf_waiting_scans: 'Files that wait for the antivirus',
   wharf_clean_ups: 'Removals under way of what failures have left',
+  wharf_clock_difference_seconds: 'By how much the state store is ahead of the clock of this machine',
   wharf_sessions: 'Sessions remembered in this process',
   wharf_client_connections: 'Connections of clients on the public port',
   wharf_waiting_calls: 'Calls that wait for a person to upload a file',
@@ -55,6 +86,7 @@ const GAUGES: Record<GaugeName, string> = {
 /** Gauges with several values, known only to this port's own parts. */
 const SEVERAL = {
   wharf_build_info: { help: 'Always 1; the labels say which version runs, on which Node', labels: ['version', 'node'] },
+  wharf_processes: { help: 'Processes of stdio servers that run now', labels: ['server'] },
   wharf_server_up: { help: '1 if a server can be reached; if not 0, and the cause', labels: ['server', 'cause'] },
 };
 
@@ -93,7 +125,7 @@ export interface Registered {
 }
 
 /** The registry behind the `Metrics` port. */
-export function createMetrics(): Metrics & SeveralGauges & Registered {
+export function createMetrics(): BoundMetrics & SeveralGauges & Registered {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const counters = new Map<CounterName, Counter>();
@@ -102,12 +134,14 @@ export function createMetrics(): Metrics & SeveralGauges & Registered {
   }
   const histograms = new Map<HistogramName, Histogram>();
   for (const [name, { help, labels, buckets }] of Object.entries(HISTOGRAMS)) {
-    const histogram = new Histogram({ name, help, labelNames: labels, buckets, registers: [registry] });
+    const histogram = new Histogram({ name, help, labels, buckets });
+    registry.registerMetric(histogram.forRegistry);
     histograms.set(name as HistogramName, histogram);
   }
   return {
     count: (name, labels = {}, amount = 1) => counters.get(name)?.inc(labels, amount),
     observe: (name, value, labels = {}) => histograms.get(name)?.observe(labels, value),
+    bind: (name, labels) => histograms.get(name)?.bind(labels) ?? (() => {}),
     gauge: (name, read) => {
       new Gauge({
         name,

@@ -73,7 +73,12 @@ export interface PartsBeside {
 export function partsBeside(previewer: Checked, servers: ReadonlyMap<string, Checked>, clock: Clock): PartsBeside {
   const states = new WeakMap<Checked, PartState>();
   const stateOf = (part: Checked) => {
-    const known = states.get(part) ?? new PartState(() => part.check(), clock.now);
+    const known =
+      states.get(part) ??
+      new PartState(
+        () => part.check(),
+        () => clock.now(),
+      );
     states.set(part, known);
     return known;
   };

@@ -37,7 +37,24 @@ export class SafeResponse<Request extends IncomingMessage = IncomingMessage> ext
     for (const [name, value] of DEFAULTS) if (!this.hasHeader(name)) this.setHeader(name, value);
     return typeof reason === 'string' ? super.writeHead(status, reason, headers) : super.writeHead(status, reason);
   }
+
+  override end(callback?: () => void): this;
+  override end(chunk: unknown, callback?: () => void): this;
+  override end(chunk: unknown, encoding: BufferEncoding, callback?: () => void): this;
+  override end(chunk?: unknown, ...others: unknown[]): this {
+    // Node joins a head with a text and writes both at once, while for a head and bytes it makes a list of two writes: a
+    // tenth of what a Node proxy costs. Each byte is one character of latin1, and becomes that byte again.
+    const isShort = Buffer.isBuffer(chunk) && chunk.length <= ONE_WRITE_BYTES && others.length === 0;
+    if (isShort) return super.end(chunk.toString('latin1'), 'latin1');
+    return super.end(...([chunk, ...others] as Parameters<ServerResponse['end']>));
+  }
 }
+
+/**
+ * Most bytes of a body that is written together with its head: node copies a string of this length to the system from its
+ * stack.
+ */
+const ONE_WRITE_BYTES = 12 * 1024;
 
 /** True for headers by name, in lower case, as those of SAFE_HEADERS are: other spellings would stand beside them. */
 function isPlain(headers: unknown): headers is OutgoingHttpHeaders {

@@ -25,8 +25,8 @@ export interface UploadExchangeDeps {
   held: HeldBudget;
   /** Counts the running requests of each principal. */
   requests: Ledger;
-  /** What each caller may send; absent where no caller is limited. */
-  quotas?: RequestQuotas | undefined;
+  /** What each caller may send. */
+  quotas: RequestQuotas;
   limits: Pick<Limits, 'leastRate'>;
   timeouts: Pick<Timeouts, 'idle' | 'grace' | 'upload'>;
   /** Running exchanges, which a drain waits for. */
@@ -86,7 +86,7 @@ export async function exchangeUpload<Result>(
     counted = countRequest(deps.requests, admission.intent.principal);
     // refused now, the bytes need not be sent
     if (deps.audit.isOn) await deps.audit.check();
-    if (deps.quotas) ended = await deps.quotas.beginUpload(admission.intent.principal);
+    if (deps.quotas.isOn) ended = await deps.quotas.beginUpload(admission.intent.principal);
     const result = await run(admission, gone.signal);
     const records = recordsOf(result);
     if (deps.audit.isOn && records.length > 0) await recordUpload(deps, entryOf(incoming, admission), records);

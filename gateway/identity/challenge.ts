@@ -5,6 +5,10 @@ import { GatewayError } from '../errors.js';
  * parts are the config's, or texts of this program, so that none needs to be escaped (RFC 6750 §3, RFC 9728 §5.1).
  */
 export function challengeOf({ code, facts }: GatewayError): string | undefined {
+  if (code === 'login_needed' || code === 'caller_forbidden') {
+    // the server's own, or made of its parts
+    return typeof facts.challenge === 'string' ? facts.challenge : undefined;
+  }
   if (code !== 'unauthorized' && code !== 'insufficient_scope' && code !== 'credentials_invalid') return undefined;
   const parts = [
     code === 'credentials_invalid' && 'error="invalid_request"',

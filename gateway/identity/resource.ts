@@ -3,6 +3,13 @@ import { type ScopeRules, type ServerScopes, scopesOf } from '../policy/scopes.j
 /** RFC 9728 §3: comes between the host of a resource and its path. */
 export const METADATA_PREFIX = '/.well-known/oauth-protected-resource';
 
+/** What begins the paths of documents about logging in, which pages of every site may read. */
+export const LOGIN_DOCUMENTS = [
+  METADATA_PREFIX,
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/openid-configuration',
+] as const;
+
 /** How long a client may keep the metadata. */
 const KEPT_SECONDS = 300;
 
@@ -27,6 +34,8 @@ export interface Resource {
 
 /** The protected resources of this gateway, by RFC 9728. */
 export class Resources {
+  /** Where its documents are, as paths. */
+  readonly paths = [METADATA_PREFIX, `${METADATA_PREFIX}/*`];
   readonly #settings: ResourceSettings;
   readonly #scopes: ReadonlyMap<string, ServerScopes>;
   readonly #known = new Map<string, Resource>();
@@ -100,6 +109,13 @@ export class Resources {
   #isShort(url: string): boolean {
     return this.#settings.servers.length === 1 && /^\/mcp(?:\?|$)/.test(url);
   }
+}
+
+/** Documents about where clients log in. */
+export interface LoginDocuments {
+  readonly paths: readonly string[];
+  /** The document at a path; undefined without one. */
+  document(path: string): object | undefined | Promise<object | undefined>;
 }
 
 /** Headers of the document. It holds nothing secret, and clients in browsers need it, so every page may read it. */

@@ -36,6 +36,25 @@ export function clientFacts(
   hosts: Hosts,
 ): ClientFacts {
   const params = messages?.requests[0]?.params ?? {};
+  const declaresNothing = params._meta === undefined && !messages?.initialize && !messages?.statelessVersion;
+  if (!session || !declaresNothing) return newFacts(exchange, messages, session, hosts);
+  const known = OF_SESSIONS.get(session);
+  if (known?.hosts === hosts && known.principal === exchange.principal) return known.facts;
+  const facts = newFacts(exchange, messages, session, hosts);
+  OF_SESSIONS.set(session, { hosts, principal: exchange.principal, facts });
+  return facts;
+}
+
+/** What is known in a session of all requests that declare nothing themselves, which took 5 µs for each of them. */
+const OF_SESSIONS = new WeakMap<Opened, { hosts: Hosts; principal: string; facts: ClientFacts }>();
+
+function newFacts(
+  exchange: Caller,
+  messages: ClientMessages | undefined,
+  session: Opened | undefined,
+  hosts: Hosts,
+): ClientFacts {
+  const params = messages?.requests[0]?.params ?? {};
   const opening = messages?.initialize?.params;
   const header = exchange.headers['mcp-protocol-version'];
   const asked = opening?.protocolVersion ?? header;
@@ -45,7 +64,7 @@ export function clientFacts(
   const info = metaOf(params)[META_CLIENT];
   const name = nameOf(info) ?? session?.clientName ?? nameOf(opening?.clientInfo);
   const version = versionOf(info) ?? session?.clientVersion ?? versionOf(opening?.clientInfo);
-  const { dialects, elicitation, host } = hosts.find({ name, version }, exchange.principal);
+  const { dialects, elicitation, host, limits } = hosts.find({ name, version }, exchange.principal);
   return {
     protocolVersion: revision === undefined ? ASSUMED_ERA.version : eraOf(revision).version,
     capabilities: hoisted(declared),
@@ -53,6 +72,7 @@ export function clientFacts(
     ...(exchange.headersFromBody && { isOverStdio: true as const }),
     dialects,
     ...(elicitation && { elicitation }),
+    ...(limits && { limits }),
     host: session ? asListed(host, session) : host,
   };
 }

@@ -9,6 +9,7 @@ import type { Lately } from '../http/console/lately.js';
 import { Logins } from '../http/console/logins.js';
 import type { Registered } from '../http/metrics.js';
 import type { ConsoleDeps } from '../http/routes/console.js';
+import type { Audit } from '../ports/audit.js';
 import type { Clock } from '../ports/clock.js';
 import type { Sessions } from '../relay/session.js';
 
@@ -22,6 +23,7 @@ interface Shown {
   clock: Clock;
   sessions: Sessions;
   control: FileControl;
+  audit: Audit;
   lately: Lately;
   metrics: Registered;
   held: HeldBudget;
@@ -36,7 +38,7 @@ export function consoleParts({ config, sessions, metrics, lately, ...shown }: Sh
   const { users } = config.console;
   const { held, budget, waiting, open } = shown;
   return {
-    logins: users.length === 0 ? undefined : new Logins(users, shown.keys.seal, shown.clock),
+    logins: users.length === 0 ? undefined : new Logins(users, { seal: shown.keys.seal, ...shown }),
     sources: {
       version: shown.version,
       gatewayId: config.gatewayId,
@@ -60,9 +62,13 @@ export function consoleParts({ config, sessions, metrics, lately, ...shown }: Sh
         }));
       },
       sessions: () => sessions.list(),
-      endSession: (id) => sessions.close(id),
+      endSession: async ({ id, principal, server }, actor) => {
+        await shown.audit.record({ what: 'control', allowed: true, actor, subject: 'end session', principal, server });
+        await sessions.close(id);
+      },
       lately: () => lately.refusals,
       files: shown.control,
+      audit: shown.audit,
       config: () => settingsOf(shown.present()),
     },
   };

@@ -1,26 +1,44 @@
+import type { Sharing } from '../budget/ledger.js';
+import type { Config } from '../config/config.js';
 import type { FileRecord } from '../files/file.js';
 import { sniff } from '../files/names/media-type.js';
-import { type PreviewJob, previewOf } from '../files/preview.js';
+import { type AheadDeps, PreviewAhead } from '../files/previews/ahead.js';
+import { type PreviewJob, previewOf } from '../files/previews/preview.js';
+import { createPreviewLedger } from '../ledgers.js';
 import type { Preview } from '../ports/dialect.js';
 import type { ObjectStore } from '../ports/object-store.js';
+import type { Owner } from '../ports/owner.js';
 
 interface Parts extends Pick<PreviewJob, 'previewer' | 'log' | 'metrics'> {
   objects: ObjectStore;
+  sharing: Sharing;
 }
 
-/** Makes the function that previews a stored file. @returns undefined for a file without a preview */
-export function storedPreviews({ objects, ...parts }: Parts) {
-  return async (record: FileRecord, head: Buffer, signal: AbortSignal): Promise<Preview | undefined> =>
-    previewOf({
-      ...parts,
-      sniffedMime: (await sniff(head))?.mime,
-      record,
-      open: async (inner, range) => {
-        const read = await objects.get(record.key, { signal: inner, ...(range && { range }) });
-        if (read.kind !== 'found') throw new Error(`the object ${record.key} is ${read.kind}`);
-        return read.body;
-      },
-      owner: record,
-      signal,
-    });
+export interface Previews {
+  /** Previews a stored file. @returns undefined for a file without a preview */
+  of: (record: FileRecord, head: Buffer, signal: AbortSignal) => Promise<Preview | undefined>;
+  /** Begins the preview of a file while it is stored. Undefined when there are none. */
+  ahead: ((owner: Owner, signal: AbortSignal) => PreviewAhead) | undefined;
+}
+
+/** The two ways in which a file gets its preview. */
+export function createPreviews(config: Pick<Config, 'limits'>, { objects, sharing, ...parts }: Parts): Previews {
+  const deps: AheadDeps = { ...parts, ledger: createPreviewLedger(config, sharing) };
+  const isOn = parts.previewer.wholeUpTo('image/png') > 0;
+  return {
+    ahead: isOn ? (owner, signal) => new PreviewAhead(deps, owner, signal) : undefined,
+    of: async (record, head, signal) =>
+      previewOf({
+        ...parts,
+        sniffedMime: (await sniff(head))?.mime,
+        record,
+        open: async (inner, range) => {
+          const read = await objects.get(record.key, { signal: inner, ...(range && { range }) });
+          if (read.kind !== 'found') throw new Error(`the object ${record.key} is ${read.kind}`);
+          return read.body;
+        },
+        owner: record,
+        signal,
+      }),
+  };
 }

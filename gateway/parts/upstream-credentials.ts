@@ -1,16 +1,19 @@
 import type { ServerConfig, UpstreamAuthConfig } from '../config/config.js';
 import type { StateKeys } from '../files/state-keys.js';
 import type { Clock } from '../ports/clock.js';
-import type { OAuth } from '../ports/oauth.js';
+import type { Introduction, OAuth } from '../ports/oauth.js';
 import type { StateStore } from '../ports/state-store.js';
-import type { Upstream } from '../ports/upstream.js';
+import type { ExchangeUpstream, Upstream } from '../ports/upstream.js';
 import { AuthorizedUpstream } from '../upstream-auth/authorized.js';
 import type { BearerSource } from '../upstream-auth/bearer-source.js';
 import { ClientCredentials } from '../upstream-auth/client-credentials.js';
 import { Credentials } from '../upstream-auth/credentials.js';
 import { Delegate } from '../upstream-auth/delegate.js';
+import { KeptRegistration } from '../upstream-auth/kept-registration.js';
 import { KeptTokens } from '../upstream-auth/kept-tokens.js';
-import { clientIdOf, Logins } from '../upstream-auth/logins.js';
+import { clientDocument, Logins } from '../upstream-auth/logins.js';
+import type { PassedLogin } from '../upstream-auth/passed-login.js';
+import { PassingUpstream } from '../upstream-auth/passing-upstream.js';
 import { PerUser } from '../upstream-auth/per-user.js';
 import { TokenExchange } from '../upstream-auth/token-exchange.js';
 
@@ -51,7 +54,15 @@ export class UpstreamAuth {
   }
 
   /** The upstreams of a server, with its credentials. Where it has some, only those over Streamable HTTP remain. */
-  async authorized({ name, upstreamAuth }: ServerConfig, upstreams: readonly Upstream[]): Promise<readonly Upstream[]> {
+  async authorized(
+    { name, upstreamAuth }: ServerConfig,
+    upstreams: readonly Upstream[],
+    passed: PassedLogin | undefined,
+  ): Promise<readonly Upstream[]> {
+    if (passed)
+      return upstreams.flatMap((upstream) =>
+        upstream.channel === 'exchange' ? [passing(upstream, name, passed)] : [],
+      );
     if (!upstreamAuth) return upstreams;
     const source = await this.#source(name, upstreamAuth);
     const credentials = new Credentials(source, upstreamAuth.identityHeaders ?? {});
@@ -61,13 +72,22 @@ export class UpstreamAuth {
     );
   }
 
+  /** How Wharf becomes known to an authorization server where it is not registered. The config has made sure of `publicUrl`. */
+  #introduction(server: string, issuer: string): Introduction {
+    const base = this.#parts.publicUrl ?? '';
+    const registrations = new KeptRegistration(this.#parts, server, `${issuer}\n${base}`);
+    return { document: clientDocument(base), registrations };
+  }
+
   async #source(server: string, written: UpstreamAuthConfig): Promise<BearerSource | undefined> {
     const { clientCredentials, tokenExchange, perUser, delegate } = written;
     if (delegate) return new Delegate();
     const settings = clientCredentials ?? tokenExchange ?? perUser;
     if (!settings) return undefined;
-    const { clientId = clientIdOf(this.#parts.publicUrl ?? ''), scope, resource, audience } = settings;
-    const client = (await this.oauth()).client({ ...settings, clientId }, server);
+    const { scope, resource, audience } = settings;
+    const introduction =
+      perUser && perUser.clientId === undefined ? this.#introduction(server, perUser.issuer) : undefined;
+    const client = (await this.oauth()).client(settings, server, introduction);
     const target = { server, scope, resource, audience };
     if (perUser) {
       this.#logins.add({ ...target, client, issuer: perUser.issuer });
@@ -77,4 +97,10 @@ export class UpstreamAuth {
       ? new ClientCredentials(client, this.#kept, target)
       : new TokenExchange(client, this.#kept, target);
   }
+}
+
+/** The server gets its callers' own tokens, and its documents are asked for at the same place. */
+function passing(upstream: ExchangeUpstream, server: string, passed: PassedLogin): Upstream {
+  passed.serve(upstream);
+  return new PassingUpstream(upstream, server, passed);
 }

@@ -1,5 +1,5 @@
 import { type CallerMatch, type KnownCaller, meansCaller } from './callers.js';
-import { fits } from './pattern.js';
+import { fits, mayFit } from './pattern.js';
 
 /** An entry of `servers.X.allow`: the callers that it lets in, and the tools that they may use. */
 export interface AllowRule extends CallerMatch {
@@ -65,7 +65,7 @@ function ofKey({ keys }: AccessRules, { identity: { key }, server, tool }: Acces
   const allowed =
     tool === undefined
       ? onlyTakesAway(tools) || tools.some((pattern) => !isTakenAway(pattern) && names(pattern))
-      : chosen(tools, (pattern) => names(pattern) && fits(toolPart(pattern), tool));
+      : chosen(tools, (pattern, fitsTool) => names(pattern) && fitsTool(toolPart(pattern), tool));
   return { allowed, rule: at('tools') };
 }
 
@@ -74,15 +74,18 @@ function ofServer({ allow }: AccessRules, { identity, server, tool }: AccessQues
   if (!rules) return undefined;
   const found = rules.findIndex(
     ({ tools, ...match }) =>
-      meansCaller(match, identity) && (tool === undefined || !tools || chosen(tools, (pattern) => fits(pattern, tool))),
+      meansCaller(match, identity) &&
+      (tool === undefined || !tools || chosen(tools, (pattern, fitsTool) => fitsTool(pattern, tool))),
   );
   const list = `servers.${server}.allow`;
   return found < 0 ? { allowed: false, rule: list } : { allowed: true, rule: `${list}[${found}]` };
 }
 
 /** The last pattern that fits decides; a list that only takes away begins with everything. */
-function chosen(patterns: readonly string[], isMeant: (pattern: string) => boolean): boolean {
-  const last = patterns.findLast((pattern) => isMeant(isTakenAway(pattern) ? pattern.slice(1) : pattern));
+function chosen(patterns: readonly string[], isMeant: (pattern: string, how: typeof fits) => boolean): boolean {
+  const last = patterns.findLast((pattern) =>
+    isTakenAway(pattern) ? isMeant(pattern.slice(1), mayFit) : isMeant(pattern, fits),
+  );
   return last === undefined ? onlyTakesAway(patterns) : !isTakenAway(last);
 }
 

@@ -1,18 +1,18 @@
 import { type CallerMatch, type KnownCaller, meansCaller } from './callers.js';
+import { type AcceptRule, MESSAGE_LIMITS, type MessageLimits } from './message-limits.js';
 
-/**
- * What one caller may use, over all its requests. Each is absent where nothing limits it. The names are the config's;
- * an error caused by one names it as `limits.<name>`.
- */
-export interface CallerLimits {
+/** What one caller may use over all its requests. Each is absent where nothing limits it. */
+interface CallerAmounts {
   /** Requests under way at one time, on each replica. */
   exchanges: number;
   /** Requests within a minute, over all replicas. */
   requestsPerMinute: number;
   /** Uploads by links under way at one time, on each replica. */
   uploads: number;
-  /** Size of a single file of its own, whichever way it comes. */
-  file: number;
+  /** Sessions at one time, on each replica. */
+  sessions: number;
+  /** Processes of stdio servers that run for it, over all of them, on each replica. */
+  processes: number;
   /** Files that are stored for it within 24 hours. */
   filesPerDay: number;
   /** Bytes of them. */
@@ -21,28 +21,52 @@ export interface CallerLimits {
   storedBytes: number;
 }
 
+/**
+ * The limits of one caller: those over all its requests, and those of each of its messages, which can only be lower than
+ * the server's. The names are the config's; an error caused by one names it as `limits.<name>`.
+ */
+export interface CallerLimits extends CallerAmounts, MessageLimits {}
+
 export type CallerLimit = keyof CallerLimits;
+
+/** Those of `limits` that are about a single caller in any case. */
+export const OWN_AMOUNTS = [
+  'exchanges',
+  'requestsPerMinute',
+  'uploads',
+  'filesPerDay',
+  'bytesPerDay',
+  'storedBytes',
+] as const satisfies readonly CallerLimit[];
 
 export const CALLER_LIMITS: readonly CallerLimit[] = [
   'exchanges',
   'requestsPerMinute',
   'uploads',
-  'file',
+  'sessions',
+  'processes',
   'filesPerDay',
   'bytesPerDay',
   'storedBytes',
+  ...MESSAGE_LIMITS,
 ];
+
+/** Limits of callers, as one place in the config sets them. */
+export interface CallerSettings extends Partial<CallerLimits> {
+  /** Media types of files that the callers may send. */
+  readonly accept?: readonly string[];
+}
 
 /** Where a limit is set. */
 export interface AllowanceRules {
   /** `ceiling`: nothing raises a limit above it. */
-  readonly ceiling: Partial<CallerLimits>;
+  readonly ceiling: CallerSettings;
   /** `limits`: of every caller. */
-  readonly base: Partial<CallerLimits>;
+  readonly base: CallerSettings;
   /** `callers`, in order. */
-  readonly callers: readonly { readonly match: CallerMatch; readonly limits: Partial<CallerLimits> }[];
+  readonly callers: readonly { readonly match: CallerMatch; readonly limits: CallerSettings }[];
   /** `auth.keys[].limits`, by the key's name. */
-  readonly keys: ReadonlyMap<string, Partial<CallerLimits>>;
+  readonly keys: ReadonlyMap<string, CallerSettings>;
 }
 
 /** A limit, and the place in the config that sets it. */
@@ -53,15 +77,35 @@ export interface SetLimit {
   readonly lowered?: SetLimit;
 }
 
-export type Allowance = { readonly [Name in CallerLimit]?: SetLimit };
+export type Allowance = {
+  readonly [Name in CallerLimit]?: SetLimit;
+} & {
+  /** Each of them must accept a file that the caller sends. */
+  readonly accept?: readonly AcceptRule[];
+};
 
 /** What a caller may use: of each limit the most specific setting counts, under the ceiling. */
 export function allowanceOf(rules: AllowanceRules, caller: KnownCaller): Allowance {
-  const found: { [Name in CallerLimit]?: SetLimit } = {};
+  const found: { -readonly [Name in keyof Allowance]: Allowance[Name] } = {};
+  const { ceiling } = rules;
   for (const name of CALLER_LIMITS) {
-    const set = settingOf(name, rules, caller);
-    const most = rules.ceiling[name];
-    const limit = most === undefined || (set && set.value <= most) ? set : under(most, name, set);
+    const limit = lowerOf(placeOf(name, rules, caller), ceiling[name], name);
+    if (limit) found[name] = limit;
+  }
+  const accept = placeOf('accept', rules, caller);
+  const lists = [
+    ...(accept ? [{ types: accept.value, source: accept.source }] : []),
+    ...(ceiling.accept ? [{ types: ceiling.accept, source: 'ceiling.accept' }] : []),
+  ];
+  if (lists.length > 0) found.accept = lists;
+  return found;
+}
+
+/** An allowance that was found under other rules, under the ceiling of these. */
+export function underCeiling(allowance: Allowance, { ceiling }: Pick<AllowanceRules, 'ceiling'>): Allowance {
+  const found: { -readonly [Name in keyof Allowance]: Allowance[Name] } = { ...allowance };
+  for (const name of CALLER_LIMITS) {
+    const limit = lowerOf(allowance[name], ceiling[name], name);
     if (limit) found[name] = limit;
   }
   return found;
@@ -74,15 +118,25 @@ export function isUnlimited({ ceiling, base, callers, keys }: AllowanceRules): b
   );
 }
 
-function under(value: number, name: CallerLimit, set: SetLimit | undefined): SetLimit {
-  return { value, source: `ceiling.${name}`, ...(set && { lowered: set }) };
+/** True when some callers have limits of their own for each message, or for the files in it. */
+export function limitsMessages({ ceiling, base, callers, keys }: AllowanceRules): boolean {
+  const names = [...MESSAGE_LIMITS, 'accept'] as const;
+  return [ceiling, base, ...callers.map(({ limits }) => limits), ...keys.values()].some((limits) =>
+    names.some((name) => limits[name] !== undefined),
+  );
 }
 
-function settingOf(
-  name: CallerLimit,
+function lowerOf(set: SetLimit | undefined, most: number | undefined, name: CallerLimit): SetLimit | undefined {
+  if (most === undefined || (set && set.value <= most)) return set;
+  return { value: most, source: `ceiling.${name}`, ...(set && { lowered: set }) };
+}
+
+/** The most specific place that sets a limit, and its value there. */
+function placeOf<Name extends keyof CallerSettings>(
+  name: Name,
   { base, callers, keys }: AllowanceRules,
   caller: KnownCaller,
-): SetLimit | undefined {
+): { value: NonNullable<CallerSettings[Name]>; source: string } | undefined {
   const ofKey = caller.key === undefined ? undefined : keys.get(caller.key)?.[name];
   if (ofKey !== undefined) return { value: ofKey, source: `auth.keys, ${caller.key}: limits.${name}` };
   const index = callers.findIndex(({ match, limits }) => limits[name] !== undefined && meansCaller(match, caller));

@@ -25,9 +25,11 @@ export interface Limits {
   held: number;
   /** All part buffers of the object store at one time, in the whole process. */
   partMemory: number;
+  /** All bytes of files that are kept for their previews at one time, in the whole process. */
+  previewMemory: number;
   /**
-   * The part of `held`, `partMemory`, `processes`, `connections`, `sessions` and the state's keys that one owner may
-   * take.
+   * The part of `held`, `partMemory`, `previewMemory`, `processes`, `connections`, `sessions` and the state's keys that
+   * one owner may take.
    */
   share: number;
   /** Bytes per second that a peer must send while it owes bytes, after `timeouts.grace`; 0 sets no rate. */
@@ -106,6 +108,7 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   filesPerArgument: 10,
   held: 256 * MIB,
   partMemory: 64 * MIB,
+  previewMemory: 64 * MIB,
   share: 0.25,
   leastRate: 8 * KIB,
   spool: MIB,

@@ -9,3 +9,26 @@ export function fits(pattern: string, name: string): boolean {
   }
   return at === name.length;
 }
+
+/** A longer name is not one of a tool. */
+const LONGEST = 1000;
+
+/** Names whose every other spelling is written with other characters than these. */
+const PLAIN = /^[a-z0-9_./-]*$/;
+
+/**
+ * Whether a pattern fits a name in any of its spellings: a server may read `Delete_User`, or a name with full-width letters
+ * or characters that are not seen, as the tool that a rule protects. Only for rules that take away or ask for more.
+ */
+export function mayFit(pattern: string, name: string): boolean {
+  if (fits(pattern, name)) return true;
+  if ((PLAIN.test(name) && PLAIN.test(pattern.replaceAll('*', ''))) || name.length > LONGEST) return false;
+  return fits(folded(pattern), folded(name));
+}
+
+function folded(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[\p{Cf}\p{Cc}\s]/gu, '');
+}

@@ -1,4 +1,4 @@
-import { fits } from './pattern.js';
+import { fits, mayFit } from './pattern.js';
 
 /** `auth.jwt.scopes`: the OAuth scopes that `*`, a server, or `SERVER.TOOL` (with `*`) asks for. */
 export type ScopeRules = Readonly<Record<string, readonly string[]>>;
@@ -25,7 +25,7 @@ export function scopesOf(rules: ScopeRules, server: string): ServerScopes {
 
 /** The scopes that a call of a tool needs. */
 export function scopesOfTool({ own, tools }: ServerScopes, tool: string): readonly string[] {
-  const more = tools.filter(({ pattern }) => fits(pattern, tool));
+  const more = tools.filter(({ pattern }) => mayFit(pattern, tool));
   return more.length === 0 ? own : distinct([...own, ...more.flatMap(({ scopes }) => scopes)]);
 }
 

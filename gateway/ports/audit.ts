@@ -11,6 +11,8 @@ export interface Audit {
   record(entry: AuditEntry): Promise<void> | void;
   /** Records what needs no permission: a refusal, or a fact. Does not wait, and does not fail. */
   note(entry: AuditEntry): void;
+  /** The lines that can still be read here, the newest first, without their ends; absent where they go elsewhere. */
+  newest?: (() => AsyncIterable<string>) | undefined;
   /** Resolves when entries can be recorded, or need not be, for readiness. */
   check(): Promise<void>;
   /** Resolves when everything that was taken is recorded. */
@@ -35,7 +37,7 @@ export type AuditWhat =
   | 'login'
   /** A person's consent, or its withdrawal, that Wharf may use a server in a principal's name. */
   | 'consent'
-  /** A file that an operator revokes, removes or holds. */
+  /** A file that an operator revokes, removes or holds, or a session that one ends. */
   | 'control'
   /** The config with which Wharf starts, or which is put in its place or refused. */
   | 'config';
@@ -46,6 +48,8 @@ export interface AuditEntry {
   readonly allowed: boolean;
   /** Who; absent where that is not known. Entries without a principal are bounded in number. */
   readonly principal?: string | undefined;
+  /** The operator who does it: a user of the console, or `admin port`; absent for what a caller does. */
+  readonly actor?: string | undefined;
   /** The client's own name for itself, or a browser's. */
   readonly client?: string | undefined;
   /** Address of the connection's peer, which may be a proxy. */
@@ -64,6 +68,8 @@ export interface AuditEntry {
   readonly to?: string | undefined;
   /** What decided: a rule as the config spells its place, or the name of a limit. */
   readonly rule?: string | undefined;
+  /** Of the config in force: SHA-256 of it without its secrets. */
+  readonly config?: string | undefined;
   /** The error that the caller gets. */
   readonly code?: string | undefined;
 }

@@ -1,4 +1,5 @@
 import type { Means } from '../policy/means.js';
+import type { LimitsOfSide } from '../policy/message-limits.js';
 import type { Host } from './host.js';
 import type { JsonObject, JsonValue } from './json.js';
 
@@ -17,6 +18,8 @@ export interface ClientFacts {
   elicitation?: readonly Means[];
   /** What its host shows of results; absent: nothing is known about it. */
   host?: Host;
+  /** Limits that the operator has set for such clients: the same object for all of them. */
+  limits?: LimitsOfSide;
 }
 
 /** `clients`: what a client cannot declare. The first entry that matches counts. */
@@ -37,6 +40,8 @@ export interface ClientProfile {
   like?: string;
   /** How results are written for it, where that differs from its profile. */
   host: Host;
+  /** Limits of the messages that it sends and gets. */
+  limits?: LimitsOfSide;
 }
 
 /** The error of a JSON-RPC response. */

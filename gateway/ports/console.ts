@@ -3,8 +3,11 @@ export interface ConsoleUser {
   name: string;
   /** SHA-256 of the user's key, 32 bytes. */
   digest: Buffer;
-  role: 'viewer' | 'operator';
+  role: ConsoleRole;
 }
+
+/** Each may also do what those before it may. */
+export type ConsoleRole = 'viewer' | 'operator';
 
 /** Where a setting that is not a default was written. */
 export type SettingSource = 'file' | 'environment' | 'command line';

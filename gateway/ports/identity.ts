@@ -5,7 +5,9 @@ export interface Identity {
   /** Who files, links, sessions and shares belong to. */
   readonly principal: string;
   /** How it is known. `absent`: Wharf acts for a caller that does not wait for the answer, of which only the name is kept. */
-  readonly use: 'none' | 'apiKeys' | 'jwt' | 'passthrough' | 'absent';
+  readonly use: 'none' | 'apiKeys' | 'jwt' | 'passthrough' | 'console' | 'absent';
+  /** The user of the console who tries a tool, for the audit log. */
+  readonly actor?: string;
   /** The name of the API key. */
   readonly key?: string;
   /** From the claim that `auth.jwt.groups` names. */

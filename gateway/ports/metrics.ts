@@ -8,6 +8,12 @@ export interface Metrics {
   gauge(name: GaugeName, read: () => number): void;
 }
 
+/** What observes often looks its labels up once. */
+export interface BoundMetrics extends Metrics {
+  /** @returns what observes values with these labels */
+  bind(name: HistogramName, labels: Record<string, string>): (value: number) => void;
+}
+
 export type CounterName =
   | 'wharf_exchanges_total'
   | 'wharf_files_total'
@@ -22,9 +28,18 @@ export type CounterName =
   | 'wharf_scans_total'
   | 'wharf_swept_objects_total'
   | 'wharf_ended_sessions_total'
-  | 'wharf_questions_total';
+  | 'wharf_questions_total'
+  | 'wharf_kept_out_bytes_total'
+  | 'wharf_kept_out_tokens_total'
+  | 'wharf_upstream_errors_total'
+  | 'wharf_object_store_errors_total'
+  | 'wharf_state_store_errors_total';
 
-export type HistogramName = 'wharf_exchange_seconds';
+export type HistogramName =
+  | 'wharf_exchange_seconds'
+  | 'wharf_upstream_seconds'
+  | 'wharf_object_store_seconds'
+  | 'wharf_state_store_seconds';
 
 export type GaugeName =
   | 'wharf_held_bytes'
@@ -34,6 +49,7 @@ export type GaugeName =
   | 'wharf_queue_length'
   | 'wharf_waiting_scans'
   | 'wharf_clean_ups'
+  | 'wharf_clock_difference_seconds'
   | 'wharf_held_bytes_of_one_principal'
   | 'wharf_held_bytes_of_one_server'
   | 'wharf_part_memory_bytes_of_one_principal'

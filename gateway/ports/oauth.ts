@@ -3,7 +3,12 @@ export interface OAuth {
   /** Makes what verifies the tokens of these issuers. It asks them for their keys when it needs them. */
   verifier(rules: TokenRules): TokenVerifier;
   /** Makes what asks an authorization server for tokens. @param server whose tokens they are, for errors */
-  client(settings: ClientSettings, server: string): TokenClient;
+  client(settings: ClientSettings, server: string, introduction?: Introduction): TokenClient;
+  /**
+   * What an authorization server says of itself (RFC 8414 §2).
+   * @throws Error when it has no metadata that names this very issuer
+   */
+  metadata(issuer: string): Promise<Readonly<Record<string, unknown>>>;
   /** Ends every request under way. */
   close(): Promise<void>;
 }
@@ -63,13 +68,38 @@ export interface ClientSettings {
   /** Its metadata names the endpoints that are not given. */
   readonly issuer?: string | undefined;
   readonly tokenUrl?: string | undefined;
-  readonly clientId: string;
+  /** Undefined: by its document where the authorization server reads such documents, else by registering itself there. */
+  readonly clientId?: string | undefined;
   readonly clientSecret?: string | undefined;
   /** PKCS#8 in PEM, instead of a secret (RFC 7523). */
   readonly privateKey?: string | undefined;
   readonly algorithm?: string | undefined;
   /** How the secret is sent. */
   readonly secretBy?: 'basic' | 'body' | undefined;
+}
+
+/** How Wharf becomes known to an authorization server where the operator has not registered it. */
+export interface Introduction {
+  /** What Wharf says of itself (RFC 7591 §2); `client_id` is the address where it says so too. */
+  readonly document: Readonly<Record<string, unknown>> & { readonly client_id: string };
+  readonly registrations: Registrations;
+}
+
+/** What an authorization server has registered Wharf as (RFC 7591 §3.2.1). None of it is ever logged. */
+export interface Registered {
+  readonly clientId: string;
+  readonly clientSecret?: string | undefined;
+  readonly secretBy?: 'basic' | 'body' | undefined;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt?: number | undefined;
+}
+
+/** Keeps a registration for every replica. */
+export interface Registrations {
+  /** The registration; without one that holds, it is made, by one replica for all. */
+  get(make: () => Promise<Registered>): Promise<Registered>;
+  /** The authorization server does not know it any longer. */
+  forget(registered: Registered): Promise<void>;
 }
 
 /** What an authorization server gives. None of it is ever logged. */
@@ -90,4 +120,6 @@ export interface TokenClient {
   request(grant: Readonly<Record<string, string>>): Promise<Tokens>;
   /** The address at which a person logs in, with these parameters. @throws GatewayError `upstream_login_failed` */
   authorizationUrl(params: Readonly<Record<string, string>>): Promise<string>;
+  /** Whether the authorization server always names itself when it sends a browser back (RFC 9207 §3). */
+  namesItself(): Promise<boolean>;
 }

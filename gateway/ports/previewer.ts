@@ -98,6 +98,8 @@ export interface Previewer {
   readonly name: string;
   /** True for a type of which this previewer can show something. */
   takes(mimeType: string): boolean;
+  /** Bytes up to which it reads every byte of a file of this type; 0 for a type of which it reads parts, or nothing. */
+  wholeUpTo(mimeType: string): number;
   /**
    * Reads the streams from `open` to their ends or destroys them. Never rejects.
    * @param owner the file's owner: owners take turns

@@ -34,9 +34,27 @@ export interface StateStore {
    * nothing is changed.
    */
   tally(key: string, changes: readonly TallyChange[], limit?: number): Promise<Tallied>;
+  /** Its time, in ms since the Unix epoch, by which all replicas go. Absent where only this process has the store. */
+  time?(): Promise<number>;
   /** Resolves when the store answers, for readiness. */
   check(): Promise<void>;
+  /** What the store says of itself, for `wharf doctor`; absent where there is nothing to say. */
+  about?(): Promise<AboutStore>;
   close(): Promise<void>;
+}
+
+/** How a store is set up. */
+export interface AboutStore {
+  /** Its product and version, such as `Redis 7.2.4`. */
+  readonly version: string;
+  /** What it removes when its memory is full; undefined if it then refuses to write. */
+  readonly evicts: string | undefined;
+  /** Bytes of memory that it may take; undefined: as many as there are. */
+  readonly maxMemory: number | undefined;
+  /** Whether each write outlives a restart. */
+  readonly isLasting: boolean;
+  /** Its clock, milliseconds since the epoch. */
+  readonly now: number;
 }
 
 /** A change of one part of a tally. */

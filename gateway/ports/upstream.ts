@@ -42,6 +42,8 @@ export interface UpstreamRequest {
   path?: string;
   /** `answer`: a redirect is returned like any other answer; otherwise it is an error. */
   redirects?: 'answer';
+  /** `answer`: 401 and 403 are returned like any other answer; otherwise they are errors. */
+  refusals?: 'answer';
 }
 
 export interface UpstreamAnswer {
@@ -58,7 +60,7 @@ export interface UpstreamAnswer {
   body: Readable;
   /** Bytes of the body, if the upstream announced them, or all have arrived, and it used no coding. */
   contentLength?: number;
-  /** All of the body has arrived with the head: one `body.read()` returns it, and it ends by that. */
+  /** All of the body has arrived with the head, and is buffered: the body ends when that has been read. */
   isComplete?: boolean;
 }
 

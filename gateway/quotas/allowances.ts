@@ -1,9 +1,18 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { type Allowance, type AllowanceRules, allowanceOf } from '../policy/allowance.js';
+import {
+  type Allowance,
+  type AllowanceRules,
+  allowanceOf,
+  isUnlimited,
+  limitsMessages,
+  underCeiling,
+} from '../policy/allowance.js';
 import type { Identity } from '../ports/identity.js';
 import type { Log } from '../ports/log.js';
 import type { StateStore } from '../ports/state-store.js';
+
+const UNLIMITED: Allowance = {};
 
 /** Most callers whose allowances a process remembers. */
 const MAX_REMEMBERED = 10_000;
@@ -24,17 +33,39 @@ export interface AllowancesDeps {
  * remembered by principal from its last request with one.
  */
 export class Allowances {
-  readonly #rules: AllowanceRules;
   readonly #deps: AllowancesDeps;
-  readonly #byIdentity = new WeakMap<Identity, Allowance>();
+  #rules: AllowanceRules;
+  #byIdentity = new WeakMap<Identity, Allowance>();
   readonly #byPrincipal = new LRUCache<string, Allowance>({ max: MAX_REMEMBERED, ttl: RENEWED_MS });
   /** Some limit depends on more than the name of a key. */
-  readonly #asksToken: boolean;
+  #asksToken = false;
+  #isOn = false;
+  #limitsMessages = false;
 
   constructor(rules: AllowanceRules, deps: AllowancesDeps) {
-    this.#rules = rules;
     this.#deps = deps;
+    this.#rules = rules;
+    this.put(rules);
+  }
+
+  /** False where the config limits no caller. */
+  get isOn(): boolean {
+    return this.#isOn;
+  }
+
+  /** Some callers have limits of their own for each message, or for the files in it. */
+  get limitsMessages(): boolean {
+    return this.#limitsMessages;
+  }
+
+  /** Other rules count from now on. */
+  put(rules: AllowanceRules): void {
+    this.#rules = rules;
+    this.#byIdentity = new WeakMap();
+    this.#byPrincipal.clear();
     this.#asksToken = rules.callers.some(({ match: { group, claim } }) => group !== undefined || claim !== undefined);
+    this.#isOn = !isUnlimited(rules);
+    this.#limitsMessages = limitsMessages(rules);
   }
 
   /** What the caller of a request may use. */
@@ -50,6 +81,7 @@ export class Allowances {
 
   /** What a caller may use that is known by its name only. @throws GatewayError `state_unavailable` */
   ofPrincipal(principal: string): Allowance | Promise<Allowance> {
+    if (!this.#isOn) return UNLIMITED;
     const known = this.#byPrincipal.get(principal);
     if (known) return known;
     return this.#asksToken ? this.#recall(principal) : this.#byName(principal);
@@ -57,7 +89,8 @@ export class Allowances {
 
   async #recall(principal: string): Promise<Allowance> {
     const text = await this.#deps.state.read(keyOf(principal));
-    return text === undefined ? this.#byName(principal) : (JSON.parse(text) as Allowance);
+    // it may have been stored under other rules, which its next request with a token corrects
+    return text === undefined ? this.#byName(principal) : underCeiling(JSON.parse(text) as Allowance, this.#rules);
   }
 
   /** A key's principal has its name. */

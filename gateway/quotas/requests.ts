@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.js';
+import { type ErrorFacts, GatewayError } from '../errors.js';
 import type { CallerLimit } from '../policy/allowance.js';
 import type { Clock } from '../ports/clock.js';
 import type { Identity } from '../ports/identity.js';
@@ -10,19 +10,34 @@ const MINUTE_MS = 60_000;
 const SPANS = 12;
 const SPAN_MS = MINUTE_MS / SPANS;
 
+/** When one of a caller's own requests may have ended: `Retry-After`, in seconds. */
+const SOON_S = 5;
+
 export interface RequestQuotasDeps {
   allowances: Allowances;
   state: Pick<StateStore, 'tally'>;
   clock: Clock;
 }
 
-/** What each caller may send: how many requests in a minute, and how many of them, and of uploads, at one time. */
+/** What is counted while it lasts. */
+type UnderWay = Extract<CallerLimit, 'exchanges' | 'uploads' | 'processes'>;
+
+/** What each caller may send and have: how many requests in a minute, and how much of what at one time. */
 export class RequestQuotas {
   readonly #deps: RequestQuotasDeps;
-  readonly #underWay = { exchanges: new Map<string, number>(), uploads: new Map<string, number>() };
+  readonly #underWay: Readonly<Record<UnderWay, Map<string, number>>> = {
+    exchanges: new Map(),
+    uploads: new Map(),
+    processes: new Map(),
+  };
 
   constructor(deps: RequestQuotasDeps) {
     this.#deps = deps;
+  }
+
+  /** False where the config limits no caller. */
+  get isOn(): boolean {
+    return this.#deps.allowances.isOn;
   }
 
   /**
@@ -48,15 +63,39 @@ export class RequestQuotas {
     return this.#enter('uploads', principal, uploads?.value);
   }
 
-  #enter(limit: Extract<CallerLimit, 'exchanges' | 'uploads'>, principal: string, allowed: number | undefined) {
+  /**
+   * Lets a process of a server begin for a caller.
+   * @returns what to call when it has ended
+   * @throws GatewayError `process_limit`
+   */
+  beginProcess(identity: Identity, server: string): () => void {
+    const { processes } = this.#deps.allowances.of(identity);
+    return this.#enter('processes', identity.principal, processes?.value, (facts) => {
+      // `principal`: another session of its own may make room
+      return new GatewayError('process_limit', { ...facts, server, full: 'principal', isOwnLimit: true });
+    });
+  }
+
+  /** Sessions that a caller may have at one time; undefined where that is not limited for it alone. */
+  mostSessions(identity: Identity): number | undefined {
+    return this.#deps.allowances.of(identity).sessions?.value;
+  }
+
+  #enter(
+    name: UnderWay,
+    principal: string,
+    allowed: number | undefined,
+    refused = (facts: ErrorFacts) => new GatewayError('requests_limited', { ...facts, what: name, retryAfter: SOON_S }),
+  ): () => void {
     if (allowed === undefined) return () => undefined;
-    const counts = this.#underWay[limit];
+    const counts = this.#underWay[name];
     const actual = (counts.get(principal) ?? 0) + 1;
-    if (actual > allowed) {
-      throw new GatewayError('requests_limited', { limit: `limits.${limit}`, what: limit, allowed, actual });
-    }
+    if (actual > allowed) throw refused({ limit: `limits.${name}`, allowed, actual });
     counts.set(principal, actual);
+    let isOver = false;
     return () => {
+      if (isOver) return;
+      isOver = true;
       const left = (counts.get(principal) ?? 1) - 1;
       if (left > 0) counts.set(principal, left);
       else counts.delete(principal);

@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors.js';
 import type { CountedFile, FileAccount } from '../files/file.js';
 import type { Tap, TappedFile } from '../files/ingest/tap.js';
+import { isAccepted } from '../policy/accept.js';
 import type { Allowance, SetLimit } from '../policy/allowance.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
@@ -47,11 +48,20 @@ export class StoredQuotas implements FileAccount {
   /** Counts a file on its way into the store. */
   open(file: TappedFile): Tap | undefined {
     const { principal } = file.owner;
+    if (!this.#deps.allowances.isOn) return undefined;
     return principal === undefined ? undefined : new StoringFile(this, { ...file, principal });
   }
 
   allowance(principal: string): Allowance | Promise<Allowance> {
     return this.#deps.allowances.ofPrincipal(principal);
+  }
+
+  async admits(principal: string, mimeType: string): Promise<void> {
+    const { accept = [] } = await this.allowance(principal);
+    const refusing = accept.find(({ types }) => !isAccepted(types, mimeType));
+    if (!refusing) return;
+    const facts = { reason: 'mimeTypeNotAccepted', actual: mimeType, accept: refusing.types };
+    throw new GatewayError('upload_type_refused', { ...facts, limit: 'limits.accept' });
   }
 
   /** Reserves room for more bytes of a file. @throws GatewayError `storage_full` */
@@ -65,12 +75,16 @@ export class StoredQuotas implements FileAccount {
     await this.#tally('storedBytes', principal, [leaseOver(id)]);
   }
 
-  /** Takes a whole file into the account. @throws GatewayError `storage_full`, `day_quota_used` */
+  /**
+   * Takes a whole file into the account.
+   * @returns gives it back, as a whole
+   * @throws GatewayError `storage_full`, `day_quota_used`
+   */
   async take(
     principal: string,
     id: string,
     { size, allowance }: { size: number; allowance: Allowance },
-  ): Promise<void> {
+  ): Promise<() => Promise<void>> {
     const now = this.#deps.clock.now();
     const hour = String(Math.floor(now / HOUR_MS));
     const steps = [
@@ -79,6 +93,12 @@ export class StoredQuotas implements FileAccount {
       { name: 'storedBytes', changes: [leaseOver(id), { part: this.#spanOf(now), by: size, ttlMs: this.#lifeMs }] },
     ] as const;
     const done: (typeof steps)[number][] = [];
+    const giveBack = async () => {
+      for (const { name, changes } of done) {
+        const back = changes.map(({ part, by }) => ({ part, by: by === -ALL ? 0 : -by, ttlMs: 1 }));
+        await this.#tally(name, principal, back);
+      }
+    };
     for (const step of steps) {
       const limit = allowance[step.name];
       if (!limit) continue;
@@ -86,16 +106,11 @@ export class StoredQuotas implements FileAccount {
       if (tallied.isWithin) done.push(step);
       else {
         // what was counted for a file that is refused was not used
-        for (const { name, changes } of done) {
-          await this.#tally(
-            name,
-            principal,
-            changes.map(({ part, by }) => ({ part, by: -by, ttlMs: 1 })),
-          );
-        }
+        await giveBack();
         refuseFull(step.name, limit, tallied);
       }
     }
+    return giveBack;
   }
 
   /** What cannot be given back counts until the file would have ended. */
@@ -104,6 +119,7 @@ export class StoredQuotas implements FileAccount {
   }
 
   async used(id: string): Promise<void> {
+    if (!this.#deps.allowances.isOn) return;
     try {
       const text = await this.#deps.state.read(`file:${id}`);
       const { principal, createdAt } = JSON.parse(text ?? '{}') as Partial<CountedFile>;
@@ -149,6 +165,8 @@ class StoringFile implements Tap {
   #size = 0;
   #leased = 0;
   #isLeased = false;
+  /** Resolves once it is taken into the account; undefined before its end. */
+  #taking: Promise<(() => Promise<void>) | undefined> | undefined;
 
   constructor(quotas: StoredQuotas, file: TappedFile & { principal: string }) {
     this.#quotas = quotas;
@@ -171,11 +189,26 @@ class StoringFile implements Tap {
   }
 
   async end(): Promise<void> {
+    const taking = this.#take();
+    this.#taking = taking.catch(() => undefined);
+    await taking;
+  }
+
+  /** @returns gives it back */
+  async #take(): Promise<() => Promise<void>> {
     const { principal, id } = this.#file;
     const allowance = await this.#quotas.allowance(principal);
     if (allowance.file && this.#size > allowance.file.value) throw this.#tooLarge(allowance.file);
-    await this.#quotas.take(principal, id, { size: this.#size, allowance });
+    const giveBack = await this.#quotas.take(principal, id, { size: this.#size, allowance });
     this.#isLeased = false;
+    return giveBack;
+  }
+
+  undo(): void {
+    const taking = this.#taking;
+    this.#taking = undefined;
+    // what cannot be given back counts until the file would have ended
+    taking?.then((giveBack) => giveBack?.()).catch(() => undefined);
   }
 
   abort(): void {

@@ -4,8 +4,13 @@ import type { Audit, AuditEntry } from '../ports/audit.js';
 import type { Exchange } from './exchange.js';
 
 /** Who an entry is about, as far as an exchange has found it out. */
-function callerOf({ principal, facts, address }: Exchange): Pick<AuditEntry, 'principal' | 'client' | 'address'> {
-  return { principal: principal || undefined, client: facts.client, address };
+function callerOf({
+  principal,
+  identity: { actor },
+  facts,
+  address,
+}: Exchange): Pick<AuditEntry, 'principal' | 'actor' | 'client' | 'address'> {
+  return { principal: principal || undefined, ...(actor !== undefined && { actor }), client: facts.client, address };
 }
 
 function callOf({ method, subject }: Pick<ClientRequest, 'method' | 'subject'>) {

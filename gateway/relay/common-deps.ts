@@ -1,7 +1,8 @@
 import type { PaceLimits } from '../budget/pace.js';
 import type { TempFiles } from '../files/temp-files.js';
 import type { Hosts } from '../hosts/hosts.js';
-import type { Limits, Timeouts } from '../policy/limits.js';
+import type { Timeouts } from '../policy/limits.js';
+import type { ExchangeLimits } from '../policy/message-limits.js';
 import type { Audit } from '../ports/audit.js';
 import type { Clock, Stopwatch } from '../ports/clock.js';
 import type { Dialect } from '../ports/dialect.js';
@@ -9,14 +10,16 @@ import type { ToolSettings } from '../ports/file-slot.js';
 import type { Log } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { Transfer } from '../ports/transfer.js';
+import type { RequestQuotas } from '../quotas/requests.js';
 import type { WatchTree } from '../wire/json/watch-tree.js';
 import type { CutDeps } from './cut/message-cuts.js';
 import type { Sessions } from './session.js';
+import type { ExchangeWatch } from './watch.js';
 
 /** What every room needs, for one server. */
 export interface CommonDeps {
   server: string;
-  limits: Limits;
+  limits: ExchangeLimits;
   /** Largest message that this upstream accepts, bytes. */
   accepts: number;
   timeouts: Timeouts;
@@ -41,7 +44,10 @@ export interface CommonDeps {
   /** The operator's own, which are only for this server's origin. */
   upstreamHeaders: Readonly<Record<string, string>>;
   sessions: Sessions;
+  /** What each caller may have at one time. */
+  callers: Pick<RequestQuotas, 'beginProcess' | 'mostSessions'>;
   audit: Audit;
+  watch?: ExchangeWatch | undefined;
   clock: Clock & Stopwatch;
   log: Log;
   metrics: Metrics;

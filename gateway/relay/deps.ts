@@ -13,4 +13,6 @@ export interface RelayDeps extends ChannelDeps {
   tools: LocalTools;
   /** Refuses a call of a tool for which the caller lacks an OAuth scope. @throws GatewayError `insufficient_scope` */
   checkTool: ((identity: Identity, tool: string) => void) | undefined;
+  /** Whether the server has let a caller in; absent where Wharf itself does. */
+  isAccepted: ((identity: Identity) => boolean) | undefined;
 }

@@ -20,6 +20,9 @@ const MAX_ID = 64;
 /** Of the last sessions: a hash for every line cost 2 % of a short exchange. A longer id is not one of Wharf's. */
 const TAGS = new LRUCache<string, string>({ max: 2000 });
 
+/** The usual estimate for English; base64 takes more tokens, so this is the least that was saved. */
+const BYTES_OF_A_TOKEN = 4;
+
 interface Tellers {
   log: Log;
   metrics: Metrics;
@@ -123,5 +126,8 @@ export function logExchange(
   if (facts.files > 0) {
     metrics.count('wharf_files_total', { server }, facts.files);
     metrics.count('wharf_file_bytes_total', { server }, facts.fileBytes);
+    const kept = Math.ceil(facts.fileBytes / 3) * 4;
+    metrics.count('wharf_kept_out_bytes_total', { server }, kept);
+    metrics.count('wharf_kept_out_tokens_total', { server }, Math.ceil(kept / BYTES_OF_A_TOKEN));
   }
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { GatewayError } from '../errors.js';
 import type { FileRecord } from '../files/file.js';
+import type { ClientMessages } from '../mcp/request.js';
 import type { Answer } from '../mcp/responses.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Identity } from '../ports/identity.js';
@@ -23,6 +24,8 @@ export interface Exchange {
   headersFromBody?: boolean;
   /** Aborted when the client has gone or Wharf shuts down. */
   signal: AbortSignal;
+  /** On the stopwatch: when its first byte came, if that is known. */
+  startedAt?: number;
   /** Facts for the access log, filled in on the way. */
   facts: ExchangeFacts;
 }
@@ -72,6 +75,14 @@ export function noFacts(): ExchangeFacts {
     allowed: undefined,
     actual: undefined,
   };
+}
+
+/** Records what a POST has brought. */
+export function noteMessages(facts: ExchangeFacts, messages: ClientMessages): void {
+  facts.requests = messages.requests;
+  facts.method = messages.firstMethod;
+  facts.name = messages.requests[0]?.subject;
+  facts.version = messages.statelessVersion;
 }
 
 /** Records the error that the client gets instead of an answer, for the log and the metrics. */

@@ -9,47 +9,44 @@ import { namesStateless } from '../mcp/era.js';
 import { checkStatelessHeaders } from '../mcp/headers.js';
 import type { Inquire } from '../mcp/inquire.js';
 import { invalid } from '../mcp/read-message.js';
-import { type ClientMessages, readMessages } from '../mcp/request.js';
-import { idIn } from '../mcp/request-id.js';
+import type { ClientMessages } from '../mcp/request.js';
 import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Decision } from '../policy/access.js';
 import type { Limits } from '../policy/limits.js';
 import type { Identity } from '../ports/identity.js';
-import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../ports/upstream.js';
-import { Asking } from './asking/asking.js';
+import { Asking, mayTellOfQuestions } from './asking/asking.js';
 import type { Course } from './asking/course.js';
 import { loginAnswer, withoutLogin } from './asking/rounds/log-in.js';
 import { recordRequests } from './audit-exchange.js';
+import type { ByLimits } from './by-limits.js';
 import type { Asked, Caller, Sender } from './caller.js';
-import { HttpServer, type Probe } from './channels/http-server.js';
+import type { Probe } from './channels/http-server.js';
 import { checkOpening } from './channels/open-session.js';
-import { SharedServer } from './channels/shared-server.js';
+import type { Transports } from './channels/transports.js';
 import { answerLocally, errorOf, type LocalAnswer, onlyRequest } from './client/local-answer.js';
 import type { RelayDeps } from './deps.js';
-import { type Exchange, noteError } from './exchange.js';
+import { type Exchange, noteError, noteMessages } from './exchange.js';
+import { letServerJudge } from './local/accepted.js';
 import { callLocally, type LocalTool } from './local/local-tools.js';
 import { answerWithoutResources } from './local/no-resources.js';
 import { answerRefusedFile } from './local/offers.js';
+import { concernsResources } from './local/own-resources.js';
 import { readLazy } from './local/read-link.js';
 import { OpenPosts } from './open-posts.js';
 import { calledName, type PendingRequest } from './pending-request.js';
+import { readPost } from './read-post.js';
 import type { Session } from './session.js';
 import { ResourceStreams, type StreamHost } from './streams/resource-streams.js';
-import { firstEventOf } from './upstream/first-event.js';
 import { ServerAbilities } from './upstream/server-abilities.js';
 import { viewOf } from './upstream/view.js';
-
-/** A server that answers `initialize` with one of these may know only HTTP+SSE (2024-11-05). */
-const LEGACY_STATUSES = new Set([400, 404, 405]);
 
 /** One configured server over any transport: the MCP endpoint passes its exchanges to it. */
 export class Server {
   readonly name: string;
   readonly posts = new OpenPosts();
   readonly #deps: RelayDeps;
-  readonly #upstreams: readonly Upstream[];
-  readonly #http: HttpServer | undefined;
-  readonly #shared: SharedServer | undefined;
+  readonly #transports: Transports;
+  readonly #byLimits: ByLimits<Server> | undefined;
   readonly #streams: ResourceStreams;
   readonly #asking: Asking;
   readonly #abilities: ServerAbilities;
@@ -57,43 +54,40 @@ export class Server {
     forward: (one) => this.#forward(one),
     refuse: (error, one, offered) => this.#refuse(error, one, offered),
   };
-  /** Set once a probed server has shown its transport. */
-  #spoken: 'exchange' | 'shared' | undefined;
 
-  /** @param upstreams one; for a probed server, Streamable HTTP and legacy HTTP+SSE */
-  constructor(deps: RelayDeps, upstreams: readonly Upstream[]) {
+  /** @param byLimits the same server for callers with other limits */
+  constructor(deps: RelayDeps, transports: Transports, byLimits?: ByLimits<Server>) {
     this.name = deps.server;
     this.#deps = deps;
-    this.#upstreams = upstreams;
-    const exchange = upstreams.find((upstream): upstream is ExchangeUpstream => upstream.channel === 'exchange');
-    const shared = upstreams.find((upstream): upstream is SharedUpstream => upstream.channel === 'shared');
-    this.#http = exchange && new HttpServer(deps, exchange);
-    this.#shared = shared && new SharedServer(deps, shared);
+    this.#transports = transports;
+    this.#byLimits = byLimits;
     this.#asking = new Asking(deps.asking);
     this.#abilities = new ServerAbilities(deps.dialects);
     const host: StreamHost = {
       forward: (asked, probe) => this.#forward(asked, probe),
       opener: (asked) => {
-        if (this.#channelOf(asked) === 'shared') return undefined;
-        const http = this.#httpServer();
+        if (transports.channelOf(asked) === 'shared') return undefined;
+        const http = transports.http();
         return (request) => http.open(asked, request);
       },
     };
     this.#streams = new ResourceStreams(deps, host, this.#abilities);
-    if (!exchange || !shared) this.#spoken = exchange ? 'exchange' : 'shared';
   }
 
   /** Called once it takes exchanges. */
   serve(): void {
     const { sessions, server } = this.#deps;
-    sessions.watch(server, (session) => {
-      void (session.channel === 'shared' ? this.#shared : this.#http)?.forget(session);
-    });
+    sessions.watch(server, (session) => this.#transports.forget(session));
   }
 
   /** Whether a caller may use this server. */
   reach(identity: Identity): Decision {
     return this.#deps.offered.reach(identity);
+  }
+
+  /** This server, as a caller with limits of its own meets it. */
+  under(identity: Identity): Server {
+    return this.#byLimits?.isOn ? this.#byLimits.for(identity, undefined, this) : this;
   }
 
   get limits(): Limits {
@@ -102,29 +96,49 @@ export class Server {
 
   /** Channels open to the upstream now. */
   get channels(): number {
-    return this.#shared?.size ?? 0;
+    return this.#transports.size;
   }
 
   async post(exchange: Exchange): Promise<void> {
-    const parsed = withoutLogin(await this.#parse(exchange), this.#deps.limits);
+    // each `await` costs a turn of the microtasks and an object, so a short message waits only for its server
+    const read = readPost(exchange, this.#deps.limits);
+    const parsed = withoutLogin(read instanceof Promise ? await read : read, this.#deps.limits);
     const messages = parsed instanceof Promise ? await parsed : parsed;
-    noteFacts(exchange, messages);
+    noteMessages(exchange.facts, messages);
+    const answer = () => this.#answer(exchange, messages);
+    await (this.#deps.watch?.asked?.(exchange, messages, answer) ?? answer());
+  }
+
+  async #answer(exchange: Exchange, messages: ClientMessages): Promise<void> {
     checkStatelessHeaders(exchange.headers, messages);
     if (messages.initialize) checkOpening(messages.initialize, this.#deps.limits.capabilities);
-    const session = messages.initialize ? undefined : await this.#session(exchange);
+    const found = messages.initialize ? undefined : this.#session(exchange);
+    const session = found instanceof Promise ? await found : found;
     if (session) exchange.facts.version = session.version;
     const caller = this.#caller({ exchange, messages, session });
     exchange.facts.client = caller.client.name;
+    const server = this.#forHost(caller);
+    return server.#take(server === this ? caller : server.#caller({ exchange, messages, session }), messages);
+  }
+
+  /** This server, as the caller meets it whose host has limits of its own. */
+  #forHost({ exchange: { identity }, client: { limits } }: Caller): Server {
+    return limits && this.#byLimits ? this.#byLimits.for(identity, limits, this) : this;
+  }
+
+  async #take(caller: Caller, messages: ClientMessages): Promise<void> {
+    const { exchange } = caller;
     this.#checkScopes(exchange, messages);
     if (exchange.tooLong) this.#noteTooLong(exchange.tooLong, messages);
     const { offered, audit } = this.#deps;
     const known = offered.isPlain ? { ...caller, messages } : await this.#withOwnNames({ ...caller, messages });
     if (!known) return;
     if (audit.isOn) await recordRequests(audit, exchange, { server: this.name, requests: known.messages.requests });
-    if (await this.#asking.takes(known)) return;
-    const asked = await this.#streams.answer(known);
-    if (!asked || (await this.#answersItself(asked))) return;
-    await this.#asking.run(asked, this.#course);
+    if (mayTellOfQuestions(known.messages) && (await this.#asking.takes(known))) return;
+    const streamed = this.#streams.answer(known);
+    const asked = streamed instanceof Promise ? await streamed : streamed;
+    if (!asked || (this.#mayAnswerItself(asked) && (await this.#answersItself(asked)))) return;
+    return this.#asking.run(asked, this.#course);
   }
 
   /**
@@ -172,22 +186,16 @@ export class Server {
 
   /** The server does not see a byte of a call for which its caller must get further rights first. */
   #checkScopes({ identity }: Exchange, { requests }: ClientMessages): void {
-    const { checkTool } = this.#deps;
+    const { checkTool, offered } = this.#deps;
     if (!checkTool) return;
     for (const { method, subject } of requests)
-      if (method === 'tools/call' && subject !== undefined) checkTool(identity, subject);
+      if (method === 'tools/call' && subject !== undefined) checkTool(identity, offered.ownName(subject) ?? subject);
   }
 
   #caller(sender: Sender): Caller {
     const { exchange, messages, session } = sender;
     const client = clientFacts(exchange, messages, session, this.#deps.hosts);
-    const server = this.#channelOf(sender) === 'shared' ? this.#sharedServer() : this.#httpServer();
-    return { ...sender, client, inquire: server.inquire(sender) };
-  }
-
-  /** Undefined as long as a server that is probed has not shown it. */
-  #channelOf({ session }: Sender): Session['channel'] | undefined {
-    return session?.channel ?? this.#spoken;
+    return { ...sender, client, inquire: this.#transports.inquire(sender) };
   }
 
   /** Adds what to do instead, if the call's tool takes a file there. @throws GatewayError `argument_too_large` */
@@ -197,31 +205,27 @@ export class Server {
     request.tooLong = tooLong;
   }
 
-  /** @throws GatewayError */
-  async #parse(exchange: Exchange): Promise<ClientMessages> {
-    try {
-      return await readMessages(exchange.body, this.#deps.limits);
-    } catch (error) {
-      // the id in malformed JSON cannot be trusted
-      const id = error instanceof GatewayError && error.code === 'too_deep' ? idIn([exchange.body]) : undefined;
-      if (id !== undefined) exchange.facts.requests = [{ id, base: [] }];
-      throw error;
-    }
-  }
-
   /** Asks the server in the caller's own session; undefined before there is one. */
   #inquire(asked: Asked): Inquire | undefined {
     const { messages, session, inquire } = asked;
     const isOpen = session !== undefined || !messages.era.hasSessions;
-    return isOpen || this.#channelOf(asked) === 'shared' ? inquire : undefined;
+    return isOpen || this.#transports.channelOf(asked) === 'shared' ? inquire : undefined;
   }
 
   /** @param probe sees an answer on its own channel first; returns true when it has taken over the exchange */
   #forward(asked: Asked, probe?: Probe): Promise<void> {
-    const channel = this.#channelOf(asked);
-    if (channel === 'shared') return this.#sharedServer().post(asked);
-    const transport = channel === undefined && asked.messages.initialize ? this.#probe(asked) : undefined;
-    return this.#httpServer().post(asked, transport ?? probe);
+    const send = () => this.#transports.forward(asked, probe);
+    return this.#deps.watch?.forwarded(asked, send) ?? send();
+  }
+
+  /** A cheap test, which most messages fail: whether Wharf might answer one of these requests itself. */
+  #mayAnswerItself({ messages }: Asked): boolean {
+    const { methods, tools } = this.#deps;
+    return messages.requests.some((request) =>
+      request.method === 'tools/call'
+        ? tools.mayHave(calledName(request))
+        : methods.has(request.method) || concernsResources(request.method),
+    );
   }
 
   /** Answers methods of the dialects and calls of Wharf's own tools, without the server. */
@@ -257,6 +261,7 @@ export class Server {
     const { principal, signal } = exchange;
     const { method, params } = request;
     if (methods.has(method)) {
+      await letServerJudge(asked, this.#deps, this.#transports.overHttp);
       const inquire = this.#inquire(asked);
       return () => methods.answer(method, params, { client, principal, inquire, signal });
     }
@@ -264,6 +269,7 @@ export class Server {
     if (own) return own;
     const tool = await this.#ownTool(request, asked);
     if (!tool) return undefined;
+    await letServerJudge(asked, this.#deps, this.#transports.overHttp);
     if (request.tooLong) throw tooLongError(request.tooLong, limits);
     if (request.heavyArguments)
       throw invalid(`more than limits.values = ${limits.values} values in the arguments of ${tool.name}`);
@@ -289,10 +295,13 @@ export class Server {
   }
 
   async get(exchange: Exchange): Promise<void> {
-    const caller = this.#caller({ exchange, session: await this.#session(exchange) });
-    const isShared = this.#channelOf(caller) === 'shared';
-    const stream = (one: Caller) => (isShared ? this.#sharedServer() : this.#httpServer()).get(one);
-    return this.#asking.listen(caller, stream, this.#course);
+    const sender = { exchange, session: await this.#session(exchange) };
+    const server = this.#forHost(this.#caller(sender));
+    return server.#listen(server.#caller(sender));
+  }
+
+  #listen(caller: Caller): Promise<void> {
+    return this.#asking.listen(caller, (one) => this.#transports.get(one), this.#course);
   }
 
   async remove(exchange: Exchange): Promise<void> {
@@ -303,8 +312,7 @@ export class Server {
     const session = await this.#session(exchange);
     if (!session) throw new GatewayError('session_required');
     const caller = this.#caller({ exchange, session });
-    if (session.channel === 'shared') return this.#sharedServer().remove(caller, session);
-    return this.#httpServer().remove(caller, session);
+    return this.#transports.remove(caller, session);
   }
 
   /** Reads a resource that a result of this server has linked to. @throws GatewayError */
@@ -313,63 +321,29 @@ export class Server {
   }
 
   /** Resolves when the server can be reached. @throws the errors of all its transports, together */
-  async check(): Promise<void> {
-    await Promise.any(this.#upstreams.map((upstream) => upstream.check()));
+  check(): Promise<void> {
+    return this.#transports.check();
   }
 
-  async close(): Promise<void> {
-    await this.#shared?.close();
-    await Promise.all(this.#upstreams.map((upstream) => upstream.close()));
+  close(): Promise<void> {
+    return this.#transports.close();
   }
 
-  async #session(exchange: Exchange): Promise<Session | undefined> {
+  /** A promise only of one that this process does not remember. @throws GatewayError `session_unknown` */
+  #session(exchange: Exchange): Session | undefined | Promise<Session> {
     const id = exchange.headers['mcp-session-id'];
     if (typeof id !== 'string') return undefined;
-    const session = await this.#deps.sessions.find(id, exchange.principal, this.name);
-    if (!session) throw new GatewayError('session_unknown');
-    exchange.facts.session = session.id;
-    exchange.facts.client = session.clientName;
-    return session;
-  }
-
-  /**
-   * MCP 2025-03-26 §backwards compatibility: a client POSTs `initialize`; on 400, 404 or 405 it issues a GET and waits
-   * for `endpoint`. A 2026-07-28 server refuses with a JSON-RPC error, and its JSON is never mistaken for that.
-   */
-  #probe(asked: Asked): Probe {
-    return async (answer) => {
-      // some HTTP+SSE servers answer a POST like a GET: with a stream that begins by naming their endpoint
-      const namesEndpoint = await this.#namesEndpoint(answer);
-      if (!namesEndpoint && (!LEGACY_STATUSES.has(answer.status) || answer.kind === 'json')) {
-        if (answer.status < 400) this.#spoken = 'exchange';
-        return false;
-      }
-      if (namesEndpoint) answer.body.destroy();
-      try {
-        await this.#sharedServer().post(asked);
-      } catch (error) {
-        if (asked.exchange.reply.begun || namesEndpoint) throw error;
-        return false;
-      }
-      answer.body.destroy();
-      this.#spoken = 'shared';
-      return true;
+    const note = (session: Session | undefined): Session => {
+      if (!session) throw new GatewayError('session_unknown');
+      exchange.facts.session = session.id;
+      exchange.facts.client = session.clientName;
+      return session;
     };
-  }
-
-  async #namesEndpoint({ status, kind, body }: UpstreamAnswer): Promise<boolean> {
-    if (status !== 200 || kind !== 'sse') return false;
-    return (await firstEventOf(body, this.name, this.#deps.timeouts.upstream)) === 'endpoint';
-  }
-
-  #httpServer(): HttpServer {
-    if (!this.#http) throw new GatewayError('session_unknown');
-    return this.#http;
-  }
-
-  #sharedServer(): SharedServer {
-    if (!this.#shared) throw new GatewayError('session_unknown');
-    return this.#shared;
+    const { principal, identity } = exchange;
+    // a renewed token is another principal; whether it may go on with the session is for the server to say, as always
+    const owner = identity.use === 'passthrough' ? undefined : principal;
+    const found = this.#deps.sessions.find(id, owner, this.name);
+    return found instanceof Promise ? found.then(note) : note(found);
   }
 }
 
@@ -379,11 +353,4 @@ function tooLongError({ path, size }: TooLongArgument, { inlineArgument }: Limit
 
 function isAboutFile({ code }: GatewayError): boolean {
   return code === 'file_refused' || code === 'file_missing';
-}
-
-function noteFacts(exchange: Exchange, messages: ClientMessages): void {
-  exchange.facts.requests = messages.requests;
-  exchange.facts.method = messages.firstMethod;
-  exchange.facts.name = messages.requests[0]?.subject;
-  exchange.facts.version = messages.statelessVersion;
 }

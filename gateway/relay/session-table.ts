@@ -66,6 +66,17 @@ export class SessionTable<Entry extends Remembered> {
     return evicted;
   }
 
+  /** Removes those of a principal that it has not used for longest, so that no more than `most` stay. @returns them */
+  leave(principal: string, most: number, now: number): Entry[] {
+    const removed: Entry[] = [];
+    for (const entry of this.#byPrincipal.get(principal)?.values() ?? []) {
+      if ((this.#byPrincipal.get(principal)?.size ?? 0) <= most) break;
+      this.delete(entry.id);
+      if (!this.#isOver(entry, now)) removed.push(entry);
+    }
+    return removed;
+  }
+
   delete(id: string): void {
     const entry = this.#byId.get(id);
     if (!entry) return;

@@ -4,6 +4,7 @@ import type { StateKeys } from '../files/state-keys.js';
 import type { Clock } from '../ports/clock.js';
 import type { JsonObject } from '../ports/dialect.js';
 import type { Log } from '../ports/log.js';
+import type { Metrics } from '../ports/metrics.js';
 import type { Owner } from '../ports/owner.js';
 import type { StateStore } from '../ports/state-store.js';
 import { parseJson } from '../wire/json/parse.js';
@@ -46,6 +47,8 @@ interface Cached extends Remembered {
   extendedAt: number;
   /** It was opened here, not only looked up, so this process is the one that ends it. */
   isOurs: boolean;
+  /** Milliseconds since the epoch; of a session that is not ours, when it was looked up. */
+  since: number;
 }
 
 /** Bytes of a record up to which a session counts once; most have a few hundred. */
@@ -61,6 +64,9 @@ export interface SessionsDeps {
   log: Log;
   /** `timeouts.session` */
   ttlMs: number;
+  metrics: Metrics;
+  /** Called with each session that was opened here and ends here. Absent where that is not recorded. */
+  ended?: ((session: Session, ms: number) => void) | undefined;
   /** Counts `limits.sessions`. */
   ledger: Ledger;
 }
@@ -93,27 +99,44 @@ export class Sessions {
 
   /**
    * Opens a session. When its principal, or the process, has reached its limit, the session unused longest ends.
+   * @param most sessions that its principal may have here, itself included
    * @throws GatewayError `state_unavailable`, `state_full`
    */
-  async open(record: SessionRecord): Promise<Session> {
+  async open(record: SessionRecord, most?: number): Promise<Session> {
     const { state, keys, clock, ttlMs } = this.#deps;
     const session: Session = { ...record, id: randomUUID() };
     const key = keys.of('session', session.id);
     const text = this.#text(key, record);
     await state.create(key, text, ttlMs, ownerOf(record));
     const now = clock.now();
-    const evicted = this.#table.add({ ...remembered(session, text, now), session, key, extendedAt: now, isOurs: true });
-    for (const one of evicted) if (one.isOurs) this.#endForRoom(one.session);
+    const entry = { ...remembered(session, text, now), session, key, extendedAt: now, isOurs: true, since: now };
+    const evicted = [
+      ...this.#table.leave(record.principal, (most ?? Number.POSITIVE_INFINITY) - 1, now),
+      ...this.#table.add(entry),
+    ];
+    for (const one of evicted) {
+      if (!one.isOurs) continue;
+      this.#told(one, now);
+      this.#endForRoom(one.session);
+    }
     return session;
   }
 
   /**
-   * The session with that id, if it belongs to this principal and server: for any other caller it does not exist.
+   * The session with that id, if it belongs to this principal and server: for any other caller it does not exist. A
+   * promise only of one that is not remembered here.
+   * @param principal undefined where the server itself judges each request
    * @throws GatewayError `state_unavailable` when it is not cached here
    */
-  async find(id: string, principal: string, server: string): Promise<Session | undefined> {
-    const cached = this.#table.use(id, this.#deps.clock.now()) ?? (await this.#load(id));
-    if (!cached || cached.session.principal !== principal || cached.session.server !== server) return undefined;
+  find(id: string, principal: string | undefined, server: string): Session | undefined | Promise<Session | undefined> {
+    const known = this.#table.use(id, this.#deps.clock.now());
+    if (known) return this.#foundBy(known, principal, server);
+    return this.#load(id).then((loaded) => this.#foundBy(loaded, principal, server));
+  }
+
+  #foundBy(cached: Cached | undefined, principal: string | undefined, server: string): Session | undefined {
+    if (!cached || cached.session.server !== server) return undefined;
+    if (principal !== undefined && cached.session.principal !== principal) return undefined;
     this.#keepAlive(cached);
     return cached.session;
   }
@@ -127,8 +150,11 @@ export class Sessions {
 
   /** Ends the session everywhere except in other replicas' caches, where the upstream's own 404 ends it. */
   async end(id: string): Promise<void> {
-    const { state, keys } = this.#deps;
+    const { state, keys, clock } = this.#deps;
+    const now = clock.now();
+    const cached = this.#table.use(id, now);
     this.#table.delete(id);
+    if (cached?.isOurs) this.#told(cached, now);
     await Promise.all(keys.all('session', id).map((key) => state.remove(key)));
   }
 
@@ -144,6 +170,10 @@ export class Sessions {
     return true;
   }
 
+  #told({ session, since }: Cached, now: number): void {
+    this.#deps.ended?.(session, Math.max(0, now - since));
+  }
+
   async #load(id: string): Promise<Cached | undefined> {
     const { state, keys, clock } = this.#deps;
     for (const key of keys.all('session', id)) {
@@ -152,7 +182,14 @@ export class Sessions {
       const record = this.#record(key, text);
       if (!record) continue;
       const session: Session = { ...record, id };
-      const cached = { ...remembered(session, text, clock.now()), session, key, extendedAt: 0, isOurs: false };
+      const cached = {
+        ...remembered(session, text, clock.now()),
+        session,
+        key,
+        extendedAt: 0,
+        isOurs: false,
+        since: clock.now(),
+      };
       // another request may have looked it up meanwhile
       this.#table.delete(id);
       // an evicted session is only forgotten here: it is still in the store
@@ -163,9 +200,10 @@ export class Sessions {
   }
 
   #endForRoom(session: Session): void {
-    const { log } = this.#deps;
+    const { log, metrics } = this.#deps;
     const { principal, server } = session;
     log.info({ principal, server }, 'a session was ended: the limit is reached, and it was unused for longest');
+    metrics.count('wharf_ended_sessions_total', { server });
     this.#watchers.get(server)?.(session);
     this.end(session.id).catch((error) => log.warn({ err: error }, 'could not end a session'));
   }

@@ -1,15 +1,25 @@
-import { accessRulesOf, allowanceRulesOf } from '../config/access.js';
+import { accessRulesOf } from '../config/access.js';
 import type { Config } from '../config/config.js';
-import { sharingOf } from '../ledgers.js';
 import type { OpenWaysIn } from '../parts/ways-in.js';
 import type { Audit } from '../ports/audit.js';
 import type { Authenticate } from '../ports/identity.js';
-import type { Sharing } from '../ports/owner.js';
+import { digestOfConfig } from './config-digest.js';
 import type { MakeServer, RunningServers } from './running-servers.js';
 import { same } from './same.js';
 
 /** Keys that a reload replaces, and what is said about the file itself. Everything else is built into parts that live as long as the process. */
-const REPLACED: ReadonlySet<string> = new Set(['servers', 'auth', 'clients', 'warnings', 'sources']);
+const REPLACED: ReadonlySet<string> = new Set([
+  'servers',
+  'auth',
+  'clients',
+  'limits',
+  'callers',
+  'ceiling',
+  'flow',
+  'handoff',
+  'warnings',
+  'sources',
+]);
 
 export type Reload =
   /** Nothing was changed: these keys need a restart. */
@@ -23,8 +33,8 @@ interface Replaceable {
   makerFor: (config: Config) => MakeServer;
   waysIn: OpenWaysIn;
   openWays: (config: Config) => Promise<OpenWaysIn>;
-  /** Read by all ledgers whenever they count. */
-  sharing: Sharing;
+  /** Gives the numbers and rules of a config to the parts that live as long as the process. Cannot fail. */
+  put: (config: Config) => void;
   audit: Audit;
 }
 
@@ -55,21 +65,26 @@ export class PresentConfig {
    */
   async replace(next: Config): Promise<Reload> {
     const before = this.#config;
-    const { running, makerFor, waysIn, openWays, sharing, audit } = this.#parts;
+    const { running, makerFor, waysIn, openWays, put: putRules, audit } = this.#parts;
     const keys = keysForRestart(before, next);
     if (keys.length > 0) return { kind: 'restart', keys };
     if (same(before, next)) return { kind: 'same' };
     const ways = next.auth.use === 'apiKeys' ? await openWays(next) : waysIn;
-    if (audit.isOn) await audit.record({ what: 'config', subject: 'reloaded', allowed: true });
+    await recordConfig(audit, 'reloaded', next);
     const servers = new Map(running.byName);
     const put = await running.prepare(next.servers, makerFor(next), !sharesChange(before, next));
     put();
     this.#authenticate = ways.authenticate;
-    Object.assign(sharing, sharingOf(next));
+    putRules(next);
     this.#config = next;
     const names = new Set([...servers.keys(), ...running.byName.keys()]);
     return { kind: 'done', changed: [...names].filter((name) => servers.get(name) !== running.byName.get(name)) };
   }
+}
+
+/** Records which config is in force from now on. @throws GatewayError `audit_unavailable` */
+export async function recordConfig(audit: Audit, subject: 'started' | 'reloaded', config: Config): Promise<void> {
+  if (audit.isOn) await audit.record({ what: 'config', subject, allowed: true, config: digestOfConfig(config) });
 }
 
 /** The keys that have changed and cannot be replaced in a running process. */
@@ -78,16 +93,29 @@ export function keysForRestart(before: Config, after: Config): string[] {
   return [
     ...keys.filter((key) => !REPLACED.has(key) && !same(before[key], after[key])),
     ...authForRestart(before.auth, after.auth),
-    ...(same(allowanceRulesOf(before), allowanceRulesOf(after)) ? [] : ['limits of callers']),
+    // the open port has so many
+    ...(before.limits.sockets === after.limits.sockets ? [] : ['limits.sockets']),
     ...(same(credentialsOf(before), credentialsOf(after)) ? [] : ['servers.X.upstreamAuth']),
     // metadata for clients that log in lists the servers
     ...(takesTokens(before) && !same(namesOf(before), namesOf(after)) ? ['servers (with auth.jwt)'] : []),
+    ...(before.auth.use === 'passthrough' && !same(placesOf(before), placesOf(after))
+      ? ['servers (with auth.passthrough)']
+      : []),
   ];
 }
 
 /** Whether all servers must be made anew: they share the rules about callers and hosts. */
 export function sharesChange(before: Config, after: Config): boolean {
-  return !same(before.clients, after.clients) || !same(accessRulesOf(before), accessRulesOf(after));
+  return (
+    !same(before.clients, after.clients) ||
+    !same(accessRulesOf(before), accessRulesOf(after)) ||
+    // only then the servers note where short files come from
+    asksOrigins(before) !== asksOrigins(after)
+  );
+}
+
+function asksOrigins({ flow, handoff }: Config): boolean {
+  return flow.length + handoff.length > 0;
 }
 
 /** Keys can be added, replaced and withdrawn; another way in is another gateway. */
@@ -106,4 +134,9 @@ function credentialsOf({ servers }: Config): unknown {
 
 function namesOf({ servers }: Config): string[] {
   return servers.map(({ name }) => name);
+}
+
+/** Where the servers are, and by which names. */
+function placesOf({ servers }: Config): unknown {
+  return servers.map(({ name, settings }) => [name, settings.url]);
 }

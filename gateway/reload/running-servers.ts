@@ -1,4 +1,5 @@
 import type { ServerConfig } from '../config/config.js';
+import { PROCESS_WIDE } from '../config/schema/limits.js';
 import type { Server } from '../relay/server.js';
 import { same } from './same.js';
 
@@ -39,7 +40,7 @@ export class RunningServers {
     try {
       for (const config of configs) {
         const before = this.#running.get(config.name);
-        if (isKept && before && same(before.config, config)) {
+        if (isKept && before && same(ownOf(before.config), ownOf(config))) {
           next.push(before);
           continue;
         }
@@ -81,4 +82,10 @@ export class RunningServers {
   async close(): Promise<void> {
     await Promise.allSettled([...this.#byName.values(), ...this.#retired].map((server) => server.close()));
   }
+}
+
+/** What a server is made of: the limits of the whole process are not its own. */
+function ownOf({ limits, ...config }: ServerConfig): unknown {
+  const own = Object.entries(limits).filter(([name]) => !PROCESS_WIDE.has(name));
+  return { ...config, limits: Object.fromEntries(own) };
 }

@@ -16,8 +16,11 @@ const MARGIN_MS = 60_000;
 /** How long a token without an end of its own is kept. */
 const UNKNOWN_MS = 10 * 60_000;
 
-/** One replica asks for a new token at a time, and a replica that dies while it does holds up others for so long. */
-const LOCK_MS = 10_000;
+/**
+ * One replica asks for a new token at a time, and a replica that dies while it does holds up others for so long. It is
+ * longer than an authorization server may take for its metadata and its answer: a refresh token must not be used twice.
+ */
+const LOCK_MS = 30_000;
 
 /** How often a replica that waits for another one looks. */
 const LOOK_MS = 50;
@@ -122,15 +125,26 @@ export class KeptTokens {
       if (kept && this.#isGood(kept) && kept.accessToken !== bad) return kept;
       const tokens = await renew(kept);
       if (!tokens) {
-        this.#here.delete(place.name);
+        await this.#end(place, kept);
         return undefined;
       }
       await this.put(place, tokens);
       this.#here.set(place.name, tokens);
       return tokens;
     } finally {
-      await state.remove(lock);
+      // only one's own: it may have run out, and be another replica's by now
+      await state.replace(lock, mine, mine, 1);
     }
+  }
+
+  /** Tokens that cannot be renewed: the authorization server is not asked again for each request of their person. */
+  async #end(place: TokenPlace, kept: Tokens | undefined): Promise<void> {
+    this.#here.delete(place.name);
+    if (kept?.refreshToken === undefined) return;
+    const key = this.#key(place.name);
+    const { refreshToken: _, ...rest } = kept;
+    // another login may have come meanwhile
+    await this.#parts.state.replace(key, this.#sealed(key, kept), this.#sealed(key, rest), place.keptMs);
   }
 
   async #read(name: string): Promise<Tokens | undefined> {

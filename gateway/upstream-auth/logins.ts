@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { StateKeys } from '../files/state-keys.js';
-import type { TokenClient } from '../ports/oauth.js';
+import type { Introduction, TokenClient } from '../ports/oauth.js';
 import type { StateStore } from '../ports/state-store.js';
 import { type GrantTarget, parametersOf } from './client-credentials.js';
 import { type KeptTokens, placeOfPerson } from './kept-tokens.js';
@@ -96,8 +96,9 @@ export class Logins {
     const target = begun && this.#targets.get(begun.server);
     if (!target || cookie === undefined || !isSame(hashOf(cookie), begun.browser)) return { kind: 'unknown' };
     const issuer = params.get('iss');
-    // RFC 9207 §2.4: the answer of another authorization server
-    if (issuer !== null && issuer !== target.issuer) return { kind: 'unknown' };
+    // RFC 9207 §2.4: the answer of another authorization server, or one that hides where it comes from
+    const isOthers = issuer === null ? await target.client.namesItself() : issuer !== target.issuer;
+    if (isOthers) return { kind: 'unknown' };
     const code = params.get('code');
     if (code === null) return { kind: 'refused' };
     const tokens = await target.client.request({
@@ -152,7 +153,7 @@ export function callbackOf(baseUrl: string): string {
 }
 
 /** Who Wharf is to authorization servers that it was not registered with. */
-export function clientDocument(baseUrl: string): Record<string, unknown> {
+export function clientDocument(baseUrl: string): Introduction['document'] {
   return {
     client_id: clientIdOf(baseUrl),
     client_name: 'Wharf',
@@ -164,7 +165,7 @@ export function clientDocument(baseUrl: string): Record<string, unknown> {
   };
 }
 
-export function clientIdOf(baseUrl: string): string {
+function clientIdOf(baseUrl: string): string {
   return `${baseUrl}/.well-known/wharf-client.json`;
 }
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { auth } from './cases/auth.js';
 import { blob } from './cases/blob.js';
 import type { Case } from './cases/case.js';
 import { filePrice } from './cases/file-price.js';
@@ -12,6 +13,7 @@ import { linear } from './cases/linear.js';
 import { localPath } from './cases/local-path.js';
 import { many, manyPeers } from './cases/many.js';
 import { memory } from './cases/memory.js';
+import { picturePrice } from './cases/picture-price.js';
 import { refused } from './cases/refused.js';
 import { slowReader } from './cases/slow-reader.js';
 import { small } from './cases/small.js';
@@ -25,7 +27,20 @@ import { BENCH_DIRECTORY } from './lib/paths.js';
 import { type Section, verdictTable } from './lib/report.js';
 
 /** The order of the report. */
-const TO_CLIENT: readonly Case[] = [blob, filePrice, memory, many, manyPeers, small, frames, heads, linear, slowReader];
+const TO_CLIENT: readonly Case[] = [
+  blob,
+  filePrice,
+  picturePrice,
+  memory,
+  many,
+  manyPeers,
+  small,
+  auth,
+  frames,
+  heads,
+  linear,
+  slowReader,
+];
 const CASES: readonly Case[] = [
   ...TO_CLIENT,
   handle,

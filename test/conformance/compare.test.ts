@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { differences, hasFailed, score, unused } from './compare.js';
+import { rowOf } from './clients.js';
+import { differences, hasFailed, hasPassed, score, unused } from './compare.js';
+import { EXPECTED_OF_CLIENTS } from './expected-of-clients.js';
 import type { Outcome } from './suite.js';
 
 const outcome = (...checks: string[]): Outcome => {
@@ -59,5 +63,26 @@ describe('the comparison of two conformance results', () => {
     expect(hasFailed(mixed)).toBe(true);
     expect(hasFailed(outcome('c WARNING'))).toBe(false);
     expect(score(undefined)).toBe('-');
+    expect([hasPassed(mixed), hasPassed(outcome('a SUCCESS', 'c WARNING'))]).toEqual([false, true]);
+    expect([hasPassed(outcome('a SKIPPED')), hasPassed(undefined)]).toEqual([false, false]);
+  });
+});
+
+describe('the page of the client scenarios', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/reference/client-conformance.md'), 'utf8');
+  const failing = [...page.matchAll(/^\| (\S+) \|.*\*\*fails\*\*.*$/gm)];
+
+  it('has every scenario that is meant to fail, with its reason, and no other', () => {
+    const cell = (isFailing: boolean) => (isFailing ? '**fails**' : 'passes');
+    const expected = EXPECTED_OF_CLIENTS.map(({ scenario, via, reason }) =>
+      rowOf([scenario, 'passes', cell(via.includes('rewrite')), cell(via.includes('verbatim')), reason]),
+    );
+    expect(failing.map(([row]) => row).sort()).toEqual(expected.sort());
+  });
+
+  it('shows at least 45 of 48 where Wharf has the name of the server', () => {
+    const [, direct, rewritten, verbatim] = /\*\*all\*\* \| (\d+) of 48 \| (\d+) of 48 \| (\d+) of 48/.exec(page) ?? [];
+    expect([direct, rewritten]).toEqual(['48', '36']);
+    expect(Number(verbatim)).toBeGreaterThanOrEqual(45);
   });
 });

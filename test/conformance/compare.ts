@@ -59,6 +59,11 @@ export function score(outcome: Outcome | undefined): string {
   return `${passed}/${failed}`;
 }
 
+/** Whether a check of the outcome passed, and none failed: a scenario whose checks were all skipped has shown nothing. */
+export function hasPassed(outcome: Outcome | undefined): boolean {
+  return outcome !== undefined && !hasFailed(outcome) && [...outcome.keys()].some((key) => key.endsWith(' SUCCESS'));
+}
+
 /** Whether any check of the outcome failed. */
 export function hasFailed(outcome: Outcome): boolean {
   return [...outcome.keys()].some((key) => key.endsWith(' FAILURE'));

@@ -5,9 +5,11 @@
  *     npm run conformance                      everything
  *     npm run conformance -- --suite 2026-07-28
  *     npm run conformance -- --direct          only the server itself
+ *     npm run conformance -- --clients         only the scenarios of clients; with --write the page of their results
  */
 import { parseArgs } from 'node:util';
 import { type Gateway, startGateway } from '../helpers/gateway-process.js';
+import { reportClients } from './clients.js';
 import { type Difference, differences, hasFailed, score, unused } from './compare.js';
 import { EXPECTED } from './expected.js';
 import { type HttpMode, type StdioMode, startFixtureServer, stdioCommand } from './fixture-server.js';
@@ -54,14 +56,22 @@ const ABANDONED_SESSIONS = { limits: { processes: 100 }, timeouts: { session: '1
 type Result = ReadonlyMap<string, Outcome> | Error;
 
 const { values: options } = parseArgs({
-  options: { suite: { type: 'string' }, direct: { type: 'boolean', default: false } },
+  options: {
+    suite: { type: 'string' },
+    direct: { type: 'boolean', default: false },
+    clients: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+  },
 });
-const plans = PLANS.filter(({ name }) => options.suite === undefined || options.suite === name);
-if (plans.length === 0) throw new Error(`no suite ${options.suite}; there are ${PLANS.map(({ name }) => name)}`);
+const plans = PLANS.filter(({ name }) => !options.clients && (options.suite === undefined || options.suite === name));
+if (plans.length === 0 && !options.clients)
+  throw new Error(`no suite ${options.suite}; there are ${PLANS.map(({ name }) => name)}`);
 
 const tools = await outsideTools();
 let isSame = true;
 for (const plan of plans) if (!(await report(plan, tools))) isSame = false;
+const isAll = options.suite === undefined && !options.direct;
+if ((isAll || options.clients) && !(await reportClients(tools, options.write))) isSame = false;
 process.exitCode = isSame ? 0 : 1;
 
 /** Runs and prints one suite; resolves with whether every result is as it should be. */

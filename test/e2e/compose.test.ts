@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sha256 } from '../helpers/bytes.js';
+import { EICAR } from '../helpers/own-clamd.js';
 import { ROOT, shell } from './cli-process.js';
 
 /**
@@ -20,7 +21,9 @@ const env = {
 const compose = (...args: string[]) => shell(`${ROOT}deploy/test-services/compose.sh`, args, env);
 const MCP = `http://127.0.0.1:${PORT}/everything/mcp`;
 
-/** From nothing (tools, three stand-ins, two images of our own): 2 to 4 minutes, as busy as the machine is. */
+const SERVICES = ['balancer', 'gateway-1', 'gateway-2', 'everything', 'ocr', 'redis', 's3', 'clamav'];
+
+/** From nothing (tools, four stand-ins, two images of our own): 2 to 4 minutes, as busy as the machine is. */
 const UP_MS = 900_000;
 const DOWN_MS = 60_000;
 
@@ -129,6 +132,22 @@ describe('docker compose up', () => {
     expect(text).toContain(`Read page.png: ${png.length} bytes, sha256 ${sha256(png)}`);
   });
 
+  it('refuses an infected file that a person uploads', async () => {
+    const ocr = `http://127.0.0.1:${PORT}/ocr/mcp`;
+    await initialize(ocr);
+    const link = await call(ocr, 'request_file_upload', { name: 'file.bin' });
+    const url = /http:\S+\/u\/[\w-]+/.exec(link)?.[0] ?? link;
+    const refused = await fetch(url, { method: 'PUT', body: new Uint8Array(EICAR) });
+    expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining('file_infected')]);
+  });
+
+  it('refuses an infected file in a tool result', async () => {
+    await initialize();
+    const { error } = (await gzipped(EICAR)) as unknown as { error?: { message: string } };
+    expect(error?.message).toMatch(/Eicar/i);
+    expect((await post({ id: 3, method: 'ping' })).status).toBe(200);
+  });
+
   it('shows health and metrics of each replica to this machine (U20)', async () => {
     for (const port of ADMIN_PORTS) {
       const admin = `http://127.0.0.1:${port}`;
@@ -146,10 +165,17 @@ describe('docker compose up', () => {
     expect(out.trim()).toBe('/home/node false');
   });
 
-  it('runs the gateway as an ordinary user, on a file system that it cannot write to', async () => {
-    const script =
-      "const fs=require('fs');let e='';try{fs.writeFileSync('/app/x','')}catch(c){e=c.code}console.log(process.getuid(),e)";
-    const { out } = await compose('compose', 'exec', '-T', 'gateway-1', 'node', '-e', script);
-    expect(out.trim()).toBe('1000 EROFS');
-  });
+  it.each(SERVICES)(
+    'runs %s as an ordinary user, without a capability, on a file system that it cannot write to',
+    async (service) => {
+      const script =
+        "grep -hE '^(Uid|CapEff|CapBnd|NoNewPrivs):' /proc/self/status; head -n1 /proc/1/status; touch /x /etc/x 2>&1; true";
+      const { out } = await compose('compose', 'exec', '-T', service, 'sh', '-c', script);
+      const told = Object.fromEntries(out.split('\n').map((line) => line.split(/:\s+/)));
+      expect(told).toMatchObject({ CapEff: '0000000000000000', CapBnd: '0000000000000000', NoNewPrivs: '1' });
+      expect(told.Uid).toMatch(/^[1-9]\d*\b/);
+      expect(told.Name).toMatch(/init|catatonit|tini/);
+      expect(out.match(/Read-only file system/g)).toHaveLength(2);
+    },
+  );
 });

@@ -141,7 +141,7 @@ describe('wharf doctor', () => {
     expect(new Set(report.checks.map(({ group }) => group))).toEqual(new Set(['state', 'machine']));
     expect(await doctor({}, '--only', 'everything')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('there are: machine, objects'),
+      err: expect.stringContaining('there are: config, machine, objects'),
     });
   });
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { parse } from 'yaml';
 import { parseCommandLine } from '../../gateway/cli.js';
 import { hostLines } from '../../gateway/http/pages/host-lines.js';
 import { filesystemServer } from '../helpers/sdk-servers.js';
@@ -128,6 +129,53 @@ describe('a config for a host that starts wharf itself', () => {
     );
     expect((await client.listTools()).tools.length).toBeGreaterThan(3);
     await client.close();
+  });
+});
+
+const hour = texts.find(([name]) => name === 'docs/organisation.md')?.[1] ?? '';
+const read = async (name: string) => readFile(join(ROOT, name), 'utf8');
+interface Composed {
+  services: Record<string, Record<string, unknown> & { volumes?: string[] }>;
+}
+const [base, added] = await Promise.all(
+  ['docker-compose.yml', 'docker-compose.organisation.yml'].map(
+    async (name) => parse(await read(name), { merge: true }) as Composed,
+  ),
+);
+const composed = { ...base?.services, ...added?.services };
+const pasted = blocks(hour, 'sh').join('\n');
+
+describe("An organisation's gateway, within an hour", () => {
+  it('names services that there are, and sets what they need', async () => {
+    const named = [...pasted.matchAll(/docker compose (?:exec|stop|start) (\S+)/g)].map(([, name]) => String(name));
+    expect(named.length).toBeGreaterThan(4);
+    expect(named.filter((name) => !(name in composed))).toEqual([]);
+    const needed = [...(await read('docker-compose.organisation.yml')).matchAll(/\$\{(\w+):\?/g)].map(
+      ([, name]) => name,
+    );
+    expect(needed.length).toBeGreaterThan(1);
+    for (const name of needed) expect(pasted).toContain(`\n${name}=`);
+    expect(pasted).toContain('COMPOSE_FILE=docker-compose.yml:docker-compose.organisation.yml');
+  });
+
+  it('gives every replica the configuration that it explains', () => {
+    expect(hour).toContain('](../deploy/examples/organisation.yaml)');
+    for (const replica of ['gateway-1', 'gateway-2'])
+      expect(added?.services[replica]?.volumes).toContain(
+        './deploy/examples/organisation.yaml:/etc/wharf/wharf.yaml:ro',
+      );
+    // two processes would end the chain of one audit log
+    const disks = ['gateway-1', 'gateway-2'].map((replica) => added?.services[replica]?.volumes?.[1]);
+    expect(new Set(disks).size).toBe(2);
+  });
+
+  it.each(
+    Object.keys(composed).filter((name) => !(name in (added?.services ?? {})) || !(name in (base?.services ?? {}))),
+  )('starts %s without rights that it does not need', (name) => {
+    expect(composed[name]).toMatchObject({
+      ...{ init: true, read_only: true, cap_drop: ['ALL'] },
+      security_opt: ['no-new-privileges:true'],
+    });
   });
 });
 

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,6 +14,13 @@ import { type Running, start } from './cli-process.js';
 
 const run = promisify(execFile);
 
+const { satisfies } = createRequire(import.meta.url)('semver') as {
+  satisfies(version: string, range: string): boolean;
+};
+const { devEngines } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+  devEngines: { runtime: { version: string } };
+};
+
 interface LockEntry {
   dev?: boolean;
   optional?: boolean;
@@ -21,6 +29,7 @@ interface LockEntry {
   version?: string;
   resolved?: string;
   link?: boolean;
+  engines?: { node?: string };
   optionalDependencies?: Record<string, string>;
 }
 
@@ -38,7 +47,7 @@ const workspace = new Set([
 const locked = entries.filter(([path]) => !workspace.has(path));
 
 describe('the lock file', () => {
-  it('has a hash of every package that a user gets (safety A4)', () => {
+  it('has a hash of every package that a user gets (safety A4) (G22)', () => {
     const production = locked.filter(([, { dev }]) => !dev);
     expect(production.length).toBeGreaterThan(50);
     expect(production.filter(([, { integrity }]) => integrity === undefined)).toEqual([]);
@@ -57,6 +66,13 @@ describe('the lock file', () => {
         integrity: expect.stringMatching(/^sha512-/),
         optional: true,
       });
+  });
+
+  it('has nothing that warns of the Node that npm runs on: it is the oldest that may build Wharf', () => {
+    const [oldest = ''] = devEngines.runtime.version.match(/\d+\.\d+/) ?? [];
+    const needed = locked.filter(([, { optional }]) => !optional);
+    const newer = needed.filter(([, { engines }]) => engines?.node && !satisfies(`${oldest}.0`, engines.node));
+    expect(newer.map(([path, { engines }]) => `${path}: ${engines?.node}`)).toEqual([]);
   });
 
   it('names no registry', () => {

@@ -6,6 +6,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { keyHash } from '../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.js';
+import { RecordingUpstream } from '../helpers/recording-upstream.js';
 import { until } from '../helpers/wait.js';
 import { ROOT, type Running, start } from './cli-process.js';
 
@@ -121,14 +122,61 @@ describe('a config that takes the place of another', () => {
     await expect(echo(ada)).rejects.toThrow('A valid API key is required');
   });
 
+  it('takes over limits, of the process and of callers, and leaves sessions alone (12.12)', async () => {
+    const servers = { a: STDIO };
+    await begin({ servers, limits: { sessions: 5 } });
+    const kept = await connect('/mcp');
+    await echo(kept);
+    const told = await reload({ servers, limits: { sessions: 6, held: '300MiB', requestsPerMinute: 4 } }, DONE);
+    expect(told).toContain('"changed":[]');
+    const answers = await Promise.allSettled([1, 2, 3, 4, 5, 6].map(() => echo(kept)));
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
+    const [refused] = answers.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
+    expect(String(refused?.reason)).toContain('You may send 4 requests a minute here');
+    await reload(
+      { servers, limits: { sessions: 6, held: '300MiB' }, callers: [{ limits: { message: '1KiB' } }] },
+      DONE,
+    );
+    await echo(kept);
+    const long = kept.callTool({ name: 'echo', arguments: { text: 'x'.repeat(2000) } });
+    await expect(long).rejects.toThrow(/too large|limits\.message/);
+  });
+
+  it('takes over the rules about which file may go to which server (12.12)', async () => {
+    const inputSchema = { type: 'object', properties: { doc: { type: 'string' } } };
+    const data = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100_000)]).toString('base64');
+    const upstream = await RecordingUpstream.start({
+      tools: [{ name: 'ocr', inputSchema }],
+      methods: {
+        'tools/call': ({ arguments: args }) =>
+          (args as { doc?: string }).doc === undefined
+            ? { content: [{ type: 'resource', resource: { uri: 'a://b', blob: data } }] }
+            : { content: [{ type: 'text', text: 'seen' }] },
+      },
+    });
+    const files = { doc: { encoding: 'base64' } };
+    const servers = { hr: { url: upstream.url }, web: { url: upstream.url, tools: { ocr: { files } } } };
+    await begin({ servers });
+    const shown = JSON.stringify(await (await connect('/hr/mcp')).callTool({ name: 'ocr', arguments: {} }));
+    const [doc] = /mcp-file:\/\/[\w/-]+/.exec(shown) ?? [];
+    const give = async () =>
+      JSON.stringify(await (await connect('/web/mcp')).callTool({ name: 'ocr', arguments: { doc } }));
+    expect(await give()).toContain('seen');
+    await reload({ servers, flow: [{ deny: { from: 'hr', to: 'web' } }] }, DONE);
+    expect(await give()).toContain('handoffDenied');
+    await reload({ servers, flow: [{ deny: { from: 'hr', to: 'hr' } }] }, DONE);
+    expect(await give()).toContain('seen');
+    await upstream.stop();
+  });
+
   it.each<[string, object | string, RegExp, string]>([
     ['has a problem', { servers: { a: { url: 'nowhere' } } }, /nothing was changed/, 'servers.a.url'],
     ['cannot be read', '{ servers: [', /nothing was changed/, 'wharf.yaml'],
     [
       'needs a restart',
-      { servers: {}, limits: { file: '7MB' }, retention: '7h' },
+      { servers: {}, limits: { file: '7MB', sockets: 77 }, retention: '7h' },
       /nothing was changed/,
-      '"keys":["limits","retention"]',
+      '"keys":["retention","limits.sockets"]',
     ],
   ])('changes nothing when it %s, and says why (12.12)', async (_why, config, told, named) => {
     const servers = { a: { url: one.url } };

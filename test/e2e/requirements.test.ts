@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 const TESTS = join(ROOT, 'test');
 
 /** A row's id, and those of decisions (X) and real clients (TC), which are not counted here. */
-const ID = /(?:BASE|BIN|OAI|HO|FB|ST|BR|2532|2356o?|2631o?)-\d+|[KPQ]\d{1,2}|(?:VER|1306)-\d+|(?:X|TC)-\d+/;
+const ID = /(?:BASE|BIN|OAI|HO|FB|ST|BR|SEC|2532|2356o?|2631o?)-\d+|[GKPQR]\d{1,2}|(?:VER|1306)-\d+|(?:X|TC)-\d+/;
 const NOT_COUNTED = /^(?:X|TC)-/;
 
 /** Ids at the end of a text: `answers a form with 201 (2631-30, 2631-35)`. */

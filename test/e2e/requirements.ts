@@ -2,7 +2,9 @@ import { BASE, VERSIONS } from './requirements/base.js';
 import { BINARY } from './requirements/binary.js';
 import { CELLS, FALLBACK, TOOLS } from './requirements/bridging.js';
 import { HANDOFF } from './requirements/handoff.js';
+import { IDENTITY } from './requirements/identity.js';
 import { OPENAI } from './requirements/openai.js';
+import { PROMISES } from './requirements/promises.js';
 import { type Rows, together } from './requirements/row.js';
 import { SEP_1306 } from './requirements/sep-1306.js';
 import { SEP_2356 } from './requirements/sep-2356.js';
@@ -29,4 +31,6 @@ export const ROWS: Rows = together(
   TOOLS,
   CELLS,
   SIDES,
+  PROMISES,
+  IDENTITY,
 );

@@ -36,7 +36,7 @@ describe.each(STORES)('with %s, a client of a server', (kind) => {
       ['before the file', BEFORE],
       ['in the file', BLOB.stopAfter],
       ['behind the file', BEHIND],
-    ])('that goes %s leaves nothing behind', async (where, stopAfter) => {
+    ])('that goes %s leaves nothing behind (R13)', async (where, stopAfter) => {
       const client = await RawClient.connect(wharf.mcp);
       const gone = new AbortController();
       const call = { jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name: 'blob' } };

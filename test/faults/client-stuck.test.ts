@@ -55,7 +55,7 @@ afterEach(async () => {
 });
 
 describe.each(TRANSPORTS)('a client of a server over %s that stops reading', (transport) => {
-  it('counts against limits.held until timeouts.idle have passed, and is then given up', async () => {
+  it('counts against limits.held until timeouts.idle have passed, and is then given up (R6)', async () => {
     await start(transport, { idle: `${IDLE_MS}ms` });
     const client = await RawClient.connect(wharf.mcp);
     await callAndNeverRead(client.headers(), echo(TEXT));

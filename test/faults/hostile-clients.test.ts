@@ -98,7 +98,7 @@ describe('a client', () => {
     clearInterval(send);
   });
 
-  it('that opens connections and sends nothing displaces itself, and none that is served', async () => {
+  it('that opens connections and sends nothing displaces itself, and none that is served (R14)', async () => {
     await start({ limits: { sockets: 8 } });
     const idle = await Promise.all(Array.from({ length: 8 }, deaf));
     await until(async () => (await connections()) === 8);

@@ -55,7 +55,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     await expectNothingLeft(wharf.adminUrl, stores, { kept: 5 });
   });
 
-  it('a file that waits longer than timeouts.queue ends with an error that names limits.partMemory', async () => {
+  it('a file that waits longer than timeouts.queue ends with an error that names limits.partMemory (R7)', async () => {
     await start({ limits: { partMemory: ONE_PART }, timeouts: { queue: '300ms' } });
     const first = await occupy();
     const client = await RawClient.connect(wharf.mcp);

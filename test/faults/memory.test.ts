@@ -77,7 +77,7 @@ describe.each([
     return Math.round(peakRss(gateway.pid) / MIB);
   };
 
-  it.each(transports)('a file of 1 GiB over %s takes no more memory than one of 256 MiB', async (transport) => {
+  it.each(transports)('a file of 1 GiB over %s takes no more memory than one of 256 MiB (R5)', async (transport) => {
     const session = await openSession(gateway.mcp(transport));
     await peakOf([session], 1);
     const idle = Math.round(rss(gateway.pid) / MIB);
@@ -97,7 +97,7 @@ describe.each([
     await expectNothingLeft(gateway.adminUrl, stores, { kept: 'any' });
   });
 
-  it('slow readers of long texts take no more than limits.held lets them', async () => {
+  it('slow readers of long texts take no more than limits.held lets them (G6)', async () => {
     const sessions = await Promise.all(Array.from({ length: SLOW_READERS }, () => openSession(gateway.mcp('sse'))));
     resetPeak(gateway.pid);
     let held = 0;

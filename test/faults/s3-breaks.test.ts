@@ -44,7 +44,7 @@ describe.each(['sse', 'stdio'] as const)('while a file comes in over %s, an S3',
     return { answer };
   };
 
-  it('that stalls in the middle of a part: an error names the limit, and nothing stays', async () => {
+  it('that stalls in the middle of a part: an error names the limit, and nothing stays (R11)', async () => {
     const { answer } = await begun();
     proxy.set({ toTarget: { afterBytes: 100_000, how: 'stall' } });
     upstream.goOn();

@@ -47,7 +47,7 @@ describe('an S3 that refuses', () => {
   });
 
   describe.each(STEPS)('%s', (_step, what, size) => {
-    it.each(ANSWERS)('with %i %s: an error says so, and nothing stays', async (status, code, expected) => {
+    it.each(ANSWERS)('with %i %s: an error says so, and nothing stays (R2)', async (status, code, expected) => {
       const client = await RawClient.connect(wharf.mcp);
       s3.refuse({ what, status, code });
       const { error } = await client.call('blob', { size, seed: status });

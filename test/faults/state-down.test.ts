@@ -41,27 +41,30 @@ describe.each(['filesystem', 's3'] as const)('a gateway with files in %s and sta
     ['that stops answering and goes on', async () => redis.signal('SIGSTOP'), async () => redis.signal('SIGCONT')],
   ];
 
-  it.each(ways)('%s: an error says so, nothing stays, and it needs no restart', async (_way, takeAway, giveBack) => {
-    const client = await RawClient.connect(wharf.mcp);
-    const answer = client.call('blob', BLOB);
-    await untilStoring(wharf.adminUrl, stores);
-    await takeAway();
-    upstream.goOn();
-    const { error } = await answer;
-    expect(error).toMatchObject(DOWN);
-    expect(error?.message).toMatch(/^The state store is not available/);
-    await expectNothingLeft(wharf.adminUrl, stores);
-    const down = await readiness(wharf);
-    expect(down.status).toBe(503);
-    expect(down.parts).toMatchObject({ state: expect.stringMatching(/^The state store/), objects: 'ok' });
-    // a session that is known goes on, a new one cannot begin
-    expect((await client.call('echo', { text: 'here' })).result?.content?.[0]?.text).toBe('here');
-    await expect(RawClient.connect(wharf.mcp)).rejects.toThrow(/503.*state_unavailable/);
-    await giveBack();
-    await until(async () => (await readiness(wharf)).status === 200);
-    await expectWorking(wharf.mcp);
-    await expectNothingLeft(wharf.adminUrl, stores, { kept: 1 });
-  });
+  it.each(ways)(
+    '%s: an error says so, nothing stays, and it needs no restart (R9, G7)',
+    async (_way, takeAway, giveBack) => {
+      const client = await RawClient.connect(wharf.mcp);
+      const answer = client.call('blob', BLOB);
+      await untilStoring(wharf.adminUrl, stores);
+      await takeAway();
+      upstream.goOn();
+      const { error } = await answer;
+      expect(error).toMatchObject(DOWN);
+      expect(error?.message).toMatch(/^The state store is not available/);
+      await expectNothingLeft(wharf.adminUrl, stores);
+      const down = await readiness(wharf);
+      expect(down.status).toBe(503);
+      expect(down.parts).toMatchObject({ state: expect.stringMatching(/^The state store/), objects: 'ok' });
+      // a session that is known goes on, a new one cannot begin
+      expect((await client.call('echo', { text: 'here' })).result?.content?.[0]?.text).toBe('here');
+      await expect(RawClient.connect(wharf.mcp)).rejects.toThrow(/503.*state_unavailable/);
+      await giveBack();
+      await until(async () => (await readiness(wharf)).status === 200);
+      await expectWorking(wharf.mcp);
+      await expectNothingLeft(wharf.adminUrl, stores, { kept: 1 });
+    },
+  );
 });
 
 describe('a Redis that carries out a command whose answer is lost', () => {

@@ -32,7 +32,7 @@ describe.each(STORES)('with %s, a server', (kind) => {
       expect(stdioServers()).toEqual([]);
     });
 
-    it('that dies in the middle of a file: an error names it, and nothing of the file stays', async () => {
+    it('that dies in the middle of a file: an error names it, and nothing of the file stays (R12)', async () => {
       const client = await start();
       const answer = client.call('blob', BLOB);
       await untilStoring(wharf.adminUrl, stores);

@@ -1,6 +1,7 @@
 // A real authorization server (oidc-provider) whose one user, ada, always agrees. Prints its address.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
+import { createRemoteJWKSet, jwtVerify } from 'jose';
 import Provider from 'oidc-provider';
 
 /** The client ID metadata documents that it may fetch, by address. */
@@ -8,6 +9,9 @@ const documents = JSON.parse(process.env.CLIENT_DOCUMENTS ?? '{}');
 
 /** Clients that are known beforehand. */
 const clients = JSON.parse(process.env.CLIENTS ?? '[]');
+
+/** Issuers whose tokens it exchanges for its own (RFC 8693). */
+const exchanged = JSON.parse(process.env.EXCHANGED ?? '[]');
 
 const SCOPES = 'mcp hr:read hr:files';
 
@@ -18,6 +22,14 @@ const issuer = `http://127.0.0.1:${server.address().port}`;
 
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const key = { ...privateKey.export({ format: 'jwk' }), kid: 'one', alg: 'ES256', use: 'sig' };
+
+const aboutResource = (resource) => ({
+  scope: SCOPES,
+  audience: resource,
+  accessTokenFormat: 'jwt',
+  accessTokenTTL: 300,
+  jwt: { sign: { alg: 'ES256' } },
+});
 
 const provider = new Provider(issuer, {
   clients,
@@ -48,13 +60,7 @@ const provider = new Provider(issuer, {
       enabled: true,
       defaultResource: () => undefined,
       useGrantedResource: () => true,
-      getResourceServerInfo: (_, resource) => ({
-        scope: SCOPES,
-        audience: resource,
-        accessTokenFormat: 'jwt',
-        accessTokenTTL: 300,
-        jwt: { sign: { alg: 'ES256' } },
-      }),
+      getResourceServerInfo: (_, resource) => aboutResource(resource),
     },
   },
   fetch: async (url, options) => {
@@ -85,6 +91,29 @@ async function agree(request, response) {
     { mergeWithLastSubmission: true },
   );
 }
+
+/** A token of another issuer becomes one for a resource, in the name of the same person. */
+async function exchange(ctx) {
+  const { client, params } = ctx.oidc;
+  const keys = exchanged.map((one) => createRemoteJWKSet(new URL(`${one}/jwks`)));
+  const { payload } = await jwtVerify(params.subject_token, keys[0], { issuer: exchanged });
+  const token = new provider.AccessToken({
+    client,
+    accountId: payload.sub,
+    gty: 'token_exchange',
+    scope: params.scope,
+  });
+  token.resourceServer = new provider.ResourceServer(params.resource, aboutResource(params.resource));
+  ctx.body = {
+    access_token: await token.save(),
+    issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+    token_type: 'Bearer',
+    expires_in: token.expiration,
+  };
+}
+provider.registerGrantType('urn:ietf:params:oauth:grant-type:token-exchange', exchange, [
+  ...['subject_token', 'subject_token_type', 'requested_token_type', 'resource', 'audience', 'scope'],
+]);
 
 const handle = provider.callback();
 server.on('request', (request, response) => {

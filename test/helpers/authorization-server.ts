@@ -15,13 +15,16 @@ export interface AuthorizationServer {
 
 /**
  * Starts oidc-provider as a process of its own: its user always agrees. @param documents client ID metadata documents
- * by address, @param clients known beforehand
+ * by address, @param clients known beforehand, @param exchanged issuers whose tokens it exchanges
  */
 export async function startAuthorizationServer(
   documents: Record<string, object> = {},
   clients: readonly object[] = [],
+  exchanged: readonly string[] = [],
 ): Promise<AuthorizationServer> {
-  const env = { ...process.env, CLIENT_DOCUMENTS: JSON.stringify(documents), CLIENTS: JSON.stringify(clients) };
+  const given = { CLIENT_DOCUMENTS: documents, CLIENTS: clients, EXCHANGED: exchanged };
+  const texts = Object.entries(given).map(([name, value]) => [name, JSON.stringify(value)]);
+  const env = { ...process.env, ...Object.fromEntries(texts) };
   const child = spawn(process.execPath, [PROGRAM], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   child.stderr.on('data', (chunk) => {

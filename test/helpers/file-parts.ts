@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { adapters } from '../../adapters/index.js';
 import { UNSHARED } from '../../gateway/budget/ledger.js';
 import type { Settings } from '../../gateway/config/config.js';
-import { createFileParts } from '../../gateway/file-parts.js';
 import { StateKeys } from '../../gateway/files/state-keys.js';
+import { createFileParts } from '../../gateway/parts/files.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js';
 import type { Log } from '../../gateway/ports/log.js';
 import { heldBudget, partBudget } from './budgets.js';
@@ -77,7 +77,7 @@ export async function openFileParts(options: FilePartsOptions) {
       publicUrl,
       links: { style: 'gateway', ttlMs: 600_000 },
       retentionMs: RETENTION_MS,
-      fileLimit,
+      fileLimit: () => fileLimit,
       uploadMs: TIMEOUTS.upload,
       asksCodes: true,
     },

@@ -10,6 +10,7 @@ import { assets } from '../../gateway/http/routes/assets.js';
 import { uploads } from '../../gateway/http/routes/uploads.js';
 import { ANONYMOUS } from '../../gateway/identity/identities.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js';
+import type { RequestQuotas } from '../../gateway/quotas/requests.js';
 import { type FilePartsOptions, openFileParts, PRINCIPAL } from './file-parts.js';
 import { silentLog } from './silent-log.js';
 
@@ -39,6 +40,7 @@ export async function startUploadServer(options: Omit<FilePartsOptions, 'publicU
       library,
       held,
       requests,
+      quotas: { isOn: false } as RequestQuotas,
       limits: DEFAULT_LIMITS,
       timeouts,
       open,

@@ -64,7 +64,7 @@ async function check(spec: Spec, written: Written, text: string, lab: RelayLab):
 
 describe('any results in any spelling and any chunks', () => {
   it(
-    'become what a reader of the whole message would make of them, byte for byte',
+    'become what a reader of the whole message would make of them, byte for byte (G4)',
     async () => {
       await fc.assert(
         fc.asyncProperty(kinds, fc.array(specs, { minLength: 1, maxLength: 3 }), cuts, async (kind, all, fractions) => {

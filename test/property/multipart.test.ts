@@ -81,7 +81,7 @@ const outcomeOf = (chunks: Buffer[]) =>
   );
 
 describe('mutated forms', () => {
-  it('G9: are refused, or give exactly the bytes of their one file, however they are cut', async () => {
+  it('are refused, or give exactly the bytes of their one file, however they are cut (G9)', async () => {
     let accepted = 0;
     await fc.assert(
       fc.asyncProperty(

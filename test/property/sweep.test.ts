@@ -152,7 +152,7 @@ const property = (confirmMs: number) =>
   fc.asyncProperty(fc.scheduler(), planArbitrary, (s, plan) => play(s, plan, confirmMs));
 
 describe('sweeping while files are written, recorded, extended and forgotten', () => {
-  it('never removes a living file, and leaves no orphan', async () => {
+  it('never removes a living file, and leaves no orphan (R20)', async () => {
     await fc.assert(property(CONFIRM), { numRuns: runs(RUNS) });
   }, 120_000);
 

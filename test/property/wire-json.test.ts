@@ -43,7 +43,7 @@ describe('any JSON in any chunks', () => {
     );
   });
 
-  it('is cut exactly where walking the parsed value says', () => {
+  it('is cut exactly where walking the parsed value says (G5)', () => {
     fc.assert(
       fc.property(messages, cuts, slotMins, (value, fractions, slotMin) => {
         const bytes = Buffer.from(JSON.stringify(value));

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { importPKCS8, SignJWT } from 'jose';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Clock } from '../../../gateway/ports/clock.js';
-import type { ClientSettings, TokenClient, Tokens } from '../../../gateway/ports/oauth.js';
+import type { ClientSettings, Registered, TokenClient, Tokens } from '../../../gateway/ports/oauth.js';
 import { discover, endpointIn, type ServerMetadata } from './discovery.js';
 import type { HttpJson, JsonAnswer } from './http-json.js';
+import type { Introduced } from './introduced.js';
 
 /** RFC 7523 §2.2 */
 const ASSERTION = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
@@ -28,6 +29,8 @@ interface Parts {
   http: HttpJson;
   clock: Clock;
   server: string;
+  /** Where `clientId` is not set. */
+  introduced: Introduced | undefined;
 }
 
 export class JoseClient implements TokenClient {
@@ -49,12 +52,13 @@ export class JoseClient implements TokenClient {
       const form = new URLSearchParams(grant);
       answer = await http.post(url, form, await this.#identify(form, url));
     } catch (error) {
-      throw this.#failed('its authorization server cannot be reached', { isFinal: false }, error);
+      throw this.#unreached(error);
     }
     const { status, body } = answer;
     const { access_token: token, token_type: type, expires_in: seconds, refresh_token: refresh, error } = body ?? {};
     if (status !== 200 || typeof token !== 'string') {
       const code = typeof error === 'string' && CODE.test(error) ? error : `HTTP ${status}`;
+      if (code === 'invalid_client') await this.#parts.introduced?.unknown();
       throw this.#failed(`its authorization server says ${code}`, { isFinal: FINAL.has(code) });
     }
     if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
@@ -72,26 +76,51 @@ export class JoseClient implements TokenClient {
   async authorizationUrl(params: Readonly<Record<string, string>>): Promise<string> {
     try {
       const url = new URL(await this.#endpoint('authorization_endpoint'));
-      const all = { response_type: 'code', client_id: this.#settings.clientId, ...params };
+      const all = { response_type: 'code', client_id: (await this.#who()).clientId, ...params };
       for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value);
       return url.href;
     } catch (error) {
-      throw this.#failed('its authorization server cannot be reached', { isFinal: false }, error);
+      throw this.#unreached(error);
+    }
+  }
+
+  async namesItself(): Promise<boolean> {
+    try {
+      return (await this.#about()).authorization_response_iss_parameter_supported === true;
+    } catch (error) {
+      throw this.#unreached(error);
     }
   }
 
   /** @throws Error */
   async #endpoint(name: string): Promise<string> {
+    return endpointIn(await this.#about(), name);
+  }
+
+  /** @throws Error */
+  async #about(): Promise<ServerMetadata> {
     const { http, clock } = this.#parts;
     const { issuer = '' } = this.#settings;
     if (!this.#metadata || clock.now() - this.#metadata.at > METADATA_MS)
       this.#metadata = { value: await discover(issuer, http), at: clock.now() };
-    return endpointIn(this.#metadata.value, name);
+    return this.#metadata.value;
+  }
+
+  /** As whom the authorization server knows Wharf. @throws Error */
+  async #who(): Promise<Registered> {
+    const { clientId, clientSecret, secretBy } = this.#settings;
+    if (clientId !== undefined) return { clientId, clientSecret, secretBy };
+    const { introduced } = this.#parts;
+    const metadata = await this.#about();
+    if (introduced?.canBeKnown(metadata)) return introduced.as(metadata);
+    const reason = 'set clientId, because its authorization server registers no clients';
+    throw this.#failed(reason, { isFinal: false });
   }
 
   /** Adds who asks: to the form, or as the headers that it returns. */
   async #identify(form: URLSearchParams, url: string): Promise<Record<string, string>> {
-    const { clientId, clientSecret, privateKey, algorithm = 'ES256', secretBy } = this.#settings;
+    const { privateKey, algorithm = 'ES256' } = this.#settings;
+    const { clientId, clientSecret, secretBy } = await this.#who();
     if (privateKey !== undefined) {
       form.set('client_id', clientId);
       form.set('client_assertion_type', ASSERTION);
@@ -116,6 +145,11 @@ export class JoseClient implements TokenClient {
     // RFC 6749 §2.3.1: both are form-encoded first
     const encoded = [clientId, clientSecret].map((text) => new URLSearchParams({ x: text }).toString().slice(2));
     return { authorization: `Basic ${Buffer.from(encoded.join(':')).toString('base64')}` };
+  }
+
+  #unreached(error: unknown): GatewayError {
+    if (error instanceof GatewayError) return error;
+    return this.#failed('its authorization server cannot be reached', { isFinal: false }, error);
   }
 
   #failed(reason: string, facts: { isFinal: boolean }, cause?: unknown): GatewayError {

@@ -31,6 +31,12 @@ export class HttpJson {
     return this.#send(url, { method: 'POST', headers: { accept: 'application/json', ...headers, ...own } }, body);
   }
 
+  postJson(url: string, value: object): Promise<JsonAnswer> {
+    const body = Buffer.from(JSON.stringify(value));
+    const headers = { 'content-type': 'application/json', 'content-length': String(body.length) };
+    return this.#send(url, { method: 'POST', headers: { accept: 'application/json', ...headers } }, body);
+  }
+
   close(): void {
     this.#closed.abort();
   }

@@ -4,6 +4,8 @@ import { encodeData, encodeFrame } from './frames.js';
 import { MAGIC_BYTES, rasterFormat } from './image/format.js';
 import { needsAll, type PreviewKind } from './kinds.js';
 
+type Frame = readonly Buffer[];
+
 /** A file on its way to the process. */
 export interface Feed {
   source: Readable;
@@ -14,8 +16,11 @@ export interface Feed {
   refuse: (reason: PreviewRefusal) => void;
 }
 
-/** The frames of a file, or of a range of it. A source that cannot be used is cancelled: the process stays usable. */
-export async function* frames(feed: Feed): AsyncGenerator<Buffer> {
+/**
+ * The frames of a file, or of a range of it, each in the buffers that it consists of. A source that cannot be used is
+ * cancelled: the process stays usable.
+ */
+export async function* frames(feed: Feed): AsyncGenerator<Frame> {
   let reason: PreviewRefusal | undefined;
   try {
     reason = yield* needsAll(feed.kind) ? checkedFrames(feed) : dataFrames(feed);
@@ -23,10 +28,10 @@ export async function* frames(feed: Feed): AsyncGenerator<Buffer> {
     reason = 'aborted';
   }
   if (reason !== undefined) feed.refuse(reason);
-  yield encodeFrame(reason === undefined ? 'end' : 'cancel');
+  yield [encodeFrame(reason === undefined ? 'end' : 'cancel')];
 }
 
-async function* dataFrames({ source, maxSource }: Feed): AsyncGenerator<Buffer, PreviewRefusal | undefined> {
+async function* dataFrames({ source, maxSource }: Feed): AsyncGenerator<Frame, PreviewRefusal | undefined> {
   let total = 0;
   for await (const chunk of source as AsyncIterable<Buffer>) {
     total += chunk.length;
@@ -37,7 +42,7 @@ async function* dataFrames({ source, maxSource }: Feed): AsyncGenerator<Buffer, 
 }
 
 /** Nothing of what its first bytes show to be something else is sent. */
-async function* checkedFrames({ source, kind, maxSource }: Feed): AsyncGenerator<Buffer, PreviewRefusal | undefined> {
+async function* checkedFrames({ source, kind, maxSource }: Feed): AsyncGenerator<Frame, PreviewRefusal | undefined> {
   let head: Buffer | undefined = Buffer.alloc(0);
   let total = 0;
   for await (const chunk of source as AsyncIterable<Buffer>) {

@@ -21,16 +21,22 @@ const MAX_PAYLOAD = 1024 * 1024;
 const DATA_BYTES = 64 * 1024;
 
 export function encodeFrame(kind: FrameKind, payload: Buffer = Buffer.alloc(0)): Buffer {
-  const frame = Buffer.allocUnsafe(HEADER_BYTES + payload.length);
-  frame[0] = KINDS.indexOf(kind);
-  frame.writeUInt32BE(payload.length, 1);
-  payload.copy(frame, HEADER_BYTES);
-  return frame;
+  return Buffer.concat([headerOf(kind, payload.length), payload]);
 }
 
-/** `chunk` as data frames. */
-export function* encodeData(chunk: Buffer): Generator<Buffer> {
-  for (let at = 0; at < chunk.length; at += DATA_BYTES) yield encodeFrame('data', chunk.subarray(at, at + DATA_BYTES));
+/** `chunk` as data frames, each with its header before its bytes, which are not copied. */
+export function* encodeData(chunk: Buffer): Generator<readonly [Buffer, Buffer]> {
+  for (let at = 0; at < chunk.length; at += DATA_BYTES) {
+    const payload = chunk.subarray(at, at + DATA_BYTES);
+    yield [headerOf('data', payload.length), payload];
+  }
+}
+
+function headerOf(kind: FrameKind, length: number): Buffer {
+  const header = Buffer.allocUnsafe(HEADER_BYTES);
+  header[0] = KINDS.indexOf(kind);
+  header.writeUInt32BE(length, 1);
+  return header;
 }
 
 /**

@@ -161,7 +161,7 @@ export class RenderProcess {
       };
       const feed = frames({ source: opened, kind, maxSource: want?.length ?? this.#options.maxSource, refuse });
       // Not `pipeline`: with `end: false` it leaves listeners on the pipe, which outlives the job.
-      for await (const frame of feed) if (!stdin.write(frame)) await once(stdin, 'drain', { signal: stop });
+      for await (const frame of feed) await written(frame, stdin);
       // Only now, so that the next job's frames do not mix with this one's.
       if (reason !== undefined) this.#settle(refused(reason));
     } catch (error) {
@@ -221,6 +221,15 @@ export class RenderProcess {
     this.#pending?.settle(result);
     this.#pending = undefined;
   }
+}
+
+/** Writes a frame with one system call, and waits until the pipe has taken it, or is broken, which `close` tells. */
+function written(frame: readonly Buffer[], pipe: Writable): Promise<unknown> {
+  return new Promise((resolve) => {
+    pipe.cork();
+    for (const [at, buffer] of frame.entries()) pipe.write(buffer, at === frame.length - 1 ? resolve : undefined);
+    pipe.uncork();
+  });
 }
 
 function lowerPriority(pid: number): void {

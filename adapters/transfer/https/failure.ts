@@ -1,5 +1,5 @@
+import { descriptorsExhausted } from '../../../gateway/errors/system.js';
 import { GatewayError } from '../../../gateway/errors.js';
-import { descriptorsExhausted } from '../../../gateway/errors-of-system.js';
 import type { Refusal } from '../../../gateway/policy/addresses.js';
 
 export function forbidden({ reason, host, detail }: Omit<Refusal, 'kind'>): GatewayError {

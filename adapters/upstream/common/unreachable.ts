@@ -1,5 +1,5 @@
+import { descriptorsExhausted } from '../../../gateway/errors/system.js';
 import { GatewayError } from '../../../gateway/errors.js';
-import { descriptorsExhausted } from '../../../gateway/errors-of-system.js';
 
 /**
  * The kind of failure, by the system's or the TLS library's code. Clients see it, so it names no address, no command

@@ -1,10 +1,11 @@
-import { type ClientRequest, request as httpRequest, IncomingMessage } from 'node:http';
+import { type Agent, type ClientRequest, request as httpRequest, IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { Patience, type Wait } from '../../../gateway/budget/patience.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Timeouts } from '../../../gateway/policy/limits.js';
 import type { Sharing } from '../../../gateway/ports/owner.js';
 import type { OutgoingMessage } from '../../../gateway/ports/upstream.js';
-import { createAgent, type UpstreamAgent } from './agent.js';
+import { UpstreamAgent } from './agent.js';
 import { abortFailure, bodyFailure, headFailure } from './failure.js';
 import { sendBody } from './send-body.js';
 import { Slots } from './slots.js';
@@ -32,6 +33,9 @@ export interface HttpCall {
   isStream?: boolean;
 }
 
+/** Most bytes of a body that is written together with its head. */
+const ONE_WRITE_BYTES = 12 * 1024;
+
 /** How an attempt ends. */
 interface Settle {
   resolve: (answer: IncomingMessage) => void;
@@ -52,7 +56,7 @@ export interface HttpClientOptions {
 }
 
 /**
- * Requests to one origin over node:http and a keep-alive Agent. Redirects are returned like any other answer. Nothing
+ * Requests to one origin over node:http and its kept connections. Redirects are returned like any other answer. Nothing
  * is decoded. An answer's body is node's own message: no stream lies between the socket and the reader, so backpressure
  * reaches the upstream.
  *
@@ -66,6 +70,8 @@ export class HttpClient {
   readonly #port: number;
   readonly #slots: Slots;
   readonly #pool: UpstreamAgent;
+  /** With servers that have a request. */
+  readonly #patience: Patience;
   readonly #open = new Set<ClientRequest>();
   /** Replaces an answer's `destroy`, through which node reports a broken body, so that no stream has to wrap it. */
   readonly #destroyBody: (this: IncomingMessage, error?: Error) => IncomingMessage;
@@ -80,7 +86,8 @@ export class HttpClient {
     this.#port = Number(origin.port) || (this.#secure ? 443 : 80);
     const { connections, queue, sharing, timeouts } = options;
     this.#slots = new Slots({ server: name, limit: connections, waitMs: timeouts.queue, queue, sharing });
-    this.#pool = createAgent(this.#secure, options.connections);
+    this.#pool = new UpstreamAgent(this.#secure, connections);
+    this.#patience = new Patience(timeouts.upstream);
     this.#destroyBody = function (error) {
       return IncomingMessage.prototype.destroy.call(this, error && bodyFailure(name, error));
     };
@@ -92,13 +99,24 @@ export class HttpClient {
    * @throws GatewayError `connection_limit`, `upstream_unreachable`, `upstream_timeout`, `upstream_closed`,
    * `upstream_invalid`, or the signal's reason
    */
-  async send(call: HttpCall, signal: AbortSignal): Promise<IncomingMessage> {
-    if (signal.aborted) throw abortFailure(this.#name, signal);
-    if (this.#closed) throw new GatewayError('upstream_closed', { server: this.#name });
+  send(call: HttpCall, signal: AbortSignal): Promise<IncomingMessage> {
+    if (signal.aborted) return Promise.reject(abortFailure(this.#name, signal));
+    if (this.#closed) return Promise.reject(new GatewayError('upstream_closed', { server: this.#name }));
     const wait = this.#slots.take(call, call.isStream ?? false, signal);
-    if (wait !== undefined) await wait;
-    const settled = this.#pool.settleIdle();
-    if (settled !== undefined) await settled;
+    const settled = wait === undefined ? this.#pool.settleIdle() : undefined;
+    // usually there is nothing to wait for, and the request leaves in this turn
+    if (wait !== undefined || settled !== undefined) return this.#sendAfter(wait, settled, call, signal);
+    return new Promise((resolve, reject) => this.#attempt(call, signal, true, { resolve, reject }));
+  }
+
+  async #sendAfter(
+    slot: Promise<void> | undefined,
+    settled: Promise<void> | undefined,
+    call: HttpCall,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    if (slot !== undefined) await slot;
+    await (settled ?? this.#pool.settleIdle());
     if (this.#closed || signal.aborted) {
       this.#slots.give(call, call.isStream ?? false);
       if (signal.aborted) throw abortFailure(this.#name, signal);
@@ -115,7 +133,7 @@ export class HttpClient {
       const { res } = request as ClientRequest & { res?: IncomingMessage | null };
       (res ?? request).destroy(failure);
     }
-    this.#pool.agent.destroy();
+    this.#pool.destroy();
   }
 
   /** One attempt. The slot is released when the connection is free or gone, unless a second attempt takes it over. */
@@ -135,16 +153,18 @@ export class HttpClient {
       (answer ?? request).destroy(failure);
     };
     const abort = (): void => stop(abortFailure(this.#name, signal));
-    let timer: NodeJS.Timeout | undefined;
+    let wait: Wait | undefined;
     const awaitAnswer = (): void => {
-      if (answer === undefined)
-        timer = setTimeout(() => stop(this.#timeout('upstream')), this.#options.timeouts.upstream);
+      if (answer === undefined) wait = this.#patience.begin(() => stop(this.#timeout('upstream')));
+    };
+    const noLongerAwaited = (): void => {
+      if (wait !== undefined) this.#patience.end(wait);
     };
     signal.addEventListener('abort', abort);
     this.#open.add(request);
 
     request.on('response', (response) => {
-      clearTimeout(timer);
+      noLongerAwaited();
       answer = response;
       response.destroy = this.#destroyBody;
       // node reports a broken body in the same turn as its head, before its reader can listen, and would drop the error
@@ -166,7 +186,7 @@ export class HttpClient {
       } else reject(headFailure(this.#name, error));
     });
     request.on('close', () => {
-      clearTimeout(timer);
+      noLongerAwaited();
       signal.removeEventListener('abort', abort);
       this.#open.delete(request);
       if (repeated) return;
@@ -175,7 +195,7 @@ export class HttpClient {
     });
     if (call.body === undefined || Buffer.isBuffer(call.body)) {
       awaitAnswer();
-      request.end(call.body);
+      endWith(request, call.body);
       return;
     }
     // a connection that was closed as idle shows this while the source is still preparing
@@ -199,7 +219,7 @@ export class HttpClient {
     if (call.body !== undefined) headers.push('Content-Length', String(call.body.length));
     const send = this.#secure ? httpsRequest : httpRequest;
     return send({
-      agent: this.#pool.agent,
+      agent: this.#pool as unknown as Agent,
       host: this.#host,
       port: this.#port,
       method: call.method,
@@ -223,4 +243,13 @@ export class HttpClient {
       allowed: this.#options.timeouts[limit],
     });
   }
+}
+
+/**
+ * Node joins a head with a text and writes both at once, while for a head and bytes it makes a list of two writes. Each
+ * byte is one character of latin1, and becomes that byte again.
+ */
+function endWith(request: ClientRequest, body: Buffer | undefined): void {
+  if (body !== undefined && body.length <= ONE_WRITE_BYTES) request.end(body.toString('latin1'), 'latin1');
+  else request.end(body);
 }

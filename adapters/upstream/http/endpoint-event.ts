@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { readBuffered } from '../../../gateway/budget/buffered.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import { bodyFailure } from './failure.js';
 
@@ -58,7 +59,7 @@ export function readEndpoint(server: string, body: IncomingMessage): Promise<str
     };
     const ended = (): void => fail(new GatewayError('upstream_closed', { server }));
     const read = (): void => {
-      const chunk = body.read() as Buffer | null;
+      const chunk = readBuffered(body);
       if (chunk === null) return;
       head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
       const bom = head.toString('latin1', 0, 3) === '\xef\xbb\xbf' ? 3 : 0;

@@ -17,7 +17,7 @@ export function isRedirection({ statusCode = 0 }: IncomingMessage): boolean {
   return statusCode >= 300 && statusCode < 400;
 }
 
-/** An answer and the path that gave it: the target of a redirect, if one was followed. */
+/** An answer and the path that gave it: the target of the redirect, if it was followed. */
 export interface Followed {
   answer: IncomingMessage;
   path: string;
@@ -34,7 +34,14 @@ export async function sendFollowing(
   call: HttpCall,
   signal: AbortSignal,
 ): Promise<Followed> {
-  const answer = await client.send(call, signal);
+  return follow(await client.send(call, signal), { client, origin, call, signal });
+}
+
+/** Where an answer leads. @throws the errors of `HttpClient.send` */
+export async function follow(
+  answer: IncomingMessage,
+  { client, origin, call, signal }: { client: HttpClient; origin: string; call: HttpCall; signal: AbortSignal },
+): Promise<Followed> {
   const followed = call.method === 'GET' ? GETTING : KEEPING;
   if (!followed.has(answer.statusCode ?? 0)) return { answer, path: call.path };
   const target = targetOf(answer, origin + call.path);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
+import { descriptorsExhausted } from '../../../gateway/errors/system.js';
 import { GatewayError } from '../../../gateway/errors.js';
-import { descriptorsExhausted } from '../../../gateway/errors-of-system.js';
 
 const KINDS: Readonly<Record<string, string>> = {
   ENOENT: 'its command was not found',

@@ -27,6 +27,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   ceiling: { requestsPerMinute: 3000, storedBytes: '50GB' },
   timeouts: { upstream: '5m', drain: '1m' },
   antivirus: { use: 'none' },
+  telemetry: { use: 'none' },
   auth: {
     use: 'apiKeys',
     keys: [{ name: 'ci', hash: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' }],

@@ -7,7 +7,7 @@ import { jwtSchema } from './jwt.js';
 /** SHA-256 of a key, in the spelling of `sha256sum` or in base64url. */
 const HASH = /^sha256:(?:[0-9A-Fa-f]{64}|[A-Za-z0-9_-]{43})$/;
 
-const USES = 'none, apiKeys, jwt or [apiKeys, jwt]';
+const USES = 'none, apiKeys, jwt, passthrough or [apiKeys, jwt]';
 
 /** The hash of an empty key: the variable that should hold the key was not set. */
 const OF_NOTHING = createHash('sha256').digest('hex');
@@ -76,13 +76,33 @@ function authSchemas() {
       .describe('The keys. Two keys with one name belong to one caller, so a key can be replaced without a gap.');
   const apiKeys = z.strictObject({ use: z.literal('apiKeys'), keys: keys() });
   const jwt = z.strictObject({ use: z.literal('jwt'), jwt: jwtSchema() });
+  const passthrough = z.strictObject({
+    use: z.literal('passthrough'),
+    passthrough: z
+      .strictObject({
+        resource: z
+          .enum(['rewrite', 'verbatim'])
+          .default('rewrite')
+          .describe(
+            "What clients are told to ask a token for. `rewrite`: Wharf's URL, which clients compare with the URL that they " +
+              "call; the server must take tokens for it. `verbatim`: the server's own words, for a Wharf that has taken over " +
+              "the server's public name.",
+          ),
+        serverUrl: z
+          .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
+          .optional()
+          .describe("The URL by which the server's metadata names it. Default: `servers.X.url`."),
+      })
+      .prefault({})
+      .describe('How the login of the server is passed through.'),
+  });
   const both = z.strictObject({
     use: z.tuple([z.literal('apiKeys'), z.literal('jwt')], { error: `must be ${USES}` }),
     keys: keys(),
     jwt: jwtSchema(),
   });
   return {
-    one: z.discriminatedUnion('use', [none, apiKeys, jwt], { error: `must be ${USES}` }),
+    one: z.discriminatedUnion('use', [none, apiKeys, jwt, passthrough], { error: `must be ${USES}` }),
     both: both.transform(({ use: _, ...rest }) => ({ use: 'both' as const, ...rest })),
   };
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import type { CallerLimit, CallerLimits } from '../../policy/allowance.js';
+import type { CallerLimit, CallerSettings, OWN_AMOUNTS } from '../../policy/allowance.js';
+import type { MessageLimit } from '../../policy/message-limits.js';
 import { callerMembers } from './access.js';
 import { count, size } from './fields.js';
-import { MOST_FILE } from './limits.js';
+import { acceptField, messageLimitFields } from './limits.js';
 
 const MOST_COUNT = 1_000_000_000;
 const PIB = 1024 ** 5;
@@ -10,8 +11,10 @@ const PIB = 1024 ** 5;
 const counted = () => count({ min: 1, max: MOST_COUNT });
 const sized = () => size({ min: 1, max: PIB });
 
+type Rows<Name extends CallerLimit> = Readonly<Record<Name, readonly [field: () => z.ZodType, text: string]>>;
+
 /** Limits of one caller that have no default. */
-const ROWS: Readonly<Record<Exclude<CallerLimit, 'file'>, readonly [field: () => z.ZodType, text: string]>> = {
+const ROWS: Rows<(typeof OWN_AMOUNTS)[number]> = {
   exchanges: [counted, 'Requests that one caller has under way at one time, streams included, on each replica.'],
   requestsPerMinute: [
     counted,
@@ -26,26 +29,38 @@ const ROWS: Readonly<Record<Exclude<CallerLimit, 'file'>, readonly [field: () =>
   ],
 };
 
+/** Those whose names mean something else in `limits`: there they are about the whole process, or a server. */
+const ELSEWHERE: Rows<Exclude<CallerLimit, (typeof OWN_AMOUNTS)[number] | MessageLimit>> = {
+  sessions: [
+    counted,
+    'Sessions that one caller has at one time, on each replica. A new one ends the one that it has not used for longest.',
+  ],
+  processes: [
+    counted,
+    'Processes of stdio servers that run for one caller at one time, over all servers, on each replica. A new one ends one of an idle session of that server, if there is one.',
+  ],
+};
+
 /** The members of `limits:` that are about one caller. */
 export function limitsOfEachCaller() {
   const entries = Object.entries(ROWS).map(([name, [field, text]]) => [
     name,
     field().optional().describe(`${text} Default: not limited.`),
   ]);
-  return Object.fromEntries(entries) as Record<string, z.ZodType>;
+  return { ...Object.fromEntries(entries), accept: acceptField() } as Record<string, z.ZodType>;
 }
 
 /** Limits of some callers, or of the ceiling. */
 export function callerLimitsSchema() {
-  const entries = Object.entries(ROWS).map(([name, [field, text]]) => [name, field().optional().describe(text)]);
-  const file = size({ min: 1, max: MOST_FILE })
-    .optional()
-    .describe('Size of a single file of the caller, whichever way it comes. It can only be lower than `limits.file`.');
+  const rows = Object.entries({ ...ROWS, ...ELSEWHERE });
+  const entries = rows.map(([name, [field, text]]) => [name, field().optional().describe(text)]);
   // only what is given: an absent member says nothing
-  return z.strictObject({ file, ...Object.fromEntries(entries) }).transform(given);
+  return z
+    .strictObject({ ...Object.fromEntries(entries), ...messageLimitFields(), accept: acceptField() })
+    .transform(given);
 }
 
-function given(limits: object): Partial<CallerLimits> {
+function given(limits: object): CallerSettings {
   return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 }
 

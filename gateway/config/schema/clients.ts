@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { isVersionRange } from '../../hosts/version-range.js';
 import { MEANS } from '../../policy/means.js';
+import type { LimitsOfSide } from '../../policy/message-limits.js';
 import type { AdapterList } from '../adapter-list.js';
 import { size } from './fields.js';
+import { acceptField, messageLimitFields } from './limits.js';
 
 const keepOrDrop = () => z.enum(['keep', 'drop']).optional();
 
@@ -62,6 +64,12 @@ function hostSchema() {
   });
 }
 
+/** `clients[].limits`. The length of a message is judged before its client is known. */
+function hostLimitsSchema() {
+  const { message: _, ...fields } = messageLimitFields();
+  return z.strictObject({ ...fields, accept: acceptField() });
+}
+
 /** `clients` */
 export function clientsSchema({ dialects, hosts }: Pick<AdapterList, 'dialects' | 'hosts'>) {
   const match = z
@@ -111,14 +119,32 @@ export function clientsSchema({ dialects, hosts }: Pick<AdapterList, 'dialects' 
       host: hostSchema()
         .default({})
         .describe("How results are written for it, where that differs from its host's profile."),
+      limits: hostLimitsSchema().optional().describe('Limits of the messages that such a client sends and gets.'),
     })
     .refine(
-      ({ dialects: spoken, elicitation, like, host }) =>
-        spoken.length > 0 || elicitation !== undefined || like !== undefined || Object.keys(host).length > 0,
+      ({ dialects: spoken, elicitation, like, host, limits }) =>
+        [elicitation, like, limits].some((one) => one !== undefined) ||
+        spoken.length > 0 ||
+        Object.keys(host).length > 0,
       {
-        error: 'must say something about the client: "dialects", "elicitation", "like" or "host"',
+        error: 'must say something about the client: "dialects", "elicitation", "like", "host" or "limits"',
       },
     )
     .transform(({ elicitation, ...rest }) => ({ ...rest, ...(elicitation && { elicitation }) }));
-  return z.array(entry).max(1000);
+  return z
+    .array(entry)
+    .max(1000)
+    .transform((entries) =>
+      entries.map(({ limits, ...rest }, index) => ({
+        ...rest,
+        ...(limits && { limits: withSource(limits, `clients[${index}].limits`) }),
+      })),
+    );
+}
+
+/** Only what is given, with the place that names the media types. */
+function withSource({ accept, ...limits }: Record<string, unknown>, place: string): LimitsOfSide {
+  const given = Object.entries(limits).filter(([, value]) => value !== undefined);
+  const rules = accept ? [{ types: accept as string[], source: `${place}.accept` }] : undefined;
+  return { ...Object.fromEntries(given), ...(rules && { accept: rules }) };
 }

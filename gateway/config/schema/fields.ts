@@ -39,6 +39,18 @@ export function count(range: Range) {
   return z.number({ error }).int({ error }).min(range.min, { error }).max(range.max, { error });
 }
 
+/** `type/subtype` or `type/*`. Parameters are not compared, so they are not allowed. */
+const MEDIA_TYPE = /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/(?:\*|[A-Za-z0-9][\w!#$&^.+-]{0,126})$/;
+
+/** A list of media types; an empty one would accept nothing, or be mistaken for "everything". */
+export function mediaTypes() {
+  const error = 'must be a media type, such as image/png or image/*';
+  return z
+    .array(z.string().regex(MEDIA_TYPE, { error }))
+    .min(1, { error: 'must not be empty; left out, any file is accepted' })
+    .max(100);
+}
+
 /** A part of something, above 0 and at most 1. */
 export function ratio() {
   const error = 'must be a number above 0 and at most 1, such as 0.25';

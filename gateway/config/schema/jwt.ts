@@ -65,7 +65,9 @@ export function jwtSchema() {
           z.array(scope()).max(100),
         )
         .default({})
-        .describe('Scopes that a request needs: by `*`, by server, and further ones by `SERVER.TOOL`.'),
+        .describe(
+          "Scopes that a request needs: by `*`, by server, and further ones by `SERVER.TOOL`, by the server's own names.",
+        ),
       implies: z
         .record(scope(), z.array(scope()).max(100))
         .default({})

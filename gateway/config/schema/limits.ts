@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS, type Limits, type Timeouts } from '../../policy/limits.js';
-import { count, ratio, size, time } from './fields.js';
+import { MESSAGE_LIMITS } from '../../policy/message-limits.js';
+import { count, mediaTypes, ratio, size, time } from './fields.js';
 import { formatSize, formatTime } from './units.js';
 
 interface Row {
@@ -78,11 +79,18 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     text: 'All part buffers of the object store at one time, in the whole process. Each file being stored takes one part: 5 MiB with S3.',
     processWide: true,
   },
+  previewMemory: {
+    kind: 'size',
+    min: 0,
+    max: 64 * GIB,
+    text: 'All bytes of images and PDFs in results that are kept, while they are stored, for their previews, in the whole process. For a file that finds no room the stored object is read again.',
+    processWide: true,
+  },
   share: {
     kind: 'ratio',
     min: 0,
     max: 1,
-    text: "The part of `held`, `partMemory`, `processes`, `connections`, `sessions` and the state store's keys that one caller, or one server, may take; one caller may take half of a server's share. A single caller or server may take all of it. A share always has room for one message, one file, one process.",
+    text: "The part of `held`, `partMemory`, `previewMemory`, `processes`, `connections`, `sessions` and the state store's keys that one caller, or one server, may take; one caller may take half of a server's share. A single caller or server may take all of it. A share always has room for one message, one file, one process.",
     processWide: true,
   },
   leastRate: {
@@ -172,6 +180,11 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
   },
 };
 
+/** Names of the limits that a single server cannot have. */
+export const PROCESS_WIDE: ReadonlySet<string> = new Set(
+  Object.entries(LIMIT_ROWS).flatMap(([name, row]) => (row.processWide ? [name] : [])),
+);
+
 interface TimeRow {
   min: number;
   max: number;
@@ -237,7 +250,28 @@ export function serverLimitsSchema() {
   const entries = (Object.entries(LIMIT_ROWS) as Names)
     .filter(([, row]) => row.processWide === undefined)
     .map(([name, row]) => [name, field(row).optional().describe(row.text)]);
-  return z.strictObject(Object.fromEntries(entries));
+  return z.strictObject({ ...Object.fromEntries(entries), accept: acceptField() });
+}
+
+/** Limits of each message, for callers or hosts that have their own. */
+export function messageLimitFields(): Record<string, z.ZodType> {
+  return Object.fromEntries(
+    MESSAGE_LIMITS.map((name) => {
+      const row = LIMIT_ROWS[name];
+      const text = `${row.text} It can only be lower than \`limits.${name}\`.`;
+      return [name, field(row).optional().describe(text)];
+    }),
+  );
+}
+
+/** `accept`, beside limits. */
+export function acceptField() {
+  return mediaTypes()
+    .optional()
+    .describe(
+      'Media types of files that servers may be given: `application/pdf`, `image/*`. Every place that names some must ' +
+        'accept the file. Default: every type.',
+    );
 }
 
 /** `timeouts:` with every default. */

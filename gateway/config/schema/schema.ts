@@ -69,6 +69,10 @@ export function sectionSchemas(adapters: AdapterList) {
       'Records decisions, one JSON line for each: who called what, and which file went where. `wharf audit verify FILE` ' +
         'finds a changed or missing line. `none`: nothing is recorded.',
     ),
+    telemetry: choice(adapters.telemetry, { use: 'none' }).describe(
+      'Where OpenTelemetry traces and metrics go, by its conventions for MCP. What this does not say, the standard ' +
+        '`OTEL_*` environment variables do. `none`: nothing is recorded, and nothing of OpenTelemetry is loaded.',
+    ),
     links: z
       .strictObject({
         style: z
@@ -124,7 +128,7 @@ export function sectionSchemas(adapters: AdapterList) {
     auth: authSchema()
       .prefault({ use: 'none' })
       .describe(
-        'The callers that are allowed. `none`: every caller, and all are treated as one. `apiKeys`: callers with `Authorization: Bearer KEY`, or `X-Wharf-Key: KEY`. `jwt`: callers with access tokens of an authorization server, where MCP clients log in by themselves. `[apiKeys, jwt]`: both.',
+        'The callers that are allowed. `none`: every caller, and all are treated as one. `apiKeys`: callers with `Authorization: Bearer KEY`, or `X-Wharf-Key: KEY`. `jwt`: callers with access tokens of an authorization server, where MCP clients log in by themselves. `[apiKeys, jwt]`: both. `passthrough`: every caller, whose token the only server judges.',
       ),
     uploadTool: uploadToolSchema()
       .prefault({})

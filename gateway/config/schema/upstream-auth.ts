@@ -58,7 +58,8 @@ export function upstreamAuthSchema() {
             .max(1000)
             .optional()
             .describe(
-              "Wharf's name there. Default: the address of a document about Wharf (client ID metadata document), which needs " +
+              "Wharf's name there. Default: the address of a document about Wharf, where the authorization server reads such " +
+                'documents (client ID metadata documents), else what it gets by registering itself (RFC 7591); both need ' +
                 '`publicUrl`. Its redirect URI is `publicUrl` and `/oauth/callback`.',
             ),
           ...target(),

@@ -93,21 +93,22 @@ export class FileControl {
   /**
    * `revoke`: no link of Wharf's and no handle leads to the file afterwards; its bytes stay until it expires. `hold`: the
    * file is neither swept nor removed, until `release`.
+   * @param actor who does it, for the audit log
    * @returns the record afterwards; undefined when there is no such file
    */
-  async change(id: string, change: Change): Promise<FileRecord | undefined> {
+  async change(id: string, change: Change, actor: string): Promise<FileRecord | undefined> {
     const found = await this.show(id);
     if (!found) return undefined;
-    await this.#record(change, found);
+    await this.#record(change, found, actor);
     return this.#replace(id, (record) => this.#changed(record, change));
   }
 
   /** Removes a file with its bytes, so that presigned links end too. A held file stays. */
-  async remove(id: string): Promise<'removed' | 'held' | 'unknown'> {
+  async remove(id: string, actor: string): Promise<'removed' | 'held' | 'unknown'> {
     const found = await this.show(id);
     if (!found) return 'unknown';
     if (found.heldAt !== undefined) return 'held';
-    await this.#record('remove', found);
+    await this.#record('remove', found, actor);
     const { state, objects, account } = this.#deps;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const text = await state.read(`file:${id}`);
@@ -124,12 +125,12 @@ export class FileControl {
   }
 
   /** Removes all files of a principal. @returns how many, and how many are held and stay */
-  async removeAllOf(principal: string): Promise<{ removed: number; held: number }> {
+  async removeAllOf(principal: string, actor: string): Promise<{ removed: number; held: number }> {
     const done = { removed: 0, held: 0 };
     for (let after: string | undefined = ''; after !== undefined; ) {
       const page: FilePage = await this.list({ principal }, { after, limit: MOST_READ });
       for (const { id } of page.files) {
-        const outcome = await this.remove(id);
+        const outcome = await this.remove(id, actor);
         if (outcome !== 'unknown') done[outcome] += 1;
       }
       after = page.next;
@@ -159,9 +160,9 @@ export class FileControl {
   }
 
   /** @throws GatewayError `audit_unavailable`: nothing is done then */
-  async #record(subject: string, file: FileRecord): Promise<void> {
+  async #record(subject: string, file: FileRecord, actor: string): Promise<void> {
     const { principal, server } = file;
-    await this.#deps.audit.record({ what: 'control', allowed: true, subject, principal, server, files: [file] });
+    await this.#deps.audit.record({ what: 'control', allowed: true, actor, subject, principal, server, files: [file] });
   }
 }
 

@@ -20,7 +20,7 @@ export type FlowAnswer =
 
 /** The rules about which file may go to which server, with what is known of its bytes. */
 export class Flow {
-  readonly #rules: readonly FlowRule[];
+  #rules: readonly FlowRule[];
   /** Notes where bytes come from. */
   readonly origins: Origins;
   readonly consents: Consents;
@@ -29,6 +29,16 @@ export class Flow {
     this.#rules = rules;
     this.origins = origins;
     this.consents = consents;
+  }
+
+  /** False where no rule asks where bytes come from. */
+  get isOn(): boolean {
+    return this.#rules.length > 0;
+  }
+
+  /** Other rules count from now on. */
+  put(rules: readonly FlowRule[]): void {
+    this.#rules = rules;
   }
 
   /** The rule against a file that has not been read yet, as far as that can be said. */

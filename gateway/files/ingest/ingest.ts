@@ -10,6 +10,7 @@ import type { CleanUps } from '../clean-ups.js';
 import type { Origins } from '../flow/origins.js';
 import { newFileId, objectKey } from '../handle.js';
 import { SNIFF_BYTES } from '../names/media-type.js';
+import type { PreviewAhead } from '../previews/ahead.js';
 import type { PartBuffers } from './part-buffers.js';
 import { PartLease } from './part-lease.js';
 import type { Quieting, QuietWatch } from './quiet-watch.js';
@@ -53,6 +54,8 @@ export interface Stored {
   head: Buffer;
   /** Absent: it was not scanned. */
   scan?: ScanResult;
+  /** The preview that was begun while its bytes came. */
+  preview?: PreviewAhead | undefined;
 }
 
 /** What is known of a file before its bytes. */
@@ -268,6 +271,7 @@ export class Ingest implements Quieting {
     try {
       return { ...stored, scan: await this.#scan.settle(stored) };
     } catch (error) {
+      this.#taps?.undo();
       this.#deps.cleanUps.run(this.key, () => this.#deps.objects.remove(this.key));
       throw error;
     }
@@ -286,6 +290,7 @@ export class Ingest implements Quieting {
       await this.#writer.commit();
       return { id: this.id, key: this.key, size: this.#size, digest, head: this.#head };
     } catch (error) {
+      this.#taps?.undo();
       this.#taps?.abort();
       this.#removeTraces();
       throw error;

@@ -18,6 +18,8 @@ export interface Tap {
   end(): Promise<void>;
   /** The file is given up. Ends the wait that `take` returned; `end` does not follow, or has failed already. */
   abort(): void;
+  /** The file is refused after `end` was called, by another reader or by the store: what `end` has done is taken back. */
+  undo?(): void;
 }
 
 /** What a tap is told before the first bytes. */
@@ -52,6 +54,11 @@ export class Taps {
       if (wait) waits = [...(waits ?? []), wait];
     }
     return waits && Promise.all(waits);
+  }
+
+  /** The file does not come about, although all its bytes have been taken. */
+  undo(): void {
+    for (const tap of this.#taps) tap.undo?.();
   }
 
   async end(): Promise<void> {

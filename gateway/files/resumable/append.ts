@@ -3,7 +3,7 @@ import { asGatewayError, GatewayError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Log } from '../../ports/log.js';
 import type { ResumableWrites, ResumedWrite } from '../../ports/object-store.js';
-import type { FileRecord } from '../file.js';
+import type { FileAccount, FileRecord } from '../file.js';
 import { objectKey } from '../handle.js';
 import { fill } from '../ingest/fill.js';
 import { Ingest, type IngestDeps } from '../ingest/ingest.js';
@@ -17,6 +17,7 @@ import { type Noted, newName, type Progress, type ProgressNotes, takenOver } fro
 
 export interface AppendDeps {
   ingest: IngestDeps;
+  account?: Pick<FileAccount, 'admits'> | undefined;
   writes: ResumableWrites;
   library: Library;
   notes: ProgressNotes;
@@ -211,6 +212,7 @@ export class Append {
     try {
       checkSum(digest, intent);
       const about = await describeUpload(head, { name, mimeType }, intent);
+      await this.#deps.account?.admits(intent.principal, about.mimeType);
       // An upload that outlasts a file's whole life could no longer see that the file existed.
       if (this.#deps.clock.now() - createdAt >= this.#deps.settings.retentionMs) throw uploadExpired();
       return { ...about, digest };

@@ -22,10 +22,14 @@ export const PLACES = [
   ['/sessions', 'Sessions'],
   ['/stored', 'Files'],
   ['/refusals', 'Refusals'],
+  ['/audit', 'Audit'],
   ['/config', 'Config'],
 ] as const;
 
 export type Place = (typeof PLACES)[number][0];
+
+/** Whether a user may do more than look. */
+export const mayAct = ({ role }: ConsoleUser): boolean => role !== 'viewer';
 
 /** A page as an answer, which is kept nowhere. */
 export function consolePage(

@@ -45,7 +45,7 @@ button:hover { background: var(--deep); border-color: var(--deep) }
 td form { display: flex; flex-wrap: wrap; gap: .25rem; margin: 0 }
 .search { display: flex; flex-wrap: wrap; align-items: end; gap: .75rem; margin: 0 0 1rem }
 .search label { flex: 1 1 10rem; font-weight: 600 }
-.search input { display: block; width: 100%; min-height: 2.25rem; padding: .25rem .625rem; border: 1px solid var(--soft); border-radius: .5rem; background: var(--paper); color: inherit; font: inherit }
+.search input, .search select { display: block; width: 100%; min-height: 2.25rem; padding: .25rem .625rem; border: 1px solid var(--soft); border-radius: .5rem; background: var(--paper); color: inherit; font: inherit }
 .login { max-width: 24rem; margin: 10vh auto 0; padding: 1.5rem 2rem 2rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--paper) }
 .login label { display: block; margin: 1rem 0 .375rem; font-weight: 600 }
 .login input { width: 100%; padding: .5rem .75rem; border: 1px solid var(--soft); border-radius: .5rem; background: var(--paper); color: inherit; font: inherit }

@@ -1,4 +1,5 @@
 import type { FileControl } from '../../files/control/control.js';
+import type { Audit } from '../../ports/audit.js';
 import type { Setting } from '../../ports/console.js';
 import type { CounterName } from '../../ports/metrics.js';
 import type { Session } from '../../relay/session.js';
@@ -57,9 +58,12 @@ export interface ConsoleSources {
   counted: (name: CounterName) => Promise<Counted>;
   servers: () => readonly { name: string; transport: string; mcp: () => string }[];
   sessions: () => readonly (Session & { usedAt: number })[];
-  endSession: (id: string) => Promise<void>;
+  /** @param actor who ends it, for the audit log */
+  endSession: (session: Session, actor: string) => Promise<void>;
   lately: () => readonly Refused[];
   files: Pick<FileControl, 'list' | 'change' | 'remove'>;
+  /** The audit log, as far as this process can read it. */
+  audit: Pick<Audit, 'name' | 'newest'>;
   config: () => readonly Setting[];
 }
 

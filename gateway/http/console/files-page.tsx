@@ -2,7 +2,7 @@ import type { FileFilter, FilePage } from '../../files/control/control.js';
 import type { FileRecord } from '../../files/file.js';
 import { sizeText } from '../../policy/amounts.js';
 import type { ConsoleUser } from '../../ports/console.js';
-import { ConsoleLayout, Table } from './console-layout.js';
+import { ConsoleLayout, mayAct, Table } from './console-layout.js';
 import { timeOf } from './overview-page.js';
 
 /** What a form of the page does with a file. */
@@ -49,9 +49,9 @@ export function FilesPage({ user, filter, found, next }: Props) {
       </p>
       <Table
         name="Files"
-        heads={['Stored', 'File', 'Who', 'From', 'State', ...(user.role === 'operator' ? ['Action'] : [])]}
+        heads={['Stored', 'File', 'Who', 'From', 'State', ...(mayAct(user) ? ['Action'] : [])]}
         none="There is none."
-        rows={found.files.map((file) => <FileRow file={file} canAct={user.role === 'operator'} />)}
+        rows={found.files.map((file) => <FileRow file={file} canAct={mayAct(user)} />)}
       />
       {next !== undefined && (
         <p>
@@ -63,7 +63,7 @@ export function FilesPage({ user, filter, found, next }: Props) {
 }
 
 function FileRow({ file, canAct }: { file: FileRecord; canAct: boolean }) {
-  const { id, name, size, mimeType, principal, server, createdAt } = file;
+  const { id, name, size, mimeType, principal, server, tool, createdAt } = file;
   const stored = new Date(createdAt).toISOString();
   return (
     <tr>
@@ -80,7 +80,7 @@ function FileRow({ file, canAct }: { file: FileRecord; canAct: boolean }) {
         <code>{id}</code>
       </td>
       <td>{principal}</td>
-      <td>{server ?? 'an upload'}</td>
+      <td>{server === undefined ? 'an upload' : tool === undefined ? server : `${server}.${tool}`}</td>
       <td>{stateOf(file)}</td>
       {canAct && (
         <td>

@@ -1,6 +1,6 @@
 import type { ConsoleUser, Setting } from '../../ports/console.js';
 import { UNKNOWN, WELL } from '../part-state.js';
-import { ConsoleLayout, Table } from './console-layout.js';
+import { ConsoleLayout, mayAct, Table } from './console-layout.js';
 import type { ServerFacts, SessionFacts } from './facts.js';
 import { timeOf } from './overview-page.js';
 
@@ -43,15 +43,7 @@ export function SessionsPage({
       <p class="soft">Those that this process knows, the last used first. Another replica may know more.</p>
       <Table
         name="Sessions"
-        heads={[
-          'Last used',
-          'Server',
-          'Who',
-          'Client',
-          'MCP',
-          'Session',
-          ...(user.role === 'operator' ? ['Action'] : []),
-        ]}
+        heads={['Last used', 'Server', 'Who', 'Client', 'MCP', 'Session', ...(mayAct(user) ? ['Action'] : [])]}
         none="There is none."
         rows={sessions.map(({ usedAt, server, principal, client, version, tag }) => (
           <tr>
@@ -65,7 +57,7 @@ export function SessionsPage({
             <td>
               <code>{tag}</code>
             </td>
-            {user.role === 'operator' && (
+            {mayAct(user) && (
               <td>
                 <form method="post" action="/sessions/end">
                   <input type="hidden" name="session" value={tag} />

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { GatewayError } from '../../errors.js';
 import type { Seal } from '../../files/seal.js';
+import type { Audit } from '../../ports/audit.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ConsoleUser } from '../../ports/console.js';
 
@@ -14,6 +15,9 @@ const WINDOW_MS = 60_000;
 const ADDRESSES = 1000;
 
 const COOKIE = 'wharf-console';
+
+/** What the audit log says of a login. */
+const LOGIN = { what: 'login', subject: 'console' } as const;
 
 /** The place that the sealed text belongs to; it opens nowhere else. */
 const PLACE = 'console login';
@@ -28,17 +32,25 @@ interface Sealed {
   until: number;
 }
 
+interface LoginsDeps {
+  seal: Seal;
+  clock: Clock;
+  audit: Pick<Audit, 'record' | 'note'>;
+}
+
 /** Who may look at the console: each user's key in a form, or as a bearer for programs. */
 export class Logins {
   readonly #users: readonly ConsoleUser[];
   readonly #seal: Seal;
   readonly #clock: Clock;
+  readonly #audit: Pick<Audit, 'record' | 'note'>;
   readonly #wrong = new LRUCache<string, { since: number; count: number }>({ max: ADDRESSES });
 
-  constructor(users: readonly ConsoleUser[], seal: Seal, clock: Clock) {
+  constructor(users: readonly ConsoleUser[], { seal, clock, audit }: LoginsDeps) {
     this.#users = users;
     this.#seal = seal;
     this.#clock = clock;
+    this.#audit = audit;
   }
 
   /**
@@ -58,11 +70,20 @@ export class Logins {
     for (const user of this.#users) if (timingSafeEqual(user.digest, digest)) found = user;
     if (found) return found;
     this.#wrong.set(address, isOpen ? { ...tries, count: tries.count + 1 } : { since: now, count: 1 });
-    throw new GatewayError('console_login');
+    const error = new GatewayError('console_login');
+    this.#audit.note({ ...LOGIN, address, allowed: false, code: error.code });
+    throw error;
+  }
+
+  /** Logs a person in, which is recorded. @returns the cookie @throws GatewayError as `userOf`, and `audit_unavailable` */
+  async logIn(key: string, address: string): Promise<string> {
+    const user = this.userOf(key, address);
+    await this.#audit.record({ ...LOGIN, actor: user.name, address, allowed: true });
+    return this.#cookieOf(user);
   }
 
   /** `Set-Cookie` of a login; a browser sends it to this port alone, and with no request that another site causes. */
-  cookieOf(user: ConsoleUser): string {
+  #cookieOf(user: ConsoleUser): string {
     const sealed: Sealed = {
       name: user.name,
       digest: user.digest.toString('base64url'),

@@ -16,6 +16,9 @@ const LONGEST = 1024;
 const USUAL_PAGE = 100;
 const MOST_ON_PAGE = 1000;
 
+/** Who acts here: the port asks for no key. */
+const ACTOR = 'admin port';
+
 /** Headers with which a proxy says that the request is another machine's. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-proto', 'x-real-ip'];
 
@@ -65,16 +68,16 @@ export function adminFiles(control: FileControl): Hono<Env> {
         'request_invalid',
         'all files are removed of one principal: ?principal=NAME, and nothing else',
       );
-    return c.json(await control.removeAllOf(principal));
+    return c.json(await control.removeAllOf(principal, ACTOR));
   });
   app.get('/files/:id', async (c) => answer(c, await control.show(idIn(c))));
   app.post('/files/:id/:change', async (c) => {
     const change = c.req.param('change');
     if (!CHANGES.includes(change)) return refuse(c, 404, 'route_unknown', `a file is changed by ${CHANGES.join(', ')}`);
-    return answer(c, await control.change(idIn(c), change as Change));
+    return answer(c, await control.change(idIn(c), change as Change, ACTOR));
   });
   app.delete('/files/:id', async (c) => {
-    const outcome = await control.remove(idIn(c));
+    const outcome = await control.remove(idIn(c), ACTOR);
     if (outcome === 'held') return refuse(c, 409, 'file_held', 'The file is held: release it before it is removed.');
     return outcome === 'unknown' ? answer(c, undefined) : c.json({ removed: 1, held: 0 });
   });
@@ -95,9 +98,9 @@ function refuse(c: Context<Env>, status: Status, code: string, message: string):
 }
 
 function shown(record: FileRecord): Record<string, unknown> {
-  const { id, principal, server, name, mimeType, size, digest, scan, createdAt, revokedAt, heldAt } = record;
+  const { id, principal, server, tool, name, mimeType, size, digest, scan, createdAt, revokedAt, heldAt } = record;
   return {
-    ...{ id, principal, server, name, mimeType, size, digest, scan, createdAt: timeOf(createdAt) },
+    ...{ id, principal, server, tool, name, mimeType, size, digest, scan, createdAt: timeOf(createdAt) },
     ...(revokedAt !== undefined && { revokedAt: timeOf(revokedAt) }),
     ...(heldAt !== undefined && { heldAt: timeOf(heldAt) }),
   };

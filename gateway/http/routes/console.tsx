@@ -4,13 +4,14 @@ import { GatewayError } from '../../errors.js';
 import type { ConsoleUser } from '../../ports/console.js';
 import { sessionTag } from '../../relay/exchange-log.js';
 import { isPageVisit } from '../browser-request.js';
-import { consolePage, LoginPage, NoUsersPage } from '../console/console-layout.js';
+import { consolePage, LoginPage, mayAct, NoUsersPage } from '../console/console-layout.js';
 import { type ConsoleSources, MAX_SESSIONS, overviewOf, serversOf, sessionsOf } from '../console/facts.js';
 import { FILE_ACTIONS, type FileAction, FilesPage } from '../console/files-page.js';
 import { ConfigPage, ServersPage, SessionsPage } from '../console/list-pages.js';
 import { type Logins, NO_COOKIE } from '../console/logins.js';
 import { OverviewPage } from '../console/overview-page.js';
 import { RefusalsPage } from '../console/refusals-page.js';
+import { auditCsv, auditJson, auditPage } from './console-audit.js';
 
 export interface ConsoleDeps {
   /** Undefined: the console has no users, so nothing is shown. */
@@ -63,14 +64,14 @@ export function consoleRoutes({
     }
     return consolePage(await make(user, c));
   };
-  const told = (make: () => unknown) => async (c: Ctx) => {
+  const told = (make: (c: Ctx) => unknown) => async (c: Ctx) => {
     userOf(c);
-    return c.json(await make(), 200, { 'cache-control': 'no-store' });
+    return c.json(await make(c), 200, { 'cache-control': 'no-store' });
   };
-  const act = (work: (form: URLSearchParams) => Promise<string>) => async (c: Ctx) => {
+  const act = (work: (form: URLSearchParams, user: ConsoleUser) => Promise<string>) => async (c: Ctx) => {
     const user = userOf(c);
-    if (user.role !== 'operator') throw new GatewayError('console_role', { role: user.role });
-    return moved(await work(await formOf(c)));
+    if (!mayAct(user)) throw new GatewayError('console_role', { role: user.role });
+    return moved(await work(await formOf(c), user));
   };
   const sessions = () => sessionsOf(sources, sessionTag);
   const filesFor = async ({ req }: Ctx) => {
@@ -111,6 +112,14 @@ export function consoleRoutes({
     shown(async (user) => <ConfigPage user={user} settings={sources.config()} />),
   );
   app.get(
+    '/audit',
+    shown((user, { req }) => auditPage(user, sources, req.query())),
+  );
+  app.get('/audit.csv', async (c) => {
+    userOf(c);
+    return auditCsv(sources.audit, c.req.query());
+  });
+  app.get(
     '/stored',
     shown(async (user, c) => {
       const { filter, found } = await filesFor(c);
@@ -122,10 +131,10 @@ export function consoleRoutes({
   );
   app.post(
     '/stored/change',
-    act(async (form) => {
+    act(async (form, { name }) => {
       const [id = '', action = ''] = [form.get('id') ?? '', form.get('action') ?? ''];
       if (!FILE_ID.test(id) || !isAction(action)) throw new GatewayError('request_invalid', { reason: 'not a change' });
-      await (action === 'remove' ? sources.files.remove(id) : sources.files.change(id, action));
+      await (action === 'remove' ? sources.files.remove(id, name) : sources.files.change(id, action, name));
       return '/stored';
     }),
   );
@@ -133,7 +142,7 @@ export function consoleRoutes({
   app.post('/login', async (c) => {
     try {
       const key = (await formOf(c)).get('key') ?? '';
-      return moved('/', logins.cookieOf(logins.userOf(key, c.env.incoming.socket.remoteAddress ?? '')));
+      return moved('/', await logins.logIn(key, c.env.incoming.socket.remoteAddress ?? ''));
     } catch (error) {
       return login(error, 'This key is not one of a user of the console.');
     }
@@ -141,10 +150,10 @@ export function consoleRoutes({
   app.post('/logout', () => moved('/login', NO_COOKIE));
   app.post(
     '/sessions/end',
-    act(async (form) => {
+    act(async (form, { name }) => {
       const tag = form.get('session');
       const found = sources.sessions().find(({ id }) => sessionTag(id) === tag);
-      if (found) await sources.endSession(found.id);
+      if (found) await sources.endSession(found, name);
       return '/sessions';
     }),
   );
@@ -160,6 +169,14 @@ export function consoleRoutes({
   app.get(
     '/api/refusals',
     told(() => sources.lately()),
+  );
+  app.get(
+    '/api/stored',
+    told(async (c) => (await filesFor(c)).found),
+  );
+  app.get(
+    '/api/audit',
+    told(({ req }) => auditJson(sources.audit, req.query())),
   );
   app.get(
     '/api/config',

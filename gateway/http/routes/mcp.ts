@@ -28,11 +28,13 @@ import type { DirectRoute } from '../listener.js';
 export interface McpDeps {
   servers: ReadonlyMap<string, Server>;
   authenticate: Authenticate;
+  /** Makes a server's refusal of a caller what its client can log in by; absent where Wharf itself lets callers in. */
+  shown?: ((error: GatewayError, url: string | undefined) => GatewayError) | undefined;
   held: HeldBudget;
   /** Counts the running requests of each principal. */
   requests: Ledger;
-  /** What each caller may send; absent where no caller is limited. */
-  quotas?: RequestQuotas | undefined;
+  /** What each caller may send. */
+  quotas: RequestQuotas;
   timeouts: Timeouts;
   clock: Stopwatch;
   log: Log;
@@ -119,13 +121,17 @@ async function handle(
     principal: '',
     address: incoming.socket.remoteAddress,
     signal: gone.signal,
+    startedAt,
     facts: noFacts(),
   };
   let held: HeldRequest | undefined;
   let counted: Owner | undefined;
   let ended: (() => void) | undefined;
-  const onClose = () => gone.abort(CLIENT_GONE);
-  outgoing.once('close', onClose);
+  let isOver = false;
+  outgoing.on('close', () => {
+    // after the end there is nothing left to abort
+    if (!isOver) gone.abort(CLIENT_GONE);
+  });
   deps.open.count += 1;
   if (incoming.method === 'GET') deps.open.getStreams.add(outgoing);
   else server.posts.begin();
@@ -137,11 +143,13 @@ async function handle(
     exchange.principal = exchange.identity.principal;
     refuseStranger(server, exchange);
     counted = countRequest(deps.requests, exchange.principal);
-    if (deps.quotas) ended = await deps.quotas.begin(exchange.identity);
-    held = new HeldRequest(deps.held, server.limits, { principal: exchange.principal, server: server.name });
-    await dispatch(deps, server, exchange, { incoming, held });
+    if (deps.quotas.isOn) ended = await deps.quotas.begin(exchange.identity);
+    const own = server.under(exchange.identity);
+    held = new HeldRequest(deps.held, own.limits, { principal: exchange.principal, server: server.name });
+    await dispatch(deps, own, exchange, { incoming, held });
   } catch (thrown) {
-    const error = noteFailure(deps, thrown, exchange);
+    const refusal = deps.shown?.(asGatewayError(thrown), incoming.url) ?? thrown;
+    const error = noteFailure(deps, refusal, exchange);
     if (exchange.identity === UNKNOWN) {
       const id = await idOfRefused(incoming);
       if (id !== undefined) exchange.facts.requests = [{ id, base: [] }];
@@ -149,8 +157,7 @@ async function handle(
     refuse(outgoing, error, exchange.facts.requests);
     discardRest(incoming);
   } finally {
-    // after the end there is nothing left to abort
-    outgoing.off('close', onClose);
+    isOver = true;
     held?.release();
     ended?.();
     if (counted) deps.requests.give(1, counted);

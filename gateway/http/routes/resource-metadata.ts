@@ -1,18 +1,18 @@
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
-import { METADATA_HEADERS, METADATA_PREFIX, type Resources } from '../../identity/resource.js';
+import { type LoginDocuments, METADATA_HEADERS } from '../../identity/resource.js';
 
 type App = Hono<{ Bindings: HttpBindings }>;
 
 /** RFC 9728: where clients log in, for each server. Any page may read it, as clients in browsers must. */
-export function resourceMetadata(resources: Resources): App {
+export function resourceMetadata(documents: LoginDocuments): App {
   const app: App = new Hono();
-  const answer = (c: Context<{ Bindings: HttpBindings }>): Response | Promise<Response> => {
-    const document = resources.document(new URL(c.req.url).pathname);
+  const answer = async (c: Context<{ Bindings: HttpBindings }>): Promise<Response> => {
+    const document = await documents.document(new URL(c.req.url).pathname);
     if (!document) return c.notFound();
     return new Response(JSON.stringify(document), { status: 200, headers: METADATA_HEADERS });
   };
-  for (const path of [METADATA_PREFIX, `${METADATA_PREFIX}/*`]) {
+  for (const path of documents.paths) {
     app.get(path, answer);
     app.options(
       path,

@@ -65,8 +65,11 @@ function placeOfCapabilities({ method, params }: PendingRequest, { messages, con
 }
 
 /** Moves arguments that the client saw at a tool's top level to where the server takes them. @throws GatewayError */
-export async function putBackLifted(post: Post): Promise<Post> {
-  if (!lifts(post.context)) return post;
+export function putBackLifted(post: Post): Post | Promise<Post> {
+  return lifts(post.context) ? withLiftedBack(post) : post;
+}
+
+async function withLiftedBack(post: Post): Promise<Post> {
   const requests: PendingRequest[] = [];
   for (const request of post.requests) requests.push(await withPutBack(request, post));
   return { ...post, requests };

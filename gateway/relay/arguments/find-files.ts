@@ -14,33 +14,48 @@ import { mayHoldFiles } from './may-hold-files.js';
 import { argumentsAt, type Call, type FileUse, lifts, type Post, type PostContext, toolNamed } from './post.js';
 
 /** Finds the calls of tools that take files. @throws GatewayError for an argument that was too long to be kept */
-export async function findCalls(post: Post): Promise<Post> {
+export function findCalls(post: Post): Post | Promise<Post> {
+  return post.requests.some((request) => mayTakeFiles(request, post.context)) ? withCalls(post) : post;
+}
+
+async function withCalls(post: Post): Promise<Post> {
   const calls: Call[] = [];
   for (const request of post.requests) {
-    const call = await callOf(request, post.context);
+    const call = mayTakeFiles(request, post.context) ? await callOf(request, post.context) : undefined;
     if (call) calls.push(call);
   }
   return { ...post, calls };
 }
 
+/** Whether a request is a call with an argument that may be a file, or one that was too long to be kept. */
+function mayTakeFiles(
+  { method, subject, params, heavyArguments, tooLong }: PendingRequest,
+  context: PostContext,
+): boolean {
+  if (method !== 'tools/call' || subject === undefined) return false;
+  if (tooLong) return true;
+  if (params.arguments !== undefined && !isObject(params.arguments)) return false;
+  const { catalog, settings, dialects } = context.deps;
+  const view = viewOf(context.client.protocolVersion, context.principal);
+  const known = catalog.known(view, subject);
+  if (known) return known.slots.length > 0;
+  const configured = own(settings, subject);
+  const isConfigured = configured !== undefined && configured.files.length > 0;
+  return (
+    isConfigured ||
+    !catalog.isSettled(view) ||
+    heavyArguments !== undefined ||
+    mayHoldFiles(params.arguments ?? {}, dialects)
+  );
+}
+
 async function callOf(request: PendingRequest, context: PostContext): Promise<Call | undefined> {
-  const { method, subject, params, heavyArguments } = request;
-  if (method !== 'tools/call' || subject === undefined) return undefined;
-  if (request.tooLong) throw await refusalOfLong(request, subject, request.tooLong, context);
-  if (params.arguments !== undefined && !isObject(params.arguments)) return undefined;
-  const { catalog, settings, limits, dialects } = context.deps;
+  const { subject = '', tooLong } = request;
+  if (tooLong) throw await refusalOfLong(request, subject, tooLong, context);
+  const { catalog, settings, limits } = context.deps;
   const view = viewOf(context.client.protocolVersion, context.principal);
   const configured = own(settings, subject);
-  const known = catalog.known(view, subject);
-  const isConfigured = configured !== undefined && configured.files.length > 0;
-  const mayTakeFiles = known
-    ? known.slots.length > 0
-    : isConfigured ||
-      !catalog.isSettled(view) ||
-      heavyArguments !== undefined ||
-      mayHoldFiles(params.arguments ?? {}, dialects);
-  if (!mayTakeFiles) return undefined;
-  const tool = known ?? (await toolNamed(subject, context));
+  const tool = catalog.known(view, subject) ?? (await toolNamed(subject, context));
   const slots = tool?.slots ?? slotsOf({}, configured, []);
   const args = await argumentsOf(request, slots, tool?.paramHeaders ?? [], limits);
   return (

@@ -15,6 +15,7 @@ import {
   typeForExtension,
 } from '../../files/names/media-type.js';
 import { isAccepted, isTextual } from '../../policy/accept.js';
+import type { AcceptRule } from '../../policy/message-limits.js';
 import type { Audit } from '../../ports/audit.js';
 import type { ArgumentReading } from '../../ports/dialect.js';
 import type { FileClaims } from '../../ports/file.js';
@@ -54,6 +55,8 @@ export interface IncomingFileDeps {
   /** Absent: files are not scanned. */
   antivirus: Scans | undefined;
   audit: Audit;
+  /** Media types that the config allows; absent: every type. */
+  accept: readonly AcceptRule[] | undefined;
 }
 
 /** The caller, and the server that gets its files. */
@@ -98,9 +101,24 @@ export class IncomingFiles {
         actualType: file.mimeType,
       });
     }
+    this.#checkType(file, rules);
     await this.#judge(file, rules);
     await this.#record(file, rules);
     return file;
+  }
+
+  /** The types that the config allows. The tool may take fewer. */
+  #checkType(file: IncomingFile, rules: SlotRules): void {
+    for (const { types, source } of this.#deps.accept ?? []) {
+      if (isAccepted(types, file.mimeType) || mayBeAccepted(types, file)) continue;
+      const text = `is ${file.mimeType}; you may send: ${types.join(', ')}`;
+      throw refused(rules, 'mimeTypeNotAccepted', text, {
+        accept: types,
+        actualType: file.mimeType,
+        limit: 'limits.accept',
+        rule: source,
+      });
+    }
   }
 
   /** A server gets a file only if that is recorded. */

@@ -7,7 +7,11 @@ import type { Post } from './post.js';
 const WATCHED: JsonPath = ['params', 'notifications', 'resourceSubscriptions'];
 
 /** Takes Wharf's own files, which never change, out of what a server is asked to watch: it must not learn their links. */
-export async function keepOwnSubscriptions(post: Post): Promise<Post> {
+export function keepOwnSubscriptions(post: Post): Post | Promise<Post> {
+  return post.requests.some((request) => watchedIn(request).length > 0) ? withoutOwn(post) : post;
+}
+
+async function withoutOwn(post: Post): Promise<Post> {
   const { library } = post.context.deps.incoming;
   for (const request of post.requests) {
     const watched = watchedIn(request);
@@ -18,8 +22,10 @@ export async function keepOwnSubscriptions(post: Post): Promise<Post> {
   return post;
 }
 
+const NOTHING: readonly unknown[] = [];
+
 function watchedIn({ method, params }: PendingRequest): readonly unknown[] {
-  if (method !== 'subscriptions/listen' || !isObject(params.notifications)) return [];
+  if (method !== 'subscriptions/listen' || !isObject(params.notifications)) return NOTHING;
   const { resourceSubscriptions } = params.notifications;
-  return Array.isArray(resourceSubscriptions) ? resourceSubscriptions : [];
+  return Array.isArray(resourceSubscriptions) ? resourceSubscriptions : NOTHING;
 }

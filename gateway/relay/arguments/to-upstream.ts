@@ -12,6 +12,7 @@ import { countFiles } from './count-files.js';
 import { Deliveries } from './deliveries.js';
 import { findCalls, findFiles } from './find-files.js';
 import { findPlaces } from './find-places.js';
+import { handOnTrace } from './hand-on-trace.js';
 import { refuseMissing } from './missing-files.js';
 import { openBundles } from './open-bundles.js';
 import { outgoing } from './outgoing-message.js';
@@ -29,14 +30,14 @@ const STAGES = [
   declareAbilities,
   putBackLifted,
   keepOwnSubscriptions,
+  handOnTrace,
   findCalls,
-  refuseMissing,
-  openBundles,
-  findFiles,
-  countFiles,
-  findPlaces,
-  writeFiles,
-] as const satisfies readonly Stage[];
+] as const;
+
+/** Those of calls with files, and of what the ones before have changed. */
+const FILE_STAGES = [refuseMissing, openBundles, findFiles, countFiles, findPlaces, writeFiles] as const;
+
+const ALL_STAGES: readonly Stage[] = [...STAGES, ...FILE_STAGES];
 
 /** A POST in the form for the server. */
 export interface ToUpstream {
@@ -47,8 +48,8 @@ export interface ToUpstream {
   headers: Readonly<Record<string, string>>;
   /** For a renamed request: its client's progress token, as JSON text. */
   progressToken: string | undefined;
-  /** Removes what existed only for it. Call it when the POST is answered, or could not be sent. */
-  done: () => Promise<void>;
+  /** Removes what existed only for it; absent where there is nothing. Call it when the POST is answered, or not sent. */
+  done?: () => Promise<void>;
 }
 
 /**
@@ -56,14 +57,33 @@ export interface ToUpstream {
  * the form that the server takes. Messages without either pass unchanged.
  * @throws GatewayError `file_refused` before the server has been asked, and the errors of stores and upstream
  */
-export async function toUpstream(messages: ClientMessages, context: PostContext): Promise<ToUpstream> {
-  const deliveries = new Deliveries(context);
+export function toUpstream(messages: ClientMessages, context: PostContext): ToUpstream | Promise<ToUpstream> {
   const document = JsonDocument.of(messages.bytes, messages.isBatch);
   const { requests } = messages;
-  const base = { context, messages, document, edits: new Edits(document), deliveries };
+  const base = { context, messages, document, edits: new Edits(document), deliveries: new Deliveries(context) };
   let post: Post = { ...base, requests, calls: [], handed: [], headers: {} };
+  // most calls have no file: they get here in one turn, without the stages of files
+  for (let at = 0; at < STAGES.length; at++) {
+    post.edits.nextStage();
+    const next = (STAGES[at] as Stage)(post);
+    if (next instanceof Promise) return inTurns(next, at + 1);
+    post = next;
+  }
+  return post.calls.length === 0 && post.edits.isEmpty ? unchanged(post) : inTurns(post, STAGES.length);
+}
+
+/** A POST that needs none of it. */
+function unchanged({ messages: { bytes }, requests, headers, context }: Post): ToUpstream {
+  refuseLongMessage(bytes.length, bytes.length, context);
+  return { message: bytes, requests, headers, progressToken: undefined };
+}
+
+/** @param from of the stages, the first one that is left */
+async function inTurns(given: Post | Promise<Post>, from: number): Promise<ToUpstream> {
+  let post = await given;
+  const { deliveries } = post;
   try {
-    for (const stage of STAGES) {
+    for (const stage of ALL_STAGES.slice(from)) {
       post.edits.nextStage();
       const next = stage(post);
       post = next instanceof Promise ? await next : next;

@@ -1,3 +1,4 @@
+import type { ClientMessages } from '../../mcp/request.js';
 import type { Asked, Caller } from '../caller.js';
 import { onlyRequest } from '../client/local-answer.js';
 import { AskedReply } from './asked-reply.js';
@@ -9,6 +10,11 @@ import { asksBy } from './means.js';
 import { OpenQuestions } from './open-questions.js';
 import { ServerQuestions } from './server-questions.js';
 import { ListenedQuestions, SessionCalls } from './session-questions.js';
+
+/** A cheap test, which most messages fail: whether a client may be telling of Wharf's own questions. */
+export function mayTellOfQuestions({ cancelled, progress, responses }: ClientMessages): boolean {
+  return cancelled.length > 0 || progress.length > 0 || responses.length > 0;
+}
 
 /**
  * Asks people for the files that calls lack, and finishes the calls with them. A client that cannot be asked, or is not

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { readBuffered } from '../../budget/buffered.js';
 import { absentCaller } from '../../identity/identities.js';
 import { single, toUpstreamHeaders } from '../../mcp/headers.js';
 import type { Inquire } from '../../mcp/inquire.js';
@@ -62,9 +63,11 @@ export class HttpServer {
     const { principal, identity, signal } = exchange;
     const hasParamHeaders = messages.era.repeatsInHeaders;
     const context = { deps: this.#deps, principal, identity, client, inquire, signal, hasParamHeaders };
-    const outgoing = await toUpstream(messages, context);
+    const prepared = toUpstream(messages, context);
+    const outgoing = prepared instanceof Promise ? await prepared : prepared;
     try {
-      const sent = { ...asked, messages: { ...messages, requests: [...outgoing.requests] } };
+      const isSame = outgoing.requests === messages.requests;
+      const sent = isSame ? asked : { ...asked, messages: { ...messages, requests: [...outgoing.requests] } };
       const headers = toUpstreamHeaders(exchange.headers, sent.messages, session?.upstreamSession);
       if (exchange.headersFromBody) Object.assign(headers, await this.#paramHeaders(sent));
       Object.assign(headers, outgoing.headers);
@@ -74,7 +77,7 @@ export class HttpServer {
       const { initialize } = messages;
       await this.#relay(sent, answer, initialize && answer.status === 200 ? initialize : undefined);
     } finally {
-      await outgoing.done();
+      if (outgoing.done) await outgoing.done();
     }
   }
 
@@ -140,8 +143,13 @@ export class HttpServer {
     }
     // an answer that is not declared as a message must be read before its type is known
     const isSimple = isSmall(answer, this.#deps) && kind !== 'bytes';
-    const small = isSimple && !initialize && !requests.some(needsLook) && (await this.#passSmall(caller, answer));
-    if (small === true) return;
+    let rest = answer;
+    if (isSimple && !initialize && !requests.some(needsLook)) {
+      // most answers came as a whole with their head, and are sent on in this turn
+      const body = withoutMark(takeComplete(answer) ?? (await this.#whole(exchange, answer)));
+      if (this.#passesAsItIs(caller, answer, body)) return;
+      rest = { ...answer, body: Readable.from([body]) };
+    }
     const context = {
       deps: this.#deps,
       caller,
@@ -153,7 +161,7 @@ export class HttpServer {
         answerPing: (id: string) => this.#pong(id, exchange, answer),
       }),
     };
-    await new AnswerRelay(small || answer, kind, context).run();
+    await new AnswerRelay(rest, kind, context).run();
   }
 
   /** Answers a ping in the session that an answer opens. If it is lost, only its server notices. */
@@ -173,12 +181,11 @@ export class HttpServer {
   }
 
   /**
-   * A body whose announced length is shorter than any file: nothing in it can be cut, so it is sent in one piece.
-   * @returns true, or the answer again where something in it needs work
+   * Sends on a body that is shorter than any file, so that nothing in it can be cut, in one piece.
+   * @returns whether it did: false where something in it may need work
    */
-  async #passSmall({ exchange, messages, client }: Caller, answer: UpstreamAnswer): Promise<true | UpstreamAnswer> {
+  #passesAsItIs({ exchange, messages, client }: Caller, answer: UpstreamAnswer, body: Buffer): boolean {
     const requests = messages?.requests ?? [];
-    const body = withoutMark(await this.#whole(exchange, answer));
     const methods = requests.map(({ method }) => method);
     const read = (start: number, end: number) => body.subarray(start, end);
     const mayHaveFiles = mayAnswerWithFiles(methods, read, body.length, this.#deps) || mayBeUnshownIn(body, client);
@@ -188,9 +195,7 @@ export class HttpServer {
     const isWhole = reply.takesBodies && answer.headers['content-length'] !== undefined;
     const short = isWhole ? undefined : shortAnswer(body, answer.kind, requests);
     const isPassable = isWhole || short !== undefined;
-    if (!isPassable || needsWork || maySpeakForWharf(read, body.length)) {
-      return { ...answer, body: Readable.from([body]) };
-    }
+    if (!isPassable || needsWork || maySpeakForWharf(read, body.length)) return false;
     if (requests.length > 0) exchange.facts.bytesOut = body.length;
     const isBody = reply.takesBodies || !short;
     reply.all(headOf(answer), isBody ? body : short.message, short && [short.id]);
@@ -201,10 +206,6 @@ export class HttpServer {
   async #whole(exchange: Exchange, answer: UpstreamAnswer): Promise<Buffer> {
     const { cut, server } = this.#deps;
     const owner = { principal: exchange.principal, server };
-    if (answer.isComplete) {
-      const body: Buffer | null = answer.body.read();
-      if (body) return body;
-    }
     const gathered = new GatheredBytes();
     try {
       await this.#read(exchange, answer, (chunk) => {
@@ -222,6 +223,11 @@ export class HttpServer {
     const { server, pace } = this.#deps;
     return pump(answer.body, take, { server, pace, due: () => true, signal: exchange.signal });
   }
+}
+
+/** A body that came with its head: without the pump, its timer and its listeners, which cost more than all else here. */
+function takeComplete({ isComplete, body }: UpstreamAnswer): Buffer | undefined {
+  return isComplete ? (readBuffered(body) ?? undefined) : undefined;
 }
 
 function isSmall(answer: UpstreamAnswer, deps: ChannelDeps): boolean {

@@ -79,12 +79,18 @@ export class ChannelInbox {
   /** Reads the channel to its end. @throws the error that ended it otherwise */
   async read(): Promise<void> {
     const { connection, deps } = this.#options;
-    await pump(connection.body, (chunk) => this.#take(chunk), {
-      server: deps.server,
-      pace: deps.pace,
-      due: () => this.#reader.inMessage,
-      signal: this.#parts.signal,
-    });
+    const { heard } = deps.watch ?? {};
+    const take = (chunk: Buffer) => this.#take(chunk);
+    await pump(
+      connection.body,
+      heard ? (chunk) => heard(this.#parts.streams.only?.exchange, () => take(chunk)) : take,
+      {
+        server: deps.server,
+        pace: deps.pace,
+        due: () => this.#reader.inMessage,
+        signal: this.#parts.signal,
+      },
+    );
   }
 
   /** Resolves when every complete message has been delivered. */

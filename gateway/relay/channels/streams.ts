@@ -127,6 +127,13 @@ export class ChannelStreams {
     });
   }
 
+  /** The only POST under way. */
+  get only(): PostStream | undefined {
+    if (this.#posts.size !== 1) return undefined;
+    const [post] = this.#posts.keys();
+    return post;
+  }
+
   /** The only POST that can carry more than its answers. */
   #onlyPost(): PostStream | undefined {
     let only: PostStream | undefined;

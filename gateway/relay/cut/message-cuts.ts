@@ -3,6 +3,7 @@ import { asGatewayError, GatewayError } from '../../errors.js';
 import { Ingest, type IngestDeps, type Stored } from '../../files/ingest/ingest.js';
 import { PartLease } from '../../files/ingest/part-lease.js';
 import type { Library } from '../../files/library.js';
+import type { PreviewAhead } from '../../files/previews/ahead.js';
 import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
 import type { Dialect, JsonObject, SlotPlace, SlotReading } from '../../ports/dialect.js';
@@ -19,6 +20,8 @@ export interface CutDeps {
   library: Library;
   limits: Limits;
   held: HeldBudget;
+  /** Begins the preview of a file while it is stored. Absent: there are no previews. */
+  previewAhead?: ((owner: Owner, signal: AbortSignal) => PreviewAhead) | undefined;
   /** Slot name → its place and that place's dialect. */
   places: ReadonlyMap<string, { place: SlotPlace; dialect: Dialect }>;
 }
@@ -33,7 +36,11 @@ export interface ClaimedCut {
   reading: SlotReading;
 }
 
-type CutLimits = Pick<CutOptions, 'definite' | 'inlineLimit'> & Partial<Pick<CutOptions, 'spoolLimit'>>;
+type CutLimits = Pick<CutOptions, 'definite' | 'inlineLimit'> &
+  Partial<Pick<CutOptions, 'spoolLimit'>> & {
+    /** A file there is shown by its preview. */
+    isShown?: boolean;
+  };
 
 /** Characters of a path in an error; a key can have millions, and errors are logged. */
 const MAX_SHOWN_PATH = 200;
@@ -51,6 +58,7 @@ export class MessageCuts {
   readonly #signal: AbortSignal;
   readonly #message: HeldMessage;
   readonly #kept = new Map<string, Promise<Stored>>();
+  readonly #previews = new WeakMap<Ingest, PreviewAhead>();
   #bytes = 0;
   /** Values of the objects around files that have been parsed so far. */
   #looked = 0;
@@ -124,7 +132,9 @@ export class MessageCuts {
     const openUsual = () => {
       const inlineLimit = place?.kind === 'resource' ? limits.inlineResource : contentLimit;
       const encoding = place?.encoding ?? 'base64';
-      const cut = this.#newCut(value, { encoding }, { definite: place?.encoding === 'base64', inlineLimit });
+      const definite = place?.encoding === 'base64';
+      const isShown = place?.kind === 'content' || place?.kind === 'prompt';
+      const cut = this.#newCut(value, { encoding }, { definite, inlineLimit, isShown });
       value.attachment = cut;
       return cut;
     };
@@ -157,7 +167,7 @@ export class MessageCuts {
   #newCut(
     value: SlotValue,
     spelled: SpelledIn,
-    { definite, inlineLimit, spoolLimit = this.#deps.limits.spool }: CutLimits,
+    { definite, inlineLimit, spoolLimit = this.#deps.limits.spool, isShown = false }: CutLimits,
   ): Cut {
     const path = shown(pointer(value.path));
     const cut = new Cut(value, {
@@ -167,7 +177,7 @@ export class MessageCuts {
       spoolLimit,
       path,
       lease: () => new PartLease(this.#deps.ingest, this.#owner, this.#signal),
-      openFile: (lease) => this.#openFile(path, lease, spelled.nested === true),
+      openFile: (lease) => this.#openFile(path, lease, { isNested: spelled.nested === true, isShown }),
       keepFile: (ingest) => this.#keepFile(ingest),
       account: (delta) => this.account(delta),
       fail: (error) => this.fail(error),
@@ -248,7 +258,10 @@ export class MessageCuts {
    */
   discardFiles(): void {
     for (const cut of this.cuts) cut.drop();
-    for (const storing of this.#kept.values()) this.#deps.library.discardStored(storing, this.#owner.principal);
+    for (const storing of this.#kept.values()) {
+      storing.then(({ preview }) => preview?.abort()).catch(() => undefined);
+      this.#deps.library.discardStored(storing, this.#owner.principal);
+    }
     this.#kept.clear();
   }
 
@@ -257,7 +270,11 @@ export class MessageCuts {
     this.#kept.delete(stored.digest);
   }
 
-  #openFile(path: string, lease: PartLease | undefined, isNested: boolean): Ingest {
+  #openFile(
+    path: string,
+    lease: PartLease | undefined,
+    { isNested, isShown }: { isNested: boolean; isShown: boolean },
+  ): Ingest {
     const { limits } = this.#deps;
     if (!isNested) this.#opened += 1;
     if (this.#opened > limits.files) {
@@ -266,7 +283,11 @@ export class MessageCuts {
     // a string that is put back may be as long as a message; the size of a file is checked when it is known to be one
     const name = isNested && limits.response > limits.file ? 'response' : 'file';
     const limit = { name: `limits.${name}`, bytes: limits[name], path };
-    return new Ingest(this.#deps.ingest, { owner: this.#owner, limit, lease }, this.#signal);
+    const preview = isShown ? this.#deps.previewAhead?.(this.#owner, this.#signal) : undefined;
+    const taps = preview && [() => preview];
+    const ingest = new Ingest(this.#deps.ingest, { owner: this.#owner, limit, lease, taps }, this.#signal);
+    if (preview) this.#previews.set(ingest, preview);
+    return ingest;
   }
 
   /** Equal bytes in one message are stored once. */
@@ -277,7 +298,14 @@ export class MessageCuts {
       ingest.abort();
       return twin;
     }
-    const stored = ingest.commit();
+    const preview = this.#previews.get(ingest);
+    const stored = ingest.commit().then(
+      (facts) => ({ ...facts, preview }),
+      (error) => {
+        preview?.abort();
+        throw error;
+      },
+    );
     this.#kept.set(digest, stored);
     return stored;
   }

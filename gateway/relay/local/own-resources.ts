@@ -34,6 +34,11 @@ const METHODS = new Set(['resources/read', 'resources/subscribe', 'resources/uns
 
 const COMPLETION = 'completion/complete';
 
+/** True of methods whose requests may be about one of Wharf's own files, or about resources that a server lacks. */
+export function concernsResources(method: string): boolean {
+  return method.startsWith('resources/') || method === COMPLETION;
+}
+
 /** Nothing can follow an address that is whole. */
 const NO_COMPLETION: LocalAnswer = { result: { completion: { values: [], total: 0, hasMore: false } } };
 

@@ -51,7 +51,7 @@ export async function linkFiles(work: Work): Promise<void> {
   );
   const { server, dialects, limits } = deps;
   const { library } = deps.files;
-  const shown = new ShownFiles(message, client, images);
+  const shown = new ShownFiles(message, client, { files, images });
   const context = {
     server,
     client,

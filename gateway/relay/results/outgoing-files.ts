@@ -4,6 +4,7 @@ import type { Library } from '../../files/library.js';
 import { fileNameFor } from '../../files/names/file-name.js';
 import { extensionOf, mediaTypeOf, SNIFF_BYTES, sniff } from '../../files/names/media-type.js';
 import type { NamedType } from '../../files/names/told-name.js';
+import type { PreviewAhead } from '../../files/previews/ahead.js';
 import type { FileLabel } from '../../files/ticket.js';
 import type { Audit } from '../../ports/audit.js';
 import type { HandleUses, OutgoingFile, Preview } from '../../ports/dialect.js';
@@ -25,12 +26,18 @@ export interface OutgoingFileDeps {
 interface Published {
   file: OutgoingFile;
   record: FileRecord;
+  head: Buffer;
+  /** The preview that was begun while the file was stored. */
+  ahead: PreviewAhead | undefined;
+  preview?: Promise<Preview | undefined>;
 }
 
 /** For whom the files of a message are published. */
 interface Publishing {
   owner: Owner;
   signal: AbortSignal;
+  /** Names of the tools whose results the message holds. */
+  tools: ReadonlySet<string>;
   /** What a model can do with a handle; called when there is one. */
   uses: () => HandleUses | undefined;
 }
@@ -42,11 +49,13 @@ export class OutgoingFiles {
   readonly #cuts: MessageCuts;
   readonly #signal: AbortSignal;
   readonly #uses: () => HandleUses | undefined;
+  readonly #tools: ReadonlySet<string>;
   readonly #byDigest = new Map<string, Published>();
   #count = 0;
   #bytes = 0;
 
-  constructor(deps: OutgoingFileDeps, cuts: MessageCuts, { owner, signal, uses }: Publishing) {
+  constructor(deps: OutgoingFileDeps, cuts: MessageCuts, { owner, signal, tools, uses }: Publishing) {
+    this.#tools = tools;
     this.#uses = uses;
     this.#deps = deps;
     this.#owner = owner;
@@ -80,8 +89,17 @@ export class OutgoingFiles {
     return this.#byDigest.get(digest)?.record;
   }
 
+  /** A published file with its preview. Only what is shown needs one: it is made now, unless it has been begun. */
+  async withPreview(file: OutgoingFile): Promise<OutgoingFile> {
+    const published = this.#byDigest.get(digestIn(file));
+    if (!published) return file;
+    published.preview ??= this.#previewOf(published);
+    const preview = await published.preview;
+    return preview ? { ...file, preview } : file;
+  }
+
   /**
-   * Makes stored bytes a file with a link and, for an image, a preview.
+   * Makes stored bytes a file with a link.
    * @param subject the tool, prompt or method that returned it: nameless files are named after it
    * @param told the name that the call or a text gives it
    */
@@ -109,16 +127,17 @@ export class OutgoingFiles {
     const label = { name, mimeType: type.mimeType };
     if (known) return this.#again(known, label);
     const { principal, server } = this.#owner;
+    const tool = this.#tools.has(subject) ? { tool: subject } : {};
     const { audit } = this.#deps;
     if (audit.isOn) {
       const { digest, size } = stored;
       const files = [{ digest, size, mimeType: type.mimeType }];
       // the caller learns of no file that is not recorded
-      await audit.record({ what: 'file', principal, server, from: server, subject, files, allowed: true });
+      await audit.record({ what: 'file', principal, server, from: server, subject, ...tool, files, allowed: true });
     }
-    const record = await this.#deps.library.publish(stored, { principal, server, ...label });
+    const record = await this.#deps.library.publish(stored, { principal, server, ...tool, ...label });
     this.#cuts.settled(stored);
-    return this.#refer(record, stored.head);
+    return this.#refer(record, stored.head, stored.preview);
   }
 
   /** Adds a file that already has a record. */
@@ -139,15 +158,24 @@ export class OutgoingFiles {
     return { ...file, ref: await this.#deps.library.refer(record, 'usual', { name, mimeType }) };
   }
 
-  async #refer(record: FileRecord, head: Buffer): Promise<OutgoingFile> {
+  async #refer(record: FileRecord, head: Buffer, ahead?: PreviewAhead): Promise<OutgoingFile> {
     const ref = await this.#deps.library.refer(record);
-    const preview = await this.#deps.previewOf(record, head, this.#signal);
     const uses = this.#uses();
-    const file: OutgoingFile = { ref, ...(preview && { preview }), ...(uses && { uses }) };
-    this.#byDigest.set(record.digest, { file, record });
+    const file: OutgoingFile = { ref, ...(uses && { uses }) };
+    this.#byDigest.set(record.digest, { file, record, head, ahead });
     this.#bytes += record.size;
     return file;
   }
+
+  async #previewOf({ record, head, ahead }: Published): Promise<Preview | undefined> {
+    const made = await ahead?.made;
+    return made ? made.preview : this.#deps.previewOf(record, head, this.#signal);
+  }
+}
+
+/** The digest of a file as its record has it. */
+export function digestIn({ ref: { digest } }: OutgoingFile): string {
+  return digest.slice(digest.indexOf(':') + 1);
 }
 
 /** True when the server names the file. */

@@ -14,7 +14,7 @@ import type { HeldMessage, WatchRange } from '../../wire/json/reader.js';
 import type { Room } from '../client/room.js';
 import { FILE_ERROR_META_KEY } from '../cut/places.js';
 import type { ShownFiles } from './host/shown-file.js';
-import type { OutgoingFiles } from './outgoing-files.js';
+import { digestIn, type OutgoingFiles } from './outgoing-files.js';
 import type { FetchedFile, RemoteFailure, ResultPlace } from './remote-files.js';
 import { type StructuredResults, structuredPath } from './structured-results.js';
 import { TextRenames, textsOf } from './text-renames.js';
@@ -106,7 +106,7 @@ export async function remoteEdits(
       if (remote.kind !== 'value') {
         const isPlain = remote.kind === 'resource' && writer !== dialect;
         const own = isPlain ? await contentOf(file, holder, context) : undefined;
-        const seen = context.shown.in(result.path, file);
+        const seen = await context.shown.in(result.path, file, remote.kind);
         const written = own ?? writer.write(PLACES[remote.kind], seen.file, asHolder(remote.kind, holder), seen.client);
         done.replacements.push({ range: { ...range, path }, kind: remote.kind, blocks: written, file });
         shown.add(file.ref.uri);
@@ -116,7 +116,7 @@ export async function remoteEdits(
       if ((speaks && isRenamed) || shown.has(file.ref.uri)) continue;
       // the client's host shows only content
       shown.add(file.ref.uri);
-      const seen = context.shown.in(result.path, file);
+      const seen = await context.shown.in(result.path, file, 'content');
       addAll(blocks, writer.write(PLACES.content, seen.file, {}, seen.client));
     }
     await texts.rename(result, names, context.edits);
@@ -148,12 +148,13 @@ async function locateAll(message: HeldMessage, fetched: readonly FetchedFile[]):
 
 /** A small file-backed resource becomes ordinary content, for clients that know nothing else. */
 async function contentOf(
-  { ref }: OutgoingFile,
+  file: OutgoingFile,
   { uri, _meta }: JsonObject,
   { limits, library, files, signal }: RemoteEditContext,
 ): Promise<JsonObject[] | undefined> {
+  const { ref } = file;
   if (ref.size > limits.inlineResource) return undefined;
-  const key = files.keyOf(ref.digest.slice(ref.digest.indexOf(':') + 1));
+  const key = files.keyOf(digestIn(file));
   const read = key === undefined ? undefined : await library.read(key, signal);
   if (read?.kind !== 'found') throw new GatewayError('store_unavailable');
   const chunks: Buffer[] = [];

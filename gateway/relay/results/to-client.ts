@@ -102,7 +102,12 @@ export async function toClient(
   await cuts.settle();
   const answers = answersIn(message).map((answer) => ({ ...answer, request: to.answered(answer.id) }));
   const owner = { principal: to.principal, server: deps.server };
-  const files = new OutgoingFiles(deps.files, cuts, { owner, signal: to.signal, uses: () => handleUses(deps, to) });
+  const files = new OutgoingFiles(deps.files, cuts, {
+    owner,
+    signal: to.signal,
+    tools: toolsIn(answers),
+    uses: () => handleUses(deps, to),
+  });
   const { response } = deps.limits;
   const room = new Room(response, plainSize(message, cuts));
   const edits = new Edits(placesOf(message));
@@ -193,9 +198,12 @@ function refuseMalformed({ message, cuts, deps }: Work): void {
   }
 }
 
+/** As bytes: made of a text for each answer, it costs as much as the search. */
+const CHANGED = Buffer.from('list_changed');
+
 /** A cheap test of a whole body; JSON may spell slashes in two ways. */
 export function mayTellOfChange(body: Buffer): boolean {
-  return body.includes('list_changed');
+  return body.includes(CHANGED);
 }
 
 /** Any message of a batch may be the notification. */
@@ -222,6 +230,19 @@ function showServer({ message, answers, deps, to, edits }: Work): void {
     if (!hasResources(capabilities)) patches.unshift({ path: ['resources'], value: {} });
     if (patches.length > 0) edits.replace(range, patchText(message.slice(range.start, range.end), patches));
   }
+}
+
+/** A record keeps the name, which the client has chosen. */
+const LONGEST_TOOL = 256;
+
+/** Names of the tools that the requests of these answers have called. */
+function toolsIn(answers: Work['answers']): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { request } of answers) {
+    const { method, subject = '' } = request ?? {};
+    if (method === 'tools/call' && subject.length <= LONGEST_TOOL) names.add(subject);
+  }
+  return names;
 }
 
 async function rewriteToolList({ message, answers, deps, to, room, edits }: Work): Promise<void> {

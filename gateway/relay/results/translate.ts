@@ -143,7 +143,7 @@ async function replacementsOf(
       context.subject(cut.value.path),
       (type) => context.names.nameAt(range.path, type),
     );
-    const { file: seen, client } = context.shown.in(resultOf(range.path), file);
+    const { file: seen, client } = await context.shown.in(resultOf(range.path), file, place.kind);
     const blocks = context.write(place, seen, holder, client);
     replacements.push({ range, kind: place.kind, blocks, file });
   }
@@ -225,7 +225,7 @@ async function replaceStructured(
   for (const [place, result] of results) {
     const here = found.filter((one) => pointer(one.result) === place);
     const dropped = droppedStructure(translation, result, here, context);
-    if (dropped) dropStructure(dropped, here, translation, context);
+    if (dropped) await dropStructure(dropped, here, translation, context);
     else results.delete(place);
   }
   for (const one of found) {
@@ -237,12 +237,12 @@ function keyed(result: JsonPath): readonly [string, JsonPath] {
   return [pointer(result), result];
 }
 
-function dropStructure(
+async function dropStructure(
   dropped: DroppedStructure,
   found: readonly StructuredFile[],
   { replacements, entries }: Translation,
   context: TranslateContext,
-): void {
+): Promise<void> {
   const { result, length = 0, block } = dropped;
   const shown = new Set(entriesOf(result, entries).map(({ file }) => file.ref.digest));
   const blocks = block ? [block] : [];
@@ -251,7 +251,7 @@ function dropStructure(
     if (shown.has(file.ref.digest)) continue;
     shown.add(file.ref.digest);
     entries.push({ file, result, place: { contentIndex: first + blocks.length } });
-    const { file: seen, client } = context.shown.in(result, file);
+    const { file: seen, client } = await context.shown.in(result, file, 'content');
     addAll(blocks, context.write(CONTENT, seen, {}, client));
   }
   context.edits.remove([...result, 'structuredContent']);

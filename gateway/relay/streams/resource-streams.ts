@@ -47,23 +47,32 @@ export class ResourceStreams {
   readonly #deps: ResultDeps;
   readonly #host: StreamHost;
   readonly #abilities: ServerAbilities;
+  /** Of all requests that are not simply forwarded. */
+  readonly #methods: ReadonlySet<string>;
 
   constructor(deps: ResultDeps, host: StreamHost, abilities: ServerAbilities) {
     this.#deps = deps;
     this.#host = host;
     this.#abilities = abilities;
+    const own = deps.dialects.flatMap(({ streaming }) => streaming?.method ?? []);
+    this.#methods = new Set([READ, ...Object.keys(RESOURCE_LISTS), ...own]);
   }
 
   /**
-   * Answers requests for streams.
+   * Answers requests for streams. A promise only where there is one.
    * @returns undefined when it has answered; otherwise the POST to forward, with the edits of its answers
    */
-  async answer(asked: Asked): Promise<Asked | undefined> {
+  answer(asked: Asked): Asked | Promise<Asked | undefined> {
     const { messages } = asked;
+    if (!messages.requests.some(({ method }) => this.#methods.has(method))) return asked;
     const streaming = this.#deps.dialects.find(
       ({ streaming: own }) => own && messages.requests.some(({ method }) => method === own.method),
     )?.streaming;
-    if (!streaming) return withEdits(asked, this.#editsOf(asked));
+    return streaming ? this.#answer(streaming, asked) : withEdits(asked, this.#editsOf(asked));
+  }
+
+  async #answer(streaming: ResourceStreaming, asked: Asked): Promise<undefined> {
+    const { messages } = asked;
     const request = onlyRequest(messages);
     if (!request) await this.#answerBatch(streaming, asked);
     else await this.#answerOne(request, streaming, asked);

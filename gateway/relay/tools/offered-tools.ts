@@ -34,6 +34,11 @@ export class OfferedTools {
     return own !== undefined && this.#mayUse(own, identity) ? own : undefined;
   }
 
+  /** The server's own name of what a client calls, whether or not its caller may use it. */
+  ownName(given: string): string | undefined {
+    return this.#names.own(given);
+  }
+
   /** The place in the config that hides a tool from a caller. */
   ruleFor(given: string, identity: KnownCaller): string | undefined {
     const own = this.#names.own(given);

@@ -19,10 +19,16 @@ const KNOWN = new WeakMap<readonly Dialect[], WeakMap<ClientFacts, Reader>>();
 
 /** A client's properties for the dialects, determined once per exchange. */
 export function readerOf(client: ClientFacts, dialects: readonly Dialect[]): Reader {
-  const known = KNOWN.get(dialects) ?? new WeakMap<ClientFacts, Reader>();
-  KNOWN.set(dialects, known);
-  const reader = known.get(client) ?? newReader(client, dialects);
-  known.set(client, reader);
+  let known = KNOWN.get(dialects);
+  if (!known) {
+    known = new WeakMap();
+    KNOWN.set(dialects, known);
+  }
+  let reader = known.get(client);
+  if (!reader) {
+    reader = newReader(client, dialects);
+    known.set(client, reader);
+  }
   return reader;
 }
 

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { readBuffered } from '../../budget/buffered.js';
 import { GatewayError } from '../../errors.js';
 
 /** Bytes within which an event stream must show the type of its first event. */
@@ -35,7 +36,7 @@ export function firstEventOf(body: Readable, server: string, ms: number): Promis
     };
     const ended = (): void => fail(new GatewayError('upstream_closed', { server }));
     const read = (): void => {
-      const chunk = body.read() as Buffer | null;
+      const chunk = readBuffered(body);
       if (chunk === null) return;
       head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
       const event = eventIn(head);

@@ -25,7 +25,7 @@ const callsOf = (mb: number) => Math.min(MOST_CALLS, Math.max(LEAST_CALLS, Math.
 export const filePrice: Case = {
   ids: ['N13'],
   async run(lab): Promise<Section> {
-    const gateway = await lab.gateway(LIMITS);
+    const gateway = await lab.gateway({ limits: LIMITS });
     await gateway.restart();
     const cases = [...MOST_MS.keys()].flatMap((mb) =>
       AT_ONCE.map((atOnce) => ({ name: `${mb} MB image, ${atOnce} at once`, mb, atOnce })),

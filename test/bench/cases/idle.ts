@@ -17,8 +17,8 @@ const STREAMS = 1000;
 const QUICK_SHARE = 0.1;
 /** Requests at one time while sessions and streams are opened. */
 const AT_ONCE = 16;
-/** The gateway gives memory back after ten quiet seconds, which it counts in steps of five. */
-const QUIET_MS = 17_000;
+/** The gateway gives memory back after ten quiet seconds, counted in steps of five, and V8 may collect of itself meanwhile. */
+const QUIET_MS = 30_000;
 const MOST_IDLE_MIB = 80;
 const MOST_START_SECONDS = 0.3;
 const MOST_OVER_MIB = 32;

@@ -57,7 +57,7 @@ interface Series {
 
 async function run(lab: Lab, series: Series): Promise<{ row: Row; body: string[][]; errors: string[] }> {
   const { what, work, sizes, totalMb } = series;
-  const target = await lab.gateway(series.limits);
+  const target = await lab.gateway(series.limits ? { limits: series.limits } : {});
   const costs = new Map<number, Cost[]>(sizes.map((mb) => [mb, []]));
   const errors: string[] = [];
   await target.restart();

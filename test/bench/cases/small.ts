@@ -23,7 +23,7 @@ const MOST_ADDED_BY_STDIO = 30;
 /** What answers: a body with a length as an event or as JSON, an event without one, or a process. */
 const SHORT = ['json', 'sse', 'chunked'] as const satisfies readonly ServerName[];
 
-interface Load extends WrkResult {
+export interface Load extends WrkResult {
   /** CPU microseconds of the target per request. */
   cpu: number;
   /** Bytes. */
@@ -63,7 +63,13 @@ async function contest(
   return { samples, names, errors };
 }
 
-async function load(lab: Lab, target: Target, session: Session, connections: number): Promise<Load> {
+/** One round of small calls. */
+export async function load(
+  lab: Lab,
+  target: Pick<Target, 'pids'>,
+  session: Session,
+  connections: number,
+): Promise<Load> {
   const seconds = lab.options.quick ? QUICK_SECONDS : SECONDS;
   const pids = target.pids();
   resetPeak(pids);

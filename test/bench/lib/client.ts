@@ -63,15 +63,20 @@ export function exchange(
 }
 
 /** `initialize` and `notifications/initialized`; the headers are what every later request needs. */
-export async function openSession(address: string, capabilities: Record<string, unknown> = {}): Promise<Session> {
+export async function openSession(
+  address: string,
+  capabilities: Record<string, unknown> = {},
+  credentials: Record<string, string> = {},
+): Promise<Session> {
   const url = new URL(address);
   const clientInfo = { name: 'bench', version: '1.0.0' };
   const params = { protocolVersion: PROTOCOL_VERSION, capabilities, clientInfo };
-  const reply = await exchange(url, { body: { jsonrpc: '2.0', id: 0, method: 'initialize', params } });
+  const opening = { jsonrpc: '2.0', id: 0, method: 'initialize', params };
+  const reply = await exchange(url, { body: opening, headers: credentials });
   if (reply.status !== 200 || !reply.text.includes('"protocolVersion"')) {
     throw new Error(`initialize at ${address}: HTTP ${reply.status} ${reply.text.slice(0, 300)}`);
   }
-  const headers: Record<string, string> = { 'mcp-protocol-version': PROTOCOL_VERSION };
+  const headers: Record<string, string> = { 'mcp-protocol-version': PROTOCOL_VERSION, ...credentials };
   const id = reply.headers['mcp-session-id'];
   if (typeof id === 'string') headers['mcp-session-id'] = id;
   await exchange(url, { body: { jsonrpc: '2.0', method: 'notifications/initialized' }, headers });

@@ -9,7 +9,7 @@ import { serverScript } from './paths.js';
 import { peerTarget } from './peers.js';
 import type { Target } from './target.js';
 import { debianTool, type PeerName, type Tool } from './tools.js';
-import { type WharfOptions, wharfTarget } from './wharf.js';
+import { type GatewayOptions, wharfTarget } from './wharf.js';
 
 export interface LabOptions {
   /** Counted rounds of an interleaved measurement. */
@@ -26,6 +26,8 @@ export interface LabOptions {
 export interface StoreStats {
   objects: number;
   bytes: number;
+  /** Objects that were read. */
+  reads: number;
   last?: { key: string; size: number };
 }
 
@@ -38,12 +40,14 @@ export interface Lab {
   /** The name under which the gateway stands in tables. */
   readonly subject: string;
   nginx(): Promise<Target>;
-  /** The gateway, started once for each set of limits. */
-  gateway(limits?: WharfOptions['limits']): Promise<Target>;
+  /** The gateway, started once for each set of options. */
+  gateway(options?: GatewayOptions): Promise<Target>;
   /** A trivial Node proxy, beside the gateway in the tables that compare with Node itself. */
   floor(): Promise<Target>;
   peer(name: PeerName): Promise<Target>;
   storeStats(): Promise<StoreStats>;
+  /** The same of the store that keeps what it gets, which gateways with previews have. */
+  keepingStoreStats(): Promise<StoreStats>;
   /** Bytes that the kernel has taken from the upstream's last flood. */
   floodSent(): Promise<number>;
   close(): Promise<void>;
@@ -58,6 +62,7 @@ export async function openLab(options: LabOptions): Promise<Lab> {
   const directory = mkdtempSync(join(tmpdir(), 'wharf-bench-'));
   const log = join(directory, 'servers.log');
   const [fastPort, sdkPort, storePort] = [await freePort(), await freePort(), await freePort()];
+  let keepingPort: number | undefined;
   const own: Child[] = [];
   for (const [script, port] of [
     ['fast-upstream', fastPort],
@@ -77,14 +82,19 @@ export async function openLab(options: LabOptions): Promise<Lab> {
     targets.set(key, made);
     return made;
   };
-  const gateway = (limits: WharfOptions['limits']): Promise<Target> => {
-    const ports = { fastPort, sdkPort, storePort };
-    if (options.subject === 'wharf') {
-      const { node, nodeArgs } = options;
-      const name = limits ? 'wharf-raised' : 'wharf';
-      return wharfTarget({ name, directory, node, nodeArgs, ...ports, ...(limits ? { limits } : {}) });
+  const keepingStore = async (): Promise<number> => {
+    if (keepingPort === undefined) {
+      keepingPort = await freePort();
+      own.push(await startChild({ ...node('discard-s3', keepingPort, 'keep'), port: keepingPort, log }));
     }
-    return floorTarget(fastPort, sdkPort);
+    return keepingPort;
+  };
+  const gateway = async (wanted: GatewayOptions): Promise<Target> => {
+    if (options.subject !== 'wharf') return floorTarget(fastPort, sdkPort);
+    const ports = { fastPort, sdkPort, storePort: wanted.previews ? await keepingStore() : storePort };
+    const { node, nodeArgs } = options;
+    const name = ['wharf', ...Object.keys(wanted)].join('-');
+    return wharfTarget({ name, directory, node, nodeArgs, ...ports, ...wanted });
   };
   const get = async (port: number, path: string) =>
     (await exchange(new URL(`http://127.0.0.1:${port}${path}`), {})).text;
@@ -105,10 +115,11 @@ export async function openLab(options: LabOptions): Promise<Lab> {
       once('nginx', () =>
         nginxTarget({ tool: debianTool('nginx'), directory: join(directory, 'nginx'), fastPort, sdkPort }),
       ),
-    gateway: (limits) => once(`gateway ${JSON.stringify(limits)}`, () => gateway(limits)),
+    gateway: (wanted = {}) => once(`gateway ${JSON.stringify(wanted)}`, () => gateway(wanted)),
     floor: () => once('floor', () => floorTarget(fastPort, sdkPort)),
     peer: (name) => once(name, () => peerTarget(name)),
     storeStats: async () => JSON.parse(await get(storePort, '/__stats')) as StoreStats,
+    keepingStoreStats: async () => JSON.parse(await get(await keepingStore(), '/__stats')) as StoreStats,
     floodSent: async () => Number(await get(fastPort, '/__sent')),
     close: async () => {
       for (const target of targets.values()) await target.then((made) => made.stop()).catch(() => {});

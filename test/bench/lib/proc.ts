@@ -82,6 +82,11 @@ export function bytesRead(pids: Pids): number {
   );
 }
 
+/** Whether a process was started by a command line like this. */
+export function isStartedBy(pid: number, command: RegExp): boolean {
+  return command.test((read(`/proc/${pid}/cmdline`) ?? '').replaceAll('\0', ' '));
+}
+
 /** The process and all its descendants, without those whose command line matches `skip`. */
 export function processTree(root: number, skip?: RegExp): number[] {
   const children = new Map<number, number[]>();
@@ -95,8 +100,7 @@ export function processTree(root: number, skip?: RegExp): number[] {
   const found: number[] = [];
   const queue = [root];
   for (let pid = queue.shift(); pid !== undefined; pid = queue.shift()) {
-    const command = (read(`/proc/${pid}/cmdline`) ?? '').replaceAll('\0', ' ');
-    if (pid === root || !skip?.test(command)) found.push(pid);
+    if (pid === root || !skip || !isStartedBy(pid, skip)) found.push(pid);
     queue.push(...(children.get(pid) ?? []));
   }
   return found;

@@ -14,12 +14,18 @@ export interface ProcessOptions {
   nodeArgs: readonly string[];
 }
 
-export interface WharfOptions extends ProcessOptions {
+/** What a case wants of its gateway. */
+export interface GatewayOptions {
+  /** Beside or instead of the ones below. */
+  limits?: Record<string, string | number>;
+  /** With previews, which are off otherwise, and a store that gives back what it got. */
+  previews?: true;
+}
+
+export interface WharfOptions extends ProcessOptions, GatewayOptions {
   fastPort: number;
   sdkPort: number;
   storePort: number;
-  /** Beside or instead of the ones below. */
-  limits?: Record<string, string | number>;
 }
 
 /** What the bench changes: files up to 2 GiB, and a process for each of many stdio sessions. */
@@ -44,6 +50,7 @@ function config(options: WharfOptions): Record<string, unknown> {
       endpoint: `http://127.0.0.1:${options.storePort}`,
     },
     limits: { ...LIMITS, ...options.limits },
+    ...(options.previews && { previews: { use: 'local' } }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { blobChars, blobPieces, itemBytes, itemPieces } from './blob.js';
+import { type PictureName, pictureText } from './picture.js';
 
 /** A JSON-RPC message as far as the bench's servers look at it. */
 export interface Message {
@@ -6,7 +7,14 @@ export interface Message {
   method?: string;
   params?: {
     name?: string;
-    arguments?: { mb?: number; number?: number; text?: string; count?: number; everyMs?: number };
+    arguments?: {
+      mb?: number;
+      number?: number;
+      text?: string;
+      count?: number;
+      everyMs?: number;
+      picture?: PictureName;
+    };
     uri?: string;
     protocolVersion?: string;
   };
@@ -20,8 +28,10 @@ export interface Answer {
 
 const BLOB_ARGUMENTS = { type: 'object', properties: { mb: { type: 'number' }, number: { type: 'number' } } };
 const MB_ARGUMENT = { type: 'object', properties: { mb: { type: 'number' } } };
+const PICTURE_ARGUMENTS = { type: 'object', properties: { picture: { type: 'string' }, number: { type: 'number' } } };
 const TOOLS = [
   { name: 'blob', inputSchema: BLOB_ARGUMENTS },
+  { name: 'picture', inputSchema: PICTURE_ARGUMENTS },
   { name: 'items', inputSchema: MB_ARGUMENT },
   { name: 'text', inputSchema: MB_ARGUMENT },
   { name: 'flood', inputSchema: MB_ARGUMENT },
@@ -61,6 +71,11 @@ function callTool(id: string | number, message: Message): Answer {
       const chars = blobChars(mb);
       const blob = { bytes: chars, pieces: blobPieces(chars, message.params?.arguments?.number) };
       return around(id, '{"content":[{"type":"image","data":"', blob, '","mimeType":"image/png"}]}');
+    }
+    case 'picture': {
+      const { picture = 'screenshot', number = 0 } = message.params?.arguments ?? {};
+      const { mimeType, ...text } = pictureText(picture, number);
+      return around(id, '{"content":[{"type":"image","data":"', text, `","mimeType":"${mimeType}"}]}`);
     }
     case 'items': {
       const items = { bytes: itemBytes(mb), pieces: itemPieces(mb) };

@@ -3,10 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 
 /**
  * An S3 that counts bytes and throws them away, so that a benchmark measures the gateway and not a disk. Path style,
- * signatures are not looked at. Bodies up to 64 KiB are kept: a start-up check may read back what it wrote.
- * `GET /__stats` answers `{objects, bytes, last: {key, size}}`.
+ * signatures are not looked at. Bodies up to 64 KiB are kept: a start-up check may read back what it wrote. With `keep` as
+ * well those of up to 8 MiB, the newest 64 of them: a picture may be read for its preview.
+ * `GET /__stats` answers `{objects, bytes, reads, last: {key, size}}`.
  *
- *     node discard-s3.js PORT
+ *     node discard-s3.js PORT [keep]
  */
 
 interface Stored {
@@ -14,10 +15,14 @@ interface Stored {
   body?: Buffer;
 }
 
-const KEPT_BYTES = 64 * 1024;
+const SMALL_BYTES = 64 * 1024;
+const KEPT_BYTES = process.argv[3] === 'keep' ? 8 * 1024 * 1024 : SMALL_BYTES;
+const MOST_KEPT = 64;
+const keptBodies: Stored[] = [];
 const uploads = new Map<string, { key: string; parts: Map<number, number> }>();
 const objects = new Map<string, Stored>();
 let received = 0;
+let reads = 0;
 let last: { key: string; size: number } | undefined;
 
 const xml = (text: string) => `<?xml version="1.0" encoding="UTF-8"?>\n${text}`;
@@ -25,6 +30,7 @@ const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', 
 
 function store(key: string, stored: Stored): void {
   objects.set(key, stored);
+  if (stored.size > SMALL_BYTES && stored.body && keptBodies.push(stored) > MOST_KEPT) delete keptBodies.shift()?.body;
   last = { key, size: stored.size };
 }
 
@@ -100,6 +106,7 @@ function get(request: IncomingMessage, response: ServerResponse, key: string, qu
   } else if (!object || (request.method === 'GET' && !object.body)) missing(response, 'NoSuchKey');
   else {
     const modified = 'Thu, 01 Jan 2026 00:00:00 GMT';
+    if (request.method === 'GET') reads += 1;
     response.writeHead(200, { 'content-length': object.size, etag: '"0"', 'last-modified': modified });
     response.end(request.method === 'GET' ? object.body : undefined);
   }
@@ -110,7 +117,7 @@ function route(request: IncomingMessage, response: ServerResponse, size: number,
   const key = decodeURIComponent(url.pathname.slice(1)).replace(/\/$/, '');
   const query = url.searchParams;
   response.setHeader('x-amz-request-id', '1');
-  if (key === '__stats') response.end(JSON.stringify({ objects: objects.size, bytes: received, last }));
+  if (key === '__stats') response.end(JSON.stringify({ objects: objects.size, bytes: received, reads, last }));
   else if (request.method === 'PUT') put(response, key, query, size, body);
   else if (request.method === 'POST') post(response, key, query);
   else if (request.method === 'DELETE') {

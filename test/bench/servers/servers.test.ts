@@ -11,10 +11,13 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import sharp from 'sharp';
 import { type Child, freePort, startChild } from '../lib/children.js';
 import { exchange, measure, openSession, toolCall } from '../lib/client.js';
 import { serverScript } from '../lib/paths.js';
+import { makePicture } from '../lib/pictures.js';
 import { blobChars, blobPieces, fileDigest, filePieces } from './blob.js';
+import { type PictureName, pictureText } from './picture.js';
 
 let child: Child;
 let port: number;
@@ -57,7 +60,7 @@ describe('the discarding object store', () => {
     await client.send(new CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload: { Parts } }));
     expect((await client.send(new HeadObjectCommand(target))).ContentLength).toBe(200_000);
     const stats = JSON.parse((await exchange(new URL(`http://127.0.0.1:${port}/__stats`), {})).text);
-    expect(stats).toEqual({ objects: 1, bytes: 200_000, last: { key: 'bench/some/key', size: 200_000 } });
+    expect(stats).toEqual({ objects: 1, bytes: 200_000, reads: 0, last: { key: 'bench/some/key', size: 200_000 } });
   });
 });
 
@@ -129,5 +132,25 @@ describe('the recording server', () => {
   it('answers what has no file', async () => {
     server.stdin.write('{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n');
     expect((await lines.next()).value).toContain('"name":"take"');
+  });
+});
+
+describe('a picture', () => {
+  it.each<[PictureName, number, number]>([
+    ['screenshot', 1920, 1080],
+    ['photo', 4000, 3000],
+  ])('has other bytes with another number, and the same pixels: %s', async (name, width, height) => {
+    await makePicture(name);
+    const [one, other] = [1, 12_345].map((number) => {
+      const { pieces, bytes } = pictureText(name, number);
+      const text = Buffer.concat(pieces);
+      expect(text.length).toBe(bytes);
+      return Buffer.from(text.toString('latin1'), 'base64');
+    });
+    expect(one).not.toEqual(other);
+    for (const image of [one, other]) {
+      expect(await sharp(image).metadata()).toMatchObject({ width, height });
+      await sharp(image, { failOn: 'warning' }).resize(8).toBuffer();
+    }
   });
 });

@@ -80,7 +80,7 @@ describe('the keys of an issuer', () => {
     expect(await outcome(one, old)).toBe('key');
   });
 
-  it('are asked for at most once in 30 s, whatever keys tokens name', async () => {
+  it('are asked for at most once in 30 s, whatever keys tokens name (SEC-13)', async () => {
     const one = verifier();
     expect(await outcome(one, await token())).toBe('ok');
     passed += 31_000;
@@ -89,7 +89,7 @@ describe('the keys of an issuer', () => {
     expect(timesAsked('/jwks')).toBe(2);
   });
 
-  it('are used for a day when the issuer does not answer, and never longer', async () => {
+  it('are used for a day when the issuer does not answer, and never longer (SEC-12)', async () => {
     const one = verifier();
     const text = await token();
     const kept = await one.verify(text);

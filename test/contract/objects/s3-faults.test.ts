@@ -84,7 +84,7 @@ describe('s3 object store when the network', () => {
     await objects.removeUnfinished(Date.now() + 60_000); // the upload whose id was in a lost answer
   });
 
-  it('loses every answer to CompleteMultipartUpload: the object is found, and the commit has worked', async () => {
+  it('loses every answer to CompleteMultipartUpload: the object is found, and the commit has worked (R3)', async () => {
     const key = fresh();
     const bytes = randomBytes(objects.partSize + 1000);
     proxy.set({ loseAnswerTo: /^POST \S+\?uploadId=/ });

@@ -65,7 +65,7 @@ describe('s3 presigned links', () => {
         link.replace(/X-Amz-Signature=./, (m) => (m.endsWith('0') ? `${m.slice(0, -1)}1` : `${m.slice(0, -1)}0`)),
     ],
     ['no signature', (link) => link.replace(/\?.*/, '')],
-  ])('are refused with %s', async (_, alter) => {
+  ])('are refused with %s (G18)', async (_, alter) => {
     expect(alter(url)).not.toBe(url);
     expect((await get(alter(url))).status).toBe(403);
   });

@@ -114,7 +114,7 @@ describe('an image made to do harm', () => {
   });
   afterAll(() => previewer.close());
 
-  it.each(BOMBS)('%s (BIN-23)', async (what, make, outcomes) => {
+  it.each(BOMBS)('%s (BIN-23, G25)', async (what, make, outcomes) => {
     const image = await make();
     const before = log.lines.length;
     const result = await renderBytes(previewer, image);

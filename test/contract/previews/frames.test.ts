@@ -41,7 +41,7 @@ describe('frames on the pipe to a render process', () => {
 
   it('carry a large chunk in pieces', () => {
     const chunk = Buffer.alloc(200_000, 7);
-    const read = [...new FrameReader().push(Buffer.concat([...encodeData(chunk)]))];
+    const read = [...new FrameReader().push(Buffer.concat([...encodeData(chunk)].flat()))];
     expect(read.length).toBeGreaterThan(1);
     expect(Buffer.concat(read.map(({ payload }) => payload)).equals(chunk)).toBe(true);
   });

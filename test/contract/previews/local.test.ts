@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 import { create, settings } from '../../../adapters/previews/local.js';
 import type { Previewer, PreviewImage, PreviewResult } from '../../../gateway/ports/previewer.js';
 import { collectingLog } from './collecting-log.js';
@@ -45,6 +45,26 @@ describe('the preview of an image', () => {
   it('of a photograph from a phone has an edge to which its decoder scales', async () => {
     const photo = await noise(4000, 3000, 3).blur(9).jpeg({ quality: 60 }).toBuffer();
     expect(await render(photo)).toMatchObject({ mimeType: 'image/jpeg', width: 1333, height: 1000 });
+  });
+
+  it('of a photograph full of detail has the edge that its bytes will allow', async () => {
+    const photo = await noise(4000, 3000, 3).blur(1.2).jpeg({ quality: 92 }).toBuffer();
+    expect((await render(photo)).width).toBeLessThanOrEqual(1092);
+  });
+
+  it.each([
+    ['JPEG', (colours: Sharp) => colours.jpeg({ quality: 95 })],
+    ['PNG', (colours: Sharp) => colours.png()],
+    ['PNG of 16 bits', (colours: Sharp) => colours.toColourspace('rgb16').png()],
+  ])('of a %s with the colours of a wide screen is in sRGB', async (_format, write) => {
+    const plain = sharp({ create: { width: 300, height: 200, channels: 3, background: { r: 200, g: 90, b: 40 } } });
+    const wide = await write(plain.withIccProfile('p3')).toBuffer();
+    const preview = await render(wide);
+    expect((await sharp(preview.data).metadata()).hasProfile).toBe(false);
+    const { channels } = await sharp(preview.data).stats();
+    for (const [at, expected] of [200, 90, 40].entries()) {
+      expect(Math.abs((channels[at]?.mean ?? 0) - expected)).toBeLessThan(3);
+    }
   });
 
   it('of a drawing is a PNG', async () => {

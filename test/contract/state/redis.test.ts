@@ -62,6 +62,16 @@ describe('redis', () => {
     await store.close();
   });
 
+  it('tells its time, by which all replicas go', async () => {
+    const store = await create(settings.parse({ url: redisUrl() }), deps);
+    const before = Date.now();
+    const time = await store.time?.();
+    // a second for the clocks of two machines, where Redis is another one
+    expect(time).toBeGreaterThan(before - 1000);
+    expect(time).toBeLessThan(Date.now() + 1000);
+    await store.close();
+  });
+
   it('answers all of many first commands, which come before its connection is open', async () => {
     const keyPrefix = `${freshName('state')}:`;
     const store = await create(settings.parse({ url: redisUrl(), keyPrefix }), deps);

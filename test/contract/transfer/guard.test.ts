@@ -34,7 +34,7 @@ afterAll(() => peer.close());
 /** Rules of somebody who has no host of his own, such as a client. */
 const stranger = (overrides: Partial<TransferRules> = {}) => rules(peer, { ownOrigin: undefined, ...overrides });
 
-describe('what nobody is connected to (OAI-10, 2631-59)', () => {
+describe('what nobody is connected to (OAI-10, 2631-59, G11)', () => {
   it.each([
     'https://127.0.0.1:PORT/x',
     'https://127.1:PORT/x',

@@ -72,6 +72,8 @@ describe('streamable-http', () => {
   };
   const open = (headers: Record<string, string> = POST_HEADERS, signal = calm()): Promise<UpstreamAnswer> =>
     upstream.open({ method: 'POST', headers: { ...headers }, body: request(1, 'ping') }, signal);
+  const send = (body: Buffer): Promise<UpstreamAnswer> =>
+    upstream.open({ method: 'POST', headers: { ...POST_HEADERS }, body }, calm());
   const read = async (answer: UpstreamAnswer): Promise<string> => {
     let text = '';
     for await (const part of answer.body) text += String(part);
@@ -132,6 +134,24 @@ describe('streamable-http', () => {
     expect({ status: answer.status, kind: answer.kind }).toEqual({ status, kind });
     expect(await read(answer)).toBe(kind === 'none' ? '' : '{}');
   });
+
+  it.each([0, 1000, 12 * 1024, 12 * 1024 + 1, 100_000])(
+    'sends every byte of a message of %i characters',
+    async (length) => {
+      await start();
+      const body = Buffer.from(
+        JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'ping',
+          params: { text: 'é–\u{1f40b}\u0000'.padEnd(length, 'ü') },
+        }),
+      );
+      await read(await send(body));
+      expect(fake.requests[0]?.body).toEqual(body);
+      expect(fake.requests[0]?.headers['content-length']).toBe(String(body.length));
+    },
+  );
 
   it('takes an announced length of 0 as no body', async () => {
     await start();

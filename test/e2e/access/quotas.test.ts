@@ -84,7 +84,7 @@ describe('the quotas of a caller on two replicas', () => {
     expect(metrics).toContain('wharf_limits_total{limit="limits.requestsPerMinute"}');
   });
 
-  it('are never passed by two hundred uploads at once', async () => {
+  it('are never passed by two hundred uploads at once (R17, 2631-68)', async () => {
     for (const name of ['full', 'free'] as const) {
       for (const at of [0, 1]) await post(at, name, 'tools/list');
     }

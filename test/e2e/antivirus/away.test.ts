@@ -31,7 +31,7 @@ const ready = async (wharf: Wharf) => {
 };
 
 describe('While clamd is away', () => {
-  it('no file is taken or given out, readiness says so, and when it is back no restart is needed', async () => {
+  it('no file is taken or given out, readiness says so, and when it is back no restart is needed (R22)', async () => {
     const clamd = await OwnClamd.start();
     const wharf = await start(clamd.config);
     const client = await RawClient.connect(wharf.mcp);

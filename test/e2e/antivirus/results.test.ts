@@ -86,7 +86,7 @@ describe.each(STORES)('A server gives an infected file, stored in %s,', (stores)
 });
 
 describe('A clean file and an infected one in one result', () => {
-  it('are both removed: the message is an error, and nothing of it is acknowledged', async () => {
+  it('are both removed: the message is an error, and nothing of it is acknowledged (G17)', async () => {
     const servers = { lab: { url: server.upstream.url, transport: 'streamable-http' } };
     const folder = await mkdtemp(join(tmpdir(), 'wharf-antivirus-'));
     const config = { antivirus: clamd.config, objects: { use: 'filesystem', path: folder } };

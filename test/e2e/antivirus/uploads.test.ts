@@ -70,7 +70,7 @@ describe.each(STORES)('An infected file, into %s,', (stores) => {
     ['as the body', raw],
     ['in a form', form],
     ['by tus in two requests', tus],
-  ])('uploaded %s, is refused, and its handle is never a file', async (_, send) => {
+  ])('uploaded %s, is refused, and its handle is never a file (1306-42)', async (_, send) => {
     const { file, upload } = await authorize();
     const answer = await send(upload.url, large(MARKER));
     expect(answer.status).toBe(422);

@@ -80,7 +80,12 @@ describe('an audit log on standard output', () => {
     await new Promise((resolve) => child.once('close', resolve));
     const path = join(folder, 'out.jsonl');
     await writeFile(path, out);
-    expect(await verify(path)).toMatchObject({ code: 0, out: expect.stringContaining('1 lines, 1 to 1') });
-    expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ what: 'login', client: 'desk' });
+    expect(await verify(path)).toMatchObject({ code: 0, out: expect.stringContaining('2 lines, 1 to 2') });
+    const [started, login] = (await readFile(path, 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(started).toMatchObject({ what: 'config', subject: 'started' });
+    expect(login).toMatchObject({ what: 'login', client: 'desk' });
   });
 });

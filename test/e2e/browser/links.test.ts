@@ -143,7 +143,7 @@ describe.each(['Wharf’s', 'Wharf’s, which leads to the store,', 'the store�
     });
 
     // the names of files that tests make up are known before the browser is
-    it.each(Object.keys(hostile('')))('runs nothing of %s', async (name) => {
+    it.each(Object.keys(hostile('')))('runs nothing of %s (G14)', async (name) => {
       await visit(await linkTo(name, whose));
       // what a PDF does when it is opened, it has done when it is seen; the rest, when another page has come
       if (SEEN.has(name)) expect(await until(isRed)).toBe(true);

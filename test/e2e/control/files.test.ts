@@ -142,13 +142,18 @@ describe.each(STORES)('Files under control, over %s', (stores) => {
       return runFiles(action, first.adminUrl);
     };
     expect((await run('list', '--principal', 'ann')).text).toMatch(
-      new RegExp(`^${id}  .*  ann  lab  .*  image/png  "`),
+      new RegExp(`^${id}  .*  ann  lab.give  .*  image/png  "`),
     );
     expect((await run('hold', id)).text).toMatch(/ {2}held\n$/);
     expect(await run('remove', id)).toMatchObject({ isDone: false, text: expect.stringContaining('The file is held') });
     expect((await run('release', id)).isDone).toBe(true);
     expect((await run('revoke', `mcp-file://wharf/${id}`)).text).toMatch(/ {2}revoked\n$/);
-    expect(JSON.parse((await run('show', id, '--json')).text)).toMatchObject({ id, principal: 'ann' });
+    expect(JSON.parse((await run('show', id, '--json')).text)).toMatchObject({
+      id,
+      principal: 'ann',
+      server: 'lab',
+      tool: 'give',
+    });
     expect((await run('remove', '--principal', 'ann')).text).toBe('1 removed.\n');
     expect((await run('list')).text).toBe('No files.\n');
     expect((await run('show', id)).isDone).toBe(false);

@@ -120,7 +120,7 @@ describe('With ask: { from: hr, to: web }', () => {
     expect(text).toContain('only if the user agrees, and this client cannot ask');
   });
 
-  it('the user is asked once, and the answer counts for that file and that server', async () => {
+  it('the user is asked once, and the answer counts for that file and that server (HO-08)', async () => {
     const capabilities = { elicitation: {} };
     const args = { file: SHORT.toString('base64') };
     const call = await RawCall.begin(`${wharf.url}/web/mcp`, 'take', args, { capabilities });

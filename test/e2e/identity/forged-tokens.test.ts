@@ -153,21 +153,28 @@ describe('a forged access token', () => {
     expect(wharf.logged()).not.toContain(await good());
   });
 
-  it.each(Object.entries(FORGED))('is refused before the server sees a byte: %s (C8, T-JWT)', async (_what, make) => {
-    const token = await make();
-    const before = fake.requests.length;
-    const answer = await ask(bearer(token));
-    const challenge = answer.headers.get('www-authenticate') ?? '';
-    expect([answer.status, challenge]).toEqual([401, expect.stringContaining('error="invalid_token"')]);
-    expect(challenge).toContain(`resource_metadata="${wharf.url}/.well-known/oauth-protected-resource/hr/mcp"`);
-    expect(challenge).toContain('scope="mcp"');
-    const text = await answer.text();
-    expect(JSON.parse(text)).toMatchObject({ jsonrpc: '2.0', id: 'seven', error: { data: { code: 'unauthorized' } } });
-    // nothing of the token is repeated
-    for (const part of token.split('.').filter((one) => one.length > 8))
-      expect(text + wharf.logged()).not.toContain(part);
-    expect(fake.requests.length).toBe(before);
-  });
+  it.each(Object.entries(FORGED))(
+    'is refused before the server sees a byte: %s (C8, T-JWT) (G12, SEC-01)',
+    async (_what, make) => {
+      const token = await make();
+      const before = fake.requests.length;
+      const answer = await ask(bearer(token));
+      const challenge = answer.headers.get('www-authenticate') ?? '';
+      expect([answer.status, challenge]).toEqual([401, expect.stringContaining('error="invalid_token"')]);
+      expect(challenge).toContain(`resource_metadata="${wharf.url}/.well-known/oauth-protected-resource/hr/mcp"`);
+      expect(challenge).toContain('scope="mcp"');
+      const text = await answer.text();
+      expect(JSON.parse(text)).toMatchObject({
+        jsonrpc: '2.0',
+        id: 'seven',
+        error: { data: { code: 'unauthorized' } },
+      });
+      // nothing of the token is repeated
+      for (const part of token.split('.').filter((one) => one.length > 8))
+        expect(text + wharf.logged()).not.toContain(part);
+      expect(fake.requests.length).toBe(before);
+    },
+  );
 
   it.each(['GET', 'DELETE'])('is refused for %s as well (C8)', async (method) => {
     const answer = await ask(bearer(await good({ aud: at('hr2') })), method);
@@ -177,7 +184,7 @@ describe('a forged access token', () => {
 
   it('is at least one of forty', () => expect(Object.keys(FORGED).length).toBeGreaterThanOrEqual(40));
 
-  it('never makes Wharf ask an address that it names (U7)', () => expect(other.asked).toEqual([]));
+  it('never makes Wharf ask an address that it names (U7) (SEC-06)', () => expect(other.asked).toEqual([]));
 });
 
 describe('a token in another form', () => {
@@ -198,7 +205,7 @@ describe('a token in another form', () => {
     ]);
   });
 
-  it('is refused twice in one request, because a proxy may have read the other one', async () => {
+  it('is refused twice in one request, because a proxy may have read the other one (SEC-10)', async () => {
     const { request } = await import('node:http');
     const token = await good();
     const status = await new Promise((resolve, reject) => {

@@ -85,7 +85,7 @@ describe('where clients log in', () => {
     async (name) => expect((await fetch(`${wharf.url}/.well-known/${name}`)).status).toBe(404),
   );
 
-  it('is never made of what a request says', async () => {
+  it('is never made of what a request says (SEC-05)', async () => {
     const headers = {
       'x-forwarded-host': 'evil.example',
       'x-forwarded-proto': 'https',
@@ -169,7 +169,7 @@ describe('the scopes of a token', () => {
     },
   );
 
-  it('must be those of a tool as well, before the server sees a byte of its call', async () => {
+  it('must be those of a tool as well, before the server sees a byte of its call (SEC-07)', async () => {
     const client = await RawClient.connect(at(), '2025-06-18', { headers: bearer(await token()) });
     const before = fake.requests.length;
     const answer = await client.post({ jsonrpc: '2.0', id: 9, ...call('blob') });
@@ -194,7 +194,7 @@ describe('the scopes of a token', () => {
 });
 
 describe('a caller with a token', () => {
-  it('owns its session: for any other caller it does not exist', async () => {
+  it('owns its session: for any other caller it does not exist (SEC-03)', async () => {
     const client = await RawClient.connect(at(), '2025-06-18', { headers: bearer(await token()) });
     const session = { 'mcp-session-id': client.session ?? '' };
     for (const other of [await token({ sub: 'bob' }), KEY]) {
@@ -230,7 +230,7 @@ describe('keys beside tokens', () => {
     ['a forged token that ends in a key', async () => bearer(`eyJhbGciOiJub25lIn0.e30.${KEY}`)],
     ['a token of another server', async () => bearer(await token({ aud: at('hr2') }))],
     ['an opaque token', async () => bearer('opaque')],
-  ])('are not tried after a failure: %s is 401 (CVE-2026-59822)', async (_what, headers) => {
+  ])('are not tried after a failure: %s is 401 (CVE-2026-59822) (SEC-10)', async (_what, headers) => {
     const answer = await send({ method: 'ping' }, (await headers()) as Record<string, string>);
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toContain('resource_metadata=');

@@ -83,7 +83,7 @@ async function logIn(link: string, cookie?: string): Promise<{ status: number; t
 const linkIn = (text: string) => /http:\/\/[^\s"\\]+\/oauth\/login\/[\w-]{43}/.exec(text)?.[0] ?? '';
 
 describe("a person's own login at a server", () => {
-  it('is asked for by a link in the result, and is used for that person alone', async () => {
+  it('is asked for by a link in the result, and is used for that person alone (SEC-17)', async () => {
     const client = await connect('ada');
     const refused = await client.post(call(2));
     expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([200, null]);
@@ -149,7 +149,7 @@ describe("a person's own login at a server", () => {
     expect(String(fake.requests.at(-1)?.body)).not.toMatch(/inputResponses|wharf-login/);
   });
 
-  it("is not taken from another browser than the one that has begun it, so that no link moves a login to another's name", async () => {
+  it("is not taken from another browser than the one that has begun it, so that no link moves a login to another's name (SEC-16)", async () => {
     const client = await connect('dora');
     const link = linkIn((await client.post(call(2))).text);
     const end = await logIn(link, 'wharf-login=of-another-browser');

@@ -102,7 +102,7 @@ describe("Wharf's own token for a server (client credentials)", () => {
     expect(tokens.asked.length).toBe(2);
   });
 
-  it("is tried twice at most; then it is an error of Wharf's, never a login of the client's", async () => {
+  it("is tried twice at most; then it is an error of Wharf's, never a login of the client's (SEC-18)", async () => {
     const wharf = await start(clientCredentials());
     const client = await RawClient.connect(wharf.mcp);
     fake.respond = () => ({
@@ -157,7 +157,7 @@ describe("a caller's token, exchanged for one of the server's (RFC 8693)", () =>
   });
   const jwt = () => ({ auth: { use: 'jwt', jwt: { issuers: [{ issuer: issuer.url }] } } });
 
-  it('is asked for once for each login, and the server never sees the other one', async () => {
+  it('is asked for once for each login, and the server never sees the other one (SEC-02)', async () => {
     const wharf = await start(exchange(), { config: jwt() });
     const own = new Map<string, string>();
     for (const sub of ['ada', 'bob']) own.set(sub, await issuer.token({ sub, aud: wharf.mcp }));
@@ -194,7 +194,7 @@ describe("a caller's own credential for a server (delegate)", () => {
     expect(fake.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
   });
 
-  it('does not reach a server that it is not for', async () => {
+  it('does not reach a server that it is not for (SEC-02)', async () => {
     fake.respond = undefined;
     const wharf = await start({}, { config: keys });
     await send(wharf, { 'x-wharf-key': KEY, authorization: 'Bearer of-ada-for-the-server' });
@@ -203,7 +203,7 @@ describe("a caller's own credential for a server (delegate)", () => {
 });
 
 describe('headers that say who calls', () => {
-  it('are those of the config, whatever a client sends', async () => {
+  it('are those of the config, whatever a client sends (SEC-19)', async () => {
     fake.respond = undefined;
     const wharf = await start(
       { identityHeaders: { 'X-User': 'principal', 'X-Key': 'key', 'X-Mail': 'claims.email' } },

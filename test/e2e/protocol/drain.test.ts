@@ -4,7 +4,7 @@ import { RawClient } from '../../helpers/raw-client.js';
 import { startWharf } from '../../helpers/wharf.js';
 
 describe('draining', () => {
-  it('lets running exchanges finish, ends GET streams, and refuses new ones', async () => {
+  it('lets running exchanges finish, ends GET streams, and refuses new ones (R8)', async () => {
     const fake = await startFakeUpstream({ transport: 'sse', session: true });
     const wharf = await startWharf({ servers: { fake: { url: fake.url, transport: 'streamable-http' } } });
     const client = await RawClient.connect(wharf.mcp);

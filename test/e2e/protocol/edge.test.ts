@@ -113,7 +113,7 @@ describe.each(FACES)('the %s port', (face) => {
     expect(long.length).toBeLessThan(500);
   });
 
-  it('refuses two Hosts and two Origins', async () => {
+  it('refuses two Hosts and two Origins (G15)', async () => {
     expect(await statusOf(base(face), '/', ['host', 'localhost', 'host', 'localhost'])).toBeGreaterThanOrEqual(400);
     const twice = ['host', 'localhost', 'origin', 'http://localhost', 'origin', 'http://localhost'];
     expect(await statusOf(base(face), '/', twice)).toBe(403);

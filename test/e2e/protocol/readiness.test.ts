@@ -15,6 +15,7 @@ const silent: AdapterList = {
       settings: adapters.previews.none?.settings as NonNullable<AdapterList['previews'][string]>['settings'],
       create: async (): Promise<Previewer> => ({
         takes: () => true,
+        wholeUpTo: () => 0,
         name: 'silent',
         render: async () => ({ kind: 'refused', reason: 'busy' }),
         check: () => new Promise(() => {}),
@@ -76,7 +77,7 @@ describe('a gateway whose servers are down, and whose previews are slow', () => 
     });
   });
 
-  it('tells the causes to Prometheus too (U3)', async () => {
+  it('tells the causes to Prometheus too (U3) (R24)', async () => {
     const metrics = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
     const lines = metrics.split('\n').filter((line) => line.startsWith('wharf_server_up{'));
     expect(lines.sort()).toEqual([

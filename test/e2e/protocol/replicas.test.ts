@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startFixtureServer } from '../../conformance/fixture-server.js';
 import { sha256 } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { blobDigest } from '../../helpers/fake-upstream-blob.js';
@@ -47,7 +48,7 @@ async function digestOf(response: Response): Promise<string> {
 }
 
 describe('two gateways that share Redis and S3', () => {
-  it('continue each other’s sessions, and serve each other’s links', async () => {
+  it('continue each other’s sessions, and serve each other’s links (R4, R18)', async () => {
     const client = await RawClient.connect(one.mcp);
     const other = await fetch(two.mcp, {
       method: 'POST',
@@ -122,3 +123,46 @@ describe('a presigned link', () => {
     }
   });
 });
+
+describe('a stream of a server that keeps its events', () => {
+  it('is resumed at the other gateway, with the same ids, when the first one is gone (R19)', async () => {
+    const fixtures = await startFixtureServer('http');
+    const [bucket, prefix] = [freshName('resumed'), `${freshName('resumed')}:`];
+    const open = () =>
+      startWharf({ servers: { fixtures: { url: fixtures.url } }, stores: 's3+redis', bucket, keyPrefix: prefix });
+    const [first, second] = [await open(), await open()];
+    try {
+      const client = await RawClient.connect(first.mcp, '2025-11-25');
+      const params = { name: 'test_reconnection', arguments: {} };
+      const begun = await fetch(first.mcp, {
+        method: 'POST',
+        headers: { ...client.headers(), 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 31, method: 'tools/call', params }),
+      });
+      const [lastId] = [...(await begun.text()).matchAll(/^id: ?(.+)$/gm)].map(([, id]) => id).reverse();
+      await first.stop();
+      const rest = await fetch(second.mcp, {
+        headers: { ...client.headers(), accept: 'text/event-stream', 'last-event-id': String(lastId) },
+        signal: AbortSignal.timeout(60_000),
+      });
+      expect(rest.status).toBe(200);
+      const replayed = await untilText(rest, '"id":31');
+      expect(replayed).toContain('Answered after the stream was closed');
+      expect(replayed.match(/"id":31/g)).toHaveLength(1);
+      expect(replayed).toMatch(/^id: ?.+$/m);
+    } finally {
+      await second.stop();
+      await fixtures.stop();
+    }
+  });
+});
+
+/** What a stream says until it has said `wanted`; the GET stream itself stays open. */
+async function untilText({ body }: Response, wanted: string): Promise<string> {
+  let text = '';
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString();
+    if (text.includes(wanted)) break;
+  }
+  return text;
+}

@@ -35,7 +35,7 @@ describe('a version of the protocol that nobody knows', () => {
     },
   );
 
-  it('is refused by its header alone just so (A2 versions)', async () => {
+  it('is refused by its header alone just so (A2 versions) (G20)', async () => {
     const headers = { 'mcp-protocol-version': '2027-01-01', 'mcp-method': 'tools/list' };
     const client = RawClient.stateless(wharf.mcp, '2026-07-28');
     const answer = await client.post('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', headers);

@@ -24,7 +24,7 @@ export const HANDOFF: Rows = together(
   }),
   from('CONFIG.md', {
     'HO-07': 'Wharf refuses a handoff that a rule of the operator forbids between two servers.',
-    'HO-08': ['Wharf asks the user before it hands a file over.', 'elicitation'],
+    'HO-08': 'Wharf asks the user before it hands a file over, where a rule says so.',
     'HO-09': 'Wharf applies the limits of the target argument to a file that is handed over.',
   }),
   from('SECURITY.md', {

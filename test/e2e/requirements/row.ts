@@ -4,13 +4,17 @@ export type Excuse =
   | 'elicitation'
   /** Client and server are of different eras. */
   | 'cross-era'
-  | 'jwt'
-  | 'quota'
   | 'optional'
   /** It binds hosts and models, which Wharf only must not stand in the way of. */
   | 'host rule'
   /** What Wharf does instead is described in ARCHITECTURE.md and docs/reference. */
-  | 'superseded by the design';
+  | 'superseded by the design'
+  /** The page that the row links to says what may happen. */
+  | 'documented risk'
+  /** Only a run of hours shows it: `npm run soak` and `npm run soak:replicas`, whose reports are in test/faults. */
+  | 'long run'
+  /** `npm run mutants` shows it. */
+  | 'mutants';
 
 export interface Row {
   /** What the row asks of Wharf. */

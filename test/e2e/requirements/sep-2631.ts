@@ -91,7 +91,7 @@ export const SEP_2631: Rows = together(
     '2631-65': 'Wharf advertises its file methods under a name of its own.',
     '2631-66': 'Wharf asks a server once whether it knows the file methods.',
     '2631-67': 'Wharf takes file URIs in the answers to elicitations.',
-    '2631-68': ['Wharf limits what one principal may store.', 'quota'],
+    '2631-68': 'Wharf limits what one principal may store.',
     '2631-69': 'Wharf says of a URI whose file is not there yet that the upload is not complete.',
     '2631-70': 'Wharf authorizes the download of URIs that it passed through in results.',
     '2631-71': 'Wharf keeps a changed result within the output schema that it shows.',

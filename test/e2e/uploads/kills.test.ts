@@ -67,7 +67,7 @@ async function sweepAll(): Promise<void> {
 
 describe(`${KILLS} gateways, killed while they store uploads`, () => {
   it(
-    'R1, R2: lose nothing that was acknowledged, and leave every other ticket good',
+    'lose nothing that was acknowledged, and leave every other ticket good (R1, R2, G1)',
     async () => {
       const tries: Try[] = [];
       for (let kill = 0; kill < KILLS; kill += 1) {

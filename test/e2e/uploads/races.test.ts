@@ -37,7 +37,7 @@ async function tryOnce(gateway: Gateway | undefined, ticket: string, bytes: Buff
 }
 
 describe('two gateways, and tries at one time for each ticket', () => {
-  it('G2: store every file once, whoever is first, and leave no ticket stuck', async () => {
+  it('store every file once, whoever is first, and leave no ticket stuck (R16, G2)', async () => {
     const tickets = await Promise.all(Array.from({ length: TICKETS }, () => replicas.authorize()));
     const wrong: unknown[] = [];
     const stored = new Map<string, string>();

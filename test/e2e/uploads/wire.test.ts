@@ -176,7 +176,7 @@ describe('a body that could be read in two ways', () => {
       ],
       400,
     ],
-  ])('is refused: %s', async (_what, headers, status) => {
+  ])('is refused: %s (G24)', async (_what, headers, status) => {
     const { ticket, uri } = await server.authorize();
     const socket = await RawSocket.open(server.port);
     socket.head(`PUT /u/${ticket}`, headers);

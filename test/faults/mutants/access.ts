@@ -38,9 +38,18 @@ export const ACCESS: readonly Mutant[] = [
     name: 'ceiling-ignored',
     fault: 'A key raises its limits above the ceiling.',
     file: 'gateway/policy/allowance.ts',
-    find: '    const most = rules.ceiling[name];',
-    replace: '    const most = rules.keys.size > 0 ? undefined : rules.ceiling[name];',
+    find: '    const limit = lowerOf(placeOf(name, rules, caller), ceiling[name], name);',
+    replace:
+      '    const limit = lowerOf(placeOf(name, rules, caller), rules.keys.size > 0 ? undefined : ceiling[name], name);',
     suites: ['property/allowance'],
+  },
+  {
+    name: 'host-limit-instead-of-the-least',
+    fault: 'What a client says it is raises the limits of its caller.',
+    file: 'gateway/policy/message-limits.ts',
+    find: '...sides.map((side) => side[name] ?? Number.POSITIVE_INFINITY));',
+    replace: '...sides.slice(-1).map((side) => side[name] ?? Number.POSITIVE_INFINITY));',
+    suites: ['unit/policy/message-limits'],
   },
   {
     name: 'lease-never-counted',

@@ -10,6 +10,7 @@ import { LOOP } from './loop.js';
 import type { Mutant } from './mutant.js';
 import { ORIGIN } from './origin.js';
 import { STORES } from './stores.js';
+import { TELEMETRY } from './telemetry.js';
 import { UPLOADS } from './uploads.js';
 
 /** Every seeded fault, by kind. */
@@ -25,5 +26,6 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   loop: LOOP,
   origin: ORIGIN,
   stores: STORES,
+  telemetry: TELEMETRY,
   uploads: UPLOADS,
 };

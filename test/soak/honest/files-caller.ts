@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { sha256, sha256Url } from '../../helpers/bytes.js';
 import { noise } from '../../helpers/sdk-servers-bytes.js';
+import { askForUpload, call, expectStatus, postForm, textOf } from './offers.js';
 import { closeSession, type HonestTarget, openSession, timed } from './target.js';
 
 /** Edges of square pictures whose PNG is about 1, 3 and 10 MB. */
@@ -40,12 +40,6 @@ export async function useFiles(target: HonestTarget, server: string, round: numb
   }
 }
 
-async function call(client: Client, name: string, args: Record<string, unknown>): Promise<CallToolResult> {
-  const result = (await client.callTool({ name, arguments: args })) as CallToolResult;
-  if (result.isError) throw new Error(`${name}: ${JSON.stringify(result.content).slice(0, 500)}`);
-  return result;
-}
-
 async function picture(client: Client, side: number): Promise<ListedFile> {
   const result = await call(client, 'picture', { side });
   const [file] = (result._meta?.['dev.wharf/files'] ?? []) as ListedFile[];
@@ -66,21 +60,10 @@ async function download({ link, size, digest }: ListedFile): Promise<void> {
 /** By a form, as a browser does it; then the handle in the place of the base64. */
 async function uploadAndUse(client: Client, kind: (what: string) => string, round: number): Promise<void> {
   const bytes = noise(UPLOAD_BYTES, round % 256);
-  const offer = await timed(kind('ask for an upload'), async () => {
-    const { structuredContent } = await call(client, 'request_file_upload', { name: 'soak.bin' });
-    return structuredContent as { uploadUrl?: string; curl: string; file: { uri: string } };
-  });
-  const link = /http\S+\/u\/[\w-]+/.exec(offer.curl)?.[0];
-  if (link === undefined) throw new Error(`no upload link in ${offer.curl}`);
-  await timed(kind('upload, 2 MB'), async () => {
-    const form = new FormData();
-    form.set('file', new Blob([bytes]), 'soak.bin');
-    const response = await fetch(link, { method: 'POST', body: form });
-    if (response.status !== 201) throw new Error(`upload: ${response.status} ${(await response.text()).slice(0, 300)}`);
-  });
+  const place = await timed(kind('ask for an upload'), () => askForUpload(client));
+  await timed(kind('upload, 2 MB'), async () => expectStatus(await postForm(place, bytes), 201));
   await timed(kind('use a handle, 2 MB'), async () => {
-    const { content } = await call(client, 'digest', { data: offer.file.uri });
-    const told = content[0]?.type === 'text' ? content[0].text : '';
+    const told = textOf(await call(client, 'digest', { data: place.uri }));
     if (told !== sha256(bytes)) throw new Error(`the server got other bytes: ${told.slice(0, 300)}`);
   });
 }

@@ -85,4 +85,16 @@ describe('a ledger', () => {
     expect(held.usedBy('principal', 'ann')).toBe(0);
     expect(held.largest('server')).toBe(0);
   });
+
+  it('counts against another total from one moment to the next, and keeps what is in use', () => {
+    const held = ledger(UNSHARED);
+    expect(held.take(80, ann)).toBeUndefined();
+    held.resize({ total: 50 });
+    expect(held.take(1, ann)).toMatchObject({ full: 'process', allowed: 50, actual: 81 });
+    held.give(40, ann);
+    expect(held.take(10, ann)).toBeUndefined();
+    held.resize({ total: 1000 });
+    expect(held.take(900, ann)).toBeUndefined();
+    expect(held.used).toBe(950);
+  });
 });

@@ -27,6 +27,19 @@ describe('patience', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
+  it('lasts as long as it says, whenever it begins', async () => {
+    const patience = new Patience(500);
+    const ended: number[] = [];
+    const first = patience.begin(() => ended.push(1));
+    await jest.advanceTimersByTimeAsync(49);
+    patience.begin(() => ended.push(2));
+    patience.end(first);
+    await jest.advanceTimersByTimeAsync(499);
+    expect(ended).toEqual([]);
+    await jest.advanceTimersByTimeAsync(100);
+    expect(ended).toEqual([2]);
+  });
+
   it('gives what is answered in time, and what fails as it failed', async () => {
     const patience = new Patience(500);
     expect(await patience.within(Promise.resolve('here'), late)).toBe('here');

@@ -24,19 +24,19 @@ function lookAfter(...works: number[]): number[] {
 
 describe('a process that has worked', () => {
   it('gives back memory once it has been quiet for two looks', () => {
-    expect(lookAfter(200, 0, 0, 0, 0)).toEqual([3]);
+    expect(lookAfter(300, 0, 0, 0, 0)).toEqual([3]);
   });
 
   it('gives back nothing while it works', () => {
-    expect(lookAfter(200, 200, 60, 200, 60, 0)).toEqual([]);
+    expect(lookAfter(300, 300, 160, 60, 300, 60)).toEqual([]);
   });
 
   it('gives back again only after more work, for which its own giving back does not count', () => {
-    expect(lookAfter(200, 0, 0, 0, 0, 0, 0, 200, 0, 0, 0, 0)).toEqual([3, 10]);
-    expect(lookAfter(200, 0, 0, 10, 10, 10, 10)).toEqual([3]);
+    expect(lookAfter(300, 0, 0, 0, 0, 0, 0, 300, 0, 0, 0, 0)).toEqual([3, 10]);
+    expect(lookAfter(300, 0, 0, 10, 10, 10, 10)).toEqual([3]);
   });
 
   it('gives back at last what many small works have left', () => {
-    expect(lookAfter(...Array.from({ length: 20 }, () => 40))).toEqual([4, 8, 12, 16, 20]);
+    expect(lookAfter(...Array.from({ length: 20 }, () => 70))).toEqual([4, 8, 12, 16, 20]);
   });
 });

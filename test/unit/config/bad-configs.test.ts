@@ -280,9 +280,39 @@ const VALUES: Bad[] = [
   },
   {
     name: 'a ceiling of what is not a limit of a caller',
-    text: withServer('ceiling: { message: 1MiB }'),
-    path: 'ceiling.message',
+    text: withServer('ceiling: { depth: 10 }'),
+    path: 'ceiling.depth',
     message: /unknown|not a/,
+  },
+  {
+    name: 'a caller with longer messages than any',
+    text: withServer('callers: [{ limits: { response: 1MiB } }, { limits: { message: 1GB } }]'),
+    path: 'callers[1].limits.message',
+    message: /must be a size/,
+  },
+  {
+    name: 'a host with more inline bytes than the rest',
+    text: withServer('clients: [{ match: { name: desk }, limits: { inlineImage: 5MB } }]'),
+    path: 'clients[0].limits.inlineImage',
+    message: /must not be more than limits.inlineImage, which is 500000/,
+  },
+  {
+    name: 'the length of messages of a host, which is judged before it is known',
+    text: withServer('clients: [{ match: { name: desk }, limits: { message: 1MiB } }]'),
+    path: 'clients[0].limits.message',
+    message: /unknown|not a/,
+  },
+  {
+    name: 'no media type at all',
+    text: withServer('callers: [{ limits: { accept: [] } }]'),
+    path: 'callers[0].limits.accept',
+    message: /must not be empty/,
+  },
+  {
+    name: 'an ending where media types are meant',
+    text: server('limits: { accept: [.pdf] }'),
+    path: 'servers.a.limits.accept[0]',
+    message: /media type/,
   },
   {
     name: 'a server for a key that is not there',
@@ -371,6 +401,48 @@ const VALUES: Bad[] = [
     message: /is required/,
   },
   {
+    name: 'two servers whose login is passed through',
+    text: 'servers: { a: { url: "http://127.0.0.1:1/mcp" }, b: { url: "http://127.0.0.1:2/mcp" } }\nauth: { use: passthrough }\n',
+    path: 'auth.use',
+    message: /exactly one server.*this file has 2/,
+  },
+  {
+    name: 'a process whose login is passed through',
+    text: 'servers: { a: { command: [node] } }\nauth: { use: passthrough }\n',
+    path: 'servers.a',
+    message: /Streamable HTTP/,
+  },
+  {
+    name: 'credentials for a server whose login is passed through',
+    text: `${server('upstreamAuth: { identityHeaders: { X-User: principal } }')}\nauth: { use: passthrough }`,
+    path: 'servers.a.upstreamAuth',
+    message: /cannot be set/,
+  },
+  {
+    name: 'a constant Authorization for a server whose login is passed through',
+    text: `${server('headers: { authorization: x }')}\nauth: { use: passthrough }`,
+    path: 'servers.a.headers',
+    message: /comes from the caller/,
+  },
+  {
+    name: 'a quota of callers who have no names',
+    text: withServer('auth: { use: passthrough }\nlimits: { bytesPerDay: 1GB }'),
+    path: 'limits.bytesPerDay',
+    message: /becomes another one by each login/,
+  },
+  {
+    name: 'a server that allows a group of callers who have none',
+    text: `${server('allow: [{ group: staff }]')}\nauth: { use: passthrough }`,
+    path: 'servers.a.allow[0].group',
+    message: /never matches with auth passthrough/,
+  },
+  {
+    name: 'a way to pass a login through that there is not',
+    text: withServer('auth: { use: passthrough, passthrough: { resource: both } }'),
+    path: 'auth.passthrough.resource',
+    message: /rewrite.*verbatim/,
+  },
+  {
     name: 'API keys without any',
     text: withServer('auth: { use: apiKeys, keys: [] }'),
     path: 'auth.keys',
@@ -450,6 +522,24 @@ const VALUES: Bad[] = [
     text: withServer('allowedHosts: ["http://a"]'),
     path: 'allowedHosts[0]',
     message: /scheme/,
+  },
+  {
+    name: 'a collector that there is not',
+    text: withServer('telemetry: { use: jaeger }'),
+    path: 'telemetry.use',
+    message: /none, otlp|otlp, none/,
+  },
+  {
+    name: 'a collector without a scheme',
+    text: withServer('telemetry: { use: otlp, endpoint: "collector:4318" }'),
+    path: 'telemetry.endpoint',
+    message: /URL/,
+  },
+  {
+    name: 'more than every trace',
+    text: withServer('telemetry: { use: otlp, sample: 10 }'),
+    path: 'telemetry.sample',
+    message: /1/,
   },
 ];
 
@@ -593,7 +683,7 @@ describe.each([
   ['values', VALUES],
   ['servers', SERVERS],
   ['rules between values', BETWEEN],
-])('a bad config is refused by name: %s', (_, table) => {
+])('a bad config is refused by name: %s (G19)', (_, table) => {
   it.each(table.map((bad) => [bad.name, bad] as const))('%s', async (_name, bad) => {
     const problems = await problemsOf(bad.text, bad.env);
     expect(problems).toContainEqual(

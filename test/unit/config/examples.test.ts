@@ -32,9 +32,11 @@ async function blocksOf(page: string): Promise<[string, string][]> {
 /** A value for every variable that a text names. */
 function environmentOf(text: string): Record<string, string> {
   const names = [...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => String(name));
-  return Object.fromEntries(
-    names.map((name) => [name, name.includes('REDIS') ? 'redis://127.0.0.1' : `http://127.0.0.1:1/${'0'.repeat(32)}`]),
-  );
+  const madeUp = (name: string) => {
+    if (name.includes('REDIS')) return 'redis://127.0.0.1';
+    return name.includes('HASH') ? `sha256:${'0'.repeat(64)}` : `http://127.0.0.1:1/${'0'.repeat(32)}`;
+  };
+  return Object.fromEntries(names.map((name) => [name, madeUp(name)]));
 }
 
 describe('an example is a config without a problem', () => {

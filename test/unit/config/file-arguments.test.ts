@@ -304,7 +304,7 @@ describe('profiles of clients', () => {
   it.each([
     ['{ match: { name: x }, dialects: [sep-0] }', '', 'clients[0].dialects[0]', /must be.* mcp-inline/],
     ['{ match: { name: x }, dialects: [] }', '', 'clients[0].dialects', /at least one dialect/],
-    ['{ match: { name: x } }', '', 'clients[0]', /"dialects", "elicitation", "like" or "host"/],
+    ['{ match: { name: x } }', '', 'clients[0]', /"dialects", "elicitation", "like", "host" or "limits"/],
     ['{ match: { name: x }, elicitation: [fax] }', '', 'clients[0].elicitation[0]', /binary.*form.*url/],
     ['{ match: { name: x }, like: netscape }', '', 'clients[0].like', /must be.* vscode/],
     ['{ match: { name: x }, host: { structured: lose } }', '', 'clients[0].host.structured', /keep.*drop/],

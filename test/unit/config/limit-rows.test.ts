@@ -3,12 +3,12 @@ import { limitRows } from '../../../gateway/config/limit-rows.js';
 import { configOf } from './load-text.js';
 
 const TEXT = `
-limits: { message: 2MiB, response: 8MiB }
+limits: { processes: 12 }
 servers:
   ocr:
     url: http://127.0.0.1:1/mcp
     accepts: 1MiB
-    limits: { response: 1MiB }
+    limits: { connections: 7 }
     tools: { scan: { files: { doc: { encoding: base64, maxSize: 500kB, accept: [image/png] } } } }
 `;
 
@@ -18,8 +18,8 @@ describe('what is said about the limits of a server', () => {
     const rows = (tool?: string) => limitRows(config.servers[0] as never, config, tool).split('\n');
     expect(rows('scan')).toEqual(
       expect.arrayContaining([
-        '  message: 2MiB, by limits.message',
-        '  response: 1MiB, by servers.ocr.limits.response',
+        '  processes: 12, by limits.processes',
+        '  connections: 7, by servers.ocr.limits.connections',
         '  accepts: 1MiB, by servers.ocr.accepts',
         '  doc: 500kB, by servers.ocr.tools.scan.files.doc.maxSize',
         '  doc: image/png, by servers.ocr.tools.scan.files.doc.accept',

@@ -77,3 +77,13 @@ describe('a section under its old name', () => {
     expect(await problemsOf(`${SERVER}previews: { use: sharp }\n`)).toMatchObject([{ path: 'previews.use' }]);
   });
 });
+
+describe('tokens that are passed on unread', () => {
+  it('are told at the start and by wharf check', async () => {
+    const config = await configOf(`${SERVER}auth: { use: passthrough }\n`);
+    const logged: unknown[] = [];
+    logWarnings(config, adapters, { warn: (fields, text) => logged.push({ ...fields, text }) });
+    expect(logged).toEqual([{ path: 'auth.use', text: expect.stringMatching(/^auth\.use passes callers' tokens/) }]);
+    expect(summaryText(config, adapters)).toMatch(/^ {2}warning: auth\.use passes callers' tokens/m);
+  });
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { callerOf, explainAccess, explainLimits } from '../../../gateway/explain/access.js';
+import { callerOf, explainAccess } from '../../../gateway/explain/access.js';
 
 const RULES = {
   allow: new Map([['hr', [{ key: 'ci', tools: ['read_*'] }, { group: 'hr' }]]]),
@@ -37,31 +37,5 @@ describe('what is said about who may use what', () => {
       'No client sees it: its name is given to "read_all".',
     ]);
     expect(told({ key: 'ci', tool: 'delete_all' }).at(-1)).toMatch(/refused as unknown/);
-  });
-});
-
-describe('what is said about the limits of a caller', () => {
-  it('is each value with the place that sets it, and what the ceiling has lowered', () => {
-    const rules = {
-      ceiling: { requestsPerMinute: 100 },
-      base: { requestsPerMinute: 60, exchanges: 5 },
-      callers: [{ match: { group: 'hr' }, limits: { requestsPerMinute: 500, storedBytes: 2_000_000 } }],
-      keys: new Map(),
-    };
-    const file = { value: 1_000_000, source: 'servers.hr.limits.file' };
-    expect(
-      explainLimits({ groups: ['hr'] }, rules, file)
-        .trimEnd()
-        .split('\n'),
-    ).toEqual([
-      'Its limits:',
-      '  exchanges: 5 requests under way at one time, on each replica, by limits.exchanges',
-      '  requestsPerMinute: 100 requests a minute, by ceiling.requestsPerMinute; callers[0].limits.requestsPerMinute would allow 500 requests a minute',
-      '  uploads: not limited',
-      '  file: 1 MB in a file, by servers.hr.limits.file',
-      '  filesPerDay: not limited',
-      '  bytesPerDay: not limited',
-      '  storedBytes: 2 MB kept at one time, by callers[0].limits.storedBytes',
-    ]);
   });
 });

@@ -30,7 +30,7 @@ async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
 describe('a held file', () => {
   it('outlives its retention, and the sweeper, until it is released', async () => {
     const { control, record, library, time, objects, deps } = await stored();
-    await control.change(record.id, 'hold');
+    await control.change(record.id, 'hold', 'ann');
     const expiry = new Expiry(deps);
     expiry.watch(record.id, record.key);
     const sweep = createSweep(deps);
@@ -41,7 +41,7 @@ describe('a held file', () => {
     }
     expect(await objects.head(record.key)).toBeDefined();
     expect(await library.find(record.id)).toBeDefined();
-    await control.change(record.id, 'release');
+    await control.change(record.id, 'release', 'ann');
     time.now += 2 * RETENTION;
     await expiry.look();
     expect(await objects.head(record.key)).toBeUndefined();
@@ -49,11 +49,11 @@ describe('a held file', () => {
 
   it('keeps its hold when the same change comes twice, and when it is revoked as well', async () => {
     const { control, record, time } = await stored();
-    const held = await control.change(record.id, 'hold');
+    const held = await control.change(record.id, 'hold', 'ann');
     time.now += 1000;
-    expect(await control.change(record.id, 'hold')).toEqual(held);
-    await control.change(record.id, 'revoke');
-    expect(await control.remove(record.id)).toBe('held');
+    expect(await control.change(record.id, 'hold', 'ann')).toEqual(held);
+    await control.change(record.id, 'revoke', 'ann');
+    expect(await control.remove(record.id, 'ann')).toBe('held');
     expect(await control.show(record.id)).toMatchObject({ heldAt: held?.heldAt, revokedAt: time.now });
   });
 });
@@ -61,11 +61,17 @@ describe('a held file', () => {
 describe('each change', () => {
   it('is recorded before it is made, with the file and its owner', async () => {
     const { control, record, entries } = await stored();
-    await control.change(record.id, 'revoke');
-    await control.remove(record.id);
+    await control.change(record.id, 'revoke', 'ann');
+    await control.remove(record.id, 'ann');
     expect(entries).toMatchObject([
-      { what: 'control', subject: 'revoke', principal: 'ann', files: [{ id: record.id, digest: record.digest }] },
-      { what: 'control', subject: 'remove' },
+      {
+        what: 'control',
+        actor: 'ann',
+        subject: 'revoke',
+        principal: 'ann',
+        files: [{ id: record.id, digest: record.digest }],
+      },
+      { what: 'control', actor: 'ann', subject: 'remove' },
     ]);
   });
 
@@ -73,8 +79,8 @@ describe('each change', () => {
     const { record, deps, library } = await stored();
     const audit = { record: () => Promise.reject(new Error('full')) };
     const control = new FileControl({ ...deps, audit });
-    await expect(control.change(record.id, 'revoke')).rejects.toThrow('full');
-    await expect(control.remove(record.id)).rejects.toThrow('full');
+    await expect(control.change(record.id, 'revoke', 'ann')).rejects.toThrow('full');
+    await expect(control.remove(record.id, 'ann')).rejects.toThrow('full');
     expect(await library.find(record.id)).toBeDefined();
   });
 });

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { PREVIEW_LIMITS, type PreviewJob, previewOf, previewType } from '../../../gateway/files/preview.js';
+import { PREVIEW_LIMITS, type PreviewJob, previewOf, previewType } from '../../../gateway/files/previews/preview.js';
 import type { Previewer, PreviewResult } from '../../../gateway/ports/previewer.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
@@ -19,6 +19,7 @@ function job(answer: () => Promise<PreviewResult>, given: Partial<PreviewJob> = 
   const previewer: Previewer = {
     name: 'fake',
     takes: (mimeType) => mimeType === 'image/png' || mimeType === 'text/csv',
+    wholeUpTo: () => 0,
     async render({ open }, limits, signal) {
       asked.push(limits);
       await open(signal);

@@ -1,13 +1,13 @@
 import { create as createObjects, settings as objectSettings } from '../../../adapters/objects/memory.js';
 import { create as createState, settings as stateSettings } from '../../../adapters/state/memory.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
-import { createFileParts, type FileParts } from '../../../gateway/file-parts.js';
 import type { OpenTap } from '../../../gateway/files/ingest/tap.js';
 import type { LibraryDeps } from '../../../gateway/files/library.js';
 import type { ResumableUploads } from '../../../gateway/files/resumable/resumable-uploads.js';
 import { StateKeys } from '../../../gateway/files/state-keys.js';
 import type { UploadBody } from '../../../gateway/files/upload.js';
 import type { UploadIntent } from '../../../gateway/files/upload-intent.js';
+import { createFileParts, type FileParts } from '../../../gateway/parts/files.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
 import { heldBudget, partBudget } from '../../helpers/budgets.js';
@@ -55,7 +55,7 @@ export function createLab(options: LabOptions = {}) {
         publicUrl: () => 'http://gw.example',
         links: { style: 'gateway', ttlMs: TTL },
         retentionMs: RETENTION,
-        fileLimit: FILE_LIMIT,
+        fileLimit: () => FILE_LIMIT,
         uploadMs: 3 * TTL,
         asksCodes: false,
       },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type AccessRules, type AllowRule, decide, isOpen, type KeyScope } from '../../../gateway/policy/access.js';
 import type { KnownCaller } from '../../../gateway/policy/callers.js';
+import { fits, mayFit } from '../../../gateway/policy/pattern.js';
 
 const rules = (allow: Record<string, AllowRule[]>, keys: Record<string, KeyScope> = {}): AccessRules => ({
   allow: new Map(Object.entries(allow)),
@@ -95,5 +96,19 @@ describe('the rules of who may use what', () => {
   it('need both the key and the list of the server', () => {
     const of = rules({ hr: [{ key: 'ci', tools: ['a', 'b'] }] }, { ci: { tools: ['hr.b', 'hr.c'] } });
     expect(['a', 'b', 'c'].filter((tool) => allows(of, CI, 'hr', tool))).toEqual(['b']);
+  });
+});
+
+describe('a name in another spelling', () => {
+  it.each(['Delete_user', 'DELETE_USER', '\uff44elete_user', 'dele\u200bte_user', ' delete_user'])(
+    'may be meant by a pattern that takes away, and never by one that gives: %j',
+    (name) => {
+      expect([mayFit('delete_*', name), fits('delete_*', name)]).toEqual([true, false]);
+      expect(mayFit('read_*', name)).toBe(false);
+    },
+  );
+
+  it('is not looked for in a text that is too long for a name', () => {
+    expect(mayFit('delete_*', `D${'x'.repeat(2000)}`)).toBe(false);
   });
 });

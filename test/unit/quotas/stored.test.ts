@@ -96,6 +96,24 @@ describe('what a caller may store', () => {
     expect(await store(quotas, 6 * MIB)).toBeUndefined();
   });
 
+  it('is as before when a file is refused after its last byte: by the antivirus, or by the store', async () => {
+    const { replica } = lab({ storedBytes: 3 * MIB, filesPerDay: 2, bytesPerDay: 3 * MIB });
+    const quotas = replica();
+    for (let round = 0; round < 5; round += 1) {
+      const tap = quotas.open(file());
+      for (let piece = 0; piece < 3; piece += 1) await tap?.take(Buffer.alloc(MIB));
+      const end = tap?.end();
+      // another reader refuses it while it is counted, or afterwards
+      if (round % 2 === 0) await end;
+      tap?.undo?.();
+      tap?.abort();
+      await end;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await store(quotas, 3 * MIB)).toBeUndefined();
+    expect(await store(quotas, 1)).toBe('day_quota_used');
+  });
+
   it('has a number of files and of bytes within 24 hours, and says when there is room', async () => {
     const { replica, time } = lab({ filesPerDay: 2, bytesPerDay: 1000 });
     const quotas = replica();

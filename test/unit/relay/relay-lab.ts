@@ -16,6 +16,7 @@ import type { Tickets } from '../../../gateway/files/ticket.js';
 import { Hosts } from '../../../gateway/hosts/hosts.js';
 import { absentCaller } from '../../../gateway/identity/identities.js';
 import type { Inquire } from '../../../gateway/mcp/inquire.js';
+import type { Previews } from '../../../gateway/parts/previews.js';
 import { DEFAULT_LIMITS, type Limits, type Timeouts } from '../../../gateway/policy/limits.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { Dialect, JsonObject } from '../../../gateway/ports/dialect.js';
@@ -80,6 +81,8 @@ export interface LabOptions {
   /** What the server answers to a tools/list of Wharf's own. */
   tools?: JsonObject[];
   dialects?: readonly Dialect[];
+  /** Begins previews, and makes those of stored files. */
+  previews?: Previews;
   /** What the operator says of each tool. */
   settings?: Readonly<Record<string, ToolSettings>>;
   /** Wraps the stores, to make them fail. */
@@ -162,13 +165,15 @@ export class RelayLab {
         library,
         limits: this.limits,
         held: this.held,
+        previewAhead: options.previews?.ahead,
         places: places(dialects),
         tree: toClientTree(dialects.flatMap((dialect) => dialect.places)),
         slotMin: slotMin(this.limits),
       },
-      files: { library, previewOf: async () => undefined, audit: noAudit({}) },
+      files: { library, previewOf: options.previews?.of ?? (async () => undefined), audit: noAudit({}) },
       dialects,
       sessions: {} as Sessions,
+      callers: { beginProcess: () => () => {}, mostSessions: () => undefined },
       audit: noAudit({}),
       catalog: new Catalog({}, dialects, catalogOptions()),
       offered: new OfferedTools('lab', { allow: new Map(), keys: new Map() }, {}),
@@ -194,6 +199,7 @@ export class RelayLab {
       tools: new LocalTools([], 'off'),
       asking: {} as RelayDeps['asking'],
       checkTool: undefined,
+      isAccepted: undefined,
       clock: { now: () => 0, ticks: () => 0 },
       log: silentLog,
       metrics: { count() {}, observe() {}, gauge() {} },

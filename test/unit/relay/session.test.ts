@@ -10,6 +10,7 @@ import { Sessions } from '../../../gateway/relay/session.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 const TTL_MS = 60_000;
+const metrics = { count() {}, observe() {}, gauge() {} };
 
 function lab({ most = 4, principals = false, ratio = 1 } = {}) {
   const time = { now: 0 };
@@ -19,7 +20,7 @@ function lab({ most = 4, principals = false, ratio = 1 } = {}) {
   const replica = () => {
     const sharing = { ratio, principals, servers: false };
     const ledger = new Ledger({ limit: 'limits.sessions', total: most, sharing });
-    const sessions = new Sessions({ state, keys, clock, log: silentLog, ttlMs: TTL_MS, ledger });
+    const sessions = new Sessions({ state, keys, clock, log: silentLog, metrics, ttlMs: TTL_MS, ledger });
     const ended: Session[] = [];
     sessions.watch('one', (session) => ended.push(session));
     return { sessions, ended, ledger };

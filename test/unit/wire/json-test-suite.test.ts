@@ -44,7 +44,7 @@ describe('JSONTestSuite', () => {
   });
 
   describe.each(files.filter(({ name }) => name.startsWith('y_')))('$name', ({ bytes }) => {
-    it('passes byte for byte as a body', () => {
+    it('passes byte for byte as a body (G3)', () => {
       for (const { messages, error } of seen('json', bytes)) {
         expect(error).toBeUndefined();
         expect(messages.map(({ whole, malformed }) => [whole, malformed])).toEqual([[trimmed(bytes), undefined]]);

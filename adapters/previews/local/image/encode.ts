@@ -1,18 +1,22 @@
 import type { PreviewImage, PreviewLimits } from '../../../../gateway/ports/previewer.js';
 import { fromRaster, type Raster, type Sharp, toRaster } from './raster.js';
-import { equalShare, jpegSizes, pngSize, sampleOf } from './sample.js';
+import { equalShare, HIGH_QUALITY, JPEG, jpegSize, jpegSizes, LOW_QUALITY, pngSize, sampleOf } from './sample.js';
 
 /** Above 82 a JPEG grows without looking better; below 50 text in it becomes unreadable before it gets much smaller. */
 const BEST_QUALITY = 82;
-const LEAST_QUALITY = 50;
+const LEAST_QUALITY = LOW_QUALITY;
 /** Estimates miss by a few per cent: aiming below the limit makes a second encoding rare. */
 const AIM = 0.9;
 /** A smaller edge shows nothing useful. */
 const MIN_EDGE = 64;
 /** Each round shrinks the edge by at least a tenth, so 1568 px reach MIN_EDGE in 31. */
 const MAX_ROUNDS = 31;
+/** The bytes of a JPEG grow with its edge to this power: less than its area, because detail that is scaled down gets denser. */
+const GROWTH = 1.75;
 /** A picture in which more than this share of pixels equals the left neighbour is drawn, not photographed. */
 const DRAWN_SHARE = 0.5;
+/** Compressing a PNG is slow: so few tiles say whether it can be small enough, which is all that is asked. */
+const PNG_TILES = 32;
 /** Levels above 6 take three times as long for a twentieth less; a palette takes longer still. */
 const PNG = { compressionLevel: 6 };
 /** A PNG of tiles is up to twice as long as its part of the whole. */
@@ -25,10 +29,10 @@ const MOST_SAVED_BY_WHOLE = 2;
  * @returns undefined when nothing is small enough
  */
 export async function encode(sharp: Sharp, raster: Raster, limits: PreviewLimits): Promise<PreviewImage | undefined> {
-  const maxBytes = Math.floor(limits.maxEncodedBytes / 4) * 3;
+  const maxBytes = bytesOf(limits.maxEncodedBytes);
   const image = isOpaque(raster) ? await withoutAlpha(sharp, raster) : raster;
   const hasAlpha = image.channels % 2 === 0;
-  const sample = sampleOf(image);
+  const sample = sampleOf(image, PNG_TILES);
   if (hasAlpha || equalShare(sample) > DRAWN_SHARE) {
     const expected = await pngSize(sharp, sample, PNG);
     const data =
@@ -43,21 +47,22 @@ export async function encode(sharp: Sharp, raster: Raster, limits: PreviewLimits
 async function encodeJpeg(sharp: Sharp, image: Raster, maxBytes: number): Promise<PreviewImage | undefined> {
   let current = image;
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const sizeAt = await jpegSizes(sharp, sampleOf(current));
-    let least = sizeAt(LEAST_QUALITY);
+    const sample = sampleOf(current);
+    let least = await jpegSize(sharp, sample, LEAST_QUALITY);
     if (least <= maxBytes) {
-      // Without tables of its own a JPEG takes half the time, and is a twentieth larger.
+      const sizeAt = jpegSizes(least, await jpegSize(sharp, sample, HIGH_QUALITY));
       const quality = bestQuality(sizeAt, maxBytes * AIM);
-      const data = await fromRaster(sharp, current).jpeg({ quality, optimizeCoding: false }).toBuffer();
+      const data = await fromRaster(sharp, current)
+        .jpeg({ ...JPEG, quality })
+        .toBuffer();
       const { width, height } = current;
       if (data.length <= maxBytes) return { mimeType: 'image/jpeg', data, width, height };
       least = Math.max(least, data.length);
     }
-    // Bytes grow about as the area does.
     const edge = Math.max(current.width, current.height);
-    const next = Math.floor(edge * Math.min(0.9, Math.sqrt((maxBytes * AIM) / least)));
+    const next = Math.floor(edge * Math.min(0.9, ((maxBytes * AIM) / least) ** (1 / GROWTH)));
     if (next < MIN_EDGE) return undefined;
-    current = await toRaster(fromRaster(sharp, image).resize(next, next, { fit: 'inside' }));
+    current = await toRaster(fromRaster(sharp, image).resize(next, next, { fit: 'inside', kernel: 'cubic' }));
   }
   return undefined;
 }
@@ -66,6 +71,11 @@ function bestQuality(sizeAt: (quality: number) => number, maxBytes: number): num
   let quality = BEST_QUALITY;
   while (quality > LEAST_QUALITY && sizeAt(quality) > maxBytes) quality--;
   return quality;
+}
+
+/** Bytes behind a length of base64. */
+export function bytesOf(encoded: number): number {
+  return Math.floor(encoded / 4) * 3;
 }
 
 function isOpaque({ data, channels }: Raster): boolean {

@@ -1,6 +1,7 @@
+import type { Metadata, Sharp as Pipeline } from 'sharp';
 import type { PreviewLimits, Size } from '../../../../gateway/ports/previewer.js';
 import type { RenderResult } from '../protocol.js';
-import { encode } from './encode.js';
+import { bytesOf, encode } from './encode.js';
 import { fromRaster, type Raster, type Sharp, toRaster } from './raster.js';
 
 /** libvips' loaders for the formats in `format`. Every other loader is switched off. */
@@ -46,12 +47,13 @@ export async function render(sharp: Sharp, image: Buffer, limits: PreviewLimits)
     const header = await sharp(image, { ...options, limitInputPixels: false }).metadata();
     const height = header.pageHeight ?? header.height;
     if (header.width * height > limits.maxPixels) return { kind: 'refused', reason: 'too-many-pixels' };
-    const scaling = scalingOf(header.format, Math.max(header.width, height), limits.maxEdge);
-    small = await toRaster(
-      sharp(image, options)
-        .resize(scaling.edge, scaling.edge, { fit: 'inside', withoutEnlargement: true, kernel: scaling.kernel })
-        .toColourspace('srgb'),
+    const { edge, kernel } = scalingOf(
+      header,
+      { bytes: image.length, longest: Math.max(header.width, height) },
+      limits,
     );
+    const scaled = sharp(image, options).resize(edge, edge, { fit: 'inside', withoutEnlargement: true, kernel });
+    small = await inSrgb(sharp, scaled, header);
     const isTurned = (UPRIGHT[header.orientation ?? 1]?.turn ?? 0) % 180 !== 0;
     pixels = isTurned ? { width: height, height: header.width } : { width: header.width, height };
     // After scaling, because turning needs the whole image in memory.
@@ -67,17 +69,53 @@ export async function render(sharp: Sharp, image: Buffer, limits: PreviewLimits)
 
 /** A preview this much smaller than it may be shows as much, because its bytes are limited too. */
 const LITTLE_SMALLER = 0.85;
+/** The edge for a picture of which a larger preview would have to be scaled down again: models look at 4:3 pictures so. */
+const DETAILED_EDGE = 1092;
+/**
+ * A source with so many bytes, at its preview's area, for each byte that the preview may have is full of detail: no
+ * JPEG of such an area fits, nor a PNG, unless the source is one that was hardly compressed.
+ */
+const DETAILED = 6;
+
+interface Scaling {
+  edge: number;
+  kernel: 'linear' | 'cubic';
+}
+
+/** How a picture is scaled while it is decoded. @param longest its longest edge */
+function scalingOf(
+  { format }: Metadata,
+  { bytes, longest }: { bytes: number; longest: number },
+  { maxEdge, maxEncodedBytes }: PreviewLimits,
+): Scaling {
+  const edge = format === 'jpeg' ? jpegEdge(longest, maxEdge) : maxEdge;
+  const share = (Math.min(edge, longest) / longest) ** 2;
+  const isDetailed = bytes * share > DETAILED * bytesOf(maxEncodedBytes);
+  return {
+    edge: isDetailed ? Math.min(edge, DETAILED_EDGE) : edge,
+    // a triangle takes half of the time, and in a photograph looks alike; the text of a screenshot needs the better one
+    kernel: format === 'jpeg' ? 'linear' : 'cubic',
+  };
+}
 
 /**
  * Decoders of JPEG scale by 2, 4 and 8 at a fraction of the price, and sharp lets them when at least half as much again
- * is left to scale: for 4000 px that is from 1333 px downwards, not at 1568. A triangle then takes half of what lanczos
- * takes, and looks alike; the text of a screenshot needs the better one.
+ * is left to scale: for 4000 px that is from 1333 px downwards, not at 1568.
  */
-function scalingOf(format: string | undefined, longest: number, maxEdge: number) {
-  if (format !== 'jpeg') return { edge: maxEdge, kernel: 'lanczos3' } as const;
+function jpegEdge(longest: number, maxEdge: number): number {
   const third = Math.floor(longest / 3);
-  const edge = third < maxEdge && third >= maxEdge * LITTLE_SMALLER ? third : maxEdge;
-  return { edge, kernel: 'linear' } as const;
+  return third < maxEdge && third >= maxEdge * LITTLE_SMALLER ? third : maxEdge;
+}
+
+/**
+ * Colours of a camera or a screen become sRGB after scaling, which leaves a third of the pixels to convert: before it, that
+ * takes as long as half of the decoding. A TIFF in memory brings the profile along.
+ */
+async function inSrgb(sharp: Sharp, scaled: Pipeline, { space, hasProfile }: Metadata): Promise<Raster> {
+  const small = scaled.toColourspace('srgb');
+  if (!hasProfile || (space !== 'srgb' && space !== 'rgb16')) return toRaster(small);
+  const tiff = await small.keepIccProfile().tiff({ compression: 'none' }).toBuffer();
+  return toRaster(sharp(tiff).toColourspace('srgb'));
 }
 
 async function turnUpright(sharp: Sharp, raster: Raster, orientation: number | undefined): Promise<Raster> {

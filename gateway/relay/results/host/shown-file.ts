@@ -1,9 +1,10 @@
 import { RANGE, rangeAt } from '../../../mcp/ranges.js';
 import type { ClientFacts } from '../../../ports/client.js';
-import type { OutgoingFile } from '../../../ports/dialect.js';
+import type { HolderKind, OutgoingFile } from '../../../ports/dialect.js';
 import type { JsonPath } from '../../../ports/json.js';
 import type { HeldMessage } from '../../../wire/json/reader.js';
-import { ImageRoom } from './image-room.js';
+import type { OutgoingFiles } from '../outgoing-files.js';
+import type { ImageRoom } from './image-room.js';
 
 /** True when the result at this path says that it is an error. */
 export function isErrorAt(message: HeldMessage, result: JsonPath): boolean {
@@ -15,27 +16,38 @@ export function isErrorAt(message: HeldMessage, result: JsonPath): boolean {
 export class ShownFiles {
   readonly #message: HeldMessage;
   readonly #client: ClientFacts;
+  readonly #files: Pick<OutgoingFiles, 'withPreview'>;
   readonly #images: ImageRoom;
 
-  constructor(message: HeldMessage, client: ClientFacts, images = new ImageRoom(client)) {
+  constructor(
+    message: HeldMessage,
+    client: ClientFacts,
+    { files, images }: { files: Pick<OutgoingFiles, 'withPreview'>; images: ImageRoom },
+  ) {
     this.#message = message;
     this.#client = client;
+    this.#files = files;
     this.#images = images;
   }
 
-  /** The file, and the client, for a block of this result. */
-  in(result: JsonPath, file: OutgoingFile): { file: OutgoingFile; client: ClientFacts } {
-    const client = this.#clientFor(result);
-    if (!file.preview?.image) return { file, client };
-    const { base64 } = file.preview.image;
-    const isShown = client.host?.images !== 'drop' && this.#images.take(result, Buffer.byteLength(base64, 'base64'));
-    if (isShown) return { file, client };
-    const { image: _, ...preview } = file.preview;
-    return { file: { ...file, preview }, client };
+  /** The file, and the client, for a block of this result. A resource is replaced by its address alone. */
+  async in(
+    result: JsonPath,
+    file: OutgoingFile,
+    kind: HolderKind,
+  ): Promise<{ file: OutgoingFile; client: ClientFacts }> {
+    const client = this.clientIn(result);
+    if (kind === 'resource') return { file, client };
+    const shown = await this.#files.withPreview(file);
+    if (!shown.preview?.image) return { file: shown, client };
+    const { image, ...preview } = shown.preview;
+    const hasRoom =
+      client.host?.images !== 'drop' && this.#images.take(result, Buffer.byteLength(image.base64, 'base64'));
+    return { file: hasRoom ? shown : { ...file, preview }, client };
   }
 
   /** Many hosts make one text of an error, base64 and all, so it has text alone. */
-  #clientFor(result: JsonPath): ClientFacts {
+  clientIn(result: JsonPath): ClientFacts {
     const client = this.#client;
     if (client.host?.errorImages === 'keep' || !isErrorAt(this.#message, result)) return client;
     return { ...client, host: { ...client.host, images: 'drop', resourceLinks: 'drop' } };

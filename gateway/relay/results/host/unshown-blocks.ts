@@ -30,7 +30,10 @@ export interface UnshownDeps {
 }
 
 /** Words of blocks with bytes; a result without them has only text. */
-const WORDS = ['"image"', '"audio"', '"blob"'];
+const WORDS = ['"image"', '"audio"', '"blob"'].map((word) => Buffer.from(word));
+
+const IS_ERROR = Buffer.from('"isError"');
+const STRUCTURED = Buffer.from('"structuredContent"');
 
 /** A cheap test for results with blocks that the client's host would not show. */
 export function mayBeUnshown(message: HeldMessage, { host }: ClientFacts): boolean {
@@ -60,8 +63,8 @@ export function mayBeUnshownIn(body: Buffer, { host }: ClientFacts): boolean {
     host?.imageTypes !== undefined ||
     hasImageRoom(host) ||
     host?.blobs === 'drop' ||
-    (host?.errorImages !== 'keep' && body.includes('"isError"')) ||
-    (host?.structured === 'drop' && body.includes('"structuredContent"'));
+    (host?.errorImages !== 'keep' && body.includes(IS_ERROR)) ||
+    (host?.structured === 'drop' && body.includes(STRUCTURED));
   return isSpecial && WORDS.some((word) => body.includes(word));
 }
 
@@ -176,11 +179,13 @@ async function replaced(
   // the same bytes were a file already
   if (files.keyOf(stored.digest) !== stored.key)
     deps.cut.library.discardStored(Promise.resolve(stored), deps.owner.principal);
-  const seen = context.shown.in(resultOf(path), file);
-  if (what.kind === 'bytes') return { blocks: context.write(BLOCK, seen.file, extrasOf(block), seen.client), file };
-  const { preview: _, ...plain } = seen.file;
+  const result = resultOf(path);
+  if (what.kind === 'bytes') {
+    const seen = await context.shown.in(result, file, 'content');
+    return { blocks: context.write(BLOCK, seen.file, extrasOf(block), seen.client), file };
+  }
   const text = withText(block, shortened(what.text, what.limit));
-  return { blocks: [text, ...context.write(BLOCK, plain, {}, seen.client)], file };
+  return { blocks: [text, ...context.write(BLOCK, file, {}, context.shown.clientIn(result))], file };
 }
 
 function withText({ resource, ...block }: JsonObject, text: string): JsonObject {

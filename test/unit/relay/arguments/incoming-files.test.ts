@@ -42,7 +42,7 @@ function toEvil(found: Resolved): IncomingFiles {
   const flow = new Flow(rules, origins, {} as Consents);
   const who = { principal: 'ann', use: 'none', groups: [], scopes: [] } as const;
   const owner = { principal: 'ann', server: 'evil', who };
-  const deps = { library, fetch, flow, antivirus: undefined, audit: noAudit({}) };
+  const deps = { library, fetch, flow, antivirus: undefined, audit: noAudit({}), accept: undefined };
   return new IncomingFiles(deps, owner, new AbortController().signal);
 }
 

@@ -1,0 +1,46 @@
+import { open } from 'node:fs/promises';
+
+const LINE_END = 10;
+
+/** Bytes that are read at one time. */
+const WINDOW = 64 * 1024;
+
+/**
+ * The whole lines of a file, the last one first. What is written meanwhile is not among them; a file that is not there
+ * has none.
+ */
+export async function* linesBackwards(path: string): AsyncGenerator<string> {
+  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (!file) return;
+  try {
+    let { size: at } = await file.stat();
+    /** The beginning of what has been read, up to the first line end in it. */
+    let rest: Buffer = Buffer.alloc(0);
+    let isFirst = true;
+    while (at > 0) {
+      const from = Math.max(0, at - WINDOW);
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(at - from), 0, at - from, from);
+      at = from;
+      let text = Buffer.concat([buffer.subarray(0, bytesRead), rest]);
+      let end = text.lastIndexOf(LINE_END);
+      // what comes after the last line end is a line that is being written
+      if (isFirst && end >= 0) {
+        text = text.subarray(0, end);
+        isFirst = false;
+        end = text.lastIndexOf(LINE_END);
+      }
+      while (end >= 0) {
+        if (end + 1 < text.length) yield text.toString('utf8', end + 1);
+        text = text.subarray(0, end);
+        end = text.lastIndexOf(LINE_END);
+      }
+      rest = text;
+    }
+    if (!isFirst && rest.length > 0) yield rest.toString('utf8');
+  } finally {
+    await file.close();
+  }
+}

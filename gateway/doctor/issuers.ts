@@ -1,0 +1,141 @@
+import type { Config, GrantConfig, PerUserConfig, ServerConfig } from '../config/config.js';
+import { timeText } from '../policy/amounts.js';
+import type { OAuth } from '../ports/oauth.js';
+import { parseJson } from '../wire/json/parse.js';
+import type { Check, Finding } from './check.js';
+import type { Open } from './stores.js';
+
+const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange';
+
+/** Characters of the keys of an issuer. */
+const MOST_KEYS = 512 * 1024;
+
+/** Tokens are taken for `auth.jwt.clockTolerance` after their end; half of a usual one is worth a word. */
+const MOST_SKEW_MS = 30_000;
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+/** The authorization servers at which clients log in, and those at which Wharf gets tokens for servers. */
+export function issuerChecks({ auth, servers, publicUrl }: Config, open: Open<OAuth>): Check[] {
+  const jwt = auth.use === 'jwt' || auth.use === 'both' ? auth.jwt : undefined;
+  const login = (jwt?.issuers ?? []).map(
+    (issuer): Check => ({
+      group: 'auth',
+      title: hostOf(issuer.issuer),
+      todo: 'Check auth.jwt.issuers: the issuer must be written as its metadata spells it, and be reached from here.',
+      run: async (signal) => clientIssuer(await metadataOf(open, issuer.issuer), issuer, signal),
+    }),
+  );
+  return [...login, ...servers.flatMap((server) => grantChecks(server, publicUrl, open))];
+}
+
+async function metadataOf(open: Open<OAuth>, issuer: string): Promise<Metadata> {
+  return (await open()).metadata(issuer);
+}
+
+type JwtIssuer = Extract<Config['auth'], { use: 'jwt' }>['jwt']['issuers'][number];
+
+/** What an MCP client needs of the issuer, and Wharf of its keys. */
+async function clientIssuer(metadata: Metadata, issuer: JwtIssuer, signal: AbortSignal): Promise<Finding> {
+  const { count, skew } = await keysAt(issuer.jwksUri ?? String(metadata.jwks_uri), signal);
+  const registration = has(metadata.client_id_metadata_document_supported)
+    ? 'clients name themselves by a document (CIMD)'
+    : typeof metadata.registration_endpoint === 'string'
+      ? 'clients register themselves (DCR)'
+      : undefined;
+  const text = [`${count} keys`, 'PKCE with S256', registration ?? 'clients must be registered by hand'].join(', ');
+  if (!lists(metadata.code_challenge_methods_supported, 'S256')) {
+    const todo = 'Switch on PKCE (S256) there, and let its metadata say so: MCP clients refuse to log in without it.';
+    return { state: 'failed', text: 'its metadata does not offer PKCE with S256', todo };
+  }
+  if (skew > MOST_SKEW_MS) {
+    const todo = 'Set both clocks by NTP, or raise auth.jwt.clockTolerance.';
+    return { state: 'warning', text: `${text}; its clock differs by ${timeText(skew)}`, todo };
+  }
+  if (registration === undefined) {
+    const todo =
+      'Switch on client ID metadata documents or dynamic registration there, or give each client its client id.';
+    return { state: 'warning', text, todo };
+  }
+  // RFC 8707 has no metadata: whether a token names its server is seen in the first token
+  if (issuer.audiences.length > 0) return { state: 'ok', text: `${text}; tokens for ${issuer.audiences.join(', ')}` };
+  return { state: 'ok', text: `${text}; its tokens must name the URL of the server (RFC 8707), or set audiences` };
+}
+
+async function keysAt(uri: string, signal: AbortSignal): Promise<{ count: number; skew: number }> {
+  if (!URL.canParse(uri)) throw new Error('its metadata names no keys (jwks_uri)');
+  const answer = await fetch(uri, { signal, redirect: 'error' });
+  if (answer.status !== 200) throw new Error(`its keys are answered with HTTP ${answer.status}`);
+  const { keys } = Object(parseJson((await answer.text()).slice(0, MOST_KEYS))) as { keys?: unknown };
+  if (!Array.isArray(keys) || keys.length === 0) throw new Error('it has no keys');
+  const date = Date.parse(answer.headers.get('date') ?? '');
+  return { count: keys.length, skew: Number.isNaN(date) ? 0 : Math.abs(Date.now() - date) };
+}
+
+function grantChecks(
+  { name, upstreamAuth = {} }: ServerConfig,
+  publicUrl: string | undefined,
+  open: Open<OAuth>,
+): Check[] {
+  const { clientCredentials, tokenExchange, perUser } = upstreamAuth;
+  const check = (title: string, run: (signal: AbortSignal) => Promise<Finding>): Check => ({
+    group: 'auth',
+    title: `${title} for ${name}`,
+    todo: `Check servers.${name}.upstreamAuth.`,
+    run,
+  });
+  return [
+    ...(clientCredentials ? [check('token', () => tokenFor(clientCredentials, name, open))] : []),
+    ...(tokenExchange ? [check('exchange', () => exchangeAt(tokenExchange, open))] : []),
+    ...(perUser ? [check('logins', () => loginsAt(perUser, publicUrl, open))] : []),
+  ];
+}
+
+async function tokenFor(grant: GrantConfig, server: string, open: Open<OAuth>): Promise<Finding> {
+  const { expiresAt } = await (await open()).client(grant, server).request(clientGrant(grant));
+  const lasts = expiresAt === undefined ? '' : `, which lasts ${timeText(expiresAt - Date.now())}`;
+  return { state: 'ok', text: `${hostOf(grant.issuer ?? grant.tokenUrl ?? '')} gives one${lasts}` };
+}
+
+/** The parameters of a client credentials grant. */
+export function clientGrant({ scope, resource, audience }: GrantConfig): Record<string, string> {
+  return {
+    grant_type: 'client_credentials',
+    ...(scope !== undefined && { scope }),
+    ...(resource !== undefined && { resource }),
+    ...(audience !== undefined && { audience }),
+  };
+}
+
+async function exchangeAt({ issuer }: GrantConfig, open: Open<OAuth>): Promise<Finding> {
+  if (issuer === undefined) return { state: 'skipped', text: 'only a token of a caller shows whether tokenUrl works' };
+  const { grant_types_supported: grants } = await metadataOf(open, issuer);
+  if (Array.isArray(grants) && !grants.includes(GRANT))
+    throw new Error(`${hostOf(issuer)} does not list token exchange`);
+  return { state: 'ok', text: `${hostOf(issuer)} can be reached; only a token of a caller shows the rest` };
+}
+
+async function loginsAt(
+  { issuer, clientId }: PerUserConfig,
+  publicUrl: string | undefined,
+  open: Open<OAuth>,
+): Promise<Finding> {
+  const metadata = await metadataOf(open, issuer);
+  for (const name of ['authorization_endpoint', 'token_endpoint'])
+    if (typeof metadata[name] !== 'string') throw new Error(`the metadata of ${hostOf(issuer)} has no ${name}`);
+  if (!lists(metadata.code_challenge_methods_supported, 'S256'))
+    throw new Error(`the metadata of ${hostOf(issuer)} does not offer PKCE with S256`);
+  if (clientId === undefined && !has(metadata.client_id_metadata_document_supported))
+    throw new Error(`${hostOf(issuer)} does not take a client ID metadata document, so that clientId is needed`);
+  const known =
+    clientId === undefined ? `Wharf is known by a document at ${publicUrl}` : 'Wharf is known by its clientId';
+  return { state: 'ok', text: `${hostOf(issuer)}: PKCE with S256; ${known}` };
+}
+
+const has = (flag: unknown): boolean => flag === true;
+
+const lists = (list: unknown, entry: string): boolean => Array.isArray(list) && list.includes(entry);
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : url;
+}

@@ -1,0 +1,175 @@
+import { mostText, timeText } from '../policy/amounts.js';
+import { type ErrorFacts, type ErrorRow, INTERNAL, over, shareText, tooSlow, waited } from './texts.js';
+
+/** The fact `retryAfter` is in seconds; without it time does not help. */
+function againIn({ retryAfter }: ErrorFacts): string {
+  return retryAfter === undefined
+    ? 'It does not fit at any time.'
+    : `There is room again in ${timeText(Number(retryAfter) * 1000)}.`;
+}
+
+function ownProcesses({ allowed, actual }: ErrorFacts): string {
+  const most = allowed === 1 ? '1 process' : `${allowed} processes`;
+  return `You may have ${most} of stdio servers at one time here, and this would be number ${actual}.`;
+}
+
+/** The rows of `ERROR_TABLE` for resources that Wharf itself lacks, and for waits that it ends. */
+export const ERRORS_OF_LACK = {
+  held_full: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      shareText(f, 'messages under way', mostText(Number(f.allowed))) ??
+      `Too many messages are under way at once: ${mostText(Number(f.allowed))} of them. Try again.`,
+  },
+  part_memory_full: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      shareText(f, 'files being stored', `waited ${timeText(Number(f.waited))}`) ??
+      `Too many files are being stored at once; waited ${timeText(Number(f.waited))} for a place. Try again.`,
+  },
+  process_limit: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      `${
+        (f.isOwnLimit === true ? ownProcesses(f) : undefined) ??
+        shareText(f, `processes of the server "${f.server}"`, String(f.allowed)) ??
+        `The server "${f.server}" already runs ${f.allowed} processes, the most allowed.`
+      } Each open session has one, and all of them are in use: end one that is no longer needed (DELETE with its ` +
+      'Mcp-Session-Id), or try again later.',
+  },
+  connection_limit: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      shareText(f, 'requests under way', String(f.allowed)) ??
+      `The server "${f.server}" already has ${f.allowed} requests under way, the most allowed. Try again later.`,
+  },
+  requests_limited: {
+    http: 429,
+    jsonRpc: -32600,
+    text: (f) =>
+      `You may have ${f.allowed} ${f.what === 'uploads' ? 'uploads' : 'requests'} under way at one time here, and this would ` +
+      `be number ${f.actual}. Try again when one of them has ended.`,
+  },
+  rate_limited: {
+    http: 429,
+    jsonRpc: -32600,
+    text: (f) =>
+      `You may send ${f.allowed} requests a minute here, and this would be number ${f.actual}. ${againIn(f)}`,
+  },
+  day_quota_used: {
+    http: 429,
+    jsonRpc: -32602,
+    text: (f) => {
+      const amount = (value: unknown) => (f.what === 'files' ? `${value} files` : mostText(Number(value)));
+      return `${amount(f.allowed)} may be stored for you within 24 hours here; with this file it would be ${amount(f.actual)}. ${againIn(f)}`;
+    },
+  },
+  storage_full: {
+    http: 507,
+    jsonRpc: -32602,
+    text: (f) =>
+      `Your files here may have ${mostText(Number(f.allowed))} together; with this one they would have ` +
+      `${mostText(Number(f.actual))}. ${againIn(f)}`,
+  },
+  downloads_full: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      shareText(f, 'downloads under way', String(f.allowed)) ??
+      `All ${f.allowed} downloads that can be under way here at once are. Try again later.`,
+  },
+  questions_full: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      shareText(f, 'calls that wait for a user', String(f.allowed)) ??
+      `All ${f.allowed} calls that may wait for a user here at once do. Try again later.`,
+  },
+  sockets_full: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      shareText(f, 'requests under way', String(f.allowed)) ??
+      `All ${f.allowed} connections that can be open here at once are busy. Try again later.`,
+  },
+  descriptors_exhausted: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: () => 'Wharf has no file descriptors left. Try again later.',
+  },
+  store_unavailable: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: () => 'The object store is not available. Try again later.',
+  },
+  store_timeout: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) => `The object store did not answer within ${waited(f)}. Try again later.`,
+  },
+  store_object_too_large: {
+    http: 413,
+    jsonRpc: INTERNAL,
+    text: (f) => `The file is larger than the ${over(f)} in the object store.`,
+  },
+  store_full: { http: 507, jsonRpc: INTERNAL, text: () => 'The object store is full.' },
+  antivirus_unavailable: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: () => 'The antivirus is not available, and a file that is not scanned is not taken here. Try again later.',
+  },
+  antivirus_full: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      shareText(f, 'files being scanned', `waited ${timeText(Number(f.waited))}`) ??
+      `Too many files are being scanned at once; waited ${timeText(Number(f.waited))} for a place. Try again.`,
+  },
+  temp_full: { http: 507, jsonRpc: INTERNAL, text: () => 'The disk for temporary files is full.' },
+  temp_unavailable: { http: 503, jsonRpc: INTERNAL, text: () => 'A temporary file cannot be written.' },
+  state_unavailable: { http: 503, jsonRpc: INTERNAL, text: () => 'The state store is not available. Try again later.' },
+  state_full: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      shareText(f, 'sessions, files and links kept', String(f.allowed)) ??
+      `The state store is full: it holds ${f.actual} sessions, files and links. Try again later.`,
+  },
+  audit_unavailable: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) => `This cannot be recorded in the audit log, so it is not done: ${f.reason}. Try again later.`,
+  },
+  body_too_slow: {
+    http: 408,
+    jsonRpc: -32600,
+    text: (f) => `The body comes too slowly: ${tooSlow(f)}.`,
+  },
+  http_malformed: {
+    http: 400,
+    jsonRpc: -32600,
+    text: (f) => `The request is not HTTP, or its head came too slowly: ${f.reason}.`,
+  },
+  upstream_too_slow: {
+    http: 504,
+    jsonRpc: INTERNAL,
+    text: (f) => `The server "${f.server}" sends too slowly: ${tooSlow(f)}.`,
+  },
+  idle_timeout: {
+    http: 504,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      `${f.server === undefined ? 'No bytes arrived' : `The server "${f.server}" sent no bytes`} for ${waited(f)}.`,
+  },
+  keys_unavailable: {
+    http: 503,
+    jsonRpc: INTERNAL,
+    text: (f) => `The keys of the issuer ${f.issuer} are not available, so no token can be checked. Try again later.`,
+  },
+  draining: { http: 503, jsonRpc: INTERNAL, text: () => 'Wharf is shutting down. Try again.' },
+  internal: { http: 500, jsonRpc: INTERNAL, text: () => 'Internal error.' },
+} as const satisfies Record<string, ErrorRow>;

@@ -1,0 +1,42 @@
+import { contrast, sizeText, timeText } from '../policy/amounts.js';
+
+/** An error's facts by name; texts are made from them, and programs get them as `data`. */
+export type ErrorFacts = Readonly<Record<string, string | number | boolean | readonly (string | number)[]>>;
+
+/** The constant part of an error. */
+export interface ErrorRow {
+  /** HTTP status, if nothing of the answer has been sent yet. */
+  readonly http: number;
+  readonly jsonRpc: number;
+  readonly text: (facts: ErrorFacts) => string;
+}
+
+/** JSON-RPC's code for errors without a code of their own. */
+export const INTERNAL = -32603;
+
+/**
+ * Describes a full share of one caller or one server; undefined when the whole process is full.
+ * @param what the shared resource, in the reader's words
+ */
+export function shareText({ full, server }: ErrorFacts, what: string, most: string): string | undefined {
+  if (full !== 'principal' && full !== 'server') return undefined;
+  const who = full === 'principal' ? 'You already have your' : `The server "${server}" already has its`;
+  const later = full === 'principal' ? 'Try again when something of yours has ended.' : 'Try again later.';
+  return `${who} share of the ${what} here, ${most}. ${later}`;
+}
+
+/** `4.1 MB allowed (5.2 MB)`, for a passed size limit. @param more text after the actual size: ` so far` */
+export function over({ allowed, actual }: ErrorFacts, more = ''): string {
+  const sizes = contrast(Number(allowed), Number(actual));
+  return `${sizes.allowed} allowed (${sizes.actual}${more})`;
+}
+
+/** The length of a wait: the fact `allowed`, in milliseconds. */
+export function waited({ allowed }: ErrorFacts): string {
+  return timeText(Number(allowed));
+}
+
+/** A sender's rate and the required rate: the facts `actual` and `allowed`, in bytes per second. */
+export function tooSlow({ allowed, actual }: ErrorFacts): string {
+  return `${sizeText(Number(actual))} a second, where ${sizeText(Number(allowed))} is the least`;
+}

@@ -1,0 +1,85 @@
+import {
+  type AllowanceRules,
+  allowanceOf,
+  CALLER_LIMITS,
+  type CallerLimit,
+  type SetLimit,
+} from '../policy/allowance.js';
+import { filesText, mostText } from '../policy/amounts.js';
+import type { KnownCaller } from '../policy/callers.js';
+import type { Limits } from '../policy/limits.js';
+import { type ExchangeLimits, type LimitsOfSide, MESSAGE_LIMITS, type MessageLimit } from '../policy/message-limits.js';
+
+/** What each limit is about. */
+const AMOUNTS: Readonly<Record<CallerLimit, (value: number) => string>> = {
+  exchanges: (value) => `${value} requests under way at one time, on each replica`,
+  requestsPerMinute: (value) => `${value} requests a minute`,
+  uploads: (value) => `${value} uploads under way at one time, on each replica`,
+  sessions: (value) => `${value} sessions at one time, on each replica`,
+  processes: (value) => `${value} processes of stdio servers at one time, on each replica`,
+  filesPerDay: (value) => `${filesText(1, value)} stored within 24 hours`,
+  bytesPerDay: (value) => `${mostText(value)} stored within 24 hours`,
+  storedBytes: (value) => `${mostText(value)} kept at one time`,
+  message: (value) => `${mostText(value)} in a message without its files`,
+  response: (value) => `${mostText(value)} in a message of the server without its files`,
+  inlineImage: (value) => `${mostText(value)} in an image that stays in a result`,
+  inlineOther: (value) => `${mostText(value)} in another file that stays in a result`,
+  inlineResource: (value) => `${mostText(value)} in a resource that stays in its answer`,
+  inlineArgument: (value) => `${mostText(value)} in a file inside an argument`,
+  file: (value) => `${mostText(value)} in a file`,
+  files: (value) => `${filesText(1, value)} with one message`,
+  filesPerArgument: (value) => `${filesText(1, value)} in one argument`,
+};
+
+/** A server of the config, whose limits are at most those of `limits`. */
+interface LimitedServer {
+  name: string;
+  limits: ExchangeLimits;
+  global: Limits;
+}
+
+/** What the config says about the client's host, and where. */
+interface LimitedHost {
+  limits: LimitsOfSide;
+  place: string;
+}
+
+/** Which limits apply to a caller of a server, and where each comes from. */
+export function explainLimits(
+  caller: KnownCaller,
+  rules: AllowanceRules,
+  server: LimitedServer,
+  host?: LimitedHost,
+): string {
+  const allowance = allowanceOf(rules, caller);
+  const isOfMessage = (name: CallerLimit): name is MessageLimit => MESSAGE_LIMITS.some((one) => one === name);
+  const rows = CALLER_LIMITS.map((name) => {
+    const set = isOfMessage(name) ? lowestOf(name, allowance[name], server, host) : allowance[name];
+    return `  ${name}: ${set === undefined ? 'not limited' : `${AMOUNTS[name](set.value)}, by ${sourceOf(set, name)}`}`;
+  });
+  const accept = [...(server.limits.accept ?? []), ...(allowance.accept ?? []), ...(host?.limits.accept ?? [])];
+  const types = accept.map(({ types: some, source }) => `  accept: ${some.join(', ')}, by ${source}`);
+  const all = ['Its limits:', ...rows, ...(types.length > 0 ? types : ['  accept: every type of file'])];
+  return `${all.join('\n')}\n`;
+}
+
+/** The smallest of what the server, the caller and its host say. */
+function lowestOf(
+  name: MessageLimit,
+  ofCaller: SetLimit | undefined,
+  { name: server, limits, global }: LimitedServer,
+  host: LimitedHost | undefined,
+): SetLimit {
+  const isOwn = limits[name] < global[name];
+  const ofHost = host?.limits[name];
+  const sides: SetLimit[] = [
+    ...(ofCaller ? [ofCaller] : []),
+    ...(ofHost === undefined ? [] : [{ value: ofHost, source: `${host?.place}.${name}` }]),
+    { value: limits[name], source: isOwn ? `servers.${server}.limits.${name}` : `limits.${name}` },
+  ];
+  return sides.reduce((least, one) => (one.value < least.value ? one : least));
+}
+
+function sourceOf({ source, lowered }: SetLimit, name: CallerLimit): string {
+  return lowered === undefined ? source : `${source}; ${lowered.source} would allow ${AMOUNTS[name](lowered.value)}`;
+}

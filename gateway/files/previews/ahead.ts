@@ -1,0 +1,125 @@
+import { Readable } from 'node:stream';
+import type { Ledger } from '../../budget/ledger.js';
+import type { Preview } from '../../ports/dialect.js';
+import type { Owner } from '../../ports/owner.js';
+import type { Tap } from '../ingest/tap.js';
+import { SNIFF_BYTES, sniff } from '../names/media-type.js';
+import { type PreviewJob, previewOf } from './preview.js';
+
+/** What is kept is counted in blocks, so that a server that sends byte by byte makes no more of them. */
+const BLOCK_BYTES = 64 * 1024;
+
+export interface AheadDeps extends Pick<PreviewJob, 'previewer' | 'log' | 'metrics'> {
+  /** Counts the bytes kept for previews (`limits.previewMemory`). */
+  ledger: Ledger;
+}
+
+/**
+ * The preview of one file on its way into the store: its bytes are kept as they come, and given to the previewer once they
+ * are complete, so that the preview is made while the store still writes, and the object is not read back. It gives up
+ * where it cannot help: a file that is read in parts, or is too large, or finds no memory.
+ */
+export class PreviewAhead implements Tap {
+  readonly #deps: AheadDeps;
+  readonly #owner: Owner;
+  readonly #signal: AbortSignal;
+  readonly #stop = new AbortController();
+  #blocks: Buffer[] = [];
+  /** Bytes in the last block. */
+  #filled = BLOCK_BYTES;
+  #size = 0;
+  #type: Promise<string | undefined> | undefined;
+  #isOver = false;
+  #made: Promise<{ preview: Preview | undefined } | undefined> = Promise.resolve(undefined);
+
+  /** @param owner the owner whose share of `limits.previewMemory` it takes */
+  constructor(deps: AheadDeps, owner: Owner, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#owner = owner;
+    this.#signal = signal;
+  }
+
+  /**
+   * What was made of a file that has been taken to its end; undefined when it gave up. Then the stored object has to be
+   * read. Never rejects.
+   */
+  get made(): Promise<{ preview: Preview | undefined } | undefined> {
+    return this.#made;
+  }
+
+  take(bytes: Buffer): undefined {
+    this.#size += bytes.length;
+    for (let at = 0; at < bytes.length && !this.#isOver; ) {
+      if (this.#filled === BLOCK_BYTES && !this.#addBlock()) return;
+      const copied = bytes.copy(this.#blocks.at(-1) as Buffer, this.#filled, at);
+      this.#filled += copied;
+      at += copied;
+    }
+    if (!this.#isOver && this.#size >= SNIFF_BYTES) this.#type ??= this.#look();
+  }
+
+  async end(): Promise<void> {
+    if (!this.#isOver) this.#made = this.#make();
+  }
+
+  abort(): void {
+    this.#stop.abort();
+    this.#giveUp();
+  }
+
+  #addBlock(): boolean {
+    if (this.#deps.ledger.take(BLOCK_BYTES, this.#owner)) {
+      this.#giveUp();
+      return false;
+    }
+    this.#blocks.push(Buffer.allocUnsafeSlow(BLOCK_BYTES));
+    this.#filled = 0;
+    return true;
+  }
+
+  /** @returns the type of a file that the previewer reads as a whole */
+  async #look(): Promise<string | undefined> {
+    const type = (await sniff((this.#blocks[0] ?? Buffer.alloc(0)).subarray(0, this.#size)))?.mime;
+    if (type !== undefined && this.#size <= this.#deps.previewer.wholeUpTo(type)) return type;
+    this.#giveUp();
+    return undefined;
+  }
+
+  async #make(): Promise<{ preview: Preview | undefined } | undefined> {
+    const mimeType = await (this.#type ?? this.#look());
+    const { previewer, log, metrics } = this.#deps;
+    if (mimeType === undefined || this.#isOver || this.#size > previewer.wholeUpTo(mimeType)) {
+      this.#giveUp();
+      return undefined;
+    }
+    const preview = await previewOf({
+      sniffedMime: mimeType,
+      record: { mimeType, size: this.#size },
+      open: async () => Readable.from(this.#pieces(), { highWaterMark: 1 }),
+      previewer,
+      owner: this.#owner,
+      signal: AbortSignal.any([this.#signal, this.#stop.signal]),
+      log,
+      metrics,
+    });
+    this.#giveUp();
+    return { preview };
+  }
+
+  /** The bytes, of which each block is released when it has been read. */
+  *#pieces(): Generator<Buffer> {
+    for (let block = this.#blocks.shift(); block; block = this.#blocks.shift()) {
+      try {
+        yield this.#blocks.length === 0 ? block.subarray(0, this.#filled) : block;
+      } finally {
+        this.#deps.ledger.give(BLOCK_BYTES, this.#owner);
+      }
+    }
+  }
+
+  #giveUp(): void {
+    this.#isOver = true;
+    this.#deps.ledger.give(this.#blocks.length * BLOCK_BYTES, this.#owner);
+    this.#blocks = [];
+  }
+}

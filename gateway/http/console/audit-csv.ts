@@ -1,0 +1,30 @@
+import type { AuditLine } from './audit-search.js';
+
+const COLUMNS = [
+  ...['time', 'what', 'allowed', 'principal', 'actor', 'client', 'address', 'server', 'method', 'tool', 'subject'],
+  ...['from', 'to', 'rule', 'code', 'files', 'bytes', 'chain', 'seq'],
+] as const;
+
+/** A cell that begins like this is a formula to a spreadsheet, and may send what is in the others elsewhere. */
+const FORMULA = /^[\s]*[=+\-@|%]|^[\t\r\n]/;
+
+/** The head of the table, as a line. */
+export const CSV_HEAD = `${COLUMNS.join(',')}\r\n`;
+
+/** A line of the table (RFC 4180). Names come from peers, so what could be a formula begins with an apostrophe. */
+export function csvLine(line: AuditLine): string {
+  const { files = [] } = line;
+  const cells: Record<string, unknown> = {
+    ...line,
+    files: files.map(({ digest }) => digest).join(' '),
+    bytes: files.length === 0 ? '' : files.reduce((all, { size }) => all + size, 0),
+  };
+  return `${COLUMNS.map((column) => cell(cells[column])).join(',')}\r\n`;
+}
+
+function cell(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  const text = String(value);
+  const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,150 @@
+import { sizeText } from '../../policy/amounts.js';
+import type { ConsoleUser } from '../../ports/console.js';
+import { type AuditLine, type AuditPage as Found, WHATS } from './audit-search.js';
+import { ConsoleLayout, Table } from './console-layout.js';
+import { timeOf } from './overview-page.js';
+
+/** The filter as its form spells it. */
+export type Written = Readonly<Record<string, string>>;
+
+interface Props {
+  user: ConsoleUser;
+  written: Written;
+  servers: readonly string[];
+  found: Found;
+  next: string | undefined;
+  csv: string;
+}
+
+/** The audit log of this process: searched, and as a table for a spreadsheet. */
+export function AuditPage({ user, written, servers, found, next, csv }: Props) {
+  return (
+    <ConsoleLayout place="/audit" user={user}>
+      <form method="get" action="/audit" class="search">
+        <Text name="principal" label="Who" written={written} />
+        <Text name="tool" label="Tool" written={written} />
+        <Choice name="server" label="Server" options={servers} written={written} />
+        <Choice name="what" label="What" options={WHATS} written={written} />
+        <Choice name="outcome" label="Outcome" options={['allowed', 'refused']} written={written} />
+        <Text name="actor" label="Operator" written={written} />
+        <label>
+          From (UTC)
+          <input type="datetime-local" step="1" name="from" value={written.from ?? ''} />
+        </label>
+        <label>
+          Until (UTC)
+          <input type="datetime-local" step="1" name="until" value={written.until ?? ''} />
+        </label>
+        <button type="submit">Search</button>
+      </form>
+      <p class="soft">
+        What this process has written, the newest first; another replica has a log of its own. {found.looked} lines were
+        looked at. <a href={csv}>As CSV</a>
+      </p>
+      <Table
+        name="Audit log"
+        heads={['When', 'What', 'Outcome', 'Who', 'Server', 'Of what', 'Files']}
+        none="Nothing fits."
+        rows={found.lines.map((line) => <Row line={line} />)}
+      />
+      {next !== undefined && (
+        <p>
+          <a href={next}>Older</a>
+        </p>
+      )}
+    </ConsoleLayout>
+  );
+}
+
+/** Where there is nothing to read. */
+export function NoAuditPage({ user, use }: { user: ConsoleUser; use: string }) {
+  return (
+    <ConsoleLayout place="/audit" user={user}>
+      {use === 'none' ? (
+        <p>
+          No audit log is kept. Set <code>{'audit: { use: file, path: /var/lib/wharf/audit/audit.jsonl }'}</code>
+        </p>
+      ) : (
+        <p>
+          The audit log goes to <code>{use}</code>, where Wharf cannot read it: look where it is collected.
+        </p>
+      )}
+    </ConsoleLayout>
+  );
+}
+
+function Text({ name, label, written }: { name: string; label: string; written: Written }) {
+  return (
+    <label>
+      {label}
+      <input type="text" name={name} value={written[name] ?? ''} maxlength={200} autocomplete="off" />
+    </label>
+  );
+}
+
+function Choice({
+  name,
+  label,
+  options,
+  written,
+}: {
+  name: string;
+  label: string;
+  options: readonly string[];
+  written: Written;
+}) {
+  return (
+    <label>
+      {label}
+      <select name={name}>
+        <option value="">any</option>
+        {options.map((option) => (
+          <option value={option} selected={written[name] === option}>
+            {option}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Row({ line }: { line: AuditLine }) {
+  const { time, what, allowed, principal, actor, client, address, server, method, tool, subject, rule, code } = line;
+  const { from, to, files = [] } = line;
+  const isMove = from !== undefined || to !== undefined;
+  return (
+    <tr>
+      <td>
+        <time datetime={time}>{timeOf(time)}</time>
+      </td>
+      <td>{what}</td>
+      <td class={allowed ? 'good' : 'bad'}>
+        {allowed ? 'allowed' : 'refused'}
+        {(code ?? rule) !== undefined && (
+          <>
+            <br />
+            <code>{[code, rule].filter(Boolean).join(', ')}</code>
+          </>
+        )}
+      </td>
+      <td>
+        {principal ?? (actor === undefined ? 'unknown' : '')}
+        {actor !== undefined && <div>by {actor}</div>}
+        <div class="soft">{[client, address].filter(Boolean).join(', ')}</div>
+      </td>
+      <td>{isMove ? `${from ?? principal ?? ''} → ${to ?? principal ?? ''}` : server}</td>
+      <td>
+        {tool ?? subject}
+        {method !== undefined && tool === undefined && <div class="soft">{method}</div>}
+      </td>
+      <td>
+        {files.slice(0, 3).map(({ digest, size }) => (
+          <div>
+            <code>{digest.slice(0, 12)}</code> <span class="soft">{sizeText(size)}</span>
+          </div>
+        ))}
+        {files.length > 3 && <span class="soft">and {files.length - 3} more</span>}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,79 @@
+import type { ConsoleUser } from '../../ports/console.js';
+import { CSV_HEAD, csvLine } from '../console/audit-csv.js';
+import { AuditPage, NoAuditPage, type Written } from '../console/audit-page.js';
+import { type AuditFilter, searchAudit, WHATS } from '../console/audit-search.js';
+import type { ConsoleSources } from '../console/facts.js';
+
+/** Lines on one page. */
+const ON_PAGE = 100;
+
+/** Lines of one CSV: 20 MB, which a spreadsheet still opens. */
+const IN_CSV = 50_000;
+
+const NAMES = ['principal', 'tool', 'server', 'what', 'outcome', 'actor', 'from', 'until'] as const;
+
+const MAX_TEXT = 200;
+
+type Query = Readonly<Record<string, string | undefined>>;
+type Audit = ConsoleSources['audit'];
+
+/** The filter of an address, as it is written there and as it is meant. What cannot be meant is left out. */
+function filterIn(query: Query): { written: Written; filter: AuditFilter } {
+  const written = Object.fromEntries(
+    NAMES.flatMap((name) => (query[name] ? [[name, query[name].slice(0, MAX_TEXT)]] : [])),
+  );
+  const { principal, tool, server, what, outcome, actor } = written;
+  const filter = {
+    ...{ principal, tool, server, actor },
+    what: WHATS.find((one) => one === what),
+    allowed: outcome === 'allowed' ? true : outcome === 'refused' ? false : undefined,
+    from: timeIn(written.from),
+    until: timeIn(written.until),
+  };
+  return { written, filter };
+}
+
+/** A form sends the local time of nowhere; the page says that it is UTC. */
+function timeIn(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const at = Date.parse(/Z$|[+-]\d\d:\d\d$/.test(text) ? text : `${text}Z`);
+  return Number.isNaN(at) ? undefined : at;
+}
+
+const addressOf = (path: string, written: Written, after?: string) =>
+  `${path}?${new URLSearchParams({ ...written, ...(after !== undefined && { after }) })}`;
+
+export async function auditPage(user: ConsoleUser, { audit, servers }: ConsoleSources, query: Query) {
+  if (!audit.newest) return <NoAuditPage user={user} use={audit.name} />;
+  const { written, filter } = filterIn(query);
+  const found = await searchAudit(audit.newest(), filter, { after: query.after ?? '', limit: ON_PAGE });
+  const next = found.next === undefined ? undefined : addressOf('/audit', written, found.next);
+  return (
+    <AuditPage
+      user={user}
+      written={written}
+      servers={servers().map(({ name }) => name)}
+      found={found}
+      next={next}
+      csv={addressOf('/audit.csv', written)}
+    />
+  );
+}
+
+/** The page as data. */
+export async function auditJson({ newest, name }: Audit, query: Query) {
+  if (!newest) return { use: name, lines: [] };
+  return searchAudit(newest(), filterIn(query).filter, { after: query.after ?? '', limit: ON_PAGE });
+}
+
+/** What fits, as a file for a spreadsheet. */
+export async function auditCsv({ newest }: Audit, query: Query): Promise<Response> {
+  const { lines } = newest ? await searchAudit(newest(), filterIn(query).filter, { limit: IN_CSV }) : { lines: [] };
+  return new Response(CSV_HEAD + lines.map(csvLine).join(''), {
+    headers: {
+      'content-type': 'text/csv; charset=utf-8; header=present',
+      'content-disposition': 'attachment; filename="wharf-audit.csv"',
+      'cache-control': 'no-store',
+    },
+  });
+}

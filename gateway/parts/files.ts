@@ -1,0 +1,133 @@
+import type { HeldBudget } from '../budget/held.js';
+import type { PartBudget } from '../budget/parts.js';
+import type { Scans } from '../files/antivirus/scans.js';
+import { SeveralUploads } from '../files/bundles/several-uploads.js';
+import { CleanUps } from '../files/clean-ups.js';
+import { FileControl } from '../files/control/control.js';
+import type { Flow } from '../files/flow/flow.js';
+import type { IngestDeps } from '../files/ingest/ingest.js';
+import { PartBuffers } from '../files/ingest/part-buffers.js';
+import { QuietWatch } from '../files/ingest/quiet-watch.js';
+import type { OpenTap } from '../files/ingest/tap.js';
+import { Library, type LibraryDeps } from '../files/library.js';
+import { ProgressNotes } from '../files/resumable/progress.js';
+import { ResumableUploads } from '../files/resumable/resumable-uploads.js';
+import type { StateKeys } from '../files/state-keys.js';
+import { Tickets } from '../files/ticket.js';
+import { Uploads } from '../files/upload.js';
+import { UploadCodes } from '../files/upload-code.js';
+import type { Audit } from '../ports/audit.js';
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { ObjectStore } from '../ports/object-store.js';
+import type { StateStore } from '../ports/state-store.js';
+
+export interface FilePartsDeps extends Pick<LibraryDeps, 'account' | 'expiry' | 'readLazy'> {
+  objects: ObjectStore;
+  state: StateStore;
+  keys: StateKeys;
+  held: HeldBudget;
+  budget: PartBudget;
+  /** Who else reads every file's bytes on their way into the store. */
+  taps?: readonly OpenTap[];
+  /** What operators do is recorded here, if anywhere. */
+  audit?: Pick<Audit, 'record'>;
+  /** Absent: files are not scanned. */
+  antivirus?: Scans | undefined;
+  /** Notes where bytes come from, while some rule asks for that. */
+  flow?: Pick<Flow, 'isOn' | 'origins'>;
+  clock: Clock;
+  log: Log;
+  settings: LibraryDeps['settings'] & {
+    /** `limits.file`, which a reload may change. */
+    fileLimit: () => number;
+    /** `timeouts.upload` */
+    uploadMs: number;
+    /** Whether links for people are used together with a code. */
+    asksCodes: boolean;
+  };
+}
+
+/** For tests, which look at what is done. */
+const SILENT: Pick<Audit, 'record'> = { record: () => {} };
+
+export interface FileParts {
+  tickets: Tickets;
+  library: Library;
+  ingest: IngestDeps;
+  uploads: Uploads;
+  /** Absent where the object store cannot go on with a write. */
+  resumable: ResumableUploads | undefined;
+  /** For links that take several files. */
+  several: SeveralUploads;
+  cleanUps: CleanUps;
+  /** For operators. */
+  control: FileControl;
+}
+
+/** Puts together what a gateway does with files, over its stores. */
+export function createFileParts(deps: FilePartsDeps): FileParts {
+  const { objects, state, keys, held, budget, clock, log, settings } = deps;
+  const { links, retentionMs, publicUrl, uploadMs, asksCodes } = settings;
+  const origins = () => (deps.flow?.isOn ? deps.flow.origins : undefined);
+  const tickets = new Tickets(state, keys, clock, links.lastingMs);
+  const cleanUps = new CleanUps(log);
+  const library = new Library({
+    ...deps,
+    seal: keys.seal,
+    tickets,
+    cleanUps,
+    // a reload may bring the first rule, or take away the last one
+    get origins() {
+      return origins();
+    },
+  });
+  const buffers = new PartBuffers(objects.partSize);
+  const ingest = {
+    objects,
+    budget,
+    buffers,
+    held,
+    quiet: new QuietWatch(),
+    cleanUps,
+    taps: deps.taps ?? [],
+    antivirus: deps.antivirus,
+    get origins() {
+      return origins();
+    },
+  };
+  const codes = new UploadCodes(state, keys, clock);
+  const uploads = new Uploads({
+    ingest,
+    account: deps.account,
+    library,
+    tickets,
+    codes,
+    clock,
+    settings: { publicUrl, ttlMs: links.ttlMs, fileLimit: settings.fileLimit, retentionMs, asksCodes },
+  });
+  const { resumable: writes } = objects;
+  const notes = new ProgressNotes(state, clock);
+  const common = {
+    uploads,
+    ingest,
+    account: deps.account,
+    library,
+    notes,
+    tickets,
+    clock,
+    log,
+    settings: { retentionMs, uploadMs },
+  };
+  const resumable = writes && new ResumableUploads({ ...common, writes });
+  const control = new FileControl({
+    objects,
+    state,
+    audit: deps.audit ?? SILENT,
+    account: deps.account,
+    clock,
+    retentionMs,
+  });
+  const several = new SeveralUploads({ uploads, library, tickets, notes });
+  return { tickets, library, ingest, uploads, resumable, several, cleanUps, control };
+}

@@ -1,0 +1,137 @@
+import { GatewayError } from '../../errors.js';
+import type { Inquire } from '../../mcp/inquire.js';
+import type { ExchangeUpstream, SharedUpstream, Upstream, UpstreamAnswer } from '../../ports/upstream.js';
+import type { Asked, Caller, Sender } from '../caller.js';
+import type { Session } from '../session.js';
+import { firstEventOf } from '../upstream/first-event.js';
+import type { ChannelDeps } from './deps.js';
+import { HttpServer, type Probe } from './http-server.js';
+import { SharedServer } from './shared-server.js';
+
+/** A server that answers `initialize` with one of these may know only HTTP+SSE (2024-11-05). */
+const LEGACY_STATUSES = new Set([400, 404, 405]);
+
+/** The ways to one server, and which of them it speaks. */
+export class Transports {
+  readonly #deps: ChannelDeps;
+  readonly #upstreams: readonly Upstream[];
+  readonly #http: HttpServer | undefined;
+  readonly #shared: SharedServer | undefined;
+  /** `by` is set once a probed server has shown its transport. */
+  readonly #spoken: { by?: Session['channel'] };
+
+  /**
+   * @param upstreams one; for a probed server, Streamable HTTP and legacy HTTP+SSE
+   * @param kin the ways to the same server under other limits
+   */
+  constructor(deps: ChannelDeps, upstreams: readonly Upstream[], kin?: Transports) {
+    this.#deps = deps;
+    this.#upstreams = upstreams;
+    const exchange = upstreams.find((upstream): upstream is ExchangeUpstream => upstream.channel === 'exchange');
+    const shared = upstreams.find((upstream): upstream is SharedUpstream => upstream.channel === 'shared');
+    this.#http = exchange && new HttpServer(deps, exchange);
+    this.#shared = shared && new SharedServer(deps, shared, kin ? kin.#shared : undefined);
+    this.#spoken = kin ? kin.#spoken : {};
+    if (!exchange || !shared) this.#spoken.by = exchange ? 'exchange' : 'shared';
+  }
+
+  /** For callers with other limits, who share its sessions and processes. */
+  under(deps: ChannelDeps): Transports {
+    return new Transports(deps, this.#upstreams, this);
+  }
+
+  /** Channels open to the upstream now. */
+  get size(): number {
+    return this.#shared?.size ?? 0;
+  }
+
+  /** Undefined as long as a server that is probed has not shown it. */
+  channelOf({ session }: Pick<Sender, 'session'>): Session['channel'] | undefined {
+    return session?.channel ?? this.#spoken.by;
+  }
+
+  /** Over Streamable HTTP, if it may speak that. */
+  get overHttp(): HttpServer | undefined {
+    return this.#http;
+  }
+
+  /** @throws GatewayError `session_unknown` where it does not speak Streamable HTTP */
+  http(): HttpServer {
+    if (!this.#http) throw new GatewayError('session_unknown');
+    return this.#http;
+  }
+
+  inquire(sender: Sender): Inquire {
+    return this.#by(sender).inquire(sender);
+  }
+
+  /** @param probe sees an answer on its own channel first; returns true when it has taken over the exchange */
+  forward(asked: Asked, probe?: Probe): Promise<void> {
+    const channel = this.channelOf(asked);
+    if (channel === 'shared') return this.#sharedServer().post(asked);
+    const transport = channel === undefined && asked.messages.initialize ? this.#probe(asked) : undefined;
+    return this.http().post(asked, transport ?? probe);
+  }
+
+  get(caller: Caller): Promise<void> {
+    return this.#by(caller).get(caller);
+  }
+
+  remove(caller: Caller, session: Session): Promise<void> {
+    return (session.channel === 'shared' ? this.#sharedServer() : this.http()).remove(caller, session);
+  }
+
+  /** A session was ended to make room for another. */
+  forget(session: Session): void {
+    void (session.channel === 'shared' ? this.#shared : this.#http)?.forget(session);
+  }
+
+  /** Resolves when the server can be reached. @throws the errors of all its transports, together */
+  async check(): Promise<void> {
+    await Promise.any(this.#upstreams.map((upstream) => upstream.check()));
+  }
+
+  async close(): Promise<void> {
+    await this.#shared?.close();
+    await Promise.all(this.#upstreams.map((upstream) => upstream.close()));
+  }
+
+  #by(sender: Pick<Sender, 'session'>): HttpServer | SharedServer {
+    return this.channelOf(sender) === 'shared' ? this.#sharedServer() : this.http();
+  }
+
+  #sharedServer(): SharedServer {
+    if (!this.#shared) throw new GatewayError('session_unknown');
+    return this.#shared;
+  }
+
+  /**
+   * MCP 2025-03-26 §backwards compatibility: a client POSTs `initialize`; on 400, 404 or 405 it issues a GET and waits
+   * for `endpoint`. A 2026-07-28 server refuses with a JSON-RPC error, and its JSON is never mistaken for that.
+   */
+  #probe(asked: Asked): Probe {
+    return async (answer) => {
+      // some HTTP+SSE servers answer a POST like a GET: with a stream that begins by naming their endpoint
+      const namesEndpoint = await this.#namesEndpoint(answer);
+      if (!namesEndpoint && (!LEGACY_STATUSES.has(answer.status) || answer.kind === 'json')) {
+        if (answer.status < 400) this.#spoken.by = 'exchange';
+        return false;
+      }
+      if (namesEndpoint) answer.body.destroy();
+      try {
+        await this.#sharedServer().post(asked);
+      } catch (error) {
+        if (asked.exchange.reply.begun || namesEndpoint) throw error;
+        return false;
+      }
+      answer.body.destroy();
+      this.#spoken.by = 'shared';
+      return true;
+    };
+  }
+
+  async #namesEndpoint({ status, kind, body }: UpstreamAnswer): Promise<boolean> {
+    if (status !== 200 || kind !== 'sse') return false;
+    return (await firstEventOf(body, this.#deps.server, this.#deps.timeouts.upstream)) === 'endpoint';
+  }
+}

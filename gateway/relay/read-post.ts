@@ -1,0 +1,23 @@
+import { GatewayError } from '../errors.js';
+import { type ClientMessages, type ReadingLimits, readMessages } from '../mcp/request.js';
+import { idIn } from '../mcp/request-id.js';
+import type { Exchange } from './exchange.js';
+
+/**
+ * The messages of a POST; a promise only of a body that is read in steps.
+ * @throws GatewayError `json_malformed`, `too_deep`, `batch_too_long`, `request_invalid`
+ */
+export function readPost(exchange: Exchange, limits: ReadingLimits): ClientMessages | Promise<ClientMessages> {
+  const noteId = (error: unknown): never => {
+    // the id in malformed JSON cannot be trusted
+    const id = error instanceof GatewayError && error.code === 'too_deep' ? idIn([exchange.body]) : undefined;
+    if (id !== undefined) exchange.facts.requests = [{ id, base: [] }];
+    throw error;
+  };
+  try {
+    const read = readMessages(exchange.body, limits);
+    return read instanceof Promise ? read.catch(noteId) : read;
+  } catch (error) {
+    return noteId(error);
+  }
+}

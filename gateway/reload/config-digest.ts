@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../config/config.js';
+import { isSecretName, redactText } from '../redact.js';
+
+/** Maps of names to values that are often secrets: only the names count. */
+const NAMES_ONLY = new Set(['headers', 'env']);
+
+/** SHA-256 of what a config says, without its secrets, so that an audit log shows which one was in force. */
+export function digestOfConfig({ secrets, sources: _, warnings: __, inheritedEnv: ___, ...said }: Config): string {
+  const text = JSON.stringify({ ...said, secrets: secrets.length }, withoutSecrets);
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+function withoutSecrets(name: string, value: unknown): unknown {
+  if (NAMES_ONLY.has(name) && typeof value === 'object' && value !== null) return Object.keys(value);
+  if (typeof value !== 'string') return value;
+  return isSecretName(name) ? '' : redactText(value);
+}

@@ -1,0 +1,102 @@
+import { asGatewayError } from '../errors.js';
+import type { Stopwatch } from '../ports/clock.js';
+import type { BoundMetrics } from '../ports/metrics.js';
+import type { ObjectStore, ObjectWriter, ResumableWriter, ResumableWrites } from '../ports/object-store.js';
+import type { Span, Tracer } from '../ports/telemetry.js';
+import { Measure } from './measure.js';
+import { partOf } from './whole.js';
+
+const PART = {
+  seconds: 'wharf_object_store_seconds',
+  errors: 'wharf_object_store_errors_total',
+  codes: 'store_',
+} as const;
+
+type Operation = 'begin' | 'write' | 'commit' | 'read' | 'head' | 'remove';
+
+interface Measured {
+  metrics: BoundMetrics;
+  clock: Stopwatch;
+  /** Absent: no spans are recorded. */
+  tracer: Tracer | undefined;
+}
+
+/** An object store whose steps are timed, and whose files are spans from their first byte to their last. */
+export function measuredObjects(objects: ObjectStore, { metrics, clock, tracer }: Measured): ObjectStore {
+  const measure = new Measure<Operation>(PART, metrics, clock);
+  const { presign, resumable } = objects;
+  return partOf<ObjectStore>({
+    name: objects.name,
+    partSize: objects.partSize,
+    create: async (key, signal) => {
+      const facts = { 'wharf.store': objects.name };
+      const span = tracer?.begin({ name: 'store file', kind: 'internal', facts });
+      try {
+        const writer = await measure.step('begin', () => objects.create(key, signal));
+        return measuredWriter(writer, measure, span);
+      } catch (error) {
+        endFailed(span, error);
+        throw error;
+      }
+    },
+    get: (key, options) => measure.step('read', () => objects.get(key, options)),
+    head: (key) => measure.step('head', () => objects.head(key)),
+    remove: (key) => measure.step('remove', () => objects.remove(key)),
+    list: (prefix) => objects.list(prefix),
+    presign: presign?.bind(objects),
+    resumable: resumable && measuredWrites(resumable, measure),
+    removeUnfinished: (olderThan) => objects.removeUnfinished(olderThan),
+    prepare: () => objects.prepare(),
+    check: () => objects.check(),
+    close: () => objects.close(),
+  });
+}
+
+function measuredWriter(writer: ObjectWriter, measure: Measure<Operation>, span: Span | undefined): ObjectWriter {
+  let size = 0;
+  return {
+    write: (part, last, sha256) => {
+      size += part.length;
+      return measure.step('write', () => writer.write(part, last, sha256));
+    },
+    commit: async () => {
+      try {
+        await measure.step('commit', () => writer.commit());
+      } catch (error) {
+        endFailed(span, error);
+        throw error;
+      }
+      span?.end({ 'wharf.file_bytes': size });
+    },
+    abort: async () => {
+      // after a commit there is nothing to abort, and the span has ended
+      span?.end({}, { type: 'aborted' });
+      await writer.abort();
+    },
+  };
+}
+
+function measuredWrites(writes: ResumableWrites, measure: Measure<Operation>): ResumableWrites {
+  return {
+    begin: async (key, signal) => resumed(await measure.step('begin', () => writes.begin(key, signal)), measure),
+    resume: async (key, place, signal) => {
+      const found = await measure.step('read', () => writes.resume(key, place, signal));
+      return found && { ...found, writer: resumed(found.writer, measure) };
+    },
+    discard: (key, place) => measure.step('remove', () => writes.discard(key, place)),
+  };
+}
+
+function resumed(writer: ResumableWriter, measure: Measure<Operation>): ResumableWriter {
+  return {
+    write: (part) => measure.step('write', () => writer.write(part)),
+    save: (rest) => measure.step('write', () => writer.save(rest)),
+    finish: (last) => measure.step('commit', () => writer.finish(last)),
+    close: () => writer.close(),
+    abort: () => writer.abort(),
+  };
+}
+
+function endFailed(span: Span | undefined, error: unknown): void {
+  span?.end({}, { type: asGatewayError(error).code });
+}

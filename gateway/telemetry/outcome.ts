@@ -1,0 +1,61 @@
+import { isObject } from '../json/value.js';
+import type { JsonValue } from '../ports/json.js';
+import type { SpanFailure } from '../ports/telemetry.js';
+import { parseJson } from '../wire/json/parse.js';
+import { weigh } from '../wire/json/weigh.js';
+
+/** Most bytes of an answer that is read only for its telemetry. An error is short; so is a result whose files are cut out. */
+export const MAX_READ_BYTES = 128 * 1024;
+
+/** Most values of one, which cost up to 12 µs each. */
+const LIGHT = { depth: 100, values: 5000 };
+
+/** How the conventions call the result of a tool that has failed. */
+const TOOL_ERROR = 'tool_error';
+
+/** How a request was answered. */
+export interface Outcome {
+  readonly failure?: SpanFailure | undefined;
+  /** JSON-RPC's code of an error. */
+  readonly status?: string | undefined;
+  /** Wharf's own code, where it has answered instead of the server. */
+  readonly code?: string | undefined;
+}
+
+export const GOOD: Outcome = {};
+
+/** What a JSON-RPC error is in telemetry. */
+export function failed(code: number, message: string | undefined): Outcome {
+  return { failure: { type: String(code), message }, status: String(code) };
+}
+
+/** How answers end their requests, by their ids as JSON text. Only what may be a failure is read. */
+export function outcomesIn(text: Buffer): ReadonlyMap<string, Outcome> {
+  const found = new Map<string, Outcome>();
+  const mayHaveFailed = text.includes('"error"') || text.includes('"isError"');
+  if (!mayHaveFailed || weigh(text, LIGHT) !== 'light') return found;
+  for (const message of messagesIn(text)) {
+    if (!isObject(message)) continue;
+    const { id, error, result } = message;
+    const key = JSON.stringify(id ?? null);
+    if (isObject(error) && typeof error.code === 'number')
+      found.set(key, failed(error.code, typeof error.message === 'string' ? error.message : undefined));
+    else if (isObject(result) && result.isError === true) found.set(key, { failure: { type: TOOL_ERROR } });
+  }
+  return found;
+}
+
+/** The messages of a body: JSON, or the events of a stream that is complete. */
+function messagesIn(text: Buffer): JsonValue[] {
+  const written = text.toString('utf8');
+  const texts = /^\s*[[{]/.test(written) ? [written] : [...written.matchAll(/^data: ?(.+)$/gm)].map(([, data]) => data);
+  return texts.flatMap((one) => {
+    try {
+      const value = parseJson(one ?? '') as JsonValue;
+      return Array.isArray(value) ? value : [value];
+    } catch {
+      // malformed: its client learns of that
+      return [];
+    }
+  });
+}

@@ -1,0 +1,45 @@
+import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { linesBackwards } from '../../../adapters/audit/file-backwards.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'wharf-audit-backwards-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function read(text: string): Promise<string[]> {
+  const path = join(folder, `${Math.random()}`);
+  await appendFile(path, text);
+  const lines: string[] = [];
+  for await (const line of linesBackwards(path)) lines.push(line);
+  return lines;
+}
+
+describe('the lines of a file, the last one first', () => {
+  it.each<[string, string, string[]]>([
+    ['nothing', '', []],
+    ['one line', 'a\n', ['a']],
+    ['several', 'a\nbb\nccc\n', ['ccc', 'bb', 'a']],
+    ['a line that is being written', 'a\nbb\ncc', ['bb', 'a']],
+    ['only such a line', 'aaa', []],
+    ['letters of several bytes', 'ä\n€\n😀\n', ['😀', '€', 'ä']],
+  ])('are found in %s (12.10)', async (_what, text, lines) => {
+    expect(await read(text)).toEqual(lines);
+  });
+
+  it('are whole wherever a window of the file ends (12.10)', async () => {
+    for (const length of [1, 7, 100, 65_535, 65_536, 65_537, 70_000]) {
+      const lines = Array.from({ length: 5 }, (_, index) => `${index}${'€'.repeat(Math.ceil(length / 3))}`);
+      expect(await read(`${lines.join('\n')}\n`)).toEqual(lines.toReversed());
+    }
+  });
+
+  it('are none where there is no file (12.10)', async () => {
+    const lines: string[] = [];
+    for await (const line of linesBackwards(join(folder, 'nosuch'))) lines.push(line);
+    expect(lines).toEqual([]);
+  });
+});

@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { toStoreError as filesystemError } from '../../../adapters/objects/filesystem-writer.js';
+import { toStoreError as s3Error } from '../../../adapters/objects/s3-errors.js';
+import { connectionFailure } from '../../../adapters/transfer/https/failure.js';
+import { unreachable } from '../../../adapters/upstream/common/unreachable.js';
+import { headFailure } from '../../../adapters/upstream/http/failure.js';
+import { notStarted } from '../../../adapters/upstream/stdio/not-started.js';
+
+const exhausted = (code: string) => Object.assign(new Error(`connect ${code}`), { code, syscall: 'connect' });
+
+describe.each(['EMFILE', 'ENFILE'])('too many open files (%s)', (code) => {
+  it.each([
+    ['a connection to a server', (error: Error) => headFailure('up', error)],
+    ['a look whether it can be reached', (error: Error) => unreachable('up', error)],
+    ['one of several addresses', (error: Error) => unreachable('up', new AggregateError([error, error]))],
+    ['the start of a server', (error: Error) => notStarted('up', undefined, error)],
+    ['a file of the store', (error: Error) => filesystemError(error)],
+    ['a request to S3', (error: Error) => s3Error(error, 1000)],
+    ['a transfer', (error: Error) => connectionFailure('example.com', error, new AbortController().signal)],
+  ])('are told as what they are, whatever fails for them: %s (H5)', (_, failure) => {
+    expect(failure(exhausted(code))).toMatchObject({
+      code: 'descriptors_exhausted',
+      httpStatus: 503,
+      message: 'Wharf has no file descriptors left. Try again later.',
+    });
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from '@jest/globals';
+import { explainLimits } from '../../../gateway/explain/limits.js';
+import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
+
+const GLOBAL = { ...DEFAULT_LIMITS, response: 8_000_000, file: 2_000_000 };
+const SERVER = { name: 'hr', limits: { ...GLOBAL, file: 1_000_000 }, global: GLOBAL };
+
+const told = (...asked: Parameters<typeof explainLimits>) =>
+  explainLimits(...asked)
+    .trimEnd()
+    .split('\n');
+
+describe('what is said about the limits of a caller', () => {
+  it('is each value with the place that sets it, and what the ceiling has lowered', () => {
+    const rules = {
+      ceiling: { requestsPerMinute: 100 },
+      base: { requestsPerMinute: 60, exchanges: 5 },
+      callers: [{ match: { group: 'hr' }, limits: { requestsPerMinute: 500, storedBytes: 2_000_000, sessions: 3 } }],
+      keys: new Map(),
+    };
+    expect(told({ groups: ['hr'] }, rules, SERVER)).toEqual(
+      expect.arrayContaining([
+        'Its limits:',
+        '  exchanges: 5 requests under way at one time, on each replica, by limits.exchanges',
+        '  requestsPerMinute: 100 requests a minute, by ceiling.requestsPerMinute; callers[0].limits.requestsPerMinute would allow 500 requests a minute',
+        '  uploads: not limited',
+        '  sessions: 3 sessions at one time, on each replica, by callers[0].limits.sessions',
+        '  file: 1 MB in a file, by servers.hr.limits.file',
+        '  response: 8 MB in a message of the server without its files, by limits.response',
+        '  storedBytes: 2 MB kept at one time, by callers[0].limits.storedBytes',
+        '  accept: every type of file',
+      ]),
+    );
+  });
+
+  it('is the smallest of what caller, server and host say about a message, and all their media types', () => {
+    const rules = {
+      ceiling: { accept: ['image/*'] },
+      base: {},
+      callers: [{ match: {}, limits: { response: 500_000, inlineImage: 400_000 } }],
+      keys: new Map([['ci', { accept: ['image/png', 'text/csv'] }]]),
+    };
+    const host = { limits: { response: 600_000, inlineImage: 100_000 }, place: 'clients[1].limits' };
+    expect(told({ key: 'ci', groups: [] }, rules, SERVER, host)).toEqual(
+      expect.arrayContaining([
+        '  response: 500 kB in a message of the server without its files, by callers[0].limits.response',
+        '  inlineImage: 100 kB in an image that stays in a result, by clients[1].limits.inlineImage',
+        '  accept: image/png, text/csv, by auth.keys, ci: limits.accept',
+        '  accept: image/*, by ceiling.accept',
+      ]),
+    );
+  });
+});

@@ -1,0 +1,48 @@
+import { createServer } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { SAFE_HEADERS, SafeResponse } from '../../../gateway/http/response.js';
+import { close, listen } from '../../helpers/loopback.js';
+
+const EVERY_BYTE = Buffer.from(Array.from({ length: 256 }, (_, value) => value));
+
+describe('an answer', () => {
+  let body = EVERY_BYTE;
+  let isAnnounced = true;
+  let isOnce = true;
+  const server = createServer({ ServerResponse: SafeResponse }, (_request, response) => {
+    const length = isAnnounced ? { 'content-length': body.length } : {};
+    response.writeHead(200, { 'content-type': 'application/json', ...length });
+    if (isOnce) response.end(body);
+    else {
+      response.write(body.subarray(0, 100));
+      response.end(body.subarray(100));
+    }
+  });
+  let url = '';
+
+  beforeEach(async () => {
+    url = `http://127.0.0.1:${await listen(server)}`;
+  });
+  afterEach(() => close(server));
+
+  const ask = async (method = 'GET') => {
+    const answer = await fetch(url, { method });
+    return { answer, bytes: Buffer.from(await answer.arrayBuffer()) };
+  };
+
+  const lengths = [1, 256, 12 * 1024 - 1, 12 * 1024, 12 * 1024 + 1, 200_000];
+  it.each(lengths)('has every byte of a body of %i, with its length and without', async (length) => {
+    body = Buffer.alloc(length, EVERY_BYTE);
+    for (isAnnounced of [true, false]) for (isOnce of [true, false]) expect((await ask()).bytes).toEqual(body);
+    isAnnounced = true;
+    isOnce = true;
+  });
+
+  it('has the headers of every answer, and no body where none belongs', async () => {
+    body = EVERY_BYTE;
+    const { answer, bytes } = await ask('HEAD');
+    expect(bytes.length).toBe(0);
+    expect(answer.headers.get('content-length')).toBe('256');
+    for (const [name, value] of Object.entries(SAFE_HEADERS)) expect(answer.headers.get(name)).toBe(value);
+  });
+});

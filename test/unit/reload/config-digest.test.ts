@@ -1,0 +1,24 @@
+import { describe, expect, it } from '@jest/globals';
+import { digestOfConfig } from '../../../gateway/reload/config-digest.js';
+import { configOf } from '../config/load-text.js';
+
+const of = async (more: string, header = 'one') =>
+  digestOfConfig(
+    await configOf(`
+servers: { a: { url: "http://127.0.0.1:1/mcp", headers: { x-key: ${header} } } }
+secret: ${'s'.repeat(40)}
+${more}`),
+  );
+
+describe('the digest of a config', () => {
+  it('changes with every setting, and is that of equal settings', async () => {
+    expect(await of('')).toMatch(/^[\w-]{43}$/);
+    expect(await of('retention: 7h')).toBe(await of('retention: 7h'));
+    expect(await of('retention: 7h')).not.toBe(await of('retention: 8h'));
+    expect(await of('callers: [{ limits: { exchanges: 1 } }]')).not.toBe(await of(''));
+  });
+
+  it('does not depend on secrets, by which they could be guessed', async () => {
+    expect(await of('', 'two')).toBe(await of('', 'one'));
+  });
+});
