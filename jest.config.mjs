@@ -8,7 +8,8 @@ export default {
   globalTeardown: './helpers/global-teardown.js',
   // room for a machine that is busy with other things: a test that hangs is found all the same
   testTimeout: 120_000,
-  maxWorkers: 2,
+  // most suites wait for other processes: two left 0.75 of two cores unused
+  maxWorkers: 3,
   // modules of ES are never given back: a worker that ran a hundred suites had 4.8 GB
   workerIdleMemoryLimit: '1GB',
 };

@@ -3,16 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { peakRss, resetPeak, rss } from '../bench/lib/proc.js';
 import { type ServedUpstream, serve } from '../helpers/cut-upstreams.js';
 import { blobDigest } from '../helpers/fake-upstream-blob.js';
-import { expectNothingLeft } from '../helpers/fault-checks.js';
+import { expectNothingLeft, MOST_GROWTH_MIB } from '../helpers/fault-checks.js';
 import { type FaultStores, filesystemStores } from '../helpers/fault-stores.js';
 import { type Gateway, startGateway } from '../helpers/gateway-process.js';
 import { RawClient } from '../helpers/raw-client.js';
 
 const MIB = 1024 * 1024;
 
-/** The resident set of the gateway's process at its peak, and how much more 1 GiB may take than 256 MiB. */
+/** The resident set of the gateway's process at its peak. */
 const MOST_MIB = 400;
-const MOST_GROWTH_MIB = 64;
 
 /** The server, and whether it names the type before the bytes: then they pass by, else they wait in the store. */
 const WAYS = [

@@ -5,7 +5,7 @@ import { measure, openSession, type Session, toolCall } from '../bench/lib/clien
 import { serverScript } from '../bench/lib/paths.js';
 import { peakRss, resetPeak, rss } from '../bench/lib/proc.js';
 import { readSlowly } from '../bench/lib/slow-reader.js';
-import { expectNothingLeft, gauge } from '../helpers/fault-checks.js';
+import { expectNothingLeft, gauge, MOST_GROWTH_MIB } from '../helpers/fault-checks.js';
 import { type FaultStores, filesystemStores, s3Stores } from '../helpers/fault-stores.js';
 import { type Gateway, startGateway } from '../helpers/gateway-process.js';
 
@@ -13,8 +13,6 @@ const MIB = 1024 * 1024;
 
 /** The resident set of the gateway's process at its peak, whatever passes through it. */
 const MOST_MIB = 400;
-/** How much more 1 GiB may take than 256 MiB: nothing but what the garbage collector happens to leave. */
-const MOST_GROWTH_MIB = 64;
 
 const PART_MEMORY_MIB = 20;
 const HELD_MIB = 64;

@@ -8,6 +8,13 @@ import { until } from './wait.js';
 /** More than one part of either store, so that a write is under way when the answer stops in its middle. */
 export const BLOB = { size: 9_000_000, stopAfter: 9_000_000 };
 
+/**
+ * How much more resident memory a gateway may take for a file that is four or more times as large, in MiB. V8 lets
+ * buffers outside its heap grow by 64 MiB before it collects them, whatever their file's size; the rest is for the heap
+ * itself. A gateway that kept an eighth of what passes would take more.
+ */
+export const MOST_GROWTH_MIB = 96;
+
 const GAUGES = [
   'wharf_held_bytes',
   'wharf_part_memory_bytes',
