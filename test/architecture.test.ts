@@ -103,6 +103,7 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
     'gateway/relay/exchange',
     'gateway/relay/exchange-log',
     'gateway/relay/open-posts',
+    'gateway/relay/passed-reply',
     'gateway/relay/pending-request',
     'gateway/relay/read-post',
     'gateway/relay/reply',

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../errors.js';
 import { errorAnswer } from '../../mcp/error-response.js';
 import type { JsonObject } from '../../ports/json.js';
-import type { FrameFields } from '../../wire/sse/frame.js';
 import type { Piece } from '../cut/splice.js';
+import { PassedReply } from '../passed-reply.js';
 import type { MessageFacts, Reply, ReplyHead } from '../reply.js';
 
 const STREAM: ReplyHead = {
@@ -26,11 +26,11 @@ export interface Taker {
 }
 
 /**
- * The answer to a call on which its client may be asked something first, or a session's GET stream. As long as nothing is asked it is the client's own
- * reply. After that it is a stream that has begun: whatever answers the call then goes on it as a message.
+ * The answer to a call on which its client may be asked something first, or a session's GET stream. As long as nothing is
+ * asked it is the client's own reply. After that it is a stream that has begun: whatever answers the call then goes on
+ * it as a message.
  */
-export class AskedReply implements Reply {
-  readonly #reply: Reply;
+export class AskedReply extends PassedReply {
   /** Id of the call, as JSON text. */
   readonly #id: string | undefined;
   readonly #server: string;
@@ -45,7 +45,7 @@ export class AskedReply implements Reply {
 
   /** @param id of the call, as JSON text; undefined for a GET stream */
   constructor(reply: Reply, id: string | undefined, server: string) {
-    this.#reply = reply;
+    super(reply);
     this.#id = id;
     this.#server = server;
   }
@@ -55,72 +55,52 @@ export class AskedReply implements Reply {
     return this.#hasAsked;
   }
 
-  get begun(): boolean {
-    return this.#hasAsked ? this.#head !== undefined : this.#reply.begun;
+  override get begun(): boolean {
+    return this.#hasAsked ? this.#head !== undefined : this.reply.begun;
   }
 
-  get gone(): boolean {
-    return this.#reply.gone;
-  }
-
-  get written(): number {
-    return this.#reply.written;
-  }
-
-  get pressure(): Promise<void> | undefined {
-    return this.#reply.pressure;
-  }
-
-  get takesBodies(): boolean {
-    return !this.#hasAsked && this.#reply.takesBodies;
+  override get takesBodies(): boolean {
+    return !this.#hasAsked && this.reply.takesBodies;
   }
 
   /** Says something to the client before its call is answered. */
   say(message: JsonObject): Promise<void> | undefined {
     if (this.gone) return undefined;
     // on a stream that the server has begun, there is no other head to give
-    if (!this.#reply.begun) {
-      this.#reply.head(STREAM);
+    if (!this.reply.begun) {
+      this.reply.head(STREAM);
       this.#hasAsked = true;
     }
-    return this.#reply.message([Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }))]);
+    return this.reply.message([Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }))]);
   }
 
-  head(head: ReplyHead): void {
+  override head(head: ReplyHead): void {
     this.#head = head;
-    if (!this.#hasAsked) this.#reply.head(head);
+    if (!this.#hasAsked) this.reply.head(head);
   }
 
-  message(pieces: readonly Piece[], facts: MessageFacts = {}): Promise<void> | undefined {
+  override message(pieces: readonly Piece[], facts: MessageFacts = {}): Promise<void> | undefined {
     if (this.#hasAsked && this.#head?.body === 'other') return undefined;
     const taken = this.taker?.takes(pieces, facts.frame?.id !== undefined, facts.asks);
     if (taken) {
-      const told = facts.frame?.id ? this.#reply.event(facts.frame) : undefined;
+      const told = facts.frame?.id ? this.reply.event(facts.frame) : undefined;
       return taken === true ? told : Promise.all([taken, told]).then(() => {});
     }
     if (this.#id !== undefined && facts.answers?.includes(this.#id)) {
       this.#isAnswered = true;
-      if (this.instead) return this.#reply.message([this.instead], facts);
+      if (this.instead) return this.reply.message([this.instead], facts);
     }
-    return this.#reply.message(pieces, facts);
+    return this.reply.message(pieces, facts);
   }
 
-  event(frame: FrameFields): Promise<void> | undefined {
-    return this.#reply.event(frame);
-  }
-
-  comment(bytes: Buffer): Promise<void> | undefined {
-    return this.#reply.comment(bytes);
-  }
-
-  space(bytes: Buffer): Promise<void> | undefined {
+  override space(bytes: Buffer): Promise<void> | undefined {
     // blanks between values have no place in a stream of events
-    return this.#hasAsked ? undefined : this.#reply.space(bytes);
+    return this.#hasAsked ? undefined : this.reply.space(bytes);
   }
 
-  all(head: ReplyHead, body?: Buffer, answers: readonly string[] = []): void {
+  override all(head: ReplyHead, body?: Buffer, answers: readonly string[] = []): void {
     if (!this.#hasAsked) {
-      this.#reply.all(head, body, answers);
+      this.reply.all(head, body, answers);
       return;
     }
     this.head(head);
@@ -133,10 +113,10 @@ export class AskedReply implements Reply {
     return !this.gone && (this.#head?.body === 'events' || (!this.begun && this.#id !== undefined));
   }
 
-  end(): void {
+  override end(): void {
     this.taker?.over();
     if (this.#id !== undefined && this.#hasAsked && !this.#isAnswered && !this.gone) this.fail(this.#unanswered());
-    else this.#reply.end();
+    else this.reply.end();
   }
 
   /** The call is answered with an error, on the stream that has begun. */
@@ -144,29 +124,25 @@ export class AskedReply implements Reply {
     this.#isAnswered = true;
     this.taker?.over();
     this.#last(
-      this.#reply.message([errorAnswer(error, this.#id)], { answers: this.#id === undefined ? [] : [this.#id] }),
+      this.reply.message([errorAnswer(error, this.#id)], { answers: this.#id === undefined ? [] : [this.#id] }),
     );
-    this.#reply.end();
+    this.reply.end();
   }
 
   /** The client no longer wants an answer. */
   dismiss(): void {
     this.taker?.over();
-    this.#reply.end();
+    this.reply.end();
   }
 
-  abort(): void {
+  override abort(): void {
     this.taker?.over();
-    this.#reply.abort();
-  }
-
-  onClose(listener: () => void): void {
-    this.#reply.onClose(listener);
+    this.reply.abort();
   }
 
   /** The end follows at once: a client that does not take it is given up by its reply. */
   #last(writing: Promise<void> | undefined): void {
-    writing?.catch(() => this.#reply.abort());
+    writing?.catch(() => this.reply.abort());
   }
 
   /** A status, and a body that is not a message, have no place in a stream that has begun. */

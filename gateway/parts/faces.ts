@@ -1,0 +1,121 @@
+import { formatAddress } from '../config/schema/fields.js';
+import { socketsFor } from '../descriptors.js';
+import { Lately } from '../http/console/lately.js';
+import { guardSettings } from '../http/guard.js';
+import { listen } from '../http/listener.js';
+import { gaugeBuild, gaugeServers, partsBeside } from '../http/part-state.js';
+import { Refusals } from '../http/refusals.js';
+import { lateAdminApp, lateApp } from '../http/routes/late-apps.js';
+import { mcp } from '../http/routes/mcp.js';
+import { createRequestLedger, gaugeShares } from '../ledgers.js';
+import { consoleParts } from './console.js';
+import { downloadParts } from './downloads.js';
+import type { Filing } from './filing.js';
+import { gaugeParts } from './gauges.js';
+import type { ProcessParts } from './process.js';
+import type { Serving } from './serving.js';
+
+/** A separate limit, so that load on the public port does not lock out the operator. */
+const ADMIN_SOCKETS = { limit: 'adminListen', allowed: 100 };
+
+/** The ports of a gateway, and what runs on them. */
+export type Faces = Awaited<ReturnType<typeof openFaces>>;
+
+/**
+ * Opens both ports.
+ * @param hasMcp whether clients speak MCP on the public one; else it is for links, and there is no admin port
+ * @param version for the console and the metrics
+ */
+export async function openFaces(
+  shared: ProcessParts,
+  filing: Filing,
+  serving: Serving,
+  { hasMcp, version }: { hasMcp: boolean; version: string | undefined },
+) {
+  const { config, closers, keys, clock, log, metrics, audit, held, budget, publicUrl, publicBase, timeouts } = shared;
+  const { library, uploads, resumable, several, control } = filing;
+  const { servers, present, waysIn, streams } = serving;
+  const open = { count: 0, getStreams: new Set<{ end(): void }>() };
+  gaugeParts(metrics, { ...shared, ...filing, ...serving, open });
+
+  const refusals = new Refusals({ log, metrics, clock });
+  const refused: Refusals['note'] = (error, request) => refusals.note(error, request);
+  const sockets = socketsFor(shared.limits.sockets, log);
+  const requests = createRequestLedger(sockets.allowed, shared.sharing);
+  gaugeShares(metrics, { ...shared, ...serving, requests });
+  const lately = new Lately(clock);
+  const exchanges = {
+    ...{ authenticate: present.authenticate, shown: waysIn.shown, quotas: filing.quotas },
+    ...{ held, requests, timeouts, clock, log, metrics, audit, open, lately, refused },
+  };
+  const app = lateApp({
+    ...{ refused, resources: waysIn.resources, wayCheck: { keys, clock } },
+    logins: serving.logins && { logins: serving.logins, baseUrl: publicBase, log },
+    ...(hasMcp && {
+      connect: { servers: () => [...servers.keys()], asksKey: config.auth.use !== 'none', baseUrl: publicBase },
+    }),
+    downloads: downloadParts(shared, filing, { streams, refused }),
+    uploads: {
+      ...exchanges,
+      ...{ uploads, resumable, several, library, limits: shared.limits },
+      isSecure: () => publicUrl.base.startsWith('https:'),
+      withdraw: (record) => library.withdraw(record),
+    },
+  });
+  const isDraining = () => shared.draining.now;
+  const guard = guardSettings(config);
+  const idleMs = timeouts.idle;
+  const face = await listen({
+    ...config.listen,
+    ...{ app, guard, isDraining, sockets, idleMs, refused },
+    ...(hasMcp && { direct: mcp({ servers, ...exchanges }) }),
+  });
+  closers.add(async () => face.closeAll());
+  metrics.gauge('wharf_client_connections', () => face.connections);
+  serving.ownPorts.push(face.port);
+  publicUrl.base ||= `http://${formatAddress({ ...config.listen, port: face.port })}`;
+
+  const beside = partsBeside(shared.previewer, servers, clock);
+  gaugeServers(metrics, beside);
+  gaugeBuild(metrics, version);
+  const pages = consoleParts({
+    ...{ config, keys, clock, control, audit, lately, metrics, held, budget, open },
+    ...{ sessions: serving.sessions, waiting: serving.waiting },
+    ...{ present: () => present.config, publicUrl: publicBase, version: version ?? '' },
+  });
+  const adminApp = lateAdminApp({ control, checks: checksOf(shared), beside, isDraining, metrics, refused, ...pages });
+  const adminAddress = hasMcp ? config.adminListen : undefined;
+  const adminFace =
+    adminAddress &&
+    (await listen({
+      ...adminAddress,
+      app: adminApp,
+      guard: { ...guard, answersToAddresses: true },
+      // readiness is still reported while draining
+      isDraining: () => false,
+      sockets: ADMIN_SOCKETS,
+      ...{ idleMs, refused },
+    }));
+  closers.add(async () => adminFace?.closeAll());
+  if (adminFace) serving.ownPorts.push(adminFace.port);
+  return {
+    open,
+    /** Empty when there is no admin port. */
+    adminUrl: adminAddress && adminFace ? `http://${formatAddress({ ...adminAddress, port: adminFace.port })}` : '',
+    /** No new connection is taken. */
+    close: () => {
+      void face.close();
+      void adminFace?.close();
+    },
+  };
+}
+
+/** What has to work for a gateway to be ready. */
+function checksOf({ objects, state, scanner, audit }: ProcessParts): Map<string, () => Promise<void>> {
+  return new Map<string, () => Promise<void>>([
+    ['objects', () => objects.check()],
+    ['state', () => state.check()],
+    ...(scanner ? [['antivirus', () => scanner.check()] as const] : []),
+    ...(audit.isOn ? [['audit', () => audit.check()] as const] : []),
+  ]);
+}

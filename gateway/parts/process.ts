@@ -1,0 +1,59 @@
+import type { AdapterList } from '../config/adapter-list.js';
+import type { Config } from '../config/config.js';
+import { StateKeys } from '../files/state-keys.js';
+import { createMetrics } from '../http/metrics.js';
+import { createHeldBudget, createPartBudget, sharingOf } from '../ledgers.js';
+import type { Log } from '../ports/log.js';
+import { recordConfig } from '../reload/present-config.js';
+import type { Closers } from './closers.js';
+import { SharedClock } from './shared-clock.js';
+import { type OpenPart, openStores } from './stores.js';
+
+/** What every part of a gateway shares. */
+export type ProcessParts = Awaited<ReturnType<typeof openProcess>>;
+
+/** Opens the stores and the audit log, and makes what counts for the whole process. */
+export async function openProcess(config: Config, adapters: AdapterList, log: Log, closers: Closers) {
+  const { timeouts, inheritedEnv } = config;
+  // a reload writes others into these two
+  const limits = { ...config.limits };
+  const sharing = { ...sharingOf(config) };
+  const clock = new SharedClock();
+  const metrics = createMetrics();
+  const adapterDeps = { limits, timeouts, sharing, log, clock, inheritedEnv };
+  const open: OpenPart = async (list, choice) => {
+    const adapter = list[choice.use];
+    if (!adapter) throw new Error(`there is no adapter called ${choice.use}`);
+    const part = await adapter.create(choice.settings, adapterDeps);
+    closers.add(() => part.close());
+    return part;
+  };
+  const stores = await openStores(open, adapters, config, { metrics, clock });
+  closers.add(await clock.follow(stores.state, { log, metrics }));
+  const audit = await open(adapters.audit, config.audit);
+  await recordConfig(audit, 'started', config);
+  const publicUrl = { base: config.publicUrl ?? '' };
+  return {
+    /** At the start; `Serving.present` has the one of now. */
+    config,
+    adapters,
+    adapterDeps,
+    open,
+    closers,
+    limits,
+    timeouts,
+    sharing,
+    clock,
+    log,
+    metrics,
+    ...stores,
+    audit,
+    keys: new StateKeys(config.secrets),
+    held: createHeldBudget(config, sharing),
+    budget: createPartBudget(config, sharing, stores.objects.partSize),
+    draining: { now: false },
+    /** What every address of Wharf begins with. Where the config does not say it, it is known once a port is open. */
+    publicUrl,
+    publicBase: () => publicUrl.base,
+  };
+}

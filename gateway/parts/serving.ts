@@ -1,0 +1,99 @@
+import { accessRulesOf } from '../config/access.js';
+import type { Config } from '../config/config.js';
+import { TempFiles } from '../files/temp-files.js';
+import { Hosts } from '../hosts/hosts.js';
+import { createCatalogLedger, createDownloadLedger, createQuestionLedger, createSessionLedger } from '../ledgers.js';
+import { PutOffLinks } from '../relay/asking/put-off.js';
+import { Questions } from '../relay/asking/questions.js';
+import { TaskTools } from '../relay/results/tool-of-task.js';
+import { Sessions } from '../relay/session.js';
+import { FileTakers } from '../relay/tools/file-takers.js';
+import { KeptViews } from '../relay/tools/kept-views.js';
+import { PresentConfig } from '../reload/present-config.js';
+import { type MakeServer, RunningServers } from '../reload/running-servers.js';
+import type { ToolFacts } from '../tools/tool.js';
+import type { Filing } from './filing.js';
+import { createPreviews } from './previews.js';
+import type { ProcessParts } from './process.js';
+import { flowRulesOf } from './screening.js';
+import { serverMaker } from './servers.js';
+import { MACHINE_CLOCK } from './shared-clock.js';
+import { takeOver } from './take-over.js';
+import { UpstreamAuth } from './upstream-credentials.js';
+import { openWaysIn } from './ways-in.js';
+
+/** The servers, who may use them, and the config that decides both. */
+export type Serving = Awaited<ReturnType<typeof openServing>>;
+
+/** Makes the servers of the config. None is contacted before a client asks. */
+export async function openServing(shared: ProcessParts, filing: Filing) {
+  const { config, adapters, adapterDeps, open, closers, state, objects, keys, clock, log, metrics } = shared;
+  const { sharing, timeouts, audit, held, publicBase } = shared;
+  const { flow } = filing;
+  const opened = createSessionLedger(config, sharing);
+  const sessions = new Sessions({ ...shared, ttlMs: timeouts.session, ledger: opened });
+  const waiting = createQuestionLedger(config, sharing);
+  const catalog = createCatalogLedger(config, sharing);
+  const keptTools = new KeptViews<ToolFacts>(catalog, clock);
+  const tempFiles = new TempFiles({ log });
+  await tempFiles.removeLeftOvers();
+  const ownPorts: number[] = [];
+  const parts = {
+    ...filing,
+    ...{ held, audit, clock, log, metrics },
+    ownPorts: () => ownPorts,
+    keptTools,
+    tempFiles,
+    transfer: await open(adapters.transfer, { use: 'https', settings: {} }),
+    sessions,
+    taskTools: new TaskTools({ state, keys, log, keptMs: config.retention }),
+    questions: new Questions({ state, keys }),
+    putOff: new PutOffLinks({ state, keys, clock }),
+    waiting,
+    seal: keys.seal,
+    isDraining: () => shared.draining.now,
+    previews: createPreviews(config, shared),
+    tracer: shared.tracer,
+    dialects: adapters.dialects,
+  };
+
+  const upstreamAuth = new UpstreamAuth({
+    ...{ state, keys, clock, publicBase, publicUrl: config.publicUrl },
+    openOAuth: () => open(adapters.oauth, { use: 'jose', settings: {} }),
+  });
+  const openWays = (of: Config) =>
+    openWaysIn(of, { openOAuth: () => upstreamAuth.oauth(), baseUrl: publicBase, clock: MACHINE_CLOCK, keys });
+  const waysIn = await openWays(config);
+  /** Makes the servers of a config, which share its rules. */
+  const makerFor = (of: Config): MakeServer =>
+    serverMaker(adapters, adapterDeps, {
+      ...parts,
+      config: of,
+      flow: flowRulesOf(of).length > 0 ? flow : undefined,
+      access: accessRulesOf(of),
+      takers: new FileTakers(of.servers.map(({ tools }) => tools)),
+      hosts: new Hosts(adapters.hosts, of.clients),
+      ...waysIn.checks,
+      authorized: (server, upstreams) => upstreamAuth.authorized(server, upstreams, waysIn.passed),
+    });
+  const running = new RunningServers((name) => keptTools.forgetServer(name));
+  closers.add(() => running.close());
+  (await running.prepare(config.servers, makerFor(config), true))();
+  const streams = createDownloadLedger(config, sharing);
+  const totals = { held, budget: shared.budget, opened, streams, waiting, catalog, partSize: objects.partSize };
+  const put = takeOver({ sharing, limits: shared.limits, allowances: filing.allowances, flow, ...totals });
+  return {
+    servers: running.byName,
+    present: new PresentConfig(config, { running, makerFor, waysIn, openWays, put, audit }),
+    sessions,
+    waysIn,
+    /** People's own logins; undefined where no server asks for them. */
+    logins: upstreamAuth.logins,
+    /** Counts calls that wait for a person, downloads, and what servers declare. */
+    waiting,
+    streams,
+    catalog,
+    /** Ports at which Wharf listens: to be filled. */
+    ownPorts,
+  };
+}
