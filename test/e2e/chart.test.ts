@@ -4,13 +4,14 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { loadText } from '../unit/config/load-text.js';
-import { CHART, installHelm, type Manifest, rendered, theOnly, valuesOf } from './chart/rendered.js';
+import { CHART, installHelm, type Manifest, notesOf, rendered, theOnly, valuesOf } from './chart/rendered.js';
 import { complaints } from './chart/strict.js';
 
 const ENVIRONMENT = {
   WHARF_KEY_CI: `sha256:${'ab'.repeat(32)}`,
   WHARF_SECRET: '0'.repeat(32),
   REDIS_URL: 'redis://redis:6379',
+  WHARF_CONSOLE_HASH: `sha256:${'cd'.repeat(32)}`,
 };
 
 interface Pod {
@@ -156,6 +157,22 @@ describe('the chart', () => {
     ['several replicas need config.objects', { objects: { use: 'filesystem' } }],
   ])('says what is missing: %s', async (text, config) => {
     await expect(rendered(withValues(await valuesOf('organisation'), { config }))).rejects.toThrow(text);
+  });
+
+  it('says how to reach the servers and the console', async () => {
+    const notes = await notesOf(await valuesOf('organisation'));
+    expect(notes).toContain('https://mcp.example.com/search/mcp');
+    expect(notes).toContain('port-forward svc/demo-wharf-admin 9090:9090');
+    expect(notes).not.toContain('config.audit');
+    expect(await notesOf(await valuesOf('one-replica'))).not.toContain('port-forward');
+  });
+
+  it('warns of an audit log that would be gone with its pod', async () => {
+    const values = withValues(await valuesOf('organisation'), { config: { audit: { use: 'file', path: '/data/a' } } });
+    expect(await notesOf(values)).toContain('gone with the pod');
+    expect(await notesOf({ ...values, extraVolumeMounts: [{ name: 'audit', mountPath: '/data/a' }] })).not.toContain(
+      'gone with the pod',
+    );
   });
 
   it('says that it needs an image', async () => {

@@ -31,6 +31,19 @@ export async function valuesOf(name: string): Promise<Record<string, unknown>> {
  * @throws Error with what `helm template` would say
  */
 export async function rendered(values: object): Promise<Manifest[]> {
+  const manifests = (await templates(values)).filter((text) => !isNotes(text));
+  return manifests.flatMap((text) => parseAllDocuments(text, { version: '1.1' }).map(read));
+}
+
+/** What `helm install` says at its end. */
+export async function notesOf(values: object): Promise<string> {
+  return (await templates(values)).filter(isNotes).join('');
+}
+
+const isNotes = (text: string) => text.includes('/NOTES.txt\n');
+
+/** Each template as text, with its source in its first lines. */
+async function templates(values: object): Promise<string[]> {
   const child = spawn(SCRIPT, ['template', CHART, 'demo', 'tools']);
   const parts: Buffer[] = [];
   let said = '';
@@ -41,11 +54,9 @@ export async function rendered(values: object): Promise<Manifest[]> {
   child.stdin.end(JSON.stringify(values));
   const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
   if (code !== 0) throw new Error(said);
-  const manifests = Buffer.concat(parts)
+  return Buffer.concat(parts)
     .toString()
-    .split(/^(?=---\n# Source: )/m)
-    .filter((text) => !text.includes('/NOTES.txt\n'));
-  return manifests.flatMap((text) => parseAllDocuments(text, { version: '1.1' }).map(read));
+    .split(/^(?=---\n# Source: )/m);
 }
 
 function read(document: ReturnType<typeof parseAllDocuments>[number]): Manifest {
