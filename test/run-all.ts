@@ -9,27 +9,42 @@ import { fileURLToPath } from 'node:url';
 /** Compiled, this file is dist/test/run-all.js. */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-const PARTS: readonly (readonly [name: string, ...npm: string[]])[] = [
-  ['suites', 'run', '-s', 'jest', '--', '--testPathIgnorePatterns=e2e/compose'],
-  // by itself: it starts containers, which want the machine's ports and memory
-  ['composed stack', 'run', '-s', 'test:compose'],
-  ['conformance', 'run', '-s', 'conformance'],
+type Part = readonly [name: string, command: string, ...args: string[]];
+
+/** One after the other; those of one list at one time. Everything is built already. */
+const PARTS: readonly (readonly Part[])[] = [
+  [['suites', 'npm', 'run', '-s', 'jest', '--', '--testPathIgnorePatterns=e2e/compose']],
+  [
+    // not beside the suites: it starts containers, which want the machine's ports and memory
+    ['composed stack', 'npm', 'run', '-s', 'jest', '--', 'e2e/compose'],
+    ['conformance', process.execPath, 'dist/test/conformance/run.js'],
+  ],
 ];
 
 const lines: string[] = [];
-for (const [name, ...npm] of PARTS) {
-  const startedAt = performance.now();
-  const code = await run(npm);
-  const seconds = Math.round((performance.now() - startedAt) / 1000);
-  lines.push(`${code === 0 ? 'passed' : 'FAILED'}  ${name} (${seconds} s)`);
-  if (code !== 0) process.exitCode = 1;
+for (const parts of PARTS) {
+  const verdicts = parts.map(async ([name, command, ...args], index) => {
+    const startedAt = performance.now();
+    // the first one is seen while it runs, the others once they have ended
+    const { code, output } = await run(command, args, index === 0);
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
+    return { code, output, line: `${code === 0 ? 'passed' : 'FAILED'}  ${name} (${seconds} s)` };
+  });
+  for (const verdict of verdicts) {
+    const { code, output, line } = await verdict;
+    process.stdout.write(output);
+    lines.push(line);
+    if (code !== 0) process.exitCode = 1;
+  }
 }
 process.stdout.write(`\n${lines.join('\n')}\n`);
 
-function run(args: readonly string[]): Promise<number> {
-  const child = spawn('npm', args, { cwd: ROOT, stdio: 'inherit' });
+function run(command: string, args: readonly string[], isSeen: boolean): Promise<{ code: number; output: Buffer }> {
+  const child = spawn(command, args, { cwd: ROOT, stdio: isSeen ? 'inherit' : ['ignore', 'pipe', 'pipe'] });
+  const output: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (bytes: Buffer) => output.push(bytes));
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code) => resolve(code ?? 1));
+    child.once('close', (code) => resolve({ code: code ?? 1, output: Buffer.concat(output) }));
   });
 }
