@@ -54,6 +54,10 @@ export class PassedReply implements Reply {
     this.reply.all(head, body, answers);
   }
 
+  only(head: ReplyHead, pieces: readonly Buffer[], answers: readonly string[]): void {
+    this.reply.only(head, pieces, answers);
+  }
+
   end(): void {
     this.reply.end();
   }

@@ -125,6 +125,10 @@ export class LineReply implements Reply {
     this.end();
   }
 
+  only(head: ReplyHead, pieces: readonly Buffer[], answers: readonly string[]): void {
+    this.all(head, Buffer.concat(pieces), answers);
+  }
+
   end(): void {
     if (this.gone) return;
     this.#isEnded = true;

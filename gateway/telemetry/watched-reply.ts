@@ -19,6 +19,11 @@ export class WatchedReply extends PassedReply {
     super.all(head, body, answers);
   }
 
+  override only(head: ReplyHead, pieces: readonly Buffer[], answers: readonly string[]): void {
+    this.#note(pieces);
+    super.only(head, pieces, answers);
+  }
+
   #note(pieces: readonly Buffer[]): void {
     const size = pieces.reduce((sum, { length }) => sum + length, 0);
     if (size > MAX_READ_BYTES) return;

@@ -4,6 +4,7 @@ import type { Log } from '../../../gateway/ports/log.js';
 import type { OutgoingMessage, SharedConnection, StreamedMessage } from '../../../gateway/ports/upstream.js';
 import { feed } from '../common/feed.js';
 import { ChildOutput } from './child-output.js';
+import { LineWriter } from './line-writer.js';
 import { notStarted } from './not-started.js';
 import { groupGone, groupsToKillAtExit, signalGroup } from './process-group.js';
 import { StderrLog } from './stderr-log.js';
@@ -21,7 +22,6 @@ const LAST_STDERR_MS = 100;
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
-const NEWLINE = Buffer.from('\n');
 /** CAN ("the data before it is in error"): JSON does not allow it, so no parser accepts such a line as a message. */
 const CANCEL = Buffer.from('\x18');
 
@@ -67,6 +67,7 @@ export class Child implements SharedConnection {
   readonly #ending: Promise<undefined>;
   #beginEnding: () => void = () => undefined;
   readonly #turns = new Turns();
+  readonly #lines: LineWriter;
   readonly #gone: () => void;
 
   /** @param gone called once, when the last process of the group has ended */
@@ -80,6 +81,7 @@ export class Child implements SharedConnection {
       this.#beginEnding = () => resolve(undefined);
     });
     groupsToKillAtExit.add(group);
+    this.#lines = new LineWriter(child.stdin, { takeMs: options.takeMs, stalled: () => this.#stalled() });
     this.#stderr = new StderrLog(child.stderr, options.log.child({ pid: group }));
     this.body = new ChildOutput(child.stdout, () => this.#outputEnded());
     // EPIPE after the child closed its stdin; the failing write's callback reports it
@@ -99,6 +101,7 @@ export class Child implements SharedConnection {
    */
   async #sendLong(message: StreamedMessage): Promise<void> {
     if (!this.#takes) throw this.#failure();
+    this.#lines.flush();
     const options = { stallMs: this.#takeMs, isOver: () => !this.#takes, prepare: onOneLine };
     const fed = await Promise.race([feed(message, this.#process.stdin, options), this.#ending]);
     if (fed === undefined || fed.end === 'over') throw this.#failure();
@@ -111,17 +114,11 @@ export class Child implements SharedConnection {
   /** Writes the rest of a line and its end; resolves when the child has taken them. */
   #endLine(rest?: Buffer): Promise<void> {
     if (!this.#takes) return Promise.reject(this.#failure());
-    const { stdin } = this.#process;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(this.#stalled()), this.#takeMs);
-      stdin.cork();
-      if (rest) stdin.write(rest);
-      stdin.write(NEWLINE, (error) => {
-        clearTimeout(timer);
-        if (error) reject(this.#failure(error));
+      this.#lines.end(rest, (error) => {
+        if (error) reject(error instanceof GatewayError ? error : this.#failure(error));
         else resolve();
       });
-      stdin.uncork();
     });
   }
 
@@ -165,6 +162,7 @@ export class Child implements SharedConnection {
 
   async #endGroupOnce(patienceMs: number): Promise<void> {
     const group = this.#group;
+    this.#lines.flush();
     this.#process.stdin.end();
     if (!(await groupGone(group, patienceMs))) {
       signalGroup(group, 'SIGTERM');

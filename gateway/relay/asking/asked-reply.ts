@@ -108,6 +108,11 @@ export class AskedReply extends PassedReply {
     this.end();
   }
 
+  override only(head: ReplyHead, pieces: readonly Buffer[], answers: readonly string[]): void {
+    if (this.#hasAsked) this.all(head, Buffer.concat(pieces), answers);
+    else this.reply.only(head, this.instead ? [this.instead] : pieces, answers);
+  }
+
   /** Whether the client can be asked something now. */
   get canAsk(): boolean {
     return !this.gone && (this.#head?.body === 'events' || (!this.begun && this.#id !== undefined));

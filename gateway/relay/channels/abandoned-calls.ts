@@ -63,14 +63,14 @@ export class AbandonedCalls {
   }
 
   /** A request was answered, or cancelled by its client. */
-  async settle(id: string): Promise<void> {
+  settle(id: string): Promise<void> | undefined {
     const call = this.#byId.get(id);
-    if (!call) return;
+    if (!call) return undefined;
     this.#byId.delete(id);
     call.ids.delete(id);
-    if (call.ids.size > 0) return;
+    if (call.ids.size > 0) return undefined;
     this.#forget(call);
-    await call.release();
+    return call.release();
   }
 
   /** The channel is gone. */

@@ -11,7 +11,7 @@ import type { WatchTree } from '../../wire/json/watch-tree.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import { CutReader } from '../cut/reader.js';
 import type { Addressee } from '../pending-request.js';
-import { dismiss, toClient } from '../results/to-client.js';
+import { dismiss, toClient, untouched } from '../results/to-client.js';
 import type { Session } from '../session.js';
 import type { OwnRequests } from '../upstream/own-channel.js';
 import { pump } from '../upstream/pump.js';
@@ -133,12 +133,35 @@ export class ChannelInbox {
 
   #onMessage(message: HeldMessage, cuts: MessageCuts): void {
     if (isNoMessage(message) || this.#parts.own.takes(message, cuts.failure !== undefined)) cuts.release();
-    else if (isRpc(message)) this.#queue(() => this.#deliver(message, cuts));
-    else {
+    else if (isRpc(message)) {
+      if (!this.#passes(message, cuts)) this.#queue(() => this.#deliver(message, cuts));
+    } else {
       this.#noise(message.size);
       if (message.slots.length === 0) cuts.release();
       else this.#queue(() => dismiss(cuts));
     }
+  }
+
+  /**
+   * Sends a message on in this turn if nothing in it needs work, as in most answers: without the stages that look for it,
+   * a short call costs a sixth less.
+   * @returns whether it did
+   */
+  #passes(message: HeldMessage, cuts: MessageCuts): boolean {
+    if (this.#early || this.#tail || message.malformed) return false;
+    const target = this.#parts.streams.targetOf(message);
+    if (!(target instanceof PostStream) || target.gone) return false;
+    const pieces = untouched(message, cuts, this.#options.deps, this.#addressee(target));
+    if (!pieces) return false;
+    const answered = answersIn(message).map(({ id }) => this.#parts.streams.idOf(id));
+    const sent = target.send(pieces, answered, elicitationIn(message));
+    // what a slow client has not read is still held
+    if (sent) this.#queue(() => sent.finally(() => this.#settled(cuts, answered)));
+    else {
+      const settled = this.#settled(cuts, answered);
+      if (settled) this.#queue(() => settled);
+    }
+    return true;
   }
 
   /** Output that is not JSON-RPC, such as prints or JSON logs. Its content is not logged. */
@@ -192,7 +215,7 @@ export class ChannelInbox {
       }
     } finally {
       await outgoing.sent();
-      for (const id of answered) await this.#settle(id);
+      await this.#settleAll(answered);
     }
   }
 
@@ -254,8 +277,20 @@ export class ChannelInbox {
   }
 
   /** A request is answered, or its answer is no longer wanted. */
-  async #settle(id: string): Promise<void> {
+  #settle(id: string): Promise<void> | undefined {
     this.#parts.names.forget(id);
-    await this.#parts.streams.settle(id);
+    return this.#parts.streams.settle(id);
+  }
+
+  /** A message has been sent from which nothing was cut. */
+  #settled(cuts: MessageCuts, answered: readonly string[]): Promise<void> | undefined {
+    cuts.release();
+    const [only, ...others] = answered;
+    if (only === undefined) return undefined;
+    return others.length === 0 ? this.#settle(only) : this.#settleAll(answered);
+  }
+
+  async #settleAll(ids: readonly string[]): Promise<void> {
+    for (const id of ids) await this.#settle(id);
   }
 }

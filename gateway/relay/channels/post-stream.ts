@@ -21,6 +21,15 @@ const CANCELLED_WAIT_MS = 5000;
 
 const MAX_ERROR_BYTES = 64 * 1024;
 
+/**
+ * A head leaves together with the first message, or after this time alone, so that a client knows soon that its answer is
+ * coming. In milliseconds.
+ */
+const HEAD_ALONE_MS = 20;
+
+/** Most bytes of an answer that is written together with its head and its end; a longer one would be copied for it. */
+const MAX_WHOLE_BYTES = 64 * 1024;
+
 const EVENTS = {
   body: 'events',
   headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
@@ -37,22 +46,24 @@ export class PostStream {
   /**
    * Removes what existed only for the requests: done before the last answer is sent, so that the client finds it gone.
    */
-  release: () => Promise<void> = async () => {};
+  release: (() => Promise<void>) | undefined;
 
   #asked: Asked;
   readonly #cancelled = new Set<string>();
   #cancelTimer: NodeJS.Timeout | undefined;
   readonly #reply: Reply;
   readonly #head: ReplyHead;
+  /** Its head will be this one, whenever it is written. */
+  readonly #isSettled: boolean;
   readonly #statusOfError: Era['statusOfError'];
   #headTimer: NodeJS.Timeout | undefined;
   #resolve: () => void = () => {};
   #reject: (error: GatewayError) => void = () => {};
 
   /**
-   * @param head `now`, or `later` when the first message affects it (a session id, a status)
+   * @param head `soon`, or `later` when the first message affects it (a session id, a status)
    */
-  constructor(asked: Asked, pending: ReadonlyMap<string, PendingRequest>, head: 'now' | 'later') {
+  constructor(asked: Asked, pending: ReadonlyMap<string, PendingRequest>, head: 'soon' | 'later') {
     const { exchange, messages } = asked;
     this.#asked = asked;
     this.exchange = exchange;
@@ -60,7 +71,8 @@ export class PostStream {
     this.#statusOfError = messages.era.statusOfError;
     this.#reply = exchange.reply;
     const takesEvents = String(exchange.headers.accept ?? '').includes('text/event-stream');
-    this.#head = { status: 200, ...(takesEvents ? EVENTS : VALUES), isEarly: true };
+    this.#head = { status: 200, ...(takesEvents ? EVENTS : VALUES) };
+    this.#isSettled = takesEvents && head === 'soon' && !this.gone;
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -70,8 +82,8 @@ export class PostStream {
     this.#reply.onClose(() => this.#close());
     // if the client left while its call was prepared, there is no close event to come
     if (this.gone) this.#close();
-    else if (head === 'now' && takesEvents) this.#writeHead();
-    else if (this.#statusOfError.size > 0) this.#headTimer = setTimeout(() => this.#writeHead(), HEAD_WAIT_MS);
+    else if (this.#isSettled) this.#headTimer = setTimeout(() => this.#writeHead(true), HEAD_ALONE_MS);
+    else if (this.#statusOfError.size > 0) this.#headTimer = setTimeout(() => this.#writeHead(true), HEAD_WAIT_MS);
   }
 
   /** Whose it is. */
@@ -82,6 +94,11 @@ export class PostStream {
   /** True when the client has gone. */
   get gone(): boolean {
     return this.#reply.gone;
+  }
+
+  /** True once the status of its answer can no longer be changed. */
+  get begun(): boolean {
+    return this.#isSettled || this.#reply.begun;
   }
 
   /** True when the client has cancelled every open request. */
@@ -114,31 +131,56 @@ export class PostStream {
   /**
    * Sends a message that answers `answered` of the requests, possibly none; a plain JSON answer contains only answers.
    * @param asks as in `MessageFacts`
+   * @returns set until it is sent, where that takes longer
    */
-  async send(pieces: readonly Piece[], answered: readonly string[], asks?: string): Promise<void> {
+  send(pieces: readonly Piece[], answered: readonly string[], asks?: string): Promise<void> | undefined {
     // counted as answered now: if the channel broke while a slow client reads, it would be answered twice
     const answers = answered.map((id) => this.#take(id));
-    if (this.pending.size === 0) await this.release();
-    const status = answered.length > 0 && !this.#reply.begun ? statusOf(pieces, this.#statusOfError) : 200;
+    const released = this.pending.size === 0 ? this.release?.() : undefined;
+    return released ? released.then(() => this.#send(pieces, answers, asks)) : this.#send(pieces, answers, asks);
+  }
+
+  #send(pieces: readonly Piece[], answers: readonly string[], asks: string | undefined): Promise<void> | undefined {
+    const status = answers.length > 0 && !this.begun ? statusOf(pieces, this.#statusOfError) : 200;
+    const isDropped = this.#head.body !== 'events' && answers.length === 0;
     if (status !== 200 && !this.gone) this.#refuse(status, pieces, answers);
-    else if (this.#head.body === 'events' || answered.length > 0) {
+    else if (answers.length > 0 && this.#isWhole(pieces)) this.#sendWhole(pieces, answers);
+    else if (!isDropped) {
       this.#writeHead();
-      await this.#reply.message(pieces, { answers, asks });
+      const slow = this.#reply.message(pieces, { answers, asks });
+      if (slow) return slow.then(() => this.#sent());
     }
+    this.#sent();
+    return undefined;
+  }
+
+  #sent(): void {
     if (this.pending.size === 0) this.#end();
     else this.#endIfCancelled();
   }
 
+  /** True when an answer is all that was ever said. */
+  #isWhole(pieces: readonly Piece[]): pieces is readonly Buffer[] {
+    if (this.pending.size > 0 || this.#reply.begun || this.gone || !pieces.every(Buffer.isBuffer)) return false;
+    return (pieces as readonly Buffer[]).reduce((sum, { length }) => sum + length, 0) <= MAX_WHOLE_BYTES;
+  }
+
+  /** Writes head, message and end at once: a short call costs a sixth less than with a write for each. */
+  #sendWhole(pieces: readonly Buffer[], answers: readonly string[]): void {
+    clearTimeout(this.#headTimer);
+    this.#reply.only(this.#head, pieces, answers);
+  }
+
   /** A request was answered after its client had gone. */
-  async missed(id: string): Promise<void> {
+  missed(id: string): Promise<void> | undefined {
     this.pending.delete(id);
-    if (this.pending.size === 0) await this.release();
+    return this.pending.size === 0 ? this.release?.() : undefined;
   }
 
   /** Gives every open request this error, as the answer's status if that is still possible. */
   async fail(error: GatewayError, originalId: (id: string) => string): Promise<void> {
     noteError(this.exchange.facts, error);
-    if (!this.#reply.begun && !this.gone) {
+    if (!this.begun && !this.gone) {
       clearTimeout(this.#headTimer);
       this.#reject(error);
       return;
@@ -153,9 +195,10 @@ export class PostStream {
     return request?.id ?? id;
   }
 
-  #writeHead(): void {
+  /** @param isEarly no message follows at once */
+  #writeHead(isEarly = false): void {
     clearTimeout(this.#headTimer);
-    if (!this.#reply.begun && !this.gone) this.#reply.head(this.#head);
+    if (!this.#reply.begun && !this.gone) this.#reply.head({ ...this.#head, isEarly });
   }
 
   /** An error with its own status is not a stream: clients read its body as JSON. */

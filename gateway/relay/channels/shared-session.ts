@@ -127,7 +127,7 @@ export class SharedSession {
       await outgoing.done?.();
       throw error;
     }
-    const stream = new PostStream(asked, pending, opened || isShared ? 'later' : 'now');
+    const stream = new PostStream(asked, pending, opened || isShared ? 'later' : 'soon');
     await this.#converse(stream, { outgoing, renamed, opened });
   }
 
@@ -145,7 +145,7 @@ export class SharedSession {
       await stream.done;
       if (stream.pending.size > 0) runsOn = await this.#clientLeft(stream);
     } catch (error) {
-      if (!stream.exchange.reply.begun) throw error;
+      if (!stream.begun) throw error;
       await this.#failSending(stream, asGatewayError(error));
     } finally {
       clearTimeout(timer);

@@ -85,12 +85,12 @@ export class ChannelStreams {
   }
 
   /** The request is answered, or its answer is no longer wanted. */
-  async settle(id: string): Promise<void> {
+  settle(id: string): Promise<void> | undefined {
     const stream = this.#byId.get(id);
     this.#byId.delete(id);
     this.#byProgress.delete(id);
-    if (stream?.gone) await stream.missed(id);
-    await this.#abandoned.settle(id);
+    const missed = stream?.gone ? stream.missed(id) : undefined;
+    return missed ? missed.then(() => this.#abandoned.settle(id)) : this.#abandoned.settle(id);
   }
 
   /** The channel is gone, and there will be no further answers. */

@@ -97,6 +97,10 @@ export class CollectedReply implements Reply {
     this.end();
   }
 
+  only(head: ReplyHead, pieces: readonly Buffer[], answers: readonly string[]): void {
+    this.all(head, Buffer.concat(pieces), answers);
+  }
+
   end(): void {
     this.#isOver = true;
   }

@@ -1,5 +1,5 @@
 import type { FrameFields } from '../../wire/sse/frame.js';
-import { comment, DataWriter, FRAME_END, frameHead, writeData } from '../../wire/sse/write.js';
+import { comment, DataWriter, FRAME_END, frameHead, wholeFrame } from '../../wire/sse/write.js';
 import type { Piece } from '../cut/splice.js';
 import type { MessageFacts, Reply, ReplyHead } from '../reply.js';
 import { joined } from './joined.js';
@@ -72,7 +72,7 @@ export class HttpReply implements Reply {
   message(pieces: readonly Piece[], { frame }: MessageFacts = {}): Promise<void> | undefined {
     if (this.gone) return undefined;
     const plain = pieces.every(Buffer.isBuffer) ? (pieces as readonly Buffer[]) : undefined;
-    if (plain) return this.#writeAll(this.#isEvents ? framed(plain, frame) : plain);
+    if (plain) return this.#writeAll(this.#isEvents ? wholeFrame(plain, frame) : plain);
     return this.#stream(pieces, frame);
   }
 
@@ -99,6 +99,10 @@ export class HttpReply implements Reply {
     this.#response.writeHead(head.status, { ...headers, 'content-length': String(body.length) });
     this.#response.end(body);
     this.#written += body.length;
+  }
+
+  only(head: ReplyHead, pieces: readonly Buffer[]): void {
+    this.all(head, Buffer.concat(head.body === 'events' ? wholeFrame(pieces) : pieces));
   }
 
   end(): void {
@@ -178,8 +182,4 @@ export class HttpReply implements Reply {
 
 function headersOf({ headers, session }: ReplyHead): Record<string, string | string[]> | undefined {
   return session ? { ...headers, 'mcp-session-id': session.id } : headers;
-}
-
-function framed(pieces: readonly Buffer[], frame: FrameFields | undefined): Buffer[] {
-  return [frameHead(frame ?? {}), ...writeData(pieces), FRAME_END];
 }

@@ -65,20 +65,25 @@ export interface Outgoing {
   sent: () => Promise<void>;
 }
 
-/** A message's bytes, unchanged, when nothing in it needs work: the hot path. */
+/** A message's bytes when nothing in it needs work but what its channel restores: the hot path. */
 export function untouched(
   message: HeldMessage,
   cuts: MessageCuts,
   deps: ResultDeps,
   to: Addressee,
 ): Piece[] | undefined {
-  if (message.slots.length > 0 || cuts.failure || to.remap || isLongBatch(message, deps)) return undefined;
+  if (message.slots.length > 0 || cuts.failure || isLongBatch(message, deps)) return undefined;
   const requests = answersIn(message).map(({ id }) => to.answered(id));
   const read = (start: number, end: number) => message.slice(start, end);
   if (requests.some(needsLook) || mayRefuseFile(requests, message.size, read)) return undefined;
   if (tellsOfChange(message) || namesFiles(message, deps, to) || maySpeak(message)) return undefined;
   if (hidesContent(message, to.client) || mayBeUnshown(message, to.client)) return undefined;
-  return message.render([]) as Buffer[];
+  if (!to.remap) return message.render([]) as Buffer[];
+  const edits = new Edits(placesOf(message));
+  to.remap(message, edits);
+  if (edits.isEmpty) return message.render([]) as Buffer[];
+  const { length, pieces } = edits.applied();
+  return length > deps.limits.response ? undefined : [...pieces];
 }
 
 function maySpeak(message: HeldMessage): boolean {

@@ -28,6 +28,11 @@ export function comment(text: string): Buffer {
   return Buffer.from(`:${text.replaceAll(/[\r\n]+/g, ' ')}\n\n`);
 }
 
+/** A frame with a whole message as its data. */
+export function wholeFrame(pieces: Iterable<Buffer>, frame: FrameFields = {}): Buffer[] {
+  return [frameHead(frame), ...writeData(pieces), FRAME_END];
+}
+
 /** A whole message as data lines with their line ends. `FRAME_END` must follow. */
 export function writeData(pieces: Iterable<Buffer>): Buffer[] {
   const writer = new DataWriter();

@@ -200,6 +200,15 @@ describe('a session over stdio', () => {
     expect(answer.messages[0]).toMatchObject({ id: 1, error: { data: { code: 'session_required' } } });
   });
 
+  it('tells a client that its answer is coming, before the server has said anything', async () => {
+    const client = await RawClient.connect(wharf.mcp);
+    const left = new AbortController();
+    const never = { name: 'wait', arguments: { ms: 60_000, say: 'never' } };
+    const response = await client.open('tools/call', never, {}, left.signal);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    left.abort();
+  });
+
   it('answers in JSON to a client that takes nothing else', async () => {
     const client = await RawClient.connect(wharf.mcp);
     const answer = await client.post({ jsonrpc: '2.0', id: 1, method: 'ping' }, { accept: 'application/json' });

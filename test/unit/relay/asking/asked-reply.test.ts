@@ -35,6 +35,9 @@ class NotedReply implements Reply {
     this.bodies.push(String(body));
     this.ended += 1;
   }
+  only(head: ReplyHead, pieces: readonly Buffer[]): void {
+    this.all(head, Buffer.concat(pieces));
+  }
   end(): void {
     this.ended += 1;
   }
@@ -57,6 +60,12 @@ describe('the reply to a call on which nothing was asked', () => {
     expect([reply.begun, reply.takesBodies, reply.hasAsked]).toEqual([false, true, false]);
     reply.all({ status: 404, body: 'values' }, answer, ['1']);
     expect(noted.heads).toEqual([{ status: 404, body: 'values' }]);
+    expect(noted.bodies).toEqual([answer.toString()]);
+  });
+
+  it('takes an answer that is all it ever says', () => {
+    reply.only({ status: 200, body: 'events' }, [answer], ['1']);
+    expect(noted.heads).toEqual([{ status: 200, body: 'events' }]);
     expect(noted.bodies).toEqual([answer.toString()]);
   });
 });
@@ -102,6 +111,13 @@ describe('the reply to a call on which something was asked', () => {
 
   it('takes a whole answer the same way', () => {
     reply.all({ status: 400, body: 'values' }, answer, ['1']);
+    expect(noted.messages.at(-1)).toBe(answer.toString());
+    expect(noted.ended).toBe(1);
+  });
+
+  it('takes an answer that comes as the only message the same way', () => {
+    reply.only({ status: 200, body: 'events' }, [answer], ['1']);
+    expect(noted.heads).toHaveLength(1);
     expect(noted.messages.at(-1)).toBe(answer.toString());
     expect(noted.ended).toBe(1);
   });
