@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Antivirus, Scan } from '../../gateway/ports/antivirus.js';
 import { ClamdConnection, ClamdScan, unavailable } from './clamd/connection.js';
 import { prove } from './clamd/proof.js';
+import { ClamdVersion } from './clamd/version.js';
 
 const MIB = 1024 * 1024;
 
@@ -58,6 +59,7 @@ export function create(config: z.output<typeof settings>): Antivirus {
   const address = { host: config.host, port: config.port, timeout: config.timeoutSeconds * 1000 };
   const maxSize = config.maxSizeMiB * MIB;
   const closing = new AbortController();
+  const version = new ClamdVersion(address, closing.signal);
   let proof: Promise<void> | undefined;
 
   const open = async (signal: AbortSignal): Promise<Scan> =>
@@ -66,6 +68,7 @@ export function create(config: z.output<typeof settings>): Antivirus {
   /** Once for each time that clamd has been away: another one, with other settings, may have come back. */
   const proven = (): Promise<void> => {
     if (proof) return proof;
+    void version.refresh();
     const begun = prove(() => open(closing.signal), maxSize);
     proof = begun;
     begun.catch(() => {
@@ -74,7 +77,9 @@ export function create(config: z.output<typeof settings>): Antivirus {
     return begun;
   };
   const forget = (one: Promise<void> | undefined): void => {
-    if (proof === one) proof = undefined;
+    if (proof !== one) return;
+    proof = undefined;
+    version.forget();
   };
 
   return {
@@ -84,9 +89,11 @@ export function create(config: z.output<typeof settings>): Antivirus {
       larger: config.larger,
       scans: config.scans,
       queue: config.queue,
+      database: () => version.said,
       async begin(signal) {
         const known = proven();
         await known;
+        void version.refresh();
         try {
           return await open(signal);
         } catch (error) {

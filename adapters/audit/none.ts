@@ -5,5 +5,5 @@ import type { Audit } from '../../gateway/ports/audit.js';
 export const settings = z.strictObject({});
 
 export function create(_settings: z.output<typeof settings>): Audit {
-  return { name: 'none', isOn: false, record() {}, note() {}, check: async () => {}, close: async () => {} };
+  return { name: 'none', isOn: false, record() {}, note() {}, once() {}, check: async () => {}, close: async () => {} };
 }

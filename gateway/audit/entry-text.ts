@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditFile } from '../ports/audit.js';
+import type { AuditEntry, AuditFile, AuditScan, AuditToken } from '../ports/audit.js';
 import { redactText } from '../redact.js';
 
 /** Characters of one text in an entry; a peer chooses names and URIs. */
@@ -28,8 +28,14 @@ export function entryMembers(entry: AuditEntry, now: number): string {
     from,
     to,
     rule,
+    reason,
+    token,
+    scan,
+    outcome,
     config,
     code,
+    count,
+    since,
   } = entry;
   const text = JSON.stringify({
     time: new Date(now).toISOString(),
@@ -46,8 +52,14 @@ export function entryMembers(entry: AuditEntry, now: number): string {
     from,
     to,
     rule: shown(rule),
+    reason: shown(reason),
+    token: token && shownToken(token),
+    scan: scan && shownScan(scan),
+    outcome,
     config,
     code,
+    count,
+    since,
     files: files?.slice(0, MAX_FILES).map(shownFile),
     moreFiles: files !== undefined && files.length > MAX_FILES ? files.length - MAX_FILES : undefined,
   });
@@ -56,6 +68,14 @@ export function entryMembers(entry: AuditEntry, now: number): string {
 
 function shownFile({ id, digest, size, mimeType }: AuditFile): AuditFile {
   return { id, digest, size, mimeType: shown(mimeType) };
+}
+
+function shownToken({ issuer, client, id, claimed }: AuditToken): AuditToken {
+  return { issuer: shown(issuer), client: shown(client), id: shown(id), claimed };
+}
+
+function shownScan({ verdict, signature, database }: AuditScan): AuditScan {
+  return { verdict, signature: shown(signature), database: shown(database) };
 }
 
 function shown(text: string | undefined): string | undefined {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { Ledger, refusalFacts } from '../budget/ledger.js';
 import { GatewayError } from '../errors.js';
 import { timeText } from '../policy/amounts.js';
@@ -7,6 +8,7 @@ import type { Log } from '../ports/log.js';
 import type { Owner, Sharing } from '../ports/owner.js';
 import { type ChainEnd, nextLine } from './chain.js';
 import { entryMembers } from './entry-text.js';
+import { RefusedLogins } from './refused-logins.js';
 import { UnknownCallers } from './unknown-callers.js';
 
 /** Where lines go. One batch is written at a time. */
@@ -47,6 +49,9 @@ export interface JournalOptions {
 /** Lines of one batch: sealing 500 takes 3 ms. */
 const MOST_AT_ONCE = 500;
 
+/** Keys of entries that are written once: at most some 700 bytes each. */
+const MOST_ONCE = 10_000;
+
 /** Words for callers, by the system's code. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'its disk is full',
@@ -74,6 +79,9 @@ export class Journal implements Audit {
   readonly #options: JournalOptions;
   readonly #places: Ledger;
   readonly #unknown: UnknownCallers;
+  readonly #refused: RefusedLogins;
+  /** By key: true, or what is awaited until the entry is written. */
+  readonly #once = new LRUCache<string, true | Promise<void>>({ max: MOST_ONCE });
   #queue: Waiting[] = [];
   #end: ChainEnd;
   #writing: Promise<void> | undefined;
@@ -92,6 +100,7 @@ export class Journal implements Audit {
     this.newest = sink.newest && (() => sink.newest?.() as AsyncIterable<string>);
     this.#places = new Ledger({ limit: 'audit.queue', total: settings.queue, sharing });
     this.#unknown = new UnknownCallers(clock);
+    this.#refused = new RefusedLogins(clock, (entry) => this.#note(entry));
   }
 
   record(entry: AuditEntry): Promise<void> | void {
@@ -103,7 +112,27 @@ export class Journal implements Audit {
   }
 
   note(entry: AuditEntry): void {
-    if (entry.principal === undefined && !entry.allowed && !this.#unknown.mayNote(entry)) return;
+    if (entry.what === 'login' && !entry.allowed) this.#refused.note(entry);
+    else if (entry.principal !== undefined || entry.allowed || this.#unknown.mayNote(entry)) this.#note(entry);
+  }
+
+  once(key: string, entry: AuditEntry): Promise<void> | void {
+    const before = this.#once.get(key);
+    if (before !== undefined) return before === true ? undefined : before;
+    const written = this.record(entry)?.then(
+      () => {
+        this.#once.set(key, true);
+      },
+      (error: unknown) => {
+        this.#once.delete(key);
+        throw error;
+      },
+    );
+    this.#once.set(key, written ?? true);
+    return written;
+  }
+
+  #note(entry: AuditEntry): void {
     if (this.#add(entry)) this.#missed += 1;
   }
 
@@ -114,6 +143,7 @@ export class Journal implements Audit {
   }
 
   async close(): Promise<void> {
+    this.#refused.tell();
     while (this.#writing) await this.#writing;
     const { log, sink } = this.#options;
     // entries that were refused, and that no line has reported yet

@@ -2,6 +2,7 @@ import { asGatewayError, GatewayError } from '../errors.js';
 import { holdsAll, scopesOfTool } from '../policy/scopes.js';
 import type { CredentialRequest, Identity } from '../ports/identity.js';
 import { withChallenge } from './challenge.js';
+import { KnownCaller } from './known-caller.js';
 import type { Resource, Resources } from './resource.js';
 import type { KnownToken, Tokens } from './tokens.js';
 
@@ -73,10 +74,15 @@ export class TokenAuthenticator {
 
   #judge(known: KnownToken, token: string, at: Place): Identity {
     const { resource, server } = at;
-    this.#tokens.checkAudience(known, server === undefined ? this.#resources.ids : this.#resources.idsOf(server));
     const { identity } = known;
-    if (resource && !holdsAll(identity.scopes, resource.scopes.own))
-      throw withChallenge(lacking(), resource.scopes.own, resource.metadataUrl);
+    try {
+      this.#tokens.checkAudience(known, server === undefined ? this.#resources.ids : this.#resources.idsOf(server));
+      if (resource && !holdsAll(identity.scopes, resource.scopes.own))
+        throw withChallenge(lacking(), resource.scopes.own, resource.metadataUrl);
+    } catch (thrown) {
+      const { code, facts } = asGatewayError(thrown);
+      throw new GatewayError(code, facts, new KnownCaller(identity));
+    }
     return { ...identity, token };
   }
 }

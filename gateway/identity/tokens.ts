@@ -5,6 +5,7 @@ import { type ScopeRules, widened } from '../policy/scopes.js';
 import type { Clock } from '../ports/clock.js';
 import type { Identity } from '../ports/identity.js';
 import type { TokenFault, TokenVerifier, VerifiedToken } from '../ports/oauth.js';
+import { loginOf } from './token-login.js';
 
 /** Verified tokens kept, some 3 kB each. */
 const MOST_KEPT = 10_000;
@@ -88,12 +89,12 @@ export class Tokens {
     this.#known.delete(hash);
     const verified = await this.#verifier.verify(token);
     if ('fault' in verified) throw refused(REASONS[verified.fault]);
-    const known = { verified, identity: this.#identityOf(verified) };
+    const known = { verified, identity: this.#identityOf(verified, hash) };
     this.#known.set(hash, known);
     return known;
   }
 
-  #identityOf({ issuer, claims }: VerifiedToken): Identity {
+  #identityOf({ issuer, claims }: VerifiedToken, hash: string): Identity {
     const { principal, groups, implies } = this.#settings;
     const name = claims[principal];
     // it becomes a part of keys and log lines
@@ -105,7 +106,8 @@ export class Tokens {
       .flat()
       .filter((one): one is string => typeof one === 'string')
       .slice(0, MOST_GROUPS);
-    return Object.freeze({ principal: `${issuer}|${name}`, use: 'jwt', groups: listed, scopes, claims });
+    const login = loginOf(issuer, claims, hash);
+    return Object.freeze({ principal: `${issuer}|${name}`, use: 'jwt', groups: listed, scopes, claims, login });
   }
 }
 

@@ -58,7 +58,7 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
   };
 
   const upstreamAuth = new UpstreamAuth({
-    ...{ state, keys, clock, publicBase, publicUrl: config.publicUrl },
+    ...{ state, keys, clock, publicBase, publicUrl: config.publicUrl, audit },
     openOAuth: () => open(adapters.oauth, { use: 'jose', settings: {} }),
   });
   const openWays = (of: Config) =>

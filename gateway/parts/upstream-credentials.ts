@@ -1,5 +1,6 @@
 import type { ServerConfig, UpstreamAuthConfig } from '../config/config.js';
 import type { StateKeys } from '../files/state-keys.js';
+import type { Audit } from '../ports/audit.js';
 import type { Clock } from '../ports/clock.js';
 import type { Introduction, OAuth } from '../ports/oauth.js';
 import type { StateStore } from '../ports/state-store.js';
@@ -27,6 +28,7 @@ interface Parts {
   publicUrl: string | undefined;
   /** Loads what OAuth needs; called only where it is needed. */
   openOAuth: () => Promise<OAuth>;
+  audit: Audit;
 }
 
 /** Makes what servers are told about their callers, as each `upstreamAuth` says. */

@@ -31,6 +31,8 @@ export interface Scanner {
   readonly queue: number;
   /** Begins a file. @throws GatewayError `antivirus_unavailable` */
   begin(signal: AbortSignal): Promise<Scan>;
+  /** Program and signatures as it calls them, as far as it has been asked lately; at most 200 printable characters. */
+  readonly database?: (() => string | undefined) | undefined;
   /** Resolves when files can be scanned; otherwise rejects with the reason. */
   check(): Promise<void>;
 }

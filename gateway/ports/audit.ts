@@ -11,6 +11,11 @@ export interface Audit {
   record(entry: AuditEntry): Promise<void> | void;
   /** Records what needs no permission: a refusal, or a fact. Does not wait, and does not fail. */
   note(entry: AuditEntry): void;
+  /**
+   * As `record`, unless an entry with this key has been recorded lately: what many requests repeat is one line. The keys
+   * that are remembered are bounded in number.
+   */
+  once(key: string, entry: AuditEntry): Promise<void> | void;
   /** The lines that can still be read here, the newest first, without their ends; absent where they go elsewhere. */
   newest?: (() => AsyncIterable<string>) | undefined;
   /** Resolves when entries can be recorded, or need not be, for readiness. */
@@ -31,9 +36,9 @@ export type AuditWhat =
   | 'upload'
   /** A file that is fetched by a link. */
   | 'download'
-  /** A scan of a file, if it found something or could not be made. */
+  /** What the antivirus says of a file, or that it could not be asked. */
   | 'scan'
-  /** The opening of a session, or a credential that was refused. */
+  /** The opening of a session, the first use of a token, or a credential that was refused. */
   | 'login'
   /** A person's consent, or its withdrawal, that Wharf may use a server in a principal's name. */
   | 'consent'
@@ -68,18 +73,51 @@ export interface AuditEntry {
   readonly to?: string | undefined;
   /** What decided: a rule as the config spells its place, or the name of a limit. */
   readonly rule?: string | undefined;
+  /** Why, in words of Wharf's own. */
+  readonly reason?: string | undefined;
+  /** Of a login: the token, of which no part is written that could be used. */
+  readonly token?: AuditToken | undefined;
+  /** Of bytes that were given out as the answer to a request, once that is over. */
+  readonly outcome?: 'whole' | 'broken off' | undefined;
+  /** Of a scan. */
+  readonly scan?: AuditScan | undefined;
   /** Of the config in force: SHA-256 of it without its secrets. */
   readonly config?: string | undefined;
   /** The error that the caller gets. */
   readonly code?: string | undefined;
+  /** The line stands for so many refusals, besides the one that has a line of its own. */
+  readonly count?: number | undefined;
+  /** When the time began in which they were counted, ISO 8601. */
+  readonly since?: string | undefined;
 }
 
 /** Which bytes. A FileRecord is one. */
 export interface AuditFile {
   readonly id?: string | undefined;
-  /** SHA-256 of the bytes, base64url without padding. */
-  readonly digest: string;
+  /** SHA-256 of the bytes, base64url without padding; absent where they did not come to their end. */
+  readonly digest?: string | undefined;
   /** Bytes. */
   readonly size: number;
   readonly mimeType?: string | undefined;
+}
+
+/** What an antivirus has said of a file. */
+export interface AuditScan {
+  /** `passed`: let through without a scan, as the config says. `failed`: there was no verdict. */
+  readonly verdict: 'clean' | 'infected' | 'unscannable' | 'passed' | 'failed';
+  /** What the file was recognised by. */
+  readonly signature?: string | undefined;
+  /** Program and signatures, as the antivirus calls them. */
+  readonly database?: string | undefined;
+}
+
+/** What tells one token of a caller from another. */
+export interface AuditToken {
+  readonly issuer?: string | undefined;
+  /** The OAuth client that it was issued to. */
+  readonly client?: string | undefined;
+  /** Its `jti`; without one, the beginning of its SHA-256. */
+  readonly id?: string | undefined;
+  /** It only says so of itself: it was refused before anybody could vouch for it. */
+  readonly claimed?: true | undefined;
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { AuditToken } from './audit.js';
 
 /** Who calls, as the config's `auth` has found out. */
 export interface Identity {
@@ -18,6 +19,8 @@ export interface Identity {
   readonly claims?: Readonly<Record<string, unknown>>;
   /** The caller's own bearer. Never logged; no server gets it unless its `upstreamAuth` says so. */
   readonly token?: string;
+  /** Which verified token it was, for the audit log. */
+  readonly login?: AuditToken;
 }
 
 /** What of a request tells who sends it. */
@@ -26,6 +29,7 @@ export interface CredentialRequest {
   /** As they came, because Node keeps only the first of several `Authorization` headers. */
   readonly rawHeaders: readonly string[];
   readonly url?: string | undefined;
+  readonly socket?: { readonly remoteAddress?: string | undefined };
 }
 
 /**

@@ -1,6 +1,7 @@
+import { refusesCredential } from '../audit/caller-logins.js';
 import { ERROR_TABLE, type ErrorCode } from '../errors.js';
 import type { ClientRequest } from '../mcp/request.js';
-import type { Audit, AuditEntry } from '../ports/audit.js';
+import type { Audit, AuditEntry, AuditFile } from '../ports/audit.js';
 import type { Exchange } from './exchange.js';
 
 /** Who an entry is about, as far as an exchange has found it out. */
@@ -41,8 +42,30 @@ export function noteRefusal(audit: Audit, exchange: Exchange, server: string): v
   const { error: code, limit, rule = limit, method, name: subject } = facts;
   if (code === undefined || !isRefusal(code, limit)) return;
   const about = { ...callerOf(exchange), server, allowed: false, code, rule };
-  if (principal === '') audit.note({ what: 'login', ...about });
-  else audit.note({ what: 'call', ...about, ...(method !== undefined && callOf({ method, subject })) });
+  if (principal !== '')
+    audit.note({ what: 'call', ...about, ...(method !== undefined && callOf({ method, subject })) });
+  else if (!refusesCredential(code)) audit.note({ what: 'login', ...about });
+}
+
+/** A resource whose bytes were the answer to a request. */
+interface GivenStream {
+  server: string;
+  /** The server that the file comes from; undefined for the caller's own. */
+  from: string | undefined;
+  method: string;
+  uri: string;
+  file: AuditFile;
+  outcome: AuditEntry['outcome'];
+}
+
+/** Notes bytes that a client has got as the answer to a request, whole or not. */
+export function noteStream(
+  audit: Audit,
+  exchange: Exchange,
+  { server, from, method, uri, file, outcome }: GivenStream,
+): void {
+  const about = { ...callerOf(exchange), server, from, method, subject: uri, allowed: true };
+  audit.note({ what: 'download', ...about, files: [file], outcome });
 }
 
 function isRefusal(code: string, limit: string | undefined): boolean {

@@ -1,3 +1,4 @@
+import { auditedLogins } from '../audit/caller-logins.js';
 import { accessRulesOf } from '../config/access.js';
 import type { Config } from '../config/config.js';
 import type { OpenWaysIn } from '../parts/ways-in.js';
@@ -48,6 +49,7 @@ export class PresentConfig {
     this.#config = config;
     this.#parts = parts;
     this.#authenticate = parts.waysIn.authenticate;
+    this.authenticate = auditedLogins(parts.audit, (request, server) => this.#authenticate(request, server));
   }
 
   /** The config of now. */
@@ -56,7 +58,7 @@ export class PresentConfig {
   }
 
   /** By the config of now. */
-  readonly authenticate: Authenticate = (request, server) => this.#authenticate(request, server);
+  readonly authenticate: Authenticate;
 
   /**
    * Makes everything that is new before anything changes, then puts all of it in place in one step. Exchanges under way

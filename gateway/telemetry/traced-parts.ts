@@ -21,6 +21,7 @@ function tracedScanner(scanner: Scanner, tracer: Tracer): Scanner {
     larger: scanner.larger,
     scans: scanner.scans,
     queue: scanner.queue,
+    database: scanner.database,
     check: () => scanner.check(),
     begin: async (signal) => {
       const span = tracer.begin({ name: 'scan file', kind: 'internal', facts: {} });

@@ -1,5 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { asGatewayError } from '../errors.js';
 import type { StateKeys } from '../files/state-keys.js';
+import type { Audit, AuditEntry } from '../ports/audit.js';
 import type { Introduction, TokenClient } from '../ports/oauth.js';
 import type { StateStore } from '../ports/state-store.js';
 import { type GrantTarget, parametersOf } from './client-credentials.js';
@@ -9,6 +11,10 @@ import { type KeptTokens, placeOfPerson } from './kept-tokens.js';
 const LOGIN_MS = 10 * 60_000;
 
 const RANDOM_BYTES = 32;
+
+/** What the audit log calls the steps of a login. */
+const STEPS = { begin: 'login begun', finish: 'login finished' } as const;
+type Step = keyof typeof STEPS;
 
 export interface LoginTarget extends GrantTarget {
   client: TokenClient;
@@ -21,7 +27,11 @@ interface Parts {
   kept: KeptTokens;
   /** What every address of Wharf begins with. */
   baseUrl: () => string;
+  audit: Pick<Audit, 'record' | 'note'>;
 }
+
+/** The browser of a person, for the audit log. */
+export type Browser = Pick<AuditEntry, 'address' | 'client'>;
 
 /** Who logs in where. */
 export interface Login {
@@ -71,45 +81,104 @@ export class Logins {
    * A person has opened the link.
    * @param cookie of the browser
    * @returns undefined for a link that does not work
-   * @throws GatewayError `upstream_login_failed`
+   * @throws GatewayError `upstream_login_failed`, `audit_unavailable`
    */
-  async open(ticket: string, cookie: string): Promise<(Login & { url: string; issuer: string }) | undefined> {
+  async open(
+    ticket: string,
+    cookie: string,
+    browser: Browser,
+  ): Promise<(Login & { url: string; issuer: string }) | undefined> {
     const login = await this.#read<Login>(ticket);
     const target = login && this.#targets.get(login.server);
-    if (!target) return undefined;
-    const state = secret();
-    const verifier = secret();
-    await this.#keep(state, { ...login, verifier, browser: hashOf(cookie) } satisfies Begun);
-    const url = await target.client.authorizationUrl({
-      redirect_uri: this.#callback,
-      state,
-      code_challenge: hashOf(verifier),
-      code_challenge_method: 'S256',
-      ...parametersOf(target),
+    if (!target) {
+      this.#noteUnknown('begin', browser);
+      return undefined;
+    }
+    return this.#told(login, 'begin', browser, async () => {
+      const state = secret();
+      const verifier = secret();
+      const url = await target.client.authorizationUrl({
+        redirect_uri: this.#callback,
+        state,
+        code_challenge: hashOf(verifier),
+        code_challenge_method: 'S256',
+        ...parametersOf(target),
+      });
+      await this.#record(login, 'begin', browser);
+      await this.#keep(state, { ...login, verifier, browser: hashOf(cookie) } satisfies Begun);
+      return { ...login, url, issuer: target.issuer };
     });
-    return { ...login, url, issuer: target.issuer };
   }
 
-  /** The browser comes back from the authorization server. @throws GatewayError `upstream_login_failed` */
-  async finish(params: URLSearchParams, cookie: string | undefined): Promise<LoginEnd> {
+  /**
+   * The browser comes back from the authorization server.
+   * @throws GatewayError `upstream_login_failed`, `audit_unavailable`
+   */
+  async finish(params: URLSearchParams, cookie: string | undefined, browser: Browser): Promise<LoginEnd> {
     const begun = await this.#take(params.get('state') ?? '');
     const target = begun && this.#targets.get(begun.server);
-    if (!target || cookie === undefined || !isSame(hashOf(cookie), begun.browser)) return { kind: 'unknown' };
-    const issuer = params.get('iss');
-    // RFC 9207 §2.4: the answer of another authorization server, or one that hides where it comes from
-    const isOthers = issuer === null ? await target.client.namesItself() : issuer !== target.issuer;
-    if (isOthers) return { kind: 'unknown' };
-    const code = params.get('code');
-    if (code === null) return { kind: 'refused' };
-    const tokens = await target.client.request({
-      grant_type: 'authorization_code',
-      code,
-      redirect_uri: this.#callback,
-      code_verifier: begun.verifier,
-      ...(target.resource !== undefined && { resource: target.resource }),
+    if (!target) {
+      this.#noteUnknown('finish', browser);
+      return { kind: 'unknown' };
+    }
+    const about = this.#about(begun, 'finish', browser);
+    if (cookie === undefined || !isSame(hashOf(cookie), begun.browser)) {
+      this.#refuse(about, 'it came back to another browser');
+      return { kind: 'unknown' };
+    }
+    return this.#told(begun, 'finish', browser, async () => {
+      const issuer = params.get('iss');
+      // RFC 9207 §2.4: the answer of another authorization server, or one that hides where it comes from
+      const isOthers = issuer === null ? await target.client.namesItself() : issuer !== target.issuer;
+      if (isOthers) {
+        this.#refuse(about, 'it came from another authorization server');
+        return { kind: 'unknown' };
+      }
+      const code = params.get('code');
+      if (code === null) {
+        this.#refuse(about, 'the authorization server gave no code: the person declined, or may not');
+        return { kind: 'refused' };
+      }
+      const tokens = await target.client.request({
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: this.#callback,
+        code_verifier: begun.verifier,
+        ...(target.resource !== undefined && { resource: target.resource }),
+      });
+      await this.#record(begun, 'finish', browser);
+      await this.#parts.kept.put(placeOfPerson(begun.server, begun.principal), tokens);
+      return { kind: 'done', server: begun.server };
     });
-    await this.#parts.kept.put(placeOfPerson(begun.server, begun.principal), tokens);
-    return { kind: 'done', server: begun.server };
+  }
+
+  #about({ principal, server }: Login, subject: Step, browser: Browser) {
+    return { what: 'consent', subject: STEPS[subject], principal, server, ...browser } as const;
+  }
+
+  async #record(login: Login, step: Step, browser: Browser): Promise<void> {
+    await this.#parts.audit.record({ ...this.#about(login, step, browser), allowed: true });
+  }
+
+  #refuse(about: Omit<AuditEntry, 'allowed'>, reason: string): void {
+    this.#parts.audit.note({ ...about, allowed: false, reason });
+  }
+
+  /** A link or an answer that nobody has begun, or that is used up. */
+  #noteUnknown(step: Step, browser: Browser): void {
+    const about = { what: 'consent', subject: STEPS[step], ...browser } as const;
+    this.#refuse(about, 'it was never begun, is used up, or took too long');
+  }
+
+  /** Does a step of a login; if that fails, the audit log says so. */
+  async #told<Value>(login: Login, step: Step, browser: Browser, run: () => Promise<Value>): Promise<Value> {
+    try {
+      return await run();
+    } catch (thrown) {
+      const { code } = asGatewayError(thrown);
+      this.#parts.audit.note({ ...this.#about(login, step, browser), allowed: false, code });
+      throw thrown;
+    }
   }
 
   get #callback(): string {

@@ -21,6 +21,8 @@ export class FileScan implements Tap {
   #scan: Promise<Scan> | undefined;
   #quiet: NodeJS.Timeout | undefined;
   #result: ScanResult | undefined;
+  /** It was let through before its end, because it is too large. */
+  #passedEarly = false;
 
   constructor(scans: Scans, file: ScannedFile) {
     this.#scans = scans;
@@ -32,7 +34,8 @@ export class FileScan implements Tap {
     if (this.#state === 'over' || this.#state === 'later') return undefined;
     if (this.#size > this.#scans.maxSize) {
       this.#stop('over');
-      this.#result = this.#scans.tooLarge(this.#file, this.#size);
+      this.#result = this.#scans.tooLarge(this.#file, this.#size, false);
+      this.#passedEarly = true;
       return undefined;
     }
     if (this.#state === 'new') this.#begin();
@@ -49,7 +52,7 @@ export class FileScan implements Tap {
       const verdict = await (await scan).end();
       this.#result = this.#scans.judge(verdict, this.#file, this.#size);
     } catch (error) {
-      throw this.#scans.failed(error, this.#file);
+      throw this.#scans.failed(error, this.#file, this.#size);
     } finally {
       this.#stop('over');
     }
@@ -64,6 +67,8 @@ export class FileScan implements Tap {
    * @throws GatewayError as `Scans.scan`: the object must then be removed
    */
   async settle(stored: { key: string; size: number }): Promise<ScanResult> {
+    // its line had to wait for its digest
+    if (this.#passedEarly) this.#scans.passed(this.#file, stored.size);
     // there is nothing in an empty file
     return this.#result ?? (stored.size === 0 ? 'clean' : this.#scans.stored(stored, this.#file));
   }

@@ -2,7 +2,7 @@ import { type Ledger, refusalFacts } from '../../budget/ledger.js';
 import { WaitQueue } from '../../budget/wait-queue.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import type { Scan, Scanner, Verdict } from '../../ports/antivirus.js';
-import type { Audit } from '../../ports/audit.js';
+import type { Audit, AuditScan } from '../../ports/audit.js';
 import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { ObjectStore } from '../../ports/object-store.js';
@@ -17,7 +17,15 @@ export interface ScannedFile {
   /** Its place in the message, or "the upload", for the error. */
   path: string;
   signal: AbortSignal;
+  /** SHA-256 of all its bytes, base64url, once they are known; absent: the bytes are none that anybody calls a file. */
+  digest?: () => string;
 }
+
+/** A file about which the antivirus has said something, and how many of its bytes are known. */
+type Judged = Pick<ScannedFile, 'owner' | 'path' | 'digest'> & { size: number };
+
+/** What the audit log says of it. */
+type Said = Omit<AuditScan, 'database'> & { code?: string };
 
 export interface ScansDeps {
   scanner: Scanner;
@@ -26,7 +34,7 @@ export interface ScansDeps {
   /** `timeouts.queue` */
   queueMs: number;
   objects: Pick<ObjectStore, 'get'>;
-  audit: Pick<Audit, 'note'>;
+  audit: Pick<Audit, 'isOn' | 'note'>;
   log: Log;
   metrics: Metrics;
 }
@@ -84,7 +92,7 @@ export class Scans {
       for await (const piece of read()) await scan.write(piece);
       return this.judge(await scan.end(), file, size);
     } catch (error) {
-      throw this.failed(error, file);
+      throw this.failed(error, file, size);
     } finally {
       scan?.abort();
       this.free(file);
@@ -107,21 +115,27 @@ export class Scans {
     if (verdict.kind === 'too-large') return this.tooLarge(file, size);
     if (verdict.kind === 'clean') {
       this.#count('clean');
+      // of the many strings that are looked at, only those that are files
+      if (file.digest) this.#note({ ...file, size }, { verdict: 'clean' });
       return 'clean';
     }
     const { signature } = verdict;
     this.#count('infected');
-    this.#note(file, 'file_infected', signature);
+    this.#note({ ...file, size }, { verdict: 'infected', signature, code: 'file_infected' });
     this.#deps.log.warn({ ...file.owner, path: file.path, signature, size }, 'an infected file was refused');
     throw new GatewayError('file_infected', { path: file.path, signature });
   }
 
-  /** @throws GatewayError `file_unscannable` */
-  tooLarge({ owner, path }: ScannedFile, size: number): ScanResult {
+  /**
+   * @param isWhole false while more of its bytes may come
+   * @throws GatewayError `file_unscannable`
+   */
+  tooLarge({ owner, path, digest }: ScannedFile, size: number, isWhole = true): ScanResult {
     const { larger, maxSize } = this.#deps.scanner;
+    const judged = { owner, path, size, ...(isWhole && digest && { digest }) };
     if (larger === 'refuse') {
       this.#count('refused');
-      this.#note({ owner, path }, 'file_unscannable', path);
+      this.#note(judged, { verdict: 'unscannable', code: 'file_unscannable' });
       throw new GatewayError('file_unscannable', {
         path,
         limit: 'antivirus.maxSizeMiB',
@@ -130,23 +144,39 @@ export class Scans {
       });
     }
     this.#count('passed');
+    if (isWhole) this.#note(judged, { verdict: 'passed' });
     this.#deps.log.warn({ ...owner, path, size }, 'a file was let through that the antivirus does not scan');
     return 'passed';
   }
 
-  /** Counts a failure, unless the caller has gone. */
-  failed(error: unknown, { owner, path, signal }: ScannedFile): unknown {
+  /** A file that was let through before its end has come to it. */
+  passed(file: ScannedFile, size: number): void {
+    this.#note({ ...file, size }, { verdict: 'passed' });
+  }
+
+  /**
+   * Counts a failure, unless the caller has gone.
+   * @param size absent while more of its bytes may come
+   */
+  failed(error: unknown, { owner, path, signal, digest }: ScannedFile, size?: number): unknown {
     const isOurs =
       error instanceof GatewayError && (error.code === 'file_infected' || error.code === 'file_unscannable');
     if (!isOurs && !signal.aborted) {
       this.#count('failed');
-      this.#note({ owner, path }, asGatewayError(error).code, path);
+      const known = size !== undefined && digest ? { size, digest } : { size: size ?? 0 };
+      this.#note({ owner, path, ...known }, { verdict: 'failed', code: asGatewayError(error).code });
     }
     return error;
   }
 
-  #note({ owner }: Omit<ScannedFile, 'signal'>, code: string, subject: string): void {
-    this.#deps.audit.note({ what: 'scan', allowed: false, ...owner, subject, rule: 'antivirus', code });
+  #note({ owner, path, digest, size }: Judged, { code, ...said }: Said): void {
+    const { audit, scanner } = this.#deps;
+    if (!audit.isOn) return;
+    const scan = { ...said, database: scanner.database?.() };
+    const about = { what: 'scan', ...owner, subject: path, rule: 'antivirus', scan, code } as const;
+    const allowed = said.verdict === 'clean' || said.verdict === 'passed';
+    const files = size > 0 ? [{ digest: digest?.(), size }] : undefined;
+    audit.note({ ...about, allowed, files });
   }
 
   #count(outcome: 'clean' | 'infected' | 'refused' | 'passed' | 'failed'): void {

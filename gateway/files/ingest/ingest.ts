@@ -113,7 +113,8 @@ export class Ingest implements Quieting {
     this.#lease = lease;
     this.#limit = limit;
     this.#openTaps = taps ? [...deps.taps, ...taps] : deps.taps;
-    const scan = deps.antivirus && new FileScan(deps.antivirus, { owner, path: limit.path, signal });
+    const digest = () => this.seal().digest;
+    const scan = deps.antivirus && new FileScan(deps.antivirus, { owner, path: limit.path, signal, digest });
     if (scan) this.#openTaps = [...this.#openTaps, () => scan];
     this.#scan = scan;
     this.#signal = signal;

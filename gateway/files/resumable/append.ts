@@ -226,7 +226,7 @@ export class Append {
   async #admit(key: string, draft: Draft): Promise<FileRecord> {
     const { library, notes, clock, log } = this.#deps;
     const { fileId, expiresAt } = this.#admission;
-    const scan = await this.#scan(key);
+    const scan = await this.#scan(key, draft.digest);
     const size = this.#progress.length;
     const record = { ...draft, id: fileId, key, size, createdAt: clock.now(), ...(scan && { scan }) };
     // If this throws, the record may still have been made: the sweeper then judges the object.
@@ -240,10 +240,10 @@ export class Append {
   }
 
   /** @throws GatewayError what the antivirus says of the file, after nothing of it is left, or why it is not scanned */
-  async #scan(key: string): Promise<FileRecord['scan']> {
+  async #scan(key: string, digest: string): Promise<FileRecord['scan']> {
     const { antivirus } = this.#deps.ingest;
     const { principal } = this.#admission.intent;
-    const file = { owner: { principal }, path: 'the upload', signal: NEVER };
+    const file = { owner: { principal }, path: 'the upload', signal: NEVER, digest: () => digest };
     try {
       return await antivirus?.stored({ key, size: this.#progress.length }, file);
     } catch (error) {

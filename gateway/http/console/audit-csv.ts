@@ -2,7 +2,8 @@ import type { AuditLine } from './audit-search.js';
 
 const COLUMNS = [
   ...['time', 'what', 'allowed', 'principal', 'actor', 'client', 'address', 'server', 'method', 'tool', 'subject'],
-  ...['from', 'to', 'rule', 'code', 'files', 'bytes', 'chain', 'seq'],
+  ...['from', 'to', 'rule', 'code', 'files', 'bytes', 'chain', 'seq', 'reason', 'count', 'outcome'],
+  ...['issuer', 'oauthClient', 'tokenId', 'claimed', 'verdict', 'signature', 'database'],
 ] as const;
 
 /** A cell that begins like this is a formula to a spreadsheet, and may send what is in the others elsewhere. */
@@ -13,10 +14,15 @@ export const CSV_HEAD = `${COLUMNS.join(',')}\r\n`;
 
 /** A line of the table (RFC 4180). Names come from peers, so what could be a formula begins with an apostrophe. */
 export function csvLine(line: AuditLine): string {
-  const { files = [] } = line;
+  const { files = [], token, scan } = line;
   const cells: Record<string, unknown> = {
     ...line,
-    files: files.map(({ digest }) => digest).join(' '),
+    issuer: token?.issuer,
+    oauthClient: token?.client,
+    tokenId: token?.id,
+    claimed: token?.claimed,
+    ...scan,
+    files: files.flatMap(({ digest = [] }) => digest).join(' '),
     bytes: files.length === 0 ? '' : files.reduce((all, { size }) => all + size, 0),
   };
   return `${COLUMNS.map((column) => cell(cells[column])).join(',')}\r\n`;

@@ -110,7 +110,7 @@ function Choice({
 
 function Row({ line }: { line: AuditLine }) {
   const { time, what, allowed, principal, actor, client, address, server, method, tool, subject, rule, code } = line;
-  const { from, to, files = [] } = line;
+  const { from, to, files = [], scan, reason, count, outcome } = line;
   const isMove = from !== undefined || to !== undefined;
   return (
     <tr>
@@ -126,6 +126,10 @@ function Row({ line }: { line: AuditLine }) {
             <code>{[code, rule].filter(Boolean).join(', ')}</code>
           </>
         )}
+        {reason !== undefined && <div class="soft">{reason}</div>}
+        {count !== undefined && <div>{count} more</div>}
+        {outcome !== undefined && <div class="soft">{outcome}</div>}
+        {scan && <div class="soft">{[scan.verdict, scan.signature].filter(Boolean).join(': ')}</div>}
       </td>
       <td>
         {principal ?? (actor === undefined ? 'unknown' : '')}
@@ -140,7 +144,7 @@ function Row({ line }: { line: AuditLine }) {
       <td>
         {files.slice(0, 3).map(({ digest, size }) => (
           <div>
-            <code>{digest.slice(0, 12)}</code> <span class="soft">{sizeText(size)}</span>
+            <code>{digest?.slice(0, 12)}</code> <span class="soft">{sizeText(size)}</span>
           </div>
         ))}
         {files.length > 3 && <span class="soft">and {files.length - 3} more</span>}

@@ -33,8 +33,13 @@ export interface AuditLine {
   from?: string;
   to?: string;
   rule?: string;
+  reason?: string;
   code?: string;
-  files?: { id?: string; digest: string; size: number; mimeType?: string }[];
+  outcome?: string;
+  count?: number;
+  token?: { issuer?: string; client?: string; id?: string; claimed?: true };
+  scan?: { verdict: string; signature?: string; database?: string };
+  files?: { id?: string; digest?: string; size: number; mimeType?: string }[];
 }
 
 export interface AuditPage {

@@ -5,7 +5,8 @@ import { type Context, Hono } from 'hono';
 import { getCookie } from 'hono/cookie';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import type { Log } from '../../ports/log.js';
-import { clientDocument, type Logins } from '../../upstream-auth/logins.js';
+import { type Browser, clientDocument, type Logins } from '../../upstream-auth/logins.js';
+import { callerOf } from '../caller.js';
 import { LoginEndPage, LoginPage } from '../pages/login-pages.js';
 import { page } from '../pages/page-response.js';
 
@@ -30,7 +31,7 @@ export function logins({ logins: all, baseUrl, log, refused }: LoginDeps): Hono<
   app.get('/oauth/login/:ticket', async (c) =>
     answered(c, async () => {
       const cookie = getCookie(c, COOKIE) ?? randomBytes(32).toString('base64url');
-      const login = await all.open(c.req.param('ticket'), cookie);
+      const login = await all.open(c.req.param('ticket'), cookie, browserOf(c));
       if (!login) return unknown(c);
       const { server, principal, url, issuer } = login;
       return page(<LoginPage server={server} principal={principal} url={url} host={new URL(issuer).host} />, 200, {
@@ -40,7 +41,7 @@ export function logins({ logins: all, baseUrl, log, refused }: LoginDeps): Hono<
   );
   app.get('/oauth/callback', async (c) =>
     answered(c, async () => {
-      const end = await all.finish(new URL(c.req.url).searchParams, getCookie(c, COOKIE));
+      const end = await all.finish(new URL(c.req.url).searchParams, getCookie(c, COOKIE), browserOf(c));
       if (end.kind === 'unknown') return unknown(c);
       if (end.kind === 'refused') return page(<LoginEndPage kind="refused" />, 403);
       log.info({ server: end.server }, 'a person has logged in at a server');
@@ -65,6 +66,11 @@ export function logins({ logins: all, baseUrl, log, refused }: LoginDeps): Hono<
     }
   }
   return app;
+}
+
+function browserOf({ env }: Context<Env>): Browser {
+  const { address, agent: client } = callerOf(env.incoming);
+  return { address, client };
 }
 
 function cookieOf(value: string, base: string): string {

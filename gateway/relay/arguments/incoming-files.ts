@@ -275,7 +275,14 @@ export class IncomingFiles {
 
   async #inline(bytes: Buffer, claims: FileClaims, rules: SlotRules): Promise<IncomingFile> {
     if (bytes.length > rules.maxInline) throw tooLargeInside(rules, bytes.length);
-    const scanned = { owner: this.#owner, path: `argument '${rules.argument}'`, signal: this.#signal };
+    const digest = () => createHash('sha256').update(bytes).digest('base64url');
+    const { principal, server } = this.#owner;
+    const scanned = {
+      owner: { principal, server },
+      path: `argument '${rules.argument}'`,
+      signal: this.#signal,
+      digest,
+    };
     await this.#deps.antivirus?.scan(scanned, bytes.length, () => [bytes]);
     const mimeType = mediaTypeOf(claims.mimeType, await sniff(bytes.subarray(0, SNIFF_BYTES)));
     const name = claims.name === undefined ? undefined : cleanFileName(claims.name);
@@ -287,7 +294,7 @@ export class IncomingFiles {
       via: 'inline',
       origin: 'unknown',
       get digest() {
-        return createHash('sha256').update(bytes).digest('base64url');
+        return digest();
       },
       async *read(range) {
         yield range ? bytes.subarray(range.start, range.end + 1) : bytes;

@@ -8,6 +8,13 @@ export interface ByteHead {
   size?: number;
 }
 
+/** Who else sees the bytes. */
+export interface ByteWatch {
+  take?: ((bytes: Buffer) => void) | undefined;
+  /** Called once, unless nothing at all was sent because it failed. @param bytes how many were sent */
+  over(outcome: 'whole' | 'broken off', bytes: number): void;
+}
+
 /**
  * An answer that consists of bytes instead of JSON. Its head is sent with the first bytes, so that a failure before
  * them can still be an error; afterwards only a broken connection shows the client that bytes are missing.
@@ -17,10 +24,12 @@ export class ByteAnswer {
   readonly #head: ByteHead;
   readonly #reply: Reply;
   readonly #check: (bytes: number) => void;
+  readonly #watch: ByteWatch | undefined;
   #bytes = 0;
 
   /** @param check throws when more has arrived than may be sent */
-  constructor(exchange: Exchange, head: ByteHead, check: (bytes: number) => void) {
+  constructor(exchange: Exchange, head: ByteHead, check: (bytes: number) => void, watch?: ByteWatch) {
+    this.#watch = watch;
     this.#exchange = exchange;
     this.#head = head;
     this.#reply = exchange.reply;
@@ -40,6 +49,7 @@ export class ByteAnswer {
     if (this.#head.size !== undefined && total > this.#head.size) throw differs(this.#head.size, total);
     if (!this.begun) this.#writeHead();
     this.#bytes = total;
+    this.#watch?.take?.(bytes);
     return this.#reply.message([bytes]);
   }
 
@@ -49,11 +59,13 @@ export class ByteAnswer {
     if (size !== undefined && this.#bytes !== size) throw differs(size, this.#bytes);
     if (!this.begun) this.#writeHead();
     this.#account();
+    this.#watch?.over(this.#reply.gone ? 'broken off' : 'whole', this.#bytes);
     this.#reply.end();
   }
 
   abort(): void {
     this.#account();
+    this.#watch?.over('broken off', this.#bytes);
     this.#reply.abort();
   }
 

@@ -16,6 +16,7 @@ import { ByteAnswer } from '../client/byte-answer.js';
 import { answerLocally } from '../client/local-answer.js';
 import type { Exchange } from '../exchange.js';
 import type { ResultDeps } from '../results/deps.js';
+import { auditedBytes } from './audited-bytes.js';
 import { inStore, type StreamItem } from './item.js';
 
 const OCTET_STREAM = 'application/octet-stream';
@@ -62,7 +63,7 @@ export class StreamSender {
   }
 
   /** Begins an answer of bytes; its head waits for the first of them. */
-  open(item: Pick<StreamItem, 'mimeType' | 'name' | 'size' | 'digest'>): ByteAnswer {
+  open(item: Pick<StreamItem, 'mimeType' | 'name' | 'size' | 'digest' | 'record'>): ByteAnswer {
     const { uri } = this.order;
     const { mimeType, name, size, digest } = item;
     const type = typeOf(mimeType);
@@ -74,7 +75,9 @@ export class StreamSender {
       [RESOURCE_HEADER]: headerUri(uri),
     };
     const head = size === undefined ? { headers } : { headers, size };
-    return new ByteAnswer(this.#exchange, head, (bytes) => this.#check(bytes, undefined));
+    const { files, server } = this.#deps;
+    const watch = auditedBytes(files.audit, this.#exchange, { server, order: this.order, item });
+    return new ByteAnswer(this.#exchange, head, (bytes) => this.#check(bytes, undefined), watch);
   }
 
   /**

@@ -60,7 +60,10 @@ describe('the audit log of a gateway', () => {
     expect(answer.status).toBe(401);
     await answer.text();
     expect(audit.entries).toEqual([
-      { what: 'login', server: 'store', address: '127.0.0.1', allowed: false, code: 'unauthorized' },
+      {
+        ...{ what: 'login', server: 'store', address: '127.0.0.1', allowed: false, code: 'unauthorized' },
+        ...{ rule: 'auth', reason: 'it is not a credential that is known here' },
+      },
     ]);
   });
 

@@ -12,6 +12,7 @@ export interface Recorder {
 }
 
 export function recorder(): Recorder {
+  const keys = new Set<string>();
   const made: Recorder = {
     entries: [],
     isBroken: false,
@@ -28,6 +29,10 @@ export function recorder(): Recorder {
               made.entries.push(entry);
             },
             note: (entry) => void made.entries.push(entry),
+            once(key, entry) {
+              if (!keys.has(key)) made.entries.push(entry);
+              keys.add(key);
+            },
             check: async () => {},
             close: async () => {},
           }),

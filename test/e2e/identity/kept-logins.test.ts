@@ -177,6 +177,41 @@ describe('the way back from an authorization server', () => {
   });
 });
 
+describe('the audit log of logins at servers', () => {
+  it('says who has begun one, and how it ended (12.7)', async () => {
+    const path = join(folder, 'audit.jsonl');
+    const wharf = await start({ config: { audit: { use: 'file', path } } });
+    const client = await connect(wharf);
+    expect(await logIn(wharf, await tryCall(client), (back) => back.searchParams.delete('code'))).toBe(403);
+    expect(
+      await logIn(wharf, await tryCall(client), (back) => back.searchParams.set('iss', 'https://evil.example')),
+    ).toBe(404);
+    expect(await logIn(wharf, await tryCall(client), (back) => back.searchParams.set('code', 'made-up'))).toBe(502);
+    expect((await fetch(`${wharf.local}/oauth/callback?state=made-up&code=x`)).status).toBe(404);
+    expect(await logIn(wharf, await tryCall(client))).toBe(200);
+    expect(await tryCall(client)).toBe(true);
+    const about = (await readFile(path, 'utf8'))
+      .split('\n')
+      .filter((line) => line.includes('"what":"consent"'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const who = { principal: 'ada', server: 'crm', address: '127.0.0.1' };
+    const begun = { ...who, subject: 'login begun', allowed: true };
+    const refused = { ...who, subject: 'login finished', allowed: false };
+    expect(about).toMatchObject([
+      begun,
+      { ...refused, reason: expect.stringContaining('the person declined') },
+      begun,
+      { ...refused, reason: 'it came from another authorization server' },
+      begun,
+      { ...refused, code: 'upstream_login_failed' },
+      { subject: 'login finished', allowed: false, reason: expect.stringContaining('never begun') },
+      begun,
+      { ...refused, allowed: true },
+    ]);
+    expect(about[6]).not.toHaveProperty('principal');
+  });
+});
+
 describe('Wharf, where an authorization server was not told of it', () => {
   it.each([
     [['none', 'client_secret_basic'], 'none'],

@@ -31,7 +31,7 @@ async function lab(options: StubOptions, config: Record<string, unknown> = {}, i
     },
   } as unknown as Metrics;
   const audited: unknown[] = [];
-  const audit = { note: (entry: unknown) => audited.push(entry) };
+  const audit = { isOn: true, note: (entry: unknown) => audited.push(entry) };
   const ledger = new Ledger({ limit: 'antivirus.scans', total: scanner.scans, sharing: UNSHARED });
   const objects = createObjects(objectSettings.parse({}), { clock: { now: () => Date.now() } });
   const scans = new Scans({ scanner, ledger, queueMs: 60_000, objects, audit, log: silentLog, metrics });

@@ -6,7 +6,14 @@ import type { AuditEntry } from '../../../gateway/ports/audit.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 const CALL: AuditEntry = { what: 'call', principal: 'ada', server: 'store', tool: 'echo', allowed: true };
-const REFUSED: AuditEntry = { what: 'login', allowed: false, code: 'unauthorized' };
+const REFUSED: AuditEntry = { what: 'download', allowed: false, code: 'link_unknown' };
+const LOGIN: AuditEntry = {
+  what: 'login',
+  allowed: false,
+  address: '192.0.2.1',
+  reason: 'expired',
+  code: 'unauthorized',
+};
 
 /** A place for lines whose writes end when the test says so. */
 class HeldSink implements Sink {
@@ -131,8 +138,56 @@ describe('an audit log', () => {
     clock.time += 60_000;
     audit.note(REFUSED);
     await audit.close();
-    expect(sink.lines.filter(({ what }) => what === 'login')).toHaveLength(61);
+    expect(sink.lines.filter(({ what }) => what === 'download')).toHaveLength(61);
     expect(sink.lines.reduce((sum, { leftOut }) => sum + Number(leftOut ?? 0), 0)).toBe(40);
+  });
+
+  it('makes one line of the refused logins of an address in a minute, and one with their number (12.7)', async () => {
+    const { journal: audit, sink, clock } = journal();
+    clock.time = 1_000_000;
+    for (let n = 0; n < 100_000; n++) audit.note(LOGIN);
+    audit.note({ ...LOGIN, reason: 'signature' });
+    clock.time += 60_000;
+    audit.note(LOGIN);
+    await audit.close();
+    expect(sink.lines.map(({ reason, count, since }) => [reason, count, since])).toEqual([
+      ['expired', undefined, undefined],
+      ['signature', undefined, undefined],
+      ['expired', 99_999, new Date(1_000_000).toISOString()],
+      ['expired', undefined, undefined],
+    ]);
+  });
+
+  it('counts refused logins of more than 60 addresses together, so that they do not fill the disk either (12.7)', async () => {
+    const { journal: audit, sink, clock } = journal({ queue: 1000 });
+    clock.time = 1_000_000;
+    for (let n = 0; n < 1000; n++) audit.note({ ...LOGIN, address: `192.0.2.${n}` });
+    await audit.close();
+    expect(sink.lines).toHaveLength(61);
+    expect(sink.lines.at(-1)).toMatchObject({ subject: 'other addresses', code: 'unauthorized', count: 940 });
+    expect(sink.lines.at(-1)?.address).toBeUndefined();
+  });
+
+  it('writes once what many requests repeat, and lets none of them go on before it is written (12.7)', async () => {
+    const { journal: audit, sink } = journal();
+    sink.isHeld = true;
+    const waits = [audit.once('a', CALL), audit.once('a', CALL)];
+    expect(waits[0]).toBe(waits[1]);
+    await new Promise(setImmediate);
+    sink.release();
+    await Promise.all(waits);
+    expect(audit.once('a', CALL)).toBeUndefined();
+    await audit.once('b', CALL);
+    expect(sink.lines).toHaveLength(2);
+  });
+
+  it('tries again to write once what could not be written (12.7)', async () => {
+    const { journal: audit, sink } = journal();
+    sink.error = new Error('no');
+    await expect(audit.once('a', CALL)).rejects.toMatchObject({ code: 'audit_unavailable' });
+    sink.error = undefined;
+    await audit.once('a', CALL);
+    expect(sink.lines).toMatchObject([{ seq: 1 }]);
   });
 
   it('never writes a credential, and no long text of a peer (12.7)', async () => {
