@@ -24,7 +24,7 @@ import { incomingFetch } from '../relay/arguments/incoming-fetch.js';
 import { elicitationFor } from '../relay/asking/declared.js';
 import type { PutOffLinks } from '../relay/asking/put-off.js';
 import type { Questions } from '../relay/asking/questions.js';
-import { places, slotMin, toClientTree } from '../relay/cut/places.js';
+import { NOTED_FROM, places, slotMin, toClientTree } from '../relay/cut/places.js';
 import type { RelayDeps } from '../relay/deps.js';
 import { LocalMethods } from '../relay/local/local-methods.js';
 import { LocalTools } from '../relay/local/local-tools.js';
@@ -116,6 +116,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts, limits = ser
   const traced = tracer && new TracedExchanges(tracer, clock, { name, url: address.upstreamUrl });
   const { fetchOrigins } = server;
   const { ownPorts } = parts;
+  const fileMin = parts.flow && NOTED_FROM;
   const delivery = { server: name, library, transfer, limits, timeouts, ...address, fetchOrigins, ownPorts, log };
   return {
     server: name,
@@ -132,7 +133,11 @@ export function relayDeps(server: ServerConfig, parts: SharedParts, limits = ser
       held,
       previewAhead: previews.ahead,
       places: places(dialects),
-      tree: toClientTree(dialects.flatMap((dialect) => dialect.places)),
+      tree: toClientTree(
+        dialects.flatMap((dialect) => dialect.places),
+        { fileMin },
+      ),
+      fileMin,
       slotMin: slotMin(limits, ingest.antivirus !== undefined || parts.flow !== undefined),
     },
     files: { library, previewOf: previews.of, audit: parts.audit },

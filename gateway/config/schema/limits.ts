@@ -57,7 +57,7 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     kind: 'count',
     min: 1,
     max: 10_000,
-    text: 'Files cut out of one message, or handed over with one. Also the number of resource links, and of files that a server only names, that Wharf handles per message, repeated ones included; the rest passes unchanged.',
+    text: 'Files cut out of one message, or handed over with one; where `flow` has rules, also those that stay in it. Also the number of resource links, and of files that a server only names, that Wharf handles per message, repeated ones included; the rest passes unchanged.',
   },
   filesPerArgument: {
     kind: 'count',

@@ -8,9 +8,12 @@ import { toClientTree } from '../cut/places.js';
 /** Name of the capture that distinguishes JSON-RPC from other JSON. */
 const MARK = 'jsonrpc';
 
-/** The places that matter in a message on a channel where a server may write anything. */
-export function channelTree(places: readonly SlotPlace[]): WatchTree {
-  return toClientTree(places, { [MARK]: { capture: MARK } });
+/**
+ * The places that matter in a message on a channel where a server may write anything.
+ * @param fileMin as of `toClientTree`
+ */
+export function channelTree(places: readonly SlotPlace[], fileMin: number | undefined): WatchTree {
+  return toClientTree(places, { envelope: { [MARK]: { capture: MARK } }, fileMin });
 }
 
 /** A legacy SSE frame without a message: a keep-alive, or another `endpoint` event, which clients ignore too. */

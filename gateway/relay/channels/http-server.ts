@@ -231,5 +231,6 @@ function takeComplete({ isComplete, body }: UpstreamAnswer): Buffer | undefined 
 }
 
 function isSmall(answer: UpstreamAnswer, deps: ChannelDeps): boolean {
-  return answer.contentLength !== undefined && answer.contentLength <= deps.cut.slotMin;
+  const { slotMin, fileMin = slotMin } = deps.cut;
+  return answer.contentLength !== undefined && answer.contentLength <= Math.min(slotMin, fileMin);
 }

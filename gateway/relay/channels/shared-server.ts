@@ -49,7 +49,10 @@ export class SharedServer {
     this.#upstream = upstream;
     this.#open = kin ? kin.#open : new Open();
     this.#number = this.#open.count++;
-    this.#tree = channelTree([...deps.cut.places.values()].map(({ place }) => place));
+    this.#tree = channelTree(
+      [...deps.cut.places.values()].map(({ place }) => place),
+      deps.cut.fileMin,
+    );
     if (kin) return;
     this.#idleCheck = setInterval(() => void this.#closeIdle(), Math.min(IDLE_CHECK_MS, deps.timeouts.session));
     this.#idleCheck.unref();

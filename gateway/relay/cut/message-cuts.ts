@@ -24,6 +24,8 @@ export interface CutDeps {
   previewAhead?: ((owner: Owner, signal: AbortSignal) => PreviewAhead) | undefined;
   /** Slot name → its place and that place's dialect. */
   places: ReadonlyMap<string, { place: SlotPlace; dialect: Dialect }>;
+  /** Present where rules ask where files come from: raw length from which a string counts where only a file may be. */
+  fileMin?: number | undefined;
 }
 
 /** A cut in a complete object, with what the object says about the file. */
@@ -64,6 +66,8 @@ export class MessageCuts {
   #looked = 0;
   /** Files opened, whatever became of them. */
   #opened = 0;
+  /** Strings where only a file may be, if they are counted. */
+  #inPlace = 0;
   /** Strings cut out of texts that may be JSON. Most are put back, so they do not count as files. */
   #nested = 0;
   #released = false;
@@ -128,6 +132,7 @@ export class MessageCuts {
     if (this.failure) return NOWHERE;
     const { limits, places } = this.#deps;
     const place = places.get(value.slot)?.place;
+    if (this.#isOneTooMany(place)) return NOWHERE;
     const contentLimit = Math.max(limits.inlineImage, limits.inlineOther);
     const openUsual = () => {
       const inlineLimit = place?.kind === 'resource' ? limits.inlineResource : contentLimit;
@@ -150,6 +155,16 @@ export class MessageCuts {
     value.attachment = nested;
     this.texts.push({ value, nested });
     return nested;
+  }
+
+  /** Each file is noted where rules ask where it comes from, however short: so there may be only so many. */
+  #isOneTooMany(place: SlotPlace | undefined): boolean {
+    const { fileMin, limits } = this.#deps;
+    if (fileMin === undefined || place?.encoding !== 'base64') return false;
+    this.#inPlace += 1;
+    if (this.#inPlace <= limits.files) return false;
+    this.fail(new GatewayError('too_many_files', { limit: 'limits.files', allowed: limits.files }));
+    return true;
   }
 
   /**

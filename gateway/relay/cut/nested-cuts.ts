@@ -6,7 +6,7 @@ import type { SlotSink } from '../../wire/json/reader.js';
 import { type WeightLimits, weigh } from '../../wire/json/weigh.js';
 import type { Cut } from './cut.js';
 import { BOUNDARY, NestedChars, PENDING } from './nested-chars.js';
-import { type NestedPlace, placesOf } from './nested-places.js';
+import { type NestedPlace, placesOf, stringsOf } from './nested-places.js';
 import { shortStrings } from './short-strings.js';
 
 const BACKSLASH = 0x5c;
@@ -120,6 +120,21 @@ export class NestedCuts implements SlotSink {
     if (value === undefined) return [];
     const places = placesOf(value, mark);
     return whole.map((nested, index) => ({ nested, place: places.get(String(index)) }));
+  }
+
+  /** Raw bytes of the text that are in memory. */
+  get size(): number {
+    return this.parts.reduce((sum, part) => sum + (part instanceof ByteStore ? part.size : 0), 0);
+  }
+
+  /**
+   * Every string of the text's JSON, but those that have left it; undefined when it is not JSON, or too large to be
+   * parsed.
+   */
+  strings(): Iterable<readonly [text: string, place: NestedPlace]> | undefined {
+    const gone = this.parts.filter((part) => !(part instanceof ByteStore)) as NestedCut[];
+    const value = this.#other ? undefined : this.#parse(new Map(gone.map((part) => [part, ''])));
+    return value === undefined ? undefined : stringsOf(value);
   }
 
   write(chunk: Buffer, start: number, end: number): void {

@@ -6,9 +6,8 @@ export interface NestedPlace {
   key: string | number;
 }
 
-/** The places of strings that begin with a mark, by what follows the mark. A mark is unguessable. */
-export function placesOf(value: JsonValue, mark: string): Map<string, NestedPlace> {
-  const places = new Map<string, NestedPlace>();
+/** Every string of a JSON value that is a member or an item, with its place. */
+export function* stringsOf(value: JsonValue): Generator<readonly [text: string, place: NestedPlace]> {
   const open: JsonValue[] = [value];
   for (let holder = open.pop(); holder !== undefined; holder = open.pop()) {
     if (typeof holder !== 'object' || holder === null) continue;
@@ -17,8 +16,16 @@ export function placesOf(value: JsonValue, mark: string): Map<string, NestedPlac
       : Object.entries(holder);
     for (const [key, inner] of entries) {
       if (typeof inner !== 'string') open.push(inner);
-      else if (inner.startsWith(mark)) places.set(inner.slice(mark.length), { holder, key });
+      else yield [inner, { holder, key }];
     }
+  }
+}
+
+/** The places of strings that begin with a mark, by what follows the mark. A mark is unguessable. */
+export function placesOf(value: JsonValue, mark: string): Map<string, NestedPlace> {
+  const places = new Map<string, NestedPlace>();
+  for (const [text, place] of stringsOf(value)) {
+    if (text.startsWith(mark)) places.set(text.slice(mark.length), place);
   }
   return places;
 }

@@ -25,19 +25,21 @@ export const SUBSCRIPTION_ID_KEY = 'io.modelcontextprotocol/subscriptionId';
  * result can also be inside another message: `tasks/get` of the tasks extension answers with `result.result`, and
  * `notifications/tasks` carries `params.result`.
  * @param envelope further places at the top of a message
+ * @param fileMin raw length from which a string counts where only a file may be; absent: as anywhere else
  */
 export function toClientTree(
   places: readonly SlotPlace[],
-  envelope: Readonly<Record<string, WatchNode>> = {},
+  { envelope, fileMin }: { envelope?: Readonly<Record<string, WatchNode>>; fileMin?: number | undefined } = {},
 ): WatchTree {
-  const result = resultNode(places);
-  result.keys = { ...result.keys, result: resultNode(places.filter((place) => place.kind === 'content')) };
+  const result = resultNode(places, fileMin);
+  const contents = places.filter((place) => place.kind === 'content');
+  result.keys = { ...result.keys, result: resultNode(contents, fileMin) };
   const params: WatchNode = {
     keys: {
       progressToken: { capture: RANGE.progressToken, watch: RANGE.progressToken },
       requestId: { capture: RANGE.requestId, watch: RANGE.requestId },
       _meta: { keys: { [SUBSCRIPTION_ID_KEY]: { capture: RANGE.subscriptionId, watch: RANGE.subscriptionId } } },
-      result: resultNode(places.filter((place) => place.kind === 'content')),
+      result: resultNode(contents, fileMin),
     },
   };
   return compileWatchTree({
@@ -73,7 +75,7 @@ export function contentsTree(places: readonly SlotPlace[]): WatchTree {
   });
 }
 
-function resultNode(places: readonly SlotPlace[]): WatchNode {
+function resultNode(places: readonly SlotPlace[], fileMin: number | undefined): WatchNode {
   const node: WatchNode = {
     watch: RANGE.result,
     keys: {
@@ -98,7 +100,9 @@ function resultNode(places: readonly SlotPlace[]): WatchNode {
   };
   for (const place of places) {
     at(node, place.holder).watch = RANGE.holder;
-    at(node, place.path).slot = place.name;
+    const slot = at(node, place.path);
+    slot.slot = place.name;
+    if (fileMin !== undefined && place.encoding === 'base64') slot.slotMin = fileMin;
   }
   // A duplicate of the key with a block's type would make its file ambiguous too.
   for (const place of places) {
@@ -117,6 +121,9 @@ export function places(dialects: readonly Dialect[]): ReadonlyMap<string, { plac
 
 /** Shorter strings of base64 (48 bytes) are not scanned: the antivirus knows nothing that short. */
 export const SCANNED_FROM = 64;
+
+/** Where rules ask where bytes come from, every file counts that is not empty. */
+export const NOTED_FROM = 1;
 
 /**
  * A string of fewer raw bytes decodes to less than every inline limit, so it need not be checked.

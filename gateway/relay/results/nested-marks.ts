@@ -26,8 +26,8 @@ export function markedAs({ holder, key }: NestedPlace): FileClaims | undefined {
   // MCP's resources have their text beside a media type
   if (Array.isArray(holder) || key === 'text') return undefined;
   const mimeType = mediaTypeIn(holder);
-  const isBlock = key === 'data' && BLOCKS.has(holder.type);
-  const isResource = key === 'blob' && typeof holder.uri === 'string';
+  const isBlock = isBlockData(holder, key);
+  const isResource = isResourceBlob(holder, key);
   if (mimeType === undefined && !isBlock && !isResource) return undefined;
   const name = NAMES.map((member) => holder[member]).find((value) => typeof value === 'string');
   return {
@@ -35,6 +35,29 @@ export function markedAs({ holder, key }: NestedPlace): FileClaims | undefined {
     ...(typeof name === 'string' && { name }),
     ...(isResource && { uri: String(holder.uri) }),
   };
+}
+
+/**
+ * Makes the test whether `markedAs` says something of a place. It reads each object once, however many strings are in
+ * it.
+ */
+export function createMarks(): (place: NestedPlace) => boolean {
+  const typed = new Map<JsonObject, boolean>();
+  return ({ holder, key }) => {
+    if (Array.isArray(holder) || key === 'text') return false;
+    if (isBlockData(holder, key) || isResourceBlob(holder, key)) return true;
+    const known = typed.get(holder) ?? mediaTypeIn(holder) !== undefined;
+    typed.set(holder, known);
+    return known;
+  };
+}
+
+function isBlockData(holder: JsonObject, key: string | number): boolean {
+  return key === 'data' && BLOCKS.has(holder.type);
+}
+
+function isResourceBlob(holder: JsonObject, key: string | number): boolean {
+  return key === 'blob' && typeof holder.uri === 'string';
 }
 
 /** The media type among an object's members: that of a member named after it, otherwise the first. */

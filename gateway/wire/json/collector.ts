@@ -170,7 +170,7 @@ export class Collector {
     this.scalar = place;
     this.armed = place.slot;
     this.#armedFrom = at + 1;
-    this.#room = this.#slotMin;
+    this.#room = place.slotMin ?? this.#slotMin;
     return true;
   }
 

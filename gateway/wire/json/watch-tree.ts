@@ -5,6 +5,8 @@
  */
 export interface WatchNode {
   slot?: string;
+  /** Raw length from which a string at this slot may be cut, instead of the reader's own. */
+  slotMin?: number;
   deep?: string;
   watch?: string;
   capture?: string;
@@ -28,6 +30,7 @@ export interface TreeKey {
 /** A compiled place. */
 export interface TreeNode {
   slot: string | undefined;
+  slotMin: number | undefined;
   watch: string | undefined;
   capture: string | undefined;
   /** By length of the key in bytes, so most keys differ without being compared. */
@@ -70,6 +73,7 @@ class Compiler {
     known.set(inherited, node);
     const deep = source.deep ?? inherited;
     node.slot = source.slot ?? inherited;
+    node.slotMin = source.slotMin;
     node.watch = source.watch;
     node.capture = source.capture;
     node.other = deep === undefined ? source.others && this.node(source.others, undefined) : this.#deepNode(deep);
@@ -109,6 +113,7 @@ class Compiler {
 export function blank(): TreeNode {
   return {
     slot: undefined,
+    slotMin: undefined,
     watch: undefined,
     capture: undefined,
     keys: undefined,

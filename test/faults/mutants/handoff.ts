@@ -68,10 +68,26 @@ export const HANDOFF: readonly Mutant[] = [
   {
     name: 'short-files-without-a-past',
     fault: 'A file that is short enough to stay in its message is not known when it comes back.',
-    file: 'gateway/relay/results/look-inside.ts',
-    find: '    await origins.note(owner, found.digest);\n',
+    file: 'gateway/relay/results/inside/note-origins.ts',
+    find: '    await origins.note(owner, digest);\n',
     replace: '',
     suites: ['e2e/flow/rules'],
+  },
+  {
+    name: 'tiny-files-without-a-past',
+    fault: 'An image of some bytes is not known when it comes back.',
+    file: 'gateway/parts/relay.ts',
+    find: 'const fileMin = parts.flow && NOTED_FROM;',
+    replace: 'const fileMin = parts.flow && 64 * NOTED_FROM;',
+    suites: ['e2e/flow/small-files'],
+  },
+  {
+    name: 'json-texts-without-a-past',
+    fault: 'A file in a text that is JSON is not known when it comes back.',
+    file: 'gateway/relay/results/inside/note-origins.ts',
+    find: '  for (const { nested } of cuts.texts) await noteText(nested, note);\n',
+    replace: '',
+    suites: ['e2e/flow/small-files'],
   },
   {
     name: 'rule-without-its-target',
