@@ -59,7 +59,7 @@ export function create(config: z.output<typeof settings>): Antivirus {
   const address = { host: config.host, port: config.port, timeout: config.timeoutSeconds * 1000 };
   const maxSize = config.maxSizeMiB * MIB;
   const closing = new AbortController();
-  const version = new ClamdVersion(address, closing.signal);
+  const asked = new ClamdVersion(address, closing.signal);
   let proof: Promise<void> | undefined;
 
   const open = async (signal: AbortSignal): Promise<Scan> =>
@@ -68,7 +68,7 @@ export function create(config: z.output<typeof settings>): Antivirus {
   /** Once for each time that clamd has been away: another one, with other settings, may have come back. */
   const proven = (): Promise<void> => {
     if (proof) return proof;
-    void version.refresh();
+    void asked.refresh();
     const begun = prove(() => open(closing.signal), maxSize);
     proof = begun;
     begun.catch(() => {
@@ -79,7 +79,7 @@ export function create(config: z.output<typeof settings>): Antivirus {
   const forget = (one: Promise<void> | undefined): void => {
     if (proof !== one) return;
     proof = undefined;
-    version.forget();
+    asked.forget();
   };
 
   return {
@@ -89,11 +89,11 @@ export function create(config: z.output<typeof settings>): Antivirus {
       larger: config.larger,
       scans: config.scans,
       queue: config.queue,
-      database: () => version.said,
+      database: () => asked.said,
       async begin(signal) {
         const known = proven();
         await known;
-        void version.refresh();
+        void asked.refresh();
         try {
           return await open(signal);
         } catch (error) {

@@ -14,8 +14,8 @@ export function refusesCredential(code: string): boolean {
 }
 
 /**
- * The same function, with a line in the audit log for each token that is seen for the first time, and for each
- * credential that it refuses. The line of a token is written before anything is done for its caller.
+ * Adds to a function that finds out who calls: a line in the audit log for each token that is seen for the first time,
+ * and for each credential that it refuses. The line of a token is written before anything is done for its caller.
  */
 export function auditedLogins(audit: Audit, authenticate: Authenticate): Authenticate {
   if (!audit.isOn) return authenticate;

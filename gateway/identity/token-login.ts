@@ -10,7 +10,7 @@ const LONGEST = 100;
 /** Characters of a token's hash, where it has no name: enough that no two are alike. */
 const HASH_LENGTH = 16;
 
-/** Characters of a payload that is read though nobody vouches for it. */
+/** Characters of a payload that is read though its signature is unknown. */
 const LONGEST_PAYLOAD = 8192;
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ export function loginOf(issuer: string, claims: Claims, hash: string): AuditToke
   });
 }
 
-/** What a refused token says of itself; undefined where that cannot be read. Anybody can write such a token. */
+/** What a refused token says of itself; undefined where that cannot be read. Every stranger can write such a token. */
 export function claimedLogin(token: string): AuditToken | undefined {
   const payload = token.split('.', 2)[1] ?? '';
   if (payload.length > LONGEST_PAYLOAD) return undefined;

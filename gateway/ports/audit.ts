@@ -118,6 +118,6 @@ export interface AuditToken {
   readonly client?: string | undefined;
   /** Its `jti`; without one, the beginning of its SHA-256. */
   readonly id?: string | undefined;
-  /** It only says so of itself: it was refused before anybody could vouch for it. */
+  /** It only says so of itself: it was refused before its issuer could be made sure of. */
   readonly claimed?: true | undefined;
 }

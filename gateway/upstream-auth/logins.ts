@@ -164,7 +164,7 @@ export class Logins {
     this.#parts.audit.note({ ...about, allowed: false, reason });
   }
 
-  /** A link or an answer that nobody has begun, or that is used up. */
+  /** A link or an answer that was never begun, or that is used up. */
   #noteUnknown(step: Step, browser: Browser): void {
     const about = { what: 'consent', subject: STEPS[step], ...browser } as const;
     this.#refuse(about, 'it was never begun, is used up, or took too long');

@@ -17,7 +17,7 @@ export interface ScannedFile {
   /** Its place in the message, or "the upload", for the error. */
   path: string;
   signal: AbortSignal;
-  /** SHA-256 of all its bytes, base64url, once they are known; absent: the bytes are none that anybody calls a file. */
+  /** SHA-256 of all its bytes, base64url, once they are known. Absent: they only look like a file. */
   digest?: () => string;
 }
 

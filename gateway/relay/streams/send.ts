@@ -76,7 +76,7 @@ export class StreamSender {
     };
     const head = size === undefined ? { headers } : { headers, size };
     const { files, server } = this.#deps;
-    const watch = auditedBytes(files.audit, this.#exchange, { server, order: this.order, item });
+    const watch = auditedBytes(files.audit, this.#exchange, { server, uri, method: this.order.streaming.method, item });
     return new ByteAnswer(this.#exchange, head, (bytes) => this.#check(bytes, undefined), watch);
   }
 

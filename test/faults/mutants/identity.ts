@@ -76,8 +76,8 @@ export const IDENTITY: readonly Mutant[] = [
     name: 'login-from-any-browser',
     fault: "An attacker's link puts another person's login to the attacker's name.",
     file: 'gateway/upstream-auth/logins.ts',
-    find: '    if (!target || cookie === undefined || !isSame(hashOf(cookie), begun.browser)) return',
-    replace: "    if (!target || isSame(hashOf(cookie ?? ''), '')) return",
+    find: '    if (cookie === undefined || !isSame(hashOf(cookie), begun.browser)) {',
+    replace: "    if (isSame(hashOf(cookie ?? ''), '')) {",
     ...OWN,
   },
   {

@@ -8,10 +8,9 @@ const OTHERS = /[^A-Za-z0-9+/_=-]+/;
 /** Bytes of a text that are searched in one step. */
 const SLICE = 64 * 1024;
 
-/** Digests and ids are written like this, and files are not. */
 const HEX = /^[0-9a-fA-F]+$/;
 
-/** True for a string that nobody writes a file as. */
+/** True for hexadecimal, in which digests and ids are written. */
 export function isHex(pieces: readonly Buffer[]): boolean {
   return pieces.every((piece) => HEX.test(piece.toString('latin1')));
 }
