@@ -12,13 +12,21 @@ const DEFAULT_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 /** RFC 6749 §3.3: a scope needs no escape inside quotes. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 
+/** Between the issuer and the name of a caller. In an issuer it would let one issuer name the callers of another. */
+const NAME_SEPARATOR = '|';
+
 const scope = () => z.string().regex(SCOPE, { error: 'must be a scope: 1 to 200 printable characters without blanks' });
 
 /** An address of an authorization server; http only on this machine. */
 export function issuerUrl() {
-  return z.string().refine(isSecure, {
-    error: 'must be an https:// URL without query and fragment; http:// only for a loopback address',
-  });
+  return z
+    .string()
+    .refine(isSecure, {
+      error: 'must be an https:// URL without query and fragment; http:// only for a loopback address',
+    })
+    .refine((text) => !text.includes(NAME_SEPARATOR), {
+      error: `must not contain "${NAME_SEPARATOR}", which no URL may (RFC 3986 §2): a caller is the issuer, "${NAME_SEPARATOR}" and a name`,
+    });
 }
 
 /** `auth.jwt` */

@@ -371,6 +371,12 @@ const VALUES: Bad[] = [
     message: /https/,
   },
   {
+    name: 'an issuer that could name the callers of another',
+    text: withServer('auth: { use: jwt, jwt: { issuers: [{ issuer: "https://idp.example.com/a|b" }] } }'),
+    path: 'auth.jwt.issuers[0].issuer',
+    message: /"\|"/,
+  },
+  {
     name: 'the algorithm none',
     text: withServer(
       'auth: { use: jwt, jwt: { issuers: [{ issuer: "https://idp.example.com", algorithms: [none] }] } }',
