@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { adapters } from '../adapters/index.js';
 import { UNSHARED } from './budget/ledger.js';
 import { giveBackWhenQuiet } from './budget/quiet-memory.js';
+import { freeWhatWasRead } from './budget/read-memory.js';
 import { type Action, type ExplainAccess, type ExplainClient, parseCommandLine } from './cli.js';
 import type { AdapterDeps } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
@@ -292,6 +293,7 @@ async function run(
 ): Promise<number> {
   const log = createLog(config.logLevel);
   giveBackWhenQuiet();
+  freeWhatWasRead();
   const { file, load } = source;
   if (file === undefined) goOnAfterHangUp(log);
   try {

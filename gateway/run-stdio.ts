@@ -2,6 +2,7 @@ import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { giveBackWhenQuiet } from './budget/quiet-memory.js';
+import { freeWhatWasRead } from './budget/read-memory.js';
 import type { StdioAction } from './cli.js';
 import type { AdapterList } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
@@ -39,6 +40,7 @@ export async function runStdio({ load, server }: StdioAction, adapters: AdapterL
   const log = createLog(chosen.logLevel);
   goOnAfterHangUp(log);
   giveBackWhenQuiet();
+  freeWhatWasRead();
   try {
     const output = standardOutput();
     const gateway = await start(chosen, adapters, log, { stdio: { input: process.stdin, output } });

@@ -461,6 +461,7 @@ describe('adapters', () => {
       'gateway/budget/ledger',
       'gateway/budget/wait-queue',
       'gateway/budget/patience',
+      'gateway/budget/read-memory',
       'gateway/encodings',
       // the lines of an audit log, wherever they are written
       'gateway/audit/',

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { countRead } from '../../gateway/budget/read-memory.js';
 import { storeTimeout, toStoreError } from './s3-errors.js';
 
 /** Bytes kept ready for the reader: four reads of a socket. */
@@ -49,6 +50,7 @@ export class S3Body extends Readable {
   }
 
   #take(chunk: Buffer): void {
+    countRead(chunk.length);
     if (this.push(chunk)) this.#silence?.refresh();
     else {
       this.#stopClock();

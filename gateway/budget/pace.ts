@@ -1,3 +1,5 @@
+import { countRead } from './read-memory.js';
+
 /** How slowly a peer may send. */
 export interface PaceLimits {
   /** `timeouts.idle`: milliseconds without a byte. */
@@ -58,6 +60,7 @@ export class Pace {
   took(bytes: number): void {
     this.#account(bytes);
     this.#silence = 0;
+    countRead(bytes);
   }
 
   /** Stops watching. */

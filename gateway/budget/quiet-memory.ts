@@ -1,5 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collector } from './collector.js';
 import { mallocTrim } from './native-memory.js';
 
 /** How often is looked whether the process is quiet. */
@@ -66,12 +65,4 @@ export function giveBackWhenQuiet(): void {
   };
   const memory = new QuietMemory({ spent, giveBack });
   setInterval(() => memory.look(), LOOK_MS).unref();
-}
-
-/** V8's collector, which it hands to contexts made after the flag. Of its kinds only the last resort shrinks the heap. */
-function collector(): (options: { type: 'major'; flavor: 'last-resort' }) => void {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as ReturnType<typeof collector>;
-  setFlagsFromString('--no-expose-gc');
-  return collect;
 }

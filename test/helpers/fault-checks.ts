@@ -9,11 +9,11 @@ import { until } from './wait.js';
 export const BLOB = { size: 9_000_000, stopAfter: 9_000_000 };
 
 /**
- * How much more resident memory a gateway may take for a file that is four or more times as large, in MiB. V8 lets
- * buffers outside its heap grow by 64 MiB before it collects them, whatever their file's size; the rest is for the heap
- * itself. A gateway that kept an eighth of what passes would take more.
+ * How much more resident memory a gateway may take for a file that is four or more times as large, in MiB. What is read
+ * from peers is freed every 8 MiB, whatever its file's size; the rest is for V8's heap and what it leaves outside, which
+ * vary. A gateway that kept a tenth of what passes would take more.
  */
-export const MOST_GROWTH_MIB = 96;
+export const MOST_GROWTH_MIB = 64;
 
 const GAUGES = [
   'wharf_held_bytes',

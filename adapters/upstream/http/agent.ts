@@ -46,6 +46,9 @@ interface AgentOfRequests {
   addRequest(request: ClientRequest, options: object): void;
 }
 
+/** Most bytes of a body that wait for its reader before node stops reading; one read may go beyond. */
+const AHEAD_BYTES = 16 * 1024;
+
 const BYTES_BEFORE = Symbol('bytes before this request');
 const IDLE_SINCE = Symbol('when it became idle');
 
@@ -164,10 +167,10 @@ export class UpstreamAgent implements AgentOfRequests {
     const { host } = options;
     // an SNI name must not be an address (RFC 6066 §3)
     const servername = isIP(host) === 0 ? host : '';
-    const tls = this.#secure ? { servername, ALPNProtocols: ['http/1.1'], _agentKey: ORIGIN } : {};
+    const kind = this.#secure ? { servername, ALPNProtocols: ['http/1.1'], _agentKey: ORIGIN } : PLAIN;
     const tcp = { noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS };
     // a path would be that of a Unix socket
-    const socket = this.#connecting.createConnection({ ...options, ...tls, ...tcp, path: undefined }) as PooledSocket;
+    const socket = this.#connecting.createConnection({ ...options, ...kind, ...tcp, path: undefined }) as PooledSocket;
     socket[BYTES_BEFORE] = 0;
     socket[IDLE_SINCE] = undefined;
     this.#open.add(socket);
@@ -212,6 +215,22 @@ export class UpstreamAgent implements AgentOfRequests {
     const at = this.#idle.lastIndexOf(socket);
     if (at >= 0) this.#idle.splice(at, 1);
   }
+}
+
+/**
+ * How plain connections are read: all of them into the same memory, because node's parser copies bodies out of it before
+ * the next read. Node of itself takes 64 KiB anew for each read, and holds another of them for each body that waits for
+ * its reader: a quarter of the memory of 256 long answers. TLS reads while it writes too, so one read could begin inside
+ * another there.
+ */
+const PLAIN = {
+  readableHighWaterMark: AHEAD_BYTES,
+  onread: { buffer: Buffer.allocUnsafeSlow(64 * 1024), callback: passOn },
+};
+
+function passOn(this: Socket, length: number, memory: Buffer): boolean {
+  this.emit('data', memory.subarray(0, length));
+  return true;
 }
 
 /** Bytes on an idle connection answer no request; the next request must not read them as its answer. */

@@ -75,6 +75,27 @@ describe('a body of streamable-http that is not what it says', () => {
   });
 });
 
+it('keeps the bytes of answers apart that come at the same time, to readers of different speed', async () => {
+  const bodies = Array.from({ length: 8 }, (_, seed) =>
+    JSON.stringify(blobBytes({ size: 2 * MIB, seed }).toString('hex')),
+  );
+  const read = async (): Promise<string> => {
+    const call = { method: 'POST' as const, headers: { ...POST_HEADERS }, body: request(1, 'ping') };
+    const { body } = await upstream.open(call, calm());
+    const parts: Buffer[] = [];
+    for await (const part of body as AsyncIterable<Buffer>) {
+      parts.push(part);
+      for (let turn = parts.length % 4; turn > 0; turn -= 1) await new Promise(setImmediate);
+    }
+    return Buffer.concat(parts).toString();
+  };
+  for (const [place, body] of bodies.entries()) {
+    fake.queue.push({ contentType: 'application/json', body, framing: place % 2 === 0 ? 'chunked' : 'length' });
+  }
+  const got = await Promise.all(bodies.map(read));
+  expect(got.sort()).toEqual(bodies.sort());
+});
+
 describe('a content coding nobody asked for', () => {
   it.each(['gzip', 'br', 'deflate'] as const)('is decoded when it is %s', async (coding) => {
     const body = await read({ body: BODY, coding, chunk: 100 });
