@@ -1,50 +1,22 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-
-const PROGRAM = fileURLToPath(new URL('../../../test/helpers/authorization-server.fixture.mjs', import.meta.url));
+import { type PrintingProcess, startPrinting } from './printing-process.js';
 
 /** Redirects of one login. */
 const MOST_REDIRECTS = 20;
 
-export interface AuthorizationServer {
-  url: string;
-  stop(): Promise<void>;
-}
+export type AuthorizationServer = PrintingProcess;
 
 /**
  * Starts oidc-provider as a process of its own: its user always agrees. @param documents client ID metadata documents
  * by address, @param clients known beforehand, @param exchanged issuers whose tokens it exchanges
  */
-export async function startAuthorizationServer(
+export function startAuthorizationServer(
   documents: Record<string, object> = {},
   clients: readonly object[] = [],
   exchanged: readonly string[] = [],
 ): Promise<AuthorizationServer> {
   const given = { CLIENT_DOCUMENTS: documents, CLIENTS: clients, EXCHANGED: exchanged };
   const texts = Object.entries(given).map(([name, value]) => [name, JSON.stringify(value)]);
-  const env = { ...process.env, ...Object.fromEntries(texts) };
-  const child = spawn(process.execPath, [PROGRAM], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let said = '';
-  child.stderr.on('data', (chunk) => {
-    said += String(chunk);
-  });
-  const kill = () => child.kill('SIGKILL');
-  process.once('exit', kill);
-  const url = await new Promise<string>((resolve, reject) => {
-    createInterface(child.stdout).once('line', resolve);
-    child.once('exit', () => reject(new Error(`the authorization server ended: ${said}`)));
-  });
-  return {
-    url,
-    stop: async () => {
-      process.removeListener('exit', kill);
-      const ended = once(child, 'exit');
-      child.kill();
-      await ended;
-    },
-  };
+  return startPrinting('authorization-server.fixture.mjs', [], Object.fromEntries(texts));
 }
 
 /** A browser without a screen: follows a login to the redirect that leaves the given place, and returns its address. */
