@@ -69,7 +69,7 @@ export async function doctor(options: DoctorOptions): Promise<Found[]> {
       once(() => takePlace(config, proof)),
     ),
     ...issuerChecks(config, oauth),
-    ...serverChecks(config.servers, { adapters, deps, oauth }),
+    ...serverChecks(config, { adapters, deps, oauth }),
   ];
   const wanted = checks.filter(({ group }) => only.length === 0 || only.includes(group));
   try {

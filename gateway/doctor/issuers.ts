@@ -1,5 +1,5 @@
 import type { Config, GrantConfig, PerUserConfig, ServerConfig } from '../config/config.js';
-import { timeText } from '../policy/amounts.js';
+import { countText, timeText } from '../policy/amounts.js';
 import type { OAuth } from '../ports/oauth.js';
 import { parseJson } from '../wire/json/parse.js';
 import type { Check, Finding } from './check.js';
@@ -43,7 +43,9 @@ async function clientIssuer(metadata: Metadata, issuer: JwtIssuer, signal: Abort
     : typeof metadata.registration_endpoint === 'string'
       ? 'clients register themselves (DCR)'
       : undefined;
-  const text = [`${count} keys`, 'PKCE with S256', registration ?? 'clients must be registered by hand'].join(', ');
+  const text = [countText(count, 'key'), 'PKCE with S256', registration ?? 'clients must be registered by hand'].join(
+    ', ',
+  );
   if (!lists(metadata.code_challenge_methods_supported, 'S256')) {
     const todo = 'Switch on PKCE (S256) there, and let its metadata say so: MCP clients refuse to log in without it.';
     return { state: 'failed', text: 'its metadata does not offer PKCE with S256', todo };

@@ -1,4 +1,5 @@
 import type { ConfigProblem } from '../config/problems.js';
+import { countText } from '../policy/amounts.js';
 import type { Found } from './check.js';
 
 const SIGNS = { ok: '✓', warning: '!', failed: '✗', skipped: '–' } as const;
@@ -19,8 +20,7 @@ export function doctorText(found: readonly Found[]): string {
       ]),
   ]);
   const count = (state: Found['state']) => found.filter((one) => one.state === state).length;
-  const warnings = count('warning');
-  return `${[...lines, '', `${count('ok')} ok, ${warnings} warning${warnings === 1 ? '' : 's'}, ${count('failed')} failed`].join('\n')}\n`;
+  return `${[...lines, '', `${count('ok')} ok, ${countText(count('warning'), 'warning')}, ${count('failed')} failed`].join('\n')}\n`;
 }
 
 /** What programs read. */

@@ -1,6 +1,7 @@
 import type { AdapterDeps, AdapterList } from '../config/adapter-list.js';
-import type { ServerConfig, UpstreamAuthConfig } from '../config/config.js';
+import type { Config, ServerConfig, UpstreamAuthConfig } from '../config/config.js';
 import { toolsOf } from '../inspect/tools.js';
+import { countText } from '../policy/amounts.js';
 import type { OAuth } from '../ports/oauth.js';
 import type { Check } from './check.js';
 import { clientGrant } from './issuers.js';
@@ -21,8 +22,12 @@ function asksForPerson({ tokenExchange, perUser, delegate }: UpstreamAuthConfig 
 }
 
 function isRefusal(error: unknown): boolean {
+  return hasStatus(error, 401) || hasStatus(error, 403);
+}
+
+function hasStatus(error: unknown, wanted: number): boolean {
   const { status, facts } = Object(error) as { status?: unknown; facts?: { status?: unknown } };
-  return [status, facts?.status].some((one) => one === 401 || one === 403);
+  return status === wanted || facts?.status === wanted;
 }
 
 /** Most hosts refuse a session whose tools have longer names. */
@@ -35,7 +40,10 @@ interface Asking {
 }
 
 /** Hands shakes with each server, and asks for its tools. */
-export function serverChecks(servers: readonly ServerConfig[], { adapters, deps, oauth }: Asking): Check[] {
+export function serverChecks(
+  { servers, auth }: Pick<Config, 'servers' | 'auth'>,
+  { adapters, deps, oauth }: Asking,
+): Check[] {
   return servers.map((server) => ({
     group: 'servers',
     title: server.name,
@@ -51,13 +59,17 @@ export function serverChecks(servers: readonly ServerConfig[], { adapters, deps,
         for await (const page of toolsOf(await withToken(server, oauth), { adapters, deps: own, signal }))
           for (const { name } of page) names.push(String(name));
       } catch (error) {
+        if (auth.use === 'passthrough' && hasStatus(error, 401)) {
+          const text = `${server.transport}; it refuses a call without a token, as it should: callers log in there`;
+          return { state: 'ok', text };
+        }
         if (!asksForPerson(upstreamAuth) || !isRefusal(error)) throw error;
         return {
           state: 'skipped',
           text: `${server.transport}; it answers, and shows its tools to callers who have logged in`,
         };
       }
-      const text = `${server.transport}, ${names.length} tools`;
+      const text = `${server.transport}, ${countText(names.length, 'tool')}`;
       const long = names.find((name) => name.length > MOST_NAME);
       const unknown = Object.keys(server.tools).find((name) => !names.includes(name));
       if (unknown !== undefined) {

@@ -1,6 +1,7 @@
 import type { AdapterDeps, AdapterList } from '../config/adapter-list.js';
 import type { ServerConfig } from '../config/config.js';
 import { GatewayError } from '../errors.js';
+import { countText } from '../policy/amounts.js';
 import type { FileArgument } from '../ports/file-slot.js';
 import type { JsonObject } from '../ports/json.js';
 import { redactText } from '../redact.js';
@@ -51,16 +52,12 @@ async function inspectServer(server: ServerConfig, options: InspectOptions): Pro
     return { server, tools, failure };
   }
   const found = tools.reduce((sum, { proposals }) => sum + proposals.length, 0);
-  progress(`${server.name}: ${count(tools.length, 'tool')}, ${count(found, 'argument')} that may be a file\n`);
+  progress(`${server.name}: ${countText(tools.length, 'tool')}, ${countText(found, 'argument')} that may be a file\n`);
   return { server, tools };
 }
 
 function configuredOf({ name }: JsonObject, { tools }: ServerConfig): readonly FileArgument[] {
   return (typeof name === 'string' ? tools[name]?.files : undefined) ?? [];
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
 /** Advice for a server that does not answer. */

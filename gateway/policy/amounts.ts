@@ -38,6 +38,11 @@ export function filesText(least: number, most: number): string {
   return `${bound} files`;
 }
 
+/** `1 key`, `2 keys`. */
+export function countText(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
+}
+
 /** `500 ms`, `30 s`, `1.5 min`, `24 h`. */
 export function timeText(ms: number): string {
   const [unit, factor] = TIME_UNITS.find(([, least]) => ms >= least) ?? ['ms', 1];

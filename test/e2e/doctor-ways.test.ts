@@ -214,9 +214,7 @@ describe('wharf doctor, of logins,', () => {
     const { of } = await doctor(jwt(server.url), '--only', 'auth');
     expect(of(new URL(server.url).host)).toMatchObject({
       state: 'ok',
-      text: expect.stringMatching(
-        /^1 keys?, PKCE with S256, clients name themselves by a document \(CIMD\); .*RFC 8707/,
-      ),
+      text: expect.stringMatching(/^1 key, PKCE with S256, clients name themselves by a document \(CIMD\); .*RFC 8707/),
     });
   });
 
@@ -277,6 +275,19 @@ describe('wharf doctor, of logins,', () => {
     const bad = await doctor({ servers: servers('another-secret') }, '--only', 'auth', '--only', 'servers');
     expect(bad.of('token for hr')).toMatchObject({ state: 'failed', todo: 'Check servers.hr.upstreamAuth.' });
     expect(bad.out).not.toContain('another-secret');
+  });
+
+  it('finds a server well that refuses a call without a token, where callers log in at it (12.11)', async () => {
+    const guarded = await startFakeUpstream({ transport: 'json' });
+    guarded.respond = () => ({ status: 401, headers: { 'www-authenticate': 'Bearer' } });
+    ends.push(() => guarded.close());
+    const servers = { crm: { url: guarded.url, transport: 'streamable-http' } };
+    const passed = { servers, auth: { use: 'passthrough' }, publicUrl: 'http://127.0.0.1:1', secret: SECRET };
+    const { of, code } = await doctor(passed, '--only', 'servers');
+    expect(of('crm')).toMatchObject({ state: 'ok', text: expect.stringContaining('callers log in there') });
+    expect(code).toBe(0);
+    guarded.respond = () => ({ status: 500 });
+    expect((await doctor(passed, '--only', 'servers')).of('crm').state).toBe('failed');
   });
 
   it("does not call a server broken that shows its tools to people's own logins alone (12.11)", async () => {
