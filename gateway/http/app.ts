@@ -21,8 +21,8 @@ export interface AppDeps {
   uploads: UploadDeps;
   /** Absent when no MCP client can reach the port. */
   connect?: ConnectDeps;
-  /** People's own logins at servers; absent where no server asks for them. */
-  logins?: Omit<LoginDeps, 'refused'> | undefined;
+  /** People's own logins at servers. A reload may bring the first server that asks for them. */
+  logins: Omit<LoginDeps, 'refused'>;
   /** Where clients log in; absent where they do not. */
   resources?: LoginDocuments | undefined;
   refused: Refused;
@@ -36,7 +36,7 @@ export function createApp(deps: AppDeps): App {
   app.route('/', uploads(deps.uploads));
   app.route('/', assets());
   app.route('/', wayCheck(deps.wayCheck));
-  if (deps.logins) app.route('/', logins({ ...deps.logins, refused: deps.refused }));
+  app.route('/', logins({ ...deps.logins, refused: deps.refused }));
   if (deps.resources) app.route('/', resourceMetadata(deps.resources));
   const { connect: front, refused } = deps;
   if (front) app.route('/', connect(front));

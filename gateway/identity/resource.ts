@@ -19,7 +19,6 @@ export interface ResourceSettings {
   scopes: ScopeRules;
   /** The issuers' names, as the metadata tells them. */
   issuers: readonly string[];
-  servers: readonly string[];
   /** What every URL begins with: never anything that a request says. */
   baseUrl: () => string;
 }
@@ -37,12 +36,20 @@ export class Resources {
   /** Where its documents are, as paths. */
   readonly paths = [METADATA_PREFIX, `${METADATA_PREFIX}/*`];
   readonly #settings: ResourceSettings;
-  readonly #scopes: ReadonlyMap<string, ServerScopes>;
   readonly #known = new Map<string, Resource>();
+  #servers: readonly string[] = [];
+  #scopes: ReadonlyMap<string, ServerScopes> = new Map();
 
-  constructor(settings: ResourceSettings) {
+  constructor(settings: ResourceSettings, servers: readonly string[]) {
     this.#settings = settings;
-    this.#scopes = new Map(settings.servers.map((name) => [name, scopesOf(settings.scopes, name)]));
+    this.put(servers);
+  }
+
+  /** Takes over which servers there are. */
+  put(servers: readonly string[]): void {
+    this.#servers = servers;
+    this.#scopes = new Map(servers.map((name) => [name, scopesOf(this.#settings.scopes, name)]));
+    this.#known.clear();
   }
 
   /** What a token for this server must be for. @param url of the request, which tells by which path it is asked for */
@@ -66,7 +73,7 @@ export class Resources {
 
   /** Every identifier that a token for any of the servers may name. */
   get ids(): readonly string[] {
-    return this.#settings.servers.flatMap((server) => this.idsOf(server));
+    return this.#servers.flatMap((server) => this.idsOf(server));
   }
 
   /**
@@ -74,7 +81,8 @@ export class Resources {
    * passed it on.
    */
   document(path: string): object | undefined {
-    const { servers, resource: kind, baseUrl, issuers } = this.#settings;
+    const { resource: kind, baseUrl, issuers } = this.#settings;
+    const servers = this.#servers;
     const inner = path.slice(METADATA_PREFIX.length);
     const base = basePath(baseUrl());
     const place = base !== '' && (inner === base || inner.startsWith(`${base}/`)) ? inner.slice(base.length) : inner;
@@ -107,7 +115,7 @@ export class Resources {
 
   /** `/mcp`, which exists where there is one server. */
   #isShort(url: string): boolean {
-    return this.#settings.servers.length === 1 && /^\/mcp(?:\?|$)/.test(url);
+    return this.#servers.length === 1 && /^\/mcp(?:\?|$)/.test(url);
   }
 }
 

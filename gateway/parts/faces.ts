@@ -50,7 +50,7 @@ export async function openFaces(
   };
   const app = lateApp({
     ...{ refused, resources: waysIn.resources, wayCheck: { keys, clock } },
-    logins: serving.logins && { logins: serving.logins, baseUrl: publicBase, log },
+    logins: { ...serving.logins, baseUrl: publicBase, log },
     ...(hasMcp && {
       connect: { servers: () => [...servers.keys()], asksKey: config.auth.use !== 'none', baseUrl: publicBase },
     }),

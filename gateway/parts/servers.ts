@@ -8,15 +8,16 @@ import { Server } from '../relay/server.js';
 import type { MakeServer } from '../reload/running-servers.js';
 import { withTraceHeaders } from '../telemetry/trace-headers.js';
 import { relayDeps, type SharedParts } from './relay.js';
+import type { Authorized } from './upstream-credentials.js';
 
 /** Gives a server's requests the credentials that its config names. */
-type Authorized = (server: ServerConfig, upstreams: readonly Upstream[]) => Promise<readonly Upstream[]>;
+type Authorize = (server: ServerConfig, upstreams: readonly Upstream[]) => Promise<Authorized>;
 
 /** Makes servers that share their parts. None is contacted, and no process is started, before a client asks. */
 export function serverMaker(
   adapters: AdapterList,
   deps: Omit<UpstreamDeps, 'name'>,
-  parts: SharedParts & { authorized: Authorized },
+  parts: SharedParts & { authorize: Authorize },
 ): MakeServer {
   return async (server) => {
     const { name, limits, settings, transport } = server;
@@ -27,11 +28,12 @@ export function serverMaker(
     const { tracer } = parts;
     const traced = tracer ? opened.map((upstream) => withTraceHeaders(upstream, tracer)) : opened;
     const plain = relayDeps(server, parts);
-    const transports = new Transports(plain, await parts.authorized(server, traced));
+    const { upstreams, login } = await parts.authorize(server, traced);
+    const transports = new Transports(plain, upstreams);
     const byLimits: ByLimits<Server> = new ByLimits(limits, parts.allowances, (other) => {
       const under = relayDeps(server, parts, other);
       return new Server(under, transports.under(under), byLimits);
     });
-    return new Server(plain, transports, byLimits);
+    return { server: new Server(plain, transports, byLimits), login };
   };
 }

@@ -60,6 +60,7 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
   const upstreamAuth = new UpstreamAuth({
     ...{ state, keys, clock, publicBase, publicUrl: config.publicUrl, audit },
     openOAuth: () => open(adapters.oauth, { use: 'jose', settings: {} }),
+    targetOf: (server) => running.loginAt(server),
   });
   const openWays = (of: Config) =>
     openWaysIn(of, { openOAuth: () => upstreamAuth.oauth(), baseUrl: publicBase, clock: MACHINE_CLOCK, keys });
@@ -74,21 +75,21 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
       takers: new FileTakers(of.servers.map(({ tools }) => tools)),
       hosts: new Hosts(adapters.hosts, of.clients),
       ...waysIn.checks,
-      authorized: (server, upstreams) => upstreamAuth.authorized(server, upstreams, waysIn.passed),
+      authorize: (server, upstreams) => upstreamAuth.authorize(server, upstreams, waysIn.passed),
     });
   const running = new RunningServers((name) => keptTools.forgetServer(name));
   closers.add(() => running.close());
   (await running.prepare(config.servers, makerFor(config), true))();
   const streams = createDownloadLedger(config, sharing);
   const totals = { held, budget: shared.budget, opened, streams, waiting, catalog, partSize: objects.partSize };
-  const put = takeOver({ sharing, limits: shared.limits, allowances: filing.allowances, flow, ...totals });
+  const put = takeOver({ sharing, limits: shared.limits, allowances: filing.allowances, flow, waysIn, ...totals });
   return {
     servers: running.byName,
     present: new PresentConfig(config, { running, makerFor, waysIn, openWays, put, audit }),
     sessions,
     waysIn,
-    /** People's own logins; undefined where no server asks for them. */
-    logins: upstreamAuth.logins,
+    /** People's own logins, and whether any server of now asks for them. */
+    logins: { logins: upstreamAuth.logins, areUsed: () => running.logins.size > 0 },
     /** Counts calls that wait for a person, downloads, and what servers declare. */
     waiting,
     streams,

@@ -19,6 +19,8 @@ export interface OpenWaysIn {
   checks: CallerChecks;
   /** The login of the only server, where callers log in there. */
   passed: PassedLogin | undefined;
+  /** Takes over which servers there are. */
+  know: (servers: readonly ServerConfig[]) => void;
   /** Makes that server's refusal what its client can log in by. @param url of the request */
   shown: ((error: GatewayError, url: string | undefined) => GatewayError) | undefined;
 }
@@ -47,6 +49,7 @@ export async function openWaysIn({ auth, servers }: Config, parts: Parts): Promi
     resources: undefined,
     checks: { checkTool: undefined, isAccepted: undefined },
     passed: undefined,
+    know: () => undefined,
     shown: undefined,
   };
   if (auth.use === 'passthrough') {
@@ -58,6 +61,7 @@ export async function openWaysIn({ auth, servers }: Config, parts: Parts): Promi
     const nameOf = (token: string) => keys.of('caller', token).slice('caller:'.length).slice(0, NAME_LENGTH);
     const checks = { ...none.checks, isAccepted: (identity: Identity) => passed.knows(identity) };
     return {
+      ...none,
       authenticate: createPassing(nameOf),
       resources: passed,
       checks,
@@ -75,21 +79,22 @@ export async function openWaysIn({ auth, servers }: Config, parts: Parts): Promi
   void verifier.prepare();
   const audiences = new Map(jwt.issuers.map(({ issuer, audiences }) => [issuer, audiences]));
   const tokens = new Tokens(verifier, { ...jwt, audiences }, clock);
-  const resources = new Resources({
-    ...jwt,
-    issuers: jwt.issuers.map(({ issuer }) => issuer),
-    servers: servers.map(({ name }) => name),
-    baseUrl,
-  });
+  const issuers = jwt.issuers.map(({ issuer }) => issuer);
+  const resources = new Resources({ ...jwt, issuers, baseUrl }, namesOf(servers));
   const authenticator = new TokenAuthenticator(tokens, resources, jwt.challenge);
   const asksScopes = Object.keys(jwt.scopes).some((place) => place.includes('.'));
   return {
     ...none,
     authenticate: createAuthenticator({ keys, tokens: authenticator }),
     resources,
+    know: (others) => resources.put(namesOf(others)),
     checks: {
       ...none.checks,
       checkTool: asksScopes ? (identity, server, tool) => authenticator.checkTool(identity, server, tool) : undefined,
     },
   };
+}
+
+function namesOf(servers: readonly ServerConfig[]): string[] {
+  return servers.map(({ name }) => name);
 }

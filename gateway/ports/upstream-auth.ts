@@ -16,4 +16,6 @@ export interface UpstreamCredentials {
    * @throws GatewayError `upstream_login_failed`, `upstream_login_needed`
    */
   refused(identity: Identity | undefined, sent: Record<string, string>): Promise<Record<string, string> | undefined>;
+  /** Drops what this process keeps of them, because the server has gone. */
+  forget(): void;
 }

@@ -25,8 +25,8 @@ const REPLACED: ReadonlySet<string> = new Set([
 export type Reload =
   /** Nothing was changed: these keys need a restart. */
   | { kind: 'restart'; keys: string[] }
-  /** Names of the servers that were added, removed or made anew. */
-  | { kind: 'done'; changed: string[] }
+  /** Names of the servers that were added, removed or made anew, and of those at which people must log in anew. */
+  | { kind: 'done'; changed: string[]; loginsOver: string[] }
   | { kind: 'same' };
 
 interface Replaceable {
@@ -74,13 +74,19 @@ export class PresentConfig {
     const ways = next.auth.use === 'apiKeys' ? await openWays(next) : waysIn;
     await recordConfig(audit, 'reloaded', next);
     const servers = new Map(running.byName);
+    const { logins } = running;
     const put = await running.prepare(next.servers, makerFor(next), !sharesChange(before, next));
     put();
     this.#authenticate = ways.authenticate;
     putRules(next);
     this.#config = next;
     const names = new Set([...servers.keys(), ...running.byName.keys()]);
-    return { kind: 'done', changed: [...names].filter((name) => servers.get(name) !== running.byName.get(name)) };
+    const after = running.logins;
+    return {
+      kind: 'done',
+      changed: [...names].filter((name) => servers.get(name) !== running.byName.get(name)),
+      loginsOver: [...logins].filter(([name, settings]) => after.get(name) !== settings).map(([name]) => name),
+    };
   }
 }
 
@@ -97,9 +103,6 @@ export function keysForRestart(before: Config, after: Config): string[] {
     ...authForRestart(before.auth, after.auth),
     // the open port has so many
     ...(before.limits.sockets === after.limits.sockets ? [] : ['limits.sockets']),
-    ...(same(credentialsOf(before), credentialsOf(after)) ? [] : ['servers.X.upstreamAuth']),
-    // metadata for clients that log in lists the servers
-    ...(takesTokens(before) && !same(namesOf(before), namesOf(after)) ? ['servers (with auth.jwt)'] : []),
     ...(before.auth.use === 'passthrough' && !same(placesOf(before), placesOf(after))
       ? ['servers (with auth.passthrough)']
       : []),
@@ -124,18 +127,6 @@ function asksOrigins({ flow, handoff }: Config): boolean {
 function authForRestart(before: Config['auth'], after: Config['auth']): string[] {
   if (before.use === 'apiKeys' && after.use === 'apiKeys') return [];
   return same(before, after) ? [] : ['auth'];
-}
-
-function takesTokens({ auth }: Config): boolean {
-  return auth.use === 'jwt' || auth.use === 'both';
-}
-
-function credentialsOf({ servers }: Config): unknown {
-  return servers.flatMap(({ name, upstreamAuth }) => (upstreamAuth ? [[name, upstreamAuth]] : []));
-}
-
-function namesOf({ servers }: Config): string[] {
-  return servers.map(({ name }) => name);
 }
 
 /** Where the servers are, and by which names. */

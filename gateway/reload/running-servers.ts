@@ -1,14 +1,20 @@
 import type { ServerConfig } from '../config/config.js';
 import { PROCESS_WIDE } from '../config/schema/limits.js';
 import type { Server } from '../relay/server.js';
+import type { LoginTarget } from '../upstream-auth/logins.js';
 import { same } from './same.js';
 
-/** Makes a server that can take exchanges. Starts nothing that is not asked for. */
-export type MakeServer = (config: ServerConfig) => Promise<Server>;
-
-interface Running {
-  config: ServerConfig;
+/** A server, and where people log in for it if they do. */
+export interface Made {
   server: Server;
+  login: LoginTarget | undefined;
+}
+
+/** Makes a server that can take exchanges. Starts nothing that is not asked for. */
+export type MakeServer = (config: ServerConfig) => Promise<Made>;
+
+interface Running extends Made {
+  config: ServerConfig;
 }
 
 /** The configured servers, of which a reload replaces those that have changed. */
@@ -29,6 +35,18 @@ export class RunningServers {
     return this.#byName;
   }
 
+  /** Where people log in for a server of now; undefined where they do not. */
+  loginAt(name: string): LoginTarget | undefined {
+    return this.#running.get(name)?.login;
+  }
+
+  /** The settings of all logins of people, by server: where they change, people log in anew. */
+  get logins(): ReadonlyMap<string, string> {
+    const all = new Map<string, string>();
+    for (const [name, { login }] of this.#running) if (login) all.set(name, login.settings);
+    return all;
+  }
+
   /**
    * Makes what is new or has changed, and touches nothing yet.
    * @param isKept false where all of them are made anew, because they share what has changed
@@ -44,9 +62,9 @@ export class RunningServers {
           next.push(before);
           continue;
         }
-        const server = await make(config);
+        const { server, login } = await make(config);
         made.push(server);
-        next.push({ config, server });
+        next.push({ config, server, login });
       }
     } catch (error) {
       await Promise.allSettled(made.map((server) => server.close()));

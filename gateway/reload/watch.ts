@@ -56,6 +56,8 @@ async function reloadFrom({ file, load, reload, refused, log }: ReloadSource, wh
         return;
       case 'done':
         log.info({ file, why, changed: result.changed }, 'The config was reloaded. Running exchanges keep theirs.');
+        if (result.loginsOver.length > 0)
+          log.warn({ servers: result.loginsOver }, "People's own logins at these servers are not used any longer.");
         return;
       case 'same':
         log.info({ file, why }, 'The config says what it said before.');

@@ -40,6 +40,7 @@ export class AuthorizedUpstream implements ExchangeUpstream {
   }
 
   close(): Promise<void> {
+    this.#credentials.forget();
     return this.#inner.close();
   }
 

@@ -15,4 +15,6 @@ export interface BearerSource {
    * @throws GatewayError `upstream_login_failed`, `upstream_login_needed`
    */
   another(identity: Identity | undefined, refused: string | undefined): Promise<string | undefined>;
+  /** Drops what this process keeps for it, because the server has gone. Absent where nothing is kept. */
+  forget?(): void;
 }

@@ -29,6 +29,10 @@ export class Credentials implements UpstreamCredentials {
     return bearer === undefined || bearer === old ? undefined : this.#headers(identity, bearer);
   }
 
+  forget(): void {
+    this.#source?.forget?.();
+  }
+
   #headers(identity: Identity | undefined, bearer: string | undefined): Record<string, string> {
     const told = identityHeaders(this.#told, identity);
     return bearer === undefined ? told : { ...told, authorization: `Bearer ${bearer}` };

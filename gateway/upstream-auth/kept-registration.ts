@@ -19,7 +19,7 @@ export class KeptRegistration implements Registrations {
   readonly #server: string;
   #here: Registered | undefined;
 
-  /** @param place what it is for: the authorization server, and where it sends browsers back */
+  /** @param place what it is for: the authorization server, and where it sends browsers back. It is kept for no other one. */
   constructor(parts: Parts, server: string, place: string) {
     this.#parts = parts;
     this.#server = server;

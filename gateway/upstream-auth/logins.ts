@@ -4,7 +4,7 @@ import type { StateKeys } from '../files/state-keys.js';
 import type { Audit, AuditEntry } from '../ports/audit.js';
 import type { Introduction, TokenClient } from '../ports/oauth.js';
 import type { StateStore } from '../ports/state-store.js';
-import { type GrantTarget, parametersOf } from './client-credentials.js';
+import { type GrantTarget, parametersOf } from './grant-target.js';
 import { type KeptTokens, placeOfPerson } from './kept-tokens.js';
 
 /** From the link to the end of the login. */
@@ -16,6 +16,7 @@ const RANDOM_BYTES = 32;
 const STEPS = { begin: 'login begun', finish: 'login finished' } as const;
 type Step = keyof typeof STEPS;
 
+/** Where people log in for a server. */
 export interface LoginTarget extends GrantTarget {
   client: TokenClient;
   issuer: string;
@@ -25,6 +26,8 @@ interface Parts {
   state: StateStore;
   keys: StateKeys;
   kept: KeptTokens;
+  /** Where people log in for a server of now; undefined where they do not. */
+  targetOf: (server: string) => LoginTarget | undefined;
   /** What every address of Wharf begins with. */
   baseUrl: () => string;
   audit: Pick<Audit, 'record' | 'note'>;
@@ -40,13 +43,20 @@ export interface Login {
 }
 
 interface Begun extends Login {
+  /** Of its target: what comes back counts under no others. */
+  settings: string;
   verifier: string;
   /** SHA-256 of the cookie of the browser that has begun it. */
   browser: string;
 }
 
 /** How a login ended. */
-export type LoginEnd = { kind: 'done'; server: string } | { kind: 'unknown' } | { kind: 'refused' };
+export type LoginEnd =
+  | { kind: 'done'; server: string }
+  /** A reload has changed how people log in there. */
+  | { kind: 'changed'; server: string }
+  | { kind: 'unknown' }
+  | { kind: 'refused' };
 
 /**
  * Logins of people at the authorization servers of servers (authorization code with PKCE). A link is good for one person
@@ -55,18 +65,9 @@ export type LoginEnd = { kind: 'done'; server: string } | { kind: 'unknown' } | 
  */
 export class Logins {
   readonly #parts: Parts;
-  readonly #targets = new Map<string, LoginTarget>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
-  }
-
-  add(target: LoginTarget): void {
-    this.#targets.set(target.server, target);
-  }
-
-  get isUsed(): boolean {
-    return this.#targets.size > 0;
   }
 
   /** Makes the link at which a person logs in. */
@@ -89,7 +90,7 @@ export class Logins {
     browser: Browser,
   ): Promise<(Login & { url: string; issuer: string }) | undefined> {
     const login = await this.#read<Login>(ticket);
-    const target = login && this.#targets.get(login.server);
+    const target = login && this.#parts.targetOf(login.server);
     if (!target) {
       this.#noteUnknown('begin', browser);
       return undefined;
@@ -105,7 +106,8 @@ export class Logins {
         ...parametersOf(target),
       });
       await this.#record(login, 'begin', browser);
-      await this.#keep(state, { ...login, verifier, browser: hashOf(cookie) } satisfies Begun);
+      const { settings } = target;
+      await this.#keep(state, { ...login, settings, verifier, browser: hashOf(cookie) } satisfies Begun);
       return { ...login, url, issuer: target.issuer };
     });
   }
@@ -116,8 +118,7 @@ export class Logins {
    */
   async finish(params: URLSearchParams, cookie: string | undefined, browser: Browser): Promise<LoginEnd> {
     const begun = await this.#take(params.get('state') ?? '');
-    const target = begun && this.#targets.get(begun.server);
-    if (!target) {
+    if (!begun) {
       this.#noteUnknown('finish', browser);
       return { kind: 'unknown' };
     }
@@ -125,6 +126,13 @@ export class Logins {
     if (cookie === undefined || !isSame(hashOf(cookie), begun.browser)) {
       this.#refuse(about, 'it came back to another browser');
       return { kind: 'unknown' };
+    }
+    const { server, principal, settings } = begun;
+    const target = this.#parts.targetOf(server);
+    // a code of one authorization server is not for another one to see, nor its token for what it was not asked for
+    if (target?.settings !== settings) {
+      this.#refuse(about, 'a reload has changed how people log in there');
+      return { kind: 'changed', server };
     }
     return this.#told(begun, 'finish', browser, async () => {
       const issuer = params.get('iss');
@@ -147,8 +155,8 @@ export class Logins {
         ...(target.resource !== undefined && { resource: target.resource }),
       });
       await this.#record(begun, 'finish', browser);
-      await this.#parts.kept.put(placeOfPerson(begun.server, begun.principal), tokens);
-      return { kind: 'done', server: begun.server };
+      await this.#parts.kept.put(placeOfPerson(target, principal), tokens);
+      return { kind: 'done', server };
     });
   }
 

@@ -1,10 +1,11 @@
 import { GatewayError } from '../errors.js';
 import type { Identity } from '../ports/identity.js';
-import type { TokenClient, Tokens } from '../ports/oauth.js';
+import type { Tokens } from '../ports/oauth.js';
 import type { BearerSource } from './bearer-source.js';
-import { type GrantTarget, parametersOf } from './client-credentials.js';
-import { type KeptTokens, placeOfPerson } from './kept-tokens.js';
-import type { Logins } from './logins.js';
+import { parametersOf } from './grant-target.js';
+import { placeOfPerson } from './kept-tokens.js';
+import type { Logins, LoginTarget } from './logins.js';
+import type { RenewedTokens } from './renewed-tokens.js';
 
 /**
  * Each person's own login at the authorization server of a server. A server is asked without a token first, because
@@ -12,21 +13,19 @@ import type { Logins } from './logins.js';
  */
 export class PerUser implements BearerSource {
   readonly isCallers = false;
-  readonly #client: TokenClient;
-  readonly #kept: KeptTokens;
-  readonly #target: GrantTarget;
+  readonly #target: LoginTarget;
+  readonly #tokens: RenewedTokens;
   readonly #logins: Logins;
 
-  constructor(client: TokenClient, kept: KeptTokens, target: GrantTarget, logins: Logins) {
-    this.#client = client;
-    this.#kept = kept;
+  constructor(target: LoginTarget, tokens: RenewedTokens, logins: Logins) {
     this.#target = target;
+    this.#tokens = tokens;
     this.#logins = logins;
   }
 
   bearer(identity: Identity | undefined): string | undefined | Promise<string | undefined> {
     if (!identity) return undefined;
-    return this.#kept.at(placeOfPerson(this.#target.server, identity.principal))?.accessToken ?? this.#get(identity);
+    return this.#tokens.at(placeOfPerson(this.#target, identity.principal))?.accessToken ?? this.#get(identity);
   }
 
   async another(identity: Identity | undefined, refused: string | undefined): Promise<string | undefined> {
@@ -39,9 +38,13 @@ export class PerUser implements BearerSource {
     throw new GatewayError('upstream_login_needed', { server, url, id });
   }
 
+  forget(): void {
+    this.#tokens.forget();
+  }
+
   async #get({ principal }: Identity, refused?: string): Promise<string | undefined> {
     const renew = (old: Tokens | undefined) => this.#refresh(old);
-    return (await this.#kept.get(placeOfPerson(this.#target.server, principal), renew, refused))?.accessToken;
+    return (await this.#tokens.get(placeOfPerson(this.#target, principal), renew, refused))?.accessToken;
   }
 
   async #refresh(old: Tokens | undefined): Promise<Tokens | undefined> {
@@ -49,7 +52,7 @@ export class PerUser implements BearerSource {
     if (refreshToken === undefined) return undefined;
     try {
       const grant = { grant_type: 'refresh_token', refresh_token: refreshToken, ...parametersOf(this.#target) };
-      const tokens = await this.#client.request(grant);
+      const tokens = await this.#target.client.request(grant);
       // RFC 6749 §6: the old one goes on where there is no new one
       return { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
     } catch (error) {

@@ -3,8 +3,9 @@ import { GatewayError } from '../errors.js';
 import type { Identity } from '../ports/identity.js';
 import type { TokenClient, Tokens } from '../ports/oauth.js';
 import type { BearerSource } from './bearer-source.js';
-import { type GrantTarget, parametersOf } from './client-credentials.js';
-import type { KeptTokens } from './kept-tokens.js';
+import { type GrantTarget, parametersOf } from './grant-target.js';
+import { startOf } from './kept-tokens.js';
+import type { RenewedTokens } from './renewed-tokens.js';
 
 /** A caller's token seldom lives longer. */
 const KEPT_MS = 60 * 60_000;
@@ -16,22 +17,26 @@ const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 export class TokenExchange implements BearerSource {
   readonly isCallers = false;
   readonly #client: TokenClient;
-  readonly #kept: KeptTokens;
+  readonly #tokens: RenewedTokens;
   readonly #target: GrantTarget;
 
-  constructor(client: TokenClient, kept: KeptTokens, target: GrantTarget) {
+  constructor(client: TokenClient, tokens: RenewedTokens, target: GrantTarget) {
     this.#client = client;
-    this.#kept = kept;
+    this.#tokens = tokens;
     this.#target = target;
   }
 
   bearer(identity: Identity | undefined): string | Promise<string | undefined> {
     const place = this.#place(this.#callerOf(identity));
-    return this.#kept.at(place)?.accessToken ?? this.#get(identity);
+    return this.#tokens.at(place)?.accessToken ?? this.#get(identity);
   }
 
   another(identity: Identity | undefined, refused: string | undefined): Promise<string | undefined> {
     return this.#get(identity, refused);
+  }
+
+  forget(): void {
+    this.#tokens.forget();
   }
 
   async #get(identity: Identity | undefined, refused?: string): Promise<string | undefined> {
@@ -51,13 +56,13 @@ export class TokenExchange implements BearerSource {
         refreshToken: undefined,
       };
     };
-    return (await this.#kept.get(this.#place(caller), renew, refused))?.accessToken;
+    return (await this.#tokens.get(this.#place(caller), renew, refused))?.accessToken;
   }
 
   #place({ token, principal }: { token: string; principal: string }) {
     const { server } = this.#target;
     const hash = createHash('sha256').update(token).digest('base64url');
-    return { name: `exchange\n${server}\n${hash}`, owner: { server, principal }, keptMs: KEPT_MS };
+    return { name: `${startOf(this.#target)}${hash}`, owner: { server, principal }, keptMs: KEPT_MS };
   }
 
   #callerOf(identity: Identity | undefined): { token: string; principal: string; until: number } {

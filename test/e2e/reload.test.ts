@@ -8,16 +8,15 @@ import { keyHash } from '../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../helpers/fake-upstream.js';
 import { RecordingUpstream } from '../helpers/recording-upstream.js';
 import { until } from '../helpers/wait.js';
-import { ROOT, type Running, start } from './cli-process.js';
+import { ROOT } from './cli-process.js';
+import { DONE, Reloading } from './reloading.js';
 
 const STDIO = { command: [process.execPath, `${ROOT}dist/test/helpers/fake-stdio-server.js`] };
 
 let folder: string;
-let file: string;
 let one: FakeUpstream;
 let other: FakeUpstream;
-let running: Running;
-let url: string;
+let gateway: Reloading;
 const clients: Client[] = [];
 
 beforeAll(async () => {
@@ -32,13 +31,11 @@ afterAll(async () => {
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'wharf-reload-'));
-  file = join(folder, 'wharf.yaml');
 });
 
 afterEach(async () => {
   await Promise.allSettled(clients.splice(0).map((client) => client.close()));
-  running?.child.kill('SIGKILL');
-  await running?.ended;
+  await gateway?.stop();
   await rm(folder, { recursive: true });
 });
 
@@ -49,27 +46,16 @@ const base = () => ({
 });
 
 async function begin(config: object): Promise<void> {
-  await writeFile(file, JSON.stringify({ ...base(), ...config }));
-  running = start(['--config', file], { cwd: folder });
-  const [, origin] = await running.printed(/(http:\/\/[^/\s]+)\/\S*mcp\n[\s\S]*files .*\n/);
-  url = String(origin);
+  gateway = await Reloading.start(folder, { ...base(), ...config });
 }
 
-/** Writes another config, and waits until the log says what became of it. */
-async function reload(config: object | string, told: RegExp): Promise<string> {
-  const before = running.err().length;
-  await writeFile(file, typeof config === 'string' ? config : JSON.stringify({ ...base(), ...config }));
-  running.child.kill('SIGHUP');
-  await until(() => told.test(running.err().slice(before)));
-  return running.err().slice(before);
-}
-
-const DONE = /The config was reloaded/;
+const reload = (config: object | string, told: RegExp) =>
+  gateway.reload(typeof config === 'string' ? config : { ...base(), ...config }, told);
 
 async function connect(path: string, key?: string): Promise<Client> {
   const client = new Client({ name: 'desk', version: '1.0.0' });
   const requestInit = key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } };
-  await client.connect(new StreamableHTTPClientTransport(new URL(path, url), { requestInit }));
+  await client.connect(new StreamableHTTPClientTransport(new URL(path, gateway.url), { requestInit }));
   clients.push(client);
   return client;
 }
@@ -191,8 +177,8 @@ describe('a config that takes the place of another', () => {
     await begin({ servers: { a: { url: one.url } } });
     const next = join(folder, 'next.yaml');
     await writeFile(next, JSON.stringify({ ...base(), servers: { a: { url: one.url }, b: { url: other.url } } }));
-    await rename(next, file);
-    await until(() => DONE.test(running.err()));
+    await rename(next, gateway.file);
+    await until(() => DONE.test(gateway.logged()));
     await echo(await connect('/b/mcp'));
   });
 });

@@ -80,9 +80,12 @@ export class RotatingServer {
     } else if (pathname === '/token') {
       const form = new URLSearchParams(body);
       this.asked.push({ grant: form.get('grant_type') ?? '', form, authorization });
+      if (this.forgets) {
+        json(401, { error: 'invalid_client' });
+        return;
+      }
       const family = form.get('grant_type') === 'refresh_token' ? this.#rotated(form) : this.#redeemed(form);
-      if (this.forgets) json(401, { error: 'invalid_client' });
-      else if (family === undefined) json(400, { error: 'invalid_grant' });
+      if (family === undefined) json(400, { error: 'invalid_grant' });
       else json(200, this.#tokens(family));
     } else json(404, {});
   }
@@ -114,7 +117,7 @@ export class RotatingServer {
   }
 
   #new(kind: string): string {
-    const value = `${kind}-of-the-rotating-server-${++this.#made}`;
+    const value = `${kind}-of-the-rotating-server-${new URL(this.url).port}-${++this.#made}`;
     if (kind !== 'client') this.secrets.push(value);
     return value;
   }

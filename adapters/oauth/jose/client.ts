@@ -59,7 +59,7 @@ export class JoseClient implements TokenClient {
     if (status !== 200 || typeof token !== 'string') {
       const code = typeof error === 'string' && CODE.test(error) ? error : `HTTP ${status}`;
       if (code === 'invalid_client') await this.#parts.introduced?.unknown();
-      throw this.#failed(`its authorization server says ${code}`, { isFinal: FINAL.has(code) });
+      throw this.#failed(`its authorization server says ${code}`, { isFinal: this.#isFinal(code) });
     }
     if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
       throw this.#failed('its authorization server gives tokens of another type than Bearer', { isFinal: true });
@@ -90,6 +90,14 @@ export class JoseClient implements TokenClient {
     } catch (error) {
       throw this.#unreached(error);
     }
+  }
+
+  /**
+   * A secret of the operator's that is refused may just be replaced, and the logins that were made with it go on. What a
+   * forgotten registration was given is over.
+   */
+  #isFinal(code: string): boolean {
+    return FINAL.has(code) && (code !== 'invalid_client' || this.#parts.introduced !== undefined);
   }
 
   /** @throws Error */

@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { issuerUrl } from './jwt.js';
 
@@ -9,6 +10,16 @@ const TAKEN = /^(?:authorization|cookie|host|connection|content-.*|transfer-enco
 
 const SECRET = z.string().min(1).max(4096);
 
+const NO_KEY = 'must be a private key in PEM (PKCS #8)';
+
+function isPrivateKey(text: string): boolean {
+  try {
+    return createPrivateKey(text).type === 'private';
+  } catch {
+    return false;
+  }
+}
+
 /** How Wharf is known to an authorization server. */
 const client = () => ({
   issuer: issuerUrl().optional().describe('The authorization server; its metadata names the endpoints (RFC 8414).'),
@@ -17,8 +28,9 @@ const client = () => ({
   clientSecret: SECRET.optional().describe("Wharf's secret there."),
   privateKey: z
     .string()
-    .startsWith('-----BEGIN PRIVATE KEY-----', { error: 'must be a private key in PEM (PKCS #8)' })
+    .startsWith('-----BEGIN PRIVATE KEY-----', { error: NO_KEY, abort: true })
     .max(10_000)
+    .refine(isPrivateKey, { error: NO_KEY })
     .optional()
     .describe('A private key in PEM instead of a secret (RFC 7523).'),
   algorithm: z.enum(['ES256', 'RS256', 'PS256', 'EdDSA']).optional().describe('Of `privateKey`. Default: `ES256`.'),

@@ -35,11 +35,12 @@ export function LoginPage({
   );
 }
 
-export type LoginEndKind = 'done' | 'refused' | 'unknown' | 'failed';
+export type LoginEndKind = 'done' | 'refused' | 'changed' | 'unknown' | 'failed';
 
 const TITLES: Readonly<Record<LoginEndKind, string>> = {
   done: 'You are logged in',
   refused: 'You have not logged in',
+  changed: 'This login does not count',
   unknown: 'This link does not work',
   failed: 'The login failed',
 };
@@ -48,6 +49,7 @@ export function LoginEndPage({ kind, server, why }: { kind: LoginEndKind; server
   const text: Record<LoginEndKind, string> = {
     done: `Wharf may use the server ${server ?? ''} in your name. Close this page and go on in your assistant.`,
     refused: 'The server is not used in your name. Ask your assistant again if you change your mind.',
+    changed: `How people log in for the server ${server ?? ''} has changed meanwhile. Ask your assistant again for a new link.`,
     unknown: 'It is too old, was used already, or was opened in another browser. Ask your assistant again.',
     failed: why ?? '',
   };

@@ -12,6 +12,8 @@ import { page } from '../pages/page-response.js';
 
 export interface LoginDeps {
   logins: Logins;
+  /** Whether people log in at any server of now. */
+  areUsed: () => boolean;
   baseUrl: () => string;
   log: Log;
   refused: (error: GatewayError, request: IncomingMessage) => void;
@@ -26,7 +28,7 @@ const COOKIE = 'wharf-login';
 const COOKIE_SECONDS = 600;
 
 /** A person's own login at a server: the page with the link, and where the browser comes back to. */
-export function logins({ logins: all, baseUrl, log, refused }: LoginDeps): Hono<Env> {
+export function logins({ logins: all, areUsed, baseUrl, log, refused }: LoginDeps): Hono<Env> {
   const app = new Hono<Env>();
   app.get('/oauth/login/:ticket', async (c) =>
     answered(c, async () => {
@@ -44,11 +46,17 @@ export function logins({ logins: all, baseUrl, log, refused }: LoginDeps): Hono<
       const end = await all.finish(new URL(c.req.url).searchParams, getCookie(c, COOKIE), browserOf(c));
       if (end.kind === 'unknown') return unknown(c);
       if (end.kind === 'refused') return page(<LoginEndPage kind="refused" />, 403);
+      if (end.kind === 'changed') {
+        log.warn({ server: end.server }, 'a login at a server was given up: a reload has changed how people log in');
+        return page(<LoginEndPage kind="changed" server={end.server} />, 409);
+      }
       log.info({ server: end.server }, 'a person has logged in at a server');
       return page(<LoginEndPage kind="done" server={end.server} />, 200);
     }),
   );
-  app.get('/.well-known/wharf-client.json', () => Response.json(clientDocument(baseUrl())));
+  app.get('/.well-known/wharf-client.json', (c) =>
+    areUsed() ? Response.json(clientDocument(baseUrl())) : c.notFound(),
+  );
 
   function unknown(c: Context<Env>): Response {
     refused(new GatewayError('link_unknown', { reason: 'fileNotFound' }), c.env.incoming as IncomingMessage);

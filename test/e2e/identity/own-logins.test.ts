@@ -3,6 +3,7 @@ import { type AuthorizationServer, followLogin, startAuthorizationServer } from 
 import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { freePorts } from '../../helpers/gateway-process-ports.js';
+import { linkIn, logIn, openLogin } from '../../helpers/person.js';
 import { RawClient, readAnswer } from '../../helpers/raw-client.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
@@ -68,19 +69,6 @@ const call = (id: number) => ({
 
 const tokensSeen = () =>
   fake.requests.filter(({ body }) => body.includes('tools/call')).map(({ headers }) => headers.authorization);
-
-/** What a person does with the link: reads the page, follows it, and ends at Wharf's own page. */
-async function logIn(link: string, cookie?: string): Promise<{ status: number; text: string }> {
-  const page = await fetch(link, { headers: { accept: 'text/html' } });
-  const html = await page.text();
-  const [, href = ''] = /href="([^"]+)" rel="noreferrer"/.exec(html) ?? [];
-  const back = await followLogin(href.replaceAll('&amp;', '&'), `${wharf.url}/oauth/callback`);
-  const own = cookie ?? page.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-  const end = await fetch(back, { headers: { cookie: own, accept: 'text/html' } });
-  return { status: end.status, text: await end.text() };
-}
-
-const linkIn = (text: string) => /http:\/\/[^\s"\\]+\/oauth\/login\/[\w-]{43}/.exec(text)?.[0] ?? '';
 
 describe("a person's own login at a server", () => {
   it('is asked for by a link in the result, and is used for that person alone (SEC-17)', async () => {
@@ -159,11 +147,11 @@ describe("a person's own login at a server", () => {
 
   it('counts once: the address to which the browser came back is used up', async () => {
     const client = await connect('dora');
-    const page = await fetch(linkIn((await client.post(call(2))).text));
-    const cookie = page.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-    expect(page.headers.getSetCookie()[0]).toMatch(/HttpOnly; SameSite=Lax; Path=\/oauth\//);
-    const [, href = ''] = /href="([^"]+)" rel="noreferrer"/.exec(await page.text()) ?? [];
-    const back = await followLogin(href.replaceAll('&amp;', '&'), `${wharf.url}/oauth/callback`);
+    const link = linkIn((await client.post(call(2))).text);
+    const { headers } = await fetch(link);
+    expect(headers.getSetCookie()[0]).toMatch(/HttpOnly; SameSite=Lax; Path=\/oauth\//);
+    const { href, cookie } = await openLogin(link);
+    const back = await followLogin(href, `${wharf.url}/oauth/callback`);
     const wrong = new URL(back);
     wrong.searchParams.set('state', 'made-up');
     expect((await fetch(wrong, { headers: { cookie } })).status).toBe(404);

@@ -89,6 +89,22 @@ export const IDENTITY: readonly Mutant[] = [
     ...OWN,
   },
   {
+    name: 'tokens-of-other-settings',
+    fault: 'A token that one issuer has given is sent after the config names another one.',
+    file: 'gateway/upstream-auth/kept-tokens.ts',
+    find: '{settings}\\n`;',
+    replace: '{settings.length}\\n`;',
+    suites: ['unit/upstream-auth/kept-tokens'],
+  },
+  {
+    name: 'login-ends-under-other-settings',
+    fault: 'A code of one issuer is sent to another one, which a reload has put in its place.',
+    file: 'gateway/upstream-auth/logins.ts',
+    find: '    if (target?.settings !== settings) {',
+    replace: "    if (!target || settings === '') {",
+    suites: ['e2e/identity/rolling-logins'],
+  },
+  {
     name: 'own-work-for-made-up-tokens',
     fault: 'With passthrough, Wharf does what it does by itself for callers that the server has not taken.',
     file: 'gateway/relay/local/accepted.ts',

@@ -3,13 +3,15 @@ import { Resources } from '../../../gateway/identity/resource.js';
 
 const PLACE = '/.well-known/oauth-protected-resource';
 
-const below = new Resources({
-  resource: 'perServer',
-  scopes: {},
-  issuers: ['https://idp.example.com'],
-  servers: ['a', 'b'],
-  baseUrl: () => 'https://mcp.example.com/wharf',
-});
+const below = new Resources(
+  {
+    resource: 'perServer',
+    scopes: {},
+    issuers: ['https://idp.example.com'],
+    baseUrl: () => 'https://mcp.example.com/wharf',
+  },
+  ['a', 'b'],
+);
 
 describe('a gateway below a path', () => {
   it('has its metadata at the path after the well-known one (RFC 9728 §3.1)', () => {

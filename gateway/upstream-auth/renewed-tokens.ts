@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { GatewayError } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { Tokens } from '../ports/oauth.js';
+import type { StateStore } from '../ports/state-store.js';
+import type { GrantTarget } from './grant-target.js';
+import type { KeptTokens, TokenPlace } from './kept-tokens.js';
+
+/**
+ * One replica asks for a new token at a time, and a replica that dies while it does holds up others for so long. It is
+ * longer than an authorization server may take for its metadata and its answer: a refresh token must not be used twice.
+ */
+const LOCK_MS = 30_000;
+
+/** How often a replica that waits for another one looks. */
+const LOOK_MS = 50;
+
+/** Asks for tokens. @param old the ones until now, of which a refresh token may be used; undefined: there are none */
+export type Renew = (old: Tokens | undefined) => Promise<Tokens | undefined>;
+
+interface Parts {
+  state: StateStore;
+  clock: Clock;
+  kept: KeptTokens;
+}
+
+/**
+ * Good tokens of one target, renewed by one replica at a time: a refresh token that is used twice is revoked by careful
+ * authorization servers. A server that takes the place of another one by a reload has its own: it shares kept tokens, if
+ * it has the same target, and never an answer to the credentials of the other one.
+ */
+export class RenewedTokens {
+  readonly #parts: Parts;
+  readonly #target: GrantTarget;
+  readonly #running = new Map<string, Promise<Tokens | undefined>>();
+
+  constructor(parts: Parts, target: GrantTarget) {
+    this.#parts = parts;
+    this.#target = target;
+  }
+
+  /** A good token that this process has, without a promise. */
+  at(place: TokenPlace): Tokens | undefined {
+    return this.#parts.kept.at(place);
+  }
+
+  /**
+   * A good token; without one it is renewed.
+   * @param bad an access token that its server has refused
+   */
+  async get(place: TokenPlace, renew: Renew, bad?: string): Promise<Tokens | undefined> {
+    const here = this.at(place);
+    if (here && here.accessToken !== bad) return here;
+    const running = this.#running.get(place.name);
+    if (running) return running;
+    const run = this.#find(place, renew, bad).finally(() => this.#running.delete(place.name));
+    this.#running.set(place.name, run);
+    return run;
+  }
+
+  /** Nothing asks for them any longer. */
+  forget(): void {
+    this.#parts.kept.forget(this.#target);
+  }
+
+  async #find(place: TokenPlace, renew: Renew, bad: string | undefined): Promise<Tokens | undefined> {
+    const { state, clock, kept } = this.#parts;
+    const lock = `${kept.keyOf(place)}:renewal`;
+    const mine = randomUUID();
+    const until = clock.now() + LOCK_MS;
+    for (;;) {
+      const found = await this.#good(place, bad);
+      if (found) return found;
+      if (await state.create(lock, mine, LOCK_MS, place.owner)) break;
+      if (clock.now() > until) throw new GatewayError('state_unavailable', {}, 'the renewal of a token is held up');
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+    try {
+      // another replica may have renewed it since
+      const old = await kept.read(place);
+      if (old && kept.isGood(old) && old.accessToken !== bad) return old;
+      const tokens = await renew(old);
+      if (!tokens) {
+        await kept.end(place, old);
+        return undefined;
+      }
+      await kept.put(place, tokens);
+      kept.hold(place, tokens);
+      return tokens;
+    } finally {
+      // only one's own: it may have run out, and be another replica's by now
+      await state.replace(lock, mine, mine, 1);
+    }
+  }
+
+  async #good(place: TokenPlace, bad: string | undefined): Promise<Tokens | undefined> {
+    const { kept } = this.#parts;
+    const tokens = await kept.read(place);
+    if (!tokens || !kept.isGood(tokens) || tokens.accessToken === bad) return undefined;
+    kept.hold(place, tokens);
+    return tokens;
+  }
+}

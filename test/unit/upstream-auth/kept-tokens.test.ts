@@ -1,0 +1,68 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { create } from '../../../adapters/state/memory.js';
+import { StateKeys } from '../../../gateway/files/state-keys.js';
+import type { StateStore } from '../../../gateway/ports/state-store.js';
+import { grantTarget } from '../../../gateway/upstream-auth/grant-target.js';
+import { KeptTokens, placeOfPerson } from '../../../gateway/upstream-auth/kept-tokens.js';
+import { RenewedTokens } from '../../../gateway/upstream-auth/renewed-tokens.js';
+import { until } from '../../helpers/wait.js';
+
+let now = 1_000_000;
+/** It goes on, so that what ends at once does end. */
+const clock = { now: () => now++ };
+const target = (clientId: string) => grantTarget('perUser', 'crm', { issuer: 'https://idp.example', clientId });
+const one = target('one');
+const other = target('other');
+const tokens = (accessToken: string) => ({ accessToken, expiresAt: 2_000_000 });
+const never = async () => {
+  throw new Error('no token is asked for here');
+};
+
+let state: StateStore;
+let kept: KeptTokens;
+const renewed = (of: typeof one) => new RenewedTokens({ state, clock, kept }, of);
+
+beforeEach(() => {
+  state = create({ maxKeys: 100 }, { clock, sharing: { ratio: 1, principals: false, servers: false } });
+  kept = new KeptTokens({ state, clock, keys: new StateKeys(['a secret of the operator']) });
+});
+
+describe('the tokens of a server', () => {
+  it('are kept under its settings, for each person', async () => {
+    await kept.put(placeOfPerson(one, 'ada'), tokens('of one'));
+    expect((await renewed(one).get(placeOfPerson(one, 'ada'), never))?.accessToken).toBe('of one');
+    for (const place of [placeOfPerson(other, 'ada'), placeOfPerson(one, 'bob')]) {
+      expect(await kept.read(place)).toBeUndefined();
+      expect(await renewed(other).get(place, async () => undefined)).toBeUndefined();
+    }
+  });
+
+  it('leave this process with their server, and those of other settings stay', async () => {
+    const [own, others] = [placeOfPerson(one, 'ada'), placeOfPerson(other, 'ada')];
+    await kept.put(own, tokens('of one'));
+    await kept.put(others, tokens('of the other'));
+    renewed(one).forget();
+    expect([kept.at(own), kept.at(others)?.accessToken]).toEqual([undefined, 'of the other']);
+    // the state store has them, should these settings come back
+    expect((await renewed(one).get(own, never))?.accessToken).toBe('of one');
+  });
+
+  it('are not renewed by what a server has asked for that was replaced', async () => {
+    const place = placeOfPerson(one, 'ada');
+    let refuse: (() => void) | undefined;
+    const [before, after] = [renewed(one), renewed(one)];
+    const old = before.get(
+      place,
+      () =>
+        new Promise((_, reject) => {
+          refuse = () => reject(new Error('the old secret is refused'));
+        }),
+    );
+    const refused = expect(old).rejects.toThrow('the old secret');
+    const next = after.get(place, async () => tokens('by the new secret'));
+    await until(() => refuse !== undefined);
+    refuse?.();
+    await refused;
+    expect((await next)?.accessToken).toBe('by the new secret');
+  });
+});
