@@ -30,7 +30,7 @@ export async function recordRequests(
 ): Promise<void> {
   const about = { ...callerOf(exchange), server, allowed: true };
   const entries = requests.flatMap((request): AuditEntry[] => {
-    if (request.method === 'initialize') return [{ what: 'login', ...about }];
+    if (request.method === 'initialize') return [{ what: 'login', subject: 'session', ...about }];
     return request.subject === undefined ? [] : [{ what: 'call', ...about, ...callOf(request) }];
   });
   await Promise.all(entries.map((entry) => audit.record(entry)));

@@ -40,7 +40,7 @@ describe('the audit log of a gateway', () => {
   it('says who opened a session, and with which client (12.7)', () => {
     const config = expect.stringMatching(/^[\w-]{43}$/);
     expect(audit.entries[0]).toEqual({ what: 'config', subject: 'started', allowed: true, config });
-    expect(audit.entries[1]).toEqual({ what: 'login', ...who, allowed: true });
+    expect(audit.entries[1]).toEqual({ what: 'login', subject: 'session', ...who, allowed: true });
   });
 
   it('says who called which tool, and read which resource (12.7)', async () => {

@@ -104,7 +104,7 @@ describe('the audit log of clients that log in', () => {
     expect(about).toMatchObject([
       { allowed: false, address, server: 'hr', code: 'unauthorized', rule: 'auth', reason: 'there is no credential' },
       { allowed: true, subject: 'token', principal, address, server: 'hr' },
-      { allowed: true, principal, address, server: 'hr', client: 'desk' },
+      { allowed: true, subject: 'session', principal, address, server: 'hr', client: 'desk' },
     ]);
     expect(about[1]?.token).toEqual({ issuer: idp.url, client: login.clientId, id: expect.any(String) });
     expect(about[2]?.token).toBeUndefined();
