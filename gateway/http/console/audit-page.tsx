@@ -110,7 +110,7 @@ function Choice({
 
 function Row({ line }: { line: AuditLine }) {
   const { time, what, allowed, principal, actor, client, address, server, method, tool, subject, rule, code } = line;
-  const { from, to, files = [], scan, reason, count, outcome } = line;
+  const { from, to, files = [], scan, reason, count, outcome, token } = line;
   const isMove = from !== undefined || to !== undefined;
   return (
     <tr>
@@ -126,7 +126,6 @@ function Row({ line }: { line: AuditLine }) {
             <code>{[code, rule].filter(Boolean).join(', ')}</code>
           </>
         )}
-        {reason !== undefined && <div class="soft">{reason}</div>}
         {count !== undefined && <div>{count} more</div>}
         {outcome !== undefined && <div class="soft">{outcome}</div>}
         {scan && <div class="soft">{[scan.verdict, scan.signature].filter(Boolean).join(': ')}</div>}
@@ -140,6 +139,10 @@ function Row({ line }: { line: AuditLine }) {
       <td>
         {tool ?? subject}
         {method !== undefined && tool === undefined && <div class="soft">{method}</div>}
+        {token && (
+          <div class="soft">{[token.client, token.claimed && '(claimed)', token.id].filter(Boolean).join(' ')}</div>
+        )}
+        {reason}
       </td>
       <td>
         {files.slice(0, 3).map(({ digest, size }) => (
