@@ -1,5 +1,6 @@
 import { ACCESS } from './access.js';
 import { ASKING } from './asking.js';
+import { AUDIT } from './audit.js';
 import { BEHAVIOUR } from './behaviour.js';
 import { BUDGET } from './budget.js';
 import { FILES_WATCHED } from './files-watched.js';
@@ -17,6 +18,7 @@ import { UPLOADS } from './uploads.js';
 export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   access: ACCESS,
   asking: ASKING,
+  audit: AUDIT,
   behaviour: BEHAVIOUR,
   filesWatched: FILES_WATCHED,
   handoff: HANDOFF,
