@@ -43,6 +43,9 @@ export class Line<T> {
     else this.#first = node.after;
     if (node.after) node.after.before = node.before;
     else this.#last = node.before;
+    // its holder may live long, and would keep all that came after it
+    node.before = undefined;
+    node.after = undefined;
     return true;
   }
 }

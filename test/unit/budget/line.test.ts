@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import { collector } from '../../../gateway/budget/collector.js';
+import { Line, type Place } from '../../../gateway/budget/line.js';
+
+describe('a line', () => {
+  it('has its values in order of arrival, whoever leaves', () => {
+    const line = new Line<string>();
+    const places = ['a', 'b', 'c', 'd'].map((value) => line.add(value));
+    const left: (string | undefined)[] = [];
+    for (const at of [1, 0, 3, 2]) {
+      expect(line.remove(places[at] as Place<string>)).toBe(true);
+      left.push(line.first);
+    }
+    expect(left).toEqual(['a', 'c', 'c', undefined]);
+    line.add('e');
+    expect(line.first).toBe('e');
+  });
+
+  it('is left once', () => {
+    const line = new Line<string>();
+    const place = line.add('a');
+    line.add('b');
+    expect([place.isIn, line.remove(place), line.remove(place), place.isIn]).toEqual([true, true, false, false]);
+    expect(line.first).toBe('b');
+  });
+
+  it('keeps nothing of those that came after a place whose holder keeps it', async () => {
+    const line = new Line<object>();
+    const kept = line.add({});
+    const later = pass(line, kept);
+    // a WeakRef holds its value to the end of the turn
+    await new Promise(setImmediate);
+    collector()({ type: 'major', flavor: 'last-resort' });
+    expect(later.filter((value) => value.deref() !== undefined)).toHaveLength(0);
+    expect(kept.isIn).toBe(false);
+  });
+});
+
+/** Many come and leave, so that there is always somebody in the line. */
+function pass(line: Line<object>, first: Place<object>): WeakRef<object>[] {
+  let last = first;
+  const later = Array.from({ length: 100 }, () => {
+    const next = line.add({});
+    line.remove(last);
+    last = next;
+    return new WeakRef(next.value);
+  });
+  line.remove(last);
+  return later;
+}
