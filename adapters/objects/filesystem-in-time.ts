@@ -64,6 +64,7 @@ export function inTime(store: ObjectStore, ms: number): ObjectStore {
       within(store.get(key, options), (unused) => {
         if (unused.kind === 'found') unused.body.destroy();
       }),
+    getWhole: (key, size, signal) => within(store.getWhole(key, size, signal)),
     head: (key) => within(store.head(key)),
     remove: (key) => within(store.remove(key)),
     check: () => within(store.check()),

@@ -28,6 +28,11 @@ export class Marks {
     this.#marks.set(key, mtimeNs);
   }
 
+  /** True when it is known how the file was left. */
+  knows(key: string): boolean {
+    return this.#marks.has(key);
+  }
+
   /** True when the file is as it was written; a file seen for the first time counts as such. */
   holds(key: string, found: Pick<BigIntStats, 'mtimeNs'>): boolean {
     const known = this.#marks.get(key);

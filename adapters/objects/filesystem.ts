@@ -9,6 +9,7 @@ import { inTime } from './filesystem-in-time.js';
 import { Marks } from './filesystem-marks.js';
 import { asStat, openBody } from './filesystem-reader.js';
 import { filesystemResumable } from './filesystem-resumable.js';
+import { readWhole } from './filesystem-whole.js';
 import { errnoOf, FilesystemWriter, toStoreError } from './filesystem-writer.js';
 
 /** One machine's disk. Replicas need a store that all of them reach: S3. */
@@ -85,6 +86,22 @@ export function create(
       }
     },
 
+    async getWhole(key, size, signal) {
+      signal.throwIfAborted();
+      try {
+        const bytes = await readWhole(pathOf(key), size, {
+          isKnown: marks.knows(key),
+          holds: (found) => marks.holds(key, found),
+        });
+        signal.throwIfAborted();
+        return bytes;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (isAbsence(error)) return undefined;
+        throw toStoreError(error);
+      }
+    },
+
     async head(key) {
       const found = await statAt(pathOf(key));
       return found && marks.holds(key, found) ? asStat(key, found) : undefined;
@@ -150,9 +167,9 @@ export function create(
   return inTime(store, timeouts.store);
 }
 
-/** ENOTDIR: a prefix of the key is itself an object. */
+/** ENOTDIR: a prefix of the key is itself an object. EISDIR: the key is a prefix of others. */
 function isAbsence(error: unknown): boolean {
-  return errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR';
+  return ['ENOENT', 'ENOTDIR', 'EISDIR'].includes(errnoOf(error) ?? '');
 }
 
 async function statAt(path: string): Promise<BigIntStats | undefined> {

@@ -110,6 +110,12 @@ export function create(config: z.output<typeof settings>, deps: Pick<ObjectStore
       return { kind: 'found', stat: statOf(key, object), body };
     },
 
+    async getWhole(key, size, signal) {
+      signal.throwIfAborted();
+      const bytes = objects.get(key)?.bytes;
+      return bytes?.length === size ? Buffer.from(bytes) : undefined;
+    },
+
     async head(key) {
       const object = objects.get(key);
       return object === undefined ? undefined : statOf(key, object);

@@ -1,5 +1,6 @@
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { storeTimeout, toStoreError } from './s3-errors.js';
+import type { ConnectionLimits } from './s3-requests.js';
 import type { SignedRequests } from './s3-signed.js';
 
 /** The SDK's module, loaded when the adapter is made. */
@@ -47,8 +48,14 @@ const LONGEST_CONNECT_MS = 5000;
 /** Keeps the SDK from writing its warnings to the console. */
 const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 
+/** @param timeoutMs `timeouts.store` */
+export function connectionLimits(timeoutMs: number): ConnectionLimits {
+  return { maxSockets: MAX_SOCKETS, connectMs: Math.min(LONGEST_CONNECT_MS, timeoutMs) };
+}
+
 export function makeClient(sdk: Sdk, settings: ConnectionSettings, timeoutMs: number): S3Client {
-  const agent = { keepAlive: true, maxSockets: MAX_SOCKETS };
+  const { maxSockets, connectMs } = connectionLimits(timeoutMs);
+  const agent = { keepAlive: true, maxSockets };
   const config: S3ClientConfig = {
     region: settings.region,
     // With a host name such as http://s3:9000 the SDK would otherwise use http://bucket.s3:9000.
@@ -56,7 +63,7 @@ export function makeClient(sdk: Sdk, settings: ConnectionSettings, timeoutMs: nu
     maxAttempts: MAX_ATTEMPTS,
     // The SDK waits for ever by default, so one hanging store would hold all sockets.
     requestHandler: {
-      connectionTimeout: Math.min(LONGEST_CONNECT_MS, timeoutMs),
+      connectionTimeout: connectMs,
       requestTimeout: timeoutMs,
       throwOnRequestTimeout: true,
       httpAgent: agent,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { ObjectRead, ObjectStore, ObjectStoreDeps } from '../../gateway/ports/object-store.js';
 import { prepareBucket } from './s3-bucket.js';
-import { connect, makeClient } from './s3-connection.js';
+import { connect, connectionLimits, makeClient } from './s3-connection.js';
 import { isCode } from './s3-errors.js';
-import { readObject, statObject } from './s3-read.js';
+import { readObject, readWhole, statObject } from './s3-read.js';
 import { s3Resumable } from './s3-resumable.js';
 import { SignedRequests } from './s3-signed.js';
 import { S3Writer } from './s3-writer.js';
@@ -123,8 +123,9 @@ export async function create(
       : makeClient(sdk, { ...config, endpoint: config.publicEndpoint }, timeoutMs);
   const { bucket, signPayload } = config;
   const modules = { client: sdk, presigner, signature };
-  const signed = new SignedRequests(modules, client, bucket);
-  const links = signer === client ? signed : new SignedRequests(modules, signer, bucket);
+  const limits = connectionLimits(timeoutMs);
+  const signed = new SignedRequests(modules, client, bucket, limits);
+  const links = signer === client ? signed : new SignedRequests(modules, signer, bucket, limits);
   const s3 = connect({ sdk, client, signed, bucket, signsPayload: signPayload, timeoutMs });
   const target = (key: string) => ({ Bucket: config.bucket, Key: config.prefix + key });
 
@@ -146,6 +147,8 @@ export async function create(
       const stat = await store.head(key);
       return stat === undefined ? { kind: 'missing' } : { kind: 'range-not-satisfiable', size: stat.size };
     },
+
+    getWhole: (key, size, signal) => readWhole(s3, config.prefix + key, size, signal),
 
     async head(key) {
       const about = await statObject(s3, config.prefix + key);
@@ -218,6 +221,7 @@ export async function create(
     },
 
     async close() {
+      signed.close();
       client.destroy();
       signer.destroy();
     },

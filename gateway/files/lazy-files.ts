@@ -1,4 +1,5 @@
 import type { StateStore } from '../ports/state-store.js';
+import type { FileRecord } from './file.js';
 import { newFileId } from './handle.js';
 import type { Seal } from './seal.js';
 
@@ -12,6 +13,11 @@ export interface LazyFile {
   mimeType?: string;
   /** Id of the file that it has become. */
   file?: string;
+}
+
+/** True for a file of the server that has named this one, and of the same caller: it can become only such a one. */
+export function isOf({ server, principal }: LazyFile, file: Pick<FileRecord, 'server' | 'principal'>): boolean {
+  return file.server === server && file.principal === principal;
 }
 
 /** Handles of lazy files. Once one has been read, it means the same bytes for ever. */

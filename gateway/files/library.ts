@@ -14,12 +14,11 @@ import type { Origins } from './flow/origins.js';
 import { handleOf, readHandle } from './handle.js';
 import { HandleMemory } from './handle-memory.js';
 import type { Stored } from './ingest/ingest.js';
-import { type LazyFile, LazyFiles } from './lazy-files.js';
+import { isOf, type LazyFile, LazyFiles } from './lazy-files.js';
 import { type LinkDeps, type LinkReading, Links } from './links.js';
 import type { Seal } from './seal.js';
 import { SharedWork } from './shared-work.js';
 import { type ShownResource, ShownResources } from './shown-resources.js';
-
 import type { FileLabel } from './ticket.js';
 
 export interface LibraryDeps extends Omit<LinkDeps, 'settings'> {
@@ -379,6 +378,11 @@ export class Library {
     return this.#deps.objects.get(key, range ? { range, signal } : { signal });
   }
 
+  /** Reads all of a short file at once; undefined when its object is not, or no longer, there. */
+  readWhole({ key, size }: FileRecord, signal: AbortSignal): Promise<Buffer | undefined> {
+    return this.#deps.objects.getWhole(key, size, signal);
+  }
+
   /** Removes an object without a record in the background. If that fails, the sweeper removes it. @param counted as its caller's */
   discard(key: string, counted?: CountedFile): void {
     this.#deps.cleanUps.run(key, () => this.#deps.objects.remove(key));
@@ -392,8 +396,4 @@ export class Library {
     // a failed ingest has left nothing, or is being removed already
     storing.then(remove, () => undefined);
   }
-}
-
-function isOf(lazy: LazyFile, record: FileRecord): boolean {
-  return record.server === lazy.server && record.principal === lazy.principal;
 }

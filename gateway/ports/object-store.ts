@@ -125,6 +125,12 @@ export interface ObjectStore {
   create(key: string, signal: AbortSignal): Promise<ObjectWriter>;
   /** Reads an object or a part of it. Destroying `body` frees the connection. */
   get(key: string, options: { range?: ByteRange; signal: AbortSignal }): Promise<ObjectRead>;
+  /**
+   * All bytes of a short object at once, in one step, which costs less than the stream of `get`.
+   * @param size its length
+   * @returns undefined when there is no object of this length
+   */
+  getWhole(key: string, size: number, signal: AbortSignal): Promise<Buffer | undefined>;
   /** Facts about an object; `undefined` when it does not exist. */
   head(key: string): Promise<ObjectStat | undefined>;
   /** Removing a missing object is not an error. */

@@ -40,6 +40,7 @@ export function measuredObjects(objects: ObjectStore, { metrics, clock, tracer }
       }
     },
     get: (key, options) => measure.step('read', () => objects.get(key, options)),
+    getWhole: (key, size, signal) => measure.step('read', () => objects.getWhole(key, size, signal)),
     head: (key) => measure.step('head', () => objects.head(key)),
     remove: (key) => measure.step('remove', () => objects.remove(key)),
     list: (prefix) => objects.list(prefix),

@@ -188,6 +188,24 @@ export function describeObjectStore(name: string, make: () => Promise<ObjectStor
         expect(await objects.get('f', { signal: NEVER })).toEqual({ kind: 'missing' });
       });
 
+      it.each([0, 1, 1000, 65_536])('gives all of a short object at once: %i bytes', async (size) => {
+        const short = randomBytes(size);
+        await store(objects, `f/whole-${size}`, short);
+        // again, when the store has seen it before
+        for (let n = 0; n < 2; n += 1) {
+          expect((await objects.getWhole(`f/whole-${size}`, size, NEVER))?.equals(short)).toBe(true);
+        }
+      });
+
+      it('gives nothing at once of what is missing, or has another length', async () => {
+        await store(objects, 'f/whole-length', Buffer.from('12345'));
+        expect(await objects.getWhole('f/nowhere', 5, NEVER)).toBeUndefined();
+        expect(await objects.getWhole('f', 5, NEVER)).toBeUndefined();
+        for (const size of [0, 4, 6]) expect(await objects.getWhole('f/whole-length', size, NEVER)).toBeUndefined();
+        await objects.remove('f/whole-length');
+        expect(await objects.getWhole('f/whole-length', 5, NEVER)).toBeUndefined();
+      });
+
       it('lets go of a body that nobody reads to its end', async () => {
         for (let n = 0; n < 20; n += 1) {
           const read = await objects.get('f/ranges', { signal: NEVER });
@@ -219,6 +237,7 @@ export function describeObjectStore(name: string, make: () => Promise<ObjectStor
         const signal = AbortSignal.abort(reason);
         await expect(objects.create('f/never', signal)).rejects.toBe(reason);
         await expect(objects.get('f/never', { signal })).rejects.toBe(reason);
+        await expect(objects.getWhole('f/never', 1, signal)).rejects.toBe(reason);
       });
 
       it('rejects writes and commits after its signal, and can still be aborted', async () => {

@@ -71,6 +71,7 @@ describe('filesystem object store', () => {
       const objects = await freshStore(await freshFolder());
       await expect(objects.create(key, NEVER)).rejects.toMatchObject({ code: 'internal' });
       await expect(objects.get(key, { signal: NEVER })).rejects.toMatchObject({ code: 'internal' });
+      await expect(objects.getWhole(key, 1, NEVER)).rejects.toMatchObject({ code: 'internal' });
       await expect(objects.head(key)).rejects.toMatchObject({ code: 'internal' });
       await expect(objects.remove(key)).rejects.toMatchObject({ code: 'internal' });
     },
@@ -97,6 +98,7 @@ describe('filesystem object store', () => {
       if (change === ways[2]) await utimes(file, new Date(), new Date());
       for (const range of [undefined, { start: 1, end: 2 }])
         expect((await objects.get('f/one', { ...(range && { range }), signal: NEVER })).kind).toBe('missing');
+      expect(await objects.getWhole('f/one', 5, NEVER)).toBeUndefined();
       expect(await objects.head('f/one')).toBeUndefined();
       await objects.remove('f/one');
     }
@@ -126,6 +128,7 @@ describe('filesystem object store', () => {
     const writer = await before.create('f/half', NEVER);
     await writer.write(Buffer.alloc(before.partSize), false);
     const after = await freshStore(path);
+    expect((await after.getWhole('f/old', 3, NEVER))?.toString()).toBe('old');
     expect((await fetchBytes(after, 'f/old')).toString()).toBe('old');
     expect(await after.removeUnfinished(Date.now() + 60_000)).toBe(1);
     expect(await readdir(join(path, 'tmp'))).toEqual([]);

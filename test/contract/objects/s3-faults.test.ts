@@ -171,6 +171,21 @@ describe('s3 object store when the network', () => {
     },
   );
 
+  it.each(['stall', 'reset'] as const)(
+    'breaks off an object that is read at once (%s): the read fails in time, and the next one works',
+    async (how) => {
+      const key = fresh();
+      const bytes = randomBytes(60_000);
+      await store(objects, key, bytes);
+      proxy.set({ toClient: { afterBytes: 30_000, how } });
+      await expect(objects.getWhole(key, bytes.length, NEVER)).rejects.toMatchObject(
+        how === 'stall' ? TIMED_OUT : { code: 'store_unavailable' },
+      );
+      proxy.set({});
+      expect((await objects.getWhole(key, bytes.length, NEVER))?.equals(bytes)).toBe(true);
+    },
+  );
+
   it('has a reader that pauses for longer than the time-out: nothing is given up', async () => {
     const key = fresh();
     await store(objects, key, Buffer.alloc(8_000_000));
@@ -231,6 +246,7 @@ describe('s3 object store behind an endpoint that takes connections and never an
       () => writer.write(Buffer.from('x'), true),
       () => writer.abort(),
       () => objects.get('f/x', { signal: NEVER }),
+      () => objects.getWhole('f/x', 1, NEVER),
       () => objects.head('f/x'),
       () => objects.remove('f/x'),
       () => keysOf(objects, ''),

@@ -4,7 +4,7 @@ import * as sdk from '@aws-sdk/client-s3';
 import * as presigner from '@aws-sdk/s3-request-presigner';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import * as signature from '@smithy/signature-v4';
-import { makeClient } from '../../../adapters/objects/s3-connection.js';
+import { connectionLimits, makeClient } from '../../../adapters/objects/s3-connection.js';
 import { SignedRequests } from '../../../adapters/objects/s3-signed.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import { sha256 } from '../../helpers/bytes.js';
@@ -16,6 +16,7 @@ import { freshBucket, openStore } from './s3-buckets.js';
 const NEVER = new AbortController().signal;
 const MODULES = { client: sdk, presigner, signature };
 const KEYS = { accessKeyId: 'key', secretAccessKey: 'secret' };
+const LIMITS = connectionLimits(5000);
 const LINK = { ttlSeconds: 60, contentType: 'image/png', contentDisposition: `inline; filename="a (b)'*!.png"` };
 
 /** An address of its own for everything that is sent to it, and the answers it gives, in turn; the last one stays. */
@@ -32,7 +33,7 @@ async function recorder() {
   return { seen, answers, url, close: () => close(server) };
 }
 
-const clients: sdk.S3Client[] = [];
+const clients: { destroy(): void }[] = [];
 
 /** As the store signs, without its bucket. */
 function signing(config: sdk.S3ClientConfig = {}, bucket = 'bucket') {
@@ -43,8 +44,9 @@ function signing(config: sdk.S3ClientConfig = {}, bucket = 'bucket') {
     responseChecksumValidation: 'WHEN_REQUIRED',
     ...config,
   });
-  clients.push(client);
-  return { client, requests: new SignedRequests(MODULES, client, bucket) };
+  const requests = new SignedRequests(MODULES, client, bucket, LIMITS);
+  clients.push(client, { destroy: () => requests.close() });
+  return { client, requests };
 }
 
 const put = (requests: SignedRequests, key = 'f/x') =>
@@ -66,8 +68,8 @@ describe('requests that Wharf signs itself', () => {
   it('are accepted by a real store: objects, parts, ranges and facts', async () => {
     const { bucket, objects } = await freshBucket('own-signature');
     const client = makeClient(sdk, { ...s3Config(bucket), signPayload: false }, 5000);
-    clients.push(client);
-    const requests = new SignedRequests(MODULES, client, bucket);
+    const requests = new SignedRequests(MODULES, client, bucket, LIMITS);
+    clients.push(client, { destroy: () => requests.close() });
     const bytes = Buffer.from('0123456789');
     for (const hash of [undefined, sha256(bytes)]) {
       const answer = await requests.send({ method: 'PUT', key: 'f/x', body: bytes, sha256: hash }, NEVER);
