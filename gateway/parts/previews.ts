@@ -22,7 +22,12 @@ export interface Previews {
 }
 
 /** The two ways in which a file gets its preview. */
-export function createPreviews(config: Pick<Config, 'limits'>, { objects, sharing, ...parts }: Parts): Previews {
+export function createPreviews(
+  config: Pick<Config, 'limits'>,
+  { objects, sharing, previewer, log, metrics }: Parts,
+): Previews {
+  // these alone: a preview has limits of its own, and those of Wharf, which its caller has too, are not meant
+  const parts = { previewer, log, metrics };
   const deps: AheadDeps = { ...parts, ledger: createPreviewLedger(config, sharing) };
   const isOn = parts.previewer.wholeUpTo('image/png') > 0;
   return {
