@@ -49,6 +49,7 @@ export function createAdminApp({
   refused,
   logins,
   sources,
+  trying,
   control,
   ...deps
 }: AdminDeps & Pick<AppDeps, 'refused'> & ConsoleDeps): App {
@@ -56,7 +57,7 @@ export function createAdminApp({
   const readiness = () => readinessOf(deps);
   app.route('/', admin({ ...deps, readiness }));
   if (control) app.route('/', adminFiles(control));
-  app.route('/', consoleRoutes({ logins, sources: { ...sources, readiness } }));
+  app.route('/', consoleRoutes({ logins, trying, sources: { ...sources, readiness } }));
   app.notFound(nowhere(refused));
   app.onError((thrown) => {
     const error = asGatewayError(thrown);

@@ -52,6 +52,30 @@ export async function* readFiles(
   }
 }
 
+/** A part of a form. */
+export interface FormPart extends PartHead {
+  content: AsyncIterable<Buffer>;
+}
+
+/** Passes on the parts of such a body, one after the other: each must be read to its end before the next one. */
+export async function* readParts(
+  boundary: string,
+  body: AsyncIterable<Buffer>,
+  most: number,
+): AsyncGenerator<FormPart> {
+  const parts = new Parts(body, boundary);
+  let count = 0;
+  try {
+    for (let head = await parts.first(); head !== undefined; head = await parts.next()) {
+      count += 1;
+      if (count > most) throw malformed(`it has more than ${most} parts`);
+      yield { ...head, content: parts.content() };
+    }
+  } finally {
+    await parts.close();
+  }
+}
+
 async function* filesIn(parts: Parts, most: number): AsyncGenerator<UploadBody> {
   let fields = 0;
   let files = 0;

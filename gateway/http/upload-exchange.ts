@@ -15,7 +15,7 @@ import type { RequestQuotas } from '../quotas/requests.js';
 import { bodyPace } from './body.js';
 import { callerOf } from './caller.js';
 import { CLIENT_GONE } from './client-gone.js';
-import { countRequest } from './count-request.js';
+import { countRequest } from './gate.js';
 import { Received } from './received.js';
 import { proofIn } from './upload-code.js';
 

@@ -10,3 +10,11 @@ export const UNKNOWN: Identity = Object.freeze({ principal: '', use: 'none', gro
 export function absentCaller(principal: string): Identity {
   return { principal, use: 'absent', groups: [], scopes: [] };
 }
+
+/**
+ * A user of the console who tries a tool. No key, token or server can give a caller this principal, because the names of
+ * keys have no colon.
+ */
+export function operatorOf(actor: string): Identity {
+  return Object.freeze({ principal: `console:${actor}`, use: 'console', actor, groups: [], scopes: [] });
+}

@@ -4,11 +4,16 @@ import type { PartBudget } from '../budget/parts.js';
 import type { Config } from '../config/config.js';
 import { settingsOf } from '../config/settings.js';
 import type { FileControl } from '../files/control/control.js';
+import type { IngestDeps } from '../files/ingest/ingest.js';
+import type { Library } from '../files/library.js';
 import type { StateKeys } from '../files/state-keys.js';
 import type { Lately } from '../http/console/lately.js';
 import { Logins } from '../http/console/logins.js';
+import type { EndpointDeps } from '../http/console/trying/gated-endpoint.js';
+import { Trials } from '../http/console/trying/trials.js';
 import type { Registered } from '../http/metrics.js';
 import type { ConsoleDeps } from '../http/routes/console.js';
+import type { Limits } from '../policy/limits.js';
 import type { Audit } from '../ports/audit.js';
 import type { Clock } from '../ports/clock.js';
 import type { Sessions } from '../relay/session.js';
@@ -30,14 +35,40 @@ interface Shown {
   budget: PartBudget;
   waiting: Ledger;
   open: { count: number };
+  /** What operators try tools with: the parts of every exchange, and those of files. */
+  exchanges: Omit<EndpointDeps, 'servers' | 'isDraining'>;
+  servers: EndpointDeps['servers'];
+  isDraining: () => boolean;
+  ingest: IngestDeps;
+  library: Library;
+  limits: Limits;
+}
+
+/** Why no operator can try a server's tools: it would have to act for a person who is not there. */
+function whyNotTried({ auth, servers }: Config, name: string): string | undefined {
+  if (auth.use === 'passthrough')
+    return 'This server judges its callers by their own tokens (auth: passthrough), and an operator of the console has none, so its tools cannot be tried here.';
+  const { perUser, tokenExchange, delegate } = servers.find((one) => one.name === name)?.upstreamAuth ?? {};
+  if (perUser)
+    return 'Each person logs in at this server with an account of their own (upstreamAuth.perUser), so its tools cannot be tried here.';
+  if (tokenExchange || delegate)
+    return `This server is given its callers' own tokens (upstreamAuth.${tokenExchange ? 'tokenExchange' : 'delegate'}), and an operator of the console has none, so its tools cannot be tried here.`;
+  return undefined;
 }
 
 /** Where the console reads what it shows, and who may look at it. */
-export function consoleParts({ config, sessions, metrics, lately, ...shown }: Shown): ConsoleDeps {
-  const { limits } = config;
+export function consoleParts({ config, sessions, metrics, lately, exchanges, ...shown }: Shown): ConsoleDeps {
+  const { limits, timeouts } = config;
+  const { servers, isDraining, ingest, library, present } = shown;
   const { users } = config.console;
   const { held, budget, waiting, open } = shown;
+  const deps = { ...exchanges, servers, isDraining, timeouts, version: shown.version };
   return {
+    trying: {
+      trials: new Trials({ ...deps, whyNot: (server) => whyNotTried(present(), server) }),
+      form: { ...exchanges, ingest, library, timeouts, limits: shown.limits },
+      asksKey: () => present().auth.use !== 'none',
+    },
     logins: users.length === 0 ? undefined : new Logins(users, { seal: shown.keys.seal, ...shown }),
     sources: {
       version: shown.version,

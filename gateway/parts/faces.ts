@@ -82,6 +82,7 @@ export async function openFaces(
     ...{ config, keys, clock, control, audit, lately, metrics, held, budget, open },
     ...{ sessions: serving.sessions, waiting: serving.waiting },
     ...{ present: () => present.config, publicUrl: publicBase, version: version ?? '' },
+    ...{ exchanges, servers, isDraining, library, ingest: filing.ingest, limits: shared.limits },
   });
   const adminApp = lateAdminApp({ control, checks: checksOf(shared), beside, isDraining, metrics, refused, ...pages });
   const adminAddress = hasMcp ? config.adminListen : undefined;

@@ -14,6 +14,7 @@ import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Decision } from '../policy/access.js';
 import type { Limits } from '../policy/limits.js';
 import type { Identity } from '../ports/identity.js';
+import type { ToolFacts, ToolSlot } from '../tools/tool.js';
 import { Asking, mayTellOfQuestions } from './asking/asking.js';
 import type { Course } from './asking/course.js';
 import { loginAnswer, withoutLogin } from './asking/rounds/log-in.js';
@@ -37,8 +38,15 @@ import { calledName, type PendingRequest } from './pending-request.js';
 import { readPost } from './read-post.js';
 import type { Session } from './session.js';
 import { ResourceStreams, type StreamHost } from './streams/resource-streams.js';
+import { maxSizeOf } from './tools/max-size.js';
 import { ServerAbilities } from './upstream/server-abilities.js';
 import { viewOf } from './upstream/view.js';
+
+/** A tool as the catalog knows it. */
+export interface KnownTool extends Pick<ToolFacts, 'paramHeaders'> {
+  /** Its file slots, each with the largest file in it, bytes. */
+  slots: { slot: ToolSlot; most: number }[];
+}
 
 /** One configured server over any transport: the MCP endpoint passes its exchanges to it. */
 export class Server {
@@ -88,6 +96,17 @@ export class Server {
   /** This server, as a caller with limits of its own meets it. */
   under(identity: Identity): Server {
     return this.#byLimits?.isOn ? this.#byLimits.for(identity, undefined, this) : this;
+  }
+
+  /** What is known about a tool that a caller has been shown, by the name that it knows. */
+  toolFor(identity: Identity, protocolVersion: string, name: string): KnownTool | undefined {
+    const { catalog, offered, limits, accepts } = this.#deps;
+    const own = offered.called(name, identity);
+    const facts = own === undefined ? undefined : catalog.known(viewOf(protocolVersion, identity.principal), own);
+    if (!facts) return undefined;
+    const survivable = { limits, accepts, owner: { server: this.name } };
+    const slots = facts.slots.map((slot) => ({ slot, most: maxSizeOf(slot, survivable).bytes }));
+    return { slots, paramHeaders: facts.paramHeaders };
   }
 
   get limits(): Limits {

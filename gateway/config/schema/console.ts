@@ -13,7 +13,7 @@ export function consoleSchema() {
       role: z
         .enum(['viewer', 'operator'])
         .default('viewer')
-        .describe('`viewer` looks; `operator` may also end sessions, and revoke, hold or remove files.'),
+        .describe('`viewer` looks; `operator` may also end sessions, try tools, and revoke, hold or remove files.'),
     })
     .transform(({ name, hash, role }) => ({ name, digest: hash, role }));
   return z.strictObject({

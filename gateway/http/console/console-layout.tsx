@@ -6,10 +6,11 @@ import { CONSOLE_STYLE } from './console-style.js';
 
 const STYLE_HASH = createHash('sha256').update(CONSOLE_STYLE).digest('base64');
 
-/** No script at all, this one style, and forms to this port alone. */
+/** No script at all, this one style, pictures that are in the page itself, and forms to this port alone. */
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${STYLE_HASH}'`,
+  'img-src data:',
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
@@ -65,9 +66,17 @@ function Page({ title, children }: { title: string; children: Child }) {
   );
 }
 
+interface LayoutProps {
+  place: Place;
+  user: ConsoleUser;
+  /** Of a page below that place. */
+  below?: string;
+  children: Child;
+}
+
 /** A page of the console, with its menu. */
-export function ConsoleLayout({ place, user, children }: { place: Place; user: ConsoleUser; children: Child }) {
-  const title = PLACES.find(([path]) => path === place)?.[1] ?? '';
+export function ConsoleLayout({ place, user, below, children }: LayoutProps) {
+  const title = below ?? PLACES.find(([path]) => path === place)?.[1] ?? '';
   return (
     <Page title={title}>
       <header>
@@ -77,7 +86,7 @@ export function ConsoleLayout({ place, user, children }: { place: Place; user: C
         </p>
         <nav aria-label="Console">
           {PLACES.map(([path, name]) => (
-            <a href={path} aria-current={path === place ? 'page' : undefined}>
+            <a href={path} aria-current={path !== place ? undefined : below === undefined ? 'page' : 'true'}>
               {name}
             </a>
           ))}

@@ -52,6 +52,32 @@ td form { display: flex; flex-wrap: wrap; gap: .25rem; margin: 0 }
 .login button { width: 100%; margin-top: 1rem; min-height: 2.5rem }
 .problem { padding: .625rem .875rem; border: 1px solid var(--bad); border-radius: .5rem; color: var(--bad) }
 a { color: var(--sea) }
+h1, .said { overflow-wrap: anywhere; unicode-bidi: isolate }
+h3 { margin: 1.25rem 0 .375rem; font-size: .9375rem; overflow-wrap: anywhere }
+.said { white-space: pre-line }
+pre { max-height: 32rem; margin: 0; padding: .75rem 1rem; overflow: auto; border: 1px solid var(--line); border-radius: .75rem; background: var(--paper); font: .8125rem/1.5 ui-monospace, "Cascadia Mono", Menlo, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 2 }
+main img { display: block; max-width: 100%; height: auto; border: 1px solid var(--line); border-radius: .75rem }
+li code, p code { overflow-wrap: anywhere }
+.tools { margin: .75rem 0; padding: 0; list-style: none; border: 1px solid var(--line); border-radius: .75rem; background: var(--paper) }
+.tools li { display: flex; align-items: baseline; justify-content: space-between; gap: 1rem; padding: .75rem 1rem; border-top: 1px solid var(--line) }
+.tools li:first-child { border-top: 0 }
+.tools div { min-width: 0; overflow-wrap: anywhere }
+.tools code { font-weight: 600 }
+.tools p { margin: .125rem 0 0 }
+.tools a { flex: none }
+details { margin: 1rem 0 }
+summary { width: fit-content; padding: .25rem 0; color: var(--sea); cursor: pointer }
+.try { padding: 1.25rem; border: 1px solid var(--line); border-radius: .75rem; background: var(--paper) }
+.try label { display: block; margin: .25rem 0; font-weight: 600; overflow-wrap: anywhere }
+.try label.soft { font-weight: 400 }
+.try .field { margin: 0 0 1.25rem }
+.try .field p { margin: .125rem 0 .375rem }
+.try [type=text], .try textarea, .try select { display: block; width: 100%; min-height: 2.25rem; padding: .375rem .625rem; border: 1px solid var(--soft); border-radius: .5rem; background: var(--paper); color: inherit; font: inherit }
+.try textarea { max-height: 24rem; field-sizing: content; resize: vertical }
+.try [type=file] { max-width: 100%; padding: .25rem 0; color: inherit; font: inherit }
+.try [aria-invalid] { border-color: var(--bad) }
+.try .check { display: flex; align-items: center; gap: .5rem }
+.check input { width: 1.125rem; height: 1.125rem; accent-color: var(--sea) }
 :focus-visible { outline: 3px solid var(--sea); outline-offset: 2px }
 @media (max-width: 40rem) { header { padding: .75rem 1rem } main { padding: 1rem } header form { margin-inline-start: 0 } }
 `;

@@ -4,6 +4,13 @@ import { ConsoleLayout, mayAct, Table } from './console-layout.js';
 import type { ServerFacts, SessionFacts } from './facts.js';
 import { timeOf } from './overview-page.js';
 
+/** Where a server's own page is. */
+export const serverPath = (server: string): string => `/servers/${encodeURIComponent(server)}`;
+
+/** Where a tool is tried. */
+export const toolPath = (server: string, tool: string): string =>
+  `${serverPath(server)}/try?${new URLSearchParams({ tool })}`;
+
 /** The servers, and whether they can be reached. */
 export function ServersPage({ user, servers }: { user: ConsoleUser; servers: readonly ServerFacts[] }) {
   return (
@@ -14,7 +21,9 @@ export function ServersPage({ user, servers }: { user: ConsoleUser; servers: rea
         none="There is none."
         rows={servers.map(({ name, state, transport, sessions, url }) => (
           <tr>
-            <td>{name}</td>
+            <td>
+              <a href={serverPath(name)}>{name}</a>
+            </td>
             <td class={state === WELL ? 'good' : state === UNKNOWN ? 'soft' : 'bad'}>{state}</td>
             <td>{transport}</td>
             <td>{sessions}</td>

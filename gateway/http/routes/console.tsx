@@ -1,25 +1,25 @@
-import type { HttpBindings } from '@hono/node-server';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { GatewayError } from '../../errors.js';
 import type { ConsoleUser } from '../../ports/console.js';
 import { sessionTag } from '../../relay/exchange-log.js';
-import { isPageVisit } from '../browser-request.js';
-import { consolePage, LoginPage, mayAct, NoUsersPage } from '../console/console-layout.js';
+import { consolePage, LoginPage, NoUsersPage } from '../console/console-layout.js';
 import { type ConsoleSources, MAX_SESSIONS, overviewOf, serversOf, sessionsOf } from '../console/facts.js';
 import { FILE_ACTIONS, type FileAction, FilesPage } from '../console/files-page.js';
 import { ConfigPage, ServersPage, SessionsPage } from '../console/list-pages.js';
 import { type Logins, NO_COOKIE } from '../console/logins.js';
 import { OverviewPage } from '../console/overview-page.js';
 import { RefusalsPage } from '../console/refusals-page.js';
+import { ConsoleAccess, type ConsoleContext, type ConsoleEnv, isVisit, loginPage } from './console-access.js';
 import { auditCsv, auditJson, auditPage } from './console-audit.js';
+import { type TryDeps, tryRoutes } from './console-try.js';
 
 export interface ConsoleDeps {
   /** Undefined: the console has no users, so nothing is shown. */
   logins: Logins | undefined;
   sources: Omit<ConsoleSources, 'readiness'>;
+  /** What operators try tools with. */
+  trying: TryDeps;
 }
-
-type Ctx = Context<{ Bindings: HttpBindings }>;
 
 /** Bytes of a form of the console. */
 const MAX_FORM = 2048;
@@ -42,39 +42,22 @@ const NEWEST = 5;
 export function consoleRoutes({
   logins,
   sources,
-}: Pick<ConsoleDeps, 'logins'> & { sources: ConsoleSources }): Hono<{ Bindings: HttpBindings }> {
-  const app = new Hono<{ Bindings: HttpBindings }>();
+  trying,
+}: Pick<ConsoleDeps, 'logins' | 'trying'> & { sources: ConsoleSources }): Hono<ConsoleEnv> {
+  const app = new Hono<ConsoleEnv>();
   if (!logins) {
     app.get('/', (c) => (isVisit(c) ? consolePage(<NoUsersPage />) : c.notFound()));
     return app;
   }
-  const userOf = ({ env, req }: Ctx) =>
-    logins.find(
-      { cookie: req.header('cookie'), authorization: req.header('authorization') },
-      env.incoming.socket.remoteAddress ?? '',
-    );
-  /** A page for a user; for another caller the page that asks for a key. */
-  const shown = (make: (user: ConsoleUser, c: Ctx) => Promise<{ toString(): string }>) => async (c: Ctx) => {
-    let user: ConsoleUser;
-    try {
-      user = userOf(c);
-    } catch (error) {
-      if (!isVisit(c)) throw error;
-      return login(error);
-    }
-    return consolePage(await make(user, c));
-  };
-  const told = (make: (c: Ctx) => unknown) => async (c: Ctx) => {
-    userOf(c);
-    return c.json(await make(c), 200, { 'cache-control': 'no-store' });
-  };
-  const act = (work: (form: URLSearchParams, user: ConsoleUser) => Promise<string>) => async (c: Ctx) => {
-    const user = userOf(c);
-    if (!mayAct(user)) throw new GatewayError('console_role', { role: user.role });
+  const access = new ConsoleAccess(logins);
+  const shown = access.shown.bind(access);
+  const told = access.told.bind(access);
+  const act = (work: (form: URLSearchParams, user: ConsoleUser) => Promise<string>) => async (c: ConsoleContext) => {
+    const user = access.operatorOf(c);
     return moved(await work(await formOf(c), user));
   };
   const sessions = () => sessionsOf(sources, sessionTag);
-  const filesFor = async ({ req }: Ctx) => {
+  const filesFor = async ({ req }: ConsoleContext) => {
     const { after = '', ...given } = req.query();
     const filter = Object.fromEntries(
       ['principal', 'server', 'digest'].flatMap((name) =>
@@ -116,7 +99,7 @@ export function consoleRoutes({
     shown((user, { req }) => auditPage(user, sources, req.query())),
   );
   app.get('/audit.csv', async (c) => {
-    userOf(c);
+    access.userOf(c);
     return auditCsv(sources.audit, c.req.query());
   });
   app.get(
@@ -144,7 +127,7 @@ export function consoleRoutes({
       const key = (await formOf(c)).get('key') ?? '';
       return moved('/', await logins.logIn(key, c.env.incoming.socket.remoteAddress ?? ''));
     } catch (error) {
-      return login(error, 'This key is not one of a user of the console.');
+      return loginPage(error, 'This key is not one of a user of the console.');
     }
   });
   app.post('/logout', () => moved('/login', NO_COOKIE));
@@ -182,17 +165,8 @@ export function consoleRoutes({
     '/api/config',
     told(() => sources.config()),
   );
+  app.route('/', tryRoutes({ access, sources, ...trying }));
   return app;
-}
-
-const isVisit = ({ env }: Ctx) => isPageVisit(env.incoming.method, env.incoming.headers);
-
-function login(thrown: unknown, problem?: string): Response {
-  if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('console_')) throw thrown;
-  const isLocked = thrown.code === 'console_tries';
-  const said = isLocked ? `Too many wrong keys. Try again in ${thrown.facts.retryAfter} s.` : problem;
-  const headers = isLocked ? { 'retry-after': String(thrown.facts.retryAfter) } : undefined;
-  return consolePage(<LoginPage problem={said} />, thrown.httpStatus, headers);
 }
 
 /** To another page, with GET. */
@@ -201,7 +175,7 @@ function moved(location: string, cookie?: string): Response {
 }
 
 /** @throws GatewayError `request_invalid` */
-async function formOf({ env }: Ctx): Promise<URLSearchParams> {
+async function formOf({ env }: ConsoleContext): Promise<URLSearchParams> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of env.incoming as AsyncIterable<Buffer>) {

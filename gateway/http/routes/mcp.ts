@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type HeldBudget, HeldRequest } from '../../budget/held.js';
-import type { Ledger } from '../../budget/ledger.js';
+import type { HeldRequest } from '../../budget/held.js';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import { UNKNOWN } from '../../identity/identities.js';
 import type { Timeouts } from '../../policy/limits.js';
@@ -9,8 +8,6 @@ import type { Stopwatch } from '../../ports/clock.js';
 import type { Authenticate } from '../../ports/identity.js';
 import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
-import type { Owner } from '../../ports/owner.js';
-import type { RequestQuotas } from '../../quotas/requests.js';
 import { HttpReply } from '../../relay/client/http-reply.js';
 import { type Exchange, noFacts } from '../../relay/exchange.js';
 import { logExchange, noteFailure } from '../../relay/exchange-log.js';
@@ -19,22 +16,17 @@ import { readBody } from '../body.js';
 import { isPageVisit, refusePages } from '../browser-request.js';
 import { CLIENT_GONE } from '../client-gone.js';
 import type { Lately } from '../console/lately.js';
-import { countRequest } from '../count-request.js';
 import { discardRest } from '../discard.js';
 import { refuse } from '../error-response.js';
+import { type Entered, enter, type GateDeps } from '../gate.js';
 import { idOfRefused } from '../id-of-refused.js';
 import type { DirectRoute } from '../listener.js';
 
-export interface McpDeps {
+export interface McpDeps extends GateDeps {
   servers: ReadonlyMap<string, Server>;
   authenticate: Authenticate;
   /** Makes a server's refusal of a caller what its client can log in by; absent where Wharf itself lets callers in. */
   shown?: ((error: GatewayError, url: string | undefined) => GatewayError) | undefined;
-  held: HeldBudget;
-  /** Counts the running requests of each principal. */
-  requests: Ledger;
-  /** What each caller may send. */
-  quotas: RequestQuotas;
   timeouts: Timeouts;
   clock: Stopwatch;
   log: Log;
@@ -124,9 +116,7 @@ async function handle(
     startedAt,
     facts: noFacts(),
   };
-  let held: HeldRequest | undefined;
-  let counted: Owner | undefined;
-  let ended: (() => void) | undefined;
+  let entered: Entered | undefined;
   let isOver = false;
   outgoing.on('close', () => {
     // after the end there is nothing left to abort
@@ -141,12 +131,9 @@ async function handle(
     // most are known at once, and a promise would cost every short message a turn
     exchange.identity = found instanceof Promise ? await found : found;
     exchange.principal = exchange.identity.principal;
-    refuseStranger(server, exchange);
-    counted = countRequest(deps.requests, exchange.principal);
-    if (deps.quotas.isOn) ended = await deps.quotas.begin(exchange.identity);
-    const own = server.under(exchange.identity);
-    held = new HeldRequest(deps.held, own.limits, { principal: exchange.principal, server: server.name });
-    await dispatch(deps, own, exchange, { incoming, held });
+    const entering = enter(deps, server, exchange);
+    entered = entering instanceof Promise ? await entering : entering;
+    await dispatch(deps, entered.server, exchange, { incoming, held: entered.held });
   } catch (thrown) {
     const refusal = deps.shown?.(asGatewayError(thrown), incoming.url) ?? thrown;
     const error = noteFailure(deps, refusal, exchange);
@@ -158,9 +145,7 @@ async function handle(
     discardRest(incoming);
   } finally {
     isOver = true;
-    held?.release();
-    ended?.();
-    if (counted) deps.requests.give(1, counted);
+    entered?.leave();
     deps.open.count -= 1;
     if (incoming.method === 'GET') deps.open.getStreams.delete(outgoing);
     else server.posts.end();
@@ -168,14 +153,6 @@ async function handle(
     deps.lately.note(server.name, exchange);
     logExchange(deps, exchange, { server: server.name, verb, status: outgoing.statusCode, startedAt });
   }
-}
-
-/** @throws GatewayError `server_forbidden` */
-function refuseStranger(server: Server, { identity, facts }: Exchange): void {
-  const { allowed, rule } = server.reach(identity);
-  if (allowed) return;
-  facts.rule = rule;
-  throw new GatewayError('server_forbidden', { server: server.name });
 }
 
 async function dispatch(

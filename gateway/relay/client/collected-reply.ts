@@ -12,8 +12,8 @@ export interface CollectOptions {
   held: HeldBudget;
   /** The owner whose share of `limits.held` the answer takes. */
   owner: Owner;
-  /** `limits.response`, if the answer is not for a client. */
-  most?: number;
+  /** Most bytes of the answer, if it is not for a client, and the limit's name. */
+  most?: { limit: string; bytes: number };
   /** The client's own reply, which this one replaces: it is observed, and aborted with this one. */
   instead?: Reply;
   /** Called once, when the answer is there, or when no usable answer will follow. */
@@ -131,8 +131,8 @@ export class CollectedReply implements Reply {
     this.#counted += bytes.length;
     try {
       held.add(bytes.length, owner);
-      if (most !== undefined && actual > most)
-        throw new GatewayError('response_too_large', { limit: 'limits.response', allowed: most, actual });
+      if (most && actual > most.bytes)
+        throw new GatewayError('response_too_large', { limit: most.limit, allowed: most.bytes, actual });
       this.#bytes.add(bytes);
     } catch (error) {
       this.failure = asGatewayError(error);

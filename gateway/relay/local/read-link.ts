@@ -3,7 +3,8 @@ import type { FileRecord } from '../../files/file.js';
 import type { LazyFile } from '../../files/lazy-files.js';
 import type { ResultDeps } from '../results/deps.js';
 import { resourceAsFile } from '../results/resource-file.js';
-import { type Endpoint, OwnClient } from './own-client.js';
+import { OwnClient } from './own-client.js';
+import type { Endpoint } from './own-session.js';
 
 /** Reads a linked resource in a session of Wharf's own. @throws GatewayError */
 export async function readLazy(

@@ -96,4 +96,10 @@ describe('a request on a session of Wharf’s own', () => {
       new GatewayError('upstream_timeout', { server: 'one', limit: 'timeouts.upstream', allowed: 300 }),
     );
   });
+
+  it('is given up though the server’s answer is still waited for, as over stdio', async () => {
+    const { read, held } = lab(() => new Promise<void>(() => {}), { upstream: 300 });
+    expect((await failureOf(read())).code).toBe('upstream_timeout');
+    expect(held.used).toBe(0);
+  });
 });

@@ -1,0 +1,89 @@
+import { jsonIn } from '../../../json/text.js';
+import { isObject } from '../../../json/value.js';
+import type { JsonObject, JsonValue } from '../../../ports/json.js';
+import type { Field } from './tool-form.js';
+
+/** What a person has filled in: a text for each field, by its index, and the arguments without a field as JSON. */
+export interface Filled {
+  values: ReadonlyMap<number, string>;
+  others: string;
+}
+
+/** The arguments of a call, and what is wrong with what was filled in: by field, or in the others. */
+export interface FormArguments {
+  args: JsonObject;
+  problems: ReadonlyMap<number | 'others', string>;
+}
+
+/** A number as JSON writes it. */
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/**
+ * The arguments that a filled form stands for. An empty field is left out, unless the tool requires a text there: then
+ * it is an empty one.
+ */
+export function argumentsOf(fields: readonly Field[], { values, others }: Filled): FormArguments {
+  const problems = new Map<number | 'others', string>();
+  const written = others.trim() === '' ? {} : jsonIn(others);
+  if (!isObject(written)) problems.set('others', 'This is not a JSON object.');
+  let args: JsonObject = isObject(written) ? written : {};
+  for (const [index, field] of fields.entries()) {
+    const read = readValue(field, values.get(index) ?? '');
+    if ('problem' in read) problems.set(index, read.problem);
+    else if (read.value !== undefined) {
+      const put = placed(args, field.path, read.value);
+      if (put) args = put;
+      else problems.set(index, `There is no object around it: fill in ${field.path[0]} first.`);
+    }
+  }
+  return { args, problems };
+}
+
+type Read = { value: JsonValue | undefined } | { problem: string };
+
+function readValue({ kind, isRequired, choices, isMany }: Field, given: string): Read {
+  // browsers send other ends of lines than servers expect
+  const text = given.replaceAll('\r\n', '\n');
+  const plain = text.trim();
+  if (kind === 'text') return { value: text === '' && !isRequired ? undefined : text };
+  if (plain === '') return isRequired ? { problem: 'This is required.' } : { value: undefined };
+  switch (kind) {
+    case 'number':
+    case 'integer':
+      return numberOf(plain, kind);
+    case 'choice':
+      return choices.includes(plain) ? { value: jsonIn(plain) } : { problem: 'This is not one of the values.' };
+    case 'file': {
+      const handles = plain.split(/\s+/);
+      if (!isMany && handles.length > 1) return { problem: 'This takes one file.' };
+      return { value: isMany ? handles : handles[0] };
+    }
+    case 'json': {
+      const value = jsonIn(plain);
+      return value === undefined ? { problem: 'This is not JSON. A text stands in quotes.' } : { value };
+    }
+  }
+}
+
+function numberOf(text: string, kind: 'number' | 'integer'): Read {
+  const value = Number(text);
+  if (!NUMBER.test(text) || !Number.isFinite(value)) return { problem: 'This is not a number.' };
+  if (kind === 'integer' && !Number.isInteger(value)) return { problem: 'This is not a whole number.' };
+  if (Number.isInteger(value) && !Number.isSafeInteger(value))
+    return {
+      problem:
+        'This is too large to be sent exactly; write it among the other arguments as a text, if the tool takes one.',
+    };
+  return { value };
+}
+
+/** Arguments with a value at a path; undefined where something else than an object is on the way. */
+function placed(args: JsonObject, [key = '', ...rest]: readonly string[], value: JsonValue): JsonObject | undefined {
+  const inner = Object.hasOwn(args, key) ? args[key] : undefined;
+  const within = inner === undefined ? {} : inner;
+  const put = rest.length === 0 ? value : isObject(within) ? placed(within, rest, value) : undefined;
+  // not by assignment, which would set the prototype by a key of that name
+  return put === undefined
+    ? undefined
+    : Object.fromEntries([...Object.entries(args).filter(([one]) => one !== key), [key, put]]);
+}

@@ -1,0 +1,72 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import { GatewayError } from '../../errors.js';
+import type { ConsoleUser } from '../../ports/console.js';
+import { isPageVisit } from '../browser-request.js';
+import { consolePage, LoginPage, mayAct } from '../console/console-layout.js';
+import type { Logins } from '../console/logins.js';
+
+export type ConsoleEnv = { Bindings: HttpBindings };
+export type ConsoleContext = Context<ConsoleEnv>;
+
+/** What a page is made as: its content, or a whole answer. */
+type Made = Response | { toString(): string };
+
+/** Who may see and do what at the console. */
+export class ConsoleAccess {
+  readonly #logins: Logins;
+
+  constructor(logins: Logins) {
+    this.#logins = logins;
+  }
+
+  /** @throws GatewayError `console_login`, `console_tries` */
+  userOf({ env, req }: ConsoleContext): ConsoleUser {
+    return this.#logins.find(
+      { cookie: req.header('cookie'), authorization: req.header('authorization') },
+      env.incoming.socket.remoteAddress ?? '',
+    );
+  }
+
+  /** A user who may do more than look. @throws GatewayError `console_role`, and those of `userOf` */
+  operatorOf(c: ConsoleContext): ConsoleUser {
+    const user = this.userOf(c);
+    if (!mayAct(user)) throw new GatewayError('console_role', { role: user.role });
+    return user;
+  }
+
+  /** A page for a user; for another caller the page that asks for a key. */
+  shown(make: (user: ConsoleUser, c: ConsoleContext) => Promise<Made>) {
+    return async (c: ConsoleContext): Promise<Response> => {
+      let user: ConsoleUser;
+      try {
+        user = this.userOf(c);
+      } catch (error) {
+        if (!isVisit(c)) throw error;
+        return loginPage(error);
+      }
+      const made = await make(user, c);
+      return made instanceof Response ? made : consolePage(made);
+    };
+  }
+
+  /** Data for any user. */
+  told(make: (c: ConsoleContext, user: ConsoleUser) => unknown) {
+    return async (c: ConsoleContext): Promise<Response> => {
+      const user = this.userOf(c);
+      return c.json(await make(c, user), 200, { 'cache-control': 'no-store' });
+    };
+  }
+}
+
+/** Whether a person opens a page. */
+export const isVisit = ({ env }: ConsoleContext): boolean => isPageVisit(env.incoming.method, env.incoming.headers);
+
+/** The page that asks for a key, and says why. @throws what is not about that */
+export function loginPage(thrown: unknown, problem?: string): Response {
+  if (!(thrown instanceof GatewayError) || !thrown.code.startsWith('console_')) throw thrown;
+  const isLocked = thrown.code === 'console_tries';
+  const said = isLocked ? `Too many wrong keys. Try again in ${thrown.facts.retryAfter} s.` : problem;
+  const headers = isLocked ? { 'retry-after': String(thrown.facts.retryAfter) } : undefined;
+  return consolePage(<LoginPage problem={said} />, thrown.httpStatus, headers);
+}

@@ -1,0 +1,305 @@
+import { Hono } from 'hono';
+import { asGatewayError, GatewayError } from '../../errors.js';
+import { jsonIn } from '../../json/text.js';
+import { isObject } from '../../json/value.js';
+import { eraOf } from '../../mcp/era.js';
+import { paramHeadersFor } from '../../mcp/param-headers.js';
+import type { ConsoleUser } from '../../ports/console.js';
+import type { JsonObject } from '../../ports/json.js';
+import { CLIENT_GONE } from '../client-gone.js';
+import { consolePage } from '../console/console-layout.js';
+import type { ConsoleSources } from '../console/facts.js';
+import type { Outcome } from '../console/result-view.js';
+import { ServerPage } from '../console/server-page.js';
+import type { FormState } from '../console/try-form.js';
+import { NoTryPage, TryPage } from '../console/try-page.js';
+import { type CurlCall, curlCall, type SentFile } from '../console/trying/curl-call.js';
+import { effectOf } from '../console/trying/effect.js';
+import { argumentsOf } from '../console/trying/form-arguments.js';
+import { type FormDeps, readForm, type SentForm } from '../console/trying/form-body.js';
+import { shownResult } from '../console/trying/shown-result.js';
+import { formOf } from '../console/trying/tool-form.js';
+import type { Trials, Tried, TriedTool } from '../console/trying/trials.js';
+import type { ConsoleAccess, ConsoleContext, ConsoleEnv } from './console-access.js';
+
+export interface TryDeps {
+  trials: Trials;
+  form: FormDeps;
+  /** Whether callers of the public port need a key or a token. */
+  asksKey: () => boolean;
+}
+
+interface RouteDeps extends TryDeps {
+  access: ConsoleAccess;
+  sources: Pick<ConsoleSources, 'servers'>;
+}
+
+/** Most bytes of a call as JSON. */
+const MAX_BODY = 4 * 1024 * 1024;
+
+/** A server's tools, and what an operator does with one: pages, and the same as JSON. */
+export function tryRoutes(deps: RouteDeps): Hono<ConsoleEnv> {
+  const { access, trials } = deps;
+  const app = new Hono<ConsoleEnv>();
+  app.get(
+    '/servers/:server',
+    access.shown((user, c) => serverPage(deps, user, c)),
+  );
+  app.get(
+    '/servers/:server/try',
+    access.shown(async (user, c) => {
+      const { server, tool } = placeIn(c);
+      return onPage(deps, { user, server }, async () => {
+        const found = await toolFor(deps, user, { server, tool }, goneOf(c));
+        return consolePage(<TryPage user={user} server={server} tool={found} {...emptyForm(found)} />);
+      });
+    }),
+  );
+  app.post('/servers/:server/try', async (c) => {
+    const user = access.operatorOf(c);
+    const { server, tool } = placeIn(c);
+    return onPage(deps, { user, server }, async () => {
+      const gone = goneOf(c);
+      const found = await toolFor(deps, user, { server, tool }, gone);
+      return tried(deps, { user, server, tool: found }, c, gone);
+    });
+  });
+  app.get(
+    '/api/servers/:server/tools',
+    access.told(async (c, user) => {
+      const { server } = placeIn(c);
+      refuseUntriable(deps, server);
+      const { tools, isCut } = await trials.tools(user.name, server, goneOf(c));
+      return { tools: tools.map(toolAsData), isCut };
+    }),
+  );
+  app.post('/api/servers/:server/call', async (c) => {
+    const user = access.operatorOf(c);
+    const { server } = placeIn(c);
+    const gone = goneOf(c);
+    const { tool, args, isConfirmed } = callIn(await bodyOf(c));
+    const found = await toolFor(deps, user, { server, tool }, gone);
+    if (effectOf(found.declared).isDestructive && !isConfirmed)
+      throw new GatewayError('request_invalid', { reason: 'this tool may destroy something: "confirm" must be true' });
+    const made = await trials.call(user.name, { server, tool: found, args, address: addressOf(c) }, gone);
+    const curl = curlCall(curlFor(deps, { server, tool: found, args, files: [] }, made.version));
+    return c.json({ ...made, curl }, 200, { 'cache-control': 'no-store' });
+  });
+  return app;
+}
+
+interface Place {
+  server: string;
+  tool: string;
+}
+
+const placeIn = ({ req }: ConsoleContext): Place => ({
+  server: req.param('server') ?? '',
+  tool: req.query('tool') ?? '',
+});
+
+const addressOf = ({ env }: ConsoleContext): string | undefined => env.incoming.socket.remoteAddress;
+
+/** Aborts when the person has gone. */
+function goneOf({ env }: ConsoleContext): AbortSignal {
+  const gone = new AbortController();
+  env.outgoing.once('close', () => gone.abort(CLIENT_GONE));
+  return gone.signal;
+}
+
+/** @throws GatewayError `server_unknown`, `request_invalid` */
+function refuseUntriable({ sources, trials }: RouteDeps, server: string): void {
+  if (!sources.servers().some(({ name }) => name === server)) throw new GatewayError('server_unknown', { server });
+  const reason = trials.whyNot(server);
+  if (reason !== undefined) throw new GatewayError('request_invalid', { reason });
+}
+
+async function toolFor(
+  deps: RouteDeps,
+  { name }: ConsoleUser,
+  { server, tool }: Place,
+  gone: AbortSignal,
+): Promise<TriedTool> {
+  refuseUntriable(deps, server);
+  return deps.trials.tool(name, server, tool, gone);
+}
+
+/** Makes a page, or one that says in a sentence why it cannot be made. */
+async function onPage(
+  deps: RouteDeps,
+  { user, server }: { user: ConsoleUser; server: string },
+  make: () => Promise<Response>,
+): Promise<Response> {
+  try {
+    return await make();
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    if (error.code === 'internal') throw thrown;
+    return consolePage(
+      <NoTryPage user={user} server={server} problem={problemOf(deps, error, { user, server })} />,
+      error.httpStatus,
+    );
+  }
+}
+
+/** What an operator is told about an error: the setting behind it too. */
+function problemOf(
+  { trials }: RouteDeps,
+  { code, facts, forOperator }: GatewayError,
+  { user, server }: { user: ConsoleUser; server: string },
+): string {
+  if (code === 'server_forbidden') return trials.whyForbidden(user.name, server);
+  const isOwn = code === 'request_invalid' && typeof facts.reason === 'string';
+  return isOwn && facts.reason === trials.whyNot(server) ? String(facts.reason) : forOperator;
+}
+
+async function serverPage(deps: RouteDeps, user: ConsoleUser, c: ConsoleContext): Promise<Response> {
+  const { sources, trials } = deps;
+  const { server } = placeIn(c);
+  return onPage(deps, { user, server }, async () => {
+    const known = sources.servers().find(({ name }) => name === server);
+    if (!known) throw new GatewayError('server_unknown', { server });
+    const about = { user, server, url: known.mcp() };
+    try {
+      refuseUntriable(deps, server);
+      const found = await trials.tools(user.name, server, goneOf(c));
+      return consolePage(<ServerPage {...about} found={found} problem={undefined} />);
+    } catch (thrown) {
+      const error = asGatewayError(thrown);
+      const problem = problemOf(deps, error, { user, server });
+      return consolePage(<ServerPage {...about} found={undefined} problem={problem} />);
+    }
+  });
+}
+
+function emptyForm(tool: TriedTool): FormState {
+  return { form: formOf(tool), values: new Map(), others: '', problems: new Map() };
+}
+
+/** Reads the form and makes the call, and shows what came of it beside the form. */
+async function tried(
+  deps: RouteDeps,
+  { user, server, tool }: { user: ConsoleUser; server: string; tool: TriedTool },
+  c: ConsoleContext,
+  gone: AbortSignal,
+): Promise<Response> {
+  const { trials } = deps;
+  const form = formOf(tool);
+  const identity = trials.identityOf(user.name);
+  const address = addressOf(c);
+  const sender = { identity, server, address };
+  const sent = await readForm(c.env.incoming, { fields: form.fields, sender, gone }, deps.form);
+  const page = (state: Partial<Parameters<typeof TryPage>[0]>, status = 200) =>
+    consolePage(<TryPage user={user} server={server} tool={tool} {...emptyForm(tool)} {...state} />, status);
+  if (sent.shape !== form.shape) {
+    await sent.withdraw();
+    return page({ problem: 'The tool has changed since this form was made, so it was not called.' }, 409);
+  }
+  const { args, problems } = argumentsOf(form.fields, sent);
+  const isConfirmed = sent.isConfirmed || !effectOf(tool.declared).isDestructive;
+  const all = new Map<number | 'others' | 'confirm', string>(problems);
+  if (!isConfirmed) all.set('confirm', 'The tool is only called when this is ticked.');
+  const filled = { values: sent.values, others: sent.others };
+  if (all.size > 0) return page({ ...filled, problems: all, problem: 'The tool was not called.' }, 400);
+  const files = await filesSent(deps, form.fields, sent, user);
+  const curlAt = (version: string) => curlCall(curlFor(deps, { server, tool, args, files }, version));
+  try {
+    const made = await trials.call(user.name, { server, tool, args, address }, gone);
+    return page({ ...filled, outcome: outcomeOf(made, curlAt(made.version)) });
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    if (error.code === 'internal') throw thrown;
+    const said = problemOf(deps, error, { user, server });
+    const outcome = {
+      result: undefined,
+      error: said,
+      ms: undefined,
+      curl: curlAt(trials.versionAt(user.name, server)),
+    };
+    return page({ ...filled, outcome }, error.httpStatus);
+  }
+}
+
+function outcomeOf({ result, error, ms }: Tried, curl: string | undefined): Outcome {
+  return {
+    result: result && shownResult(result),
+    error: error && `${error.message} (${error.code})`,
+    ms,
+    curl,
+  };
+}
+
+/** The files that stand in the form, by name: those that came with it, and those whose handles were written. */
+async function filesSent(
+  { trials, form: { library } }: RouteDeps,
+  fields: ReturnType<typeof formOf>['fields'],
+  { values, files }: SentForm,
+  { name }: ConsoleUser,
+): Promise<SentFile[]> {
+  const { principal } = trials.identityOf(name);
+  const written = fields.flatMap(({ kind }, index) => (kind === 'file' ? (values.get(index) ?? '').split(/\s+/) : []));
+  const found = [...files];
+  for (const handle of new Set(written)) {
+    if (found.length >= MAX_NAMED || !library.claims(handle) || found.some((one) => one.handle === handle)) continue;
+    const resolved = await library.resolve(handle, principal);
+    if (resolved.kind === 'ready')
+      found.push({ handle, name: resolved.record.name, mimeType: resolved.record.mimeType });
+  }
+  return found;
+}
+
+/** Most files whose names a command has. */
+const MAX_NAMED = 20;
+
+function curlFor(
+  { sources, asksKey }: RouteDeps,
+  { server, tool, args, files }: { server: string; tool: TriedTool; args: JsonObject; files: readonly SentFile[] },
+  version: string,
+): CurlCall {
+  const url =
+    sources
+      .servers()
+      .find(({ name }) => name === server)
+      ?.mcp() ?? '';
+  const { hasSessions } = eraOf(version);
+  const headers = paramHeadersFor(tool.paramHeaders, args);
+  return { url, asksKey: asksKey(), version, hasSessions, tool: tool.name, args, headers, files };
+}
+
+function toolAsData({ declared, slots }: TriedTool): JsonObject {
+  const { name = '', title, description, inputSchema, outputSchema, annotations } = declared;
+  return {
+    name,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(inputSchema !== undefined && { inputSchema }),
+    ...(outputSchema !== undefined && { outputSchema }),
+    ...(annotations !== undefined && { annotations }),
+    mayDestroy: effectOf(declared).isDestructive,
+    files: slots.map(({ slot: { path }, most }) => ({
+      path: [...path],
+      ...(Number.isFinite(most) && { largest: most }),
+    })),
+  };
+}
+
+/** @throws GatewayError `request_invalid` */
+function callIn(text: string): { tool: string; args: JsonObject; isConfirmed: boolean } {
+  const body = jsonIn(text);
+  const { tool, arguments: args = {}, confirm } = isObject(body) ? body : {};
+  if (typeof tool !== 'string' || !isObject(args))
+    throw new GatewayError('request_invalid', { reason: 'a call is {"tool": "…", "arguments": {…}}' });
+  return { tool, args, isConfirmed: confirm === true };
+}
+
+/** @throws GatewayError `request_invalid` */
+async function bodyOf({ env }: ConsoleContext): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of env.incoming as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > MAX_BODY) throw new GatewayError('request_invalid', { reason: `a call has at most ${MAX_BODY} bytes` });
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
