@@ -15,18 +15,19 @@ export interface Outcome {
 
 /** A result as a person looks at it. Everything in it is a server's own text. */
 export function ResultView({ outcome: { result, error, ms, curl } }: { outcome: Outcome }) {
-  const isBad = result === undefined || result.isError;
+  const isBad = result === undefined || result.isError || result.isQuestion;
   return (
     <section aria-label="Result">
       <h2>Result</h2>
       <div class={isBad ? 'banner wrong' : 'banner'} role="status">
         <p>
-          <strong>{result === undefined ? 'No result' : result.isError ? 'The tool reports an error' : 'Done'}</strong>
+          <strong>{headOf(result)}</strong>
           {ms !== undefined && ` after ${timeText(ms)}`}
         </p>
         {error !== undefined && <p class="said">{error}</p>}
+        {result?.isQuestion && <p>It asks its client for something first, which the console cannot give.</p>}
       </div>
-      {result && <Blocks {...result} />}
+      {result && !result.isQuestion && <Blocks {...result} />}
       {result && result.files.length > 0 && <Files files={result.files} />}
       {result?.structured && (
         <>
@@ -52,6 +53,11 @@ export function ResultView({ outcome: { result, error, ms, curl } }: { outcome: 
       </details>
     </section>
   );
+}
+
+function headOf(result: ShownResult | undefined): string {
+  if (!result || result.isQuestion) return 'No result';
+  return result.isError ? 'The tool reports an error' : 'Done';
 }
 
 function Blocks({ blocks, more }: ShownResult) {

@@ -21,6 +21,9 @@ const MAX_NAME = 300;
 const PICTURE = /^image\/(?:png|jpeg|gif|webp|avif)$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
+/** What a server answers that wants its client's person, or model, to say something first (SEP-2322). */
+const QUESTION = 'input_required';
+
 /** The member of a result's `_meta` in which Wharf, and no server, lists its files. */
 const FILES = 'dev.wharf/files';
 
@@ -41,6 +44,8 @@ export interface ShownFile {
 /** A result of bounded size, whatever its server sent. */
 export interface ShownResult {
   isError: boolean;
+  /** It asks for something first, instead of being a result. */
+  isQuestion: boolean;
   blocks: readonly ShownBlock[];
   /** Blocks that are left out. */
   more: number;
@@ -55,6 +60,7 @@ export function shownResult(result: JsonObject): ShownResult {
   const { structuredContent: structured } = result;
   return {
     isError: result.isError === true,
+    isQuestion: result.resultType === QUESTION,
     blocks: content.slice(0, MAX_BLOCKS).map((block) => shownBlock(block, room)),
     more: Math.max(0, content.length - MAX_BLOCKS),
     structured: structured === undefined ? undefined : prettyJson(structured, MAX_TEXTS),
