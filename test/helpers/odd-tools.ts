@@ -68,6 +68,7 @@ const TOOLS = [
   { name: 'sink', inputSchema: object({}), annotations: { destructiveHint: true } },
   { name: 'silent_about_it', inputSchema: object({}) },
   { name: 'fail', inputSchema: object({}), ...reads },
+  { name: 'ask', inputSchema: object({}), ...reads },
   { name: 'refuse', inputSchema: object({}), ...reads },
   { name: 'never', inputSchema: object({}), ...reads },
   { name: 'evil', title: SCRIPT, description: SCRIPT, inputSchema: object({ [SCRIPT]: { title: SCRIPT } }), ...reads },
@@ -109,6 +110,8 @@ async function resultOf(name: string, args: Record<string, unknown>): Promise<An
       const digest = createHash('sha256').update(bytes).digest('hex');
       return { content: [text(`${bytes.length} bytes, ${digest}, ${String(args.note)}`)] };
     }
+    case 'ask':
+      return { resultType: 'input_required', inputRequests: {}, content: [] };
     case 'fail':
       return { content: [text('The tide is out.')], isError: true };
     case 'evil':

@@ -19,7 +19,7 @@ import { argumentsOf } from '../console/trying/form-arguments.js';
 import { type FormDeps, readForm, type SentForm } from '../console/trying/form-body.js';
 import { shownResult } from '../console/trying/shown-result.js';
 import { formOf } from '../console/trying/tool-form.js';
-import type { Trials, Tried, TriedTool } from '../console/trying/trials.js';
+import type { Trials, Tried, TriedTool, Visit } from '../console/trying/trials.js';
 import type { ConsoleAccess, ConsoleContext, ConsoleEnv } from './console-access.js';
 
 export interface TryDeps {
@@ -50,7 +50,7 @@ export function tryRoutes(deps: RouteDeps): Hono<ConsoleEnv> {
     access.shown(async (user, c) => {
       const { server, tool } = placeIn(c);
       return onPage(deps, { user, server }, async () => {
-        const found = await toolFor(deps, user, { server, tool }, goneOf(c));
+        const found = await toolFor(deps, visitOf(c, user), tool);
         return consolePage(<TryPage user={user} server={server} tool={found} {...emptyForm(found)} />);
       });
     }),
@@ -59,9 +59,9 @@ export function tryRoutes(deps: RouteDeps): Hono<ConsoleEnv> {
     const user = access.operatorOf(c);
     const { server, tool } = placeIn(c);
     return onPage(deps, { user, server }, async () => {
-      const gone = goneOf(c);
-      const found = await toolFor(deps, user, { server, tool }, gone);
-      return tried(deps, { user, server, tool: found }, c, gone);
+      const visit = visitOf(c, user);
+      const found = await toolFor(deps, visit, tool);
+      return tried(deps, { user, visit, tool: found }, c);
     });
   });
   app.get(
@@ -69,19 +69,19 @@ export function tryRoutes(deps: RouteDeps): Hono<ConsoleEnv> {
     access.told(async (c, user) => {
       const { server } = placeIn(c);
       refuseUntriable(deps, server);
-      const { tools, isCut } = await trials.tools(user.name, server, goneOf(c));
+      const { tools, isCut } = await trials.tools(visitOf(c, user));
       return { tools: tools.map(toolAsData), isCut };
     }),
   );
   app.post('/api/servers/:server/call', async (c) => {
     const user = access.operatorOf(c);
     const { server } = placeIn(c);
-    const gone = goneOf(c);
+    const visit = visitOf(c, user);
     const { tool, args, isConfirmed } = callIn(await bodyOf(c));
-    const found = await toolFor(deps, user, { server, tool }, gone);
+    const found = await toolFor(deps, visit, tool);
     if (effectOf(found.declared).isDestructive && !isConfirmed)
       throw new GatewayError('request_invalid', { reason: 'this tool may destroy something: "confirm" must be true' });
-    const made = await trials.call(user.name, { server, tool: found, args, address: addressOf(c) }, gone);
+    const made = await trials.call(visit, found, args);
     const curl = curlCall(curlFor(deps, { server, tool: found, args, files: [] }, made.version));
     return c.json({ ...made, curl }, 200, { 'cache-control': 'no-store' });
   });
@@ -98,13 +98,11 @@ const placeIn = ({ req }: ConsoleContext): Place => ({
   tool: req.query('tool') ?? '',
 });
 
-const addressOf = ({ env }: ConsoleContext): string | undefined => env.incoming.socket.remoteAddress;
-
-/** Aborts when the person has gone. */
-function goneOf({ env }: ConsoleContext): AbortSignal {
+function visitOf(c: ConsoleContext, { name }: ConsoleUser): Visit {
+  const { incoming, outgoing } = c.env;
   const gone = new AbortController();
-  env.outgoing.once('close', () => gone.abort(CLIENT_GONE));
-  return gone.signal;
+  outgoing.once('close', () => gone.abort(CLIENT_GONE));
+  return { user: name, address: incoming.socket.remoteAddress, server: placeIn(c).server, gone: gone.signal };
 }
 
 /** @throws GatewayError `server_unknown`, `request_invalid` */
@@ -114,14 +112,9 @@ function refuseUntriable({ sources, trials }: RouteDeps, server: string): void {
   if (reason !== undefined) throw new GatewayError('request_invalid', { reason });
 }
 
-async function toolFor(
-  deps: RouteDeps,
-  { name }: ConsoleUser,
-  { server, tool }: Place,
-  gone: AbortSignal,
-): Promise<TriedTool> {
-  refuseUntriable(deps, server);
-  return deps.trials.tool(name, server, tool, gone);
+async function toolFor(deps: RouteDeps, visit: Visit, tool: string): Promise<TriedTool> {
+  refuseUntriable(deps, visit.server);
+  return deps.trials.tool(visit, tool);
 }
 
 /** Makes a page, or one that says in a sentence why it cannot be made. */
@@ -162,7 +155,7 @@ async function serverPage(deps: RouteDeps, user: ConsoleUser, c: ConsoleContext)
     const about = { user, server, url: known.mcp() };
     try {
       refuseUntriable(deps, server);
-      const found = await trials.tools(user.name, server, goneOf(c));
+      const found = await trials.tools(visitOf(c, user));
       return consolePage(<ServerPage {...about} found={found} problem={undefined} />);
     } catch (thrown) {
       const error = asGatewayError(thrown);
@@ -179,14 +172,13 @@ function emptyForm(tool: TriedTool): FormState {
 /** Reads the form and makes the call, and shows what came of it beside the form. */
 async function tried(
   deps: RouteDeps,
-  { user, server, tool }: { user: ConsoleUser; server: string; tool: TriedTool },
+  { user, visit, tool }: { user: ConsoleUser; visit: Visit; tool: TriedTool },
   c: ConsoleContext,
-  gone: AbortSignal,
 ): Promise<Response> {
   const { trials } = deps;
+  const { server, address, gone } = visit;
   const form = formOf(tool);
   const identity = trials.identityOf(user.name);
-  const address = addressOf(c);
   const sender = { identity, server, address };
   const sent = await readForm(c.env.incoming, { fields: form.fields, sender, gone }, deps.form);
   const page = (state: Partial<Parameters<typeof TryPage>[0]>, status = 200) =>
@@ -204,7 +196,7 @@ async function tried(
   const files = await filesSent(deps, form.fields, sent, user);
   const curlAt = (version: string) => curlCall(curlFor(deps, { server, tool, args, files }, version));
   try {
-    const made = await trials.call(user.name, { server, tool, args, address }, gone);
+    const made = await trials.call(visit, tool, args);
     return page({ ...filled, outcome: outcomeOf(made, curlAt(made.version)) });
   } catch (thrown) {
     const error = asGatewayError(thrown);

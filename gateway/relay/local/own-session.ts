@@ -63,7 +63,7 @@ interface Opened {
   version: string;
   /** Of every request in it; undefined for a server without sessions. */
   headers: Record<string, string> | undefined;
-  /** What the server answered instead of opening a session. */
+  /** What the server answered instead of opening a session, until it answers something else. */
   refusal: OwnAnswer | undefined;
 }
 
@@ -96,10 +96,10 @@ export class OwnSession {
     const id = ++this.#lastId;
     if (headers) return this.#post({ id, method, params }, { headers, address }, signal);
     const answer = await this.#stateless(request, id, signal);
+    const isResult = isObject(answer.message?.result);
+    if (isResult && this.#opened) this.#opened.refusal = undefined;
     // the server that refuses both ways has said why at the first one
-    return refusal?.message && !isObject(answer.message?.result) && answer.failure === undefined
-      ? { ...answer, message: refusal.message }
-      : answer;
+    return refusal?.message && !isResult && !answer.failure ? { ...answer, message: refusal.message } : answer;
   }
 
   /** Ends it, where it has been opened. Never fails. */

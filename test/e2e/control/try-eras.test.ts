@@ -76,14 +76,8 @@ describe('trying a tool of a server', () => {
     expect(await run(curl)).toContain('region: é');
   });
 
-  it('shows that a tool asks for something instead of answering', async () => {
-    const path = `/servers/stateless/try?${new URLSearchParams({ tool: 'test_input_required_result_request_state' })}`;
-    const headers = { authorization: `Bearer ${OPERATOR}` };
-    const form = new FormData();
-    const page = await (await fetch(wharf.adminUrl + path, { headers })).text();
-    form.set('shape', /name="shape" value="([^"]*)"/.exec(page)?.[1] ?? '');
-    form.set('confirm', 'yes');
-    const answer = await fetch(wharf.adminUrl + path, { method: 'POST', headers, body: form });
-    expect(await answer.text()).toMatch(/No result|asks its client for something first/);
+  it('without sessions, whose error is its own', async () => {
+    const tool = 'test_input_required_result_elicitation';
+    expect(await call('stateless', tool, {})).toMatchObject({ error: { code: -32021 }, version: '2026-07-28' });
   });
 });

@@ -185,6 +185,7 @@ describe('trying a tool at the console', () => {
   it('marks an error of the tool, and an error of the server', async () => {
     expect(said(await send('odd', 'fail'))).toMatch(/The tool reports an error.*The tide is out\./s);
     expect(said(await send('odd', 'refuse'))).toMatch(/No result.*\(-32001\)/s);
+    expect(said(await send('odd', 'ask'))).toMatch(/No result.*asks its client for something first/s);
   });
 
   it('asks for a tick before a tool that says that it may destroy, or does not say', async () => {

@@ -46,13 +46,14 @@ export interface ToolsFound {
   isCut: boolean;
 }
 
-/** A call that a person wants to make. */
-export interface Call {
-  server: string;
-  tool: TriedTool;
-  args: JsonObject;
-  /** The person's, for the log. */
+/** A user of the console, at a server. */
+export interface Visit {
+  user: string;
+  /** The person's address, for the log. */
   address: string | undefined;
+  server: string;
+  /** Aborts when the person has gone. */
+  gone: AbortSignal;
 }
 
 /** What came of a call. */
@@ -108,32 +109,31 @@ export class Trials {
   }
 
   /** The tools that a user of the console has. @throws GatewayError */
-  tools(user: string, server: string, gone: AbortSignal): Promise<ToolsFound> {
-    return this.#within(server, gone, (signal) => this.#list(user, server, signal));
+  tools(visit: Visit): Promise<ToolsFound> {
+    return this.#within(visit, (signal) => this.#list(visit, signal));
   }
 
   /** One of them. @throws GatewayError `tool_unknown`, and others */
-  async tool(user: string, server: string, name: string, gone: AbortSignal): Promise<TriedTool> {
+  async tool(visit: Visit, name: string): Promise<TriedTool> {
     const isIt = (tool: TriedTool) => tool.name === name;
-    const { tools } = await this.#within(server, gone, (signal) => this.#list(user, server, signal, isIt));
+    const { tools } = await this.#within(visit, (signal) => this.#list(visit, signal, isIt));
     const found = tools.find(isIt);
     if (!found) throw new GatewayError('tool_unknown', { tool: name });
     return found;
   }
 
   /** Calls a tool in a user's name. @throws GatewayError for what reaches no answer */
-  async call(user: string, { server, tool, args, address }: Call, gone: AbortSignal): Promise<Tried> {
+  async call(visit: Visit, tool: TriedTool, args: JsonObject): Promise<Tried> {
     const { clock } = this.#deps;
     const request = {
       method: 'tools/call',
       params: { name: tool.name, arguments: args },
       name: tool.name,
       headers: paramHeadersFor(tool.paramHeaders, args),
-      address,
     };
-    return this.#within(server, gone, async (signal) => {
+    return this.#within(visit, async (signal) => {
       const startedAt = clock.ticks();
-      const { answer, session } = await this.#ask(user, server, request, signal);
+      const { answer, session } = await this.#ask(visit, request, signal);
       const ms = Math.round(clock.ticks() - startedAt);
       try {
         return { ...outcomeOf(answer), ms, version: session.version };
@@ -144,17 +144,17 @@ export class Trials {
   }
 
   async #list(
-    user: string,
-    server: string,
+    visit: Visit,
     signal: AbortSignal,
     isWanted: (tool: TriedTool) => boolean = () => false,
   ): Promise<ToolsFound> {
+    const { user, server } = visit;
     const tools: TriedTool[] = [];
     const identity = this.identityOf(user);
     let cursor: string | undefined;
     for (let page = 0; page < MAX_PAGES; page++) {
       const params = cursor === undefined ? {} : { cursor };
-      const { answer, session } = await this.#ask(user, server, { method: 'tools/list', params }, signal);
+      const { answer, session } = await this.#ask(visit, { method: 'tools/list', params }, signal);
       const { result, error } = outcomeOf(answer);
       answer.release();
       if (!result) throw new GatewayError('upstream_invalid', { server, reason: `tools/list: ${error?.message}` });
@@ -175,12 +175,12 @@ export class Trials {
 
   /** Asks in the user's session at the server, or in another one where that has ended. */
   async #ask(
-    user: string,
-    server: string,
-    request: OwnRequest,
+    { user, server, address }: Visit,
+    said: Omit<OwnRequest, 'address'>,
     signal: AbortSignal,
   ): Promise<{ answer: OwnAnswer; session: OwnSession }> {
     const key = keyOf(user, server);
+    const request = { ...said, address };
     const kept = this.#sessions.get(key);
     if (kept) {
       try {
@@ -215,11 +215,7 @@ export class Trials {
   }
 
   /** Gives up with the person who waits, and when the server is silent for longer than any peer may be. */
-  async #within<Value>(
-    server: string,
-    gone: AbortSignal,
-    work: (signal: AbortSignal) => Promise<Value>,
-  ): Promise<Value> {
+  async #within<Value>({ server, gone }: Visit, work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
     const { timeouts } = this.#deps;
     const name = timeouts.idle < timeouts.upstream ? 'idle' : 'upstream';
     const facts = { server, limit: `timeouts.${name}`, allowed: timeouts[name] };
