@@ -29,10 +29,18 @@ export const ACCESS: readonly Mutant[] = [
   {
     name: 'forbidden-server-answers',
     fault: 'A caller reaches a server that it may not use.',
-    file: 'gateway/http/routes/mcp.ts',
+    file: 'gateway/http/gate.ts',
     find: '  if (allowed) return;',
     replace: '  if (allowed || rule !== undefined) return;',
     suites: ['e2e/access/unseen'],
+  },
+  {
+    name: 'viewer-acts',
+    fault: 'A viewer of the console tries tools, and ends sessions.',
+    file: 'gateway/http/routes/console-access.tsx',
+    find: '    if (!mayAct(user)) throw',
+    replace: '    if (!mayAct(user) && user.digest.length === 0) throw',
+    suites: ['e2e/control/try'],
   },
   {
     name: 'ceiling-ignored',
