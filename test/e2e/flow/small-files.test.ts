@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
 type Json = Record<string, unknown>;
+
+const PROGRAM = fileURLToPath(new URL('../../helpers/fake-stdio-server.js', import.meta.url));
 
 const base64 = (bytes: Buffer) => bytes.toString('base64');
 const text = (value: unknown): Json => ({
@@ -146,6 +149,25 @@ describe('With deny: { from: hr, to: web }, a file of hr that stays in its messa
     next = text(Array.from({ length: 101 }, () => ({ mimeType: 'image/png', data: base64(randomBytes(60)) })));
     const inText = await (await client(wharf, 'hr')).call('give');
     expect(inText.error).toMatchObject({ data: { code: 'too_many_files', limit: 'limits.files' } });
+  });
+});
+
+describe('With deny: { from: local, to: web }, where local is a program on standard streams', () => {
+  it('an image of a few bytes is known when it comes back', async () => {
+    const local = { command: [process.execPath, PROGRAM] };
+    const web = {
+      url: taking.url,
+      transport: 'streamable-http',
+      tools: { take: { files: { file: { encoding: 'base64' } } } },
+    };
+    const flow = [{ deny: { from: 'local', to: 'web' } }];
+    const at = await startWharf({ servers: { local, web }, config: { flow } });
+    const { result } = await (await client(at, 'local')).call('blob', { size: 20, type: 'image' });
+    const { data } = (result as unknown as { content: { data: string }[] }).content[0] ?? { data: '' };
+    expect(Buffer.from(data, 'base64')).toHaveLength(20);
+    expect(await reachesWeb(at, Buffer.from(data, 'base64'))).toBe(false);
+    expect(await reachesWeb(at, randomBytes(20))).toBe(true);
+    await at.stop();
   });
 });
 
