@@ -1,5 +1,5 @@
 import { jsonIn } from '../../json/text.js';
-import { sizeText } from '../../policy/amounts.js';
+import { mostText } from '../../policy/amounts.js';
 import type { Effect } from './trying/effect.js';
 import type { Field, ToolForm } from './trying/tool-form.js';
 
@@ -214,7 +214,7 @@ function kindText({ kind, isMany, accept, most, isRequired, type }: Field): stri
       return [
         isMany ? 'Files' : 'A file',
         ...(accept.length > 0 ? [accept.slice(0, 10).join(', ')] : []),
-        ...(most === undefined ? [] : [`at most ${sizeText(most)}`]),
+        ...(most === undefined ? [] : [`at most ${mostText(most)}`]),
       ].join(', ');
   }
 }

@@ -156,6 +156,8 @@ describe('trying a tool at the console', () => {
     const file = new File([bytes], 'the harbour.png', { type: 'image/png' });
     const page = await send('odd', 'weigh', { image_base64: file, note: 'first' });
     expect(said(page)).toContain(`200000 bytes, ${digest}, first`);
+    // that is for models, which have no field for a file
+    expect(said(page).split('The schema')[0]).not.toContain('Pass a file handle');
     expect(audit.entries).toContainEqual(
       expect.objectContaining({ what: 'upload', actor: 'ann', principal: 'console:ann', server: 'odd' }),
     );
@@ -277,6 +279,39 @@ describe('who may try a tool', () => {
     const { tools } = JSON.parse((await read('/api/servers/few/tools')).text) as { tools: { name: string }[] };
     expect(tools.map(({ name }) => name)).toEqual(['survey', 'sink', 'silent_about_it']);
     expect((await send('few', 'fail')).status).toBe(400);
+  });
+});
+
+describe('what holds for an operator as for every caller', () => {
+  it('limits of callers, and rules about files', async () => {
+    const own = await startWharf({
+      servers: { odd: { command: ODD, tools: { weigh: { files: { image_base64: { encoding: 'base64' } } } } } },
+      config: {
+        ...config,
+        callers: [{ principal: 'console:*', limits: { requestsPerMinute: 6 } }],
+        flow: [{ deny: { to: 'odd' } }],
+      },
+    });
+    const ask = async (tool: string, args: object) => {
+      const answer = await fetch(`${own.adminUrl}/api/servers/odd/call`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${OPERATOR}` },
+        body: JSON.stringify({ tool, arguments: args }),
+      });
+      return { status: answer.status, text: await answer.text() };
+    };
+    try {
+      // the session takes two requests, the list and the call one each
+      const image_base64 = `data:image/png;base64,${randomBytes(900).toString('base64')}`;
+      const denied = await ask('weigh', { image_base64 });
+      expect([denied.status, denied.text]).toEqual([200, expect.stringContaining('"isError":true')]);
+      expect(denied.text).not.toContain('900 bytes');
+      expect((await ask('fail', {})).text).toContain('The tide is out.');
+      const limited = await ask('fail', {});
+      expect([limited.status, limited.text]).toEqual([429, expect.stringContaining('rate_limited')]);
+    } finally {
+      await own.stop();
+    }
   });
 });
 
