@@ -46,9 +46,6 @@ interface AgentOfRequests {
   addRequest(request: ClientRequest, options: object): void;
 }
 
-/** Most bytes of a body that wait for its reader before node stops reading; one read may go beyond. */
-const AHEAD_BYTES = 16 * 1024;
-
 const BYTES_BEFORE = Symbol('bytes before this request');
 const IDLE_SINCE = Symbol('when it became idle');
 
@@ -224,7 +221,8 @@ export class UpstreamAgent implements AgentOfRequests {
  * another there.
  */
 const PLAIN = {
-  readableHighWaterMark: AHEAD_BYTES,
+  // of a body that waits for its reader nothing is read ahead
+  readableHighWaterMark: 0,
   onread: { buffer: Buffer.allocUnsafeSlow(64 * 1024), callback: passOn },
 };
 
