@@ -227,7 +227,7 @@ export const ERROR_TABLE = {
   too_many_files: {
     http: 502,
     jsonRpc: INTERNAL,
-    text: (f) => `The message holds more than ${f.allowed} files.`,
+    text: (f) => `The message holds more than ${f.allowed} files: ${f.actual} or more.`,
   },
   no_stream: {
     http: 502,
@@ -260,9 +260,9 @@ export class GatewayError extends Error {
 
   /** The text with the config key of its limit, for the log and the terminal. */
   get forOperator(): string {
-    const { limit, share } = this.facts;
-    if (limit === undefined) return this.message;
-    return `${this.message} [${limit}${share === undefined ? '' : `, limits.share = ${share}`}]`;
+    const { limit, source = limit, share } = this.facts;
+    if (source === undefined) return this.message;
+    return `${this.message} [${source}${share === undefined ? '' : `, limits.share = ${share}`}]`;
   }
 
   /** The `error` member of a JSON-RPC answer. */

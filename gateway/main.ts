@@ -245,6 +245,7 @@ async function explainAccess({ file, server, ...asked }: ExplainAccess): Promise
   const { explainLimits } = await import('./explain/limits.js');
   const { accessRulesOf, allowanceRulesOf, keysOf } = await import('./config/access.js');
   const { limitRows } = await import('./config/limit-rows.js');
+  const { ToolLimits } = await import('./policy/tool-limits.js');
   const question = { ...asked, server: found.name };
   const caller = callerOf(
     question,
@@ -253,8 +254,11 @@ async function explainAccess({ file, server, ...asked }: ExplainAccess): Promise
   const host = asked.client === undefined ? undefined : await limitsOfHost(asked.client, caller.principal, config);
   print(explained(question, caller, accessRulesOf(config), found.tools));
   const limited = { name: found.name, limits: found.limits, global: config.limits };
-  print(explainLimits(caller, allowanceRulesOf(config), limited, host));
-  print(limitRows(found, config, ownNameOf(asked.tool, found.tools)));
+  const own = ownNameOf(asked.tool, found.tools);
+  const set = own === undefined ? undefined : new ToolLimits(found.name, found.tools).of(own);
+  const tool = own !== undefined && set ? { name: own, set } : undefined;
+  print(explainLimits(caller, allowanceRulesOf(config), limited, { host, tool }));
+  print(limitRows(found, config, own));
   return 0;
 }
 

@@ -52,6 +52,9 @@ export function largestRequest({ message, inlineArgument }: Pick<Limits, 'messag
   return COPIES * (message + Math.ceil(inlineArgument / 3) * 4);
 }
 
+/** Bytes of one message that are counted until they are released. */
+export type HeldBytes = Pick<HeldRequest, 'grow' | 'release'>;
+
 /**
  * Counts one client message against `limits.held`, from its first byte until its exchange ends: its bytes, and COPIES
  * times them once it is longer than `limits.message`. HTTP and stdio both use it.

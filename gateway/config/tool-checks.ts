@@ -1,8 +1,10 @@
 import { ENCODINGS, type Encoding, encodingFacts } from '../encodings.js';
 import type { Limits } from '../policy/limits.js';
+import { TOOL_MESSAGE_LIMITS, type ToolLimitSettings } from '../policy/tool-limits.js';
 import { joinPath } from '../schema/argument-path.js';
 import { type ConfigProblem, type Path, problem } from './problems.js';
 import { splitPath } from './schema/argument-path.js';
+import { toolLimitsSchema } from './schema/tool-limits.js';
 import { fileArgumentSchema } from './schema/tools.js';
 import type { ServerTransport } from './transports.js';
 
@@ -12,6 +14,15 @@ interface ServerFacts {
   limits: Limits | undefined;
 }
 
+/** The largest file that an argument may take, and what says so. */
+interface FileBound {
+  bytes: number;
+  name: string;
+}
+
+/** Settings of a tool that an entry for several cannot have. */
+const SINGLE: ReadonlySet<string> = new Set(['name', 'description', 'files', 'results']);
+
 const COMPANIONS = ['name', 'mimeType', 'size'] as const;
 
 /**
@@ -20,16 +31,58 @@ const COMPANIONS = ['name', 'mimeType', 'size'] as const;
  */
 export function toolProblems(tools: unknown, path: Path, server: ServerFacts): ConfigProblem[] {
   return entriesOf(tools).flatMap(([tool, settings]) => {
-    const files = entriesOf(isMap(settings) ? settings.files : undefined);
+    const own = isMap(settings) ? settings : {};
+    const files = entriesOf(own.files);
     const at = [...path, tool, 'files'];
+    const limits = limitsIn(own);
+    const bound = fileBound(limits, server);
     return [
-      ...files.flatMap(([argument, file]) => (isMap(file) ? argumentProblems(file, [...at, argument], server) : [])),
+      ...patternProblems(tool, own, [...path, tool]),
+      ...raisedProblems(limits, [...path, tool, 'limits'], server),
+      ...files.flatMap(([argument, file]) =>
+        isMap(file) ? argumentProblems(file, [...at, argument], { ...server, bound }) : [],
+      ),
       ...placeProblems(files, at),
     ];
   });
 }
 
-function argumentProblems(file: Record<string, unknown>, path: Path, server: ServerFacts): ConfigProblem[] {
+/** Names and files belong to a single tool. */
+function patternProblems(tool: string, settings: Record<string, unknown>, path: Path): ConfigProblem[] {
+  if (!tool.includes('*')) return [];
+  const others = Object.keys(settings).filter((key) => SINGLE.has(key));
+  return others.map((key) => problem([...path, key], 'is for a single tool, and * in a name means several'));
+}
+
+/** What is written there, as far as it is well-formed. */
+function limitsIn({ limits }: Record<string, unknown>): ToolLimitSettings {
+  if (!isMap(limits)) return {};
+  const { shape } = toolLimitsSchema();
+  const read = TOOL_MESSAGE_LIMITS.map((name) => [name, shape[name]?.safeParse(limits[name]).data]);
+  return Object.fromEntries(read) as ToolLimitSettings;
+}
+
+/** A tool's own section must never be the weaker bound. */
+function raisedProblems(limits: ToolLimitSettings, path: Path, server: ServerFacts): ConfigProblem[] {
+  return TOOL_MESSAGE_LIMITS.flatMap((name) => {
+    const [value, most] = [limits[name], server.limits?.[name]];
+    if (value === undefined || most === undefined || value <= most) return [];
+    return [problem([...path, name], `must not be more than this server's limits.${name}, which is ${most}`, value)];
+  });
+}
+
+function fileBound({ file }: ToolLimitSettings, { limits }: ServerFacts): FileBound | undefined {
+  if (limits === undefined) return undefined;
+  return file !== undefined && file < limits.file
+    ? { bytes: file, name: "this tool's limits.file" }
+    : { bytes: limits.file, name: "this server's limits.file" };
+}
+
+function argumentProblems(
+  file: Record<string, unknown>,
+  path: Path,
+  server: ServerFacts & { bound: FileBound | undefined },
+): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const { encoding } = file;
   const hasTemplate = file.template !== undefined;
@@ -46,9 +99,9 @@ function argumentProblems(file: Record<string, unknown>, path: Path, server: Ser
     problems.push(problem([...path, 'encoding'], text, encoding));
   }
   const maxSize = fileArgumentSchema.shape.maxSize.safeParse(file.maxSize).data;
-  const allowed = server.limits?.file;
-  if (maxSize !== undefined && allowed !== undefined && maxSize > allowed) {
-    const text = `must not be more than this server's limits.file, which is ${allowed}`;
+  const { bound } = server;
+  if (maxSize !== undefined && bound !== undefined && maxSize > bound.bytes) {
+    const text = `must not be more than ${bound.name}, which is ${bound.bytes}`;
     problems.push(problem([...path, 'maxSize'], text, file.maxSize));
   }
   return problems;

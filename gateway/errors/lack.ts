@@ -13,6 +13,17 @@ function ownProcesses({ allowed, actual }: ErrorFacts): string {
   return `You may have ${most} of stdio servers at one time here, and this would be number ${actual}.`;
 }
 
+/** What is counted while it lasts, in the reader's words. */
+function underWay({ what, tool }: ErrorFacts): string {
+  if (tool !== undefined) return `calls of the tool "${tool}"`;
+  return what === 'uploads' ? 'uploads' : 'requests';
+}
+
+function inMinute({ tool, allowed }: ErrorFacts): string {
+  if (tool === undefined) return `send ${allowed} requests a minute here`;
+  return `call the tool "${tool}" ${allowed === 1 ? 'once' : `${allowed} times`} a minute here`;
+}
+
 /** The rows of `ERROR_TABLE` for resources that Wharf itself lacks, and for waits that it ends. */
 export const ERRORS_OF_LACK = {
   held_full: {
@@ -51,14 +62,13 @@ export const ERRORS_OF_LACK = {
     http: 429,
     jsonRpc: -32600,
     text: (f) =>
-      `You may have ${f.allowed} ${f.what === 'uploads' ? 'uploads' : 'requests'} under way at one time here, and this would ` +
-      `be number ${f.actual}. Try again when one of them has ended.`,
+      `You may have ${f.allowed} ${underWay(f)} under way at one time here, and this would be number ${f.actual}. ` +
+      'Try again when one of them has ended.',
   },
   rate_limited: {
     http: 429,
     jsonRpc: -32600,
-    text: (f) =>
-      `You may send ${f.allowed} requests a minute here, and this would be number ${f.actual}. ${againIn(f)}`,
+    text: (f) => `You may ${inMinute(f)}, and this would be number ${f.actual}. ${againIn(f)}`,
   },
   day_quota_used: {
     http: 429,

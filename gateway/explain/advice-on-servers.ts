@@ -82,7 +82,7 @@ export const OF_SERVERS = {
   too_many_files: {
     why: 'One message holds more files than allowed.',
     todo: 'Ask the tool for fewer. An operator can raise `limits.files`.',
-    facts: { allowed: 100 },
+    facts: { allowed: 100, actual: 101 },
   },
   no_stream: {
     why: 'The server asks something (sampling, elicitation, roots) after the stream to the client has ended.',

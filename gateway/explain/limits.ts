@@ -3,12 +3,14 @@ import {
   allowanceOf,
   CALLER_LIMITS,
   type CallerLimit,
+  lowerOf,
   type SetLimit,
 } from '../policy/allowance.js';
 import { filesText, mostText } from '../policy/amounts.js';
 import type { KnownCaller } from '../policy/callers.js';
 import type { Limits } from '../policy/limits.js';
 import { type ExchangeLimits, type LimitsOfSide, MESSAGE_LIMITS, type MessageLimit } from '../policy/message-limits.js';
+import { CALL_AMOUNTS, type SetForTool } from '../policy/tool-limits.js';
 
 /** What each limit is about. */
 const AMOUNTS: Readonly<Record<CallerLimit, (value: number) => string>> = {
@@ -38,6 +40,12 @@ interface LimitedServer {
   global: Limits;
 }
 
+/** A tool with limits of its own. */
+interface LimitedTool {
+  name: string;
+  set: SetForTool;
+}
+
 /** What the config says about the client's host, and where. */
 interface LimitedHost {
   limits: LimitsOfSide;
@@ -49,18 +57,31 @@ export function explainLimits(
   caller: KnownCaller,
   rules: AllowanceRules,
   server: LimitedServer,
-  host?: LimitedHost,
+  { host, tool }: { host?: LimitedHost | undefined; tool?: LimitedTool | undefined } = {},
 ): string {
   const allowance = allowanceOf(rules, caller);
   const isOfMessage = (name: CallerLimit): name is MessageLimit => MESSAGE_LIMITS.some((one) => one === name);
   const rows = CALLER_LIMITS.map((name) => {
-    const set = isOfMessage(name) ? lowestOf(name, allowance[name], server, host) : allowance[name];
+    const set = isOfMessage(name) ? lowestOf(name, allowance[name], server, { host, tool }) : allowance[name];
     return `  ${name}: ${set === undefined ? 'not limited' : `${AMOUNTS[name](set.value)}, by ${sourceOf(set, name)}`}`;
   });
-  const accept = [...(server.limits.accept ?? []), ...(allowance.accept ?? []), ...(host?.limits.accept ?? [])];
+  const sides = [server.limits, allowance, host?.limits, tool?.set.side];
+  const accept = sides.flatMap((side) => side?.accept ?? []);
   const types = accept.map(({ types: some, source }) => `  accept: ${some.join(', ')}, by ${source}`);
   const all = ['Its limits:', ...rows, ...(types.length > 0 ? types : ['  accept: every type of file'])];
-  return `${all.join('\n')}\n`;
+  return `${[...all, ...(tool ? callRows(tool, rules) : [])].join('\n')}\n`;
+}
+
+/** How often, and how often at one time, a caller may call a tool. */
+function callRows({ name, set: { amounts } }: LimitedTool, { ceiling }: AllowanceRules): string[] {
+  const rows = CALL_AMOUNTS.flatMap((amount) => {
+    const own = amounts[amount];
+    const set = own && lowerOf(own, ceiling[amount], amount);
+    if (!own || !set) return [];
+    const together = own.entry === name ? '' : `, with all tools that ${own.entry} means`;
+    return [`  ${amount}: ${AMOUNTS[amount](set.value)}${together}, by ${sourceOf(set, amount)}`];
+  });
+  return rows.length === 0 ? [] : [`Those of its calls of the tool "${name}":`, ...rows];
 }
 
 /** The smallest of what the server, the caller and its host say. */
@@ -68,13 +89,16 @@ function lowestOf(
   name: MessageLimit,
   ofCaller: SetLimit | undefined,
   { name: server, limits, global }: LimitedServer,
-  host: LimitedHost | undefined,
+  { host, tool }: { host: LimitedHost | undefined; tool: LimitedTool | undefined },
 ): SetLimit {
   const isOwn = limits[name] < global[name];
   const ofHost = host?.limits[name];
+  const side = tool?.set.side;
+  const [ofTool, source] = [side?.[name], side?.sources?.[name]];
   const sides: SetLimit[] = [
     ...(ofCaller ? [ofCaller] : []),
     ...(ofHost === undefined ? [] : [{ value: ofHost, source: `${host?.place}.${name}` }]),
+    ...(ofTool === undefined || source === undefined ? [] : [{ value: ofTool, source }]),
     { value: limits[name], source: isOwn ? `servers.${server}.limits.${name}` : `limits.${name}` },
   ];
   return sides.reduce((least, one) => (one.value < least.value ? one : least));

@@ -1,6 +1,17 @@
-import { GatewayError } from '../errors.js';
+import { type ErrorFacts, GatewayError } from '../errors.js';
 import type { Several } from './bundles/several.js';
 import { parseMediaType } from './names/media-type.js';
+
+/** A limit of the size of files: its config name, and the place that sets it, where that is more special. */
+export interface SizeBy {
+  limit: string;
+  source?: string;
+}
+
+/** The largest size of an upload. */
+export interface UploadBound extends SizeBy {
+  allowed: number;
+}
 
 /** What is known about a file before it is uploaded. The bytes must match everything named here. */
 export interface UploadIntent {
@@ -14,6 +25,8 @@ export interface UploadIntent {
   digest?: string;
   /** Largest size that the caller accepts, if that is less than `limits.file`. */
   maxSize?: number;
+  /** What limits it to that. */
+  maxSizeBy?: SizeBy;
   /** `image/png`, `image/*`, `.pdf`; absent: anything. */
   accept?: readonly string[];
   /** Only the caller may upload the file, with its credentials. */
@@ -44,10 +57,16 @@ const MAX_MESSAGE = 1000;
 const MAX_TYPE = 255;
 
 /** Largest size of an upload, and the name of the setting behind it. */
-export function largestUpload(intent: UploadIntent, fileLimit: number): { limit: string; allowed: number } {
-  return intent.maxSize !== undefined && intent.maxSize < fileLimit
-    ? { limit: 'maxSize', allowed: intent.maxSize }
+export function largestUpload({ maxSize, maxSizeBy }: UploadIntent, fileLimit: number): UploadBound {
+  return maxSize !== undefined && maxSize < fileLimit
+    ? { limit: 'maxSize', ...maxSizeBy, allowed: maxSize }
     : { limit: 'limits.file', allowed: fileLimit };
+}
+
+/** What limits an upload, by the error that asks for it. */
+export function sizeByIn({ sizeLimit, sizeSource }: ErrorFacts): Pick<UploadIntent, 'maxSizeBy'> {
+  if (sizeLimit === undefined) return {};
+  return { maxSizeBy: { limit: String(sizeLimit), ...(sizeSource !== undefined && { source: String(sizeSource) }) } };
 }
 
 /** @throws GatewayError `upload_invalid`, `upload_too_large` */
@@ -67,12 +86,13 @@ export function checkIntent(intent: UploadIntent, fileLimit: number): void {
     throw invalid('invalidAccept', `a type has more than ${MAX_TYPE} characters`);
   if (purpose?.message !== undefined && purpose.message.length > MAX_MESSAGE)
     throw invalid('invalidMessage', `the message is longer than ${MAX_MESSAGE} characters`);
-  const { limit, allowed } = largestUpload(intent, fileLimit);
-  if (size !== undefined && size > allowed) throw tooLarge(limit, allowed, size);
+  const largest = largestUpload(intent, fileLimit);
+  if (size !== undefined && size > largest.allowed) throw tooLarge(largest, size);
 }
 
-export function tooLarge(limit: string, allowed: number, actual: number): GatewayError {
-  return new GatewayError('upload_too_large', { reason: 'maxSizeExceeded', limit, allowed, actual });
+export function tooLarge({ limit, source, allowed }: UploadBound, actual: number): GatewayError {
+  const told = source !== undefined && { source };
+  return new GatewayError('upload_too_large', { reason: 'maxSizeExceeded', limit, allowed, actual, ...told });
 }
 
 function invalid(reason: string, detail: string): GatewayError {

@@ -9,7 +9,7 @@ import { Ingest, type IngestDeps } from './ingest/ingest.js';
 import type { Library } from './library.js';
 import type { Tickets, UploadTicket } from './ticket.js';
 import type { Proof, UploadCodes } from './upload-code.js';
-import { checkIntent, largestUpload, tooLarge, type UploadIntent } from './upload-intent.js';
+import { checkIntent, largestUpload, tooLarge, type UploadBound, type UploadIntent } from './upload-intent.js';
 import { checkSum, describeUpload, sizeDiffers, type UploadClaims, uploadDone, uploadExpired } from './uploaded.js';
 
 export interface UploadsDeps {
@@ -56,7 +56,7 @@ export interface Admission {
   intent: UploadIntent;
   expiresAt: number;
   /** Most bytes that are accepted, and the name of the setting behind it. */
-  largest: { limit: string; allowed: number };
+  largest: UploadBound;
 }
 
 export type UploadState =
@@ -333,7 +333,7 @@ export class Uploads {
 function sizeCheck({ intent, largest }: Admission): (size: number) => void {
   return (size) => {
     if (intent.size !== undefined && size > intent.size) throw sizeDiffers(intent.size, size);
-    if (size > largest.allowed) throw tooLarge(largest.limit, largest.allowed, size);
+    if (size > largest.allowed) throw tooLarge(largest, size);
   };
 }
 

@@ -98,7 +98,7 @@ export async function exchangeUpload<Result>(
     const outcome =
       gone.signal.reason === CLIENT_GONE || error.code === 'upload_incomplete'
         ? 'aborted'
-        : error.httpStatus < 500
+        : isRefusal(error)
           ? 'refused'
           : 'failed';
     if (outcome === 'failed') deps.log.warn({ code: error.code, err: error.cause ?? error }, 'an upload failed');
@@ -143,8 +143,13 @@ async function recordUpload(
   }
 }
 
-function limitOf({ facts: { limit } }: GatewayError): string | undefined {
-  return limit === undefined ? undefined : String(limit);
+/** Of its sender, and not by a part that has failed: a full account of the caller's own is one too. */
+function isRefusal({ code, httpStatus }: GatewayError): boolean {
+  return httpStatus < 500 || code === 'storage_full';
+}
+
+function limitOf({ facts: { limit, source = limit } }: GatewayError): string | undefined {
+  return source === undefined ? undefined : String(source);
 }
 
 /**

@@ -57,13 +57,12 @@ function planOf(request: IncomingMessage, { intent, largest }: Pick<Admission, '
   if (boundary !== undefined) {
     if (checksums.length > 0) throw unsupportedDigest(checksums[0] as string);
     const { most = 1 } = intent.several ?? {};
-    if (length !== undefined && length > most * largest.allowed + mostOverhead(most))
-      throw tooLarge(largest.limit, largest.allowed, length);
+    if (length !== undefined && length > most * largest.allowed + mostOverhead(most)) throw tooLarge(largest, length);
     return { boundary };
   }
   if (contentType !== undefined && /^\s*multipart\//i.test(contentType))
     throw new GatewayError('unsupported_media_type', { expected: 'multipart/form-data or the type of the file' });
-  if (length !== undefined && length > largest.allowed) throw tooLarge(largest.limit, largest.allowed, length);
+  if (length !== undefined && length > largest.allowed) throw tooLarge(largest, length);
   if (length !== undefined && intent.size !== undefined && length !== intent.size)
     throw new GatewayError('upload_size_differs', { reason: 'sizeMismatch', allowed: intent.size, actual: length });
   const digests = checksums.map((name) => sha256In(name, String(headers[name])));

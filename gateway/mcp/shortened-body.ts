@@ -1,4 +1,4 @@
-import type { HeldRequest } from '../budget/held.js';
+import type { HeldBytes } from '../budget/held.js';
 import { GatewayError } from '../errors.js';
 import type { Limits } from '../policy/limits.js';
 import type { JsonPath } from '../ports/json.js';
@@ -32,7 +32,7 @@ export class ShortenedBody {
    * @param held counts the rest of the message; released by the caller
    * @param mostRead most bytes of one string
    */
-  constructor(limits: Limits, held: HeldRequest, mostRead: number) {
+  constructor(limits: Limits, held: HeldBytes, mostRead: number) {
     this.#limits = limits;
     const most = longestSpelling(limits.inlineArgument);
     let counted = 0;

@@ -9,7 +9,9 @@ import { storeFile } from '../files/store-file.js';
 import type { TempFiles } from '../files/temp-files.js';
 import type { Uploads } from '../files/upload.js';
 import type { Hosts } from '../hosts/hosts.js';
+import { acceptedByAll } from '../policy/accept.js';
 import type { AccessRules } from '../policy/access.js';
+import { ToolLimits } from '../policy/tool-limits.js';
 import type { Audit } from '../ports/audit.js';
 import type { Clock, Stopwatch } from '../ports/clock.js';
 import type { Dialect } from '../ports/dialect.js';
@@ -31,7 +33,7 @@ import { LocalTools } from '../relay/local/local-tools.js';
 import { OwnResources } from '../relay/local/own-resources.js';
 import { offerOf } from '../relay/local/upload-steps.js';
 import { uploadTools } from '../relay/local/upload-tools.js';
-import type { TaskTools } from '../relay/results/tool-of-task.js';
+import type { TaskTools } from '../relay/results/tool/tool-of-task.js';
 import type { Sessions } from '../relay/session.js';
 import { Catalog } from '../relay/tools/catalog.js';
 import type { FileTakers } from '../relay/tools/file-takers.js';
@@ -111,6 +113,8 @@ export function relayDeps(server: ServerConfig, parts: SharedParts, limits = ser
     log,
   });
   const offered = new OfferedTools(name, parts.access, tools);
+  const toolLimits = new ToolLimits(name, tools);
+  const least = toolLimits.least(limits);
   const address = addressOf(server);
   const { tracer, clock } = parts;
   const traced = tracer && new TracedExchanges(tracer, clock, { name, url: address.upstreamUrl });
@@ -123,6 +127,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts, limits = ser
     checkTool: checkTool && ((identity, tool) => checkTool(identity, name, tool)),
     isAccepted,
     limits,
+    toolLimits,
     accepts,
     timeouts,
     pace,
@@ -138,7 +143,8 @@ export function relayDeps(server: ServerConfig, parts: SharedParts, limits = ser
         { fileMin },
       ),
       fileMin,
-      slotMin: slotMin(limits, ingest.antivirus !== undefined || parts.flow !== undefined),
+      slotMin: slotMin(least, ingest.antivirus !== undefined || parts.flow !== undefined),
+      ...(least.inlineOther < limits.inlineOther && { nestedFrom: least.inlineOther }),
     },
     files: { library, previewOf: previews.of, audit: parts.audit },
     dialects,
@@ -187,7 +193,11 @@ export function relayDeps(server: ServerConfig, parts: SharedParts, limits = ser
           return catalog.slots(viewOf(protocolVersion, principal)).flatMap(({ tool, slot }) => {
             const known = shown ? shown(tool) : tool;
             if (known === undefined) return [];
-            return [{ tool: known, slot, maxSize: maxSizeOf(slot, { limits, accepts, owner }).bytes }];
+            const own = toolLimits.lower(limits, [tool]);
+            const accept = acceptedByAll([slot.accept, ...(own.accept ?? []).map(({ types }) => types)]);
+            const taking = { ...slot, ...(accept && { accept }) };
+            const { bytes: maxSize, ...maxSizeBy } = maxSizeOf(slot, { limits: own, accepts, owner });
+            return [{ tool: known, slot: taking, maxSize, maxSizeBy }];
           });
         },
       }),

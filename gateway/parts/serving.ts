@@ -5,7 +5,7 @@ import { Hosts } from '../hosts/hosts.js';
 import { createCatalogLedger, createDownloadLedger, createQuestionLedger, createSessionLedger } from '../ledgers.js';
 import { PutOffLinks } from '../relay/asking/put-off.js';
 import { Questions } from '../relay/asking/questions.js';
-import { TaskTools } from '../relay/results/tool-of-task.js';
+import { TaskTools } from '../relay/results/tool/tool-of-task.js';
 import { Sessions } from '../relay/session.js';
 import { FileTakers } from '../relay/tools/file-takers.js';
 import { KeptViews } from '../relay/tools/kept-views.js';

@@ -82,6 +82,21 @@ export function isAccepted(accept: readonly string[] | undefined, mimeType: stri
   return types.length === 0 || types.some((entry) => fitsType(entry, mimeType));
 }
 
+/**
+ * One list of what all of these accept, for who picks a file; undefined: anything. Where they have no type in common it is
+ * the first list: which file fits is said of each file.
+ */
+export function acceptedByAll(lists: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {
+  return lists.reduce((common, list) => {
+    if (common === undefined || list === undefined) return common ?? list;
+    const both = [
+      ...common.filter((entry) => !entry.includes('/') || isAccepted(list, entry)),
+      ...list.filter((entry) => entry.includes('/') && isAccepted(common, entry)),
+    ];
+    return both.length === 0 ? common : [...new Set(both)];
+  }, undefined);
+}
+
 /** Turns `IMAGE/PNG; charset=x` into `image/png`. */
 export function essence(mimeType: string): string {
   return (mimeType.split(';', 1)[0] as string).trim().toLowerCase();

@@ -126,7 +126,12 @@ export function limitsMessages({ ceiling, base, callers, keys }: AllowanceRules)
   );
 }
 
-function lowerOf(set: SetLimit | undefined, most: number | undefined, name: CallerLimit): SetLimit | undefined {
+/** A limit under the ceiling. @param most the ceiling */
+export function lowerOf<Set extends SetLimit>(
+  set: Set | undefined,
+  most: number | undefined,
+  name: CallerLimit,
+): Set | SetLimit | undefined {
   if (most === undefined || (set && set.value <= most)) return set;
   return { value: most, source: `ceiling.${name}`, ...(set && { lowered: set }) };
 }

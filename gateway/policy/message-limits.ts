@@ -25,25 +25,46 @@ export interface AcceptRule {
   readonly source: string;
 }
 
+/** The places in the config that set limits, where errors name them. */
+export type LimitSources = Readonly<Partial<Record<MessageLimit, string>>>;
+
 /** The limits of an exchange. */
 export interface ExchangeLimits extends Limits {
+  /** Of those that a tool sets. */
+  readonly sources?: LimitSources;
   /** Each of them must accept a file that a server is given; absent: every type will do. */
   readonly accept?: readonly AcceptRule[];
 }
 
 /** What one side says about the limits of an exchange. */
 export interface LimitsOfSide extends Partial<MessageLimits> {
+  readonly sources?: LimitSources;
   readonly accept?: readonly AcceptRule[];
 }
 
 /** The limits of one exchange; those of the server themselves where no other side lowers any. */
 export function lowestOf(server: ExchangeLimits, ...sides: readonly LimitsOfSide[]): ExchangeLimits {
   const lower: Partial<MessageLimits> = {};
-  const accept = [...(server.accept ?? []), ...sides.flatMap((side) => side.accept ?? [])];
+  const sources: Partial<Record<MessageLimit, string>> = { ...server.sources };
+  const accept = joined([server, ...sides].flatMap((side) => side.accept ?? []));
   for (const name of MESSAGE_LIMITS) {
-    const least = Math.min(server[name], ...sides.map((side) => side[name] ?? Number.POSITIVE_INFINITY));
-    if (least < server[name]) lower[name] = least;
+    for (const side of sides) {
+      const value = side[name];
+      if (value === undefined || value >= (lower[name] ?? server[name])) continue;
+      lower[name] = value;
+      const source = side.sources?.[name];
+      if (source === undefined) delete sources[name];
+      else sources[name] = source;
+    }
   }
   const isSame = Object.keys(lower).length === 0 && accept.length === (server.accept?.length ?? 0);
-  return isSame ? server : { ...server, ...lower, ...(accept.length > 0 && { accept }) };
+  if (isSame) return server;
+  const { sources: _, ...limits } = server;
+  const told = Object.keys(sources).length > 0 && { sources };
+  return { ...limits, ...lower, ...told, ...(accept.length > 0 && { accept }) };
+}
+
+/** Each place in the config once: a side may have been joined before. */
+function joined(rules: readonly AcceptRule[]): AcceptRule[] {
+  return [...new Map(rules.map((rule) => [rule.source, rule])).values()];
 }

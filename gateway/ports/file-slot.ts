@@ -1,4 +1,5 @@
 import type { Encoding } from '../encodings.js';
+import type { ToolLimitSettings } from '../policy/tool-limits.js';
 import type { JsonValue } from './json.js';
 
 export type { Encoding } from '../encodings.js';
@@ -32,6 +33,8 @@ export interface ToolSettings {
     /** Paths in structuredContent whose strings are files. */
     files: string[];
   };
+  /** Limits of its calls; an entry with `*` in its name has nothing else. */
+  limits?: ToolLimitSettings;
 }
 
 /** Names of the tools that Wharf adds for clients without a dialect, when the server's tools take files. */

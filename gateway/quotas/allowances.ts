@@ -4,8 +4,11 @@ import {
   type Allowance,
   type AllowanceRules,
   allowanceOf,
+  type CallerLimit,
   isUnlimited,
   limitsMessages,
+  lowerOf,
+  type SetLimit,
   underCeiling,
 } from '../policy/allowance.js';
 import type { Identity } from '../ports/identity.js';
@@ -56,6 +59,11 @@ export class Allowances {
   /** Some callers have limits of their own for each message, or for the files in it. */
   get limitsMessages(): boolean {
     return this.#limitsMessages;
+  }
+
+  /** A limit from elsewhere in the config, under the ceiling. */
+  capped(limit: SetLimit, name: CallerLimit): SetLimit {
+    return lowerOf(limit, this.#rules.ceiling[name], name) ?? limit;
   }
 
   /** Other rules count from now on. */

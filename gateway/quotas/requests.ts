@@ -1,5 +1,6 @@
 import { type ErrorFacts, GatewayError } from '../errors.js';
 import type { CallerLimit } from '../policy/allowance.js';
+import type { SetForTool } from '../policy/tool-limits.js';
 import type { Clock } from '../ports/clock.js';
 import type { Identity } from '../ports/identity.js';
 import type { StateStore } from '../ports/state-store.js';
@@ -22,6 +23,13 @@ export interface RequestQuotasDeps {
 /** What is counted while it lasts. */
 type UnderWay = Extract<CallerLimit, 'exchanges' | 'uploads' | 'processes'>;
 
+/** A call of a tool that has limits of its own. */
+export interface LimitedCall {
+  /** As its client knows it. */
+  tool: string;
+  amounts: SetForTool['amounts'];
+}
+
 /** What each caller may send and have: how many requests in a minute, and how much of what at one time. */
 export class RequestQuotas {
   readonly #deps: RequestQuotasDeps;
@@ -30,6 +38,8 @@ export class RequestQuotas {
     uploads: new Map(),
     processes: new Map(),
   };
+  /** By caller, server and entry of the config. */
+  readonly #calls = new Map<string, number>();
 
   constructor(deps: RequestQuotasDeps) {
     this.#deps = deps;
@@ -49,12 +59,53 @@ export class RequestQuotas {
     const { exchanges, requestsPerMinute } = this.#deps.allowances.of(identity);
     const end = this.#enter('exchanges', identity.principal, exchanges?.value);
     try {
-      if (requestsPerMinute) await this.#count(identity.principal, requestsPerMinute.value);
+      if (requestsPerMinute) await this.#count(`rate:${nameFor(identity.principal)}`, requestsPerMinute.value);
     } catch (error) {
       end();
       throw error;
     }
     return end;
+  }
+
+  /**
+   * Lets a caller's calls of tools begin that have limits of their own.
+   * @returns what to call when they have ended
+   * @throws GatewayError `requests_limited`, `rate_limited`, or the state store's error
+   */
+  async beginCalls({ principal }: Identity, server: string, calls: readonly LimitedCall[]): Promise<() => void> {
+    const ends: (() => void)[] = [];
+    const end = () => {
+      for (const one of ends) one();
+    };
+    try {
+      for (const call of calls) {
+        ends.push(this.#enterCall(principal, server, call));
+        await this.#countCall(principal, server, call);
+      }
+    } catch (error) {
+      end();
+      throw error;
+    }
+    return end;
+  }
+
+  #enterCall(principal: string, server: string, { tool, amounts: { exchanges } }: LimitedCall): () => void {
+    if (!exchanges) return () => undefined;
+    const { value, source } = this.#deps.allowances.capped(exchanges, 'exchanges');
+    return enter(this.#calls, JSON.stringify([principal, server, exchanges.entry]), value, (actual) => {
+      const facts = { limit: 'limits.exchanges', allowed: value, actual, source };
+      return new GatewayError('requests_limited', { ...facts, what: 'calls', tool, retryAfter: SOON_S });
+    });
+  }
+
+  async #countCall(principal: string, server: string, { tool, amounts }: LimitedCall): Promise<void> {
+    const { requestsPerMinute: limit } = amounts;
+    if (!limit) return;
+    const { value, source } = this.#deps.allowances.capped(limit, 'requestsPerMinute');
+    await this.#count(`rate:tool:${nameFor(JSON.stringify([principal, server, limit.entry]))}`, value, {
+      tool,
+      source,
+    });
   }
 
   /** Lets an upload by a link begin. @throws GatewayError `requests_limited`, or the state store's error */
@@ -88,33 +139,41 @@ export class RequestQuotas {
     refused = (facts: ErrorFacts) => new GatewayError('requests_limited', { ...facts, what: name, retryAfter: SOON_S }),
   ): () => void {
     if (allowed === undefined) return () => undefined;
-    const counts = this.#underWay[name];
-    const actual = (counts.get(principal) ?? 0) + 1;
-    if (actual > allowed) throw refused({ limit: `limits.${name}`, allowed, actual });
-    counts.set(principal, actual);
-    let isOver = false;
-    return () => {
-      if (isOver) return;
-      isOver = true;
-      const left = (counts.get(principal) ?? 1) - 1;
-      if (left > 0) counts.set(principal, left);
-      else counts.delete(principal);
-    };
+    return enter(this.#underWay[name], principal, allowed, (actual) =>
+      refused({ limit: `limits.${name}`, allowed, actual }),
+    );
   }
 
-  async #count(principal: string, allowed: number): Promise<void> {
+  /** @param more facts of its refusal */
+  async #count(key: string, allowed: number, more: ErrorFacts = {}): Promise<void> {
     const { state, clock } = this.#deps;
     const part = String(Math.floor(clock.now() / SPAN_MS) % (2 * SPANS));
     const change = { part, by: 1, ttlMs: MINUTE_MS };
-    const {
-      isWithin,
-      total,
-      fitsInMs = MINUTE_MS,
-    } = await state.tally(`rate:${nameFor(principal)}`, [change], allowed);
+    const { isWithin, total, fitsInMs = MINUTE_MS } = await state.tally(key, [change], allowed);
     if (isWithin) return;
     const facts = { limit: 'limits.requestsPerMinute', allowed, actual: total, retryAfter: secondsOf(fitsInMs) };
-    throw new GatewayError('rate_limited', facts);
+    throw new GatewayError('rate_limited', { ...facts, ...more });
   }
+}
+
+/** Counts one more, as long as that is allowed. @returns what to call when it has ended */
+function enter(
+  counts: Map<string, number>,
+  key: string,
+  allowed: number,
+  refused: (actual: number) => GatewayError,
+): () => void {
+  const actual = (counts.get(key) ?? 0) + 1;
+  if (actual > allowed) throw refused(actual);
+  counts.set(key, actual);
+  let isOver = false;
+  return () => {
+    if (isOver) return;
+    isOver = true;
+    const left = (counts.get(key) ?? 1) - 1;
+    if (left > 0) counts.set(key, left);
+    else counts.delete(key);
+  };
 }
 
 /** Whole seconds, for `Retry-After`. */

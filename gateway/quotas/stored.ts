@@ -61,7 +61,7 @@ export class StoredQuotas implements FileAccount {
     const refusing = accept.find(({ types }) => !isAccepted(types, mimeType));
     if (!refusing) return;
     const facts = { reason: 'mimeTypeNotAccepted', actual: mimeType, accept: refusing.types };
-    throw new GatewayError('upload_type_refused', { ...facts, limit: 'limits.accept' });
+    throw new GatewayError('upload_type_refused', { ...facts, limit: 'limits.accept', source: refusing.source });
   }
 
   /** Reserves room for more bytes of a file. @throws GatewayError `storage_full` */

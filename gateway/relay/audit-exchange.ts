@@ -39,7 +39,7 @@ export async function recordRequests(
 /** Notes that an exchange was refused: by a rule, a limit or a check of Wharf's own, and not by a failing part. */
 export function noteRefusal(audit: Audit, exchange: Exchange, server: string): void {
   const { facts, principal } = exchange;
-  const { error: code, limit, rule = limit, method, name: subject } = facts;
+  const { error: code, limit, source = limit, rule = source, method, name: subject } = facts;
   if (code === undefined || !isRefusal(code, limit)) return;
   const about = { ...callerOf(exchange), server, allowed: false, code, rule };
   if (principal !== '')

@@ -3,6 +3,7 @@ import type { TempFiles } from '../files/temp-files.js';
 import type { Hosts } from '../hosts/hosts.js';
 import type { Timeouts } from '../policy/limits.js';
 import type { ExchangeLimits } from '../policy/message-limits.js';
+import type { ToolLimits } from '../policy/tool-limits.js';
 import type { Audit } from '../ports/audit.js';
 import type { Clock, Stopwatch } from '../ports/clock.js';
 import type { Dialect } from '../ports/dialect.js';
@@ -20,6 +21,8 @@ import type { ExchangeWatch } from './watch.js';
 export interface CommonDeps {
   server: string;
   limits: ExchangeLimits;
+  /** What single tools lower of them. */
+  toolLimits: ToolLimits;
   /** Largest message that this upstream accepts, bytes. */
   accepts: number;
   timeouts: Timeouts;
@@ -45,7 +48,7 @@ export interface CommonDeps {
   upstreamHeaders: Readonly<Record<string, string>>;
   sessions: Sessions;
   /** What each caller may have at one time. */
-  callers: Pick<RequestQuotas, 'beginProcess' | 'mostSessions'>;
+  callers: Pick<RequestQuotas, 'beginProcess' | 'beginCalls' | 'mostSessions'>;
   audit: Audit;
   watch?: ExchangeWatch | undefined;
   clock: Clock & Stopwatch;

@@ -114,6 +114,7 @@ export function logExchange(
       error: facts.error,
       rule: facts.rule,
       limit: facts.limit,
+      source: facts.source,
       allowed: facts.allowed,
       actual: facts.actual,
     },

@@ -52,6 +52,8 @@ export interface ExchangeFacts {
   rule: string | undefined;
   /** Config name of the limit that caused it; texts name it only to the operator. */
   limit: string | undefined;
+  /** The place in the config that sets it, where that is more special than its name says. */
+  source: string | undefined;
   /** The limit's value, and the actual value. */
   allowed: number | undefined;
   actual: number | undefined;
@@ -72,6 +74,7 @@ export function noFacts(): ExchangeFacts {
     error: undefined,
     rule: undefined,
     limit: undefined,
+    source: undefined,
     allowed: undefined,
     actual: undefined,
   };
@@ -86,9 +89,11 @@ export function noteMessages(facts: ExchangeFacts, messages: ClientMessages): vo
 }
 
 /** Records the error that the client gets instead of an answer, for the log and the metrics. */
-export function noteError(facts: ExchangeFacts, { code, facts: { limit, allowed, actual } }: GatewayError): void {
+export function noteError(facts: ExchangeFacts, { code, facts: about }: GatewayError): void {
+  const { limit, source, allowed, actual } = about;
   facts.error = code;
   facts.limit = limit === undefined ? undefined : String(limit);
+  facts.source = source === undefined ? undefined : String(source);
   facts.allowed = typeof allowed === 'number' ? allowed : undefined;
   facts.actual = typeof actual === 'number' ? actual : undefined;
 }

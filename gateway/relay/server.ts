@@ -3,16 +3,15 @@ import type { FileRecord } from '../files/file.js';
 import type { LazyFile } from '../files/lazy-files.js';
 import type { Authorization } from '../files/upload.js';
 import { isObject } from '../json/value.js';
-import { argumentTooLarge } from '../mcp/body-meter.js';
 import { clientFacts } from '../mcp/client-facts.js';
 import { namesStateless } from '../mcp/era.js';
 import { checkStatelessHeaders } from '../mcp/headers.js';
 import type { Inquire } from '../mcp/inquire.js';
 import { invalid } from '../mcp/read-message.js';
 import type { ClientMessages } from '../mcp/request.js';
-import type { TooLongArgument } from '../mcp/shortened-body.js';
 import type { Decision } from '../policy/access.js';
 import type { Limits } from '../policy/limits.js';
+import type { ExchangeLimits } from '../policy/message-limits.js';
 import type { Identity } from '../ports/identity.js';
 import type { ToolFacts, ToolSlot } from '../tools/tool.js';
 import { Asking, mayTellOfQuestions } from './asking/asking.js';
@@ -27,6 +26,7 @@ import type { Transports } from './channels/transports.js';
 import { answerLocally, errorOf, type LocalAnswer, onlyRequest } from './client/local-answer.js';
 import type { RelayDeps } from './deps.js';
 import { type Exchange, noteError, noteMessages } from './exchange.js';
+import { calledTools, countedCalls, measureAgain, noteTooLong, tooLongError } from './limited-calls.js';
 import { letServerJudge } from './local/accepted.js';
 import { callLocally, type LocalTool } from './local/local-tools.js';
 import { answerWithoutResources } from './local/no-resources.js';
@@ -39,6 +39,7 @@ import { readPost } from './read-post.js';
 import type { Session } from './session.js';
 import { ResourceStreams, type StreamHost } from './streams/resource-streams.js';
 import { maxSizeOf } from './tools/max-size.js';
+import { underLimits, withSource } from './under-limits.js';
 import { ServerAbilities } from './upstream/server-abilities.js';
 import { viewOf } from './upstream/view.js';
 
@@ -58,10 +59,7 @@ export class Server {
   readonly #streams: ResourceStreams;
   readonly #asking: Asking;
   readonly #abilities: ServerAbilities;
-  readonly #course: Course = {
-    forward: (one) => this.#forward(one),
-    refuse: (error, one, offered) => this.#refuse(error, one, offered),
-  };
+  readonly #course: Course;
 
   /** @param byLimits the same server for callers with other limits */
   constructor(deps: RelayDeps, transports: Transports, byLimits?: ByLimits<Server>) {
@@ -69,6 +67,7 @@ export class Server {
     this.#deps = deps;
     this.#transports = transports;
     this.#byLimits = byLimits;
+    this.#course = this.#courseBy(transports, deps.limits);
     this.#asking = new Asking(deps.asking);
     this.#abilities = new ServerAbilities(deps.dialects);
     const host: StreamHost = {
@@ -100,11 +99,11 @@ export class Server {
 
   /** What is known about a tool that a caller has been shown, by the name that it knows. */
   toolFor(identity: Identity, protocolVersion: string, name: string): KnownTool | undefined {
-    const { catalog, offered, limits, accepts } = this.#deps;
+    const { catalog, offered, limits, toolLimits, accepts } = this.#deps;
     const own = offered.called(name, identity);
     const facts = own === undefined ? undefined : catalog.known(viewOf(protocolVersion, identity.principal), own);
     if (!facts) return undefined;
-    const survivable = { limits, accepts, owner: { server: this.name } };
+    const survivable = { limits: toolLimits.lower(limits, [own]), accepts, owner: { server: this.name } };
     const slots = facts.slots.map((slot) => ({ slot, most: maxSizeOf(slot, survivable).bytes }));
     return { slots, paramHeaders: facts.paramHeaders };
   }
@@ -148,16 +147,49 @@ export class Server {
   async #take(caller: Caller, messages: ClientMessages): Promise<void> {
     const { exchange } = caller;
     this.#checkScopes(exchange, messages);
-    if (exchange.tooLong) this.#noteTooLong(exchange.tooLong, messages);
-    const { offered, audit } = this.#deps;
+    const { offered, limits, toolLimits } = this.#deps;
+    if (exchange.tooLong) noteTooLong(exchange.tooLong, messages, limits);
     const known = offered.isPlain ? { ...caller, messages } : await this.#withOwnNames({ ...caller, messages });
     if (!known) return;
+    return toolLimits.isOn ? this.#takeCalls(known) : this.#proceed(known, this.#course);
+  }
+
+  /** A POST under the limits of the tools that it calls. */
+  async #takeCalls(asked: Asked): Promise<void> {
+    const { exchange, messages } = asked;
+    const { callers, toolLimits, limits: before, incoming } = this.#deps;
+    const limits = toolLimits.lower(before, calledTools(messages));
+    const calls = countedCalls(messages.requests, toolLimits);
+    const end = calls.length > 0 ? await callers.beginCalls(exchange.identity, this.name, calls) : undefined;
+    try {
+      if (limits === before) return await this.#proceed(asked, this.#course);
+      const tooLong = await measureAgain(messages.bytes, limits);
+      if (tooLong) noteTooLong(tooLong, messages, limits);
+      const deps = { ...underLimits(this.#deps, limits), incoming: { ...incoming, accept: limits.accept } };
+      await this.#proceed(asked, this.#courseBy(this.#transports.ofCall(deps), limits));
+    } catch (error) {
+      throw withSource(error, limits);
+    } finally {
+      end?.();
+    }
+  }
+
+  #courseBy(transports: Transports, limits: ExchangeLimits): Course {
+    return {
+      forward: (one) => this.#forward(one, undefined, transports),
+      refuse: (error, one, offered) => this.#refuse(withSource(error, limits), one, offered),
+    };
+  }
+
+  async #proceed(known: Asked, course: Course): Promise<void> {
+    const { exchange } = known;
+    const { audit } = this.#deps;
     if (audit.isOn) await recordRequests(audit, exchange, { server: this.name, requests: known.messages.requests });
     if (mayTellOfQuestions(known.messages) && (await this.#asking.takes(known))) return;
     const streamed = this.#streams.answer(known);
     const asked = streamed instanceof Promise ? await streamed : streamed;
     if (!asked || (this.#mayAnswerItself(asked) && (await this.#answersItself(asked)))) return;
-    return this.#asking.run(asked, this.#course);
+    return this.#asking.run(asked, course);
   }
 
   /**
@@ -217,13 +249,6 @@ export class Server {
     return { ...sender, client, inquire: this.#transports.inquire(sender) };
   }
 
-  /** Adds what to do instead, if the call's tool takes a file there. @throws GatewayError `argument_too_large` */
-  #noteTooLong(tooLong: TooLongArgument, messages: ClientMessages): void {
-    const request = onlyRequest(messages);
-    if (request?.method !== 'tools/call') throw tooLongError(tooLong, this.#deps.limits);
-    request.tooLong = tooLong;
-  }
-
   /** Asks the server in the caller's own session; undefined before there is one. */
   #inquire(asked: Asked): Inquire | undefined {
     const { messages, session, inquire } = asked;
@@ -232,8 +257,8 @@ export class Server {
   }
 
   /** @param probe sees an answer on its own channel first; returns true when it has taken over the exchange */
-  #forward(asked: Asked, probe?: Probe): Promise<void> {
-    const send = () => this.#transports.forward(asked, probe);
+  #forward(asked: Asked, probe?: Probe, transports = this.#transports): Promise<void> {
+    const send = () => transports.forward(asked, probe);
     return this.#deps.watch?.forwarded(asked, send) ?? send();
   }
 
@@ -364,10 +389,6 @@ export class Server {
     const found = this.#deps.sessions.find(id, owner, this.name);
     return found instanceof Promise ? found.then(note) : note(found);
   }
-}
-
-function tooLongError({ path, size }: TooLongArgument, { inlineArgument }: Limits): GatewayError {
-  return argumentTooLarge(path, inlineArgument, size);
 }
 
 function isAboutFile({ code }: GatewayError): boolean {

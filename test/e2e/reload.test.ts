@@ -128,6 +128,18 @@ describe('a config that takes the place of another', () => {
     await expect(long).rejects.toThrow(/too large|limits\.message/);
   });
 
+  it('takes over the limits of single tools', async () => {
+    const servers = (limits: object) => ({ a: { url: one.url, tools: { 'ech*': { limits } } } });
+    await begin({ servers: servers({ requestsPerMinute: 1 }) });
+    const client = await connect('/mcp');
+    await echo(client);
+    await expect(echo(client)).rejects.toThrow('You may call the tool \\"echo\\" once a minute here');
+    await reload({ servers: servers({ message: '1KiB' }) }, DONE);
+    await echo(client);
+    const long = client.callTool({ name: 'echo', arguments: { text: 'x'.repeat(2000) } });
+    await expect(long).rejects.toThrow('servers.a.tools[\\"ech*\\"].limits.message');
+  });
+
   it('takes over the rules about which file may go to which server (12.12)', async () => {
     const inputSchema = { type: 'object', properties: { doc: { type: 'string' } } };
     const data = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100_000)]).toString('base64');

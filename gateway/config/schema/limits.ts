@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS, type Limits, type Timeouts } from '../../policy/limits.js';
-import { MESSAGE_LIMITS } from '../../policy/message-limits.js';
+import { MESSAGE_LIMITS, type MessageLimit } from '../../policy/message-limits.js';
 import { count, mediaTypes, ratio, size, time } from './fields.js';
 import { formatSize, formatTime } from './units.js';
 
@@ -253,12 +253,18 @@ export function serverLimitsSchema() {
   return z.strictObject({ ...Object.fromEntries(entries), accept: acceptField() });
 }
 
-/** Limits of each message, for callers or hosts that have their own. */
-export function messageLimitFields(): Record<string, z.ZodType> {
+/**
+ * Limits of each message, for callers, hosts or tools that have their own.
+ * @param most what they cannot be higher than; default: the limit of that name in `limits`
+ */
+export function messageLimitFields(
+  names: readonly MessageLimit[] = MESSAGE_LIMITS,
+  most?: string,
+): Record<string, z.ZodType> {
   return Object.fromEntries(
-    MESSAGE_LIMITS.map((name) => {
+    names.map((name) => {
       const row = LIMIT_ROWS[name];
-      const text = `${row.text} It can only be lower than \`limits.${name}\`.`;
+      const text = `${row.text} It can only be lower than ${most ?? `\`limits.${name}\``}.`;
       return [name, field(row).optional().describe(text)];
     }),
   );

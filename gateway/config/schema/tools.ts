@@ -5,6 +5,7 @@ import { size } from './fields.js';
 import { MOST_FILE } from './limits.js';
 import { toolName } from './peers.js';
 import { templateProblem } from './template.js';
+import { toolLimitsSchema } from './tool-limits.js';
 
 const NAMES = Object.keys(ENCODINGS) as [Encoding, ...Encoding[]];
 
@@ -97,11 +98,18 @@ export function toolsSchema() {
       .transform((files) => Object.entries(files).map(([path, file]) => ({ path, ...file })))
       .describe('File arguments, by path: `image`, `doc.data`, `pages[].data`.'),
     results: results.prefault({}).describe("Files in the tool's results that Wharf cannot find by itself."),
+    limits: toolLimitsSchema()
+      .optional()
+      .describe(
+        "Limits of this tool's calls and their results. The name of a tool that has nothing but limits may contain `*`, " +
+          'which means any text. Of each limit the most specific setting counts: that of the own name, else of the first ' +
+          'other entry that means the tool.',
+      ),
   });
   return z
     .record(z.string().regex(TOOL_NAME, { error: 'must be the name of a tool, up to 256 characters' }), tool)
     .prefault({})
     .describe(
-      "The server's tools, by their own names: how clients see them, and files that they do not declare themselves.",
+      "The server's tools, by their own names: how clients see them, files that they do not declare themselves, and limits.",
     );
 }

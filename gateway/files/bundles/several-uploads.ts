@@ -39,7 +39,7 @@ export class SeveralUploads {
    */
   async add(ticket: string, { fileId: bundle, intent, expiresAt }: Admission): Promise<Place> {
     const { library, tickets } = this.#deps;
-    const { principal, maxSize, accept, isCallers, purpose, several } = intent;
+    const { principal, maxSize, maxSizeBy, accept, isCallers, purpose, several } = intent;
     const most = several?.most ?? 0;
     const id = newFileId();
     if (!(await library.bundles.add(bundle, id, most, (file) => this.#isFree(file))))
@@ -49,6 +49,7 @@ export class SeveralUploads {
       principal,
       bundle,
       ...(maxSize !== undefined && { maxSize }),
+      ...(maxSizeBy && { maxSizeBy }),
       ...(accept && { accept }),
       ...(isCallers && { isCallers }),
       ...(purpose && { purpose }),

@@ -141,7 +141,7 @@ export class Append {
     const base = this.#progress.offset - restSize;
     const { length } = this.#progress;
     const check = (size: number) => {
-      if (base + size > length) throw tooLarge('Upload-Length', length, base + size);
+      if (base + size > length) throw tooLarge({ limit: 'Upload-Length', allowed: length }, base + size);
     };
     const noteParts = async () => {
       const stored = base + write.written;

@@ -83,7 +83,7 @@ export class ResumableUploads {
     const { notes, tickets, clock, settings } = this.#deps;
     const { fileId, intent, largest } = admission;
     const { length, metadata, name, mimeType } = announced;
-    if (length > largest.allowed) throw tooLarge(largest.limit, largest.allowed, length);
+    if (length > largest.allowed) throw tooLarge(largest, length);
     if (intent.size !== undefined && length !== intent.size) throw sizeDiffers(intent.size, length);
     checkDeclared(intent, announced);
     await this.#interrupt(fileId);

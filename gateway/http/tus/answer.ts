@@ -181,7 +181,7 @@ function checkBody(incoming: IncomingMessage, offset: number, length: number): v
   refuseCodings(incoming);
   checksumIn(incoming);
   const end = offset + Number(incoming.headers['content-length'] ?? 0);
-  if (end > length) throw tooLarge('Upload-Length', length, end);
+  if (end > length) throw tooLarge({ limit: 'Upload-Length', allowed: length }, end);
 }
 
 function appended(deps: TusDeps, { offset, record }: AppendResult, expiresAt: number): Record<string, string> {

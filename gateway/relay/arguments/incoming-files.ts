@@ -119,7 +119,7 @@ export class IncomingFiles {
         accept: types,
         actualType: file.mimeType,
         limit: 'limits.accept',
-        rule: source,
+        source,
       });
     }
   }

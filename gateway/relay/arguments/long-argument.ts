@@ -6,7 +6,7 @@ import { calledName, type PendingRequest } from '../pending-request.js';
 import { valuesIn } from '../tools/file-slots.js';
 import { calledAs } from '../tools/lifted-arguments.js';
 import { argumentsOf } from './heavy-arguments.js';
-import { lifts, mostIn, type PostContext, toolNamed } from './post.js';
+import { lifts, type PostContext, rulesOf, toolNamed } from './post.js';
 import { tooLargeInside } from './refused-file.js';
 
 /** The error for an argument that was too long for a call: a refused file if the tool takes one there. */
@@ -25,11 +25,7 @@ export async function refusalOfLong(
       // an object copied whole from a result has its bytes below itself
       const isMeant = use.path.every((key, index) => key === path[index]) || argument === spell(path);
       if (!isMeant) continue;
-      const maxSize = mostIn(slot, context);
-      return tooLargeInside(
-        { slot, tool: calledName(request) ?? name, argument, maxSize, maxInline: limits.inlineArgument },
-        size,
-      );
+      return tooLargeInside(rulesOf(slot, { tool: calledName(request) ?? name, argument }, context), size);
     }
   }
   return argumentTooLarge(path, limits.inlineArgument, size);

@@ -7,7 +7,8 @@ import { argumentOf, isEach } from '../../schema/argument-path.js';
 import type { ToolSlot } from '../../tools/tool.js';
 import { valuesIn } from '../tools/file-slots.js';
 import { calledAs, writtenAt } from '../tools/lifted-arguments.js';
-import { type Call, lifts, mostIn, type Post, type PostContext, togetherIn } from './post.js';
+import { type Call, lifts, mostIn, type Post, type PostContext, togetherIn, typesIn } from './post.js';
+import { sizeBy } from './refused-file.js';
 
 /** What a client may write in place of "the file that is to be attached". */
 export const SENTINEL = '@attach';
@@ -30,14 +31,17 @@ function refuseLacking({ name: tool, args, slots }: Call, context: PostContext):
     const isMissing = due !== undefined && (parent !== undefined || due.always) && isNone;
     const attached = attachedIn(args, slot);
     if (!isMissing && attached === undefined) continue;
-    const { accept, transferModes } = slot;
+    const { transferModes } = slot;
+    const accept = typesIn(slot, context);
+    const most = mostIn(slot, context);
     const place = attached ?? path;
     throw new GatewayError('file_missing', {
       tool,
       argument: calledAs(slot, place, lifts(context)),
       at: writtenAt(slot, place, lifts(context)),
       ...countsOf(slot, place, context),
-      maxSize: mostIn(slot, context).bytes,
+      maxSize: most.bytes,
+      ...sizeBy(most),
       ...(accept && { accept }),
       ...(transferModes && { transferModes }),
     });

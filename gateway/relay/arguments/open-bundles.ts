@@ -7,7 +7,7 @@ import { isEach } from '../../schema/argument-path.js';
 import { type SlotUse, valuesIn } from '../tools/file-slots.js';
 import { calledAs } from '../tools/lifted-arguments.js';
 import { readingOf } from './find-files.js';
-import { type Call, lifts, mostIn, type Post, type PostContext } from './post.js';
+import { type Call, lifts, type Post, type PostContext, rulesOf } from './post.js';
 import { notThere } from './refused-file.js';
 
 /** The end of a bundle's handle, whatever a model has put around it. */
@@ -77,8 +77,7 @@ async function handlesOf(uri: string, { slot, path }: SlotUse, call: Call, conte
   }
   const found = await deps.incoming.library.bundles.resolve(uri, principal);
   if (found.kind === 'ready') return found.handles;
-  const maxSize = mostIn(slot, context);
-  throw notThere(found.kind, { slot, tool: call.name, argument, maxSize, maxInline: deps.limits.inlineArgument });
+  throw notThere(found.kind, rulesOf(slot, { tool: call.name, argument }, context));
 }
 
 function filled(list: JsonValue | undefined, items: Opened['items']): JsonValue {

@@ -1,6 +1,7 @@
 import type { JsonDocument } from '../../json/document.js';
 import type { Edits } from '../../json/edit.js';
 import type { ClientMessages } from '../../mcp/request.js';
+import { acceptedByAll } from '../../policy/accept.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { ArgumentReading } from '../../ports/dialect.js';
 import type { FileSlot } from '../../ports/file-slot.js';
@@ -8,12 +9,13 @@ import type { JsonObject, JsonPath } from '../../ports/json.js';
 import type { ToolFacts, ToolSlot } from '../../tools/tool.js';
 import type { PendingRequest } from '../pending-request.js';
 import type { SlotUse } from '../tools/file-slots.js';
-import { maxSizeOf, mostTogether } from '../tools/max-size.js';
+import { type MostInSlot, maxSizeOf, mostTogether } from '../tools/max-size.js';
 import { readerOf } from '../tools/reader.js';
 import { viewOf } from '../upstream/view.js';
 import type { Deliveries } from './deliveries.js';
 import type { CallContext } from './deps.js';
 import type { IncomingFile } from './incoming-files.js';
+import type { SlotRules } from './refused-file.js';
 
 /** Facts about a client's messages besides their content. */
 export interface PostContext extends CallContext {
@@ -90,7 +92,7 @@ export function toolNamed(
 }
 
 /** Largest file in this slot, in bytes, and the config name of its limit. */
-export function mostIn(slot: FileSlot, { deps }: Pick<PostContext, 'deps'>): { bytes: number; limit: string } {
+export function mostIn(slot: FileSlot, { deps }: Pick<PostContext, 'deps'>): MostInSlot {
   const { limits, accepts, server } = deps;
   return maxSizeOf(slot, { limits, accepts, owner: { server } });
 }
@@ -103,4 +105,19 @@ export function togetherIn(
 ): { bytes: number; limit: string } | undefined {
   const { limits, accepts, server } = deps;
   return mostTogether(slot, files, { limits, accepts, owner: { server } });
+}
+
+/** What decides about a file in this slot. */
+export function rulesOf(
+  slot: FileSlot,
+  of: Pick<SlotRules, 'tool' | 'argument'>,
+  context: Pick<PostContext, 'deps'>,
+): SlotRules {
+  const maxInline = context.deps.limits.inlineArgument;
+  return { slot, ...of, maxSize: mostIn(slot, context), maxInline, types: typesIn(slot, context) };
+}
+
+/** Media types of files in this slot, by its own declaration and by the config; undefined: every type. */
+export function typesIn({ accept }: FileSlot, { deps }: Pick<PostContext, 'deps'>): readonly string[] | undefined {
+  return acceptedByAll([accept, ...(deps.incoming.accept ?? []).map(({ types }) => types)]);
 }

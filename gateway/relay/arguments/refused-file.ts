@@ -2,6 +2,7 @@ import { GatewayError } from '../../errors.js';
 import { contrast } from '../../policy/amounts.js';
 import type { FileReason } from '../../ports/dialect.js';
 import type { FileSlot } from '../../ports/file-slot.js';
+import type { MostInSlot } from '../tools/max-size.js';
 
 export interface SlotRules {
   slot: FileSlot;
@@ -9,9 +10,11 @@ export interface SlotRules {
   /** The argument, as refusals name it. */
   argument: string;
   /** Most bytes, and the setting that limits them. */
-  maxSize: { bytes: number; limit: string };
+  maxSize: MostInSlot;
   /** `limits.inlineArgument` */
   maxInline: number;
+  /** Media types of an upload for it; absent: every type. */
+  types: readonly string[] | undefined;
 }
 
 interface RefusalFacts {
@@ -26,7 +29,11 @@ interface RefusalFacts {
   /** Together with the next two: the file may be uploaded instead. */
   tool?: string;
   uploadLimit?: number;
+  sizeLimit?: string;
+  sizeSource?: string;
   uploadAccept?: readonly string[];
+  /** The place in the config that sets the limit. */
+  source?: string;
   /** The place of the rule in the config. */
   rule?: string;
   /** What the user may be asked, and about which bytes. */
@@ -59,10 +66,15 @@ const MENDED_BY_UPLOAD: ReadonlySet<FileReason> = new Set([
 ]);
 
 /** Facts for offering an upload instead of inline content. */
-export function uploadInstead({ slot, tool, maxSize }: SlotRules): RefusalFacts {
-  const { accept, transferModes } = slot;
+export function uploadInstead({ slot, tool, maxSize, types }: SlotRules): RefusalFacts {
+  const { transferModes } = slot;
   if (transferModes && !transferModes.includes('upload')) return {};
-  return { tool, uploadLimit: maxSize.bytes, ...(accept && { uploadAccept: accept }) };
+  return { tool, uploadLimit: maxSize.bytes, ...sizeBy(maxSize), ...(types && { uploadAccept: types }) };
+}
+
+/** What limits the size of an upload, as facts of an error. */
+export function sizeBy({ limit, source }: MostInSlot): { sizeLimit: string; sizeSource?: string } {
+  return { sizeLimit: limit, ...(source !== undefined && { sizeSource: source }) };
 }
 
 /** The error for a handle without a file. */

@@ -12,7 +12,7 @@ import { calledAs } from '../tools/lifted-arguments.js';
 import { Companions } from './companions.js';
 import { asText } from './deliveries.js';
 import { type IncomingFile, IncomingFiles } from './incoming-files.js';
-import { type Call, type FileUse, type HandedOver, lifts, mostIn, type Post } from './post.js';
+import { type Call, type FileUse, type HandedOver, lifts, type Post, rulesOf } from './post.js';
 
 /** A header repeats an argument (SEP-2243), but must not contain megabytes. */
 const MAX_HEADER_BYTES = 4096;
@@ -46,7 +46,7 @@ async function writeCall({ name, base, args, uses, tool }: Call, post: Post): Pr
     const { slot, reading } = use;
     if (!edits.has([...base, ...use.path])) continue;
     const argument = calledAs(slot, use.path, lifts(context));
-    const rules = { slot, tool: name, argument, maxSize: mostIn(slot, context), maxInline: deps.limits.inlineArgument };
+    const rules = rulesOf(slot, { tool: name, argument }, context);
     const one = { argument, file: await files.open(reading, rules) };
     companions.add(use, one.file);
     handed.push(one);

@@ -378,11 +378,13 @@ function offeredFor({ fileId, uri, ticket, url, code, expiresAt }: AskedUpload):
   return { id: fileId, uri, ticket, url, expiresAt: until, ...(code !== undefined && { code }) };
 }
 
-function factsOf({ tool, argument, at, maxSize, accept, several }: Lacking): ErrorFacts {
+function factsOf({ tool, argument, at, maxSize, maxSizeBy, accept, several }: Lacking): ErrorFacts {
   const counts = several && { minFiles: several.least, maxFiles: several.most };
   const { bytes, limit } = several?.together ?? {};
   const together = bytes !== undefined && limit !== undefined && { maxTogether: bytes, togetherLimit: limit };
-  return { tool, argument, at, maxSize, ...(accept && { accept }), ...counts, ...together };
+  const { limit: sizeLimit, source: sizeSource } = maxSizeBy ?? {};
+  const by = { ...(sizeLimit !== undefined && { sizeLimit }), ...(sizeSource !== undefined && { sizeSource }) };
+  return { tool, argument, at, maxSize, ...by, ...(accept && { accept }), ...counts, ...together };
 }
 
 function paramsInvalid(text: string): GatewayError {

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.js';
 import { severalIn } from '../../files/bundles/several.js';
-import type { UploadIntent } from '../../files/upload-intent.js';
+import { sizeByIn, type UploadIntent } from '../../files/upload-intent.js';
 import { JsonDocument } from '../../json/document.js';
 import { Edits } from '../../json/edit.js';
 import { invalid } from '../../mcp/read-message.js';
@@ -18,6 +18,8 @@ export const MAX_QUESTION = 600;
 export interface Lacking extends WantedFile {
   /** Where it is in the arguments that the client writes. */
   at: JsonPath;
+  /** What limits its size. */
+  maxSizeBy?: UploadIntent['maxSizeBy'];
 }
 
 /** The file that a call was refused for the lack of, where it may be uploaded. */
@@ -31,6 +33,7 @@ export function lackingIn(error: unknown): Lacking | undefined {
     argument: String(argument),
     at: at as JsonPath,
     maxSize: Number(maxSize),
+    ...sizeByIn(error.facts),
     ...(Array.isArray(accept) && { accept: accept as string[] }),
     ...(several && { several }),
   };
@@ -64,10 +67,11 @@ export function uploadFor(
   { principal, server }: { principal: string; server: string },
   { form }: Pick<Way, 'form'>,
 ): UploadIntent {
-  const { tool, argument, maxSize, accept, several } = lacking;
+  const { tool, argument, maxSize, maxSizeBy, accept, several } = lacking;
   return {
     principal,
     maxSize,
+    ...(maxSizeBy && { maxSizeBy }),
     ...(accept && { accept }),
     ...(several && { several }),
     ...(form?.asks.isCallersUpload ? { isCallers: true } : { isForPerson: true }),

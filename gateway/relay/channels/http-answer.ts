@@ -15,6 +15,7 @@ import { logError, reportError } from '../exchange-log.js';
 import type { Addressee, PendingRequest } from '../pending-request.js';
 import type { OpenedSession, Reply, ReplyHead } from '../reply.js';
 import { dismiss, toClient, untouched } from '../results/to-client.js';
+import { withSource } from '../under-limits.js';
 import { pump } from '../upstream/pump.js';
 import { pingIn } from './channel-message.js';
 import type { ChannelDeps } from './deps.js';
@@ -323,7 +324,7 @@ export class AnswerRelay {
     await this.#tail?.catch(() => {});
     for (const { drop } of this.#early?.take() ?? []) await drop();
     if (this.#reply.gone || exchange.signal.aborted) return this.#reply.abort();
-    const error = asGatewayError(thrown);
+    const error = asGatewayError(withSource(thrown, deps.limits));
     if (!this.#reply.begun) {
       // the status line can report it, and its writer counts it
       logError(deps.log, error, 'an answer broke off');

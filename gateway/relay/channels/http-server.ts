@@ -16,6 +16,7 @@ import type { PendingRequest } from '../pending-request.js';
 import { mayAnswerWithFiles } from '../results/file-methods.js';
 import { mayBeUnshownIn } from '../results/host/unshown-blocks.js';
 import { mayTellOfChange, needsLook } from '../results/to-client.js';
+import { mayBeUnderTool } from '../results/tool/under-tool.js';
 import { mayRefuseFile } from '../results/upstream-refusals.js';
 import type { Session } from '../session.js';
 import { declaredBy } from '../upstream/declared.js';
@@ -144,7 +145,7 @@ export class HttpServer {
     // an answer that is not declared as a message must be read before its type is known
     const isSimple = isSmall(answer, this.#deps) && kind !== 'bytes';
     let rest = answer;
-    if (isSimple && !initialize && !requests.some(needsLook)) {
+    if (isSimple && !initialize && !requests.some((one) => needsLook(one) || mayBeUnderTool(one, this.#deps))) {
       // most answers came as a whole with their head, and are sent on in this turn
       const body = withoutMark(takeComplete(answer) ?? (await this.#whole(exchange, answer)));
       if (this.#passesAsItIs(caller, answer, body)) return;
@@ -232,5 +233,6 @@ function takeComplete({ isComplete, body }: UpstreamAnswer): Buffer | undefined 
 
 function isSmall(answer: UpstreamAnswer, deps: ChannelDeps): boolean {
   const { slotMin, fileMin = slotMin } = deps.cut;
-  return answer.contentLength !== undefined && answer.contentLength <= Math.min(slotMin, fileMin);
+  const { contentLength } = answer;
+  return contentLength !== undefined && contentLength <= Math.min(slotMin, fileMin, deps.limits.response);
 }

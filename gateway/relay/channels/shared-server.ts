@@ -63,16 +63,17 @@ export class SharedServer {
     return this.#open.channels.size;
   }
 
-  async post(asked: Asked): Promise<void> {
+  /** @param ofCall for a call whose limits are lower than those of its session */
+  async post(asked: Asked, ofCall?: ChannelDeps): Promise<void> {
     const { exchange, messages, session } = asked;
     if (!messages.era.hasSessions) {
       checkStatelessRequest(messages);
       const channel = await this.#statelessChannel(exchange);
-      return channel.post(asked);
+      return channel.post(asked, { ofCall });
     }
     if (messages.initialize) return this.#initialize(asked, messages.initialize);
     if (!session) throw new GatewayError('session_required');
-    return this.#channelOf(session).post(asked);
+    return this.#channelOf(session).post(asked, { ofCall });
   }
 
   /** Asks the server on the client's own channel. */
@@ -147,7 +148,7 @@ export class SharedServer {
       return session;
     };
     try {
-      await channel.post(asked, opened);
+      await channel.post(asked, { opened });
     } finally {
       // a process may take seconds to end, and the caller need not wait
       if (id === undefined)

@@ -12,6 +12,7 @@ import type { PendingRequest } from '../pending-request.js';
 import { declaredBy } from '../upstream/declared.js';
 import { OwnRequests } from '../upstream/own-channel.js';
 import { viewOf } from '../upstream/view.js';
+import type { ChannelDeps } from './deps.js';
 import { GetStream } from './get-stream.js';
 import { ChannelInbox, type InboxOptions, type OpenShared } from './inbox.js';
 import { ChannelNames, type Renamed } from './names.js';
@@ -22,6 +23,14 @@ import { ChannelStreams } from './streams.js';
 export interface SharedSessionOptions extends InboxOptions {
   /** The channel is gone, or about to be. May be called repeatedly. */
   closed: () => void;
+}
+
+/** What is special about a POST. */
+interface PostOptions {
+  /** Called with the result of an `initialize`; returns the session it opens. */
+  opened?: OpenShared | undefined;
+  /** Of a call whose limits are lower than those of its session. */
+  ofCall?: ChannelDeps | undefined;
 }
 
 /** What a POST says to the server, and what comes of it. */
@@ -94,11 +103,8 @@ export class SharedSession {
     return this.#streams.posts.length > 0 || this.#streams.get ? undefined : this.#lastUse;
   }
 
-  /**
-   * Sends the messages of a POST and streams their answers back.
-   * @param opened called with the result of an `initialize`; returns the session it opens
-   */
-  async post(given: Asked, opened?: OpenShared): Promise<void> {
+  /** Sends the messages of a POST and streams their answers back. */
+  async post(given: Asked, { opened, ofCall = this.#options.deps }: PostOptions): Promise<void> {
     const { exchange, messages } = given;
     const { isShared } = this.#options;
     this.#used();
@@ -113,7 +119,7 @@ export class SharedSession {
     const name = isShared ? this.#names.next(messages) : undefined;
     const called = ({ id }: PendingRequest) => (name === undefined ? id : String(name));
     this.#refuseTaken(messages.requests.map(called));
-    const outgoing = await this.#translated(asked, name);
+    const outgoing = await this.#translated(asked, name, ofCall);
     const pending = new Map(outgoing.requests.map((request) => [called(request), request]));
     const [request] = outgoing.requests;
     const renamed =
@@ -197,8 +203,12 @@ export class SharedSession {
   }
 
   /** @param id of its only request on a channel of several clients */
-  async #translated({ exchange, messages, client, inquire }: Asked, id: number | undefined): Promise<ToUpstream> {
-    const { deps, principal } = this.#options;
+  async #translated(
+    { exchange, messages, client, inquire }: Asked,
+    id: number | undefined,
+    deps: ChannelDeps,
+  ): Promise<ToUpstream> {
+    const { principal } = this.#options;
     const { signal, identity } = exchange;
     const context = { deps, principal, identity, client, inquire, signal, hasParamHeaders: false };
     return toUpstream(messages, id === undefined ? context : { ...context, id });

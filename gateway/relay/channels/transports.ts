@@ -17,20 +17,23 @@ export class Transports {
   readonly #upstreams: readonly Upstream[];
   readonly #http: HttpServer | undefined;
   readonly #shared: SharedServer | undefined;
+  /** Set for a single call, whose limits are lower than those of its session. */
+  #ofCall: ChannelDeps | undefined;
   /** `by` is set once a probed server has shown its transport. */
   readonly #spoken: { by?: Session['channel'] };
 
   /**
    * @param upstreams one; for a probed server, Streamable HTTP and legacy HTTP+SSE
    * @param kin the ways to the same server under other limits
+   * @param channels default: channels for these limits
    */
-  constructor(deps: ChannelDeps, upstreams: readonly Upstream[], kin?: Transports) {
+  constructor(deps: ChannelDeps, upstreams: readonly Upstream[], kin?: Transports, channels?: SharedServer) {
     this.#deps = deps;
     this.#upstreams = upstreams;
     const exchange = upstreams.find((upstream): upstream is ExchangeUpstream => upstream.channel === 'exchange');
     const shared = upstreams.find((upstream): upstream is SharedUpstream => upstream.channel === 'shared');
     this.#http = exchange && new HttpServer(deps, exchange);
-    this.#shared = shared && new SharedServer(deps, shared, kin ? kin.#shared : undefined);
+    this.#shared = channels ?? (shared && new SharedServer(deps, shared, kin ? kin.#shared : undefined));
     this.#spoken = kin ? kin.#spoken : {};
     if (!exchange || !shared) this.#spoken.by = exchange ? 'exchange' : 'shared';
   }
@@ -38,6 +41,13 @@ export class Transports {
   /** For callers with other limits, who share its sessions and processes. */
   under(deps: ChannelDeps): Transports {
     return new Transports(deps, this.#upstreams, this);
+  }
+
+  /** For a call whose tool lowers the limits, on the channels that are open. */
+  ofCall(deps: ChannelDeps): Transports {
+    const ways = new Transports(deps, this.#upstreams, this, this.#shared);
+    ways.#ofCall = deps;
+    return ways;
   }
 
   /** Channels open to the upstream now. */
@@ -68,7 +78,7 @@ export class Transports {
   /** @param probe sees an answer on its own channel first; returns true when it has taken over the exchange */
   forward(asked: Asked, probe?: Probe): Promise<void> {
     const channel = this.channelOf(asked);
-    if (channel === 'shared') return this.#sharedServer().post(asked);
+    if (channel === 'shared') return this.#sharedServer().post(asked, this.#ofCall);
     const transport = channel === undefined && asked.messages.initialize ? this.#probe(asked) : undefined;
     return this.http().post(asked, transport ?? probe);
   }

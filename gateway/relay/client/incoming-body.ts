@@ -1,4 +1,4 @@
-import type { HeldRequest } from '../../budget/held.js';
+import type { HeldBytes } from '../../budget/held.js';
 import { GatewayError } from '../../errors.js';
 import { BodyMeter, longestSpelling } from '../../mcp/body-meter.js';
 import { ShortenedBody, type TooLongArgument } from '../../mcp/shortened-body.js';
@@ -8,7 +8,7 @@ import { GatheredBytes } from '../cut/gathered-bytes.js';
 /** A client's message as it arrives: joins its chunks and applies its limits. HTTP and stdio both use it. */
 export class IncomingBody {
   readonly #limits: Limits;
-  readonly #held: HeldRequest;
+  readonly #held: HeldBytes;
   readonly #mostRead: number;
   readonly #bytes = new GatheredBytes();
   #meter: BodyMeter | undefined;
@@ -19,7 +19,7 @@ export class IncomingBody {
    * @param mostRead most bytes of one argument that are read without being kept; default: the size of the largest file,
    * since a larger one could not be uploaded either
    */
-  constructor(limits: Limits, held: HeldRequest, mostRead = longestSpelling(limits.file)) {
+  constructor(limits: Limits, held: HeldBytes, mostRead = longestSpelling(limits.file)) {
     this.#limits = limits;
     this.#mostRead = mostRead;
     this.#held = held;

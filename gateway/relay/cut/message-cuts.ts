@@ -26,6 +26,8 @@ export interface CutDeps {
   places: ReadonlyMap<string, { place: SlotPlace; dialect: Dialect }>;
   /** Present where rules ask where files come from: raw length from which a string counts where only a file may be. */
   fileMin?: number | undefined;
+  /** Decoded size from which a file in a text may be cut, where that is less than `limits.inlineOther`. */
+  nestedFrom?: number;
 }
 
 /** A cut in a complete object, with what the object says about the file. */
@@ -55,7 +57,7 @@ const NOWHERE: SlotSink = { write: () => {}, end: () => {} };
 
 /** Everything cut out of one message, and whether the message can still be forwarded. */
 export class MessageCuts {
-  readonly #deps: CutDeps;
+  #deps: CutDeps;
   readonly #owner: Owner;
   readonly #signal: AbortSignal;
   readonly #message: HeldMessage;
@@ -68,6 +70,7 @@ export class MessageCuts {
   #opened = 0;
   /** Strings where only a file may be, if they are counted. */
   #inPlace = 0;
+  readonly #inTexts = new WeakSet<Cut>();
   /** Strings cut out of texts that may be JSON. Most are put back, so they do not count as files. */
   #nested = 0;
   #released = false;
@@ -146,7 +149,7 @@ export class MessageCuts {
     if (place?.kind !== 'content' || place.encoding !== 'dataUri') return openUsual();
     const nested = new NestedCuts({
       weight: limits,
-      limit: limits.inlineOther,
+      limit: this.#deps.nestedFrom ?? limits.inlineOther,
       open: () => this.#newNestedCut(value),
       mayOpen: () => this.#nested < limits.files,
       otherwise: openUsual,
@@ -163,7 +166,7 @@ export class MessageCuts {
     if (fileMin === undefined || place?.encoding !== 'base64') return false;
     this.#inPlace += 1;
     if (this.#inPlace <= limits.files) return false;
-    this.fail(new GatewayError('too_many_files', { limit: 'limits.files', allowed: limits.files }));
+    this.fail(this.#tooManyFiles());
     return true;
   }
 
@@ -176,7 +179,9 @@ export class MessageCuts {
     const { spool, response, inlineOther } = this.#deps.limits;
     this.#nested += 1;
     const spoolLimit = Math.max(spool, Math.floor(response / 2) - this.#bytes);
-    return this.#newCut(value, NESTED, { definite: false, inlineLimit: inlineOther, spoolLimit });
+    const cut = this.#newCut(value, NESTED, { definite: false, inlineLimit: inlineOther, spoolLimit });
+    this.#inTexts.add(cut);
+    return cut;
   }
 
   #newCut(
@@ -238,6 +243,33 @@ export class MessageCuts {
     }
   }
 
+  /** Judges what has been cut so far by lower limits: those of the tool whose result the message is. */
+  async judge(limits: Limits): Promise<void> {
+    this.#deps = { ...this.#deps, limits };
+    this.account(0);
+    for (const { cut, place, reading } of this.claimed) {
+      if (!this.failure && reading.kind === 'mine' && cut.inline && this.#isOver(cut, place, reading)) cut.storeLate();
+    }
+    await this.settle();
+    if (this.failure) return;
+    if (this.#files > limits.files) this.fail(this.#tooManyFiles());
+    for (const cut of this.cuts) {
+      const actual = cut.stored?.size ?? 0;
+      if (actual <= limits.file || this.#inTexts.has(cut)) continue;
+      const facts = { path: cut.path, limit: 'limits.file', allowed: limits.file, actual };
+      this.fail(new GatewayError('file_too_large', facts));
+    }
+  }
+
+  get #files(): number {
+    return Math.max(this.#opened, this.#inPlace);
+  }
+
+  #tooManyFiles(): GatewayError {
+    const { files: allowed } = this.#deps.limits;
+    return new GatewayError('too_many_files', { limit: 'limits.files', allowed, actual: this.#files });
+  }
+
   #isOver(cut: Cut, place: SlotPlace, reading: SlotReading & { kind: 'mine' }): boolean {
     const size = cut.inspect()?.size;
     return size !== undefined && size > inlineLimitOf(cut, place, reading, this.#deps.limits);
@@ -292,9 +324,7 @@ export class MessageCuts {
   ): Ingest {
     const { limits } = this.#deps;
     if (!isNested) this.#opened += 1;
-    if (this.#opened > limits.files) {
-      throw new GatewayError('too_many_files', { limit: 'limits.files', allowed: limits.files });
-    }
+    if (this.#opened > limits.files) throw this.#tooManyFiles();
     // a string that is put back may be as long as a message; the size of a file is checked when it is known to be one
     const name = isNested && limits.response > limits.file ? 'response' : 'file';
     const limit = { name: `limits.${name}`, bytes: limits[name], path };

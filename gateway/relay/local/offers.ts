@@ -1,6 +1,7 @@
 import type { ErrorFacts, GatewayError } from '../../errors.js';
 import { severalIn } from '../../files/bundles/several.js';
 import type { Uploads } from '../../files/upload.js';
+import { sizeByIn } from '../../files/upload-intent.js';
 import { isObject } from '../../json/value.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect } from '../../ports/dialect.js';
@@ -89,6 +90,7 @@ async function offer(
   const authorization = await uploads.authorize({
     principal,
     maxSize,
+    ...sizeByIn(facts),
     ...accept,
     isForPerson: true,
     ...(several && { several }),

@@ -110,6 +110,7 @@ async function authorized(
   const intent = {
     ...wanted,
     maxSize: taken.maxSize,
+    maxSizeBy: taken.maxSizeBy,
     ...(accept && { accept }),
     isForPerson: true as const,
     purpose: { server, ...taken.purpose, ...(message !== undefined && { message }) },

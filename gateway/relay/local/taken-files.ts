@@ -1,3 +1,4 @@
+import type { SizeBy } from '../../files/upload-intent.js';
 import type { FileSlot } from '../../ports/file-slot.js';
 import { spell } from '../../schema/argument-path.js';
 
@@ -5,13 +6,15 @@ import { spell } from '../../schema/argument-path.js';
 export interface TakingSlot {
   tool: string;
   slot: FileSlot;
-  /** Largest file that it takes, all limits considered. */
+  /** Largest file that it takes, all limits considered, and what limits it. */
   maxSize: number;
+  maxSizeBy: SizeBy;
 }
 
 /** Limits of an upload within which some tool takes the file. */
 export interface TakenFiles {
   maxSize: number;
+  maxSizeBy: SizeBy;
   accept?: readonly string[];
   /** For a single tool: its name, and its argument if it has only one. */
   purpose?: { tool: string; argument?: string };
@@ -30,13 +33,13 @@ export function takenFiles(
   const open = slots.filter(takesUploads);
   const meant = wanted === undefined ? open : open.filter(({ tool }) => tool === wanted);
   const [first, ...others] = meant;
-  if (!first) return wanted === undefined ? { maxSize: fileLimit } : undefined;
-  const maxSize = Math.max(...meant.map((one) => one.maxSize));
-  if (wanted === undefined) return { maxSize };
+  if (!first) return wanted === undefined ? { maxSize: fileLimit, maxSizeBy: { limit: 'limits.file' } } : undefined;
+  const { maxSize, maxSizeBy } = meant.reduce((most, one) => (one.maxSize > most.maxSize ? one : most));
+  if (wanted === undefined) return { maxSize, maxSizeBy };
   const argument = others.length === 0 ? { argument: spell(first.slot.path) } : {};
   const types = meant.map(({ slot }) => slot.accept);
   const accept = types.every((list) => list !== undefined) ? { accept: [...new Set(types.flat())] } : {};
-  return { maxSize, ...accept, purpose: { tool: wanted, ...argument } };
+  return { maxSize, maxSizeBy, ...accept, purpose: { tool: wanted, ...argument } };
 }
 
 /** Names of the tools that take uploads. */

@@ -15,6 +15,7 @@ import type { ToldNames } from './told-names.js';
 export interface NestedContext {
   mayHoldFiles: (path: JsonPath) => boolean;
   settings: (path: JsonPath) => ToolSettings | undefined;
+  limits: Pick<Limits, 'inlineOther'>;
 }
 
 /** A file in a text, and what the JSON around it says of it. */
@@ -34,6 +35,8 @@ export function nestedFiles(message: HeldMessage, cuts: MessageCuts, context: Ne
     const block: unknown = holder && parseJson(message.slice(holder.start, holder.end).toString('utf8'));
     if ((block as { type?: unknown } | undefined)?.type !== 'text') return [];
     return nested.files().flatMap(({ nested: one, place }) => {
+      // it was cut by the limit of a tool whose result this is not
+      if ((one.cut.stored?.size ?? 0) <= context.limits.inlineOther && !one.cut.lost) return [];
       // base64 in lines that is too long to be put back as it came: a link is better than no answer
       const isMeant = mode === 'json' || one.cut.lost;
       const claims = one.cut.dataUri ?? (place && markedAs(place)) ?? (isMeant ? {} : undefined);

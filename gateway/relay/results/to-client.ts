@@ -15,6 +15,7 @@ import { noteError } from '../exchange.js';
 import { reportError } from '../exchange-log.js';
 import type { Addressee, PendingRequest } from '../pending-request.js';
 import { editToolList } from '../tools/tool-list.js';
+import { withSource } from '../under-limits.js';
 import { maySpeakForWharf, silenceServer } from '../upstream/own-words.js';
 import { hasResources } from '../upstream/server-abilities.js';
 import { viewOf } from '../upstream/view.js';
@@ -26,7 +27,8 @@ import { mayBeUnshown } from './host/unshown-blocks.js';
 import { lookInside } from './inside/look-inside.js';
 import { linkFiles } from './link-files.js';
 import { OutgoingFiles } from './outgoing-files.js';
-import { mayBecomeTask } from './tool-of-task.js';
+import { mayBecomeTask } from './tool/tool-of-task.js';
+import { mayBeUnderTool, underTools } from './tool/under-tool.js';
 import { liftedFacts, mayRefuseFile, retoldError } from './upstream-refusals.js';
 import type { Work } from './work.js';
 
@@ -74,6 +76,7 @@ export function untouched(
 ): Piece[] | undefined {
   if (message.slots.length > 0 || cuts.failure || isLongBatch(message, deps)) return undefined;
   const requests = answersIn(message).map(({ id }) => to.answered(id));
+  if (requests.some((request) => mayBeUnderTool(request, deps))) return undefined;
   const read = (start: number, end: number) => message.slice(start, end);
   if (requests.some(needsLook) || mayRefuseFile(requests, message.size, read)) return undefined;
   if (tellsOfChange(message) || namesFiles(message, deps, to) || maySpeak(message)) return undefined;
@@ -101,11 +104,11 @@ export function needsLook(request: PendingRequest | undefined): boolean {
 export async function toClient(
   message: HeldMessage,
   cuts: MessageCuts,
-  deps: ResultDeps,
+  given: ResultDeps,
   to: Addressee,
 ): Promise<Outgoing | undefined> {
   await cuts.settle();
-  const answers = answersIn(message).map((answer) => ({ ...answer, request: to.answered(answer.id) }));
+  const { deps, answers } = await underTools(message, cuts, given, to);
   const owner = { principal: to.principal, server: deps.server };
   const files = new OutgoingFiles(deps.files, cuts, {
     owner,
@@ -138,7 +141,7 @@ export async function toClient(
     return { pieces, answered: answers.map(({ id }) => id), isBroken, sent: () => dismiss(cuts) };
   } catch (thrown) {
     await dismiss(cuts);
-    return failed(work, asGatewayError(thrown));
+    return failed(work, thrown);
   }
 }
 
@@ -149,7 +152,8 @@ export async function dismiss(cuts: MessageCuts): Promise<void> {
   cuts.release();
 }
 
-function failed({ message, answers, deps, to }: Work, error: GatewayError): Outgoing | undefined {
+function failed({ message, answers, deps, to }: Work, thrown: unknown): Outgoing | undefined {
+  const error = asGatewayError(withSource(thrown, deps.limits));
   // the caller has gone: not a fault, so do not log it
   if (!to.signal.aborted) reportError(deps, error, 'a message could not be delivered');
   // of a batch that is too long, each request gets one answer

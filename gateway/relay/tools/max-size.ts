@@ -1,6 +1,7 @@
 import { asksFor, encodingFacts } from '../../encodings.js';
 import { largestFile } from '../../files/encode/index.js';
-import type { Limits } from '../../policy/limits.js';
+import type { SizeBy } from '../../files/upload-intent.js';
+import type { ExchangeLimits } from '../../policy/message-limits.js';
 import type { Delivery, FileSlot } from '../../ports/file-slot.js';
 
 /** Room for the rest of a call besides a file. */
@@ -8,18 +9,24 @@ export const ENVELOPE_BYTES = 1024;
 
 /** Limits of a message to a server. */
 interface Survivable {
-  limits: Pick<Limits, 'file'>;
+  limits: Pick<ExchangeLimits, 'file' | 'sources'>;
   /** Largest message that the server accepts, bytes. */
   accepts: number;
   owner: { server: string };
 }
 
-/** Largest file in a slot, in bytes: the operator's and the server's limits, and what the server survives. */
-export function maxSizeOf(slot: FileSlot, { limits, accepts, owner }: Survivable): { bytes: number; limit: string } {
+/** The largest file in a slot, in bytes, and what limits it. */
+export interface MostInSlot extends SizeBy {
+  bytes: number;
+}
+
+/** Largest file in a slot: the operator's and the server's limits, and what the server survives. */
+export function maxSizeOf(slot: FileSlot, { limits, accepts, owner }: Survivable): MostInSlot {
   const room = roomFor(slot, accepts - ENVELOPE_BYTES);
-  const candidates = [
+  const source = limits.sources?.file;
+  const candidates: readonly MostInSlot[] = [
     { bytes: slot.maxSize ?? Number.POSITIVE_INFINITY, limit: 'maxSize of the argument' },
-    { bytes: limits.file, limit: 'limits.file' },
+    { bytes: limits.file, limit: 'limits.file', ...(source !== undefined && { source }) },
     { bytes: room, limit: `servers.${owner.server}.accepts` },
   ];
   return candidates.reduce((least, candidate) => (candidate.bytes < least.bytes ? candidate : least));

@@ -23,7 +23,10 @@ import { show } from './show.js';
 const LEAST_ROOM = 256;
 
 export interface ToolListDeps
-  extends Pick<ToolDeps, 'catalog' | 'offered' | 'tools' | 'server' | 'limits' | 'accepts' | 'dialects'> {
+  extends Pick<
+    ToolDeps,
+    'catalog' | 'offered' | 'tools' | 'server' | 'limits' | 'toolLimits' | 'accepts' | 'dialects'
+  > {
   /** Methods that the server is known to lack. */
   remoteMethods: Pick<RemoteMethods, 'lacks'>;
 }
@@ -61,7 +64,7 @@ export async function editToolList(list: ToolList, deps: ToolListDeps): Promise<
   const shown = offered.shownTo(identity);
   const { tools, hidden } = await noteTools(list, shown, deps);
   const beside = catalog.beside(view, shown);
-  const context = { ...deps, uploadTool: deps.tools.requestName(beside) };
+  const shared = { ...deps, uploadTool: deps.tools.requestName(beside) };
   const reader = readerOf(client, dialects);
   addOwnTools(list, tools.size === 0, beside, deps);
   hide(hidden, [...toolRanges(message, at)], edits);
@@ -78,6 +81,8 @@ export async function editToolList(list: ToolList, deps: ToolListDeps): Promise<
     }
     const tool = { ...read, declared: patchValue(declared, given) };
     await breathe();
+    const limits = deps.toolLimits.lower(deps.limits, [read.name]);
+    const context = { ...shared, limits };
     const patches = [...given, ...show(tool, reader, context)];
     await breathe();
     hasFiles ||= read.facts.slots.length > 0;

@@ -55,8 +55,8 @@ export const ACCESS: readonly Mutant[] = [
     name: 'host-limit-instead-of-the-least',
     fault: 'What a client says it is raises the limits of its caller.',
     file: 'gateway/policy/message-limits.ts',
-    find: '...sides.map((side) => side[name] ?? Number.POSITIVE_INFINITY));',
-    replace: '...sides.slice(-1).map((side) => side[name] ?? Number.POSITIVE_INFINITY));',
+    find: 'value >= (lower[name] ?? server[name])',
+    replace: 'value >= server[name]',
     suites: ['unit/policy/message-limits'],
   },
   {

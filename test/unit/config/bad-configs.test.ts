@@ -303,6 +303,30 @@ const VALUES: Bad[] = [
     message: /unknown|not a/,
   },
   {
+    name: 'more for a tool than for its server',
+    text: server('limits: { file: 2MB }, tools: { t: { limits: { file: 3MB } } }'),
+    path: 'servers.a.tools.t.limits.file',
+    message: /must not be more than this server's limits.file, which is 2000000/,
+  },
+  {
+    name: 'more for an argument than for its tool',
+    text: server('tools: { t: { limits: { file: 2MB }, files: { f: { encoding: base64, maxSize: 3MB } } } }'),
+    path: 'servers.a.tools.t.files.f.maxSize',
+    message: /must not be more than this tool's limits.file, which is 2000000/,
+  },
+  {
+    name: 'a limit for a tool that only a server can have',
+    text: server('tools: { t: { limits: { inlineResource: 1MB } } }'),
+    path: 'servers.a.tools.t.limits.inlineResource',
+    message: /unknown|not a/,
+  },
+  {
+    name: 'files of several tools at once',
+    text: server('tools: { "t*": { files: { f: { encoding: base64 } }, limits: { file: 1MB } } }'),
+    path: 'servers.a.tools["t*"].files',
+    message: /is for a single tool/,
+  },
+  {
     name: 'no media type at all',
     text: withServer('callers: [{ limits: { accept: [] } }]'),
     path: 'callers[0].limits.accept',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { explainLimits } from '../../../gateway/explain/limits.js';
 import { DEFAULT_LIMITS } from '../../../gateway/policy/limits.js';
+import { ToolLimits } from '../../../gateway/policy/tool-limits.js';
 
 const GLOBAL = { ...DEFAULT_LIMITS, response: 8_000_000, file: 2_000_000 };
 const SERVER = { name: 'hr', limits: { ...GLOBAL, file: 1_000_000 }, global: GLOBAL };
@@ -41,12 +42,32 @@ describe('what is said about the limits of a caller', () => {
       keys: new Map([['ci', { accept: ['image/png', 'text/csv'] }]]),
     };
     const host = { limits: { response: 600_000, inlineImage: 100_000 }, place: 'clients[1].limits' };
-    expect(told({ key: 'ci', groups: [] }, rules, SERVER, host)).toEqual(
+    expect(told({ key: 'ci', groups: [] }, rules, SERVER, { host })).toEqual(
       expect.arrayContaining([
         '  response: 500 kB in a message of the server without its files, by callers[0].limits.response',
         '  inlineImage: 100 kB in an image that stays in a result, by clients[1].limits.inlineImage',
         '  accept: image/png, text/csv, by auth.keys, ci: limits.accept',
         '  accept: image/*, by ceiling.accept',
+      ]),
+    );
+  });
+
+  it('is that of a tool where it sets one, and how often it may be called, under the ceiling', () => {
+    const rules = { ceiling: { requestsPerMinute: 30, files: 2 }, base: {}, callers: [], keys: new Map() };
+    const limits = {
+      'ocr*': { limits: { requestsPerMinute: 60, accept: ['image/*'] } },
+      ocr: { limits: { file: 1000, files: 5, exchanges: 1 } },
+    };
+    const set = new ToolLimits('hr', limits).of('ocr');
+    if (!set) throw new Error('it has none');
+    expect(told({ groups: [] }, rules, SERVER, { tool: { name: 'ocr', set } })).toEqual(
+      expect.arrayContaining([
+        '  file: 1 kB in a file, by servers.hr.tools.ocr.limits.file',
+        '  files: at most 2 files with one message, by ceiling.files',
+        '  accept: image/*, by servers.hr.tools["ocr*"].limits.accept',
+        'Those of its calls of the tool "ocr":',
+        '  exchanges: 1 requests under way at one time, on each replica, by servers.hr.tools.ocr.limits.exchanges',
+        '  requestsPerMinute: 30 requests a minute, with all tools that ocr* means, by ceiling.requestsPerMinute; servers.hr.tools["ocr*"].limits.requestsPerMinute would allow 60 requests a minute',
       ]),
     );
   });

@@ -18,6 +18,7 @@ import { absentCaller } from '../../../gateway/identity/identities.js';
 import type { Inquire } from '../../../gateway/mcp/inquire.js';
 import type { Previews } from '../../../gateway/parts/previews.js';
 import { DEFAULT_LIMITS, type Limits, type Timeouts } from '../../../gateway/policy/limits.js';
+import { ToolLimits } from '../../../gateway/policy/tool-limits.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { Dialect, JsonObject } from '../../../gateway/ports/dialect.js';
 import type { ToolSettings } from '../../../gateway/ports/file-slot.js';
@@ -31,7 +32,7 @@ import { type ExchangeFacts, noFacts } from '../../../gateway/relay/exchange.js'
 import { LocalTools } from '../../../gateway/relay/local/local-tools.js';
 import type { Addressee, PendingRequest } from '../../../gateway/relay/pending-request.js';
 import { dismiss, toClient } from '../../../gateway/relay/results/to-client.js';
-import { TaskTools } from '../../../gateway/relay/results/tool-of-task.js';
+import { TaskTools } from '../../../gateway/relay/results/tool/tool-of-task.js';
 import type { Sessions } from '../../../gateway/relay/session.js';
 import { Catalog } from '../../../gateway/relay/tools/catalog.js';
 import { FileTakers } from '../../../gateway/relay/tools/file-takers.js';
@@ -149,6 +150,7 @@ export class RelayLab {
     this.deps = {
       server: 'lab',
       limits: this.limits,
+      toolLimits: new ToolLimits('lab', {}),
       accepts: this.limits.message,
       timeouts: TIMEOUTS,
       pace: { idleMs: TIMEOUTS.idle, leastRate: 0, graceMs: TIMEOUTS.grace },
@@ -173,7 +175,7 @@ export class RelayLab {
       files: { library, previewOf: options.previews?.of ?? (async () => undefined), audit: noAudit({}) },
       dialects,
       sessions: {} as Sessions,
-      callers: { beginProcess: () => () => {}, mostSessions: () => undefined },
+      callers: { beginProcess: () => () => {}, beginCalls: async () => () => {}, mostSessions: () => undefined },
       audit: noAudit({}),
       catalog: new Catalog({}, dialects, catalogOptions()),
       offered: new OfferedTools('lab', { allow: new Map(), keys: new Map() }, {}),

@@ -99,7 +99,8 @@ export async function unshownBlocks(
   if (found.length === 0) return [];
   const { limits } = context;
   if (found.length > limits.files) {
-    throw new GatewayError('too_many_files', { limit: 'limits.files', allowed: limits.files });
+    const facts = { limit: 'limits.files', allowed: limits.files, actual: found.length };
+    throw new GatewayError('too_many_files', facts);
   }
   const isBatch = typeof found[0]?.path[0] === 'number';
   const located = await JsonDocument.of(message.skeleton(), isBatch).findInSteps(found.map(({ path }) => path));

@@ -39,7 +39,8 @@ export async function noteOrigins({ cuts, deps, to }: Facts, origins: Noting): P
   const note: Note = async (digest) => {
     if (seen.has(digest)) return;
     seen.add(digest);
-    if (seen.size > allowed) throw new GatewayError('too_many_files', { limit: 'limits.files', allowed });
+    const actual = seen.size;
+    if (actual > allowed) throw new GatewayError('too_many_files', { limit: 'limits.files', allowed, actual });
     await origins.note(owner, digest);
   };
   const claimed = new Map(cuts.claimed.map((one) => [one.cut, one]));

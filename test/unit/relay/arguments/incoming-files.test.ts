@@ -17,6 +17,7 @@ const RULES: SlotRules = {
   argument: 'file',
   maxSize: { bytes: 1000, limit: 'limits.file' },
   maxInline: 1000,
+  types: undefined,
 };
 
 function recordOf(server: string | undefined): FileRecord {

@@ -1,17 +1,17 @@
-import type { StateKeys } from '../../files/state-keys.js';
-import { lightValue } from '../../json/light-value.js';
-import { isObject } from '../../json/value.js';
-import { RANGE, rangeAt } from '../../mcp/ranges.js';
-import { capabilitiesOf } from '../../mcp/request.js';
-import type { Limits } from '../../policy/limits.js';
-import type { JsonValue } from '../../ports/json.js';
-import type { Log } from '../../ports/log.js';
-import type { StateStore } from '../../ports/state-store.js';
-import type { HeldMessage } from '../../wire/json/reader.js';
-import type { PendingRequest, TracedRequest } from '../pending-request.js';
+import type { StateKeys } from '../../../files/state-keys.js';
+import { lightValue } from '../../../json/light-value.js';
+import { isObject } from '../../../json/value.js';
+import { RANGE, rangeAt } from '../../../mcp/ranges.js';
+import { capabilitiesOf } from '../../../mcp/request.js';
+import type { Limits } from '../../../policy/limits.js';
+import type { JsonValue } from '../../../ports/json.js';
+import type { Log } from '../../../ports/log.js';
+import type { StateStore } from '../../../ports/state-store.js';
+import type { HeldMessage } from '../../../wire/json/reader.js';
+import type { PendingRequest, TracedRequest } from '../../pending-request.js';
 
 /** Methods that return a task's result. */
-const RESULT_METHODS = new Set(['tasks/result', 'tasks/get']);
+export const RESULT_METHODS: ReadonlySet<string> = new Set(['tasks/result', 'tasks/get']);
 
 /** Name of the extension by which clients of 2026-07-28 declare that a call may become a task. */
 const EXTENSION = 'io.modelcontextprotocol/tasks';
