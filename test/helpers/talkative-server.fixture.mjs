@@ -72,4 +72,5 @@ async function handle(message) {
   } else say({ error: { code: -32601, message: 'Method not found' }, id });
 }
 
-for await (const line of createInterface({ input: process.stdin })) void handle(JSON.parse(line));
+for await (const line of createInterface({ input: process.stdin }))
+  for (const message of [JSON.parse(line)].flat()) void handle(message);

@@ -148,6 +148,8 @@ export class SharedSession {
     let runsOn = false;
     try {
       await this.#sending.requests(outgoing.message);
+      // a batch may cancel calls, also its own
+      await this.#cancel(stream.caller.messages.cancelled);
       await stream.done;
       if (stream.pending.size > 0) runsOn = await this.#clientLeft(stream);
     } catch (error) {

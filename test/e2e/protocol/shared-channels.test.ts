@@ -120,6 +120,16 @@ describe('a session over stdio', () => {
     expect(again?.result?.content?.[0]?.text).toBe('again');
   });
 
+  it('ends the stream of a batch that cancels a call of its own', async () => {
+    const client = await RawClient.connect(wharf.mcp, '2025-03-26');
+    const call = (id: number, ms: number, say: string) => {
+      return { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'wait', arguments: { ms, say } } };
+    };
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 8 } };
+    const { messages } = await client.post([call(7, 10, 'done'), call(8, 60_000, 'never'), cancel]);
+    expect(messages.map(({ id, result }) => [id, result?.content?.[0]?.text])).toEqual([[7, 'done']]);
+  });
+
   it('brings the answer of a server that answers a cancelled call all the same', async () => {
     const client = await RawClient.connect(wharf.mcp);
     const params = { name: 'wait', arguments: { ms: 1000, say: 'too late' } };
