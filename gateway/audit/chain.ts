@@ -23,8 +23,9 @@ export interface Link extends ChainEnd {
 /** `prev` of the first line of a chain. */
 const NO_HASH = 'A'.repeat(43);
 
+/** `s`, because a peer's text may hold U+2028, at which a dot stops otherwise. */
 const LINE =
-  /^\{"seq":(\d{1,15}),"chain":"([\w-]{1,40})","time":"([^"]{1,40})",.*,"prev":"([\w-]{43})","hash":"([\w-]{43})"\}$/;
+  /^\{"seq":(\d{1,15}),"chain":"([\w-]{1,40})","time":"([^"]{1,40})",.*,"prev":"([\w-]{43})","hash":"([\w-]{43})"\}$/s;
 
 const HASH_AT = ',"hash":"';
 

@@ -41,6 +41,13 @@ describe('the verification of an audit log', () => {
     expect(await faultsOf(lines.slice(20), lines.slice(0, 10), lines.slice(10, 20))).toEqual([]);
   });
 
+  it('finds nothing wrong with a line in which a client has put separators of lines and paragraphs (12.7)', async () => {
+    const client = JSON.stringify('desk\u2028\u2029\u0085\r\n');
+    const { line, end } = nextLine(newChain(), `"time":"2026-11-22T00:00:00.000Z","what":"login","client":${client}`);
+    const after = nextLine(end, '"time":"2026-11-22T00:00:01.000Z","what":"call","tool":"t"');
+    expect(await faultsOf([line, after.line])).toEqual([]);
+  });
+
   it('finds nothing wrong with chains of several processes that a collector has mixed (12.7)', async () => {
     const [a, b] = [chainOf(5), chainOf(5)];
     expect(await faultsOf(a.flatMap((line, index) => [line, b[index] as string]))).toEqual([]);
