@@ -24,7 +24,8 @@ export function loginOf(issuer: string, claims: Claims, hash: string): AuditToke
   return Object.freeze({
     issuer,
     client: clientIn(claims),
-    id: typeof jti === 'string' && jti !== '' ? short(jti) : `sha256:${hash.slice(0, HASH_LENGTH)}`,
+    // the beginnings of long names may be alike
+    id: isName(jti) ? jti : `sha256:${hash.slice(0, HASH_LENGTH)}`,
   });
 }
 
@@ -41,6 +42,10 @@ export function claimedLogin(token: string): AuditToken | undefined {
   } catch {
     return undefined;
   }
+}
+
+function isName(claim: unknown): claim is string {
+  return typeof claim === 'string' && claim !== '' && claim.length <= LONGEST;
 }
 
 function clientIn(claims: Claims): string | undefined {

@@ -116,7 +116,7 @@ export interface AuditToken {
   readonly issuer?: string | undefined;
   /** The OAuth client that it was issued to. */
   readonly client?: string | undefined;
-  /** Its `jti`; without one, the beginning of its SHA-256. */
+  /** Its `jti`; without a short one, the beginning of its SHA-256. */
   readonly id?: string | undefined;
   /** It only says so of itself: it was refused before its issuer could be made sure of. */
   readonly claimed?: true | undefined;
