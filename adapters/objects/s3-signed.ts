@@ -3,7 +3,6 @@ import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { PresignOptions } from '../../gateway/ports/object-store.js';
 import { type ConnectionLimits, Requests } from './s3-requests.js';
-import { escaped, Signer } from './s3-signature.js';
 
 /** The packages' modules, loaded when the adapter is made. */
 export interface SigningModules {
@@ -35,8 +34,7 @@ interface Place {
   host: string;
   /** Everything before the key. */
   path: string;
-  signer: Signer;
-  presigner: InstanceType<SigningModules['signature']['SignatureV4']>;
+  signer: InstanceType<SigningModules['signature']['SignatureV4']>;
 }
 
 type SignerOptions = ConstructorParameters<SigningModules['signature']['SignatureV4']>[0];
@@ -82,17 +80,24 @@ export class SignedRequests {
     try {
       const place = await this.#find();
       if (!place) return undefined;
-      const { signer, requests, host, path } = place;
-      const { method, key, query = {}, headers, body, sha256 = UNSIGNED } = request;
-      const unsigned = {
+      const { signer, address, requests, host, path } = place;
+      const { method, key, body, sha256 = UNSIGNED } = request;
+      const query = { ...request.query, ...operationOf(request) };
+      const plain = {
+        ...address,
         method,
         path: path + key,
-        query: { ...query, ...operationOf(request) },
-        headers: { ...headers, host, ...(body && { 'content-length': String(body.length) }) },
-        sha256,
+        query,
+        headers: {
+          ...request.headers,
+          host,
+          ...(body && { 'content-length': String(body.length) }),
+          'x-amz-content-sha256': sha256,
+        },
+        body,
       };
-      const signed = signer.sign(unsigned, await this.#client.config.credentials(), this.#now());
-      const answer = await requests.send({ method, path: signed.target, headers: signed.headers }, body, abortSignal);
+      const { headers } = await signer.sign(plain, { signingDate: this.#now() });
+      const answer = await requests.send({ method, path: targetOf(plain), headers }, body, abortSignal);
       // until it has a reader: an error without a listener ends the process
       answer.on('error', () => {});
       const { statusCode = 0 } = answer;
@@ -116,19 +121,19 @@ export class SignedRequests {
       });
       return this.#modules.presigner.getSignedUrl(this.#client, command, { expiresIn: ttlSeconds });
     }
-    const { presigner, address, host, path } = place;
-    const { query = {} } = await presigner.presign(
+    const { signer, address, host, path } = place;
+    const target = path + key;
+    const { query = {} } = await signer.presign(
       {
         ...address,
         method: 'GET',
-        path: path + key,
+        path: target,
         query: { 'response-content-type': contentType, 'response-content-disposition': contentDisposition },
         headers: { host, 'X-Amz-Content-Sha256': UNSIGNED },
       },
       { expiresIn: ttlSeconds, signingDate: this.#now() },
     );
-    const pairs = Object.entries(query).map(([name, value]) => `${escaped(name)}=${escaped(String(value))}`);
-    return `${address.protocol}//${host}${path}${key}?${pairs.join('&')}`;
+    return `${address.protocol}//${host}${targetOf({ path: target, query })}`;
   }
 
   /** The client learns from a store's answers how wrong this machine's clock is. */
@@ -163,9 +168,8 @@ export class SignedRequests {
       requests: new Requests({ ...address, ...this.#connections }),
       host: sample.host,
       path: sample.pathname.slice(0, -SAMPLE_KEY.length),
-      signer: new Signer(region, service),
       // it keeps the day's key
-      presigner: new signature.SignatureV4({
+      signer: new signature.SignatureV4({
         credentials,
         region,
         service,
@@ -174,4 +178,15 @@ export class SignedRequests {
       } as SignerOptions),
     };
   }
+}
+
+/** Path and query as they are sent. */
+function targetOf({ path, query }: { path: string; query: Readonly<Record<string, unknown>> }): string {
+  const pairs = Object.entries(query).map(([name, value]) => `${escaped(name)}=${escaped(String(value))}`);
+  return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
+}
+
+/** RFC 3986, as signatures demand it: `encodeURIComponent` leaves five characters more. */
+function escaped(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 }

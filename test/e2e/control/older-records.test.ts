@@ -86,7 +86,7 @@ describe('A file that an older release has stored', () => {
     expect(upstream.lastArguments.file).toBe(SHOT.toString('base64'));
   });
 
-  it('is listed, shown, held and revoked, without the tool that nobody wrote down', async () => {
+  it('is listed, shown, held and revoked, without the tool, which was not written down then', async () => {
     expect((await run('list')).text).toMatch(new RegExp(`^${file.id}  .*  anonymous  lab  .*  image/png  "`));
     const shown = JSON.parse((await run('show', file.id, '--json')).text) as object;
     expect(shown).toMatchObject({ id: file.id, server: 'lab' });

@@ -3,7 +3,7 @@ import { collector } from '../../../gateway/budget/collector.js';
 import { Line, type Place } from '../../../gateway/budget/line.js';
 
 describe('a line', () => {
-  it('has its values in order of arrival, whoever leaves', () => {
+  it('has its values in order of arrival, whichever of them leaves', () => {
     const line = new Line<string>();
     const places = ['a', 'b', 'c', 'd'].map((value) => line.add(value));
     const left: (string | undefined)[] = [];
