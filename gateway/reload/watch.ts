@@ -1,4 +1,5 @@
-import { unwatchFile, watchFile } from 'node:fs';
+import { type Stats, unwatchFile, watchFile } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { Config } from '../config/config.js';
 import type { LoadResult } from '../config/load.js';
 import type { Log } from '../ports/log.js';
@@ -25,18 +26,29 @@ export interface ReloadSource {
 /** Reloads the config on SIGHUP, and when its file changes. @returns ends that */
 export function watchForReloads(source: ReloadSource): () => void {
   let last: Promise<void> = Promise.resolve();
-  // one after the other: the later file counts
-  const soon = (why: string) => () => {
-    last = last.then(() => reloadFrom(source, why));
+  let read: Stats | undefined;
+  const reload = async (why: string): Promise<void> => {
+    read = await stat(source.file).catch(() => undefined);
+    await reloadFrom(source, why);
   };
-  const onHangUp = soon('SIGHUP');
-  const onChange = soon('the file has changed');
+  // one after the other: the later file counts
+  const onHangUp = (): void => {
+    last = last.then(() => reload('SIGHUP'));
+  };
+  const onChange = (now: Stats): void => {
+    // after a SIGHUP for the same change it would be told twice
+    last = last.then(() => (isSame(now, read) ? undefined : reload('the file has changed')));
+  };
   process.on('SIGHUP', onHangUp);
   watchFile(source.file, { interval: LOOK_MS, persistent: false }, onChange);
   return () => {
     process.off('SIGHUP', onHangUp);
     unwatchFile(source.file, onChange);
   };
+}
+
+function isSame(one: Stats, other: Stats | undefined): boolean {
+  return other !== undefined && one.ino === other.ino && one.mtimeMs === other.mtimeMs && one.size === other.size;
 }
 
 async function reloadFrom({ file, load, reload, refused, log }: ReloadSource, why: string): Promise<void> {
