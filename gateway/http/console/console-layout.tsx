@@ -6,15 +6,17 @@ import { CONSOLE_STYLE } from './console-style.js';
 
 const STYLE_HASH = createHash('sha256').update(CONSOLE_STYLE).digest('base64');
 
-/** No script at all, this one style, pictures that are in the page itself, and forms to this port alone. */
+/** No script at all, this one style, and forms to this port alone. */
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${STYLE_HASH}'`,
-  'img-src data:',
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
+
+/** Headers of a page with pictures, which are in the page itself. */
+export const WITH_PICTURES = { 'content-security-policy': `${POLICY}; img-src data:` };
 
 /** The pages, in the order of the menu. */
 export const PLACES = [

@@ -7,7 +7,7 @@ import { paramHeadersFor } from '../../mcp/param-headers.js';
 import type { ConsoleUser } from '../../ports/console.js';
 import type { JsonObject } from '../../ports/json.js';
 import { CLIENT_GONE } from '../client-gone.js';
-import { consolePage } from '../console/console-layout.js';
+import { consolePage, WITH_PICTURES } from '../console/console-layout.js';
 import type { ConsoleSources } from '../console/facts.js';
 import type { Outcome } from '../console/result-view.js';
 import { ServerPage } from '../console/server-page.js';
@@ -182,7 +182,11 @@ async function tried(
   const sender = { identity, server, address };
   const sent = await readForm(c.env.incoming, { fields: form.fields, sender, gone }, deps.form);
   const page = (state: Partial<Parameters<typeof TryPage>[0]>, status = 200) =>
-    consolePage(<TryPage user={user} server={server} tool={tool} {...emptyForm(tool)} {...state} />, status);
+    consolePage(
+      <TryPage user={user} server={server} tool={tool} {...emptyForm(tool)} {...state} />,
+      status,
+      WITH_PICTURES,
+    );
   if (sent.shape !== form.shape) {
     await sent.withdraw();
     return page({ problem: 'The tool has changed since this form was made, so it was not called.' }, 409);
