@@ -47,7 +47,7 @@ async function find(
 
 /**
  * All of a short object, within the time of one step: without a body that is watched on its own.
- * @returns undefined when there is no object of this size
+ * @returns undefined when the object is missing or has another size
  */
 export function readWhole(s3: Connection, key: string, size: number, signal: AbortSignal): Promise<Buffer | undefined> {
   return s3.run(async (abortSignal) => {
@@ -59,14 +59,23 @@ export function readWhole(s3: Connection, key: string, size: number, signal: Abo
   }, signal);
 }
 
+/** The body as one piece. It fails when it is not as long as announced: what is missing would be zeros. */
 function bytesOf(body: Readable, size: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     // a connection may be lost before anything listens
     if (body.destroyed) return reject(body.errored ?? new Error('The connection ended early.'));
     const pieces: Buffer[] = [];
-    body.on('data', (piece: Buffer) => pieces.push(piece));
+    let left = size;
+    body.on('data', (piece: Buffer) => {
+      left -= piece.length;
+      if (left >= 0) pieces.push(piece);
+      else body.destroy(new Error('The object is longer than the store announced.'));
+    });
     body.on('error', reject);
-    body.on('end', () => resolve(Buffer.concat(pieces, size)));
+    body.on('end', () => {
+      if (left === 0) resolve(Buffer.concat(pieces, size));
+      else reject(new Error(`The object ended ${left} bytes early.`));
+    });
     // comes last, and says nothing new of a body that has ended
     body.on('close', () => reject(new Error('The connection ended early.')));
   });

@@ -50,7 +50,7 @@ export class RefusedLogins {
       other.more += 1;
       this.#others.set(code, other);
     }
-    // without a further one, nothing else would tell of those
+    // a refusal later would tell of them, but it may not come
     this.#timer ??= setTimeout(() => this.tell(), this.#begin + WINDOW_MS - now).unref();
   }
 

@@ -23,7 +23,7 @@ export type Faces = Awaited<ReturnType<typeof openFaces>>;
 
 /**
  * Opens both ports.
- * @param hasMcp whether clients speak MCP on the public one; else it is for links, and there is no admin port
+ * @param hasMcp whether clients speak MCP on the public port. Otherwise that port serves links, and the admin port stays closed
  * @param version for the console and the metrics
  */
 export async function openFaces(

@@ -128,7 +128,7 @@ export interface ObjectStore {
   /**
    * All bytes of a short object at once, in one step, which costs less than the stream of `get`.
    * @param size its length
-   * @returns undefined when there is no object of this length
+   * @returns undefined when the object is missing or has another length
    */
   getWhole(key: string, size: number, signal: AbortSignal): Promise<Buffer | undefined>;
   /** Facts about an object; `undefined` when it does not exist. */

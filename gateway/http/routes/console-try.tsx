@@ -135,7 +135,7 @@ async function onPage(
   }
 }
 
-/** What an operator is told about an error: the setting behind it too. */
+/** Tells an operator about an error, and names the setting behind it. */
 function problemOf(
   { trials }: RouteDeps,
   { code, facts, forOperator }: GatewayError,

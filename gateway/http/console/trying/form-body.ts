@@ -25,7 +25,7 @@ export const MAX_FORM = 1024 * 1024;
 const MAX_PARTS = 300;
 const MAX_FILES = 20;
 
-/** Whatever else a form has. */
+/** The members of a form that are not arguments. */
 const NAMES: readonly string[] = ['shape', 'confirm', 'others'];
 
 export interface FormDeps {

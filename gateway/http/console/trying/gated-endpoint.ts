@@ -46,7 +46,7 @@ export class GatedEndpoint implements Endpoint {
     return this.#run('DELETE', exchange, (server) => server.remove(exchange));
   }
 
-  /** @throws GatewayError whatever the exchange ends with */
+  /** @throws GatewayError that of the exchange, if it fails */
   async #run(verb: string, exchange: Exchange, work: (server: Server) => Promise<void>): Promise<void> {
     const { servers, isDraining, clock, open, lately } = this.#deps;
     // a reload may have put another in its place

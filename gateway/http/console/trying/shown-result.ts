@@ -41,7 +41,7 @@ export interface ShownFile {
   url: string | undefined;
 }
 
-/** A result of bounded size, whatever its server sent. */
+/** A result for a page, cut to a bounded size. */
 export interface ShownResult {
   isError: boolean;
   /** It asks for something first, instead of being a result. */

@@ -53,7 +53,7 @@ export interface ToolForm {
   shape: string;
 }
 
-/** The form for a tool, of bounded size whatever its schema is. */
+/** The form for a tool, cut to a bounded size. */
 export function formOf({ name, declared, slots }: TriedTool): ToolForm {
   const root = placeOf(declared, [])?.schema;
   const properties = isObject(root?.properties) ? root.properties : {};

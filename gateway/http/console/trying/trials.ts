@@ -96,7 +96,7 @@ export class Trials {
     return known;
   }
 
-  /** What a user of the console is told whom the rules keep from a server. */
+  /** What the page says when the rules keep its user from the server. */
   whyForbidden(user: string, server: string): string {
     const { principal } = this.identityOf(user);
     const rule = this.#deps.servers.get(server)?.reach(this.identityOf(user)).rule ?? 'the rules';
@@ -237,7 +237,7 @@ function isOver(error: unknown): boolean {
   return !(error instanceof GatewayError) || error.code === 'session_unknown' || error.code.startsWith('upstream_');
 }
 
-/** @throws GatewayError where there is no answer at all */
+/** @throws GatewayError when the server did not answer */
 function outcomeOf({ message, failure, status }: OwnAnswer): Pick<Tried, 'result' | 'error'> {
   if (failure) throw failure;
   if (isObject(message?.result)) return { result: message.result, error: undefined };
