@@ -143,6 +143,12 @@ export const ERROR_TABLE = {
       `The antivirus cannot scan the file at ${f.path}, and a file that is not scanned is not taken here: it has ` +
       `${mostText(Number(f.actual))}, and the antivirus scans ${mostText(Number(f.allowed))}, with what is packed in it.`,
   },
+  file_type_refused: {
+    http: 415,
+    jsonRpc: INTERNAL,
+    text: (f) =>
+      `The file at ${f.path} of the server's answer is ${f.actual}; only these types are passed on: ${[f.accept].flat().join(', ')}.`,
+  },
   fetch_timeout: {
     http: 504,
     jsonRpc: INTERNAL,

@@ -1,5 +1,6 @@
 import type { AccessRules } from '../policy/access.js';
 import { type AllowanceRules, OWN_AMOUNTS } from '../policy/allowance.js';
+import { TYPE_LIMITS } from '../policy/message-limits.js';
 import type { ApiKey, Config } from './config.js';
 
 /** The API keys, where callers may have some. */
@@ -28,7 +29,7 @@ export function allowanceRulesOf({
   auth,
 }: Pick<Config, 'limits' | 'callers' | 'ceiling' | 'auth'>): AllowanceRules {
   // those of each message are limits of every server too, which count for all callers
-  const own = [...OWN_AMOUNTS, 'accept' as const].filter((name) => limits[name] !== undefined);
+  const own = [...OWN_AMOUNTS, ...TYPE_LIMITS].filter((name) => limits[name] !== undefined);
   const keys = keysOf(auth);
   return {
     ceiling,

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { AllowRule } from '../policy/access.js';
 import { DEFAULT_LIMITS, type Limits } from '../policy/limits.js';
-import type { ExchangeLimits } from '../policy/message-limits.js';
+import type { ExchangeLimits, TypeLimit } from '../policy/message-limits.js';
 import type { ToolSettings, UploadTool } from '../ports/file-slot.js';
 import type { AdapterList } from './adapter-list.js';
 import type { Address, Config, ServerConfig, UpstreamAuthConfig } from './config.js';
@@ -164,9 +164,7 @@ function parseServers(written: unknown, adapters: AdapterList, global: GlobalPar
   return { servers, issues, problems };
 }
 
-interface ServerLimits extends Partial<Limits> {
-  accept?: readonly string[];
-}
+interface ServerLimits extends Partial<Limits>, Partial<Record<TypeLimit, readonly string[]>> {}
 
 /** What every server's section holds besides the settings of its adapter. */
 interface ServerSection {
@@ -203,7 +201,7 @@ function itHas(server: unknown): string {
 /** The limits of one server. Raising one is a problem: a server's own section must never be the weaker bound. */
 function lowered(
   global: Limits,
-  { accept, ...own }: ServerLimits,
+  { accept, acceptResults, ...own }: ServerLimits,
   path: string[],
   problems: ConfigProblem[],
 ): ExchangeLimits {
@@ -211,7 +209,8 @@ function lowered(
   const names = Object.keys(DEFAULT_LIMITS) as (keyof Limits)[];
   const merged: ExchangeLimits = {
     ...(Object.fromEntries(names.map((name) => [name, global[name]])) as unknown as Limits),
-    ...(accept && { accept: [{ types: accept, source: accepting(path) }] }),
+    ...(accept && { accept: [{ types: accept, source: formatPath([...path, 'accept']) }] }),
+    ...(acceptResults && { acceptResults: [{ types: acceptResults, source: formatPath([...path, 'acceptResults']) }] }),
   };
   for (const [name, value] of Object.entries(own) as [keyof Limits, number | undefined][]) {
     if (value === undefined) continue;
@@ -221,10 +220,6 @@ function lowered(
     merged[name] = value;
   }
   return merged;
-}
-
-function accepting(path: Path): string {
-  return formatPath([...path, 'accept']);
 }
 
 function under(path: Path, issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {

@@ -18,6 +18,11 @@ export const OF_FILES = {
     todo: 'Look at where the file comes from. The log names the caller, the server and the signature.',
     facts: { path: '/result/content/0/data', signature: 'Eicar-Test-Signature' },
   },
+  file_type_refused: {
+    why: 'The server has returned a file of a media type that the config does not let through, where no text can stand in its place.',
+    todo: 'An operator can change `acceptResults`; the log names the place that refuses the file.',
+    facts: { path: '/result/structuredContent/data', actual: 'application/zip', accept: ['image/*', 'text/csv'] },
+  },
   file_unscannable: {
     why: 'The file, or what is packed in it, is more than clamd scans.',
     todo: 'Raise `StreamMaxLength`, `MaxFileSize` and `MaxScanSize` of clamd with `antivirus.maxSizeMiB`, or set `antivirus.larger: pass`.',

@@ -9,7 +9,13 @@ import {
 import { filesText, mostText } from '../policy/amounts.js';
 import type { KnownCaller } from '../policy/callers.js';
 import type { Limits } from '../policy/limits.js';
-import { type ExchangeLimits, type LimitsOfSide, MESSAGE_LIMITS, type MessageLimit } from '../policy/message-limits.js';
+import {
+  type ExchangeLimits,
+  type LimitsOfSide,
+  MESSAGE_LIMITS,
+  type MessageLimit,
+  TYPE_LIMITS,
+} from '../policy/message-limits.js';
 import { CALL_AMOUNTS, type SetForTool } from '../policy/tool-limits.js';
 
 /** What each limit is about. */
@@ -66,9 +72,12 @@ export function explainLimits(
     return `  ${name}: ${set === undefined ? 'not limited' : `${AMOUNTS[name](set.value)}, by ${sourceOf(set, name)}`}`;
   });
   const sides = [server.limits, allowance, host?.limits, tool?.set.side];
-  const accept = sides.flatMap((side) => side?.accept ?? []);
-  const types = accept.map(({ types: some, source }) => `  accept: ${some.join(', ')}, by ${source}`);
-  const all = ['Its limits:', ...rows, ...(types.length > 0 ? types : ['  accept: every type of file'])];
+  const types = TYPE_LIMITS.flatMap((name) => {
+    const rules = sides.flatMap((side) => side?.[name] ?? []);
+    const told = rules.map(({ types: some, source }) => `  ${name}: ${some.join(', ')}, by ${source}`);
+    return told.length > 0 ? told : [`  ${name}: every type of file`];
+  });
+  const all = ['Its limits:', ...rows, ...types];
   return `${[...all, ...(tool ? callRows(tool, rules) : [])].join('\n')}\n`;
 }
 

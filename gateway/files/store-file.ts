@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.js';
+import type { AcceptRule } from '../policy/message-limits.js';
 import type { FileClaims } from '../ports/file.js';
 import type { FileRecord } from './file.js';
 import { fill } from './ingest/fill.js';
@@ -6,6 +7,7 @@ import { Ingest, type IngestDeps } from './ingest/ingest.js';
 import type { Library } from './library.js';
 import { fileNameFor } from './names/file-name.js';
 import { extensionOf, mediaTypeOf, sniff } from './names/media-type.js';
+import { checkResultType } from './names/result-type.js';
 
 export interface StoreFileDeps {
   ingest: IngestDeps;
@@ -24,13 +26,15 @@ export interface NewFile {
   subject: string;
   /** The largest size, the setting behind it, and the file's place, for the error. */
   limit: { name: string; bytes: number; path: string };
+  /** `acceptResults`, for a file of a server. */
+  types?: readonly AcceptRule[] | undefined;
   /** Size and digest that were announced; other bytes are refused. */
   expect?: { size?: number; digest?: string };
 }
 
 /**
  * Stores bytes as a file with a record, a name and a type.
- * @throws GatewayError `file_too_large`, `file_infected`, `upload_size_differs`, `upload_digest_differs`, the stores' errors, and the
+ * @throws GatewayError `file_too_large`, `file_type_refused`, `file_infected`, `upload_size_differs`, `upload_digest_differs`, the stores' errors, and the
  * error of reading the bytes
  */
 export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: AbortSignal): Promise<FileRecord> {
@@ -38,10 +42,11 @@ export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: Abor
   try {
     await fill(ingest, file.bytes);
     const { head } = ingest;
+    const sniffed = await sniff(head);
+    checkResultType(file.types, { declared: file.claims.mimeType, sniffed }, file.limit.path);
     if (file.expect) check(ingest.seal(), file.expect);
     const stored = await ingest.commit();
     const { claims, principal, server, resource, subject } = file;
-    const sniffed = await sniff(head);
     const name = fileNameFor({
       name: claims.name,
       uri: claims.uri,

@@ -12,7 +12,7 @@ const COUNTERS: Record<CounterName, { help: string; labels: string[] }> = {
     labels: ['code'],
   },
   wharf_limits_total: {
-    help: 'Requests that a limit or a time-out ended, by its name in the config',
+    help: 'Requests that a limit or a time-out ended, and files that one kept out of a result, by its name in the config',
     labels: ['limit'],
   },
   wharf_dropped_messages_total: { help: 'Messages that were not delivered, by reason', labels: ['reason'] },

@@ -120,7 +120,9 @@ export function relayDeps(server: ServerConfig, parts: SharedParts, limits = ser
   const traced = tracer && new TracedExchanges(tracer, clock, { name, url: address.upstreamUrl });
   const { fetchOrigins } = server;
   const { ownPorts } = parts;
-  const fileMin = parts.flow && NOTED_FROM;
+  // each file is judged, however short
+  const areJudged = parts.flow !== undefined || limits.acceptResults !== undefined || toolLimits.limitsResults;
+  const fileMin = areJudged ? NOTED_FROM : undefined;
   const delivery = { server: name, library, transfer, limits, timeouts, ...address, fetchOrigins, ownPorts, log };
   return {
     server: name,
@@ -143,7 +145,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts, limits = ser
         { fileMin },
       ),
       fileMin,
-      slotMin: slotMin(least, ingest.antivirus !== undefined || parts.flow !== undefined),
+      slotMin: slotMin(least, ingest.antivirus !== undefined || areJudged),
       ...(least.inlineOther < limits.inlineOther && { nestedFrom: least.inlineOther }),
     },
     files: { library, previewOf: previews.of, audit: parts.audit },

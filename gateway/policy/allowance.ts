@@ -1,5 +1,5 @@
 import { type CallerMatch, type KnownCaller, meansCaller } from './callers.js';
-import { type AcceptRule, MESSAGE_LIMITS, type MessageLimits } from './message-limits.js';
+import { MESSAGE_LIMITS, type MessageLimits, TYPE_LIMITS, type TypeLimit, type TypeRules } from './message-limits.js';
 
 /** What one caller may use over all its requests. Each is absent where nothing limits it. */
 interface CallerAmounts {
@@ -52,10 +52,7 @@ export const CALLER_LIMITS: readonly CallerLimit[] = [
 ];
 
 /** Limits of callers, as one place in the config sets them. */
-export interface CallerSettings extends Partial<CallerLimits> {
-  /** Media types of files that the callers may send. */
-  readonly accept?: readonly string[];
-}
+export interface CallerSettings extends Partial<CallerLimits>, Partial<Record<TypeLimit, readonly string[]>> {}
 
 /** Where a limit is set. */
 export interface AllowanceRules {
@@ -79,10 +76,7 @@ export interface SetLimit {
 
 export type Allowance = {
   readonly [Name in CallerLimit]?: SetLimit;
-} & {
-  /** Each of them must accept a file that the caller sends. */
-  readonly accept?: readonly AcceptRule[];
-};
+} & TypeRules;
 
 /** What a caller may use: of each limit the most specific setting counts, under the ceiling. */
 export function allowanceOf(rules: AllowanceRules, caller: KnownCaller): Allowance {
@@ -92,13 +86,18 @@ export function allowanceOf(rules: AllowanceRules, caller: KnownCaller): Allowan
     const limit = lowerOf(placeOf(name, rules, caller), ceiling[name], name);
     if (limit) found[name] = limit;
   }
-  const accept = placeOf('accept', rules, caller);
-  const lists = [
-    ...(accept ? [{ types: accept.value, source: accept.source }] : []),
-    ...(ceiling.accept ? [{ types: ceiling.accept, source: 'ceiling.accept' }] : []),
-  ];
-  if (lists.length > 0) found.accept = lists;
+  for (const name of TYPE_LIMITS) {
+    const own = placeOf(name, rules, caller);
+    const lists = [...(own ? [{ types: own.value, source: own.source }] : []), ...typesOf(ceiling, name)];
+    if (lists.length > 0) found[name] = lists;
+  }
   return found;
+}
+
+/** The media types that the ceiling allows, as a list of one rule, or none. */
+function typesOf(ceiling: CallerSettings, name: TypeLimit) {
+  const types = ceiling[name];
+  return types ? [{ types, source: `ceiling.${name}` }] : [];
 }
 
 /** An allowance that was found under other rules, under the ceiling of these. */
@@ -107,6 +106,12 @@ export function underCeiling(allowance: Allowance, { ceiling }: Pick<AllowanceRu
   for (const name of CALLER_LIMITS) {
     const limit = lowerOf(allowance[name], ceiling[name], name);
     if (limit) found[name] = limit;
+  }
+  for (const name of TYPE_LIMITS) {
+    const own = (allowance[name] ?? []).filter(({ source }) => source !== `ceiling.${name}`);
+    const lists = [...own, ...typesOf(ceiling, name)];
+    if (lists.length > 0) found[name] = lists;
+    else delete found[name];
   }
   return found;
 }
@@ -120,7 +125,7 @@ export function isUnlimited({ ceiling, base, callers, keys }: AllowanceRules): b
 
 /** True when some callers have limits of their own for each message, or for the files in it. */
 export function limitsMessages({ ceiling, base, callers, keys }: AllowanceRules): boolean {
-  const names = [...MESSAGE_LIMITS, 'accept'] as const;
+  const names = [...MESSAGE_LIMITS, ...TYPE_LIMITS] as const;
   return [ceiling, base, ...callers.map(({ limits }) => limits), ...keys.values()].some((limits) =>
     names.some((name) => limits[name] !== undefined),
   );

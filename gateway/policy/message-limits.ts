@@ -1,3 +1,4 @@
+import { isAccepted } from './accept.js';
 import type { Limits } from './limits.js';
 
 /**
@@ -28,25 +29,39 @@ export interface AcceptRule {
 /** The places in the config that set limits, where errors name them. */
 export type LimitSources = Readonly<Partial<Record<MessageLimit, string>>>;
 
+/** Lists of media types: of files that a server may be given, and of those that it may return. */
+export const TYPE_LIMITS = ['accept', 'acceptResults'] as const;
+
+export type TypeLimit = (typeof TYPE_LIMITS)[number];
+
+/** Each of the rules must accept a file; absent: every type will do. */
+export type TypeRules = { readonly [Name in TypeLimit]?: readonly AcceptRule[] };
+
 /** The limits of an exchange. */
-export interface ExchangeLimits extends Limits {
+export interface ExchangeLimits extends Limits, TypeRules {
   /** Of those that a tool sets. */
   readonly sources?: LimitSources;
-  /** Each of them must accept a file that a server is given; absent: every type will do. */
-  readonly accept?: readonly AcceptRule[];
 }
 
 /** What one side says about the limits of an exchange. */
-export interface LimitsOfSide extends Partial<MessageLimits> {
+export interface LimitsOfSide extends Partial<MessageLimits>, TypeRules {
   readonly sources?: LimitSources;
-  readonly accept?: readonly AcceptRule[];
+}
+
+/** The first rule that refuses a file of this media type. */
+export function refusingRule(rules: readonly AcceptRule[], mimeType: string): AcceptRule | undefined {
+  return rules.find(({ types }) => !isAccepted(types, mimeType));
 }
 
 /** The limits of one exchange; those of the server themselves where no other side lowers any. */
 export function lowestOf(server: ExchangeLimits, ...sides: readonly LimitsOfSide[]): ExchangeLimits {
   const lower: Partial<MessageLimits> = {};
   const sources: Partial<Record<MessageLimit, string>> = { ...server.sources };
-  const accept = joined([server, ...sides].flatMap((side) => side.accept ?? []));
+  const types: { -readonly [Name in TypeLimit]?: readonly AcceptRule[] } = {};
+  for (const name of TYPE_LIMITS) {
+    const rules = joined([server, ...sides].flatMap((side) => side[name] ?? []));
+    if (rules.length > 0) types[name] = rules;
+  }
   for (const name of MESSAGE_LIMITS) {
     for (const side of sides) {
       const value = side[name];
@@ -57,11 +72,11 @@ export function lowestOf(server: ExchangeLimits, ...sides: readonly LimitsOfSide
       else sources[name] = source;
     }
   }
-  const isSame = Object.keys(lower).length === 0 && accept.length === (server.accept?.length ?? 0);
-  if (isSame) return server;
+  const hasSameTypes = TYPE_LIMITS.every((name) => types[name]?.length === server[name]?.length);
+  if (Object.keys(lower).length === 0 && hasSameTypes) return server;
   const { sources: _, ...limits } = server;
   const told = Object.keys(sources).length > 0 && { sources };
-  return { ...limits, ...lower, ...told, ...(accept.length > 0 && { accept }) };
+  return { ...limits, ...lower, ...told, ...types };
 }
 
 /** Each place in the config once: a side may have been joined before. */

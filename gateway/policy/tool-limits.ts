@@ -1,11 +1,14 @@
 import type { SetLimit } from './allowance.js';
 import type { Limits } from './limits.js';
 import {
+  type AcceptRule,
   type ExchangeLimits,
   type LimitsOfSide,
   lowestOf,
   MESSAGE_LIMITS,
   type MessageLimit,
+  TYPE_LIMITS,
+  type TypeLimit,
 } from './message-limits.js';
 import { mayFit } from './pattern.js';
 
@@ -22,10 +25,8 @@ export type CallAmount = (typeof CALL_AMOUNTS)[number];
 /** `servers.X.tools.Y.limits` */
 export interface ToolLimitSettings
   extends Partial<Pick<Limits, ToolMessageLimit>>,
-    Partial<Record<CallAmount, number>> {
-  /** Media types of files that the tool may be given. */
-  readonly accept?: readonly string[];
-}
+    Partial<Record<CallAmount, number>>,
+    Partial<Record<TypeLimit, readonly string[]>> {}
 
 /** A number of calls that is counted for one caller, over all tools that the entry of the config means. */
 export interface CountedLimit extends SetLimit {
@@ -65,6 +66,11 @@ export class ToolLimits {
     return this.#entries.length > 0;
   }
 
+  /** True where the media types of some tool's results are limited. */
+  get limitsResults(): boolean {
+    return this.#entries.some(({ limits }) => limits.acceptResults !== undefined);
+  }
+
   /**
    * Of each limit the most specific setting: that of the tool's own name, else of the first other entry that means it
    * and sets the limit. A server may read another spelling as the same tool, so each may fit.
@@ -82,9 +88,12 @@ export class ToolLimits {
       lowered[name] = entry.limits[name] as number;
       sources[name] = this.#placeOf(entry, name);
     }
-    const accepting = meant.find(({ limits }) => limits.accept !== undefined);
-    const types = accepting?.limits.accept;
-    const accept = accepting && types && [{ types, source: this.#placeOf(accepting, 'accept') }];
+    const rules: { [Name in TypeLimit]?: readonly AcceptRule[] } = {};
+    for (const name of TYPE_LIMITS) {
+      const entry = meant.find(({ limits }) => limits[name] !== undefined);
+      const types = entry?.limits[name];
+      if (entry && types) rules[name] = [{ types, source: this.#placeOf(entry, name) }];
+    }
     const amounts: { [Name in CallAmount]?: CountedLimit } = {};
     for (const name of CALL_AMOUNTS) {
       const entry = meant.find(({ limits }) => limits[name] !== undefined);
@@ -93,7 +102,7 @@ export class ToolLimits {
         amounts[name] = { value, source: this.#placeOf(entry, name), entry: entry.name };
       }
     }
-    return { side: { ...lowered, sources, ...(accept && { accept }) }, amounts };
+    return { side: { ...lowered, sources, ...rules }, amounts };
   }
 
   /** Limits as these tools lower them; the same object where they lower none. */
@@ -107,7 +116,7 @@ export class ToolLimits {
   /** The lowest limits that any tool may have. */
   least(limits: ExchangeLimits): ExchangeLimits {
     if (!this.isOn) return limits;
-    return lowestOf(limits, ...this.#entries.map(({ limits: { accept: _, ...own } }) => own));
+    return lowestOf(limits, ...this.#entries.map(({ limits: { accept: _, acceptResults: __, ...own } }) => own));
   }
 
   #placeOf({ name }: Entry, limit: string): string {

@@ -56,7 +56,7 @@ export class ByLimits<One extends object> {
   #find(caller: LimitsOfSide, host: LimitsOfSide | undefined): One | undefined {
     const limits = lowestOf(this.#limits, caller, ...(host ? [host] : []));
     if (limits === this.#limits) return undefined;
-    const key = JSON.stringify([MESSAGE_LIMITS.map((name) => limits[name]), limits.accept]);
+    const key = JSON.stringify([MESSAGE_LIMITS.map((name) => limits[name]), limits.accept, limits.acceptResults]);
     const known = this.#made.get(key);
     if (known) return known;
     const made = this.#make(limits);
@@ -70,5 +70,6 @@ function sideOf(allowance: Allowance): LimitsOfSide {
     const limit = allowance[name];
     return limit ? [[name, limit.value] as const] : [];
   });
-  return { ...Object.fromEntries(set), ...(allowance.accept && { accept: allowance.accept }) };
+  const { accept, acceptResults } = allowance;
+  return { ...Object.fromEntries(set), ...(accept && { accept }), ...(acceptResults && { acceptResults }) };
 }

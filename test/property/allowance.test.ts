@@ -46,7 +46,7 @@ describe('what a caller may use', () => {
   it('names the place that sets it, which holds that very value', () => {
     fc.assert(
       fc.property(rules, caller, (of, who) => {
-        const { accept: _, ...allowance } = allowanceOf(of, who);
+        const { accept: _, acceptResults: __, ...allowance } = allowanceOf(of, who);
         for (const [one, set] of Object.entries(allowance)) {
           const [, index] = /^callers\[(\d)\]/.exec(set.source) ?? [];
           const limit = one as keyof CallerLimits;

@@ -3,7 +3,7 @@ import type { CallerLimit, CallerSettings, OWN_AMOUNTS } from '../../policy/allo
 import type { MessageLimit } from '../../policy/message-limits.js';
 import { callerMembers } from './access.js';
 import { count, size } from './fields.js';
-import { acceptField, messageLimitFields } from './limits.js';
+import { acceptFields, messageLimitFields } from './limits.js';
 
 const MOST_COUNT = 1_000_000_000;
 const PIB = 1024 ** 5;
@@ -47,7 +47,7 @@ export function limitsOfEachCaller() {
     name,
     field().optional().describe(`${text} Default: not limited.`),
   ]);
-  return { ...Object.fromEntries(entries), accept: acceptField() } as Record<string, z.ZodType>;
+  return { ...Object.fromEntries(entries), ...acceptFields() } as Record<string, z.ZodType>;
 }
 
 /** Limits of some callers, or of the ceiling. */
@@ -56,7 +56,7 @@ export function callerLimitsSchema() {
   const entries = rows.map(([name, [field, text]]) => [name, field().optional().describe(text)]);
   // only what is given: an absent member says nothing
   return z
-    .strictObject({ ...Object.fromEntries(entries), ...messageLimitFields(), accept: acceptField() })
+    .strictObject({ ...Object.fromEntries(entries), ...messageLimitFields(), ...acceptFields() })
     .transform(given);
 }
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { isVersionRange } from '../../hosts/version-range.js';
 import { MEANS } from '../../policy/means.js';
-import type { LimitsOfSide } from '../../policy/message-limits.js';
+import { type LimitsOfSide, TYPE_LIMITS } from '../../policy/message-limits.js';
 import type { AdapterList } from '../adapter-list.js';
 import { size } from './fields.js';
-import { acceptField, messageLimitFields } from './limits.js';
+import { acceptFields, messageLimitFields } from './limits.js';
 
 const keepOrDrop = () => z.enum(['keep', 'drop']).optional();
 
@@ -67,7 +67,7 @@ function hostSchema() {
 /** `clients[].limits`. The length of a message is judged before its client is known. */
 function hostLimitsSchema() {
   const { message: _, ...fields } = messageLimitFields();
-  return z.strictObject({ ...fields, accept: acceptField() });
+  return z.strictObject({ ...fields, ...acceptFields() });
 }
 
 /** `clients` */
@@ -143,8 +143,11 @@ export function clientsSchema({ dialects, hosts }: Pick<AdapterList, 'dialects' 
 }
 
 /** Only what is given, with the place that names the media types. */
-function withSource({ accept, ...limits }: Record<string, unknown>, place: string): LimitsOfSide {
-  const given = Object.entries(limits).filter(([, value]) => value !== undefined);
-  const rules = accept ? [{ types: accept as string[], source: `${place}.accept` }] : undefined;
-  return { ...Object.fromEntries(given), ...(rules && { accept: rules }) };
+function withSource(limits: Record<string, unknown>, place: string): LimitsOfSide {
+  const given = Object.entries(limits).flatMap(([name, value]): [string, unknown][] => {
+    if (value === undefined) return [];
+    const isTypes = TYPE_LIMITS.some((one) => one === name);
+    return [[name, isTypes ? [{ types: value as string[], source: `${place}.${name}` }] : value]];
+  });
+  return Object.fromEntries(given);
 }

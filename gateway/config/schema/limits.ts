@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS, type Limits, type Timeouts } from '../../policy/limits.js';
-import { MESSAGE_LIMITS, type MessageLimit } from '../../policy/message-limits.js';
+import { MESSAGE_LIMITS, type MessageLimit, type TypeLimit } from '../../policy/message-limits.js';
 import { count, mediaTypes, ratio, size, time } from './fields.js';
 import { formatSize, formatTime } from './units.js';
 
@@ -57,7 +57,7 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     kind: 'count',
     min: 1,
     max: 10_000,
-    text: 'Files cut out of one message, or handed over with one; where `flow` has rules, also those that stay in it. Also the number of resource links, and of files that a server only names, that Wharf handles per message, repeated ones included; the rest passes unchanged.',
+    text: 'Files cut out of one message, or handed over with one; where `flow` has rules or `acceptResults` names types, also those that stay in it. Also the number of resource links, and of files that a server only names, that Wharf handles per message, repeated ones included; the rest passes unchanged.',
   },
   filesPerArgument: {
     kind: 'count',
@@ -250,7 +250,7 @@ export function serverLimitsSchema() {
   const entries = (Object.entries(LIMIT_ROWS) as Names)
     .filter(([, row]) => row.processWide === undefined)
     .map(([name, row]) => [name, field(row).optional().describe(row.text)]);
-  return z.strictObject({ ...Object.fromEntries(entries), accept: acceptField() });
+  return z.strictObject({ ...Object.fromEntries(entries), ...acceptFields() });
 }
 
 /**
@@ -270,14 +270,22 @@ export function messageLimitFields(
   );
 }
 
-/** `accept`, beside limits. */
-export function acceptField() {
-  return mediaTypes()
+/** `accept` and `acceptResults`, beside limits. */
+export function acceptFields(): Record<TypeLimit, z.ZodType> {
+  const given = mediaTypes()
     .optional()
     .describe(
       'Media types of files that servers may be given: `application/pdf`, `image/*`. Every place that names some must ' +
         'accept the file. Default: every type.',
     );
+  const returned = mediaTypes()
+    .optional()
+    .describe(
+      'Media types of files that servers may return. Of another file the client gets a text that says so, in its ' +
+        'place; the rest of the result is passed on. The type is the declared one, unless the bytes contradict it. ' +
+        'Every place that names some must accept the file. Default: every type.',
+    );
+  return { accept: given, acceptResults: returned };
 }
 
 /** `timeouts:` with every default. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CALL_AMOUNTS, TOOL_MESSAGE_LIMITS } from '../../policy/tool-limits.js';
 import { count } from './fields.js';
-import { acceptField, messageLimitFields } from './limits.js';
+import { acceptFields, messageLimitFields } from './limits.js';
 
 const MOST_COUNT = 1_000_000_000;
 
@@ -20,5 +20,5 @@ export function toolLimitsSchema() {
       .describe(`${TEXTS[name]} With \`*\` in the tool's name, the calls of all tools that it means count together.`),
   ]);
   const fields = messageLimitFields(TOOL_MESSAGE_LIMITS, "the server's own");
-  return z.strictObject({ ...fields, ...Object.fromEntries(amounts), accept: acceptField() });
+  return z.strictObject({ ...fields, ...Object.fromEntries(amounts), ...acceptFields() });
 }

@@ -96,7 +96,8 @@ export function showsInBytes(mime: string): boolean {
 
 type Kind = 'image' | 'time-based' | 'pdf' | 'text' | 'other';
 
-function kindOf(mime: string): Kind {
+/** What a type is good for, as far as a type's first bytes tell. */
+export function kindOf(mime: string): Kind {
   if (mime.endsWith('+xml') || mime.endsWith('/xml') || mime === 'application/json') return 'text';
   if (mime === 'application/pdf') return 'pdf';
   const top = mime.slice(0, mime.indexOf('/'));

@@ -19,6 +19,7 @@ import { StructuredResults } from './structured-results.js';
 import { ToldNames } from './told-names.js';
 import { translate } from './translate.js';
 import type { TranslateContext } from './translate-context.js';
+import { RefusedFiles } from './types/refused-files.js';
 import type { Work } from './work.js';
 
 /** The stage that turns the files of a message into links. */
@@ -31,17 +32,25 @@ export async function linkFiles(work: Work): Promise<void> {
   const mayNeed = cuts.cuts.length > 0 || mayName || isUnshown || hidesContent(message, client);
   if (message.malformed || !mayNeed) return;
   const answers = await deps.taskTools.traced(work.answers, { principal, server: deps.server });
+  const requestAt = (path: readonly (string | number)[]) =>
+    (answerAt(answers, path) as Work['answers'][number] | undefined)?.request;
+  const mayHoldFiles = (path: readonly (string | number)[]) =>
+    FILE_METHODS.has(requestAt(path)?.method ?? 'tools/call');
+  const subject = (path: readonly (string | number)[]) => nameOf(requestAt(path), deps) ?? 'file';
+  const refused = await RefusedFiles.of(work, {
+    mayHoldFiles,
+    subject,
+    tool: (path) => toolOf(requestAt(path)),
+  });
   const named = mayName ? await naming({ ...work, answers }) : [];
   const fetched = await fetchRemoteFiles(named, { deps, principal, inquire, signal: to.signal });
   const links = await announceLinks(named, principal, deps);
-  await keepShownResources(named, cuts, to, deps);
+  await keepShownResources(named, cuts, { ...to, refused }, deps);
   const images = ImageRoom.of(message, cuts, client, deps.limits);
   if (isUnshown) await storeUnshown({ message, cuts, images }, client);
   const dropped = resultsWithBoth(message, client, deps.limits);
   const isEmpty = cuts.cuts.length === 0 && fetched.length === 0 && links.length === 0 && dropped.length === 0;
   if (isEmpty && !isUnshown) return;
-  const requestAt = (path: readonly (string | number)[]) =>
-    (answerAt(answers, path) as Work['answers'][number] | undefined)?.request;
   const view = viewOf(to.client.protocolVersion, principal);
   const structured = new StructuredResults(
     message,
@@ -73,11 +82,9 @@ export async function linkFiles(work: Work): Promise<void> {
     client,
     dialects,
     limits,
-    mayHoldFiles: (path) => FILE_METHODS.has(requestAt(path)?.method ?? 'tools/call'),
-    subject: (path) => {
-      const request = requestAt(path);
-      return nameOf(request, deps) ?? 'file';
-    },
+    mayHoldFiles,
+    subject,
+    refused,
     names: new ToldNames(message, requestAt, limits),
     structured,
     sampleLinks: () => library.sampleLinks(),

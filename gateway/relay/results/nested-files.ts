@@ -10,7 +10,7 @@ import type { MessageCuts } from '../cut/message-cuts.js';
 import type { NestedCut } from '../cut/nested-cuts.js';
 import { markedAs } from './nested-marks.js';
 import type { OutgoingFiles } from './outgoing-files.js';
-import type { ToldNames } from './told-names.js';
+import type { TranslateContext } from './translate-context.js';
 
 export interface NestedContext {
   mayHoldFiles: (path: JsonPath) => boolean;
@@ -58,15 +58,23 @@ export function refuseTooLarge(claimed: readonly ClaimedNested[], { file: allowe
 export async function publishNested(
   claimed: readonly ClaimedNested[],
   files: OutgoingFiles,
-  { subject, names }: { subject: (path: JsonPath) => string; names: ToldNames },
+  { subject, names, refused }: Pick<TranslateContext, 'subject' | 'names' | 'refused'>,
 ): Promise<{ file: OutgoingFile; block: JsonPath }[]> {
   const published: { file: OutgoingFile; block: JsonPath }[] = [];
   for (const { nested, claims } of claimed) {
     const { stored, value } = nested.cut;
     if (!stored) continue;
     const block = value.path.slice(0, -1);
+    const put = (text: string) => {
+      nested.replacement = Buffer.from(inner(JSON.stringify(inner(JSON.stringify(text)))));
+    };
+    const leftOut = await refused?.judge(nested.cut, claims, { path: block, result: block.slice(0, -2) });
+    if (leftOut) {
+      put(leftOut.text);
+      continue;
+    }
     const file = await files.publish(stored, claims, subject(value.path), (type) => names.nameAt(block, type));
-    nested.replacement = Buffer.from(inner(JSON.stringify(inner(JSON.stringify(file.ref.link.url)))));
+    put(file.ref.link.url);
     published.push({ file, block });
   }
   return published;

@@ -216,6 +216,7 @@ async function fetchOne(
         server,
         subject,
         limit: { name: 'limits.file', bytes: limits.file, path: 'the server' },
+        types: limits.acceptResults,
         expect: { ...(size !== undefined && { size }), ...(digest !== undefined && { digest }) },
       };
       return { kind: 'stored', record: await storeFile(file, { ingest: cut.ingest, library: files.library }, signal) };
@@ -227,6 +228,11 @@ async function fetchOne(
     const error = asGatewayError(thrown);
     if (error.code === 'internal') throw error;
     deps.log.warn({ code: error.code, facts: error.facts, err: error.cause }, 'a file of the server was not fetched');
+    if (error.code === 'file_type_refused') {
+      deps.metrics.count('wharf_limits_total', { limit: 'limits.acceptResults' });
+      const about = { what: 'file', principal, server, from: server, subject, allowed: false } as const;
+      deps.files.audit.note({ ...about, rule: String(error.facts.source), code: error.code });
+    }
     return failure(reasonOf(error), error.message.replace(/\.$/, ''));
   }
 }
@@ -239,6 +245,7 @@ async function ownFile({ uri }: RemoteFile, { files }: ResultDeps, principal: st
 }
 
 function reasonOf({ code, facts }: GatewayError): FileReason {
+  if (code === 'file_type_refused') return 'mimeTypeNotAccepted';
   if (facts.reason === 'digestMismatch' || facts.reason === 'sizeMismatch') return facts.reason;
   return code === 'fetch_too_large' || code === 'file_too_large' ? 'maxSizeExceeded' : 'unreachable';
 }

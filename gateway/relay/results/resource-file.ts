@@ -1,19 +1,21 @@
 import type { FileRecord } from '../../files/file.js';
 import type { IngestDeps } from '../../files/ingest/ingest.js';
 import type { Library } from '../../files/library.js';
+import { checkResultType } from '../../files/names/result-type.js';
 import { storeFile } from '../../files/store-file.js';
 import { isObject } from '../../json/value.js';
 import type { Inquire } from '../../mcp/inquire.js';
-import type { Limits } from '../../policy/limits.js';
+import type { ExchangeLimits } from '../../policy/message-limits.js';
 import type { FileClaims } from '../../ports/file.js';
 import type { JsonObject } from '../../ports/json.js';
 import { decodeTolerantBase64 } from '../../wire/base64/decode-text.js';
+import { FILE_ERROR_META_KEY } from '../cut/places.js';
 
 export interface ResourceFileDeps {
   ingest: IngestDeps;
   library: Library;
   server: string;
-  limits: Limits;
+  limits: ExchangeLimits;
 }
 
 /** Whose file it becomes. */
@@ -51,7 +53,9 @@ export async function contentAsFile(
   { ingest, library, server, limits }: ResourceFileDeps,
   known: FileClaims,
 ): Promise<FileRecord | undefined> {
+  refuseLeftOut(item, limits);
   const bytes = bytesOf(item);
+  const isBytes = typeof item.blob === 'string';
   if (!bytes) return undefined;
   const { mimeType } = item;
   const file = {
@@ -61,8 +65,16 @@ export async function contentAsFile(
     server,
     subject: 'resource',
     limit: { name: 'limits.file', bytes: limits.file, path: 'the resource' },
+    ...(isBytes && { types: limits.acceptResults }),
   };
   return storeFile(file, { ingest, library }, signal);
+}
+
+/** A text that stands for a refused file is not a file. */
+function refuseLeftOut({ _meta }: JsonObject, { acceptResults }: ExchangeLimits): void {
+  const facts = isObject(_meta) ? _meta[FILE_ERROR_META_KEY] : undefined;
+  if (!isObject(facts) || typeof facts.actualType !== 'string') return;
+  checkResultType(acceptResults, { declared: facts.actualType, sniffed: undefined }, 'the resource');
 }
 
 function bytesOf({ text, blob }: JsonObject): Buffer | undefined {

@@ -6,6 +6,7 @@ import type { MessageCuts } from '../cut/message-cuts.js';
 import type { ResultDeps } from './deps.js';
 import type { ResultPlace } from './remote-files.js';
 import { contentAsFile } from './resource-file.js';
+import type { RefusedFiles } from './types/refused-files.js';
 
 /** Clients fetch these themselves, or already have them. */
 const NOT_OF_THE_SERVER = /^(?:https?|data|file):/i;
@@ -17,6 +18,14 @@ function asksForUris(client: ClientFacts, dialects: readonly Dialect[]): boolean
   );
 }
 
+/** For whom the content is kept, and what is not. */
+interface Keeping {
+  client: ClientFacts;
+  principal: string;
+  signal: AbortSignal;
+  refused: RefusedFiles | undefined;
+}
+
 /**
  * Keeps the content of embedded resources, for clients that expect to be able to fetch every URI in a result; servers
  * need not be able to read them again. A failure never fails the message.
@@ -24,7 +33,7 @@ function asksForUris(client: ClientFacts, dialects: readonly Dialect[]): boolean
 export async function keepShownResources(
   results: readonly ResultPlace[],
   cuts: MessageCuts,
-  { client, principal, signal }: { client: ClientFacts; principal: string; signal: AbortSignal },
+  { client, principal, signal, refused }: Keeping,
   { server, dialects, limits, files, cut, log }: ResultDeps,
 ): Promise<void> {
   if (!asksForUris(client, dialects)) return;
@@ -35,6 +44,7 @@ export async function keepShownResources(
       const { content } = result;
       for (const [index, block] of Array.isArray(content) ? content.entries() : []) {
         const resource = isObject(block) && block.type === 'resource' ? block.resource : undefined;
+        if (refused?.holdsAt([...path, 'content', index])) continue;
         if (!isObject(resource) || typeof resource.uri !== 'string' || NOT_OF_THE_SERVER.test(resource.uri)) continue;
         const item = withBlob(resource, [...path, 'content', index, 'resource', 'blob'], cuts);
         if (!item || library.names(resource.uri)) continue;

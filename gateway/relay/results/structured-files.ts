@@ -6,9 +6,10 @@ import { isDeclaredBase64 } from '../../schema/declared.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { Cut } from '../cut/cut.js';
 import { isStructured, type MessageCuts } from '../cut/message-cuts.js';
+import { refuseDuplicates } from './duplicates.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import { structuredPath } from './structured-results.js';
-import { refuseDuplicates, type TranslateContext } from './translate-context.js';
+import type { TranslateContext } from './translate-context.js';
 
 /** A string of structuredContent that is a file. */
 export interface StructuredFile {
@@ -33,6 +34,7 @@ export async function structuredFiles(
   const found: StructuredFile[] = [];
   for (const cut of cuts.cuts.filter(isStructured)) {
     if (!context.mayHoldFiles(cut.value.path)) continue;
+    if (context.refused?.of(cut) || context.refused?.same(cut)) continue;
     const file = (await sameFile(cut, files)) ?? (await expectedFile(message, cut, files, context));
     if (!file) continue;
     const path = structuredPath(cut.value.path);

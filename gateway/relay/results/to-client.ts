@@ -200,8 +200,9 @@ function isLongBatch({ captures }: HeldMessage, { limits }: ResultDeps): boolean
 
 /** Small malformed messages pass unchanged; one with a file in it would circumvent the limits, or the antivirus. */
 function refuseMalformed({ message, cuts, deps }: Work): void {
-  const isScanned = deps.cut.ingest.antivirus !== undefined && message.slots.length > 0;
-  if (message.malformed && (isScanned || cuts.cuts.some((cut) => !cut.inline))) {
+  const isJudged = deps.cut.ingest.antivirus !== undefined || deps.limits.acceptResults !== undefined;
+  const isFile = isJudged && message.slots.length > 0;
+  if (message.malformed && (isFile || cuts.cuts.some((cut) => !cut.inline))) {
     const { offset, reason } = message.malformed;
     throw new GatewayError('upstream_invalid', { reason: `${reason} at byte ${offset}` });
   }

@@ -1,16 +1,15 @@
-import { GatewayError } from '../../errors.js';
 import type { Edits } from '../../json/edit.js';
 import type { Limits } from '../../policy/limits.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect } from '../../ports/dialect.js';
 import type { ToolSettings } from '../../ports/file-slot.js';
 import type { JsonPath } from '../../ports/json.js';
-import type { HeldMessage } from '../../wire/json/reader.js';
 import type { ShownFiles } from './host/shown-file.js';
 import type { AnnouncedLink } from './lazy-links.js';
 import type { RemoteEdits, Replacement } from './remote-edits.js';
 import type { StructuredResults } from './structured-results.js';
 import type { ToldNames } from './told-names.js';
+import type { RefusedFiles } from './types/refused-files.js';
 
 /** What the files of one message are turned into links with. */
 export interface TranslateContext {
@@ -20,6 +19,8 @@ export interface TranslateContext {
   limits: Limits;
   /** True when the value at this path is part of a result that can contain files. */
   mayHoldFiles: (path: readonly (string | number)[]) => boolean;
+  /** Files that are left out; absent: none is. */
+  refused: RefusedFiles | undefined;
   /** The base of the names of nameless files at this path. */
   subject: (path: readonly (string | number)[]) => string;
   /** Names that calls and texts give to files without names of their own. */
@@ -43,10 +44,4 @@ export interface TranslateContext {
   /** Results that lose their structuredContent if nothing of it is lost, because their host would show it alone. */
   dropped: readonly JsonPath[];
   edits: Edits;
-}
-
-/** JSON parsers differ on which of two equal keys counts, so the client could read another file. */
-export function refuseDuplicates(message: HeldMessage): void {
-  const [duplicate] = message.duplicates;
-  if (duplicate) throw new GatewayError('file_key_duplicate', { path: duplicate.path, key: duplicate.key });
 }

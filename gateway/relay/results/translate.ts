@@ -10,12 +10,14 @@ import { addAll } from '../../wire/add-all.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import { type ClaimedCut, inlineLimitOf, isStructured, type MessageCuts, pointer } from '../cut/message-cuts.js';
 import { FILE_ERROR_META_KEY, FILES_META_KEY } from '../cut/places.js';
+import { refuseDuplicates } from './duplicates.js';
 import { appendBlocks, type DroppedStructure, droppedStructure } from './host/dropped-structure.js';
 import { type ClaimedNested, nestedFiles, publishNested, refuseTooLarge } from './nested-files.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { Replacement } from './remote-edits.js';
 import { isExpected, mayBeLinked, type StructuredFile, structuredFiles } from './structured-files.js';
-import { refuseDuplicates, type TranslateContext } from './translate-context.js';
+import type { TranslateContext } from './translate-context.js';
+import { emptyStrings, refusedStrings, textsForRefused } from './types/left-out.js';
 
 /** A file of structuredContent gets blocks like any other. */
 const CONTENT: SlotPlace = {
@@ -51,12 +53,15 @@ export async function translate(
     (claimed) => claimed.reading.kind === 'mine' && context.mayHoldFiles(claimed.cut.value.path),
   );
   for (const claimed of mine) refuseWhatIsNoFile(claimed, context.limits);
-  const stored = mine.filter((claimed) => claimed.cut.stored);
+  const { refused } = context;
+  const leftOut = textsForRefused(mine, context);
+  const stored = mine.filter(({ cut }) => cut.stored);
   const nested = nestedFiles(message, cuts, context);
   refuseTooLarge(nested, context.limits);
   if (stored.length > 0 || nested.length > 0) refuseDuplicates(message);
   await refuseLost(cuts, stored, nested, context);
-  const ownReplacements = await replacementsOf(stored, files, context);
+  const shown = stored.filter(({ cut }) => !refused?.of(cut));
+  const ownReplacements = [...leftOut, ...(await replacementsOf(shown, files, context))];
   const fetched = [...ownReplacements, ...besides(context.remote?.replacements ?? [], ownReplacements)];
   const unshown = besides(await context.unshown(), fetched);
   const replacements = [...fetched, ...unshown];
@@ -65,9 +70,11 @@ export async function translate(
     const contentIndex = Number(block.at(-1)) + movedBefore(block, replacements);
     entries.push({ file, result: resultOf(block), place: { contentIndex } });
   }
+  const emptied = await refusedStrings(cuts, context);
   const found = await structuredFiles(message, cuts, files, context);
   const dropped = [...context.dropped, ...unshown.map(({ range }) => resultOf(range.path))];
-  await replaceStructured({ message, cuts, replacements, entries }, found, { ...context, dropped });
+  const gone = await replaceStructured({ message, cuts, replacements, entries }, found, { ...context, dropped });
+  await emptyStrings(emptied, context, (result) => gone.has(pointer(result)));
   for (const { file, result, path } of context.remote?.values ?? []) {
     entries.push({ file, result, place: { pointer: pointer(path) } });
   }
@@ -80,7 +87,7 @@ export async function translate(
       const contentIndex = index + movedBefore([...result, 'content', index], replacements);
       return { about, result, contentIndex };
     });
-  const failures = context.remote?.failures ?? [];
+  const failures = [...(context.remote?.failures ?? []), ...(refused?.all ?? [])];
   for (const result of resultsOf([...entries, ...links, ...failures])) {
     const here = links.filter((link) => samePath(link.result, result));
     const failure = failures.find((one) => samePath(one.result, result));
@@ -211,12 +218,13 @@ interface Translation {
 /**
  * Puts links in the places of files in structuredContent. Where a host would show it alone, it goes instead, and its
  * files get blocks.
+ * @returns the results that lose it, by their places
  */
 async function replaceStructured(
   translation: Translation,
   found: readonly StructuredFile[],
   context: TranslateContext,
-): Promise<void> {
+): Promise<ReadonlyMap<string, JsonPath>> {
   const { entries } = translation;
   const drops = context.client.host?.structured === 'drop';
   const results = new Map(drops ? [...context.dropped, ...found.map(({ result }) => result)].map(keyed) : []);
@@ -231,6 +239,7 @@ async function replaceStructured(
   for (const one of found) {
     if (!results.has(pointer(one.result))) await linkStructured(one, context, entries);
   }
+  return results;
 }
 
 function keyed(result: JsonPath): readonly [string, JsonPath] {

@@ -1,4 +1,6 @@
 import { GatewayError } from '../../errors.js';
+import { sniff } from '../../files/names/media-type.js';
+import { checkResultType } from '../../files/names/result-type.js';
 import { storeFile } from '../../files/store-file.js';
 import { lightValue } from '../../json/light-value.js';
 import { isObject } from '../../json/value.js';
@@ -124,6 +126,8 @@ async function readAll(
   const prefix = await prefixOf(toGenerator(item.read(signal)), limits.inlineResource);
   if (prefix.complete && prefix.bytes.length <= limits.inlineResource) {
     if (item.size !== undefined && item.size !== prefix.bytes.length) throw broken(server);
+    const sniffed = await sniff(prefix.bytes);
+    checkResultType(limits.acceptResults, { declared: item.mimeType, sniffed }, uri);
     const blob = prefix.bytes.toString('base64');
     // it is part of the message from now on
     cuts.account(blob.length);
@@ -138,6 +142,7 @@ async function readAll(
       server,
       subject: 'resources/read',
       limit: { name: 'limits.file', bytes: limits.file, path: uri },
+      types: limits.acceptResults,
     },
     cut,
     signal,

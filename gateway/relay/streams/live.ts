@@ -99,9 +99,9 @@ export class LiveResource {
   #tap(value: SlotValue, message: HeldMessage): SlotSink | undefined {
     const [outcome, , index] = value.path;
     const id = message.captured(RANGE.id);
-    // bytes that a client has got cannot be taken back: the antivirus has them first, and where they come from is noted
+    // bytes that a client has got cannot be taken back: the antivirus has them first, their type is judged, and where they come from is noted
     const { antivirus, origins } = this.#deps.cut.ingest;
-    if (antivirus || origins) return undefined;
+    if (antivirus || origins || this.#deps.limits.acceptResults) return undefined;
     if (outcome !== 'result' || this.#live || this.#isOver || (id !== undefined && id !== this.#id)) return undefined;
     const captured = (name: string) => {
       const found = message.captures.find((capture) => capture.name === name && capture.path[2] === index)?.text;

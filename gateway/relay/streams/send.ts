@@ -4,6 +4,7 @@ import type { FileRecord } from '../../files/file.js';
 import { attachment } from '../../files/names/content-disposition.js';
 import { fileNameFor } from '../../files/names/file-name.js';
 import { extensionFor, extensionOf, isMediaType, mediaTypeOf, sniff } from '../../files/names/media-type.js';
+import { checkResultType } from '../../files/names/result-type.js';
 import { storeFile } from '../../files/store-file.js';
 import { accepts, isJsonOrEvents } from '../../mcp/accept.js';
 import { single } from '../../mcp/headers.js';
@@ -114,7 +115,8 @@ export class StreamSender {
   /** With an antivirus or rules about files every item is a file first: what a client has got cannot be taken back. */
   async #scanned(item: StreamItem, kept?: () => void): Promise<StreamItem> {
     const { ingest, library } = this.#deps.cut;
-    const isWatched = ingest.antivirus !== undefined || ingest.origins !== undefined;
+    const { acceptResults } = this.#deps.limits;
+    const isWatched = [ingest.antivirus, ingest.origins, acceptResults].some((one) => one !== undefined);
     if (!isWatched || item.record) return item;
     if (item.size !== undefined) this.#check(item.size, item.size);
     const record = await this.#publish(item);
@@ -141,20 +143,22 @@ export class StreamSender {
   }
 
   async #publish(item: StreamItem): Promise<FileRecord> {
-    const { server, cut } = this.#deps;
+    const { server, cut, limits } = this.#deps;
     const { uri } = this.order;
+    const types = limits.acceptResults;
     const { principal, signal } = this.#exchange;
     const about = uri.length <= MAX_URI && { resource: uri };
     const claims = { uri, ...(item.name && { name: item.name }), ...(item.mimeType && { mimeType: item.mimeType }) };
     if (!item.stored) {
-      const limit = { name: 'limits.file', bytes: this.#deps.limits.file, path: uri };
+      const limit = { name: 'limits.file', bytes: limits.file, path: uri };
       const bytes = item.read(signal);
-      return storeFile({ bytes, claims, principal, server, subject: SUBJECT, limit, ...about }, cut, signal);
+      return storeFile({ bytes, claims, principal, server, subject: SUBJECT, limit, types, ...about }, cut, signal);
     }
     const sniffed = await sniff(item.stored.head);
     const ext = extensionOf(item.mimeType, sniffed);
     const name = fileNameFor({ ...claims, owner: SUBJECT, index: 1, ext });
     const mimeType = mediaTypeOf(item.mimeType, sniffed);
+    checkResultType(types, { declared: item.mimeType, sniffed }, uri);
     return cut.library.publish(item.stored, { principal, server, name, mimeType, ...about });
   }
 

@@ -26,6 +26,7 @@ const LIMITS = {
   files: 1,
   filesPerArgument: 1,
   accept: ['text/csv'],
+  acceptResults: ['text/csv'],
 } as const;
 type Name = keyof typeof LIMITS;
 const NAMES = Object.keys(LIMITS) as Name[];
@@ -389,6 +390,17 @@ const CASES: readonly (readonly [name: Name, how: string, told: Told])[] = [
       values: [/application\/zip/, /text\/csv/],
       code: 'upload_type_refused',
       rule: 'auth.keys, accept: limits.accept',
+    },
+  ],
+  [
+    'acceptResults',
+    'a file of another type in a result',
+    {
+      refuse: () => post('acceptResults', { give: [9] }),
+      status: 200,
+      values: [/text\/plain, 9 bytes/, /text\/csv/],
+      code: 'file_type_refused',
+      rule: 'auth.keys, acceptResults: limits.acceptResults',
     },
   ],
 ];

@@ -30,13 +30,14 @@ describe('what is said about the limits of a caller', () => {
         '  response: 8 MB in a message of the server without its files, by limits.response',
         '  storedBytes: 2 MB kept at one time, by callers[0].limits.storedBytes',
         '  accept: every type of file',
+        '  acceptResults: every type of file',
       ]),
     );
   });
 
   it('is the smallest of what caller, server and host say about a message, and all their media types', () => {
     const rules = {
-      ceiling: { accept: ['image/*'] },
+      ceiling: { accept: ['image/*'], acceptResults: ['image/*', 'text/csv'] },
       base: {},
       callers: [{ match: {}, limits: { response: 500_000, inlineImage: 400_000 } }],
       keys: new Map([['ci', { accept: ['image/png', 'text/csv'] }]]),
@@ -48,6 +49,7 @@ describe('what is said about the limits of a caller', () => {
         '  inlineImage: 100 kB in an image that stays in a result, by clients[1].limits.inlineImage',
         '  accept: image/png, text/csv, by auth.keys, ci: limits.accept',
         '  accept: image/*, by ceiling.accept',
+        '  acceptResults: image/*, text/csv, by ceiling.acceptResults',
       ]),
     );
   });

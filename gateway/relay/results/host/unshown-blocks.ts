@@ -138,7 +138,7 @@ function unshownIn(
     const blocks = content.flatMap((block, index): Omit<FoundBlock, 'what'>[] => {
       const path = [...range.path, index];
       // what has been cut is replaced already
-      if (!isObject(block) || stored.has(pointer(path))) return [];
+      if (!isObject(block) || stored.has(pointer(path)) || context.refused?.holdsAt(path)) return [];
       const raw = inline.get(pointer([...path, 'text']));
       return [{ path, block: raw ? { ...block, text: textOf(raw) } : block }];
     });
