@@ -1,8 +1,9 @@
+import { BufferPool } from '../budget/buffer-pool.js';
 import type { Sharing } from '../budget/ledger.js';
 import type { Config } from '../config/config.js';
 import type { FileRecord } from '../files/file.js';
 import { sniff } from '../files/names/media-type.js';
-import { type AheadDeps, PreviewAhead } from '../files/previews/ahead.js';
+import { type AheadDeps, BLOCK_BYTES, PreviewAhead } from '../files/previews/ahead.js';
 import { type PreviewJob, previewOf } from '../files/previews/preview.js';
 import { createPreviewLedger } from '../ledgers.js';
 import type { Preview } from '../ports/dialect.js';
@@ -28,7 +29,8 @@ export function createPreviews(
 ): Previews {
   // these alone: a preview has limits of its own, and those of Wharf, which its caller has too, are not meant
   const parts = { previewer, log, metrics };
-  const deps: AheadDeps = { ...parts, ledger: createPreviewLedger(config, sharing) };
+  const blocks = new BufferPool(BLOCK_BYTES, 0);
+  const deps: AheadDeps = { ...parts, ledger: createPreviewLedger(config, sharing), blocks };
   const isOn = parts.previewer.wholeUpTo('image/png') > 0;
   return {
     ahead: isOn ? (owner, signal) => new PreviewAhead(deps, owner, signal) : undefined,

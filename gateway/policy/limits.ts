@@ -108,7 +108,8 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   filesPerArgument: 10,
   held: 256 * MIB,
   partMemory: 64 * MIB,
-  previewMemory: 64 * MIB,
+  // one server of several may take a quarter: with 64, of eight photos of 5 MB at once five were read back
+  previewMemory: 128 * MIB,
   share: 0.25,
   leastRate: 8 * KIB,
   spool: MIB,

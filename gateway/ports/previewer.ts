@@ -91,6 +91,8 @@ export interface PreviewSource {
   /** Bytes. */
   size: number;
   open: OpenFile;
+  /** Takes a piece of the stream back, whole, that is needed no more: its memory is used again. */
+  release?: ((piece: Buffer) => void) | undefined;
 }
 
 /** Makes previews of untrusted files. Never throws because of a file's content: it refuses. */

@@ -12,6 +12,8 @@ export interface Feed {
   kind: PreviewKind;
   /** Most bytes of it. */
   maxSource: number;
+  /** Called with each of its chunks once that is with the process. */
+  release?: ((chunk: Buffer) => void) | undefined;
   /** Called with the reason when the rest is not sent. */
   refuse: (reason: PreviewRefusal) => void;
 }
@@ -31,18 +33,24 @@ export async function* frames(feed: Feed): AsyncGenerator<Frame> {
   yield [encodeFrame(reason === undefined ? 'end' : 'cancel')];
 }
 
-async function* dataFrames({ source, maxSource }: Feed): AsyncGenerator<Frame, PreviewRefusal | undefined> {
+async function* dataFrames({ source, maxSource, release }: Feed): AsyncGenerator<Frame, PreviewRefusal | undefined> {
   let total = 0;
   for await (const chunk of source as AsyncIterable<Buffer>) {
     total += chunk.length;
     if (total > maxSource) return 'too-large';
     yield* encodeData(chunk);
+    release?.(chunk);
   }
   return undefined;
 }
 
 /** Nothing of what its first bytes show to be something else is sent. */
-async function* checkedFrames({ source, kind, maxSource }: Feed): AsyncGenerator<Frame, PreviewRefusal | undefined> {
+async function* checkedFrames({
+  source,
+  kind,
+  maxSource,
+  release,
+}: Feed): AsyncGenerator<Frame, PreviewRefusal | undefined> {
   let head: Buffer | undefined = Buffer.alloc(0);
   let total = 0;
   for await (const chunk of source as AsyncIterable<Buffer>) {
@@ -50,9 +58,11 @@ async function* checkedFrames({ source, kind, maxSource }: Feed): AsyncGenerator
     if (total > maxSource) return 'too-large';
     if (head === undefined) {
       yield* encodeData(chunk);
+      release?.(chunk);
       continue;
     }
     head = Buffer.concat([head, chunk]);
+    release?.(chunk);
     if (head.length < MAGIC_BYTES) continue;
     if (!isOf(kind, head)) return 'unsupported';
     yield* encodeData(head);

@@ -159,7 +159,8 @@ export class RenderProcess {
       const refuse = (refusal: PreviewRefusal): void => {
         reason = refusal;
       };
-      const feed = frames({ source: opened, kind, maxSource: want?.length ?? this.#options.maxSource, refuse });
+      const maxSource = want?.length ?? this.#options.maxSource;
+      const feed = frames({ source: opened, kind, maxSource, release: source.release, refuse });
       // Not `pipeline`: with `end: false` it leaves listeners on the pipe, which outlives the job.
       for await (const frame of feed) await written(frame, stdin);
       // Only now, so that the next job's frames do not mix with this one's.

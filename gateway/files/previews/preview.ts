@@ -3,7 +3,7 @@ import type { Preview } from '../../ports/dialect.js';
 import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { Owner } from '../../ports/owner.js';
-import type { OpenFile, Previewer, PreviewLimits } from '../../ports/previewer.js';
+import type { OpenFile, Previewer, PreviewLimits, PreviewSource } from '../../ports/previewer.js';
 
 /**
  * Limits of a preview. 1568 px is the longest edge that vision models use before they scale an image down themselves;
@@ -25,6 +25,8 @@ export interface PreviewJob {
   record: { mimeType: string; size: number };
   /** Opens the stored bytes; called only for a file that may get a preview. */
   open: OpenFile;
+  /** See PreviewSource. */
+  release?: PreviewSource['release'];
   previewer: Previewer;
   /** The file's owner. */
   owner?: Owner;
@@ -48,11 +50,12 @@ export function previewType(sniffedMime: string | undefined, declared: string): 
  * @returns undefined when the file's type has no preview or the previewer refused it
  */
 export async function previewOf(job: PreviewJob): Promise<Preview | undefined> {
-  const { sniffedMime, record, open, previewer, limits = PREVIEW_LIMITS, signal, owner, metrics } = job;
+  const { sniffedMime, record, open, release, previewer, limits = PREVIEW_LIMITS, signal, owner, metrics } = job;
   const mimeType = previewType(sniffedMime, record.mimeType);
   if (mimeType === undefined || !previewer.takes(mimeType) || signal.aborted) return undefined;
   try {
-    const result = await previewer.render({ mimeType, size: record.size, open }, limits, signal, owner);
+    const source = { mimeType, size: record.size, open, release };
+    const result = await previewer.render(source, limits, signal, owner);
     metrics.count('wharf_previews_total', { outcome: result.kind === 'rendered' ? 'rendered' : result.reason });
     if (result.kind === 'refused') return undefined;
     const { image, ...rest } = result.preview;

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { BufferPool } from '../../../gateway/budget/buffer-pool.js';
 import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
 import { fill } from '../../../gateway/files/ingest/fill.js';
 import { Ingest } from '../../../gateway/files/ingest/ingest.js';
 import { PreviewAhead } from '../../../gateway/files/previews/ahead.js';
-import type { Previewer, PreviewResult } from '../../../gateway/ports/previewer.js';
+import type { Previewer, PreviewResult, PreviewSource } from '../../../gateway/ports/previewer.js';
 import { silentLog } from '../../helpers/silent-log.js';
 import { createLab, NEVER } from './upload-lab.js';
 
@@ -28,10 +29,15 @@ interface Lab {
 
 function lab({
   total = 100 * BLOCK,
+  blocks = new BufferPool(BLOCK, 0),
+  releases = true,
   render,
 }: {
   total?: number;
-  render?: (read: () => Promise<void>, stop: AbortSignal) => Promise<PreviewResult>;
+  blocks?: BufferPool;
+  /** Whether the previewer gives pieces back. */
+  releases?: boolean;
+  render?: (read: () => Promise<void>, stop: AbortSignal, source: PreviewSource) => Promise<PreviewResult>;
 } = {}): Lab {
   const ledger = new Ledger({ limit: 'limits.previewMemory', total, sharing: UNSHARED });
   const read: Buffer[] = [];
@@ -43,9 +49,12 @@ function lab({
     async render(source, _limits, signal) {
       stop = signal;
       const readAll = async () => {
-        for await (const piece of await source.open(signal)) read.push(piece as Buffer);
+        for await (const piece of await source.open(signal)) {
+          read.push(Buffer.from(piece as Buffer));
+          if (releases) source.release?.(piece as Buffer);
+        }
       };
-      if (render) return render(readAll, signal);
+      if (render) return render(readAll, signal, source);
       await readAll();
       const image = { mimeType: 'image/jpeg', data: Buffer.from('small'), width: 4, height: 4 } as const;
       return { kind: 'rendered', preview: { facts: { pixels: { width: 16, height: 16 } }, image } };
@@ -54,7 +63,7 @@ function lab({
     close: async () => {},
   };
   const metrics = { count() {}, observe() {}, gauge() {} };
-  const ahead = new PreviewAhead({ previewer, log: silentLog, metrics, ledger }, OWNER, NEVER);
+  const ahead = new PreviewAhead({ previewer, log: silentLog, metrics, ledger, blocks }, OWNER, NEVER);
   return { ahead, ledger, read, stopped: () => stop?.aborted === true };
 }
 
@@ -78,6 +87,47 @@ describe('a preview that is begun while its file is stored', () => {
       expect(ledger.used).toBe(0);
     },
   );
+
+  it('lends the memory of pieces that the previewer gave back to the next file', async () => {
+    const blocks = new BufferPool(BLOCK, 0);
+    const lent: ArrayBufferLike[] = [];
+    for (const size of [3 * BLOCK, 2 * BLOCK]) {
+      const { ahead, read } = lab({ blocks });
+      await given(ahead, picture(size));
+      await ahead.end();
+      expect((await ahead.made)?.preview).toBeDefined();
+      expect(Buffer.concat(read).equals(picture(size))).toBe(true);
+      lent.push(...Array.from({ length: 3 }, () => blocks.take()).map((block) => block.buffer));
+      for (const buffer of lent.slice(-3)) blocks.giveBack(Buffer.from(buffer as ArrayBuffer));
+    }
+    expect(new Set(lent).size).toBe(3);
+  });
+
+  it.each([true, false])('is not counted when it is over, whether pieces are given back (%s)', async (releases) => {
+    const blocks = new BufferPool(BLOCK, 0);
+    const { ahead, ledger } = lab({ blocks, releases });
+    await given(ahead, picture(3 * BLOCK));
+    await ahead.end();
+    await ahead.made;
+    expect(ledger.used).toBe(0);
+  });
+
+  it('leaves pieces alone that the previewer keeps', async () => {
+    const blocks = new BufferPool(BLOCK, 0);
+    const kept: Buffer[] = [];
+    const { ahead } = lab({
+      blocks,
+      async render(_readAll, _stop, source) {
+        for await (const piece of await source.open(NEVER)) kept.push(piece as Buffer);
+        return { kind: 'refused', reason: 'busy' };
+      },
+    });
+    await given(ahead, picture(3 * BLOCK));
+    await ahead.end();
+    await ahead.made;
+    for (let count = 0; count < 3; count++) blocks.take().fill(0);
+    expect(Buffer.concat(kept).equals(picture(3 * BLOCK))).toBe(true);
+  });
 
   it('counts blocks, however small the pieces are', async () => {
     const { ahead, ledger, read } = lab();
