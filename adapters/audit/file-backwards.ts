@@ -1,4 +1,6 @@
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
+import { lineBegin } from '../../gateway/audit/chain.js';
+import type { AuditPlace, AuditText } from '../../gateway/ports/audit.js';
 
 const LINE_END = 10;
 
@@ -8,15 +10,13 @@ const WINDOW = 64 * 1024;
 /**
  * The whole lines of a file, the last one first. What is written meanwhile is not among them; a file that is not there
  * has none.
+ * @param end where a line begins, in bytes: only those before it
  */
-export async function* linesBackwards(path: string): AsyncGenerator<string> {
-  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+export async function* linesBackwards(path: string, end = Number.POSITIVE_INFINITY): AsyncGenerator<AuditText> {
+  const file = await openIfThere(path);
   if (!file) return;
   try {
-    let { size: at } = await file.stat();
+    let at = Math.min(end, (await file.stat()).size);
     /** The beginning of what has been read, up to the first line end in it. */
     let rest: Buffer = Buffer.alloc(0);
     let isFirst = true;
@@ -33,14 +33,34 @@ export async function* linesBackwards(path: string): AsyncGenerator<string> {
         end = text.lastIndexOf(LINE_END);
       }
       while (end >= 0) {
-        if (end + 1 < text.length) yield text.toString('utf8', end + 1);
+        if (end + 1 < text.length) yield { text: text.toString('utf8', end + 1), at: at + end + 1 };
         text = text.subarray(0, end);
         end = text.lastIndexOf(LINE_END);
       }
       rest = text;
     }
-    if (!isFirst && rest.length > 0) yield rest.toString('utf8');
+    if (!isFirst && rest.length > 0) yield { text: rest.toString('utf8'), at: 0 };
   } finally {
     await file.close();
   }
+}
+
+/** Whether a file has a line at its place. */
+export async function isThere(path: string, place: AuditPlace): Promise<boolean> {
+  const file = await openIfThere(path);
+  if (!file) return false;
+  try {
+    const begin = Buffer.from(lineBegin(place));
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(begin.length), 0, begin.length, place.at);
+    return buffer.subarray(0, bytesRead).equals(begin);
+  } finally {
+    await file.close();
+  }
+}
+
+async function openIfThere(path: string): Promise<FileHandle | undefined> {
+  return open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
 }

@@ -4,9 +4,10 @@ import { dirname, join, resolve } from 'node:path';
 import { type ChainEnd, newChain, readLine } from '../../gateway/audit/chain.js';
 import { nameAside, namesAside } from '../../gateway/audit/file-names.js';
 import { type Sink, UnwritableError } from '../../gateway/audit/journal.js';
+import type { AuditPlace, AuditText } from '../../gateway/ports/audit.js';
 import type { Clock } from '../../gateway/ports/clock.js';
 import type { Log } from '../../gateway/ports/log.js';
-import { linesBackwards } from './file-backwards.js';
+import { isThere, linesBackwards } from './file-backwards.js';
 import { firstLine, lastLine } from './file-lines.js';
 
 const SYNC_EVERY_MS = 1000;
@@ -107,12 +108,18 @@ export class ChainFile implements Sink {
     this.#end = readLine(lastOf(lines)) ?? this.#end;
   }
 
-  async *newest(): AsyncGenerator<string> {
+  async *newest(before?: AuditPlace): AsyncGenerator<AuditText> {
     const { path } = this.#options;
     const folder = dirname(path);
     const aside = namesAside(path, await readdir(folder)).reverse();
-    yield* linesBackwards(path);
-    for (const name of aside) yield* linesBackwards(join(folder, name));
+    let isFound = before === undefined;
+    for (const one of [path, ...aside.map((name) => join(folder, name))]) {
+      if (isFound) yield* linesBackwards(one);
+      else if (before && (await isThere(one, before))) {
+        isFound = true;
+        yield* linesBackwards(one, before.at);
+      }
+    }
   }
 
   async close(): Promise<void> {

@@ -42,9 +42,14 @@ export function newChain(): ChainEnd {
  */
 export function nextLine(end: ChainEnd, members: string): { line: string; end: ChainEnd } {
   const seq = end.seq + 1;
-  const text = `{"seq":${seq},"chain":"${end.chain}",${members},"prev":"${end.hash}"`;
+  const text = `${lineBegin({ seq, chain: end.chain })}${members},"prev":"${end.hash}"`;
   const hash = hashOf(text);
   return { line: `${text}${HASH_AT}${hash}"}`, end: { chain: end.chain, seq, hash } };
+}
+
+/** How a line begins, by which it is told from every other one. */
+export function lineBegin({ seq, chain }: { seq: number; chain: string }): string {
+  return `{"seq":${seq},"chain":"${chain}",`;
 }
 
 /** What a line says about its place; undefined if it is not a line of a chain, or not as it was written. */

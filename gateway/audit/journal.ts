@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { Ledger, refusalFacts } from '../budget/ledger.js';
 import { GatewayError } from '../errors.js';
 import { timeText } from '../policy/amounts.js';
-import type { Audit, AuditEntry } from '../ports/audit.js';
+import type { Audit, AuditEntry, AuditPlace, AuditText } from '../ports/audit.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Owner, Sharing } from '../ports/owner.js';
@@ -21,7 +21,7 @@ export interface Sink {
    */
   append(lines: Buffer): Promise<void>;
   /** As `Audit.newest`. */
-  newest?(): AsyncIterable<string>;
+  newest?(before?: AuditPlace): AsyncIterable<AuditText>;
   close(): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ interface Waiting {
 export class Journal implements Audit {
   readonly name: string;
   readonly isOn = true;
-  readonly newest: (() => AsyncIterable<string>) | undefined;
+  readonly newest: Audit['newest'];
   readonly #options: JournalOptions;
   readonly #places: Ledger;
   readonly #unknown: UnknownCallers;
@@ -97,7 +97,7 @@ export class Journal implements Audit {
     this.name = name;
     this.#options = options;
     this.#end = sink.end;
-    this.newest = sink.newest && (() => sink.newest?.() as AsyncIterable<string>);
+    this.newest = sink.newest?.bind(sink);
     this.#places = new Ledger({ limit: 'audit.queue', total: settings.queue, sharing });
     this.#unknown = new UnknownCallers(clock);
     this.#refused = new RefusedLogins(clock, (entry) => this.#note(entry));

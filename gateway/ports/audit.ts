@@ -16,12 +16,29 @@ export interface Audit {
    * that are remembered are bounded in number.
    */
   once(key: string, entry: AuditEntry): Promise<void> | void;
-  /** The lines that can still be read here, the newest first, without their ends; absent where they go elsewhere. */
-  newest?: (() => AsyncIterable<string>) | undefined;
+  /**
+   * The lines that can still be read here, the newest first; absent where they go elsewhere.
+   * @param before only lines older than the one there, and none where that one is gone
+   */
+  newest?: ((before?: AuditPlace) => AsyncIterable<AuditText>) | undefined;
   /** Resolves when entries can be recorded, or need not be, for readiness. */
   check(): Promise<void>;
   /** Resolves when everything that was taken is recorded. */
   close(): Promise<void>;
+}
+
+/** Where one line is. */
+export interface AuditPlace {
+  readonly chain: string;
+  readonly seq: number;
+  /** Where it begins in its file, in bytes: a reader goes on there without the newer lines. */
+  readonly at: number;
+}
+
+/** A line without its end, and where it begins in its file, in bytes. */
+export interface AuditText {
+  readonly text: string;
+  readonly at: number;
 }
 
 /** What a decision was about: a closed list. */

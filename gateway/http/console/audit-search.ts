@@ -1,4 +1,4 @@
-import type { AuditWhat } from '../../ports/audit.js';
+import type { AuditPlace, AuditText, AuditWhat } from '../../ports/audit.js';
 
 /** What an audit log can be searched by. All of it must fit. */
 export interface AuditFilter {
@@ -60,31 +60,35 @@ const MOST_LOOKED = 100_000;
 
 /**
  * The lines that fit, the newest first.
- * @param after the `next` of the page before: only older lines count
+ * @param after the `next` of the page before: only older lines are read
  */
 export async function searchAudit(
-  newest: AsyncIterable<string>,
+  newest: (before?: AuditPlace) => AsyncIterable<AuditText>,
   filter: AuditFilter,
   { after = '', limit }: { after?: string; limit: number },
 ): Promise<AuditPage> {
   const lines: AuditLine[] = [];
   let looked = 0;
-  let isPast = after === '';
-  for await (const text of newest) {
+  const before = placeIn(after);
+  if (after !== '' && !before) return { lines, looked };
+  for await (const { text, at: begin } of newest(before)) {
+    looked += 1;
     const line = lineIn(text);
     if (!line) continue;
-    const place = `${line.chain}.${line.seq}`;
-    if (!isPast) {
-      isPast = place === after;
-      continue;
-    }
-    looked += 1;
     const at = Date.parse(line.time);
     if (filter.from !== undefined && at < filter.from) break;
     if (fits(line, at, filter)) lines.push(line);
-    if (lines.length === limit || looked === MOST_LOOKED) return { lines, next: place, looked };
+    if (lines.length === limit || looked >= MOST_LOOKED)
+      return { lines, next: `${line.chain}.${line.seq}.${begin}`, looked };
   }
   return { lines, looked };
+}
+
+const PLACE = /^([\w-]{1,40})\.(\d{1,15})\.(\d{1,15})$/;
+
+function placeIn(text: string): AuditPlace | undefined {
+  const [, chain = '', seq, at] = PLACE.exec(text) ?? [];
+  return chain === '' ? undefined : { chain, seq: Number(seq), at: Number(at) };
 }
 
 function fits(line: AuditLine, at: number, filter: AuditFilter): boolean {

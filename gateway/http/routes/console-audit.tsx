@@ -46,7 +46,7 @@ const addressOf = (path: string, written: Written, after?: string) =>
 export async function auditPage(user: ConsoleUser, { audit, servers }: ConsoleSources, query: Query) {
   if (!audit.newest) return <NoAuditPage user={user} use={audit.name} />;
   const { written, filter } = filterIn(query);
-  const found = await searchAudit(audit.newest(), filter, { after: query.after ?? '', limit: ON_PAGE });
+  const found = await searchAudit(audit.newest, filter, { after: query.after ?? '', limit: ON_PAGE });
   const next = found.next === undefined ? undefined : addressOf('/audit', written, found.next);
   return (
     <AuditPage
@@ -63,12 +63,12 @@ export async function auditPage(user: ConsoleUser, { audit, servers }: ConsoleSo
 /** The page as data. */
 export async function auditJson({ newest, name }: Audit, query: Query) {
   if (!newest) return { use: name, lines: [] };
-  return searchAudit(newest(), filterIn(query).filter, { after: query.after ?? '', limit: ON_PAGE });
+  return searchAudit(newest, filterIn(query).filter, { after: query.after ?? '', limit: ON_PAGE });
 }
 
 /** What fits, as a file for a spreadsheet. */
 export async function auditCsv({ newest }: Audit, query: Query): Promise<Response> {
-  const { lines } = newest ? await searchAudit(newest(), filterIn(query).filter, { limit: IN_CSV }) : { lines: [] };
+  const { lines } = newest ? await searchAudit(newest, filterIn(query).filter, { limit: IN_CSV }) : { lines: [] };
   return new Response(CSV_HEAD + lines.map(csvLine).join(''), {
     headers: {
       'content-type': 'text/csv; charset=utf-8; header=present',

@@ -14,7 +14,11 @@ async function read(text: string): Promise<string[]> {
   const path = join(folder, `${Math.random()}`);
   await appendFile(path, text);
   const lines: string[] = [];
-  for await (const line of linesBackwards(path)) lines.push(line);
+  for await (const { text: line, at } of linesBackwards(path)) {
+    lines.push(line);
+    // where each is said to begin
+    expect(Buffer.from(text).subarray(at).toString().startsWith(`${line}\n`)).toBe(true);
+  }
   return lines;
 }
 
@@ -39,7 +43,15 @@ describe('the lines of a file, the last one first', () => {
 
   it('are none where there is no file (12.10)', async () => {
     const lines: string[] = [];
-    for await (const line of linesBackwards(join(folder, 'nosuch'))) lines.push(line);
+    for await (const line of linesBackwards(join(folder, 'nosuch'))) lines.push(line.text);
     expect(lines).toEqual([]);
+  });
+
+  it('are those before a line, where one is named (12.10)', async () => {
+    const path = join(folder, 'log');
+    await appendFile(path, 'a\nbb\nccc\nd\n');
+    const lines: string[] = [];
+    for await (const { text } of linesBackwards(path, 5)) lines.push(text);
+    expect(lines).toEqual(['bb', 'a']);
   });
 });

@@ -6,7 +6,7 @@ import { create, settings } from '../../../adapters/audit/file.js';
 import { verifyFiles } from '../../../gateway/audit/verify.js';
 import { filesOf } from '../../../gateway/audit/verify-command.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
-import type { Audit, AuditEntry } from '../../../gateway/ports/audit.js';
+import type { Audit, AuditEntry, AuditPlace } from '../../../gateway/ports/audit.js';
 import { mountSmallDisk } from '../../helpers/fault-disk.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
@@ -41,6 +41,14 @@ async function linesIn(file: string): Promise<Record<string, unknown>[]> {
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+/** The lines as they are read back, each with its place. */
+async function linesFrom(audit: Audit, before?: AuditPlace): Promise<AuditPlace[]> {
+  const places: AuditPlace[] = [];
+  for await (const { text, at } of audit.newest?.(before) ?? [])
+    places.push({ ...(JSON.parse(text) as AuditPlace), at });
+  return places;
 }
 
 async function verdict() {
@@ -120,6 +128,21 @@ describe('an audit log in a file', () => {
     await rm(path);
     await (await open()).record(CALL);
     expect((await linesIn(path))[0]).toMatchObject({ seq: 2 });
+  });
+
+  it('is read on from a line, in whichever file that is by then, and from none that is gone (12.10)', async () => {
+    const audit = await open({ maxAge: '1h', keep: 1 });
+    for (let count = 0; count < 3; count++) await audit.record(CALL);
+    const [newest, , oldest] = await linesFrom(audit);
+    expect(await linesFrom(audit, newest)).toMatchObject([{ seq: 2 }, { seq: 1 }]);
+    expect(await linesFrom(audit, oldest)).toEqual([]);
+    expect(await linesFrom(audit, { ...newest, at: 1 } as AuditPlace)).toEqual([]);
+    clock.time += 60 * 60 * 1000;
+    await audit.record(CALL);
+    expect(await linesFrom(audit, newest)).toMatchObject([{ seq: 2 }, { seq: 1 }]);
+    clock.time += 60 * 60 * 1000;
+    await audit.record(CALL);
+    expect(await linesFrom(audit, newest)).toEqual([]);
   });
 
   it.each<[string, (file: string) => Promise<unknown>, string]>([
