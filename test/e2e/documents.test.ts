@@ -145,10 +145,21 @@ const [base, added] = await Promise.all(
 const composed = { ...base?.services, ...added?.services };
 const pasted = blocks(hour, 'sh').join('\n');
 
+/** The services that are in the network of another one. */
+const sharing = (name: string) =>
+  Object.keys(composed).filter((one) => composed[one]?.network_mode === `service:${name}`);
+
 describe("An organisation's gateway, within an hour", () => {
   it('names services that there are, and sets what they need', async () => {
-    const named = [...pasted.matchAll(/docker compose (?:exec|stop|start) (\S+)/g)].map(([, name]) => String(name));
+    const commands = [...pasted.matchAll(/docker compose (exec|stop|start) (.+)/g)].map(([, verb, rest = '']) => ({
+      verb,
+      names: verb === 'exec' ? rest.split(' ', 1) : rest.split(' '),
+    }));
+    const named = commands.flatMap(({ names }) => names);
     expect(named.length).toBeGreaterThan(4);
+    // a container in the network of one that starts anew is left with the old network
+    for (const { names } of commands.filter(({ verb }) => verb !== 'exec'))
+      expect(names).toEqual(expect.arrayContaining(names.flatMap(sharing)));
     expect(named.filter((name) => !(name in composed))).toEqual([]);
     const needed = [...(await read('docker-compose.organisation.yml')).matchAll(/\$\{(\w+):\?/g)].map(
       ([, name]) => name,
@@ -160,12 +171,13 @@ describe("An organisation's gateway, within an hour", () => {
 
   it('gives every replica the configuration that it explains', () => {
     expect(hour).toContain('](../deploy/examples/organisation.yaml)');
-    for (const replica of ['gateway-1', 'gateway-2'])
-      expect(added?.services[replica]?.volumes).toContain(
-        './deploy/examples/organisation.yaml:/etc/wharf/wharf.yaml:ro',
-      );
+    for (const replica of ['gateway-1', 'gateway-2']) {
+      expect(added?.services[replica]?.command).toEqual(['--config', '/etc/wharf/organisation.yaml']);
+      // a single file that is mounted stays the old one when an editor puts another in its place
+      expect(base?.services[replica]?.volumes).toContain('./deploy/examples:/etc/wharf:ro');
+    }
     // two processes would end the chain of one audit log
-    const disks = ['gateway-1', 'gateway-2'].map((replica) => added?.services[replica]?.volumes?.[1]);
+    const disks = ['gateway-1', 'gateway-2'].map((replica) => added?.services[replica]?.volumes?.[0]);
     expect(new Set(disks).size).toBe(2);
   });
 

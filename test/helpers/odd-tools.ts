@@ -65,6 +65,22 @@ const TOOLS = [
     inputSchema: object({ image_base64: { type: 'string' }, note: { type: 'string' } }, ['image_base64']),
     ...reads,
   },
+  {
+    name: 'bind',
+    description: 'Binds pages into a book, and says what it was given.',
+    inputSchema: object(
+      {
+        title: { type: 'string' },
+        pages: {
+          type: 'array',
+          description: 'Its pages, in order.',
+          items: object({ scan: { type: 'string', description: 'The page.' }, caption: { type: 'string' } }, ['scan']),
+        },
+      },
+      ['pages'],
+    ),
+    ...reads,
+  },
   { name: 'sink', inputSchema: object({}), annotations: { destructiveHint: true } },
   { name: 'silent_about_it', inputSchema: object({}) },
   { name: 'fail', inputSchema: object({}), ...reads },
@@ -109,6 +125,11 @@ async function resultOf(name: string, args: Record<string, unknown>): Promise<An
       const bytes = Buffer.from(String(args.image_base64), 'base64');
       const digest = createHash('sha256').update(bytes).digest('hex');
       return { content: [text(`${bytes.length} bytes, ${digest}, ${String(args.note)}`)] };
+    }
+    case 'bind': {
+      const pages = Array.isArray(args.pages) ? (args.pages as Record<string, unknown>[]) : [];
+      const said = pages.map(({ scan, caption }) => `${Buffer.from(String(scan), 'base64')} (${String(caption)})`);
+      return { content: [text(`${pages.length} pages: ${said.join(', ')}`)] };
     }
     case 'ask':
       return { resultType: 'input_required', inputRequests: {}, content: [] };

@@ -1,5 +1,6 @@
 import { jsonIn } from '../../json/text.js';
 import { mostText } from '../../policy/amounts.js';
+import { EACH } from '../../schema/argument-path.js';
 import type { Effect } from './trying/effect.js';
 import type { Field, ToolForm } from './trying/tool-form.js';
 
@@ -181,7 +182,7 @@ function Control({ field, index, value, state }: Pick<RowProps, 'field' | 'index
           name={id}
           rows={field.kind === 'json' ? 3 : 1}
           spellcheck={false}
-          required={field.kind === 'json' && field.isRequired}
+          required={field.kind === 'json' && field.isRequired && !field.hasInner}
           {...state}
         >
           {/* the first line break of a text area is not its own */}
@@ -197,7 +198,7 @@ function choiceText(choice: string): string {
   return typeof value === 'string' && value.trim() !== '' ? value : choice;
 }
 
-function kindText({ kind, isMany, accept, most, isRequired, type }: Field): string {
+function kindText({ kind, path, isMany, accept, most, isRequired, type }: Field): string {
   switch (kind) {
     case 'text':
       return isRequired ? 'Text' : 'Text; left empty, it is not given';
@@ -213,6 +214,7 @@ function kindText({ kind, isMany, accept, most, isRequired, type }: Field): stri
     case 'file':
       return [
         isMany ? 'Files' : 'A file',
+        ...(path.includes(EACH) ? ['the first for the first item of the list that has none, and so on'] : []),
         ...(accept.length > 0 ? [accept.slice(0, 10).join(', ')] : []),
         ...(most === undefined ? [] : [`at most ${mostText(most)}`]),
       ].join(', ');

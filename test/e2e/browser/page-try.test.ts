@@ -23,7 +23,13 @@ beforeAll(async () => {
   const { command } = await startEverything('stdio');
   const files = { image_base64: { encoding: 'base64', accept: ['image/*'], maxSize: '1MiB' } };
   wharf = await startWharf({
-    servers: { everything: { command }, harbour: { command: ODD, tools: { weigh: { files } } } },
+    servers: {
+      everything: { command },
+      harbour: {
+        command: ODD,
+        tools: { weigh: { files }, bind: { files: { 'pages[].scan': { encoding: 'base64' } } } },
+      },
+    },
     config: {
       console: {
         users: [
@@ -122,6 +128,27 @@ describe('trying a tool in a browser', () => {
     expect(await faults(watched)).toEqual([]);
     await callIt();
     await page.getByText(`100000 bytes, ${digest}`).first().waitFor();
+  });
+
+  it('puts files into the items of a list, in order', async () => {
+    const { page } = await openTool('harbour', 'bind');
+    const sheet = (text: string) => ({ name: `${text}.txt`, mimeType: 'text/plain', buffer: Buffer.from(text) });
+    await page.getByLabel('pages[].scan').setInputFiles([sheet('east'), sheet('west')]);
+    await look(watched, 'console-try-list');
+    await callIt();
+    await page.getByText('2 pages: east (undefined), west (undefined)').first().waitFor();
+    // the handles of before are still there
+    await page.getByLabel('pages (required)').fill('[{"caption": "one"}, {"caption": "two"}, {"caption": "three"}]');
+    await callIt();
+    await page.getByText('3 pages: east (one), west (two), ').first().waitFor();
+    await page.getByLabel('pages (required)').fill('["one"]');
+    await callIt();
+    await page.getByText('What is written in pages is not a list of objects.').waitFor();
+    expect(await faults(watched)).toEqual([]);
+    await page.getByLabel('pages (required)').fill('');
+    await page.getByLabel('or handles, one a line').fill('');
+    await callIt();
+    await page.getByText('This is required.').waitFor();
   });
 
   it('shows pictures', async () => {

@@ -1,6 +1,7 @@
 import { jsonIn } from '../../../json/text.js';
 import { isObject } from '../../../json/value.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
+import { EACH } from '../../../schema/argument-path.js';
 import type { Field } from './tool-form.js';
 
 /** What a person has filled in: a text for each field, by its index, and the arguments without a field as JSON. */
@@ -31,22 +32,35 @@ export function argumentsOf(fields: readonly Field[], { values, others }: Filled
     const read = readValue(field, values.get(index) ?? '');
     if ('problem' in read) problems.set(index, read.problem);
     else if (read.value !== undefined) {
-      const put = placed(args, field.path, read.value);
+      const put = field.path.includes(EACH)
+        ? placedInItems(args, field.path, read.value)
+        : placed(args, field.path, read.value);
       if (put) args = put;
-      else problems.set(index, `There is no object around it: fill in ${field.path[0]} first.`);
+      else problems.set(index, aroundText(field.path));
     }
   }
+  for (const [index, { hasInner, isRequired, path }] of fields.entries())
+    if (hasInner && isRequired && !problems.has(index) && !Object.hasOwn(args, path[0] ?? ''))
+      problems.set(index, REQUIRED);
   return { args, problems };
+}
+
+const REQUIRED = 'This is required.';
+
+function aroundText(path: readonly string[]): string {
+  return path.includes(EACH)
+    ? `What is written in ${path[0]} is not a list of objects.`
+    : `There is no object around it: fill in ${path[0]} first.`;
 }
 
 type Read = { value: JsonValue | undefined } | { problem: string };
 
-function readValue({ kind, isRequired, choices, isMany }: Field, given: string): Read {
+function readValue({ kind, isRequired, hasInner, choices, isMany }: Field, given: string): Read {
   // browsers send other ends of lines than servers expect
   const text = given.replaceAll('\r\n', '\n');
   const plain = text.trim();
   if (kind === 'text') return { value: text === '' && !isRequired ? undefined : text };
-  if (plain === '') return isRequired ? { problem: 'This is required.' } : { value: undefined };
+  if (plain === '') return isRequired && !hasInner ? { problem: REQUIRED } : { value: undefined };
   switch (kind) {
     case 'number':
     case 'integer':
@@ -86,4 +100,28 @@ function placed(args: JsonObject, [key = '', ...rest]: readonly string[], value:
   return put === undefined
     ? undefined
     : Object.fromEntries([...Object.entries(args).filter(([one]) => one !== key), [key, put]]);
+}
+
+/** Arguments with one value for each item of a list that has none yet, in order, and with new items for the rest. */
+function placedInItems(args: JsonObject, path: readonly string[], values: JsonValue): JsonObject | undefined {
+  const list = path.indexOf(EACH);
+  const [above, within] = [path.slice(0, list), path.slice(list + 1)];
+  const written = valueAt(args, above) ?? [];
+  if (!Array.isArray(written) || !Array.isArray(values)) return undefined;
+  const items = [...written];
+  let index = 0;
+  for (const value of values) {
+    while (valueAt(items[index], within) !== undefined) index += 1;
+    const item = items[index] ?? {};
+    const put = isObject(item) ? placed(item, within, value) : undefined;
+    if (!put) return undefined;
+    items[index] = put;
+  }
+  return placed(args, above, items);
+}
+
+function valueAt(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
+  let found = value;
+  for (const key of path) found = isObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+  return found;
 }

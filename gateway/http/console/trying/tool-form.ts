@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { prettyJson } from '../../../json/pretty.js';
 import { isObject, textIn } from '../../../json/value.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
-import { argumentOf, EACH, isEach, joinPath } from '../../../schema/argument-path.js';
+import { argumentOf, EACH, joinPath } from '../../../schema/argument-path.js';
 import { placeOf } from '../../../schema/place.js';
 import type { TriedTool } from './trials.js';
 
@@ -25,11 +25,13 @@ export type FieldKind = 'text' | 'number' | 'integer' | 'choice' | 'file' | 'jso
 /** One argument as a person fills it in. */
 export interface Field {
   kind: FieldKind;
-  /** Where its value is among the arguments. */
+  /** Where its value is among the arguments; with `[]` in it, its files are for the items of a list, one for each. */
   path: readonly string[];
   label: string;
   about: string | undefined;
   isRequired: boolean;
+  /** Fields after it put files into it, so that it need not be written. */
+  hasInner: boolean;
   /** What the schema says besides, in words: `at least 1`. */
   hints: readonly string[];
   /** Of a choice: each value as JSON text. */
@@ -72,16 +74,27 @@ export function formOf({ name, declared, slots }: TriedTool): ToolForm {
     const slot = slots.find(({ slot: { path } }) => path[0] === one && argumentOf(path).length === 1);
     return slot ? fileField(slot, about) : valueField(about);
   });
-  const nested = slots
-    .filter(({ slot: { path } }) => argumentOf(path).length > 1 && !argumentOf(path).includes(EACH))
+  const inner = slots
+    .filter(({ slot: { path } }) => isInner(path))
     .slice(0, MAX_FIELDS)
     .map((slot) => {
       const path = argumentOf(slot.slot.path);
       const schema = placeOf(declared, path)?.schema ?? {};
       return fileField(slot, { name: joinPath(path), isRequired: false, schema });
     });
-  const fields = [...own, ...nested];
+  const fields = [
+    ...own.flatMap((field) => {
+      const within = inner.filter(({ path }) => path[0] === field.path[0]);
+      return [{ ...field, hasInner: within.length > 0 }, ...within];
+    }),
+    ...inner.filter(({ path }) => !chosen.includes(path[0] ?? '')),
+  ];
   return { fields, more: names.length - chosen.length, shape: shapeOf(name, fields) };
+}
+
+/** Whether a slot is within an argument, with at most one list on the way to it: a form has no rows within rows. */
+function isInner(path: readonly string[]): boolean {
+  return argumentOf(path).length > 1 && path.filter((segment) => segment === EACH).length <= 1;
 }
 
 interface About {
@@ -110,6 +123,7 @@ function base({ name, isRequired, schema }: About): Omit<Field, 'kind' | 'path'>
     label: short(textIn(schema, 'title') ?? name, MAX_LABEL),
     about: aboutOf(schema),
     isRequired,
+    hasInner: false,
     hints: [],
     choices: [],
     isMany: false,
@@ -128,7 +142,7 @@ function fileField({ slot, most }: TriedTool['slots'][number], about: About): Fi
     about: base(about).about?.replace(FOR_MODELS, '').trim() || undefined,
     path: argumentOf(slot.path),
     label: short(about.name, MAX_LABEL),
-    isMany: isEach(slot.path),
+    isMany: slot.path.includes(EACH),
     accept: slot.accept?.slice(0, MAX_CHOICES) ?? [],
     most: Number.isFinite(most) ? most : undefined,
   };
