@@ -22,11 +22,17 @@ const REPLACED: ReadonlySet<string> = new Set([
   'sources',
 ]);
 
+/** Keys of which a change is told otherwise, or comes of another one. */
+const UNTOLD: ReadonlySet<keyof Config> = new Set(['servers', 'warnings', 'sources']);
+
 export type Reload =
   /** Nothing was changed: these keys need a restart. */
   | { kind: 'restart'; keys: string[] }
-  /** Names of the servers that were added, removed or made anew, and of those at which people must log in anew. */
-  | { kind: 'done'; changed: string[]; loginsOver: string[] }
+  /**
+   * The keys that have changed besides `servers`, and names: of the servers that were added, removed or made anew, and of
+   * those at which people must log in anew.
+   */
+  | { kind: 'done'; keys: string[]; changed: string[]; loginsOver: string[] }
   | { kind: 'same' };
 
 interface Replaceable {
@@ -84,6 +90,7 @@ export class PresentConfig {
     const after = running.logins;
     return {
       kind: 'done',
+      keys: keysOf(before, next).filter((key) => !UNTOLD.has(key) && !same(before[key], next[key])),
       changed: [...names].filter((name) => servers.get(name) !== running.byName.get(name)),
       loginsOver: [...logins].filter(([name, settings]) => after.get(name) !== settings).map(([name]) => name),
     };
@@ -97,9 +104,8 @@ export async function recordConfig(audit: Audit, subject: 'started' | 'reloaded'
 
 /** The keys that have changed and cannot be replaced in a running process. */
 export function keysForRestart(before: Config, after: Config): string[] {
-  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof Config)[];
   return [
-    ...keys.filter((key) => !REPLACED.has(key) && !same(before[key], after[key])),
+    ...keysOf(before, after).filter((key) => !REPLACED.has(key) && !same(before[key], after[key])),
     ...authForRestart(before.auth, after.auth),
     // the open port has so many
     ...(before.limits.sockets === after.limits.sockets ? [] : ['limits.sockets']),
@@ -107,6 +113,10 @@ export function keysForRestart(before: Config, after: Config): string[] {
       ? ['servers (with auth.passthrough)']
       : []),
   ];
+}
+
+function keysOf(before: Config, after: Config): (keyof Config)[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof Config)[];
 }
 
 /** Whether all servers must be made anew: they share the rules about callers and hosts. */

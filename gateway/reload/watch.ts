@@ -67,7 +67,10 @@ async function reloadFrom({ file, load, reload, refused, log }: ReloadSource, wh
         refused(`a restart is needed for ${result.keys.join(', ')}`);
         return;
       case 'done':
-        log.info({ file, why, changed: result.changed }, 'The config was reloaded. Running exchanges keep theirs.');
+        log.info(
+          { file, why, keys: result.keys, changed: result.changed },
+          'The config was reloaded. Running exchanges keep theirs.',
+        );
         if (result.loginsOver.length > 0)
           log.warn({ servers: result.loginsOver }, "People's own logins at these servers are not used any longer.");
         return;

@@ -114,7 +114,7 @@ describe('a config that takes the place of another', () => {
     const kept = await connect('/mcp');
     await echo(kept);
     const told = await reload({ servers, limits: { sessions: 6, held: '300MiB', requestsPerMinute: 4 } }, DONE);
-    expect(told).toContain('"changed":[]');
+    expect(told).toContain('"keys":["limits"],"changed":[]');
     const answers = await Promise.allSettled([1, 2, 3, 4, 5, 6].map(() => echo(kept)));
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
     const [refused] = answers.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];

@@ -198,7 +198,7 @@ function choiceText(choice: string): string {
   return typeof value === 'string' && value.trim() !== '' ? value : choice;
 }
 
-function kindText({ kind, path, isMany, accept, most, isRequired, type }: Field): string {
+function kindText({ kind, path, hasInner, isMany, accept, most, isRequired, type }: Field): string {
   switch (kind) {
     case 'text':
       return isRequired ? 'Text' : 'Text; left empty, it is not given';
@@ -209,6 +209,7 @@ function kindText({ kind, path, isMany, accept, most, isRequired, type }: Field)
     case 'choice':
       return 'One of these';
     case 'json':
+      if (type === 'array' && hasInner) return 'A list as JSON: [{"a": 1}]; left empty, it is made of the files below';
       if (type === 'array') return 'A list as JSON: ["a", "b"]';
       return type === 'object' ? 'An object as JSON: {"a": 1}' : 'JSON; a text stands in quotes';
     case 'file':
