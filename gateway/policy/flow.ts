@@ -1,9 +1,12 @@
-import { isAccepted } from './accept.js';
+import { essence, isSameType } from './accept.js';
 import { type CallerMatch, type KnownCaller, meansCaller } from './callers.js';
 import { fits } from './pattern.js';
 
 export const FLOW_EFFECTS = ['deny', 'ask', 'allow'] as const;
 export type FlowEffect = (typeof FLOW_EFFECTS)[number];
+
+/** Stands for all types under which bytes were given, where these are too many to be remembered. */
+export const ANY_TYPE = '*/*';
 
 /** Which passages of a file a rule means: every given member must match. */
 export interface FlowMatch extends CallerMatch {
@@ -11,7 +14,7 @@ export interface FlowMatch extends CallerMatch {
   readonly from?: string | undefined;
   /** Server that would get them. */
   readonly to?: string | undefined;
-  /** Media types; absent: every type. */
+  /** Media types, or `image/*`; absent: every type. */
   readonly types?: readonly string[] | undefined;
   /** The file has more bytes than this. */
   readonly over?: number | undefined;
@@ -27,6 +30,8 @@ export interface FlowRule extends FlowMatch {
 export interface Passage {
   /** Servers that have given the caller these bytes; none: they are the caller's own, as far as known. */
   readonly origins: readonly string[];
+  /** The media types under which each of them has given the bytes, as far as known. */
+  readonly given?: ReadonlyMap<string, readonly string[]> | undefined;
   readonly to: string;
   readonly who: KnownCaller;
   /** Undefined before the file has been read. */
@@ -67,7 +72,8 @@ function firstFor(rules: readonly FlowRule[], origin: string | undefined, passag
     const { types, over } = rule;
     if (types === undefined && over === undefined) return rule;
     if (!passage.file) return undefined;
-    if (meansFile(rule, passage.file)) return rule;
+    const given = origin === undefined ? [] : (passage.given?.get(origin) ?? []);
+    if (meansFile(rule, passage.file, given)) return rule;
   }
   return undefined;
 }
@@ -77,6 +83,31 @@ function meansPassage(rule: FlowRule, origin: string | undefined, { to, who }: P
   return (rule.to === undefined || fits(rule.to, to)) && meansCaller(rule, who);
 }
 
-function meansFile({ types, over }: FlowMatch, { mimeType, size }: NonNullable<Passage['file']>): boolean {
-  return (types === undefined || isAccepted(types, mimeType)) && (over === undefined || size > over);
+/**
+ * What a file is called on its way back is the caller's own word. So the types under which its server has given it count
+ * too: a rule that keeps files back means one of which any type fits, a rule that lets files go one of which each fits.
+ */
+function meansFile(
+  { does, types, over }: FlowRule,
+  { mimeType, size }: NonNullable<Passage['file']>,
+  given: readonly string[],
+): boolean {
+  if (over !== undefined && size <= over) return false;
+  if (types === undefined) return true;
+  const all = [mimeType, ...given];
+  if (does === 'allow') return all.every((type) => types.some((wanted) => isOfType(wanted, type)));
+  return all.some(
+    (type) => type === ANY_TYPE || types.some((wanted) => isOfType(wanted, type) || isText(wanted, type)),
+  );
+}
+
+/** What a rule lets go is exactly what it names: other lists of types are hints, and take more. */
+function isOfType(wanted: string, type: string): boolean {
+  const [entry, given] = [essence(wanted), essence(type)];
+  return isSameType(entry, given) || (entry.endsWith('/*') && given.startsWith(entry.slice(0, -1)));
+}
+
+/** A text is a text whatever kind of text it is called. */
+function isText(wanted: string, type: string): boolean {
+  return essence(wanted) === 'text/plain' && essence(type).startsWith('text/');
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { FLOW_EFFECTS, type FlowEffect, type FlowMatch } from '../../policy/flow.js';
 import type { UploadTool } from '../../ports/file-slot.js';
 import { callerMembers } from './access.js';
-import { size } from './fields.js';
+import { mediaTypes, size } from './fields.js';
 
 /**
  * A tool name that every host lets a model call: some refuse dots and slashes, and none allows more than 64 characters.
@@ -60,12 +60,9 @@ export function flowSchema() {
         'Name of the server whose file it is, `*` matches any text. Left out, the rule also means files that no server has given.',
       ),
     to: z.string().min(1).max(64).optional().describe('Name of the server that would get it; `*` matches any text.'),
-    types: z
-      .array(z.string().min(1).max(255))
-      .min(1)
-      .max(100)
+    types: mediaTypes()
       .optional()
-      .describe('Media types of the file: `application/pdf`, `image/*`, `.csv`. Default: every type.'),
+      .describe('Media types of the file: `application/pdf`, `image/*`, `text/csv`. Default: every type.'),
     over: size({ min: 0, max: LARGEST }).optional().describe('Only files larger than this.'),
     ...callerMembers(),
   });

@@ -51,9 +51,9 @@ export class Flow {
   async decide({ who, from, to, file }: FlowQuestion): Promise<FlowAnswer> {
     const { principal } = who;
     const { digest } = file;
-    const known = await this.origins.of(principal, digest);
-    const origins = [...new Set(from === undefined ? known : [from, ...known])];
-    const rule = decideFlow(this.#rules, { origins, to, who, file });
+    const given = await this.origins.of(principal, digest);
+    const origins = [...new Set(from === undefined ? given.keys() : [from, ...given.keys()])];
+    const rule = decideFlow(this.#rules, { origins, given, to, who, file });
     if (!rule) return { kind: 'allowed' };
     if (rule.does === 'deny') return { kind: 'denied', rule, origins };
     const said = await this.consents.said({ principal, digest, to });

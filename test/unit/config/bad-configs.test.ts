@@ -333,6 +333,12 @@ const VALUES: Bad[] = [
     message: /must not be empty/,
   },
   {
+    name: 'a flow rule that names an ending',
+    text: withServer('flow: [{ allow: { to: a, types: [application/pdf, .csv] } }]'),
+    path: 'flow[0].allow.types[1]',
+    message: /must be a media type, such as/,
+  },
+  {
     name: 'an ending where media types are meant',
     text: server('limits: { accept: [.pdf] }'),
     path: 'servers.a.limits.accept[0]',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  ANY_TYPE,
   decideFlow,
   type FlowEffect,
   type FlowMatch,
@@ -55,6 +56,39 @@ describe('the rules about files', () => {
     expect(goes([rule('deny', { over: 1000 })], ['bank'], 'web')).toBeUndefined();
     expect(goes([rule('deny', { group: 'staff' })], ['bank'], 'web')).toBeDefined();
     expect(goes([rule('deny', { group: 'guests' })], ['bank'], 'web')).toBeUndefined();
+  });
+
+  it('let exactly those types go that they name, and keep every text back as text', () => {
+    const goesAs = (does: FlowEffect, types: string[], mimeType: string) =>
+      decideFlow([rule(does, { types }), rule('deny', { over: does === 'allow' ? 0 : 10_000 })], {
+        ...{ origins: ['bank'], to: 'web', who: ANN },
+        file: { mimeType, size: 1000 },
+      }) === undefined;
+    expect(goesAs('allow', ['text/csv'], 'application/vnd.ms-excel')).toBe(true);
+    expect(goesAs('allow', ['image/*'], 'image/png')).toBe(true);
+    expect(goesAs('allow', ['application/octet-stream'], 'application/pdf')).toBe(false);
+    expect(goesAs('allow', ['text/plain'], 'text/csv')).toBe(false);
+    expect(goesAs('deny', ['text/plain'], 'text/csv')).toBe(false);
+    expect(goesAs('deny', ['application/octet-stream'], 'application/pdf')).toBe(true);
+  });
+
+  it('mean the types too under which its server has given a file: any to keep it back, each to let it go', () => {
+    const relabelled = { mimeType: 'text/plain', size: 1000 };
+    const given = new Map([['bank', ['text/csv']]]);
+    const goesAs = (rules: readonly FlowRule[], types = given, origins = ['bank']) =>
+      decideFlow(rules, { origins, given: types, to: 'web', who: ANN, file: relabelled });
+    for (const does of ['deny', 'ask'] as const) {
+      expect(goesAs([rule(does, { types: ['text/csv'] })])).toBeDefined();
+      expect(goesAs([rule(does, { types: ['text/plain'] })])).toBeDefined();
+      expect(goesAs([rule(does, { types: ['image/*'] })])).toBeUndefined();
+      expect(goesAs([rule(does, { types: ['image/*'] })], new Map([['bank', [ANY_TYPE]]]))).toBeDefined();
+    }
+    const allowing = (types: string[]) => [rule('allow', { types }), rule('deny')];
+    expect(goesAs(allowing(['text/plain']))).toBeDefined();
+    expect(goesAs(allowing(['text/*']))).toBeUndefined();
+    expect(goesAs(allowing(['text/*']), new Map([['bank', [ANY_TYPE]]]))).toBeDefined();
+    // what another server called it is that server's
+    expect(goesAs([rule('deny', { from: 'docs', types: ['text/csv'] })], given, ['bank', 'docs'])).toBeUndefined();
   });
 
   it('decide before a file is read only where nothing depends on what it is', () => {

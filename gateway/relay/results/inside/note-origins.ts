@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { breathe } from '../../../budget/turn.js';
 import { GatewayError } from '../../../errors.js';
+import { mediaTypeOf } from '../../../files/names/media-type.js';
 import { decodeTolerantBase64 } from '../../../wire/base64/decode-text.js';
 import { readDataUri } from '../../../wire/data-uri.js';
 import type { Cut } from '../../cut/cut.js';
@@ -24,7 +25,7 @@ const DATA = /^data:/i;
 
 type Noting = NonNullable<Work['deps']['cut']['ingest']['origins']>;
 type Facts = Pick<Work, 'cuts' | 'deps' | 'to'>;
-type Note = (digest: string) => Promise<void>;
+type Note = (digest: string, declared?: string) => Promise<void>;
 
 /**
  * Notes where the files of a message come from that get no record, so that they are known when they come back: every one
@@ -36,12 +37,15 @@ export async function noteOrigins({ cuts, deps, to }: Facts, origins: Noting): P
   const owner = { principal: to.principal, server: deps.server };
   const { files: allowed } = deps.limits;
   const seen = new Set<string>();
-  const note: Note = async (digest) => {
-    if (seen.has(digest)) return;
+  const noted = new Set<string>();
+  const note: Note = async (digest, declared) => {
+    const mimeType = declared === undefined ? undefined : mediaTypeOf(declared, undefined);
+    if (noted.has(`${digest} ${mimeType}`)) return;
+    noted.add(`${digest} ${mimeType}`);
     seen.add(digest);
     const actual = seen.size;
     if (actual > allowed) throw new GatewayError('too_many_files', { limit: 'limits.files', allowed, actual });
-    await origins.note(owner, digest);
+    await origins.note({ ...owner, mimeType }, digest);
   };
   const claimed = new Map(cuts.claimed.map((one) => [one.cut, one]));
   for (const cut of cuts.cuts) {
@@ -49,7 +53,9 @@ export async function noteOrigins({ cuts, deps, to }: Facts, origins: Noting): P
     // what gets a record is noted with it; the rest of what left the message is put back into it
     const hasRecord = cut.stored !== undefined && claimed.get(cut)?.reading.kind === 'mine';
     const digest = hasRecord ? undefined : (cut.stored?.digest ?? inlineDigest(cut, isFile));
-    if (digest !== undefined) await note(digest);
+    const reading = claimed.get(cut)?.reading;
+    const declared = reading?.kind === 'mine' ? reading.claims.mimeType : undefined;
+    if (digest !== undefined) await note(digest, declared);
   }
   for (const { nested } of cuts.texts) await noteText(nested, note);
 }
@@ -75,15 +81,18 @@ async function noteText(nested: NestedCuts, note: Note): Promise<void> {
     const isLong = text.length >= UNMARKED_LENGTH;
     if (!BEGINNING.test(text)) continue;
     if (!isLong && !isMarked(place) && !DATA.test(text)) continue;
-    const bytes = bytesOf(text);
-    if (bytes && bytes.length > 0) await note(digestOf(bytes));
+    const found = fileIn(text);
+    if (found && found.bytes.length > 0) await note(digestOf(found.bytes), found.mimeType);
   }
 }
 
-function bytesOf(text: string): Buffer | undefined {
-  if (!DATA.test(text)) return isHex([Buffer.from(text, 'latin1')]) ? undefined : decodeTolerantBase64(text);
-  const read = readDataUri(text);
-  return typeof read === 'string' ? undefined : read.bytes;
+function fileIn(text: string): { bytes: Buffer; mimeType?: string } | undefined {
+  if (DATA.test(text)) {
+    const read = readDataUri(text);
+    return typeof read === 'string' ? undefined : read;
+  }
+  const bytes = isHex([Buffer.from(text, 'latin1')]) ? undefined : decodeTolerantBase64(text);
+  return bytes && { bytes };
 }
 
 function digestOf(bytes: Buffer): string {

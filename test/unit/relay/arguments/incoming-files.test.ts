@@ -39,7 +39,7 @@ function toEvil(found: Resolved): IncomingFiles {
   const library = { resolve: async () => found, touch: async () => true } as unknown as Library;
   const fetch = () => Promise.reject(new Error('not here'));
   const rules = rulesOfHandoff([{ from: 'bank', to: 'evil', allow: false }]);
-  const origins = { of: async () => [] } as unknown as Origins;
+  const origins = { of: async () => new Map() } as unknown as Origins;
   const flow = new Flow(rules, origins, {} as Consents);
   const who = { principal: 'ann', use: 'none', groups: [], scopes: [] } as const;
   const owner = { principal: 'ann', server: 'evil', who };
