@@ -10,7 +10,7 @@ import { noise } from '../helpers/sdk-servers-bytes.js';
 const MODERN = '2026-07-28';
 
 /** Milliseconds to wait for a notification that has to come. */
-const NOTIFICATION_MS = 10_000;
+const NOTIFICATION_MS = 60_000;
 
 type Mode = 'legacy' | 'auto' | { pin: string };
 

@@ -46,7 +46,7 @@ async function run(step: number): Promise<string> {
   const { stdout } = await promisify(execFile)('bash', ['-c', `${prelude}\n${lines}`], {
     cwd: folder,
     encoding: 'latin1',
-    timeout: 30_000,
+    timeout: 90_000,
   });
   return stdout;
 }

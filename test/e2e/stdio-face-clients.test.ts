@@ -17,7 +17,7 @@ import { ROOT } from './cli-process.js';
 const MODERN = '2026-07-28';
 
 /** Milliseconds to wait for a notification that has to come. */
-const NOTIFICATION_MS = 10_000;
+const NOTIFICATION_MS = 60_000;
 
 /** What a desktop host is told to start. */
 const face = (args: string[]) => ({

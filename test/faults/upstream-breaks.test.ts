@@ -7,8 +7,8 @@ import { RawClient } from '../helpers/raw-client.js';
 import { until } from '../helpers/wait.js';
 import { STORES, startWharf, type Wharf } from '../helpers/wharf.js';
 
-/** Short enough to wait for; the test in which a server dies must not run into it. */
-const IDLE_MS = 700;
+/** Short enough to wait for; what works must not run into it on a busy machine. */
+const IDLE_MS = 3000;
 
 describe.each(STORES)('with %s, a server', (kind) => {
   describe.each(TRANSPORTS)('over %s', (transport) => {
@@ -52,7 +52,7 @@ describe.each(STORES)('with %s, a server', (kind) => {
         code: -32603,
         data: { code: 'idle_timeout', limit: 'timeouts.idle', allowed: IDLE_MS },
       });
-      expect(error?.message).toMatch(/server "fragile" sent no bytes for 700 ms/);
+      expect(error?.message).toMatch(/server "fragile" sent no bytes for 3 s/);
       await expectNothingLeft(wharf.adminUrl, stores);
       await until(() => upstream.busy() === 0);
       await expectWorking(wharf.mcp);

@@ -13,7 +13,7 @@ const MAIN = fileURLToPath(new URL('../../gateway/main.js', import.meta.url));
 const START_MS = 90_000;
 
 /** Milliseconds a drain may take before the process is killed. */
-const STOP_MS = 10_000;
+const STOP_MS = 30_000;
 
 /** Tries to start when another process takes a port between the look and the start. */
 const ATTEMPTS = 3;

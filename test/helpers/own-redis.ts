@@ -58,7 +58,7 @@ export class OwnRedis {
 
   /** What redis-cli prints for one command. */
   async command(...args: string[]): Promise<string> {
-    const { stdout } = await promisify(execFile)('redis-cli', ['-p', `${this.port}`, ...args], { timeout: 5000 });
+    const { stdout } = await promisify(execFile)('redis-cli', ['-p', `${this.port}`, ...args], { timeout: 30_000 });
     return stdout.trim();
   }
 }

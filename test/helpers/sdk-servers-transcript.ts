@@ -16,7 +16,7 @@ import type { SdkServer } from './sdk-servers.js';
 export type Transcript = Record<string, unknown>;
 
 /** Milliseconds to wait for a notification that has to come. */
-const NOTIFICATION_MS = 10_000;
+const NOTIFICATION_MS = 30_000;
 
 /** A transport to Wharf, or to any server that speaks Streamable HTTP. */
 export function overHttp(url: string): Transport {

@@ -5,6 +5,6 @@ const run = promisify(execFile);
 
 /** Runs a line as a person would who pasted it; the output. */
 export async function shell(line: string, cwd: string): Promise<string> {
-  const { stdout } = await run('sh', ['-c', line], { cwd, timeout: 20_000 });
+  const { stdout } = await run('sh', ['-c', line], { cwd, timeout: 60_000 });
   return stdout;
 }

@@ -55,7 +55,9 @@ export async function startWharf({
           secret: 'the tests of this repository share this secret',
         }
       : { objects: { use: 'filesystem', path: join(folder, 'data') }, state: { use: 'memory' } };
-  const written = { listen: '127.0.0.1:0', adminListen: '127.0.0.1:0', servers, ...kept, ...config };
+  // a machine that runs several suites at once makes a preview late
+  const previews = { use: 'local', deadlineSeconds: 60 };
+  const written = { listen: '127.0.0.1:0', adminListen: '127.0.0.1:0', servers, previews, ...kept, ...config };
   // YAML reads JSON
   await writeFile(file, JSON.stringify(written));
   const loaded = await loadConfig({ file }, adapters);

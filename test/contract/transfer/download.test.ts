@@ -73,7 +73,7 @@ describe('a download', () => {
 
   it('brings 5 MB whole, chunked or with a length, to a slow reader as well', async () => {
     const bytes = randomBytes(5_000_000);
-    const limits = rules(peer, { maxBytes: bytes.length, timeouts: { connect: 5000, idle: 300, total: 20_000 } });
+    const limits = rules(peer, { maxBytes: bytes.length, timeouts: { connect: 5000, idle: 1500, total: 60_000 } });
     for (const headers of [{}, { 'Content-Length': bytes.length }]) {
       peer.answer((_request, response) => {
         response.writeHead(200, headers);
@@ -81,7 +81,7 @@ describe('a download', () => {
       });
       const { body } = await transfer.download({ url: peer.https, rules: limits }, calm());
       // longer than the time-out for silence: it is the reader who is silent
-      await new Promise((resolve) => setTimeout(resolve, 800));
+      await new Promise((resolve) => setTimeout(resolve, 2500));
       expect(Buffer.concat(await body.toArray()).equals(bytes)).toBe(true);
     }
   });

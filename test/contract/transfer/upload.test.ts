@@ -346,11 +346,11 @@ describe('an upload that goes wrong', () => {
       ...fileOf(FILE),
       async *read() {
         yield Buffer.from('Hello');
-        await new Promise((resolve) => setTimeout(resolve, 700));
+        await new Promise((resolve) => setTimeout(resolve, 2500));
         yield Buffer.from(' world!');
       },
     };
-    const timeouts = { connect: 5000, idle: 200, total: 20_000 };
+    const timeouts = { connect: 5000, idle: 1500, total: 60_000 };
     expect(await upload({ file, rules: rules(peer, { timeouts }) })).toMatchObject({ status: 201 });
   });
 

@@ -63,7 +63,7 @@ describe('While clamd is away', () => {
 
   it('because it hangs, a file is refused in time', async () => {
     const clamd = await OwnClamd.start();
-    const wharf = await start({ ...clamd.config, timeoutSeconds: 1 });
+    const wharf = await start({ ...clamd.config, timeoutSeconds: 5 });
     const client = await RawClient.connect(wharf.mcp);
     server.gives(CLEAN);
     expect((await client.call('image')).error).toBeUndefined();

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { ROOT } from '../../helpers/tree-copy.js';
 
@@ -28,10 +28,43 @@ export interface Watched {
   complaints: string[];
 }
 
-/** Opens an address in a window of its own. */
+/** A browser's windows by what they are opened with: a new one takes a second of a processor, a tab a third of that. */
+const WINDOWS = new WeakMap<Browser, Map<string, Promise<BrowserContext>>>();
+
+function windowOf(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
+  const windows = WINDOWS.get(browser) ?? new Map<string, Promise<BrowserContext>>();
+  WINDOWS.set(browser, windows);
+  const key = JSON.stringify(options);
+  const window = windows.get(key) ?? newWindow(browser, options);
+  windows.set(key, window);
+  return window;
+}
+
+async function newWindow(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
+  const window = await browser.newContext(options);
+  // it stays when its other tabs are closed
+  await window.newPage();
+  return window;
+}
+
+/** Opens a tab in a window with these options. What a page keeps goes with `close`, before the next one comes. */
+export async function tab(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
+  return (await windowOf(browser, options)).newPage();
+}
+
+/** Closes a tab, and takes away what its pages have kept. */
+export async function close(page: Page | undefined): Promise<void> {
+  if (page === undefined || page.isClosed()) return;
+  const { origin } = new URL(page.url());
+  const cdp = await page.context().newCDPSession(page);
+  if (origin !== 'null') await cdp.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+  await page.context().clearCookies();
+  await page.close();
+}
+
+/** Opens an address in a tab of its own. */
 export async function open(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Watched> {
-  const context = await browser.newContext({ viewport: { width: 900, height: 900 }, ...options });
-  const page = await context.newPage();
+  const page = await tab(browser, { viewport: { width: 900, height: 900 }, ...options });
   const complaints: string[] = [];
   page.on('console', (message) => {
     // a closed link, and a network that a test takes away, are no faults of the page
@@ -41,7 +74,7 @@ export async function open(browser: Browser, url: string, options: BrowserContex
     if (['error', 'warning'].includes(message.type()) && !isAnswer) complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
-  const cdp = await context.newCDPSession(page);
+  const cdp = await page.context().newCDPSession(page);
   await page.goto(url);
   return { page, cdp, complaints };
 }
@@ -59,7 +92,8 @@ export function throttle({ cdp }: Watched, bytesPerSecond: number): Promise<unkn
 /** Whatever keeps anybody from using the page as it is now, and whatever went wrong on it. */
 export async function faults({ cdp, complaints }: Watched): Promise<string[]> {
   // by the debugger: the page's own policy lets no such script in
-  await cdp.send('Runtime.evaluate', { expression: AXE });
+  const { result: there } = await cdp.send('Runtime.evaluate', { expression: 'typeof axe' });
+  if (there.value !== 'object') await cdp.send('Runtime.evaluate', { expression: AXE });
   const { result } = await cdp.send('Runtime.evaluate', {
     expression: `axe.run(document, { runOnly: ${JSON.stringify(AXE_TAGS)} }).then(({ violations }) =>
       violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html + failureSummary)))`,

@@ -5,7 +5,7 @@ import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { openBrowser } from './chromium.js';
-import { open, type Watched } from './lab.js';
+import { close, open, tab, type Watched } from './lab.js';
 import { hostile, pdf, pictures, RED, type Sample, SIZE, wav, webm } from './link-files.js';
 import { look } from './looks.js';
 
@@ -14,6 +14,9 @@ const PATIENCE_MS = 30_000;
 
 /** Hostile files that are shown all the same. */
 const SEEN = new Set(['a PDF with a script', 'a PDF with an address that is a script']);
+
+/** Small, since what is in it is looked at dot by dot. */
+const WINDOW = { viewport: { width: 480, height: 360 } };
 
 /** Sizes of what stays in a result: nothing. */
 const LIMITS = { inlineImage: 1, inlineOther: 1 };
@@ -26,9 +29,12 @@ const files: Record<string, Sample> = {};
 const calls: string[] = [];
 const wharfs: Record<string, { wharf: Wharf; client: RawClient }> = {};
 let page: Page | undefined;
+/** Where another page comes after a hostile one. */
+let beside: Page;
 
 beforeAll(async () => {
   browser = await openBrowser();
+  beside = await tab(browser, WINDOW);
   upstream = await RecordingUpstream.start({
     tools: [{ name: 'get', inputSchema: { type: 'object' } }],
     methods: {
@@ -67,7 +73,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await page?.context().close();
+  await close(page);
   page = undefined;
   calls.length = 0;
 });
@@ -84,9 +90,9 @@ async function linkTo(name: string, whose: string): Promise<string> {
   return file?.url ?? '';
 }
 
-/** Opens an address in a window of its own. @returns the name under which it was saved instead of being shown */
+/** Opens an address in a tab of its own. @returns the name under which it was saved instead of being shown */
 async function visit(url: string): Promise<string | undefined> {
-  page = await (await browser.newContext()).newPage();
+  page = await tab(browser, WINDOW);
   const saved = page
     .waitForEvent('download', { timeout: PATIENCE_MS })
     .then((download) => download.suggestedFilename());
@@ -147,7 +153,7 @@ describe.each(['Wharf’s', 'Wharf’s, which leads to the store,', 'the store�
       await visit(await linkTo(name, whose));
       // what a PDF does when it is opened, it has done when it is seen; the rest, when another page has come
       if (SEEN.has(name)) expect(await until(isRed)).toBe(true);
-      await (await (page as Page).context().newPage()).goto(`${upstream.origin}/other`);
+      await beside.goto(`${upstream.origin}/other`);
       expect(calls.filter((url) => url !== '/other' && url !== '/favicon.ico')).toEqual([]);
     });
   },
@@ -185,7 +191,7 @@ describe('everybody can use, in light and dark, on a phone and at 400 %,', () =>
     expect(await until(async () => (await statusOf()) === status)).toBe(true);
     const watched: Watched = await open(browser, url);
     await look(watched, name);
-    await watched.page.context().close();
+    await close(watched.page);
     await wharf.stop();
     delete wharfs.short;
   });

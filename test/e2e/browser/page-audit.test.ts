@@ -8,7 +8,7 @@ import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstrea
 import { RawClient } from '../../helpers/raw-client.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { openBrowser } from './chromium.js';
-import { open as openPage, type Watched } from './lab.js';
+import { close, open as openPage, type Watched } from './lab.js';
 import { look } from './looks.js';
 
 const VIEWER = 'the-key-of-a-viewer';
@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await watched?.page.context().close();
+  await close(watched?.page);
 });
 
 afterAll(async () => {

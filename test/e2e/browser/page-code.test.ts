@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 import { openBrowser } from './chromium.js';
-import { faults, open, type Watched } from './lab.js';
+import { close, faults, open, type Watched } from './lab.js';
 import { look } from './looks.js';
 
 let browser: Browser;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await watched?.page.context().close();
+  await close(watched?.page);
 });
 
 afterAll(async () => {

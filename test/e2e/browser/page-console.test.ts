@@ -4,7 +4,7 @@ import { keyHash } from '../../helpers/bytes.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { recorder } from '../audit/recorder.js';
 import { openBrowser } from './chromium.js';
-import { open as openPage, type Watched } from './lab.js';
+import { close, open as openPage, type Watched } from './lab.js';
 import { look } from './looks.js';
 
 const OPERATOR = 'the-key-of-an-operator';
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await watched?.page.context().close();
+  await close(watched?.page);
 });
 
 afterAll(async () => {
@@ -151,7 +151,7 @@ describe('the console', () => {
       body: new URLSearchParams({ session: String(newest?.tag) }),
     });
     expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('console_role')]);
-    await watched.page.context().close();
+    await close(watched.page);
     const { page } = await logIn(OPERATOR);
     await page.goto(`${wharf.adminUrl}/sessions`);
     await page.getByRole('button', { name: `End session ${newest?.tag}` }).click();
@@ -176,7 +176,7 @@ describe('the console', () => {
     await watched.page.getByRole('link', { name: 'Files' }).click();
     await watched.page.getByText(String(file?.name)).first().waitFor();
     expect(await watched.page.getByRole('button', { name: 'revoke' }).count()).toBe(0);
-    await watched.page.context().close();
+    await close(watched.page);
     const { page } = await logIn(OPERATOR);
     await page.goto(`${wharf.adminUrl}/stored`);
     await look(watched, 'console-files');

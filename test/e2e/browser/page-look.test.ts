@@ -7,7 +7,7 @@ import { refuse } from '../../../gateway/http/routes/download-refusal.js';
 import { closedPage, refused } from '../../../gateway/http/routes/upload-answers.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 import { openBrowser } from './chromium.js';
-import { faults, open, picture, SLOW, throttle, type Watched } from './lab.js';
+import { close, faults, open, picture, SLOW, throttle, type Watched } from './lab.js';
 import { look as lookAt } from './looks.js';
 
 let browser: Browser;
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await watched?.page.context().close();
+  await close(watched?.page);
 });
 
 afterAll(async () => {

@@ -8,7 +8,7 @@ import { FaultProxy } from '../../helpers/fault-proxy.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 import { Replicas } from '../uploads/replicas.js';
 import { openBrowser } from './chromium.js';
-import { faults, open, SLOW, throttle, type Watched } from './lab.js';
+import { close, faults, open, SLOW, throttle, type Watched } from './lab.js';
 import { look } from './looks.js';
 
 /** More than one part of an S3 upload: what a process that is killed has noted. */
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await watched?.page.context().close();
+  await close(watched?.page);
 });
 
 afterAll(async () => {

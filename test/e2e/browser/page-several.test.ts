@@ -8,7 +8,7 @@ import { sha256Url } from '../../helpers/bytes.js';
 import { noisePng } from '../../helpers/sdk-servers-bytes.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 import { openBrowser } from './chromium.js';
-import { CRAWL, faults, open, SLOW, throttle, type Watched } from './lab.js';
+import { CRAWL, close, faults, open, SLOW, throttle, type Watched } from './lab.js';
 
 const PRINCIPAL = 'anonymous';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await watched?.page.context().close();
+  await close(watched?.page);
 });
 
 afterAll(async () => {

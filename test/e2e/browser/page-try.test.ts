@@ -6,7 +6,7 @@ import { keyHash } from '../../helpers/bytes.js';
 import { startEverything } from '../../helpers/sdk-servers.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { openBrowser } from './chromium.js';
-import { faults, open as openPage, type Watched } from './lab.js';
+import { close, faults, open as openPage, type Watched } from './lab.js';
 import { LOOKS, look } from './looks.js';
 
 const OPERATOR = 'the-key-of-an-operator';
@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await watched?.page.context().close();
+  await close(watched?.page);
 });
 
 afterAll(async () => {

@@ -9,7 +9,7 @@ import { FaultProxy } from '../../helpers/fault-proxy.js';
 import { noisePng } from '../../helpers/sdk-servers-bytes.js';
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 import { openBrowser } from './chromium.js';
-import { faults, open, SLOW, throttle, type Watched } from './lab.js';
+import { close, faults, open, SLOW, throttle, type Watched } from './lab.js';
 
 let browser: Browser;
 let server: UploadServer;
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await now?.page.context().close();
+  await close(now?.page);
 });
 
 afterAll(async () => {
@@ -114,7 +114,7 @@ describe('the upload page, in Chromium', () => {
     await start();
     await stored();
     expect(await server.digestOf(uri)).toBe(sha256Url(buffer));
-    await page.context().close();
+    await close(page);
     const { page: other } = await visit({ accept: ['application/pdf'] }, phone);
     expect(await other.locator('#camera').count()).toBe(0);
   });
@@ -235,7 +235,7 @@ describe('the upload page, in Chromium', () => {
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.method()));
     await fetch(url, { method: 'PUT', body: 'by somebody else' });
-    await page.getByRole('heading', { name: 'Already uploaded' }).waitFor({ timeout: 10_000 });
+    await page.getByRole('heading', { name: 'Already uploaded' }).waitFor();
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Already uploaded');
     const { length } = asked;
     await page.waitForTimeout(2500);
@@ -250,7 +250,7 @@ describe('the upload page, in Chromium', () => {
     await start();
     await page.getByText(/[kM]B of 2 MB/).waitFor();
     await server.uploads.revoke(url.slice(url.lastIndexOf('/') + 1));
-    await page.getByRole('heading', { name: 'No longer needed' }).waitFor({ timeout: 10_000 });
+    await page.getByRole('heading', { name: 'No longer needed' }).waitFor();
     expect(await page.title()).toBe('No longer needed · Wharf');
     expect(await server.digestOf(uri)).toBeUndefined();
     expect(await faults(watched)).toEqual([]);

@@ -64,7 +64,7 @@ describe('links and handles', () => {
   it('which ends (2532-32)', async () => {
     const brief = await startLab({ resources: RESOURCES, config: { links: { ttl: '1s' } } });
     const { downloadUrl } = await resultOf(await stream(await brief.client(), 'docs://a.json', JSON_ONLY));
-    const until = Date.now() + 20_000;
+    const until = Date.now() + 60_000;
     let status = 200;
     while (status === 200 && Date.now() < until) {
       await new Promise((resolve) => setTimeout(resolve, 100));

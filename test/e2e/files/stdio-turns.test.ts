@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { gauge } from '../../helpers/fault-checks.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
@@ -39,6 +40,7 @@ async function uploaded(): Promise<string> {
   return file.uri;
 }
 
+const open = () => gauge(wharf.adminUrl, 'wharf_open_exchanges');
 const pause = () => client.post({ jsonrpc: '2.0', method: 'notifications/pause' });
 
 /** Calls the tool, and waits until its file is on its way, or waits for its turn. */
@@ -60,6 +62,7 @@ describe('files on their way to one process', () => {
     const small = client.call('small');
     const params = { requestId: 102, reason: 'not needed any more' };
     const cancelled = client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+    await until(async () => (await open()) === 4);
     await new Promise((resolve) => setTimeout(resolve, 200));
     await writeFile(join(folder, 'go'), '');
     await Promise.all([first.answered, second.answered, small, cancelled]);
@@ -82,6 +85,7 @@ describe('a client that leaves while its call is prepared', () => {
     // the tool has not been listed: the server is asked for its declaration first, and says nothing yet
     const params = { name: 'take', arguments: { label: 'left' } };
     const answered = client.open('tools/call', params, {}, gone.signal).catch(() => 'left');
+    await until(async () => (await open()) === 1);
     await new Promise((resolve) => setTimeout(resolve, 200));
     gone.abort();
     expect(await answered).toBe('left');
@@ -90,9 +94,7 @@ describe('a client that leaves while its call is prepared', () => {
     // both calls waited for the declaration, and either may go first
     const order = async () => String((await client.call('order')).result?.content?.[0]?.text);
     await until(async () => (await order()).includes('left'));
-    const open = async () =>
-      /^wharf_open_exchanges (\d+)/m.exec(await (await fetch(`${wharf.adminUrl}/metrics`)).text());
-    await until(async () => (await open())?.[1] === '0');
+    await until(async () => (await open()) === 0);
   });
 });
 

@@ -9,6 +9,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ListRootsRequestSchema, LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { RawClient } from '../../helpers/raw-client.js';
+import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { ROOT } from '../cli-process.js';
 
@@ -169,8 +170,8 @@ describe('before a session is open', () => {
     const answer = await RawClient.stateless(url.href, '2025-06-18').post(INITIALIZE);
     expect(answer.status).toBe(504);
     expect(answer.messages[0]?.error?.data).toMatchObject({ code: 'upstream_timeout', limit: 'timeouts.upstream' });
-    const metrics = await (await fetch(`${wharf?.adminUrl}/metrics`)).text();
-    expect(metrics).toMatch(/wharf_upstream_connections 0\n/);
+    const metrics = async () => (await fetch(`${wharf?.adminUrl}/metrics`)).text();
+    await until(async () => /wharf_upstream_connections 0\n/.test(await metrics()));
   });
 
   it('a client that takes JSON only gets the answer alone (B1)', async () => {

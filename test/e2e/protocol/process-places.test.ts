@@ -6,6 +6,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { keyHash } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { type SdkServer, startEverything } from '../../helpers/sdk-servers.js';
+import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
 const SCRIPT = fileURLToPath(new URL('../../../../test/helpers/talkative-server.fixture.mjs', import.meta.url));
@@ -44,14 +45,23 @@ const connect = (name?: string): Promise<RawClient> =>
 const isOpen = async (client: RawClient): Promise<boolean> =>
   (await client.post({ jsonrpc: '2.0', id: 99, method: 'ping' })).status === 200;
 
-/** A call under way for a while. */
-function busy(client: RawClient): { end(): void } {
+/** A call that is under way until it is ended. */
+async function busy(client: RawClient): Promise<{ end(): void }> {
   const gone = new AbortController();
-  void client.open('tools/call', { name: 'wait', arguments: { ms: 60_000, say: '' } }, {}, gone.signal).catch(() => {});
+  // the head of its answer comes once the server has it
+  await client.open('tools/call', { name: 'wait', arguments: { ms: 600_000, say: '' } }, {}, gone.signal);
   return { end: () => gone.abort() };
 }
 
-const settled = () => new Promise((resolve) => setTimeout(resolve, 300));
+/** A place that is given up gets free a moment later: tries until there is one. */
+async function untilConnected(): Promise<RawClient> {
+  let client: RawClient | undefined;
+  await until(async () => {
+    client = await connect().catch(() => undefined);
+    return client !== undefined;
+  });
+  return client as RawClient;
+}
 
 const gauge = async (name: string): Promise<number> => {
   const text = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
@@ -67,7 +77,7 @@ describe('the places for processes of a stdio server', () => {
       expect((await client.call('wait', { ms: 0, say: 'hello' })).result?.content?.[0]?.text).toBe('hello');
       clients.push(client);
     }
-    expect(await gauge('wharf_upstream_connections')).toBe(3);
+    await until(async () => (await gauge('wharf_upstream_connections')) === 3);
     expect(await gauge('wharf_ended_sessions_total')).toBe(7);
     expect(await Promise.all(clients.map(isOpen))).toEqual([...Array(7).fill(false), true, true, true]);
   });
@@ -82,8 +92,7 @@ describe('the places for processes of a stdio server', () => {
 
   it('are not taken from a session with a call under way; who is refused is told what to do (U4)', async () => {
     await start(2);
-    const calls = [busy(await connect()), busy(await connect())];
-    await settled();
+    const calls = [await busy(await connect()), await busy(await connect())];
     const answer = await RawClient.stateless(wharf.mcp, '2025-06-18').post({
       jsonrpc: '2.0',
       id: 1,
@@ -94,20 +103,19 @@ describe('the places for processes of a stdio server', () => {
     expect(answer.messages[0]?.error?.data?.code).toBe('process_limit');
     expect(answer.messages[0]?.error?.message).toContain('end one that is no longer needed (DELETE');
     for (const call of calls) call.end();
-    await settled();
-    expect(await isOpen(await connect())).toBe(true);
+    expect(await isOpen(await untilConnected())).toBe(true);
   });
 
   it('are not taken from a client that listens, as long as something was just said (U4)', async () => {
     await start(1);
     const client = new Client({ name: 'wharf-test', version: '1' });
     await client.connect(new StreamableHTTPClientTransport(new URL(wharf.mcp)) as Transport);
-    await settled();
+    // it opens its stream after that
+    await until(async () => (await gauge('wharf_open_exchanges')) === 1);
     await expect(connect()).rejects.toThrow('503');
     expect(await client.ping()).toEqual({});
     await client.close();
-    await settled();
-    expect(await isOpen(await connect())).toBe(true);
+    expect(await isOpen(await untilConnected())).toBe(true);
   });
 
   it('are shared: one caller gets no more than its share, and loses its own sessions first (safety 12)', async () => {
@@ -116,8 +124,7 @@ describe('the places for processes of a stdio server', () => {
     const many = [await connect('many'), await connect('many'), await connect('many')];
     expect(await isOpen(other)).toBe(true);
     expect(await Promise.all(many.map(isOpen))).toEqual([false, true, true]);
-    for (const client of many.slice(1)) busy(client);
-    await settled();
+    for (const client of many.slice(1)) await busy(client);
     await expect(connect('many')).rejects.toThrow('You already have your share');
     expect(await isOpen(await connect('third'))).toBe(true);
   });

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { RawClient } from '../../helpers/raw-client.js';
+import { until } from '../../helpers/wait.js';
 import { STORES, startWharf } from '../../helpers/wharf.js';
+
+const RETENTION_MS = 4000;
 
 let fake: FakeUpstream;
 
@@ -16,16 +19,20 @@ const metric = async (adminUrl: string, line: string) =>
 
 describe.each(STORES)('a file in %s', (stores) => {
   it('is gone after its retention, and so is its link', async () => {
-    const config = { retention: '4s', links: { style: 'gateway', ttl: '10m' } };
+    const config = { retention: `${RETENTION_MS}ms`, links: { style: 'gateway', ttl: '10m' } };
     const wharf = await startWharf({ servers: { fake: { url: fake.url } }, stores, config });
     try {
       const client = await RawClient.connect(wharf.mcp);
+      const begun = performance.now();
+      const passed = () => performance.now() - begun;
       const { result } = await client.call('blob', { size: 1_000_000, seed: 11 });
       const link = JSON.stringify(result).match(/http[^"\\]*\/d\/[\w-]+/)?.[0] ?? '';
-      expect((await fetch(link)).status).toBe(200);
+      const { status } = await fetch(link);
+      // a machine that is very busy may ask too late
+      expect(status === 200 || passed() > RETENTION_MS).toBe(true);
       const removed = 'wharf_swept_objects_total{reason="expired"} 1';
-      while ((await metric(wharf.adminUrl, removed)) === undefined)
-        await new Promise((resolve) => setTimeout(resolve, 200));
+      await until(async () => (await metric(wharf.adminUrl, removed)) !== undefined);
+      expect(passed()).toBeGreaterThanOrEqual(RETENTION_MS);
       expect((await fetch(link)).status).toBe(410);
     } finally {
       await wharf.stop();

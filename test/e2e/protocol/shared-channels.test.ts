@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { RawClient, type RawMessage } from '../../helpers/raw-client.js';
+import { gauge } from '../../helpers/fault-checks.js';
+import { RawClient, type RawMessage, readAnswer } from '../../helpers/raw-client.js';
 import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
@@ -39,6 +40,14 @@ async function* messagesOf(response: Response): AsyncGenerator<RawMessage> {
   }
 }
 
+/** Sends a request. Its answer begins once the server has it. */
+const begin = (client: RawClient, message: object) =>
+  fetch(wharf.mcp, {
+    method: 'POST',
+    headers: { ...client.headers(), 'content-type': 'application/json' },
+    body: JSON.stringify(message),
+  });
+
 const openGet = (client: RawClient) =>
   fetch(wharf.mcp, { headers: { ...client.headers(), accept: 'text/event-stream' } });
 
@@ -71,13 +80,13 @@ describe('a session over stdio', () => {
 
   it('brings a server’s request to the only open POST, and its answer back', async () => {
     const client = await RawClient.connect(wharf.mcp);
-    const call = client.post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'ask', arguments: {} } });
+    const answer = messagesOf(await client.open('tools/call', { name: 'ask', arguments: {} }));
     // the request has id 0, as the official SDK's first one does
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect((await answer.next()).value).toMatchObject({ method: 'roots/list', id: 0 });
     await client.post({ jsonrpc: '2.0', id: 0, result: { roots: [{ uri: 'file:///tmp' }] } });
-    const { messages } = await call;
-    expect(messages.map(({ method, id }) => method ?? id)).toEqual(['roots/list', 1]);
-    expect(messages[1]?.result?.content?.[0]?.text).toContain('file:///tmp');
+    const { value } = await answer.next();
+    expect(value?.result?.content?.[0]?.text).toContain('file:///tmp');
+    expect((await answer.next()).done).toBe(true);
   });
 
   it('prefers the GET stream for what belongs to no request', async () => {
@@ -98,25 +107,25 @@ describe('a session over stdio', () => {
 
   it('answers a server’s request that can reach nobody with an error, after 5 s', async () => {
     const client = await RawClient.connect(wharf.mcp);
+    const dropped = async () => (await gauge(wharf.adminUrl, 'wharf_dropped_messages_total{reason="no_stream"}')) || 0;
+    const before = await dropped();
+    const begun = performance.now();
     await client.call('ask-later', {});
-    await new Promise((resolve) => setTimeout(resolve, 6000));
+    // by the metric: a call to ask for it would be a stream on which the request reaches the client
+    await until(async () => (await dropped()) > before);
+    expect(performance.now() - begun).toBeGreaterThan(4900);
     const { result } = await client.call('what-came-back', {});
     expect(result?.content?.[0]?.text).toMatch(/no stream open/);
   });
 
   it('ends the stream of a call that its client cancelled, and lets its id go', async () => {
     const client = await RawClient.connect(wharf.mcp);
-    const call = (ms: number, say: string) => ({
-      jsonrpc: '2.0' as const,
-      id: 5,
-      method: 'tools/call',
-      params: { name: 'wait', arguments: { ms, say } },
-    });
-    const cancelled = client.post(call(60_000, 'never'));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const call = (ms: number, say: string) =>
+      begin(client, { jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name: 'wait', arguments: { ms, say } } });
+    const cancelled = await call(600_000, 'never');
     await client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 5 } });
-    expect((await cancelled).messages).toEqual([]);
-    const [again] = (await client.post(call(10, 'again'))).messages;
+    expect((await readAnswer(cancelled)).messages).toEqual([]);
+    const [again] = (await readAnswer(await call(10, 'again'))).messages;
     expect(again?.result?.content?.[0]?.text).toBe('again');
   });
 
@@ -133,10 +142,9 @@ describe('a session over stdio', () => {
   it('brings the answer of a server that answers a cancelled call all the same', async () => {
     const client = await RawClient.connect(wharf.mcp);
     const params = { name: 'wait', arguments: { ms: 1000, say: 'too late' } };
-    const call = client.post({ jsonrpc: '2.0', id: 6, method: 'tools/call', params });
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const call = await begin(client, { jsonrpc: '2.0', id: 6, method: 'tools/call', params });
     await client.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 6 } });
-    expect((await call).messages[0]?.result?.content?.[0]?.text).toBe('too late');
+    expect((await readAnswer(call)).messages[0]?.result?.content?.[0]?.text).toBe('too late');
   });
 
   it('passes over lines that are no message', async () => {
@@ -271,28 +279,10 @@ describe('stateless clients over stdio', () => {
 
   it('that leave have cancelled: the server is told', async () => {
     const gone = new AbortController();
-    const request = fetch(wharf.mcp, {
-      method: 'POST',
-      headers: {
-        accept: 'text/event-stream, application/json',
-        'content-type': 'application/json',
-        'mcp-protocol-version': version,
-        'mcp-method': 'tools/call',
-        'mcp-name': 'wait',
-      },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 'mine',
-        method: 'tools/call',
-        params: { name: 'wait', arguments: { ms: 60_000, say: 'never' }, _meta: meta() },
-      }),
-      signal: gone.signal,
-    });
-    request.catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const client = RawClient.stateless(wharf.mcp, version, { capabilities: {} });
+    await client.open('tools/call', { name: 'wait', arguments: { ms: 600_000, say: 'never' } }, {}, gone.signal);
     gone.abort();
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    const { messages } = await call(2, 'cancelled', {});
-    expect(messages[0]?.result?.content?.[0]?.text).toBe('1');
+    const count = async () => (await call(2, 'cancelled', {})).messages[0]?.result?.content?.[0]?.text;
+    await until(async () => (await count()) === '1');
   });
 });

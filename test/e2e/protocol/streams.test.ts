@@ -64,7 +64,7 @@ describe('an event stream', () => {
   it('brings a frame before the stream ends', async () => {
     const first =
       'data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}\n\n';
-    sse(`${first}data: ${RESULT}\n\n`, { chunk: first.length, gapMs: 1500 });
+    sse(first, { framing: 'chunked', cut: 'stall' });
     const response = await open('POST');
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     const { value } = await reader.read();

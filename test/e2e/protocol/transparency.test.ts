@@ -86,9 +86,9 @@ describe('a body that goes on after its first value', () => {
     fake.queue.push({
       contentType: 'application/json',
       framing: 'chunked',
-      body: first + second,
-      chunk: first.length,
-      gapMs: 300,
+      connectionClose: true,
+      body: first,
+      cut: 'stall',
     });
     const response = await fetch(wharf.mcp, {
       method: 'POST',
@@ -100,6 +100,8 @@ describe('a body that goes on after its first value', () => {
     let seen = await read();
     if (!seen.includes('\n')) seen += await read();
     expect(seen).toBe(first);
+    // the rest is only sent now
+    fake.speakOn(fake.requests.at(-1)?.connection ?? -1, `${second.length.toString(16)}\r\n${second}\r\n0\r\n\r\n`);
     expect(await read()).toContain('"id":7');
   });
 });

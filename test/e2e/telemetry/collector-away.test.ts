@@ -74,6 +74,8 @@ describe('The standard environment variables', () => {
     process.env.OTEL_SERVICE_NAME = 'wharf-eu';
     process.env.OTEL_RESOURCE_ATTRIBUTES = 'deployment.environment.name=test';
     process.env.OTEL_METRICS_EXPORTER = 'none';
+    // what comes at the end is the only one, however long the calls take
+    process.env.OTEL_BSP_SCHEDULE_DELAY = '600000';
     const from = collector.requests.length;
     const wharf = await start({});
     await calls(wharf.mcp, 1);

@@ -8,7 +8,7 @@ import { sha256Url } from '../../helpers/bytes.js';
 
 import { startUploadServer, type UploadServer } from '../../helpers/upload-server.js';
 
-const CURL_MS = 20_000;
+const CURL_MS = 60_000;
 
 let server: UploadServer;
 let folder: string;

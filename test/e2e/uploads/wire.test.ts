@@ -7,7 +7,8 @@ import { bodyOf, CONTENT_TYPE, field, file } from '../../unit/http/multipart-bod
 
 const HELLO = Buffer.from('Hello world!');
 const FORM = bodyOf([field('a'), file(HELLO), field('b')]);
-const IDLE_MS = 1000;
+/** Short enough to wait for; a client that goes on must not run into it on a busy machine. */
+const IDLE_MS = 3000;
 
 let server: UploadServer;
 

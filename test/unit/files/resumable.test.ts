@@ -6,6 +6,7 @@ import type { ResumableUploads } from '../../../gateway/files/resumable/resumabl
 import { createSweep, ORPHAN_GRACE_MS } from '../../../gateway/files/sweep.js';
 import type { ResumableWriter } from '../../../gateway/ports/object-store.js';
 import { sha256Url } from '../../helpers/bytes.js';
+import { until } from '../../helpers/wait.js';
 import { createLab, type Lab, NEVER, TTL } from './upload-lab.js';
 
 const SIZE = 2_500_000;
@@ -192,12 +193,16 @@ describe('an upload that goes on', () => {
     const isCompleting = new Promise<void>((resolve) => {
       complete = resolve;
     });
+    let isReached = false;
     await use(
       createLab({
         state: (real) => ({
           ...real,
           create: async (key, ...rest) => {
-            if (key.startsWith('file:')) await isCompleting;
+            if (key.startsWith('file:')) {
+              isReached = true;
+              await isCompleting;
+            }
             return real.create(key, ...rest);
           },
         }),
@@ -206,7 +211,7 @@ describe('an upload that goes on', () => {
     await begin();
     await append(0, BYTES.subarray(0, 100));
     const first = append(100, BYTES.subarray(100));
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await until(() => isReached);
     expect(await offsetOf()).toBe(100);
     const second = append(100, BYTES.subarray(100));
     await new Promise((resolve) => setTimeout(resolve, 20));
