@@ -8,7 +8,7 @@ import type { Log } from '../ports/log.js';
 import type { Owner, Sharing } from '../ports/owner.js';
 import { type ChainEnd, nextLine } from './chain.js';
 import { entryMembers } from './entry-text.js';
-import { RefusedLogins } from './refused-logins.js';
+import { RepeatedRefusals } from './repeated-refusals.js';
 import { UnknownCallers } from './unknown-callers.js';
 
 /** Where lines go. One batch is written at a time. */
@@ -49,6 +49,18 @@ export interface JournalOptions {
 /** Lines of one batch: sealing 500 takes 3 ms. */
 const MOST_AT_ONCE = 500;
 
+/** Refused logins of one minute that have lines of their own. */
+const MOST_LOGINS = 60;
+
+/** What callers send past a limit: so many have lines of their own in a minute, 1 MB of them at most. */
+const MOST_LIMITED = 1000;
+
+/**
+ * Refusals that a caller can cause as fast as it sends. The limit of its requests does not end them, because they are what
+ * that limit says.
+ */
+const LIMITED: ReadonlySet<string> = new Set(['rate_limited', 'requests_limited']);
+
 /** Keys of entries that are written once: at most some 700 bytes each. */
 const MOST_ONCE = 10_000;
 
@@ -79,7 +91,8 @@ export class Journal implements Audit {
   readonly #options: JournalOptions;
   readonly #places: Ledger;
   readonly #unknown: UnknownCallers;
-  readonly #refused: RefusedLogins;
+  readonly #refusedLogins: RepeatedRefusals;
+  readonly #limited: RepeatedRefusals;
   /** By key: true, or what is awaited until the entry is written. */
   readonly #once = new LRUCache<string, true | Promise<void>>({ max: MOST_ONCE });
   #queue: Waiting[] = [];
@@ -100,7 +113,9 @@ export class Journal implements Audit {
     this.newest = sink.newest?.bind(sink);
     this.#places = new Ledger({ limit: 'audit.queue', total: settings.queue, sharing });
     this.#unknown = new UnknownCallers(clock);
-    this.#refused = new RefusedLogins(clock, (entry) => this.#note(entry));
+    const write = (entry: AuditEntry) => this.#note(entry);
+    this.#refusedLogins = new RepeatedRefusals({ clock, write, most: MOST_LOGINS, others: 'other addresses' });
+    this.#limited = new RepeatedRefusals({ clock, write, most: MOST_LIMITED, others: 'other callers' });
   }
 
   record(entry: AuditEntry): Promise<void> | void {
@@ -112,7 +127,10 @@ export class Journal implements Audit {
   }
 
   note(entry: AuditEntry): void {
-    if (entry.what === 'login' && !entry.allowed) this.#refused.note(entry);
+    const { what, allowed, code = '', principal } = entry;
+    if (what === 'login' && !allowed) this.#refusedLogins.note(entry);
+    else if (!allowed && principal !== undefined && (LIMITED.has(code) || what === 'download'))
+      this.#limited.note(entry);
     else if (entry.principal !== undefined || entry.allowed || this.#unknown.mayNote(entry)) this.#note(entry);
   }
 
@@ -143,7 +161,8 @@ export class Journal implements Audit {
   }
 
   async close(): Promise<void> {
-    this.#refused.tell();
+    this.#refusedLogins.tell();
+    this.#limited.tell();
     while (this.#writing) await this.#writing;
     const { log, sink } = this.#options;
     // entries that were refused, and that no line has reported yet

@@ -15,7 +15,7 @@ export const WELL = 'ok';
 export const UNKNOWN = 'not known yet';
 
 /**
- * The state of a part that this process can work without: a server, the previews. It is checked on request, one check
+ * The state of a part that this process can work without: a server, the previews, an issuer of tokens. It is checked on request, one check
  * at a time, and callers need not wait for the answer.
  */
 export class PartState {
@@ -68,9 +68,17 @@ export interface PartsBeside {
   previews: PartState;
   /** Those of now. */
   readonly servers: ReadonlyMap<string, PartState>;
+  /** The authorization servers whose tokens are taken. */
+  readonly issuers: ReadonlyMap<string, PartState>;
 }
 
-export function partsBeside(previewer: Checked, servers: ReadonlyMap<string, Checked>, clock: Clock): PartsBeside {
+interface Beside {
+  previewer: Checked;
+  servers: ReadonlyMap<string, Checked>;
+  issuers: readonly (Checked & { issuer: string })[];
+}
+
+export function partsBeside({ previewer, servers, issuers }: Beside, clock: Clock): PartsBeside {
   const states = new WeakMap<Checked, PartState>();
   const stateOf = (part: Checked) => {
     const known =
@@ -84,6 +92,7 @@ export function partsBeside(previewer: Checked, servers: ReadonlyMap<string, Che
   };
   return {
     previews: stateOf(previewer),
+    issuers: new Map(issuers.map((one) => [one.issuer, stateOf(one)])),
     get servers() {
       return new Map([...servers].map(([name, server]) => [name, stateOf(server)]));
     },

@@ -75,7 +75,7 @@ export async function openFaces(
   serving.ownPorts.push(face.port);
   publicUrl.base ||= `http://${formatAddress({ ...config.listen, port: face.port })}`;
 
-  const beside = partsBeside(shared.previewer, servers, clock);
+  const beside = partsBeside({ previewer: shared.previewer, servers, issuers: waysIn.issuers }, clock);
   gaugeServers(metrics, beside);
   gaugeBuild(metrics, version);
   const pages = consoleParts({

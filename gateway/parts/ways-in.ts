@@ -8,7 +8,7 @@ import { TokenAuthenticator } from '../identity/token-authenticator.js';
 import { Tokens } from '../identity/tokens.js';
 import type { Clock } from '../ports/clock.js';
 import type { Authenticate, Identity } from '../ports/identity.js';
-import type { OAuth } from '../ports/oauth.js';
+import type { IssuerState, OAuth } from '../ports/oauth.js';
 import { PassedLogin } from '../upstream-auth/passed-login.js';
 
 /** How callers get in, as `auth` says. */
@@ -17,6 +17,8 @@ export interface OpenWaysIn {
   /** What clients learn about logging in, where they log in at an authorization server. */
   resources: LoginDocuments | undefined;
   checks: CallerChecks;
+  /** The authorization servers whose tokens are taken. */
+  issuers: readonly IssuerState[];
   /** The login of the only server, where callers log in there. */
   passed: PassedLogin | undefined;
   /** Takes over which servers there are. */
@@ -48,6 +50,7 @@ export async function openWaysIn({ auth, servers }: Config, parts: Parts): Promi
   const none = {
     resources: undefined,
     checks: { checkTool: undefined, isAccepted: undefined },
+    issuers: [],
     passed: undefined,
     know: () => undefined,
     shown: undefined,
@@ -87,6 +90,7 @@ export async function openWaysIn({ auth, servers }: Config, parts: Parts): Promi
     ...none,
     authenticate: createAuthenticator({ keys, tokens: authenticator }),
     resources,
+    issuers: verifier.issuers,
     know: (others) => resources.put(namesOf(others)),
     checks: {
       ...none.checks,

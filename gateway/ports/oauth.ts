@@ -56,7 +56,15 @@ export interface VerifiedToken {
   isCurrent(): boolean;
 }
 
+/** Whether the tokens of an issuer can be checked now. */
+export interface IssuerState {
+  readonly issuer: string;
+  /** Asks for its keys if there are none. @throws GatewayError `keys_unavailable` while there are none */
+  check(): Promise<void>;
+}
+
 export interface TokenVerifier {
+  readonly issuers: readonly IssuerState[];
   /** @throws GatewayError `keys_unavailable` when the issuer's keys cannot be had */
   verify(token: string): Promise<VerifiedToken | { readonly fault: TokenFault }>;
   /** Asks for the keys of every issuer that has not shown them yet. Never rejects. */

@@ -9,7 +9,13 @@ import {
 } from 'jose';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Clock } from '../../../gateway/ports/clock.js';
-import type { TokenFault, TokenRules, TokenVerifier, VerifiedToken } from '../../../gateway/ports/oauth.js';
+import type {
+  IssuerState,
+  TokenFault,
+  TokenRules,
+  TokenVerifier,
+  VerifiedToken,
+} from '../../../gateway/ports/oauth.js';
 import type { IssuerKeys, KeySet } from './issuer-keys.js';
 
 /** Header types of access tokens: RFC 9068's, and what issuers write that know no other. */
@@ -28,6 +34,17 @@ export class JoseVerifier implements TokenVerifier {
     this.#rules = rules;
     this.#issuers = new Map(issuers.map((keys) => [keys.issuer.issuer, keys]));
     this.#clock = clock;
+  }
+
+  get issuers(): IssuerState[] {
+    return [...this.#issuers.values()].map((keys) => ({
+      issuer: keys.issuer.issuer,
+      check: async () => {
+        if (!keys.current) await keys.refresh();
+        const reason = 'its keys cannot be had, so no token of it is taken; the log says why';
+        if (!keys.current) throw new GatewayError('keys_unavailable', { issuer: keys.issuer.issuer, reason });
+      },
+    }));
   }
 
   async prepare(): Promise<void> {

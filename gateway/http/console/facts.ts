@@ -72,6 +72,8 @@ export interface Readiness {
   parts: Readonly<Record<string, string>>;
   previews: string;
   servers: Readonly<Record<string, string>>;
+  /** Authorization servers whose tokens are taken, if there are any. */
+  issuers?: Readonly<Record<string, string>>;
 }
 
 export async function overviewOf(sources: ConsoleSources): Promise<Overview> {
@@ -83,7 +85,8 @@ export async function overviewOf(sources: ConsoleSources): Promise<Overview> {
     sources.counted('wharf_limits_total'),
   ]);
   const servers = Object.entries(ready.servers).map(([name, state]) => [`server ${name}`, state] as const);
-  const parts = [...Object.entries(ready.parts), ['previews', ready.previews] as const, ...servers];
+  const issuers = Object.entries(ready.issuers ?? {}).map(([name, state]) => [`issuer ${name}`, state] as const);
+  const parts = [...Object.entries(ready.parts), ['previews', ready.previews] as const, ...issuers, ...servers];
   return {
     version: sources.version,
     gatewayId: sources.gatewayId,

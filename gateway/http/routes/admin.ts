@@ -32,16 +32,17 @@ export function admin({
   return app;
 }
 
-/** The state of all parts. Ready is a process whose own parts are well; servers and previews are reported beside them. */
+/** The state of all parts. Ready is a process whose own parts are well; servers, previews and issuers are reported beside them. */
 export async function readinessOf({ checks, beside, isDraining }: AdminDeps): Promise<Readiness> {
-  const [parts, servers, previews] = await Promise.all([
+  const [parts, servers, issuers, previews] = await Promise.all([
     named(checks, stateNow),
     named(beside.servers, (server) => server.look(PATIENCE_MS)),
+    named(beside.issuers, (issuer) => issuer.look(PATIENCE_MS)),
     beside.previews.look(PATIENCE_MS),
   ]);
   const isReady = !isDraining() && Object.values(parts).every((state) => state === WELL);
   const status = isReady ? 'ready' : isDraining() ? 'draining' : 'unavailable';
-  return { status, parts, previews, servers };
+  return { status, parts, previews, servers, ...(beside.issuers.size > 0 && { issuers }) };
 }
 
 async function named<Part>(

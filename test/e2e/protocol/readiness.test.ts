@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { adapters } from '../../../adapters/index.js';
 import type { AdapterList } from '../../../gateway/config/adapter-list.js';
 import type { Previewer } from '../../../gateway/ports/previewer.js';
+import { keyHash } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { freePorts } from '../../helpers/gateway-process-ports.js';
+import { Issuer } from '../../helpers/issuer.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 
 /** Previews whose process never says whether it works. */
@@ -93,5 +95,37 @@ describe('a gateway whose servers are down, and whose previews are slow', () => 
     const text = await (await fetch(`${wharf.adminUrl}/metrics`)).text();
     expect(text).toMatch(/^wharf_build_info\{version="[^"]+",node="v\d+[^"]*"\} 1$/m);
     expect(text).toMatch(/^wharf_sessions \d+$/m);
+  });
+});
+
+describe('a gateway that takes tokens', () => {
+  it('says of each issuer whether its tokens can be checked, at the console too, and is ready all the same', async () => {
+    const issuer = await Issuer.start();
+    const [nobody] = await freePorts(1);
+    const away = `http://127.0.0.1:${nobody}`;
+    const issuers = [{ issuer: issuer.url }, { issuer: away }];
+    const users = [{ name: 'ann', hash: keyHash('the-key-of-ann') }];
+    const own = await startWharf({
+      servers: { good: { url: fake.url } },
+      config: { auth: { use: 'jwt', jwt: { issuers } }, console: { users } },
+    });
+    try {
+      const look = async () => {
+        const answer = await fetch(`${own.adminUrl}/readyz`);
+        return (await answer.json()) as { status: string; issuers: Record<string, string> };
+      };
+      let seen = await look();
+      while (Object.values(seen.issuers).includes('not known yet')) seen = await look();
+      const cause = expect.stringContaining('its keys cannot be had');
+      expect(seen).toMatchObject({ status: 'ready', issuers: { [issuer.url]: 'ok', [away]: cause } });
+      const asked = { headers: { authorization: 'Bearer the-key-of-ann' } };
+      const { problems } = (await (await fetch(`${own.adminUrl}/api/overview`, asked)).json()) as {
+        problems: object[];
+      };
+      expect(problems).toEqual([{ part: `issuer ${away}`, cause }]);
+    } finally {
+      await own.stop();
+      await issuer.close();
+    }
   });
 });

@@ -21,7 +21,7 @@ export const AUDIT: readonly Mutant[] = [
   {
     name: 'a-line-for-each-guess',
     fault: 'A stranger fills the disk with refused logins.',
-    file: 'gateway/audit/refused-logins.ts',
+    file: 'gateway/audit/repeated-refusals.ts',
     find: '    if (known) known.more += 1;\n',
     replace: '    if (known && known.more === 0 && key === undefined) known.more += 1;\n',
     suites: ['unit/audit/journal'],

@@ -158,6 +158,40 @@ describe('an audit log', () => {
     ]);
   });
 
+  it('makes few lines of what a caller sends past a limit, so that it pushes nothing older out (12.7)', async () => {
+    const { journal: audit, sink, clock } = journal();
+    clock.time = 1_000_000;
+    const limited = {
+      ...CALL,
+      allowed: false,
+      code: 'rate_limited',
+      rule: 'limits.requestsPerMinute',
+      tool: undefined,
+    };
+    const download: AuditEntry = {
+      ...limited,
+      what: 'download',
+      code: 'range_invalid',
+      files: [{ id: 'f_1', size: 3 }],
+    };
+    for (let n = 0; n < 100_000; n++) {
+      audit.note(limited);
+      audit.note(download);
+    }
+    audit.note({ ...limited, principal: 'bob' });
+    // other refusals are rarer than the limit, and each is told
+    for (let n = 0; n < 3; n++) audit.note({ ...limited, code: 'tool_unknown' });
+    await audit.close();
+    expect(sink.lines.map(({ what, principal, code, count }) => [what, principal, code, count])).toEqual([
+      ['call', 'ada', 'rate_limited', undefined],
+      ['download', 'ada', 'range_invalid', undefined],
+      ['call', 'bob', 'rate_limited', undefined],
+      ...Array.from({ length: 3 }, () => ['call', 'ada', 'tool_unknown', undefined]),
+      ['call', 'ada', 'rate_limited', 99_999],
+      ['download', 'ada', 'range_invalid', 99_999],
+    ]);
+  });
+
   it('counts refused logins of more than 60 addresses together, so that they do not fill the disk either (12.7)', async () => {
     const { journal: audit, sink, clock } = journal({ queue: 1000 });
     clock.time = 1_000_000;
