@@ -1,5 +1,6 @@
 import type { KnownCaller } from '../../policy/callers.js';
 import { decideFlow, type FlowRule } from '../../policy/flow.js';
+import { fits } from '../../policy/pattern.js';
 import type { Consents } from './consents.js';
 import type { Origins } from './origins.js';
 
@@ -39,6 +40,11 @@ export class Flow {
   /** Other rules count from now on. */
   put(rules: readonly FlowRule[]): void {
     this.#rules = rules;
+  }
+
+  /** Whether any rule may keep a file of anyone's from a server. */
+  mayKeepFrom(server: string): boolean {
+    return this.#rules.some(({ does, to }) => does !== 'allow' && (to === undefined || fits(to, server)));
   }
 
   /** The rule against a file that has not been read yet, as far as that can be said. */

@@ -2,15 +2,16 @@ import { breathe } from '../../budget/turn.js';
 import { GatewayError } from '../../errors.js';
 import { isObject, own } from '../../json/value.js';
 import type { ArgumentReading } from '../../ports/dialect.js';
+import { joinPath } from '../../schema/argument-path.js';
 import { slotsOf } from '../../tools/slots.js';
 import { calledName, type PendingRequest } from '../pending-request.js';
-import { type SlotUse, valuesIn } from '../tools/file-slots.js';
+import { type SlotUse, strayIn, valuesIn } from '../tools/file-slots.js';
 import { calledAs } from '../tools/lifted-arguments.js';
 import { readerOf } from '../tools/reader.js';
 import { viewOf } from '../upstream/view.js';
 import { argumentsOf } from './heavy-arguments.js';
 import { refusalOfLong } from './long-argument.js';
-import { mayHoldFiles } from './may-hold-files.js';
+import { mayHideFiles, mayHoldFiles } from './may-hold-files.js';
 import { argumentsAt, type Call, type FileUse, lifts, type Post, type PostContext, toolNamed } from './post.js';
 
 /** Finds the calls of tools that take files. @throws GatewayError for an argument that was too long to be kept */
@@ -81,13 +82,17 @@ async function filesIn({ args, slots }: Call, context: PostContext): Promise<Fil
   const reader = readerOf(client, deps.dialects);
   const files: FileUse[] = [];
   let passing = 0;
+  const { flow } = deps.incoming;
+  const isJudged = flow?.mayKeepFrom(deps.server) === true;
   for (const slot of slots) {
     await breathe();
+    if (isJudged) for (const stray of strayIn(args, slot)) refuseHidden(slot, stray, context);
     for (const use of valuesIn(args, slot)) {
       const reading = readingOf(use, context);
       const passes = reading?.kind === 'remote' && reader.passes.has(slot.declaredBy);
       passing += passes ? 1 : 0;
       if (!reading || (passes && passing <= deps.limits.files && !(await isOwnLink(reading.url, context)))) {
+        if (isJudged && typeof use.value === 'object') refuseHidden(slot, use, context);
         refuseOtherType(use, context);
         continue;
       }
@@ -120,5 +125,22 @@ function refuseOtherType({ slot, path, value, wrap }: SlotUse, context: PostCont
   const argument = calledAs(slot, path, lifts(context));
   const kind = /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
   const text = `Argument '${argument}' is ${kind}, and takes a file: pass a file handle (mcp-file://…).`;
+  throw new GatewayError('file_refused', { reason: 'malformedUri', argument, text });
+}
+
+/**
+ * Where rules keep files from the server, a file must stand where they see it: a server that takes a text for the object in
+ * it, or a list of one for the one, would get the file all the same.
+ */
+function refuseHidden(
+  slot: SlotUse['slot'],
+  { path, value }: Pick<SlotUse, 'path' | 'value'>,
+  context: PostContext,
+): void {
+  if (!mayHideFiles(value)) return;
+  const argument = calledAs(slot, path, lifts(context));
+  const text =
+    `Argument '${argument}' may hold a file in a form in which rules about files cannot be kept: ` +
+    `pass the file as ${joinPath(slot.path)}, in JSON as the tool's schema has it.`;
   throw new GatewayError('file_refused', { reason: 'malformedUri', argument, text });
 }

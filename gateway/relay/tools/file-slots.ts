@@ -1,4 +1,4 @@
-import { isObject } from '../../json/value.js';
+import { isObject, own } from '../../json/value.js';
 import type { JsonObject, JsonPath, JsonValue } from '../../ports/json.js';
 import { EACH } from '../../schema/argument-path.js';
 import type { ToolSlot } from '../../tools/tool.js';
@@ -27,6 +27,23 @@ export function* valuesIn(args: JsonObject, slot: ToolSlot): Generator<SlotUse> 
     else if (segment !== EACH && isObject(value) && Object.hasOwn(value, segment)) {
       yield* walk(value[segment], at + 1, [...path, segment]);
     }
+  }
+  yield* walk(args, 0, []);
+}
+
+/** What stands in a call on the way to a slot in place of the object or the list that the way has: the slot is not in it. */
+export function* strayIn(args: JsonObject, { path: way }: ToolSlot): Generator<{ path: JsonPath; value: JsonValue }> {
+  function* walk(
+    value: JsonValue | undefined,
+    at: number,
+    path: JsonPath,
+  ): Generator<{ path: JsonPath; value: JsonValue }> {
+    const segment = way[at];
+    if (value === undefined || value === null || segment === undefined) return;
+    if (segment === EACH && Array.isArray(value)) {
+      for (const [index, item] of value.entries()) yield* walk(item, at + 1, [...path, index]);
+    } else if (segment !== EACH && isObject(value)) yield* walk(own(value, segment), at + 1, [...path, segment]);
+    else if (segment !== EACH || at < way.length - 1) yield { path, value };
   }
   yield* walk(args, 0, []);
 }

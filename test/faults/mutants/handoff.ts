@@ -82,6 +82,14 @@ export const HANDOFF: readonly Mutant[] = [
     suites: ['e2e/flow/types'],
   },
   {
+    name: 'files-in-other-forms',
+    fault: 'A file that is written as JSON in a text goes anywhere.',
+    file: 'gateway/relay/arguments/may-hold-files.ts',
+    find: 'const inner = JSON_LIKE.test(one) ? jsonIn(one) : undefined;',
+    replace: 'const inner = undefined as JsonValue | undefined;',
+    suites: ['e2e/flow/other-forms'],
+  },
+  {
     name: 'tiny-files-without-a-past',
     fault: 'An image of some bytes is not known when it comes back.',
     file: 'gateway/parts/relay.ts',

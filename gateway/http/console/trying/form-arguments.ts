@@ -1,5 +1,5 @@
 import { jsonIn } from '../../../json/text.js';
-import { isObject } from '../../../json/value.js';
+import { isObject, valueAt } from '../../../json/value.js';
 import type { JsonObject, JsonValue } from '../../../ports/json.js';
 import { EACH } from '../../../schema/argument-path.js';
 import type { Field } from './tool-form.js';
@@ -118,10 +118,4 @@ function placedInItems(args: JsonObject, path: readonly string[], values: JsonVa
     items[index] = put;
   }
   return placed(args, above, items);
-}
-
-function valueAt(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
-  let found = value;
-  for (const key of path) found = isObject(found) && Object.hasOwn(found, key) ? found[key] : undefined;
-  return found;
 }

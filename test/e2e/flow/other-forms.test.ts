@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawClient } from '../../helpers/raw-client.js';
+import { RecordingUpstream } from '../../helpers/recording-upstream.js';
+import { startWharf, type Wharf } from '../../helpers/wharf.js';
+
+const BYTES = Buffer.from('a small file of the hr server, short enough to stay in its message as it is');
+const DATA = BYTES.toString('base64');
+
+const text = { type: 'string' };
+const object = (properties: object) => ({ type: 'object', properties });
+const TOOLS = [
+  { name: 'take', inputSchema: object({ file: text }) },
+  { name: 'list', inputSchema: object({ files: { type: 'array', items: text } }) },
+  { name: 'bind', inputSchema: object({ book: object({ pages: { type: 'array', items: object({ scan: text }) } }) }) },
+];
+const SLOTS = { take: 'file', list: 'files[]', bind: 'book.pages[].scan' };
+
+/** A file where a generous server would find it, and Wharf would not. */
+const HIDDEN: [tool: keyof typeof SLOTS, args: object][] = [
+  ['take', { file: [DATA] }],
+  ['take', { file: { data: `data:text/plain;base64,${DATA}` } }],
+  ['list', { files: { 0: DATA } }],
+  ['list', { files: [[DATA]] }],
+  ['bind', { book: JSON.stringify({ pages: [{ scan: DATA }] }) }],
+  ['bind', { book: { pages: JSON.stringify([{ scan: DATA }]) } }],
+  ['bind', { book: { pages: [JSON.stringify({ scan: DATA })] } }],
+  ['bind', { book: { pages: { scan: DATA } } }],
+  ['bind', { book: JSON.stringify(JSON.stringify({ pages: [{ scan: DATA }] })) }],
+  ['bind', { book: { pages: [DATA] } }],
+];
+
+/** What has another form too, and no room for a file. */
+const HARMLESS: typeof HIDDEN = [
+  ['take', { file: null }],
+  [
+    'take',
+    { file: { url: 'https://shop.example/a-picture-with-a-long-name/and-a-long-path/of-more-than-64-letters.png' } },
+  ],
+  ['bind', { book: 'https://shop.example/a-picture-with-a-long-name/and-a-long-path/of-more-than-64-letters.png' }],
+  ['bind', { book: JSON.stringify({ pages: [] }) }],
+  ['bind', { book: 'A book about the sea, of many pages, which nobody has read to its end so far, they say.' }],
+];
+
+let giving: RecordingUpstream;
+let taking: RecordingUpstream;
+let wharf: Wharf;
+
+beforeAll(async () => {
+  giving = await RecordingUpstream.start({
+    tools: [{ name: 'give', inputSchema: { type: 'object' } }],
+    methods: { 'tools/call': () => ({ content: [{ type: 'image', mimeType: 'image/png', data: DATA }] }) },
+  });
+  taking = await RecordingUpstream.start({ tools: TOOLS });
+  const tools = Object.fromEntries(
+    Object.entries(SLOTS).map(([name, path]) => [name, { files: { [path]: { encoding: 'base64' } } }]),
+  );
+  const to = { url: taking.url, transport: 'streamable-http', tools };
+  wharf = await startWharf({
+    servers: { hr: { url: giving.url, transport: 'streamable-http' }, web: to, archive: to },
+    config: { flow: [{ allow: { from: 'hr', to: 'archive' } }, { deny: { to: 'web' } }] },
+  });
+  await (await RawClient.connect(`${wharf.url}/hr/mcp`)).call('give');
+});
+
+afterAll(async () => {
+  await wharf?.stop();
+  await giving?.stop();
+  await taking?.stop();
+});
+
+async function isSent(server: string, tool: string, args: object): Promise<boolean> {
+  const before = taking.with('tools/call').length;
+  await (await RawClient.connect(`${wharf.url}/${server}/mcp`)).call(tool, args as Record<string, unknown>);
+  return taking.with('tools/call').length > before;
+}
+
+describe('A file argument in another form than its tool has', () => {
+  it.each(HIDDEN)('is kept from a server from which rules keep files: %s %j', async (tool, args) => {
+    expect(await isSent('web', tool, args)).toBe(false);
+    expect(await isSent('archive', tool, args)).toBe(true);
+  });
+
+  it.each(HARMLESS)('passes where no file can be in it: %s %j', async (tool, args) => {
+    expect(await isSent('web', tool, args)).toBe(true);
+  });
+});
