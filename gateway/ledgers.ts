@@ -2,6 +2,7 @@ import { HeldBudget, largestRequest } from './budget/held.js';
 import { Ledger, type Sharing } from './budget/ledger.js';
 import { PartBudget } from './budget/parts.js';
 import type { Config } from './config/config.js';
+import { SHORT_BYTES } from './files/short-files.js';
 import type { Metrics } from './ports/metrics.js';
 import { LARGEST_SESSION } from './relay/session.js';
 
@@ -42,6 +43,11 @@ const USUAL_PICTURE = 8 * 1024 * 1024;
 /** Counts bytes of files that are kept for their previews. */
 export function createPreviewLedger({ limits }: Pick<Config, 'limits'>, sharing: Sharing): Ledger {
   return new Ledger({ limit: 'limits.previewMemory', total: limits.previewMemory, sharing, unit: USUAL_PICTURE });
+}
+
+/** Counts bytes of short files that are kept for the next call. A share has room for one. */
+export function createShortFilesLedger({ limits }: Pick<Config, 'limits'>, sharing: Sharing): Ledger {
+  return new Ledger({ limit: 'limits.shortFiles', total: limits.shortFiles, sharing, unit: 2 * SHORT_BYTES });
 }
 
 /** Counts sessions. A share has room for the largest. */

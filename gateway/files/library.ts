@@ -378,11 +378,6 @@ export class Library {
     return this.#deps.objects.get(key, range ? { range, signal } : { signal });
   }
 
-  /** Reads all of a short file at once; undefined when its object is not, or no longer, there. */
-  readWhole({ key, size }: FileRecord, signal: AbortSignal): Promise<Buffer | undefined> {
-    return this.#deps.objects.getWhole(key, size, signal);
-  }
-
   /** Removes an object without a record in the background. If that fails, the sweeper removes it. @param counted as its caller's */
   discard(key: string, counted?: CountedFile): void {
     this.#deps.cleanUps.run(key, () => this.#deps.objects.remove(key));

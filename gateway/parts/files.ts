@@ -1,4 +1,5 @@
 import type { HeldBudget } from '../budget/held.js';
+import type { Ledger } from '../budget/ledger.js';
 import type { PartBudget } from '../budget/parts.js';
 import type { Scans } from '../files/antivirus/scans.js';
 import { SeveralUploads } from '../files/bundles/several-uploads.js';
@@ -12,6 +13,7 @@ import type { OpenTap } from '../files/ingest/tap.js';
 import { Library, type LibraryDeps } from '../files/library.js';
 import { ProgressNotes } from '../files/resumable/progress.js';
 import { ResumableUploads } from '../files/resumable/resumable-uploads.js';
+import { ShortFiles } from '../files/short-files.js';
 import type { StateKeys } from '../files/state-keys.js';
 import { Tickets } from '../files/ticket.js';
 import { Uploads } from '../files/upload.js';
@@ -28,6 +30,8 @@ export interface FilePartsDeps extends Pick<LibraryDeps, 'account' | 'expiry' | 
   keys: StateKeys;
   held: HeldBudget;
   budget: PartBudget;
+  /** Counts the short files that are kept. */
+  short: Ledger;
   /** Who else reads every file's bytes on their way into the store. */
   taps?: readonly OpenTap[];
   /** What operators do is recorded here, if anywhere. */
@@ -54,6 +58,8 @@ const SILENT: Pick<Audit, 'record'> = { record: () => {} };
 export interface FileParts {
   tickets: Tickets;
   library: Library;
+  /** Short files for calls. */
+  shortFiles: ShortFiles;
   ingest: IngestDeps;
   uploads: Uploads;
   /** Absent where the object store cannot go on with a write. */
@@ -129,5 +135,6 @@ export function createFileParts(deps: FilePartsDeps): FileParts {
     retentionMs,
   });
   const several = new SeveralUploads({ uploads, library, tickets, notes });
-  return { tickets, library, ingest, uploads, resumable, several, cleanUps, control };
+  const shortFiles = new ShortFiles({ objects, ledger: deps.short });
+  return { tickets, library, shortFiles, ingest, uploads, resumable, several, cleanUps, control };
 }

@@ -5,6 +5,7 @@ import type { Flow } from '../files/flow/flow.js';
 import type { IngestDeps } from '../files/ingest/ingest.js';
 import type { Library } from '../files/library.js';
 import type { Seal } from '../files/seal.js';
+import type { ShortFiles } from '../files/short-files.js';
 import { storeFile } from '../files/store-file.js';
 import type { TempFiles } from '../files/temp-files.js';
 import type { Uploads } from '../files/upload.js';
@@ -55,6 +56,7 @@ export interface SharedParts {
   access: AccessRules;
   ingest: IngestDeps;
   library: Library;
+  shortFiles: ShortFiles;
   uploads: Uploads;
   takers: FileTakers;
   /** What is kept about the servers' tools. */
@@ -154,6 +156,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts, limits = ser
     hosts: parts.hosts,
     incoming: {
       library,
+      shortFiles: parts.shortFiles,
       flow: parts.flow,
       antivirus: ingest.antivirus,
       audit: parts.audit,

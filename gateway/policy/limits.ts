@@ -27,9 +27,11 @@ export interface Limits {
   partMemory: number;
   /** All bytes of files that are kept for their previews at one time, in the whole process. */
   previewMemory: number;
+  /** All bytes of short files that are kept for the next call at one time, in the whole process. */
+  shortFiles: number;
   /**
-   * The part of `held`, `partMemory`, `previewMemory`, `processes`, `connections`, `sessions` and the state's keys that
-   * one owner may take.
+   * The part of `held`, `partMemory`, `previewMemory`, `shortFiles`, `processes`, `connections`, `sessions` and the
+   * state's keys that one owner may take.
    */
   share: number;
   /** Bytes per second that a peer must send while it owes bytes, after `timeouts.grace`; 0 sets no rate. */
@@ -110,6 +112,7 @@ export const DEFAULT_LIMITS: Readonly<Limits> = {
   partMemory: 64 * MIB,
   // one server of several may take a quarter: with 64, of eight photos of 5 MB at once five were read back
   previewMemory: 128 * MIB,
+  shortFiles: 8 * MIB,
   share: 0.25,
   leastRate: 8 * KIB,
   spool: MIB,

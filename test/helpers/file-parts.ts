@@ -9,7 +9,7 @@ import { StateKeys } from '../../gateway/files/state-keys.js';
 import { createFileParts } from '../../gateway/parts/files.js';
 import { DEFAULT_LIMITS, DEFAULT_TIMEOUTS } from '../../gateway/policy/limits.js';
 import type { Log } from '../../gateway/ports/log.js';
-import { heldBudget, partBudget } from './budgets.js';
+import { heldBudget, partBudget, shortLedger } from './budgets.js';
 import { freshName, redisUrl, s3Config } from './services.js';
 import { silentLog } from './silent-log.js';
 import type { Stores } from './wharf.js';
@@ -68,6 +68,7 @@ export async function openFileParts(options: FilePartsOptions) {
     keys: new StateKeys([SECRET]),
     held,
     budget,
+    short: shortLedger(DEFAULT_LIMITS.shortFiles),
     clock,
     log,
     expiry: { watch() {} },

@@ -86,11 +86,18 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     text: 'All bytes of images and PDFs in results that are kept, while they are stored, for their previews, in the whole process. For a file that finds no room the stored object is read again.',
     processWide: true,
   },
+  shortFiles: {
+    kind: 'size',
+    min: 0,
+    max: GIB,
+    text: 'All bytes of files up to 64 KiB that are kept for up to a minute after a call was given one, in the whole process, so that the next call with it does not read the store. 0 keeps none.',
+    processWide: true,
+  },
   share: {
     kind: 'ratio',
     min: 0,
     max: 1,
-    text: "The part of `held`, `partMemory`, `previewMemory`, `processes`, `connections`, `sessions` and the state store's keys that one caller, or one server, may take; one caller may take half of a server's share. A single caller or server may take all of it. A share always has room for one message, one file, one process.",
+    text: "The part of `held`, `partMemory`, `previewMemory`, `shortFiles`, `processes`, `connections`, `sessions` and the state store's keys that one caller, or one server, may take; one caller may take half of a server's share. A single caller or server may take all of it. A share always has room for one message, one file, one process.",
     processWide: true,
   },
   leastRate: {

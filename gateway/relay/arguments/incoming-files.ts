@@ -14,6 +14,7 @@ import {
   sniff,
   typeForExtension,
 } from '../../files/names/media-type.js';
+import { SHORT_BYTES, type ShortFiles } from '../../files/short-files.js';
 import { isAccepted, isTextual } from '../../policy/accept.js';
 import type { AcceptRule } from '../../policy/message-limits.js';
 import type { Audit } from '../../ports/audit.js';
@@ -25,9 +26,6 @@ import { decodeTolerantBase64 } from '../../wire/base64/decode-text.js';
 import { readDataUri } from '../../wire/data-uri.js';
 import { denied, type KeptBack, keptBack } from './kept-back.js';
 import { notThere, refused, type SlotRules, tooLarge, tooLargeInside, uploadInstead } from './refused-file.js';
-
-/** A file up to this size is read at once, without a stream: what its call costs beyond one without falls by a quarter. */
-const WHOLE_BYTES = 64 * 1024;
 
 /** A file on its way to a server. */
 export interface IncomingFile extends FileSource {
@@ -51,6 +49,7 @@ export interface RemoteAddress {
 
 export interface IncomingFileDeps {
   library: Library;
+  shortFiles: ShortFiles;
   /** Fetches an address that a client's host vouched for, and stores the file. */
   fetch: (remote: RemoteAddress, owner: Owner, signal: AbortSignal) => Promise<FileRecord>;
   /** Absent: every file may go to every server. */
@@ -248,7 +247,7 @@ export class IncomingFiles {
   }
 
   async #stored(record: FileRecord, rules: SlotRules): Promise<IncomingFile> {
-    const { library } = this.#deps;
+    const { library, shortFiles } = this.#deps;
     await library.touch(record.id);
     const signal = this.#signal;
     let release: ((chunk: Buffer) => void) | undefined;
@@ -262,8 +261,8 @@ export class IncomingFiles {
       digest: record.digest,
       record,
       async *read(range) {
-        if (!range && record.size <= WHOLE_BYTES) {
-          const bytes = await library.readWhole(record, signal);
+        if (!range && record.size <= SHORT_BYTES) {
+          const bytes = await shortFiles.read(record, signal);
           if (!bytes) throw noLongerStored(rules);
           if (bytes.length > 0) yield bytes;
           return;

@@ -10,7 +10,7 @@ import type { UploadIntent } from '../../../gateway/files/upload-intent.js';
 import { createFileParts, type FileParts } from '../../../gateway/parts/files.js';
 import type { ObjectStore } from '../../../gateway/ports/object-store.js';
 import type { StateStore } from '../../../gateway/ports/state-store.js';
-import { heldBudget, partBudget } from '../../helpers/budgets.js';
+import { heldBudget, partBudget, shortLedger } from '../../helpers/budgets.js';
 import { silentLog } from '../../helpers/silent-log.js';
 
 export const NEVER = new AbortController().signal;
@@ -45,6 +45,7 @@ export function createLab(options: LabOptions = {}) {
       keys: new StateKeys(['secret']),
       held,
       budget,
+      short: shortLedger(0),
       taps: options.taps ?? [],
       clock,
       log: silentLog,

@@ -5,6 +5,7 @@ import type { Consents } from '../../../../gateway/files/flow/consents.js';
 import { Flow } from '../../../../gateway/files/flow/flow.js';
 import type { Origins } from '../../../../gateway/files/flow/origins.js';
 import type { Library, Resolved } from '../../../../gateway/files/library.js';
+import type { ShortFiles } from '../../../../gateway/files/short-files.js';
 import { rulesOfHandoff } from '../../../../gateway/policy/flow.js';
 import { IncomingFiles } from '../../../../gateway/relay/arguments/incoming-files.js';
 import type { SlotRules } from '../../../../gateway/relay/arguments/refused-file.js';
@@ -43,7 +44,8 @@ function toEvil(found: Resolved): IncomingFiles {
   const flow = new Flow(rules, origins, {} as Consents);
   const who = { principal: 'ann', use: 'none', groups: [], scopes: [] } as const;
   const owner = { principal: 'ann', server: 'evil', who };
-  const deps = { library, fetch, flow, antivirus: undefined, audit: noAudit({}), accept: undefined };
+  const shortFiles = {} as unknown as ShortFiles;
+  const deps = { library, shortFiles, fetch, flow, antivirus: undefined, audit: noAudit({}), accept: undefined };
   return new IncomingFiles(deps, owner, new AbortController().signal);
 }
 
