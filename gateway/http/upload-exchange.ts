@@ -12,6 +12,7 @@ import type { Log, LogFields } from '../ports/log.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { Owner } from '../ports/owner.js';
 import type { RequestQuotas } from '../quotas/requests.js';
+import type { TracedUploads } from '../telemetry/traced-uploads.js';
 import { bodyPace } from './body.js';
 import { callerOf } from './caller.js';
 import { CLIENT_GONE } from './client-gone.js';
@@ -34,6 +35,8 @@ export interface UploadExchangeDeps {
   /** Takes back a file. */
   withdraw: (record: FileRecord) => Promise<void>;
   audit: Audit;
+  /** Absent: no spans are recorded. */
+  traced?: TracedUploads | undefined;
   log: Log;
   metrics: Metrics;
   /** Called for a link that does not work. */
@@ -90,6 +93,9 @@ export async function exchangeUpload<Result>(
     const result = await run(admission, gone.signal);
     const records = recordsOf(result);
     if (deps.audit.isOn && records.length > 0) await recordUpload(deps, entryOf(incoming, admission), records);
+    const size = records.reduce((sum, record) => sum + record.size, 0);
+    const files = records.length > 0 ? { 'wharf.files': records.length, 'wharf.file_bytes': size } : {};
+    deps.traced?.tell(incoming, { 'wharf.server': admission.intent.purpose?.server, ...files });
     for (const { id, size, mimeType } of records) tell('info', 'stored', { file: id, size, mimeType });
     if (records.length === 0) tell('debug', 'part', {});
     return result;
@@ -102,6 +108,9 @@ export async function exchangeUpload<Result>(
           ? 'refused'
           : 'failed';
     if (outcome === 'failed') deps.log.warn({ code: error.code, err: error.cause ?? error }, 'an upload failed');
+    const failure = outcome === 'aborted' ? { type: 'client_gone' } : { type: error.code, message: error.message };
+    const facts = { 'wharf.server': admission?.intent.purpose?.server, 'wharf.error.code': error.code };
+    deps.traced?.tell(incoming, facts, failure);
     tell('info', outcome, { error: error.code });
     if (deps.audit.isOn && outcome === 'refused')
       deps.audit.note({ ...entryOf(incoming, admission), allowed: false, code: error.code, rule: limitOf(error) });

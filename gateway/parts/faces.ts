@@ -8,6 +8,7 @@ import { Refusals } from '../http/refusals.js';
 import { lateAdminApp, lateApp } from '../http/routes/late-apps.js';
 import { mcp } from '../http/routes/mcp.js';
 import { createRequestLedger, gaugeShares } from '../ledgers.js';
+import { TracedUploads } from '../telemetry/traced-uploads.js';
 import { consoleParts } from './console.js';
 import { downloadParts } from './downloads.js';
 import type { Filing } from './filing.js';
@@ -58,6 +59,7 @@ export async function openFaces(
     uploads: {
       ...exchanges,
       ...{ uploads, resumable, several, library, limits: shared.limits },
+      traced: shared.tracer && new TracedUploads(shared.tracer),
       isSecure: () => publicUrl.base.startsWith('https:'),
       withdraw: (record) => library.withdraw(record),
     },

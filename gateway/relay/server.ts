@@ -341,7 +341,8 @@ export class Server {
   async get(exchange: Exchange): Promise<void> {
     const sender = { exchange, session: await this.#session(exchange) };
     const server = this.#forHost(this.#caller(sender));
-    return server.#listen(server.#caller(sender));
+    const listen = () => server.#listen(server.#caller(sender));
+    return this.#deps.watch?.listens?.(exchange, listen) ?? listen();
   }
 
   #listen(caller: Caller): Promise<void> {

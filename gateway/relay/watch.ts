@@ -8,6 +8,8 @@ import type { PendingRequest } from './pending-request.js';
 export interface ExchangeWatch {
   /** A POST has been read; the work answers it. */
   asked?(exchange: Exchange, messages: ClientMessages, work: () => Promise<void>): Promise<void>;
+  /** A client listens to what the server says by itself; the work lasts as long as its stream. */
+  listens?(exchange: Exchange, work: () => Promise<void>): Promise<void>;
   /** A POST goes to the server; the work is done when it is answered. */
   forwarded(asked: Asked, work: () => Promise<void>): Promise<void>;
   /** What a request says to its server of the trace that it belongs to; undefined: what its client has said. */

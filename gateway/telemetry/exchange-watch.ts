@@ -2,16 +2,17 @@ import { asGatewayError } from '../errors.js';
 import { single } from '../mcp/headers.js';
 import { type ClientMessages, metaOf } from '../mcp/request.js';
 import type { Stopwatch } from '../ports/clock.js';
-import type { JsonObject } from '../ports/json.js';
-import type { Span, SpanFacts, SpanFailure, TraceContext, Tracer } from '../ports/telemetry.js';
+import type { Span, SpanFacts, TraceContext, Tracer } from '../ports/telemetry.js';
 import type { Asked } from '../relay/caller.js';
 import type { Exchange, ExchangeFacts } from '../relay/exchange.js';
 import type { PendingRequest } from '../relay/pending-request.js';
 import type { ExchangeWatch } from '../relay/watch.js';
 import { KnownTools } from './known-tools.js';
-import { failed, GOOD, type Outcome } from './outcome.js';
+import { boundedType, failed, GOOD, type Outcome, told } from './outcome.js';
+import { type AskedClient, ServerRequests } from './server-requests.js';
+import { contextIn } from './trace-context.js';
 import { WatchedReply } from './watched-reply.js';
-import { fromPeer, lateFacts, metricFacts, type Operation, operationsOf, spanFacts, spanName } from './words.js';
+import { lateFacts, metricFacts, type Operation, operationsOf, spanFacts, spanName } from './words.js';
 
 /** One configured server, as telemetry names it. */
 export interface WatchedServer {
@@ -43,6 +44,7 @@ export class TracedExchanges implements ExchangeWatch {
   readonly #server: string;
   readonly #upstream: SpanFacts;
   readonly #tools = new KnownTools();
+  readonly #requests: ServerRequests;
   /** What an exchange waits for at the server. */
   readonly #sent = new WeakMap<ExchangeFacts, Span>();
   /** Which requests of an exchange have failed; all that an exchange becomes on its way has the same facts. */
@@ -52,10 +54,44 @@ export class TracedExchanges implements ExchangeWatch {
     this.#tracer = tracer;
     this.#clock = clock;
     this.#server = name;
+    this.#requests = new ServerRequests(tracer, clock, name);
     this.#upstream = url === undefined ? PIPE : { ...HTTP, ...addressOf(new URL(url)) };
   }
 
   async asked(exchange: Exchange, messages: ClientMessages, work: () => Promise<void>): Promise<void> {
+    const ended = messages.responses.length > 0 ? this.#requests.answered(exchange, messages) : undefined;
+    try {
+      await this.#recorded(exchange, messages, work);
+    } finally {
+      ended?.();
+    }
+  }
+
+  async listens(exchange: Exchange, work: () => Promise<void>): Promise<void> {
+    const asked = this.#watchedReply(exchange).asked;
+    try {
+      await work();
+    } finally {
+      this.#requests.over(asked);
+    }
+  }
+
+  /** Sees what goes to the client of an exchange. @returns also what names the requests that its client is asked */
+  #watchedReply(exchange: Exchange): { reply: WatchedReply; asked: ReadonlySet<string> } {
+    const asked = new Set<string>();
+    const network = exchange.headersFromBody === true ? PIPE : HTTP;
+    const networks = {
+      upstream: networkOf(this.#upstream),
+      client: { ...network, 'client.address': exchange.address },
+    };
+    const reply = new WatchedReply(exchange.reply, (request: AskedClient) => {
+      asked.add(this.#requests.asked(request, exchange, networks, this.#sent.get(exchange.facts)));
+    });
+    exchange.reply = reply;
+    return { reply, asked };
+  }
+
+  async #recorded(exchange: Exchange, messages: ClientMessages, work: () => Promise<void>): Promise<void> {
     const operations = operationsOf(messages);
     if (operations.length === 0) return work();
     const now = this.#clock.ticks();
@@ -70,8 +106,7 @@ export class TracedExchanges implements ExchangeWatch {
       const span = this.#tracer.begin({ name: spanName(operation), kind: 'server', since, facts, ...contexts });
       return { operation, span };
     });
-    const watched = new WatchedReply(exchange.reply);
-    exchange.reply = watched;
+    const { reply: watched, asked } = this.#watchedReply(exchange);
     this.#outcomes.set(exchange.facts, watched.outcomes);
     let thrown: Outcome | undefined;
     try {
@@ -80,6 +115,7 @@ export class TracedExchanges implements ExchangeWatch {
       thrown = outcomeOf(error, exchange);
       throw error;
     } finally {
+      this.#requests.over(asked);
       const seconds = (this.#clock.ticks() - startedAt) / 1000;
       for (const { operation, span } of recordings) {
         const outcome = thrown ?? outcomeFor(operation, watched.outcomes, exchange);
@@ -156,11 +192,6 @@ function contextsOf(
   return own ? { parent: own, link: around } : { parent: around };
 }
 
-function contextIn({ traceparent, tracestate }: JsonObject): TraceContext | undefined {
-  if (typeof traceparent !== 'string') return undefined;
-  return typeof tracestate === 'string' ? { traceparent, tracestate } : { traceparent };
-}
-
 function outcomeFor({ id }: Operation, outcomes: Outcomes | undefined, { facts, signal }: Exchange): Outcome {
   const found = id === undefined ? undefined : outcomes?.get(id);
   if (found) return found;
@@ -174,17 +205,12 @@ function outcomeOf(error: unknown, { signal }: Exchange): Outcome {
   return { ...failed(failure.toJsonRpc().code, failure.message), code: failure.code };
 }
 
-/** A server's own words may have anything in them. */
-function told({ failure }: Outcome): SpanFailure | undefined {
-  return failure?.message === undefined ? failure : { ...failure, message: fromPeer(failure.message) };
+/** The way to a server without its address: it is the server that has begun. */
+function networkOf({ 'network.transport': transport, 'network.protocol.name': name }: SpanFacts): SpanFacts {
+  return { 'network.transport': transport, 'network.protocol.name': name };
 }
 
 function addressOf({ hostname, port, protocol }: URL): SpanFacts {
   const usual = protocol === 'https:' ? 443 : 80;
   return { 'server.address': hostname, 'server.port': port === '' ? usual : Number(port) };
-}
-
-/** A server chooses its codes: those of JSON-RPC and MCP count by themselves. */
-function boundedType(type: string): string {
-  return /^(?:-32\d{3}|[a-z][a-z_]*)$/.test(type) ? type : '_OTHER';
 }

@@ -36,6 +36,7 @@ export function measuredExchanges(
 function tracesOf(traced: ExchangeWatch): Omit<ExchangeWatch, 'forwarded'> {
   return {
     asked: (exchange, messages, work) => traced.asked?.(exchange, messages, work) ?? work(),
+    listens: (exchange, work) => traced.listens?.(exchange, work) ?? work(),
     handedOn: (request) => traced.handedOn?.(request),
     heard: (exchange, work) => (traced.heard ? traced.heard(exchange, work) : work()),
   };

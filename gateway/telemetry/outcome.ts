@@ -1,8 +1,9 @@
 import { isObject } from '../json/value.js';
-import type { JsonValue } from '../ports/json.js';
+import type { JsonObject, JsonValue } from '../ports/json.js';
 import type { SpanFailure } from '../ports/telemetry.js';
 import { parseJson } from '../wire/json/parse.js';
 import { weigh } from '../wire/json/weigh.js';
+import { fromPeer, OTHER } from './words.js';
 
 /** Most bytes of an answer that is read only for its telemetry. An error is short; so is a result whose files are cut out. */
 export const MAX_READ_BYTES = 128 * 1024;
@@ -43,6 +44,26 @@ export function outcomesIn(text: Buffer): ReadonlyMap<string, Outcome> {
     else if (isObject(result) && result.isError === true) found.set(key, { failure: { type: TOOL_ERROR } });
   }
   return found;
+}
+
+/** A server's own words may have anything in them. */
+export function told({ failure }: Outcome): SpanFailure | undefined {
+  return failure?.message === undefined ? failure : { ...failure, message: fromPeer(failure.message) };
+}
+
+/** A server chooses its codes: those of JSON-RPC and MCP count by themselves. */
+export function boundedType(type: string): string {
+  return /^(?:-32\d{3}|[a-z][a-z_]*)$/.test(type) ? type : OTHER;
+}
+
+/** A message that asks its reader for something; undefined for any other. Only what may be one is read. */
+export function requestIn(text: Buffer): { id: string; method: string; params: JsonObject } | undefined {
+  if (!text.includes('"method"') || !text.includes('"id"') || weigh(text, LIGHT) !== 'light') return undefined;
+  const [message, ...others] = messagesIn(text);
+  if (others.length > 0 || !isObject(message)) return undefined;
+  const { id, method, params } = message;
+  if ((typeof id !== 'string' && typeof id !== 'number') || typeof method !== 'string') return undefined;
+  return { id: JSON.stringify(id), method, params: isObject(params) ? params : {} };
 }
 
 /** The messages of a body: JSON, or the events of a stream that is complete. */

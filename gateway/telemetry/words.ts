@@ -24,6 +24,8 @@ const METHODS: ReadonlySet<string> = new Set([
   'resources/subscribe',
   'resources/templates/list',
   'resources/unsubscribe',
+  'roots/list',
+  'sampling/createMessage',
   'server/discover',
   'subscriptions/listen',
   'tasks/cancel',

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { asGatewayError, GatewayError } from '../../errors.js';
 import type { DescribedFile, FileRecord } from '../../files/file.js';
 import type { Library } from '../../files/library.js';
@@ -37,39 +37,43 @@ const ALLOW = 'GET, HEAD, POST, PUT';
 export function uploads(deps: UploadDeps): Hono<Env> {
   const app = new Hono<Env>();
   app.all('/u/:ticket', async (c) => {
-    const ticket = mayBeTicket(c.req.param('ticket')) ? c.req.param('ticket') : '';
-    const accept = c.req.header('accept');
-    const incoming = c.env.incoming as IncomingMessage;
-    const { resumable } = deps;
-    if (resumable && speaksTus(incoming)) {
-      const upload = new URL(c.req.url).searchParams.get('upload') ?? undefined;
-      return answerTus({ ...deps, resumable }, { ticket, upload }, incoming, c.env.outgoing as ServerResponse);
-    }
-    const outgoing = c.env.outgoing as ServerResponse;
-    const asked = new URL(c.req.url).searchParams;
-    try {
-      switch (incoming.method) {
-        case 'GET':
-        case 'HEAD':
-          return await show(deps, ticket, incoming);
-        case 'POST':
-        case 'PUT':
-          if (incoming.method === 'POST' && asked.has(UNLOCK)) return await unlock(deps, ticket, incoming);
-          if (incoming.method === 'POST' && asked.has(ADD)) return await addFile(deps, ticket, incoming, outgoing);
-          if (incoming.method === 'POST' && asked.has(FINISH))
-            return await finishFiles(deps, ticket, incoming, outgoing);
-          return await receive(deps, ticket, incoming, outgoing);
-        default:
-          if (incoming.method === 'DELETE' && (await deps.several.isPlace(ticket)))
-            return await removeFile(deps, ticket, incoming, outgoing);
-          throw new GatewayError('method_not_allowed', { method: incoming.method ?? '', allow: ALLOW });
-      }
-    } catch (thrown) {
-      const error = asGatewayError(thrown);
-      return refused(error, accept, error.code === 'method_not_allowed' ? { allow: ALLOW } : {});
-    }
+    const answer = () => answered(deps, c);
+    return deps.traced?.answered(c.env.incoming as IncomingMessage, answer) ?? answer();
   });
   return app;
+}
+
+async function answered(deps: UploadDeps, c: Context<Env, '/u/:ticket'>): Promise<Response> {
+  const ticket = mayBeTicket(c.req.param('ticket')) ? c.req.param('ticket') : '';
+  const accept = c.req.header('accept');
+  const incoming = c.env.incoming as IncomingMessage;
+  const { resumable } = deps;
+  if (resumable && speaksTus(incoming)) {
+    const upload = new URL(c.req.url).searchParams.get('upload') ?? undefined;
+    return answerTus({ ...deps, resumable }, { ticket, upload }, incoming, c.env.outgoing as ServerResponse);
+  }
+  const outgoing = c.env.outgoing as ServerResponse;
+  const asked = new URL(c.req.url).searchParams;
+  try {
+    switch (incoming.method) {
+      case 'GET':
+      case 'HEAD':
+        return await show(deps, ticket, incoming);
+      case 'POST':
+      case 'PUT':
+        if (incoming.method === 'POST' && asked.has(UNLOCK)) return await unlock(deps, ticket, incoming);
+        if (incoming.method === 'POST' && asked.has(ADD)) return await addFile(deps, ticket, incoming, outgoing);
+        if (incoming.method === 'POST' && asked.has(FINISH)) return await finishFiles(deps, ticket, incoming, outgoing);
+        return await receive(deps, ticket, incoming, outgoing);
+      default:
+        if (incoming.method === 'DELETE' && (await deps.several.isPlace(ticket)))
+          return await removeFile(deps, ticket, incoming, outgoing);
+        throw new GatewayError('method_not_allowed', { method: incoming.method ?? '', allow: ALLOW });
+    }
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    return refused(error, accept, error.code === 'method_not_allowed' ? { allow: ALLOW } : {});
+  }
 }
 
 async function show(deps: UploadDeps, ticket: string, incoming: IncomingMessage): Promise<Response> {

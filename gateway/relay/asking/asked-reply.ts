@@ -71,7 +71,7 @@ export class AskedReply extends PassedReply {
       this.reply.head(STREAM);
       this.#hasAsked = true;
     }
-    return this.reply.message([Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }))]);
+    return this.reply.message([Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }))], { isOwn: true });
   }
 
   override head(head: ReplyHead): void {
