@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { type Child, freePort, startChild } from '../../bench/lib/children.js';
 import { GATEWAY_SCRIPT, ROOT } from '../../bench/lib/paths.js';
 import { keyHash } from '../../helpers/bytes.js';
@@ -12,6 +14,9 @@ import { soakStores } from '../stores.js';
 
 /** Uploads above it are refused. */
 export const FILE_LIMIT = 1_000_000;
+
+/** A download of 5 MB, with whatever else the machine does. */
+const INSTALL_MS = 300_000;
 
 const FILES = { tools: { digest: { files: { data: { encoding: 'base64' } } } } };
 
@@ -37,7 +42,7 @@ export interface ReplicasLab {
 
 /** Two gateways behind HAProxy as docker-compose.yml has them, with a Redis of their own and the tests' S3. */
 export async function openReplicas(): Promise<ReplicasLab> {
-  await provideServices();
+  await Promise.all([provideServices(), installBalancer()]);
   const folder = await mkdtemp(join(tmpdir(), 'wharf-replicas-'));
   const stores = soakStores('30m');
   const redisPort = await freePort();
@@ -117,6 +122,16 @@ export async function openReplicas(): Promise<ReplicasLab> {
       await stopServices();
     },
   };
+}
+
+async function installBalancer(): Promise<void> {
+  try {
+    await promisify(execFile)(join(ROOT, 'deploy/test-services/haproxy.sh'), ['install'], { timeout: INSTALL_MS });
+  } catch (error) {
+    throw new Error('HAProxy is needed, and could not be installed (deploy/test-services/haproxy.sh).', {
+      cause: error,
+    });
+  }
 }
 
 /** deploy/examples/haproxy.cfg with addresses of this machine in the place of the composed network's. */
