@@ -13,6 +13,13 @@ const MOST_KEPT = 10_000;
 /** Characters of a principal's own name; longer ones would be in every record and log line. */
 const LONGEST_NAME = 256;
 
+/**
+ * What a name may not hold: controls, ends of lines, halves of characters (which all become one in a key), and what hides
+ * or turns around, by which one name would look like another to an operator. Joiners are parts of names in some scripts.
+ */
+const DECEIVING =
+  /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u{00ad}\u{061c}\u{200b}\u{200e}\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{feff}]/u;
+
 /** Groups of one caller; Entra ID itself gives no more than 200. */
 const MOST_GROUPS = 1000;
 
@@ -98,7 +105,7 @@ export class Tokens {
     const { principal, groups, implies } = this.#settings;
     const name = claims[principal];
     // it becomes a part of keys and log lines
-    if (typeof name !== 'string' || name === '' || name.length > LONGEST_NAME || /\p{Cc}/u.test(name))
+    if (typeof name !== 'string' || name === '' || name.length > LONGEST_NAME || DECEIVING.test(name))
       throw refused('the token does not name its caller');
     const scopes = widened(wordsOf(claims.scope ?? claims.scp), implies);
     // the name of a group may hold blanks
