@@ -22,9 +22,22 @@ function lookAfter(...works: number[]): number[] {
   return given;
 }
 
-describe('a process that has worked', () => {
-  it('gives back memory once it has been quiet for two looks', () => {
+/** The start, after which memory was given back once. */
+const START = [300, 0, 0] as const;
+
+describe('a process that has started', () => {
+  it('gives back what its start has left after two quiet looks', () => {
     expect(lookAfter(300, 0, 0, 0, 0)).toEqual([3]);
+  });
+});
+
+describe('a process that has worked', () => {
+  it('gives back memory once it has been quiet for four looks', () => {
+    expect(lookAfter(...START, 1200, 0, 0, 0, 0, 0, 0, 0)).toEqual([3, 8]);
+  });
+
+  it('keeps its compiled code over the pauses of those who call it', () => {
+    expect(lookAfter(...START, 1200, 0, 0, 0, 1200, 0, 0, 0, 1200)).toEqual([3]);
   });
 
   it('gives back nothing while it works', () => {
@@ -32,11 +45,11 @@ describe('a process that has worked', () => {
   });
 
   it('gives back again only after more work, for which its own giving back does not count', () => {
-    expect(lookAfter(300, 0, 0, 0, 0, 0, 0, 300, 0, 0, 0, 0)).toEqual([3, 10]);
-    expect(lookAfter(300, 0, 0, 10, 10, 10, 10)).toEqual([3]);
+    expect(lookAfter(...START, 900, 0, 0, 0, 0, 0, 50, 0, 0, 0, 0)).toEqual([3]);
+    expect(lookAfter(...START, 900, 0, 0, 0, 0, 0, 100, 0, 0, 0, 0)).toEqual([3, 10]);
   });
 
   it('gives back at last what many small works have left', () => {
-    expect(lookAfter(...Array.from({ length: 20 }, () => 70))).toEqual([4, 8, 12, 16, 20]);
+    expect(lookAfter(...START, ...Array.from({ length: 30 }, () => 70))).toEqual([3, 18, 33]);
   });
 });
