@@ -75,13 +75,13 @@ describe.each([
     return Math.round(peakRss(gateway.pid) / MIB);
   };
 
-  it.each(transports)('a file of 1 GiB over %s takes no more memory than one of 256 MiB (R5)', async (transport) => {
+  it.each(transports)('a file of 1 GiB over %s takes no more memory than one of 64 MiB (R5)', async (transport) => {
     const session = await openSession(gateway.mcp(transport));
     await peakOf([session], 1);
     const idle = Math.round(rss(gateway.pid) / MIB);
-    const small = await peakOf([session], 256);
+    const small = await peakOf([session], 64);
     const large = await peakOf([session], 1024);
-    process.stdout.write(`${transport}: idle ${idle}, 256 MiB ${small}, 1 GiB ${large} MiB of RSS\n`);
+    process.stdout.write(`${transport}: idle ${idle}, 64 MiB ${small}, 1 GiB ${large} MiB of RSS\n`);
     expect(large).toBeLessThan(MOST_MIB);
     expect(large - small).toBeLessThan(MOST_GROWTH_MIB);
     await expectNothingLeft(gateway.adminUrl, stores, { kept: 'any' });

@@ -135,16 +135,16 @@ async function photograph(
       sums[at] = (sums[at] ?? 0) + ((((smooth[at] ?? 0) - 128) * strength) >> 7);
     }
   }
-  const data = Buffer.alloc(sums.length);
+  const data = new Uint8ClampedArray(sums.length);
   for (let at = 0; at < data.length; at += 3) {
     const noise = next(grain) - (grain >> 1);
     // what is dark stands before what is light
-    const lift = (sums[at] ?? 0) > 20 ? 150 : 90;
-    for (const channel of [0, 1, 2]) {
-      data[at + channel] = Math.max(0, Math.min(255, lift + (sums[at + channel] ?? 0) + noise));
-    }
+    const light = ((sums[at] ?? 0) > 20 ? 150 : 90) + noise;
+    data[at] = light + (sums[at] ?? 0);
+    data[at + 1] = light + (sums[at + 1] ?? 0);
+    data[at + 2] = light + (sums[at + 2] ?? 0);
   }
-  return { data, width, height };
+  return { data: Buffer.from(data.buffer), width, height };
 }
 
 /** A page in a browser: a bar, a column of links, three columns of text, and photographs between them. */

@@ -13,7 +13,7 @@ export const PROMISES: Rows = together(
     R20: 'Wharf removes no file that is in use when it sweeps.',
   }),
   from('OPERATIONS.md', {
-    R5: 'Wharf takes no more memory for a file of 1 GiB than for one of 256 MiB.',
+    R5: 'Wharf takes no more memory for a file of 1 GiB than for one of 64 MiB.',
     R8: 'Wharf lets running exchanges finish before it ends.',
     R9: 'Wharf refuses in time what needs Redis while Redis is away, and needs no restart.',
     R11: 'Wharf answers with an error in time when the object store fails, and leaves nothing behind.',
