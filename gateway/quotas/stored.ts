@@ -76,20 +76,21 @@ export class StoredQuotas implements FileAccount {
   }
 
   /**
-   * Takes a whole file into the account.
+   * Takes a whole file into the account, or what one request has added to it.
+   * @param files 0: it has been counted as a file already
    * @returns gives it back, as a whole
    * @throws GatewayError `storage_full`, `day_quota_used`
    */
   async take(
     principal: string,
     id: string,
-    { size, allowance }: { size: number; allowance: Allowance },
+    { size, files, allowance }: { size: number; files: 0 | 1; allowance: Allowance },
   ): Promise<() => Promise<void>> {
     const now = this.#deps.clock.now();
     const hour = String(Math.floor(now / HOUR_MS));
     const steps = [
       { name: 'bytesPerDay', changes: [{ part: hour, by: size, ttlMs: DAY_MS }] },
-      { name: 'filesPerDay', changes: [{ part: hour, by: 1, ttlMs: DAY_MS }] },
+      { name: 'filesPerDay', changes: [{ part: hour, by: files, ttlMs: DAY_MS }] },
       { name: 'storedBytes', changes: [leaseOver(id), { part: this.#spanOf(now), by: size, ttlMs: this.#lifeMs }] },
     ] as const;
     const done: (typeof steps)[number][] = [];
@@ -171,6 +172,7 @@ class StoringFile implements Tap {
   constructor(quotas: StoredQuotas, file: TappedFile & { principal: string }) {
     this.#quotas = quotas;
     this.#file = file;
+    this.#leased = file.continued ?? 0;
   }
 
   take(bytes: Buffer): Promise<void> | undefined {
@@ -196,10 +198,12 @@ class StoringFile implements Tap {
 
   /** @returns gives it back */
   async #take(): Promise<() => Promise<void>> {
-    const { principal, id } = this.#file;
+    const { principal, id, continued } = this.#file;
     const allowance = await this.#quotas.allowance(principal);
     if (allowance.file && this.#size > allowance.file.value) throw this.#tooLarge(allowance.file);
-    const giveBack = await this.#quotas.take(principal, id, { size: this.#size, allowance });
+    // a file that comes in several requests counts once, and so does each of its bytes
+    const files = continued === undefined ? 1 : 0;
+    const giveBack = await this.#quotas.take(principal, id, { size: this.#size - (continued ?? 0), files, allowance });
     this.#isLeased = false;
     return giveBack;
   }

@@ -68,6 +68,8 @@ export interface FileToTake {
   place?: { id: string; key: string };
   /** The part's memory, if it has been reserved already. */
   lease?: PartLease | undefined;
+  /** As `TappedFile.continued`. */
+  continued?: number | undefined;
   /** Who reads the bytes of this file, beside the taps of every file. */
   taps?: readonly OpenTap[] | undefined;
 }
@@ -98,6 +100,7 @@ export class Ingest implements Quieting {
   readonly #openTaps: readonly OpenTap[];
   readonly #scan: FileScan | undefined;
   #taps: Taps | undefined;
+  readonly #continued: number | undefined;
   #writer: ObjectWriter | undefined;
   #pressure: Promise<void> | undefined;
   #digest: string | undefined;
@@ -107,7 +110,8 @@ export class Ingest implements Quieting {
   readonly id: string;
   readonly key: string;
 
-  constructor(deps: IngestDeps, { owner, limit, place, lease, taps }: FileToTake, signal: AbortSignal) {
+  constructor(deps: IngestDeps, { owner, limit, place, lease, taps, continued }: FileToTake, signal: AbortSignal) {
+    this.#continued = continued;
     this.#deps = deps;
     this.#owner = owner;
     this.#lease = lease;
@@ -231,7 +235,10 @@ export class Ingest implements Quieting {
   }
 
   #tap(fresh: Buffer): Promise<unknown> | undefined {
-    this.#taps ??= new Taps(this.#openTaps, { id: this.id, owner: this.#owner, signal: this.#signal });
+    this.#taps ??= new Taps(this.#openTaps, {
+      ...{ id: this.id, owner: this.#owner, signal: this.#signal },
+      ...(this.#continued !== undefined && { continued: this.#continued }),
+    });
     return this.#taps.take(fresh);
   }
 

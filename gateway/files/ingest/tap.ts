@@ -27,6 +27,8 @@ export interface TappedFile {
   /** Id of the future file. */
   id: string;
   owner: Owner;
+  /** Of a file that goes on from an earlier request: how many of its first bytes that one has brought, and counted. */
+  continued?: number | undefined;
   /** Aborts with the exchange that the bytes come in. */
   signal: AbortSignal;
 }

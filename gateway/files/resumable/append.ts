@@ -103,7 +103,8 @@ export class Append {
     const place = { id: this.#admission.fileId, key };
     // a scan cannot go on in another request: the whole object is scanned, before it has a record
     const deps = { ...this.#deps.ingest, objects, antivirus: undefined };
-    const ingest = new Ingest(deps, { owner: { principal }, limit, place }, this.#signal);
+    const continued = left === undefined ? undefined : resumed.restSize;
+    const ingest = new Ingest(deps, { owner: { principal }, limit, place, continued }, this.#signal);
     try {
       const moved = await this.#moved(key, resumed);
       return await this.#append(appended, { ...resumed, moved }, ingest, write);
