@@ -22,10 +22,19 @@ export async function create(_: z.output<typeof settings>, { clock, log }: JoseD
   const { JoseVerifier } = await import('./jose/verifier.js');
   const { JoseClient } = await import('./jose/client.js');
   const http = new HttpJson();
+  /** Those of the newest verifier. */
+  let known: ReadonlyMap<string, IssuerKeys> = new Map();
   return {
     verifier: (rules) => {
-      const keys = rules.issuers.map((issuer) => new IssuerKeys(issuer, { http, clock, log }));
-      return new JoseVerifier(rules, keys, clock);
+      // an issuer that stays need not show its keys again: it may be down, and its tokens would be refused
+      known = new Map(
+        rules.issuers.map(({ issuer, jwksUri, algorithms }) => {
+          const name = JSON.stringify([issuer, jwksUri, algorithms]);
+          const keys = known.get(name) ?? new IssuerKeys({ issuer, jwksUri, algorithms }, { http, clock, log });
+          return [name, keys];
+        }),
+      );
+      return new JoseVerifier(rules, [...known.values()], clock);
     },
     client: (client, server, introduction) => {
       const introduced = introduction && new Introduced(introduction, http);

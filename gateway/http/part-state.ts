@@ -68,14 +68,15 @@ export interface PartsBeside {
   previews: PartState;
   /** Those of now. */
   readonly servers: ReadonlyMap<string, PartState>;
-  /** The authorization servers whose tokens are taken. */
+  /** The authorization servers whose tokens are taken now. */
   readonly issuers: ReadonlyMap<string, PartState>;
 }
 
 interface Beside {
   previewer: Checked;
   servers: ReadonlyMap<string, Checked>;
-  issuers: readonly (Checked & { issuer: string })[];
+  /** Those of now: the same objects until a reload replaces them. */
+  issuers: () => readonly (Checked & { issuer: string })[];
 }
 
 export function partsBeside({ previewer, servers, issuers }: Beside, clock: Clock): PartsBeside {
@@ -92,7 +93,9 @@ export function partsBeside({ previewer, servers, issuers }: Beside, clock: Cloc
   };
   return {
     previews: stateOf(previewer),
-    issuers: new Map(issuers.map((one) => [one.issuer, stateOf(one)])),
+    get issuers() {
+      return new Map(issuers().map((one) => [one.issuer, stateOf(one)]));
+    },
     get servers() {
       return new Map([...servers].map(([name, server]) => [name, stateOf(server)]));
     },

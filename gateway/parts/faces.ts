@@ -46,7 +46,7 @@ export async function openFaces(
   gaugeShares(metrics, { ...shared, ...serving, requests });
   const lately = new Lately(clock);
   const exchanges = {
-    ...{ authenticate: present.authenticate, shown: waysIn.shown, quotas: filing.quotas },
+    ...{ authenticate: present.authenticate, shown: waysIn.now.shown, quotas: filing.quotas },
     ...{ held, requests, timeouts, clock, log, metrics, audit, open, lately, refused },
   };
   const app = lateApp({
@@ -77,7 +77,7 @@ export async function openFaces(
   serving.ownPorts.push(face.port);
   publicUrl.base ||= `http://${formatAddress({ ...config.listen, port: face.port })}`;
 
-  const beside = partsBeside({ previewer: shared.previewer, servers, issuers: waysIn.issuers }, clock);
+  const beside = partsBeside({ previewer: shared.previewer, servers, issuers: () => waysIn.now.issuers }, clock);
   gaugeServers(metrics, beside);
   gaugeBuild(metrics, version);
   const pages = consoleParts({

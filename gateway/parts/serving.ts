@@ -13,6 +13,7 @@ import { PresentConfig } from '../reload/present-config.js';
 import { type MakeServer, RunningServers } from '../reload/running-servers.js';
 import type { ToolFacts } from '../tools/tool.js';
 import type { Filing } from './filing.js';
+import { PresentWays } from './present-ways.js';
 import { createPreviews } from './previews.js';
 import type { ProcessParts } from './process.js';
 import { flowRulesOf } from './screening.js';
@@ -64,7 +65,7 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
   });
   const openWays = (of: Config) =>
     openWaysIn(of, { openOAuth: () => upstreamAuth.oauth(), baseUrl: publicBase, clock: MACHINE_CLOCK, keys });
-  const waysIn = await openWays(config);
+  const waysIn = new PresentWays(await openWays(config), config.auth);
   /** Makes the servers of a config, which share its rules. */
   const makerFor = (of: Config): MakeServer =>
     serverMaker(adapters, adapterDeps, {
@@ -75,14 +76,14 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
       takers: new FileTakers(of.servers.map(({ tools }) => tools)),
       hosts: new Hosts(adapters.hosts, of.clients),
       ...waysIn.checks,
-      authorize: (server, upstreams) => upstreamAuth.authorize(server, upstreams, waysIn.passed),
+      authorize: (server, upstreams) => upstreamAuth.authorize(server, upstreams, waysIn.now.passed),
     });
   const running = new RunningServers((name) => keptTools.forgetServer(name));
   closers.add(() => running.close());
   (await running.prepare(config.servers, makerFor(config), true))();
   const streams = createDownloadLedger(config, sharing);
   const totals = { held, budget: shared.budget, opened, streams, waiting, catalog, partSize: objects.partSize };
-  const put = takeOver({ sharing, limits: shared.limits, allowances: filing.allowances, flow, waysIn, ...totals });
+  const put = takeOver({ sharing, limits: shared.limits, allowances: filing.allowances, flow, ...totals });
   return {
     servers: running.byName,
     present: new PresentConfig(config, { running, makerFor, waysIn, openWays, put, audit }),

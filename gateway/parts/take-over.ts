@@ -5,7 +5,6 @@ import { type Counted, resizeTotals, sharingOf } from '../ledgers.js';
 import type { Sharing } from '../ports/owner.js';
 import type { Allowances } from '../quotas/allowances.js';
 import { flowRulesOf } from './screening.js';
-import type { OpenWaysIn } from './ways-in.js';
 
 interface Lasting extends Counted {
   /** Read by all ledgers whenever they count. */
@@ -14,17 +13,15 @@ interface Lasting extends Counted {
   limits: Config['limits'];
   allowances: Allowances;
   flow: Flow;
-  waysIn: Pick<OpenWaysIn, 'know'>;
 }
 
 /** Gives the numbers and rules of another config to the parts that live as long as the process. */
-export function takeOver({ sharing, limits, allowances, flow, waysIn, ...counted }: Lasting): (next: Config) => void {
+export function takeOver({ sharing, limits, allowances, flow, ...counted }: Lasting): (next: Config) => void {
   return (next) => {
     Object.assign(sharing, sharingOf(next));
     Object.assign(limits, next.limits);
     resizeTotals(counted, next);
     allowances.put(allowanceRulesOf(next));
     flow.put(flowRulesOf(next));
-    waysIn.know(next.servers);
   };
 }

@@ -1,6 +1,7 @@
 import { auditedLogins } from '../audit/caller-logins.js';
 import { accessRulesOf } from '../config/access.js';
 import type { Config } from '../config/config.js';
+import { mayBeReplaced, type PresentWays } from '../parts/present-ways.js';
 import type { OpenWaysIn } from '../parts/ways-in.js';
 import type { Audit } from '../ports/audit.js';
 import type { Authenticate } from '../ports/identity.js';
@@ -38,7 +39,7 @@ export type Reload =
 interface Replaceable {
   running: RunningServers;
   makerFor: (config: Config) => MakeServer;
-  waysIn: OpenWaysIn;
+  waysIn: PresentWays;
   openWays: (config: Config) => Promise<OpenWaysIn>;
   /** Gives the numbers and rules of a config to the parts that live as long as the process. Cannot fail. */
   put: (config: Config) => void;
@@ -48,14 +49,12 @@ interface Replaceable {
 /** The config that counts now, and what a reload replaces with it. */
 export class PresentConfig {
   #config: Config;
-  #authenticate: Authenticate;
   readonly #parts: Replaceable;
 
   constructor(config: Config, parts: Replaceable) {
     this.#config = config;
     this.#parts = parts;
-    this.#authenticate = parts.waysIn.authenticate;
-    this.authenticate = auditedLogins(parts.audit, (request, server) => this.#authenticate(request, server));
+    this.authenticate = auditedLogins(parts.audit, parts.waysIn.authenticate);
   }
 
   /** The config of now. */
@@ -77,13 +76,14 @@ export class PresentConfig {
     const keys = keysForRestart(before, next);
     if (keys.length > 0) return { kind: 'restart', keys };
     if (same(before, next)) return { kind: 'same' };
-    const ways = next.auth.use === 'apiKeys' ? await openWays(next) : waysIn;
+    const ways = same(before.auth, next.auth) ? waysIn.now : await openWays(next);
     await recordConfig(audit, 'reloaded', next);
     const servers = new Map(running.byName);
     const { logins } = running;
     const put = await running.prepare(next.servers, makerFor(next), !sharesChange(before, next));
     put();
-    this.#authenticate = ways.authenticate;
+    waysIn.put(ways);
+    ways.know(next.servers);
     putRules(next);
     this.#config = next;
     const names = new Set([...servers.keys(), ...running.byName.keys()]);
@@ -133,10 +133,9 @@ function asksOrigins({ flow, handoff }: Config): boolean {
   return flow.length + handoff.length > 0;
 }
 
-/** Keys can be added, replaced and withdrawn; another way in is another gateway. */
+/** Keys and the rules about tokens can be replaced; another way in is another gateway. */
 function authForRestart(before: Config['auth'], after: Config['auth']): string[] {
-  if (before.use === 'apiKeys' && after.use === 'apiKeys') return [];
-  return same(before, after) ? [] : ['auth'];
+  return same(before, after) || mayBeReplaced(before, after) ? [] : ['auth'];
 }
 
 /** Where the servers are, and by which names. */

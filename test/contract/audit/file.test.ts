@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { create, settings } from '../../../adapters/audit/file.js';
+import { create, preflight, settings } from '../../../adapters/audit/file.js';
 import { verifyFiles } from '../../../gateway/audit/verify.js';
 import { filesOf } from '../../../gateway/audit/verify-command.js';
 import { UNSHARED } from '../../../gateway/budget/ledger.js';
@@ -201,5 +201,22 @@ describe('an audit log in a file', () => {
     await first.record(CALL);
     await expect(second.record(CALL)).rejects.toThrow('changed by another program');
     expect((await readdir(join(folder, 'log'))).length).toBe(1);
+  });
+});
+
+describe('a path that is a folder', () => {
+  it('is a fault of `audit.path` before the start, and at the start', async () => {
+    path = folder;
+    const { message } = (await open().catch((error: unknown) => error)) as Error;
+    expect(message).toBe(`audit.path, ${folder}, is a folder; name a file in it, such as audit.jsonl.`);
+    const text = 'is a folder; name a file in it, such as audit.jsonl';
+    expect(await preflight(settings.parse({ path }))).toEqual([{ path: ['path'], message: text, value: folder }]);
+    expect(await preflight(settings.parse({ path: join(folder, 'audit.jsonl') }))).toEqual([]);
+  });
+
+  it('cannot be opened where it stands below a file, and the error names the setting', async () => {
+    await writeFile(join(folder, 'log'), '');
+    const { message } = (await open().catch((error: unknown) => error)) as Error;
+    expect(message).toMatch(/^audit\.path, .*audit\.jsonl, cannot be opened \(E(?:EXIST|NOTDIR)\)\. /);
   });
 });
