@@ -70,7 +70,7 @@ export interface AuditEntry {
   readonly allowed: boolean;
   /** Who; absent where that is not known. Entries without a principal are bounded in number. */
   readonly principal?: string | undefined;
-  /** The operator who does it: a user of the console, or `admin port`; absent for what a caller does. */
+  /** The operator who does it, or has caused it: a user of the console, or `admin port`; absent for what a caller does. */
   readonly actor?: string | undefined;
   /** The client's own name for itself, or a browser's. */
   readonly client?: string | undefined;

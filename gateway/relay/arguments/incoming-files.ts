@@ -127,11 +127,12 @@ export class IncomingFiles {
   async #record(file: IncomingFile, { tool }: SlotRules): Promise<void> {
     const { audit } = this.#deps;
     if (!audit.isOn) return;
-    const { principal, server } = this.#owner;
+    const { principal, server, who } = this.#owner;
+    const { actor } = who;
     const { digest, size, mimeType, record } = file;
     const files = [record ?? { digest, size, mimeType }];
     const from = record?.server;
-    await audit.record({ what: 'handoff', principal, server, tool, from, to: server, files, allowed: true });
+    await audit.record({ what: 'handoff', principal, actor, server, tool, from, to: server, files, allowed: true });
   }
 
   async #read(reading: ArgumentReading, rules: SlotRules): Promise<IncomingFile> {
@@ -206,10 +207,10 @@ export class IncomingFiles {
   }
 
   #kept({ text, origins, ...facts }: KeptBack, file: IncomingFile | undefined, rules: SlotRules): GatewayError {
-    const { principal, server } = this.#owner;
+    const { principal, server, who } = this.#owner;
     const { tool } = rules;
     const files = file && [file.record ?? file];
-    const about = { what: 'handoff', principal, server, tool, from: origins[0], to: server } as const;
+    const about = { what: 'handoff', principal, actor: who.actor, server, tool, from: origins[0], to: server } as const;
     this.#deps.audit.note({ ...about, files, allowed: false, rule: facts.rule, code: 'file_refused' });
     return refused(rules, 'handoffDenied', text, facts);
   }

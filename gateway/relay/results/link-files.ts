@@ -43,7 +43,13 @@ export async function linkFiles(work: Work): Promise<void> {
     tool: (path) => toolOf(requestAt(path)),
   });
   const named = mayName ? await naming({ ...work, answers }) : [];
-  const fetched = await fetchRemoteFiles(named, { deps, principal, inquire, signal: to.signal });
+  const fetched = await fetchRemoteFiles(named, {
+    deps,
+    principal,
+    actor: to.identity.actor,
+    inquire,
+    signal: to.signal,
+  });
   const links = await announceLinks(named, principal, deps);
   await keepShownResources(named, cuts, { ...to, refused }, deps);
   const images = ImageRoom.of(message, cuts, client, deps.limits);

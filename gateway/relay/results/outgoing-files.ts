@@ -35,6 +35,8 @@ interface Published {
 /** For whom the files of a message are published. */
 interface Publishing {
   owner: Owner;
+  /** The operator who has made the call, if one has. */
+  actor: string | undefined;
   signal: AbortSignal;
   /** Names of the tools whose results the message holds. */
   tools: ReadonlySet<string>;
@@ -46,6 +48,7 @@ interface Publishing {
 export class OutgoingFiles {
   readonly #deps: OutgoingFileDeps;
   readonly #owner: Owner;
+  readonly #actor: string | undefined;
   readonly #cuts: MessageCuts;
   readonly #signal: AbortSignal;
   readonly #uses: () => HandleUses | undefined;
@@ -54,11 +57,12 @@ export class OutgoingFiles {
   #count = 0;
   #bytes = 0;
 
-  constructor(deps: OutgoingFileDeps, cuts: MessageCuts, { owner, signal, tools, uses }: Publishing) {
+  constructor(deps: OutgoingFileDeps, cuts: MessageCuts, { owner, actor, signal, tools, uses }: Publishing) {
     this.#tools = tools;
     this.#uses = uses;
     this.#deps = deps;
     this.#owner = owner;
+    this.#actor = actor;
     this.#cuts = cuts;
     this.#signal = signal;
   }
@@ -133,7 +137,8 @@ export class OutgoingFiles {
       const { digest, size } = stored;
       const files = [{ digest, size, mimeType: type.mimeType }];
       // the caller learns of no file that is not recorded
-      await audit.record({ what: 'file', principal, server, from: server, subject, ...tool, files, allowed: true });
+      const about = { principal, actor: this.#actor, server, from: server, subject, ...tool } as const;
+      await audit.record({ what: 'file', ...about, files, allowed: true });
     }
     const record = await this.#deps.library.publish(stored, { principal, server, ...tool, ...label });
     this.#cuts.settled(stored);

@@ -27,6 +27,8 @@ const LOOK = 64 * 1024;
 export interface RemoteDeps {
   deps: ResultDeps;
   principal: string;
+  /** The operator who has made the call, if one has. */
+  actor: string | undefined;
   inquire: Inquire;
   signal: AbortSignal;
 }
@@ -180,7 +182,7 @@ async function fetchOne(
   remote: RemoteFile,
   transfer: RemoteTransfer,
   subject: string,
-  { deps, principal, inquire, signal }: RemoteDeps,
+  { deps, principal, actor, inquire, signal }: RemoteDeps,
 ): Promise<FetchedFile['outcome'] | undefined> {
   const own = await ownFile(remote, deps, principal);
   if (own) return { kind: 'stored', record: own };
@@ -230,7 +232,7 @@ async function fetchOne(
     deps.log.warn({ code: error.code, facts: error.facts, err: error.cause }, 'a file of the server was not fetched');
     if (error.code === 'file_type_refused') {
       deps.metrics.count('wharf_limits_total', { limit: 'limits.acceptResults' });
-      const about = { what: 'file', principal, server, from: server, subject, allowed: false } as const;
+      const about = { what: 'file', principal, actor, server, from: server, subject, allowed: false } as const;
       deps.files.audit.note({ ...about, rule: String(error.facts.source), code: error.code });
     }
     return failure(reasonOf(error), error.message.replace(/\.$/, ''));

@@ -112,6 +112,7 @@ export async function toClient(
   const owner = { principal: to.principal, server: deps.server };
   const files = new OutgoingFiles(deps.files, cuts, {
     owner,
+    actor: to.identity.actor,
     signal: to.signal,
     tools: toolsIn(answers),
     uses: () => handleUses(deps, to),

@@ -161,7 +161,9 @@ describe('trying a tool at the console', () => {
     expect(audit.entries).toContainEqual(
       expect.objectContaining({ what: 'upload', actor: 'ann', principal: 'console:ann', server: 'odd' }),
     );
-    expect(audit.entries).toContainEqual(expect.objectContaining({ what: 'handoff', principal: 'console:ann' }));
+    expect(audit.entries).toContainEqual(
+      expect.objectContaining({ what: 'handoff', actor: 'ann', principal: 'console:ann', to: 'odd' }),
+    );
     const [handle = ''] = /mcp-file:\/\/[\w/.-]+/.exec(page.text) ?? [];
     const again = await send('odd', 'weigh', { v0: handle, note: 'second' });
     expect(said(again)).toContain(`200000 bytes, ${digest}, second`);
@@ -179,6 +181,9 @@ describe('trying a tool at the console', () => {
   it('shows what Wharf made of files: a preview, the link, the handle', async () => {
     const page = await send('odd', 'picture');
     expect(page.text.match(/<img src="data:image\/(?:png|jpeg);base64,/g)).toHaveLength(2);
+    expect(audit.entries).toContainEqual(
+      expect.objectContaining({ what: 'file', allowed: true, actor: 'ann', principal: 'console:ann', from: 'odd' }),
+    );
     const [, link = ''] = /<a href="(http[^"]*)">/.exec(page.text) ?? [];
     expect((await fetch(link)).status).toBe(200);
     expect(said(page)).toMatch(/mcp-file:\/\/wharf\/f_/);

@@ -121,12 +121,13 @@ export class RefusedFiles {
   #refuse({ type, size, digest, rule, claims, path, result }: Judged): RefusedFile {
     const { deps, to } = this.#work;
     const { server, files, metrics } = deps;
-    const { principal } = to;
+    const { principal, identity } = to;
     const tool = this.#context.tool(path);
     metrics.count('wharf_limits_total', { limit: 'limits.acceptResults' });
     files.audit.note({
       what: 'file',
       principal,
+      actor: identity.actor,
       server,
       from: server,
       subject: this.#context.subject(path),
