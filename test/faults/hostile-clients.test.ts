@@ -64,7 +64,7 @@ describe('a client', () => {
     const socket = await deaf();
     socket.write('NO HTTP AT ALL\r\n\r\n');
     await until(async () => (await connections()) === 0);
-    expect(await gauge(wharf.adminUrl, 'wharf_refused_requests_total{code="http_malformed"}')).toBe(1);
+    await until(async () => (await gauge(wharf.adminUrl, 'wharf_refused_requests_total{code="http_malformed"}')) === 1);
   });
 
   it('that is refused and never stops sending is closed', async () => {

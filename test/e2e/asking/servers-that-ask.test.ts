@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { freePort } from '../../helpers/gateway-process-ports.js';
 import { messagesIn, RawClient, type RawMessage } from '../../helpers/raw-client.js';
 import { noisePng } from '../../helpers/sdk-servers-bytes.js';
+import { until } from '../../helpers/wait.js';
 import { connect, PNG, soon, upload, uploadAll } from './lab.js';
 import { RawCall } from './raw-call.js';
 import {
@@ -232,7 +233,7 @@ describe('a server that asks in binary mode', () => {
     const { uploadId } = await send(params, Buffer.alloc(300_000, 1));
     await answer(id, { action: 'accept', content: { scan: { uploadId } } });
     expect(toldIn(await call.result()).came).toEqual({ result: { action: 'cancel' } });
-    expect(wharf().logged()).toContain('held_full');
+    await until(() => wharf().logged().includes('held_full'));
   });
 
   it('is not told of binary mode where nobody can be asked for a file (1306-01)', async () => {

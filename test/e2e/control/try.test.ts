@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { keyHash } from '../../helpers/bytes.js';
 import { startEverything } from '../../helpers/sdk-servers.js';
+import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { recorder } from '../audit/recorder.js';
 
@@ -118,8 +119,8 @@ describe('trying a tool at the console', () => {
         ...{ server: 'everything', method: 'tools/call', tool: 'get-sum' },
       }),
     ]);
-    expect(wharf.lines).toContainEqual(
-      expect.objectContaining({ fields: expect.objectContaining({ principal: 'console:ann', name: 'get-sum' }) }),
+    await until(() =>
+      wharf.lines.some(({ fields }) => fields.principal === 'console:ann' && fields.name === 'get-sum'),
     );
   });
 

@@ -133,7 +133,7 @@ describe('a file as a path of a stdio server', () => {
       const { result } = await client.call('take', { file: big });
       expect(result).toMatchObject({ isError: true, _meta: { 'dev.wharf/fileError': { reason: 'maxSizeExceeded' } } });
       expect(String(result?.content?.[0]?.text)).toMatch(/a file of 6 kB.* at most 2\.3 kB/);
-      expect(wharf.logged()).toContain('"limit":"servers.local.accepts"');
+      await until(() => wharf.logged().includes('"limit":"servers.local.accepts"'));
       const { result: small } = await client.call('take', { file: F4 });
       expect(JSON.parse(String(small?.content?.[0]?.text))).toEqual({ value: 'AAEC/f7/' });
     } finally {

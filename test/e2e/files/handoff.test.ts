@@ -3,6 +3,7 @@ import { keyHash, sha256, sha256Url } from '../../helpers/bytes.js';
 import { RawClient } from '../../helpers/raw-client.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { freshName } from '../../helpers/services.js';
+import { until } from '../../helpers/wait.js';
 import { startWharf, type Wharf } from '../../helpers/wharf.js';
 import { announced, image, photo } from './handoff-lab.js';
 
@@ -218,7 +219,7 @@ describe('who may use a handle, and where', () => {
     expect(fileError(result)).toMatchObject({ reason: 'handoffDenied', argument: 'image' });
     expect(result?.content?.[0]?.text).toMatch(/from "a" to "b"/);
     expect(taking.with('tools/call')).toHaveLength(before);
-    expect(wharf.logged()).toContain('handoffDenied');
+    await until(() => wharf.logged().includes('handoffDenied'));
     expect((await to.call('ocr', { images: [(await give(wharf, 'photo', 'c')).uri] })).result?.isError).toBeUndefined();
     await wharf.stop();
   });
