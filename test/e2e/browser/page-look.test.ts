@@ -1,3 +1,6 @@
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { GatewayError } from '../../../gateway/errors.js';
@@ -15,9 +18,14 @@ let server: UploadServer;
 let watched: Watched;
 /** A picture of a sheet of paper. */
 let invoice: Buffer;
+let folder: string;
 
 beforeAll(async () => {
-  [browser, server] = await Promise.all([openBrowser(), startUploadServer({ stores: 'filesystem+memory' })]);
+  [browser, server, folder] = await Promise.all([
+    openBrowser(),
+    startUploadServer({ stores: 'filesystem+memory' }),
+    mkdtemp(join(tmpdir(), 'wharf-look-')),
+  ]);
   const sheet = await browser.newPage({ viewport: { width: 220, height: 220 } });
   const line = '<hr style="border: 0; height: 8px; margin: 14px 0; background: #b9c4cf">';
   await sheet.setContent(`<body style="margin: 24px; color: #0a5a88"><h2>Invoice</h2>${line.repeat(4)}`);
@@ -32,6 +40,7 @@ afterEach(async () => {
 afterAll(async () => {
   await browser?.close();
   await server?.stop();
+  await rm(folder, { recursive: true, force: true });
 });
 
 const INTENT = {
@@ -61,10 +70,19 @@ async function visitWithoutScript(intent: Partial<UploadIntent>): Promise<void> 
   await watched.page.reload();
 }
 
-/** @param size of what follows the picture, which no viewer minds */
+/**
+ * A file on the disk, which the browser reads by itself: what is handed to it in memory it gets as base64.
+ * @param size of what follows the picture, which no viewer minds
+ */
+async function written(name: string, size: number): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, invoice);
+  await truncate(path, invoice.length + size);
+  return path;
+}
+
 async function pick(name: string, size: number): Promise<void> {
-  const buffer = Buffer.concat([invoice, Buffer.alloc(size)]);
-  await watched.page.getByLabel('Choose a file').setInputFiles({ name, mimeType: 'image/png', buffer });
+  await watched.page.getByLabel('Choose a file').setInputFiles(await written(name, size));
 }
 
 const SEVERAL: Partial<UploadIntent> = {
@@ -79,12 +97,8 @@ const SEVERAL: Partial<UploadIntent> = {
 };
 
 async function pickSeveral(...names: string[]): Promise<void> {
-  const files = names.map((name, at) => ({
-    name,
-    mimeType: 'image/png',
-    buffer: Buffer.concat([invoice, Buffer.alloc(1_000_000 * (at + 1))]),
-  }));
-  await watched.page.locator('#file').setInputFiles(files);
+  const files = names.map((name, at) => written(name, 1_000_000 * (at + 1)));
+  await watched.page.locator('#file').setInputFiles(await Promise.all(files));
 }
 
 const press = (name: RegExp) => watched.page.getByRole('button', { name }).click();
