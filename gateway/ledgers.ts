@@ -87,6 +87,10 @@ export function createCatalogLedger({ limits }: Pick<Config, 'limits'>, sharing:
 export interface Counted {
   held: HeldBudget;
   budget: PartBudget;
+  /** Bytes of files kept for their previews. */
+  pictures: Ledger;
+  /** Bytes of short files kept for the next call. */
+  short: Ledger;
   /** Sessions. */
   opened: Ledger;
   /** Downloads. */
@@ -103,6 +107,8 @@ export function resizeTotals(counted: Counted, config: Pick<Config, 'limits' | '
   const { limits } = config;
   counted.held.resize(sizeOfHeld(config));
   counted.budget.resize({ total: limits.partMemory, unit: counted.partSize });
+  counted.pictures.resize({ total: limits.previewMemory, unit: USUAL_PICTURE });
+  counted.short.resize({ total: limits.shortFiles, unit: 2 * SHORT_BYTES });
   counted.opened.resize({ total: limits.sessions, unit: LARGEST_SESSION });
   counted.streams.resize({ total: limits.downloads });
   counted.waiting.resize({ total: limits.questions });

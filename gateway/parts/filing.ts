@@ -1,6 +1,5 @@
 import { Expiry } from '../files/expiry.js';
 import type { LibraryDeps } from '../files/library.js';
-import { createShortFilesLedger } from '../ledgers.js';
 import { createFileParts } from './files.js';
 import type { ProcessParts } from './process.js';
 import { createQuotas } from './quotas.js';
@@ -21,7 +20,6 @@ export function openFiling(shared: ProcessParts, readLazy: LibraryDeps['readLazy
     ...shared,
     ...accounts,
     expiry,
-    short: createShortFilesLedger(config, shared.sharing),
     antivirus,
     flow,
     readLazy,

@@ -1,18 +1,17 @@
 import { BufferPool } from '../budget/buffer-pool.js';
-import type { Sharing } from '../budget/ledger.js';
-import type { Config } from '../config/config.js';
+import type { Ledger } from '../budget/ledger.js';
 import type { FileRecord } from '../files/file.js';
 import { sniff } from '../files/names/media-type.js';
 import { type AheadDeps, BLOCK_BYTES, PreviewAhead } from '../files/previews/ahead.js';
 import { type PreviewJob, previewOf } from '../files/previews/preview.js';
-import { createPreviewLedger } from '../ledgers.js';
 import type { Preview } from '../ports/dialect.js';
 import type { ObjectStore } from '../ports/object-store.js';
 import type { Owner } from '../ports/owner.js';
 
 interface Parts extends Pick<PreviewJob, 'previewer' | 'log' | 'metrics'> {
   objects: ObjectStore;
-  sharing: Sharing;
+  /** Counts the bytes kept for previews. */
+  pictures: Ledger;
 }
 
 export interface Previews {
@@ -23,14 +22,11 @@ export interface Previews {
 }
 
 /** The two ways in which a file gets its preview. */
-export function createPreviews(
-  config: Pick<Config, 'limits'>,
-  { objects, sharing, previewer, log, metrics }: Parts,
-): Previews {
+export function createPreviews({ objects, pictures, previewer, log, metrics }: Parts): Previews {
   // these alone: a preview has limits of its own, and those of Wharf, which its caller has too, are not meant
   const parts = { previewer, log, metrics };
   const blocks = new BufferPool(BLOCK_BYTES, 0);
-  const deps: AheadDeps = { ...parts, ledger: createPreviewLedger(config, sharing), blocks };
+  const deps: AheadDeps = { ...parts, ledger: pictures, blocks };
   const isOn = parts.previewer.wholeUpTo('image/png') > 0;
   return {
     ahead: isOn ? (owner, signal) => new PreviewAhead(deps, owner, signal) : undefined,

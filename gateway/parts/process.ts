@@ -2,7 +2,13 @@ import type { AdapterList } from '../config/adapter-list.js';
 import type { Config } from '../config/config.js';
 import { StateKeys } from '../files/state-keys.js';
 import { createMetrics } from '../http/metrics.js';
-import { createHeldBudget, createPartBudget, sharingOf } from '../ledgers.js';
+import {
+  createHeldBudget,
+  createPartBudget,
+  createPreviewLedger,
+  createShortFilesLedger,
+  sharingOf,
+} from '../ledgers.js';
 import type { Log } from '../ports/log.js';
 import { recordConfig } from '../reload/present-config.js';
 import type { Closers } from './closers.js';
@@ -51,6 +57,10 @@ export async function openProcess(config: Config, adapters: AdapterList, log: Lo
     keys: new StateKeys(config.secrets),
     held: createHeldBudget(config, sharing),
     budget: createPartBudget(config, sharing, stores.objects.partSize),
+    /** Bytes of files that are kept for their previews. */
+    pictures: createPreviewLedger(config, sharing),
+    /** Bytes of short files that are kept for the next call. */
+    short: createShortFilesLedger(config, sharing),
     draining: { now: false },
     /** What every address of Wharf begins with. Where the config does not say it, it is known once a port is open. */
     publicUrl,

@@ -53,7 +53,7 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
     waiting,
     seal: keys.seal,
     isDraining: () => shared.draining.now,
-    previews: createPreviews(config, shared),
+    previews: createPreviews(shared),
     tracer: shared.tracer,
     dialects: adapters.dialects,
   };
@@ -82,7 +82,8 @@ export async function openServing(shared: ProcessParts, filing: Filing) {
   closers.add(() => running.close());
   (await running.prepare(config.servers, makerFor(config), true))();
   const streams = createDownloadLedger(config, sharing);
-  const totals = { held, budget: shared.budget, opened, streams, waiting, catalog, partSize: objects.partSize };
+  const { budget, pictures, short } = shared;
+  const totals = { held, budget, pictures, short, opened, streams, waiting, catalog, partSize: objects.partSize };
   const put = takeOver({ sharing, limits: shared.limits, allowances: filing.allowances, flow, ...totals });
   return {
     servers: running.byName,
