@@ -1,5 +1,6 @@
 import { soon } from '../budget/soon.js';
 import { GatewayError } from '../errors.js';
+import type { Audit } from '../ports/audit.js';
 import type { Clock } from '../ports/clock.js';
 import type { FileRef } from '../ports/file.js';
 import type { Log } from '../ports/log.js';
@@ -8,6 +9,7 @@ import type { StateStore } from '../ports/state-store.js';
 import { Bundles } from './bundles/bundles.js';
 import type { CleanUps } from './clean-ups.js';
 import { lifetimeOf } from './control/lifetime.js';
+import { type FileCause, recordFile } from './control/recorded-file.js';
 import type { Expiry } from './expiry.js';
 import { type CountedFile, type DescribedFile, type FileAccount, type FileRecord, ownerOf } from './file.js';
 import type { Origins } from './flow/origins.js';
@@ -33,6 +35,7 @@ export interface LibraryDeps extends Omit<LinkDeps, 'settings'> {
   origins?: Pick<Origins, 'note'> | undefined;
   /** Gets every new file. */
   expiry: Pick<Expiry, 'watch'>;
+  audit?: Pick<Audit, 'isOn' | 'record'> | undefined;
   /** Counts what each caller has stored, where that is limited. */
   account?: FileAccount | undefined;
   /** Reads a file that a server has only named. @throws GatewayError */
@@ -91,8 +94,10 @@ export class Library {
   async publish(
     stored: Stored,
     about: Pick<FileRecord, 'principal' | 'server' | 'tool' | 'fromCall' | 'name' | 'mimeType' | 'resource'>,
+    cause: FileCause = {},
   ): Promise<FileRecord> {
     const { state, clock, settings, origins } = this.#deps;
+    await recordFile(this.#deps.audit, about, stored, cause);
     if (about.server !== undefined) await origins?.note({ ...about, server: about.server }, stored.digest);
     const record: FileRecord = {
       ...about,

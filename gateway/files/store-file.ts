@@ -20,6 +20,8 @@ export interface NewFile {
   principal: string;
   /** Config name of the server it came from; absent for a file in a caller's call. */
   server?: string;
+  /** The operator who has made the call, if one has. */
+  actor?: string | undefined;
   /** URI of the resource whose content it is. */
   resource?: string;
   /** The base of the name of a nameless file. */
@@ -34,8 +36,8 @@ export interface NewFile {
 
 /**
  * Stores bytes as a file with a record, a name and a type.
- * @throws GatewayError `file_too_large`, `file_type_refused`, `file_infected`, `upload_size_differs`, `upload_digest_differs`, the stores' errors, and the
- * error of reading the bytes
+ * @throws GatewayError `file_too_large`, `file_type_refused`, `file_infected`, `upload_size_differs`, `upload_digest_differs`,
+ * `audit_unavailable`, the stores' errors, and the error of reading the bytes
  */
 export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: AbortSignal): Promise<FileRecord> {
   const ingest = new Ingest(deps.ingest, { owner: file, limit: file.limit }, signal);
@@ -46,7 +48,7 @@ export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: Abor
     checkResultType(file.types, { declared: file.claims.mimeType, sniffed }, file.limit.path);
     if (file.expect) check(ingest.seal(), file.expect);
     const stored = await ingest.commit();
-    const { claims, principal, server, resource, subject } = file;
+    const { claims, principal, server, actor, resource, subject } = file;
     const name = fileNameFor({
       name: claims.name,
       uri: claims.uri,
@@ -54,13 +56,14 @@ export async function storeFile(file: NewFile, deps: StoreFileDeps, signal: Abor
       index: 1,
       ext: extensionOf(claims.mimeType, sniffed),
     });
-    return await deps.library.publish(stored, {
+    const about = {
       principal,
       ...(server === undefined ? { fromCall: true as const } : { server }),
       ...(resource !== undefined && { resource }),
       name,
       mimeType: mediaTypeOf(claims.mimeType, sniffed),
-    });
+    };
+    return await deps.library.publish(stored, about, { subject: resource ?? subject, actor });
   } catch (error) {
     ingest.abort();
     throw error;

@@ -34,8 +34,8 @@ export interface FilePartsDeps extends Pick<LibraryDeps, 'account' | 'expiry' | 
   short: Ledger;
   /** Who else reads every file's bytes on their way into the store. */
   taps?: readonly OpenTap[];
-  /** What operators do is recorded here, if anywhere. */
-  audit?: Pick<Audit, 'record'>;
+  /** What operators do, and servers' files, are recorded here, if anywhere. */
+  audit?: Pick<Audit, 'isOn' | 'record'>;
   /** Absent: files are not scanned. */
   antivirus?: Scans | undefined;
   /** Notes where bytes come from, while some rule asks for that. */

@@ -18,6 +18,7 @@ export interface Owner {
 
 export interface OutgoingFileDeps {
   library: Library;
+  /** For what else is done with files: refusals, and streams. */
   audit: Audit;
   /** Renders a preview of an image; undefined without one. Never throws. */
   previewOf: (record: FileRecord, head: Buffer, signal: AbortSignal) => Promise<Preview | undefined>;
@@ -132,15 +133,8 @@ export class OutgoingFiles {
     if (known) return this.#again(known, label);
     const { principal, server } = this.#owner;
     const tool = this.#tools.has(subject) ? { tool: subject } : {};
-    const { audit } = this.#deps;
-    if (audit.isOn) {
-      const { digest, size } = stored;
-      const files = [{ digest, size, mimeType: type.mimeType }];
-      // the caller learns of no file that is not recorded
-      const about = { principal, actor: this.#actor, server, from: server, subject, ...tool } as const;
-      await audit.record({ what: 'file', ...about, files, allowed: true });
-    }
-    const record = await this.#deps.library.publish(stored, { principal, server, ...tool, ...label });
+    const about = { principal, server, ...tool, ...label };
+    const record = await this.#deps.library.publish(stored, about, { subject, actor: this.#actor });
     this.#cuts.settled(stored);
     return this.#refer(record, stored.head, stored.preview);
   }

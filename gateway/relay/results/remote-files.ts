@@ -215,6 +215,7 @@ async function fetchOne(
         bytes: paced(body, { server, pace: deps.pace, signal }),
         claims: remote.claims,
         principal,
+        actor,
         server,
         subject,
         limit: { name: 'limits.file', bytes: limits.file, path: 'the server' },

@@ -159,7 +159,7 @@ export class StreamSender {
     const name = fileNameFor({ ...claims, owner: SUBJECT, index: 1, ext });
     const mimeType = mediaTypeOf(item.mimeType, sniffed);
     checkResultType(types, { declared: item.mimeType, sniffed }, uri);
-    return cut.library.publish(item.stored, { principal, server, name, mimeType, ...about });
+    return cut.library.publish(item.stored, { principal, server, name, mimeType, ...about }, { subject: uri });
   }
 
   #check(bytes: number, size: number | undefined): void {

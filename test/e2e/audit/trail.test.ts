@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { verifyFiles } from '../../../gateway/audit/verify.js';
-import { keyHash } from '../../helpers/bytes.js';
+import { keyHash, sha256Url } from '../../helpers/bytes.js';
 import { type FakeUpstream, startFakeUpstream } from '../../helpers/fake-upstream.js';
 import { RecordingUpstream } from '../../helpers/recording-upstream.js';
 import { until } from '../../helpers/wait.js';
@@ -18,6 +18,7 @@ let folder: string;
 let path: string;
 let camera: FakeUpstream;
 let reader: RecordingUpstream;
+let shelf: RecordingUpstream;
 let wharf: Wharf;
 const clients: Client[] = [];
 
@@ -28,9 +29,22 @@ beforeAll(async () => {
   path = join(folder, 'audit.jsonl');
   camera = await startFakeUpstream({ transport: 'json' });
   reader = await RecordingUpstream.start({ tools: [READ], methods: { 'tools/call': () => ({ content: [] }) } });
+  const link = { type: 'resource_link', uri: 'doc://report', name: 'report.txt' };
+  shelf = await RecordingUpstream.start({
+    tools: [{ name: 'find', inputSchema: { type: 'object' } }],
+    methods: {
+      'tools/call': () => ({ content: [link] }),
+      'resources/read': ({ uri }) => ({ contents: [{ uri, mimeType: 'text/plain', text: 'the report' }] }),
+    },
+  });
   const tools = { read: { files: { image: { encoding: 'base64' } } } };
   wharf = await startWharf({
-    servers: { camera: { url: camera.url }, ocr: { url: reader.url, tools }, web: { url: reader.url, tools } },
+    servers: {
+      camera: { url: camera.url },
+      shelf: { url: shelf.url },
+      ocr: { url: reader.url, tools },
+      web: { url: reader.url, tools },
+    },
     config: {
       auth: { use: 'apiKeys', keys: [{ name: 'ada', hash: keyHash(KEY) }] },
       audit: { use: 'file', path },
@@ -45,6 +59,7 @@ afterAll(async () => {
   await wharf?.stop();
   await camera?.close();
   await reader?.stop();
+  await shelf?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -92,6 +107,19 @@ describe('the audit log of one file', () => {
     const digests = about.flatMap(({ files = [] }) => files.map(({ digest }) => digest));
     expect(new Set(digests).size).toBe(1);
     expect(digests).toHaveLength(4);
+  });
+
+  it('says that a file is kept which a server had only named, once it is read (12.7)', async () => {
+    const before = (await lines()).length;
+    const result = await (await connect('shelf')).callTool({ name: 'find', arguments: {} });
+    const [made] = (result._meta as Record<string, { uri: string }[]>)['dev.wharf/files'] ?? [];
+    await (await connect('ocr')).callTool({ name: 'read', arguments: { image: made?.uri } });
+    const about = (await lines()).slice(before).filter(({ what }) => what === 'file' || what === 'handoff');
+    const files = [{ digest: sha256Url('the report'), size: 10, mimeType: 'text/plain' }];
+    expect(about).toMatchObject([
+      { what: 'file', principal: 'ada', server: 'shelf', from: 'shelf', allowed: true, files },
+      { what: 'handoff', principal: 'ada', from: 'shelf', to: 'ocr', allowed: true, files },
+    ]);
   });
 
   it('has uploads, and links that do not work, without their tickets (12.7)', async () => {
