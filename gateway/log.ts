@@ -14,7 +14,7 @@ export type Level = (typeof LEVELS)[number];
 const LINES_CHARS = 12_288;
 /** Longest wait of a line for others. When the process ends, lines are written at once. */
 const FLUSH_MS = 100;
-/** Bytes that wait for a reader of standard error who stands still. Lines beyond are lost, and told as a number. */
+/** Bytes that wait when standard error is read too slowly. Further lines are lost, and a later line has their number. */
 const MOST_WAITING_BYTES = 4 * 1024 * 1024;
 
 /** Where lines go; default: standard error, because standard output is for text that people read. */

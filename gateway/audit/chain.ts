@@ -47,7 +47,7 @@ export function nextLine(end: ChainEnd, members: string): { line: string; end: C
   return { line: `${text}${HASH_AT}${hash}"}`, end: { chain: end.chain, seq, hash } };
 }
 
-/** How a line begins, by which it is told from every other one. */
+/** The begin of a line, which no other line has. */
 export function lineBegin({ seq, chain }: { seq: number; chain: string }): string {
   return `{"seq":${seq},"chain":"${chain}",`;
 }

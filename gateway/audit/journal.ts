@@ -51,9 +51,11 @@ const MOST_AT_ONCE = 500;
 
 /** Refused logins of one minute that have lines of their own. */
 const MOST_LOGINS = 60;
+const MOST_LOGINS_OF_ONE = 20;
 
 /** What callers send past a limit: so many have lines of their own in a minute, 1 MB of them at most. */
 const MOST_LIMITED = 1000;
+const MOST_LIMITED_OF_ONE = 100;
 
 /**
  * Refusals that a caller can cause as fast as it sends. The limit of its requests does not end them, because they are what
@@ -114,8 +116,16 @@ export class Journal implements Audit {
     this.#places = new Ledger({ limit: 'audit.queue', total: settings.queue, sharing });
     this.#unknown = new UnknownCallers(clock);
     const write = (entry: AuditEntry) => this.#note(entry);
-    this.#refusedLogins = new RepeatedRefusals({ clock, write, most: MOST_LOGINS, others: 'other addresses' });
-    this.#limited = new RepeatedRefusals({ clock, write, most: MOST_LIMITED, others: 'other callers' });
+    this.#refusedLogins = new RepeatedRefusals({
+      ...{ clock, write, others: 'other addresses' },
+      most: MOST_LOGINS,
+      mostOfOne: MOST_LOGINS_OF_ONE,
+    });
+    this.#limited = new RepeatedRefusals({
+      ...{ clock, write, others: 'other callers' },
+      most: MOST_LIMITED,
+      mostOfOne: MOST_LIMITED_OF_ONE,
+    });
   }
 
   record(entry: AuditEntry): Promise<void> | void {

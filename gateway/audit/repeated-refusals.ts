@@ -3,6 +3,9 @@ import type { Clock } from '../ports/clock.js';
 
 const WINDOW_MS = 60_000;
 
+/** The subject of the line that counts what one caller is refused beyond its part. */
+const FURTHER = 'further refusals';
+
 /** A refusal, and how many like it have come since its line. */
 interface Counted {
   entry: AuditEntry;
@@ -13,7 +16,9 @@ export interface RepeatedRefusalsOptions {
   clock: Clock;
   /** Different callers and reasons of one window; the rest of them is counted together, by kind and the error's code. */
   most: number;
-  /** What the line of the rest says that it is about. */
+  /** The part of them for one caller, so that none takes all and hides who else is refused. */
+  mostOfOne: number;
+  /** The subject of the line that counts the rest. */
   others: string;
   write: (entry: AuditEntry) => void;
 }
@@ -27,7 +32,9 @@ export class RepeatedRefusals {
   readonly #options: RepeatedRefusalsOptions;
   #begin = 0;
   readonly #known = new Map<string, Counted>();
-  /** Those of callers that are too many, by kind and the error's code, of which there are closed lists. */
+  /** How many of them each caller has: a principal, or an address that has not logged in. */
+  readonly #ofCaller = new Map<string, number>();
+  /** The rest, by kind and the error's code, of which there are closed lists, and by callers with a full part. */
   readonly #others = new Map<string, Counted>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -36,7 +43,7 @@ export class RepeatedRefusals {
   }
 
   note(entry: AuditEntry): void {
-    const { clock, most, write } = this.#options;
+    const { clock, most, mostOfOne, others, write } = this.#options;
     const now = clock.now();
     if (now - this.#begin >= WINDOW_MS) {
       this.tell();
@@ -46,18 +53,23 @@ export class RepeatedRefusals {
     const ids = files?.map(({ id }) => id);
     const key = JSON.stringify([what, address, principal, server, tool, subject, rule, reason, code, ids]);
     const known = this.#known.get(key);
+    const caller = principal ?? address ?? '';
+    const ofCaller = this.#ofCaller.get(caller) ?? 0;
+    const isFull = ofCaller >= mostOfOne;
     if (known) known.more += 1;
-    else if (this.#known.size < most) {
+    else if (this.#known.size < most && !isFull) {
       this.#known.set(key, { entry, more: 0 });
+      this.#ofCaller.set(caller, ofCaller + 1);
       write(entry);
       return;
     } else {
-      const kind = `${what} ${code}`;
-      const other = this.#others.get(kind) ?? { entry: { what, allowed: false, code }, more: 0 };
+      const whose = isFull ? { principal, address, subject: FURTHER } : { subject: others };
+      const kind = JSON.stringify([what, code, isFull ? caller : null]);
+      const other = this.#others.get(kind) ?? { entry: { what, allowed: false, code, ...whose }, more: 0 };
       other.more += 1;
       this.#others.set(kind, other);
     }
-    // a refusal later would tell of them, but it may not come
+    // the next refusal would write them too, but there may be none
     this.#timer ??= setTimeout(() => this.tell(), this.#begin + WINDOW_MS - now).unref();
   }
 
@@ -65,14 +77,15 @@ export class RepeatedRefusals {
   tell(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const { others, write } = this.#options;
+    const { write } = this.#options;
     const since = new Date(this.#begin).toISOString();
     for (const { entry, more } of this.#known.values()) {
       // another token may have been refused for the same reason
       if (more > 0) write({ ...entry, token: undefined, count: more, since });
     }
-    for (const { entry, more } of this.#others.values()) write({ ...entry, subject: others, count: more, since });
+    for (const { entry, more } of this.#others.values()) write({ ...entry, count: more, since });
     this.#known.clear();
+    this.#ofCaller.clear();
     this.#others.clear();
     this.#begin = 0;
   }

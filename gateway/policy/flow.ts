@@ -107,7 +107,7 @@ function isOfType(wanted: string, type: string): boolean {
   return isSameType(entry, given) || (entry.endsWith('/*') && given.startsWith(entry.slice(0, -1)));
 }
 
-/** A text is a text whatever kind of text it is called. */
+/** A rule that keeps `text/plain` back keeps every type of text back, since each is also plain text. */
 function isText(wanted: string, type: string): boolean {
   return essence(wanted) === 'text/plain' && essence(type).startsWith('text/');
 }

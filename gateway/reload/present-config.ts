@@ -23,7 +23,7 @@ const REPLACED: ReadonlySet<string> = new Set([
   'sources',
 ]);
 
-/** Keys of which a change is told otherwise, or comes of another one. */
+/** Keys that the log does not name: `servers` has lines of its own, and the others follow from other keys. */
 const UNTOLD: ReadonlySet<keyof Config> = new Set(['servers', 'warnings', 'sources']);
 
 export type Reload =

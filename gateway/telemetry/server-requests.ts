@@ -20,7 +20,7 @@ export interface AskedClient {
   id: string;
   method: string;
   params: Parameters<typeof metaOf>[0];
-  /** Wharf itself asks: there is no server behind it. */
+  /** True when Wharf itself asks, and not a server. */
   isOwn: boolean;
 }
 

@@ -111,6 +111,11 @@ describe('what is published', () => {
   });
 });
 
+it('has no program in its root but the settings of its tests', () => {
+  const programs = readdirSync(ROOT).filter((name) => /\.[cm]?[jt]sx?$/.test(name));
+  expect(programs.sort()).toEqual(['jest.config.mjs', 'jest.fast.config.mjs']);
+});
+
 const forms = readdirSync(join(ROOT, '.github/ISSUE_TEMPLATE')).filter((name) => name !== 'config.yml');
 
 describe('an issue form', () => {

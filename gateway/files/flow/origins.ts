@@ -73,7 +73,7 @@ export class Origins {
   }
 }
 
-/** A list with one giver more, if that is news; of the types of one server only so many are told apart. */
+/** Adds a giver to a list that does not have it. Of one server it keeps MOST_TYPES types, and one entry for all others. */
 function withGiver(entries: readonly string[], server: string, mimeType: string | undefined): readonly string[] {
   const isKnown = entries.includes(server);
   const named = isKnown ? entries : [...entries, server];

@@ -192,6 +192,19 @@ describe('an audit log', () => {
     ]);
   });
 
+  it('names a refused caller however many kinds of refusal another one causes (12.7)', async () => {
+    const { journal: audit, sink, clock } = journal({ queue: 2000 });
+    clock.time = 1_000_000;
+    const limited = { ...CALL, allowed: false, code: 'rate_limited', rule: 'limits.requestsPerMinute' };
+    for (let n = 0; n < 5000; n++) audit.note({ ...limited, tool: `made-up-${n}` });
+    audit.note({ ...limited, principal: 'bob' });
+    await audit.close();
+    expect(sink.lines).toHaveLength(102);
+    expect(sink.lines.at(-2)).toMatchObject({ principal: 'bob', code: 'rate_limited' });
+    const rest = { principal: 'ada', subject: 'further refusals', code: 'rate_limited', count: 4900 };
+    expect(sink.lines.at(-1)).toMatchObject(rest);
+  });
+
   it('counts refused logins of more than 60 addresses together, so that they do not fill the disk either (12.7)', async () => {
     const { journal: audit, sink, clock } = journal({ queue: 1000 });
     clock.time = 1_000_000;

@@ -18,9 +18,9 @@ const LONGEST_NAME = 200;
 export interface RefusedFile {
   /** Path of the result that holds it. */
   result: JsonPath;
-  /** What the model is told in its place. */
+  /** The model reads this in its place. */
   text: string;
-  /** What programs are told in `_meta`. */
+  /** Programs read this in `_meta`. */
   facts: JsonObject;
   error: GatewayError;
 }
