@@ -466,6 +466,7 @@ describe('adapters', () => {
       // or about what it opens
       'gateway/budget/buffered',
       'gateway/budget/ledger',
+      'gateway/budget/line',
       'gateway/budget/wait-queue',
       'gateway/budget/patience',
       'gateway/budget/read-memory',

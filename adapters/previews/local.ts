@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Previewer, PreviewerDeps, PreviewLimits, PreviewSource } from '../../gateway/ports/previewer.js';
@@ -12,7 +13,12 @@ import { RenderProcess } from './local/process.js';
  */
 export const settings = z
   .strictObject({
-    processes: z.int().min(1).max(16).default(1).describe('Most render processes at a time.'),
+    processes: z
+      .int()
+      .min(1)
+      .max(16)
+      .optional()
+      .describe('Most render processes at a time. Unset: 2, or 1 where Wharf has one core.'),
     queue: z
       .int()
       .min(0)
@@ -42,11 +48,16 @@ export const settings = z
         'Largest image or PDF (MiB) that gets a preview. The render process holds all of it; of other files it reads a part.',
       ),
   })
-  .meta({ examples: [{ processes: 2, maxSourceMiB: 16 }] });
+  .meta({ examples: [{ processes: 4, maxSourceMiB: 16 }] });
 
 const MIB = 1024 * 1024;
 /** Starting a process takes about 0.2 s, and it uses 70 MiB, so it stays for the next image, but not for long. */
 const IDLE_MS = 30_000;
+/**
+ * While Wharf passes pictures on, one process leaves part of two cores unused: previews take three times as long as all else
+ * that is done with a picture. More than two would leave little to exchanges.
+ */
+const USUAL_PROCESSES = Math.min(2, availableParallelism());
 /** Two grey pixels: a renderer that can render this works. */
 const PROBE = Buffer.from('R0lGODdhAgABAIAAAAAAAP///ywAAAAAAgABAAACAgQKADs=', 'base64');
 const PROBE_SOURCE: PreviewSource = {
@@ -62,7 +73,7 @@ const PROBE_LIMITS: PreviewLimits = { maxEdge: 16, maxEncodedBytes: 10_000, maxP
 export function create(config: z.output<typeof settings>, { log, inheritedEnv }: PreviewerDeps): Previewer {
   const deadline = config.deadlineSeconds * 1000;
   const pool = new RenderPool({
-    processes: config.processes,
+    processes: config.processes ?? USUAL_PROCESSES,
     queue: config.queue,
     maxWait: deadline,
     idle: IDLE_MS,

@@ -27,11 +27,17 @@ export class Line<T> {
   }
 
   add(value: T): Place<T> {
-    const node: Node<T> = { value, isIn: true, before: this.#last, after: undefined };
-    if (this.#last) this.#last.after = node;
-    else this.#first = node;
-    this.#last = node;
+    const node: Node<T> = { value, isIn: true, before: undefined, after: undefined };
+    this.#append(node);
     return node;
+  }
+
+  /** Makes it the last one; a place that has left stays out. @param place one that this line gave out */
+  toEnd(place: Place<T>): void {
+    const node = place as Node<T>;
+    if (!node.isIn || node === this.#last) return;
+    this.#unlink(node);
+    this.#append(node);
   }
 
   /** Returns false when it had already left. @param place one that this line gave out */
@@ -39,13 +45,43 @@ export class Line<T> {
     const node = place as Node<T>;
     if (!node.isIn) return false;
     node.isIn = false;
-    if (node.before) node.before.after = node.after;
-    else this.#first = node.after;
-    if (node.after) node.after.before = node.before;
-    else this.#last = node.before;
+    this.#unlink(node);
     // its holder may live long, and would keep all that came after it
     node.before = undefined;
     node.after = undefined;
     return true;
+  }
+
+  /** All leave. */
+  clear(): void {
+    while (this.#first) this.remove(this.#first);
+  }
+
+  /** From the first to the last. Between two steps, the value that came last may leave or go to the end, and no other. */
+  *values(): Generator<T> {
+    let node = this.#first;
+    const last = this.#last;
+    while (node) {
+      const { after } = node;
+      const isLast = node === last;
+      yield node.value;
+      if (isLast) return;
+      node = after;
+    }
+  }
+
+  #append(node: Node<T>): void {
+    node.before = this.#last;
+    node.after = undefined;
+    if (this.#last) this.#last.after = node;
+    else this.#first = node;
+    this.#last = node;
+  }
+
+  #unlink({ before, after }: Node<T>): void {
+    if (before) before.after = after;
+    else this.#first = after;
+    if (after) after.before = before;
+    else this.#last = before;
   }
 }

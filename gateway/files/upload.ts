@@ -2,11 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { GatewayError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import { checkSeveral, severalRefused } from './bundles/several.js';
+import type { RecentUses } from './control/recent-uses.js';
 import type { FileAccount, FileRecord } from './file.js';
 import { newFileId, objectKey } from './handle.js';
 import { fill } from './ingest/fill.js';
 import { Ingest, type IngestDeps } from './ingest/ingest.js';
 import type { Library } from './library.js';
+import type { ShortFiles } from './short-files.js';
 import type { Tickets, UploadTicket } from './ticket.js';
 import type { Proof, UploadCodes } from './upload-code.js';
 import { checkIntent, largestUpload, tooLarge, type UploadBound, type UploadIntent } from './upload-intent.js';
@@ -18,6 +20,9 @@ export interface UploadsDeps {
   library: Library;
   tickets: Tickets;
   codes: UploadCodes;
+  /** Keeps those that a call may be given at once. Without a record none can be. */
+  shortFiles: Pick<ShortFiles, 'keep'>;
+  uses: Pick<RecentUses, 'note'>;
   clock: Clock;
   settings: {
     /** How clients reach Wharf, without a trailing slash; known once the port is. */
@@ -255,9 +260,15 @@ export class Uploads {
     const { library } = this.#deps;
     const record = await this.#store(admission, body, signal);
     // If this throws, the record may still have been made: the sweeper then judges the object.
-    if (await library.admit(record, admission.expiresAt)) return record;
+    if (await library.admit(record, admission.expiresAt)) return this.#stored(record);
     library.discard(record.key, record);
     throw uploadDone();
+  }
+
+  /** Its life begins now, so a call that uses it at once need not extend it. */
+  #stored(record: FileRecord): FileRecord {
+    this.#deps.uses.note(record.id);
+    return record;
   }
 
   async #receiveAll(
@@ -320,6 +331,8 @@ export class Uploads {
       if (clock.now() - startedAt >= settings.retentionMs) throw uploadExpired();
       // This does not decide, but it spares the store most of the bytes that come second.
       if (await library.hasBeenStored(fileId)) throw uploadDone();
+      const bytes = ingest.inMemory;
+      if (bytes) this.#deps.shortFiles.keep(record, bytes);
       const { scan } = await ingest.commit();
       return { ...record, ...(scan && { scan }) };
     } catch (error) {

@@ -1,6 +1,8 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { BoundMetrics, CounterName, GaugeName, HistogramName } from '../ports/metrics.js';
+import { Counter } from './metrics/counter.js';
 import { Histogram } from './metrics/histogram.js';
+import type { Labels } from './metrics/series.js';
 
 const COUNTERS: Record<CounterName, { help: string; labels: string[] }> = {
   wharf_exchanges_total: { help: 'HTTP exchanges with MCP clients', labels: ['server', 'outcome'] },
@@ -119,9 +121,7 @@ export interface Registered {
   text: () => Promise<string>;
   contentType: string;
   /** The values of a counter, by its labels. */
-  counted: (
-    name: CounterName,
-  ) => Promise<readonly { labels: Partial<Record<string, string | number>>; value: number }[]>;
+  counted: (name: CounterName) => readonly { labels: Labels; value: number }[];
 }
 
 /** The registry behind the `Metrics` port. */
@@ -130,7 +130,9 @@ export function createMetrics(): BoundMetrics & SeveralGauges & Registered {
   collectDefaultMetrics({ register: registry });
   const counters = new Map<CounterName, Counter>();
   for (const [name, { help, labels }] of Object.entries(COUNTERS)) {
-    counters.set(name as CounterName, new Counter({ name, help, labelNames: labels, registers: [registry] }));
+    const counter = new Counter({ name, help, labels });
+    registry.registerMetric(counter.forRegistry);
+    counters.set(name as CounterName, counter);
   }
   const histograms = new Map<HistogramName, Histogram>();
   for (const [name, { help, labels, buckets }] of Object.entries(HISTOGRAMS)) {
@@ -139,7 +141,7 @@ export function createMetrics(): BoundMetrics & SeveralGauges & Registered {
     histograms.set(name as HistogramName, histogram);
   }
   return {
-    count: (name, labels = {}, amount = 1) => counters.get(name)?.inc(labels, amount),
+    count: (name, labels = {}, amount = 1) => counters.get(name)?.add(labels, amount),
     observe: (name, value, labels = {}) => histograms.get(name)?.observe(labels, value),
     bind: (name, labels) => histograms.get(name)?.bind(labels) ?? (() => {}),
     gauge: (name, read) => {
@@ -167,7 +169,7 @@ export function createMetrics(): BoundMetrics & SeveralGauges & Registered {
       });
     },
     text: () => registry.metrics(),
-    counted: async (name) => (await counters.get(name)?.get())?.values ?? [],
+    counted: (name) => counters.get(name)?.values() ?? [],
     contentType: registry.contentType,
   };
 }

@@ -2,6 +2,7 @@ import { breathe } from '../budget/turn.js';
 import type { JsonPath } from '../ports/json.js';
 import { inkAt } from '../wire/blank.js';
 import { createReader, type HeldMessage, type MessageReader, type WatchRange } from '../wire/json/reader.js';
+import { isShortObject, searchShort } from '../wire/json/short-search.js';
 import { compileWatchTree, type WatchNode } from '../wire/json/watch-tree.js';
 
 const FOUND = 'found';
@@ -47,6 +48,7 @@ export class JsonDocument {
 
   /** Finds the values at these paths. */
   find(paths: readonly JsonPath[]): this {
+    if (this.#isShort) return this.#findShort(paths);
     const search = this.#search(paths);
     search.reader.feed(this.bytes);
     this.#duplicates = search.end();
@@ -54,7 +56,11 @@ export class JsonDocument {
   }
 
   /** Finds values in a text that may be long: works in steps, and yields to other work between them. */
-  async findInSteps(paths: readonly JsonPath[]): Promise<this> {
+  findInSteps(paths: readonly JsonPath[]): this | Promise<this> {
+    return this.#isShort ? this.#findShort(paths) : this.#findInSteps(paths);
+  }
+
+  async #findInSteps(paths: readonly JsonPath[]): Promise<this> {
     const search = this.#search(paths);
     for (let at = 0; at < this.bytes.length; at += STEP) {
       search.reader.feed(this.bytes.subarray(at, at + STEP));
@@ -65,7 +71,7 @@ export class JsonDocument {
   }
 
   /** The place of the first value with this path, if it was wanted and exists. */
-  at(path: JsonPath): WatchRange | undefined {
+  at(path: JsonPath): Found | undefined {
     return this.#wanted?.at(path)?.range;
   }
 
@@ -74,10 +80,26 @@ export class JsonDocument {
     return this.#duplicates;
   }
 
+  get #isShort(): boolean {
+    return !this.isBatch && isShortObject(this.bytes);
+  }
+
+  #findShort(paths: readonly JsonPath[]): this {
+    const wanted = this.#want(paths);
+    this.#duplicates = searchShort(this.bytes, treeOf(paths, false), (path, start, end) => {
+      wanted.found(path, { start, end });
+    });
+    return this;
+  }
+
   #search(paths: readonly JsonPath[]): Search {
+    return new Search(this.#want(paths), treeOf(paths, this.isBatch), inkAt(this.bytes));
+  }
+
+  #want(paths: readonly JsonPath[]): Places {
     if (this.#wanted) throw new Error('a document is read once');
     this.#wanted = new Places(paths);
-    return new Search(this.#wanted, treeOf(paths, this.isBatch), inkAt(this.bytes));
+    return this.#wanted;
   }
 }
 
@@ -121,7 +143,7 @@ class Search {
     this.reader = stepReader(
       tree,
       (range, message) => {
-        wanted.found(range, before);
+        wanted.found(range.path, { start: range.start + before, end: range.end + before });
         // a watch tree has no indexes: without this, every item of a million would be kept for the one that is wanted
         message.forgetRange();
       },
@@ -161,8 +183,14 @@ function below(node: WatchNode, key: string | number): WatchNode {
   return node.keys[key];
 }
 
+/** Bytes `[start, end)` of the text. */
+interface Found {
+  readonly start: number;
+  readonly end: number;
+}
+
 interface Place {
-  range?: WatchRange;
+  range?: Found;
   below: Map<string | number, Place>;
   isWanted?: true;
 }
@@ -192,8 +220,8 @@ class Places {
     return place;
   }
 
-  found(range: WatchRange, before: number): void {
-    const place = this.at(range.path);
-    if (place?.isWanted) place.range ??= { ...range, start: range.start + before, end: range.end + before };
+  found(path: JsonPath, range: Found): void {
+    const place = this.at(path);
+    if (place?.isWanted) place.range ??= range;
   }
 }

@@ -2,7 +2,7 @@ import type { JsonValue } from '../ports/json.js';
 import { addAll } from '../wire/add-all.js';
 
 /** A part of an outgoing message: bytes, or a source that is read when the message is sent, such as a file as base64. */
-export type Piece = Buffer | (() => AsyncIterable<Buffer>);
+export type Piece = Buffer | (() => readonly Buffer[] | AsyncIterable<Buffer>);
 
 /** The JSON text of a value. Its length in bytes is known before any byte is read. */
 export interface Written {

@@ -5,6 +5,7 @@ import type { Scans } from '../files/antivirus/scans.js';
 import { SeveralUploads } from '../files/bundles/several-uploads.js';
 import { CleanUps } from '../files/clean-ups.js';
 import { FileControl } from '../files/control/control.js';
+import { RecentUses } from '../files/control/recent-uses.js';
 import type { Flow } from '../files/flow/flow.js';
 import type { IngestDeps } from '../files/ingest/ingest.js';
 import { PartBuffers } from '../files/ingest/part-buffers.js';
@@ -60,6 +61,8 @@ export interface FileParts {
   library: Library;
   /** Short files for calls. */
   shortFiles: ShortFiles;
+  /** Extends the files that calls use. */
+  uses: RecentUses;
   ingest: IngestDeps;
   uploads: Uploads;
   /** Absent where the object store cannot go on with a write. */
@@ -103,8 +106,12 @@ export function createFileParts(deps: FilePartsDeps): FileParts {
     },
   };
   const codes = new UploadCodes(state, keys, clock);
+  const shortFiles = new ShortFiles({ objects, ledger: deps.short });
+  const uses = new RecentUses({ touch: (id) => library.touch(id), clock, retentionMs });
   const uploads = new Uploads({
     ingest,
+    shortFiles,
+    uses,
     account: deps.account,
     library,
     tickets,
@@ -135,6 +142,5 @@ export function createFileParts(deps: FilePartsDeps): FileParts {
     retentionMs,
   });
   const several = new SeveralUploads({ uploads, library, tickets, notes });
-  const shortFiles = new ShortFiles({ objects, ledger: deps.short });
-  return { tickets, library, shortFiles, ingest, uploads, resumable, several, cleanUps, control };
+  return { tickets, library, shortFiles, uses, ingest, uploads, resumable, several, cleanUps, control };
 }

@@ -3,6 +3,7 @@ import type { Ledger } from '../budget/ledger.js';
 import type { FileRecord } from '../files/file.js';
 import { sniff } from '../files/names/media-type.js';
 import { type AheadDeps, BLOCK_BYTES, PreviewAhead } from '../files/previews/ahead.js';
+import { MadePreviews } from '../files/previews/made-previews.js';
 import { type PreviewJob, previewOf } from '../files/previews/preview.js';
 import type { Preview } from '../ports/dialect.js';
 import type { ObjectStore } from '../ports/object-store.js';
@@ -26,12 +27,18 @@ export function createPreviews({ objects, pictures, previewer, log, metrics }: P
   // these alone: a preview has limits of its own, and those of Wharf, which its caller has too, are not meant
   const parts = { previewer, log, metrics };
   const blocks = new BufferPool(BLOCK_BYTES, 0);
-  const deps: AheadDeps = { ...parts, ledger: pictures, blocks };
+  const earlier = new MadePreviews(pictures);
+  const deps: AheadDeps = { ...parts, ledger: pictures, blocks, earlier };
   const isOn = parts.previewer.wholeUpTo('image/png') > 0;
   return {
     ahead: isOn ? (owner, signal) => new PreviewAhead(deps, owner, signal) : undefined,
-    of: async (record, head, signal) =>
-      previewOf({
+    of: async (record, head, signal) => {
+      const kept = earlier.find(record, record.digest);
+      if (kept) {
+        metrics.count('wharf_previews_total', { outcome: 'kept' });
+        return kept;
+      }
+      const preview = await previewOf({
         ...parts,
         sniffedMime: (await sniff(head))?.mime,
         record,
@@ -42,6 +49,9 @@ export function createPreviews({ objects, pictures, previewer, log, metrics }: P
         },
         owner: record,
         signal,
-      }),
+      });
+      if (preview) earlier.keep(record, record.digest, preview);
+      return preview;
+    },
   };
 }

@@ -1,6 +1,7 @@
 import type { HeldBudget } from '../budget/held.js';
 import type { Ledger } from '../budget/ledger.js';
 import type { Config, ServerConfig } from '../config/config.js';
+import type { RecentUses } from '../files/control/recent-uses.js';
 import type { Flow } from '../files/flow/flow.js';
 import type { IngestDeps } from '../files/ingest/ingest.js';
 import type { Library } from '../files/library.js';
@@ -57,6 +58,7 @@ export interface SharedParts {
   ingest: IngestDeps;
   library: Library;
   shortFiles: ShortFiles;
+  uses: RecentUses;
   uploads: Uploads;
   takers: FileTakers;
   /** What is kept about the servers' tools. */
@@ -157,6 +159,7 @@ export function relayDeps(server: ServerConfig, parts: SharedParts, limits = ser
     incoming: {
       library,
       shortFiles: parts.shortFiles,
+      uses: parts.uses,
       flow: parts.flow,
       antivirus: ingest.antivirus,
       audit: parts.audit,

@@ -136,7 +136,7 @@ export class Server {
     const caller = this.#caller({ exchange, messages, session });
     exchange.facts.client = caller.client.name;
     const server = this.#forHost(caller);
-    return server.#take(server === this ? caller : server.#caller({ exchange, messages, session }), messages);
+    await server.#take(server === this ? caller : server.#caller({ exchange, messages, session }), messages);
   }
 
   /** This server, as the caller meets it whose host has limits of its own. */
@@ -144,14 +144,16 @@ export class Server {
     return limits && this.#byLimits ? this.#byLimits.for(identity, limits, this) : this;
   }
 
-  async #take(caller: Caller, messages: ClientMessages): Promise<void> {
+  #take(caller: Caller, messages: ClientMessages): Promise<void> {
     const { exchange } = caller;
     this.#checkScopes(exchange, messages);
-    const { offered, limits, toolLimits } = this.#deps;
-    if (exchange.tooLong) noteTooLong(exchange.tooLong, messages, limits);
-    const known = offered.isPlain ? { ...caller, messages } : await this.#withOwnNames({ ...caller, messages });
-    if (!known) return;
-    return toolLimits.isOn ? this.#takeCalls(known) : this.#proceed(known, this.#course);
+    if (exchange.tooLong) noteTooLong(exchange.tooLong, messages, this.#deps.limits);
+    if (this.#deps.offered.isPlain) return this.#takeNamed({ ...caller, messages });
+    return this.#withOwnNames({ ...caller, messages }).then((named) => named && this.#takeNamed(named));
+  }
+
+  #takeNamed(asked: Asked): Promise<void> {
+    return this.#deps.toolLimits.isOn ? this.#takeCalls(asked) : this.#proceed(asked, this.#course);
   }
 
   /** A POST under the limits of the tools that it calls. */
@@ -189,7 +191,7 @@ export class Server {
     const streamed = this.#streams.answer(known);
     const asked = streamed instanceof Promise ? await streamed : streamed;
     if (!asked || (this.#mayAnswerItself(asked) && (await this.#answersItself(asked)))) return;
-    return this.#asking.run(asked, course);
+    await this.#asking.run(asked, course);
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { Ledger } from '../budget/ledger.js';
+import { RecentMap } from '../budget/recent-map.js';
 
 /** A session in a process's memory. */
 export interface Remembered {
@@ -15,8 +16,7 @@ export class SessionTable<Entry extends Remembered> {
   readonly #ledger: Ledger;
   readonly #ttlMs: number;
   readonly #byId = new Map<string, Entry>();
-  /** Unused longest first. */
-  readonly #byPrincipal = new Map<string, Map<string, Entry>>();
+  readonly #byPrincipal = new Map<string, RecentMap<string, Entry>>();
 
   constructor(ledger: Ledger, ttlMs: number) {
     this.#ledger = ledger;
@@ -40,9 +40,7 @@ export class SessionTable<Entry extends Remembered> {
       return undefined;
     }
     entry.usedAt = now;
-    const own = this.#byPrincipal.get(entry.principal);
-    own?.delete(id);
-    own?.set(id, entry);
+    this.#byPrincipal.get(entry.principal)?.use(id);
     return entry;
   }
 
@@ -60,7 +58,7 @@ export class SessionTable<Entry extends Remembered> {
     // if nothing is left to remove, it is counted anyway: even the smallest limits admit one
     this.#ledger.add(weight, { principal });
     this.#byId.set(entry.id, entry);
-    const own = this.#byPrincipal.get(principal) ?? new Map<string, Entry>();
+    const own = this.#byPrincipal.get(principal) ?? new RecentMap<string, Entry>();
     own.set(entry.id, entry);
     this.#byPrincipal.set(principal, own);
     return evicted;

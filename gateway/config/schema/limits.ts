@@ -83,14 +83,14 @@ const LIMIT_ROWS: Record<keyof Limits, Row> = {
     kind: 'size',
     min: 0,
     max: 64 * GIB,
-    text: 'All bytes of images and PDFs in results that are kept, while they are stored, for their previews, in the whole process. For a file that finds no room the stored object is read again.',
+    text: 'All bytes of images and PDFs in results that are kept, while they are stored, for their previews, in the whole process. For a file that finds no room the stored object is read again. An eighth of it may be previews of the last minutes, kept in case their callers get the same files again.',
     processWide: true,
   },
   shortFiles: {
     kind: 'size',
     min: 0,
     max: GIB,
-    text: 'All bytes of files up to 64 KiB that are kept for up to a minute after a call was given one, in the whole process, so that the next call with it does not read the store. 0 keeps none.',
+    text: 'All bytes of files up to 64 KiB that are kept for up to a minute after they were uploaded, or given to a call, in the whole process, so that the next call with one does not read the store. 0 keeps none.',
     processWide: true,
   },
   share: {

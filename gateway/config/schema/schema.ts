@@ -111,8 +111,8 @@ export function sectionSchemas(adapters: AdapterList) {
     retention: time({ min: SECOND, max: 365 * DAY })
       .prefault('24h')
       .describe(
-        'How long a file is kept after the last use that Wharf sees. It does not see downloads by presigned ' +
-          'links. A link never outlives it.',
+        'How long a file is kept after the last use that Wharf sees, or up to a thousandth less. It does not see ' +
+          'downloads by presigned links. A link never outlives it.',
       ),
     secret: secrets()
       .prefault([])

@@ -1,5 +1,5 @@
 import { Base64Encoder, encodedLength, encodedUrlLength } from '../../wire/base64/encode.js';
-import type { Encoder, FileSource } from './encoder.js';
+import type { Encoder, FileSource, PieceBytes } from './encoder.js';
 import { QUOTE, QUOTES } from './json-text.js';
 import { recycled } from './recycled.js';
 import { wholeFile } from './whole-file.js';
@@ -22,7 +22,13 @@ export const base64url: Encoder = {
   }),
 };
 
-export async function* base64Of(file: FileSource, alphabet: 'base64' | 'base64url'): AsyncGenerator<Buffer> {
+/** The text between the quotes. */
+export function base64Of(file: FileSource, alphabet: 'base64' | 'base64url'): PieceBytes {
+  const bytes = file.inMemory?.();
+  return bytes?.length === file.size ? [Buffer.from(bytes.toString(alphabet), 'latin1')] : inPieces(file, alphabet);
+}
+
+async function* inPieces(file: FileSource, alphabet: 'base64' | 'base64url'): AsyncGenerator<Buffer> {
   const encoder = new Base64Encoder(alphabet, (length) => recycled.take(length));
   for await (const chunk of wholeFile(file)) {
     const encoded = encoder.push(chunk);

@@ -12,15 +12,20 @@ export interface FileSource {
   digest?: string;
   /** All bytes, or those of a range with both ends inclusive. Can be called repeatedly. */
   read(range?: { start: number; end: number }): AsyncIterable<Buffer>;
+  /** All bytes of a short file that is in memory, so that reading it takes no stream. They must not be changed. */
+  inMemory?(): Buffer | undefined;
   /** Takes a chunk back that is needed no more, whole: its memory is used again. Chunks that are kept are not given. */
   release?(chunk: Buffer): void;
 }
+
+/** The bytes of a piece: a list where all of them are in memory, so that a short message need not wait for them. */
+export type PieceBytes = readonly Buffer[] | AsyncIterable<Buffer>;
 
 /** The JSON text of the value, in pieces, and its exact length in bytes, which Content-Length needs first. */
 export interface EncodedValue {
   length: number;
   /** Each call of a function reads its bytes from the file. */
-  pieces: readonly (Buffer | (() => AsyncIterable<Buffer>))[];
+  pieces: readonly (Buffer | (() => PieceBytes))[];
 }
 
 /** What an encoding needs besides the file. */

@@ -30,7 +30,11 @@ const ENCODERS: Readonly<Record<Encoding, Encoder>> = {
  * @throws GatewayError `file_not_text`, `file_gone`, or the error of reading it. Reading the pieces throws the latter
  * two.
  */
-export async function encodeFile(encoding: Encoding, file: FileSource, options: EncodeOptions): Promise<EncodedValue> {
+export function encodeFile(
+  encoding: Encoding,
+  file: FileSource,
+  options: EncodeOptions,
+): EncodedValue | Promise<EncodedValue> {
   return ENCODERS[encoding].encode(file, options);
 }
 

@@ -137,6 +137,12 @@ export class Ingest implements Quieting {
     return this.#head;
   }
 
+  /** All bytes so far, where none has left memory yet. They are valid until more are taken, or the file is stored. */
+  get inMemory(): Buffer | undefined {
+    const part = this.#isReady ? this.buffer.subarray(0, this.#filled) : this.#aside;
+    return part.length === this.#size ? part : undefined;
+  }
+
   /** Set while no more bytes may be taken. It never rejects: a failure shows at the next `take` or `commit`. */
   get pressure(): Promise<void> | undefined {
     return this.#pressure;
@@ -294,7 +300,7 @@ export class Ingest implements Quieting {
       this.#writer ??= await this.#deps.objects.create(this.key, this.#signal);
       const last = this.#isReady ? this.buffer.subarray(0, this.#filled) : this.#aside;
       const isWhole = last.length === this.#size;
-      await allOf([this.#writer.write(last, true, isWhole ? digest : undefined), this.#taps?.end()]);
+      await allOf([this.#writer.write(last, true, isWhole ? digest : undefined), this.#taps?.end(digest)]);
       await this.#writer.commit();
       return { id: this.id, key: this.key, size: this.#size, digest, head: this.#head };
     } catch (error) {

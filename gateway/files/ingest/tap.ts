@@ -13,9 +13,10 @@ export interface Tap {
   take(bytes: Buffer): Promise<void> | undefined;
   /**
    * All bytes have been taken. The file becomes known only after this has resolved.
+   * @param digest their sha-256 as base64url; of a file that goes on from an earlier request, that of all of it
    * @throws GatewayError when the file is refused: nothing of it stays in the store
    */
-  end(): Promise<void>;
+  end(digest: string): Promise<void>;
   /** The file is given up. Ends the wait that `take` returned; `end` does not follow, or has failed already. */
   abort(): void;
   /** The file is refused after `end` was called, by another reader or by the store: what `end` has done is taken back. */
@@ -63,8 +64,8 @@ export class Taps {
     for (const tap of this.#taps) tap.undo?.();
   }
 
-  async end(): Promise<void> {
-    await Promise.all(this.#taps.map((tap) => tap.end()));
+  async end(digest: string): Promise<void> {
+    await Promise.all(this.#taps.map((tap) => tap.end(digest)));
     this.#isEnded = true;
   }
 

@@ -5,6 +5,7 @@ import type { Preview } from '../../ports/dialect.js';
 import type { Owner } from '../../ports/owner.js';
 import type { Tap } from '../ingest/tap.js';
 import { SNIFF_BYTES, sniff } from '../names/media-type.js';
+import type { MadePreviews } from './made-previews.js';
 import { type PreviewJob, previewOf } from './preview.js';
 
 /** What is kept is counted in blocks, so that a server that sends byte by byte makes no more of them. */
@@ -15,6 +16,8 @@ export interface AheadDeps extends Pick<PreviewJob, 'previewer' | 'log' | 'metri
   ledger: Ledger;
   /** Their memory, in blocks of BLOCK_BYTES. Fresh blocks were a third of what pictures of 1 to 5 MB cost the gateway. */
   blocks: BufferPool;
+  /** Those of files that came before. */
+  earlier: MadePreviews;
 }
 
 /**
@@ -63,8 +66,14 @@ export class PreviewAhead implements Tap {
     if (!this.#isOver && this.#size >= SNIFF_BYTES) this.#type ??= this.#look();
   }
 
-  async end(): Promise<void> {
-    if (!this.#isOver) this.#made = this.#make();
+  async end(digest: string): Promise<void> {
+    const { earlier, metrics } = this.#deps;
+    const preview = earlier.find(this.#owner, digest);
+    if (preview) {
+      metrics.count('wharf_previews_total', { outcome: 'kept' });
+      this.#made = Promise.resolve({ preview });
+      this.#giveUp();
+    } else if (!this.#isOver) this.#made = this.#make(digest);
   }
 
   abort(): void {
@@ -91,7 +100,7 @@ export class PreviewAhead implements Tap {
     return undefined;
   }
 
-  async #make(): Promise<{ preview: Preview | undefined } | undefined> {
+  async #make(digest: string): Promise<{ preview: Preview | undefined } | undefined> {
     const mimeType = await (this.#type ?? this.#look());
     const { previewer, log, metrics } = this.#deps;
     if (mimeType === undefined || this.#isOver || this.#size > previewer.wholeUpTo(mimeType)) {
@@ -110,6 +119,7 @@ export class PreviewAhead implements Tap {
       metrics,
     });
     this.#giveUp();
+    if (preview) this.#deps.earlier.keep(this.#owner, digest, preview);
     return { preview };
   }
 

@@ -44,7 +44,7 @@ export interface SessionFacts {
 }
 
 /** A counter's values by their labels. */
-export type Counted = readonly { labels: Partial<Record<string, string | number>>; value: number }[];
+export type Counted = readonly { labels: Readonly<Record<string, string>>; value: number }[];
 
 /** Where the console reads. */
 export interface ConsoleSources {
@@ -55,7 +55,7 @@ export interface ConsoleSources {
   readiness: () => Promise<Readiness>;
   /** Totals in use now, each with its limit if it has one. */
   now: () => Overview['now'];
-  counted: (name: CounterName) => Promise<Counted>;
+  counted: (name: CounterName) => Counted;
   servers: () => readonly { name: string; transport: string; mcp: () => string }[];
   sessions: () => readonly (Session & { usedAt: number })[];
   /** @param actor who ends it, for the audit log */
@@ -77,13 +77,8 @@ export interface Readiness {
 }
 
 export async function overviewOf(sources: ConsoleSources): Promise<Overview> {
-  const [ready, exchanges, files, fileBytes, limits] = await Promise.all([
-    sources.readiness(),
-    sources.counted('wharf_exchanges_total'),
-    sources.counted('wharf_files_total'),
-    sources.counted('wharf_file_bytes_total'),
-    sources.counted('wharf_limits_total'),
-  ]);
+  const ready = await sources.readiness();
+  const exchanges = sources.counted('wharf_exchanges_total');
   const servers = Object.entries(ready.servers).map(([name, state]) => [`server ${name}`, state] as const);
   const issuers = Object.entries(ready.issuers ?? {}).map(([name, state]) => [`issuer ${name}`, state] as const);
   const parts = [...Object.entries(ready.parts), ['previews', ready.previews] as const, ...issuers, ...servers];
@@ -100,10 +95,11 @@ export async function overviewOf(sources: ConsoleSources): Promise<Overview> {
     since: {
       exchanges: sum(exchanges),
       failed: sum(exchanges.filter(({ labels }) => labels.outcome !== 'ok')),
-      files: sum(files),
-      fileBytes: sum(fileBytes),
+      files: sum(sources.counted('wharf_files_total')),
+      fileBytes: sum(sources.counted('wharf_file_bytes_total')),
     },
-    limits: limits
+    limits: sources
+      .counted('wharf_limits_total')
       .map(({ labels, value }) => ({ limit: String(labels.limit), count: value }))
       .sort((one, other) => other.count - one.count),
   };

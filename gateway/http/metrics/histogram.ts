@@ -1,4 +1,5 @@
 import type { Metric } from 'prom-client';
+import { type Labels, SeriesByLabels } from './series.js';
 
 interface HistogramSettings {
   name: string;
@@ -10,47 +11,41 @@ interface HistogramSettings {
 
 /** What was observed with one combination of labels. */
 interface Series {
-  readonly labels: Readonly<Record<string, string>>;
+  readonly labels: Labels;
   /** By the first bucket that a value fits into; the last is for those that fit into none. */
   readonly counts: number[];
   sum: number;
 }
 
-/** Separates the values of labels in a key; no server, operation or code has it. */
-const BETWEEN = '\0';
-
-/**
- * A histogram whose labels are looked up once by code that observes often: prom-client's own sorts and checks them at every
- * observation, which takes longer than all else that is counted of a short call.
- */
+/** A histogram whose labels are looked up once by code that observes often. */
 export class Histogram {
   readonly name: string;
   readonly help: string;
   readonly type = 'histogram';
-  readonly #labels: readonly string[];
   readonly #buckets: readonly number[];
-  readonly #series = new Map<string, Series>();
+  readonly #series: SeriesByLabels<Series>;
 
   constructor({ name, help, labels, buckets }: HistogramSettings) {
     this.name = name;
     this.help = help;
-    this.#labels = labels;
     this.#buckets = buckets;
+    const empty = () => Array.from({ length: buckets.length + 1 }, () => 0);
+    this.#series = new SeriesByLabels(labels, (own) => ({ labels: own, counts: empty(), sum: 0 }));
   }
 
   /** @returns what observes values with these labels */
-  bind(labels: Readonly<Record<string, string>>): (value: number) => void {
-    const series = this.#seriesOf(labels);
+  bind(labels: Labels): (value: number) => void {
+    const series = this.#series.of(labels);
     return (value) => this.#add(series, value);
   }
 
-  observe(labels: Readonly<Record<string, string>>, value: number): void {
-    this.#add(this.#seriesOf(labels), value);
+  observe(labels: Labels, value: number): void {
+    this.#add(this.#series.of(labels), value);
   }
 
   /** For the registry, which asks at every scrape. */
   async get() {
-    const values = [...this.#series.values()].flatMap((series) => this.#valuesOf(series));
+    const values = this.#series.values().flatMap((series) => this.#valuesOf(series));
     return { name: this.name, help: this.help, type: this.type, values, aggregator: 'sum' };
   }
 
@@ -64,16 +59,6 @@ export class Histogram {
     while (at < this.#buckets.length && value > (this.#buckets[at] as number)) at += 1;
     series.counts[at] = (series.counts[at] ?? 0) + 1;
     series.sum += value;
-  }
-
-  #seriesOf(labels: Readonly<Record<string, string>>): Series {
-    const key = this.#labels.map((label) => labels[label] ?? '').join(BETWEEN);
-    let series = this.#series.get(key);
-    if (!series) {
-      series = { labels: { ...labels }, counts: Array.from({ length: this.#buckets.length + 1 }, () => 0), sum: 0 };
-      this.#series.set(key, series);
-    }
-    return series;
   }
 
   /** Each bucket counts what fits into it: also what fits into a smaller one. */

@@ -173,7 +173,8 @@ async function dispatch(
       });
       exchange.body = bytes;
       exchange.tooLong = tooLong;
-      return server.post(exchange);
+      await server.post(exchange);
+      return;
     }
     case 'GET':
       return server.get(exchange);

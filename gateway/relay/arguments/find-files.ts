@@ -85,7 +85,8 @@ async function filesIn({ args, slots }: Call, context: PostContext): Promise<Fil
   const { flow } = deps.incoming;
   const isJudged = flow?.mayKeepFrom(deps.server) === true;
   for (const slot of slots) {
-    await breathe();
+    const pause = breathe();
+    if (pause) await pause;
     if (isJudged) for (const stray of strayIn(args, slot)) refuseHidden(slot, stray, context);
     for (const use of valuesIn(args, slot)) {
       const reading = readingOf(use, context);

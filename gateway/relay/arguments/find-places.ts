@@ -9,14 +9,17 @@ import type { Call, FileUse, Post } from './post.js';
  * Reads the body once, for all changes. A body without changes passes unchanged.
  * @throws GatewayError `request_invalid` when it repeats a key on the way to a change
  */
-export async function findPlaces(post: Post): Promise<Post> {
+export function findPlaces(post: Post): Post | Promise<Post> {
   const { edits, calls, document } = post;
   if (edits.isEmpty && calls.length === 0) return post;
   const edited = edits.paths();
   const ways = calls.flatMap((call) => call.uses.flatMap((use) => waysTo(call, use)));
-  await document.findInSteps([...edited, ...ways]);
-  if (document.duplicates.length > 0) refuseDuplicates(document.duplicates, edited);
-  return post;
+  const found = document.findInSteps([...edited, ...ways]);
+  const checked = ({ duplicates }: Post['document']): Post => {
+    if (duplicates.length > 0) refuseDuplicates(duplicates, edited);
+    return post;
+  };
+  return found instanceof Promise ? found.then(checked) : checked(found);
 }
 
 /** JSON parsers differ on which of two equal keys counts: the server could read another file than was checked. */

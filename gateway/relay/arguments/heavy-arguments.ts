@@ -20,16 +20,16 @@ const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
 /**
- * The arguments of a call; of very many, only those declared as files, or accompanying them.
+ * The arguments of a call; of very many, only those declared as files, or accompanying them, and a promise of them.
  * @returns undefined when they are not an object
  * @throws GatewayError `request_invalid`
  */
-export async function argumentsOf(
+export function argumentsOf(
   { params, heavyArguments }: Pick<PendingRequest, 'params' | 'heavyArguments'>,
   slots: readonly ToolSlot[],
   paramHeaders: readonly ParamHeader[],
   limits: Pick<Limits, 'values'>,
-): Promise<JsonObject | undefined> {
+): JsonObject | undefined | Promise<JsonObject> {
   const { arguments: args = {} } = params;
   if (!heavyArguments) return isObject(args) ? args : undefined;
   return readArguments(heavyArguments, [...slots.flatMap(pathsOf), ...paramHeaders.map(({ path }) => path)], limits);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../../errors.js';
 import type { Scans } from '../../files/antivirus/scans.js';
+import type { RecentUses } from '../../files/control/recent-uses.js';
 import type { FileSource } from '../../files/encode/index.js';
 import type { FileRecord } from '../../files/file.js';
 import type { Flow } from '../../files/flow/flow.js';
@@ -50,6 +51,7 @@ export interface RemoteAddress {
 export interface IncomingFileDeps {
   library: Library;
   shortFiles: ShortFiles;
+  uses: Pick<RecentUses, 'use'>;
   /** Fetches an address that a client's host vouched for, and stores the file. */
   fetch: (remote: RemoteAddress, owner: Owner, signal: AbortSignal) => Promise<FileRecord>;
   /** Absent: every file may go to every server. */
@@ -104,8 +106,10 @@ export class IncomingFiles {
       });
     }
     this.#checkType(file, rules);
-    await this.#judge(file, rules);
-    await this.#record(file, rules);
+    const { flow, audit } = this.#deps;
+    if (flow) await this.#judge(file, rules, flow);
+    // a server gets a file only if that is recorded
+    if (audit.isOn) await this.#record(file, rules);
     return file;
   }
 
@@ -123,10 +127,8 @@ export class IncomingFiles {
     }
   }
 
-  /** A server gets a file only if that is recorded. */
   async #record(file: IncomingFile, { tool }: SlotRules): Promise<void> {
     const { audit } = this.#deps;
-    if (!audit.isOn) return;
     const { principal, server, who } = this.#owner;
     const { actor } = who;
     const { digest, size, mimeType, record } = file;
@@ -199,10 +201,9 @@ export class IncomingFiles {
   }
 
   /** @throws GatewayError `file_refused` when a rule keeps these bytes from the server */
-  async #judge(file: IncomingFile, rules: SlotRules): Promise<void> {
-    const { flow } = this.#deps;
+  async #judge(file: IncomingFile, rules: SlotRules, flow: Flow): Promise<void> {
     const { server: to, who } = this.#owner;
-    const kept = flow && (await keptBack(flow, { who, from: file.record?.server, to, file }, rules.tool));
+    const kept = await keptBack(flow, { who, from: file.record?.server, to, file }, rules.tool);
     if (kept) throw this.#kept(kept, file, rules);
   }
 
@@ -248,8 +249,11 @@ export class IncomingFiles {
   }
 
   async #stored(record: FileRecord, rules: SlotRules): Promise<IncomingFile> {
-    const { library, shortFiles } = this.#deps;
-    await library.touch(record.id);
+    const { library, shortFiles, uses } = this.#deps;
+    const extended = uses.use(record.id);
+    if (extended) await extended;
+    const looked = shortFiles.look(record);
+    if (looked) await looked;
     const signal = this.#signal;
     let release: ((chunk: Buffer) => void) | undefined;
     return {
@@ -276,6 +280,7 @@ export class IncomingFiles {
         release = found.release;
         yield* found.body as AsyncIterable<Buffer>;
       },
+      inMemory: () => shortFiles.kept(record),
       release: (chunk) => release?.(chunk),
     };
   }
@@ -306,6 +311,7 @@ export class IncomingFiles {
       async *read(range) {
         yield range ? bytes.subarray(range.start, range.end + 1) : bytes;
       },
+      inMemory: () => (bytes.length <= SHORT_BYTES ? bytes : undefined),
     };
   }
 }

@@ -1,3 +1,4 @@
+import type { PieceBytes } from '../../files/encode/encoder.js';
 import { recycled } from '../../files/encode/recycled.js';
 import type { Piece, Written } from '../../json/written.js';
 import type { OutgoingMessage } from '../../ports/upstream.js';
@@ -8,13 +9,25 @@ import type { OutgoingMessage } from '../../ports/upstream.js';
  */
 const WHOLE_BYTES = 64 * 1024;
 
-/** The message to send, without reading large files into memory. @throws the error of reading a small one */
-export async function outgoing({ length, pieces }: Written): Promise<OutgoingMessage> {
+/**
+ * The message to send, without reading large files into memory; a promise only where a small one must be read.
+ * @throws the error of reading a small one
+ */
+export function outgoing({ length, pieces }: Written): OutgoingMessage | Promise<OutgoingMessage> {
   if (pieces.every(Buffer.isBuffer)) return Buffer.concat(pieces as readonly Buffer[]);
   if (length > WHOLE_BYTES)
     return { length, read: () => readAll(pieces), release: (piece) => recycled.giveBack(piece) };
+  const sources = pieces.map((piece) => (Buffer.isBuffer(piece) ? [piece] : piece()));
+  return sources.every(isInMemory) ? Buffer.concat(sources.flat()) : gathered(sources);
+}
+
+function isInMemory(source: PieceBytes): source is readonly Buffer[] {
+  return Array.isArray(source);
+}
+
+async function gathered(sources: readonly PieceBytes[]): Promise<Buffer> {
   const read: Buffer[] = [];
-  for await (const chunk of readAll(pieces)) read.push(chunk);
+  for (const source of sources) for await (const chunk of source) read.push(chunk);
   return Buffer.concat(read);
 }
 

@@ -101,7 +101,8 @@ async function sent(post: Post): Promise<ToUpstream> {
   const { length } = written ?? messages.bytes;
   if (calls.length > 0) refuseLongCall(length, calls, context);
   else refuseLongMessage(length, messages.bytes.length, context);
-  const message = written ? await outgoing(written) : messages.bytes;
+  const sending = written ? outgoing(written) : messages.bytes;
+  const message = sending instanceof Promise ? await sending : sending;
   const { deps, principal } = context;
   for (const one of handed) deps.log.info({ principal, to: deps.server, ...factsOf(one) }, 'a file was handed over');
   const token = context.id === undefined ? undefined : document.at(PROGRESS_TOKEN);

@@ -138,7 +138,7 @@ export class Catalog {
     if (!shown) return { names: this.toolNames(view), takesFiles: this.takesFiles(view) };
     const names = new Set<string>();
     let takesFiles = false;
-    for (const [own, { value }] of this.#find(view)?.values ?? []) {
+    for (const [own, { value }] of this.#find(view)?.values.entries() ?? []) {
       const name = shown(own);
       if (name === undefined) continue;
       names.add(name);

@@ -16,7 +16,18 @@ export interface SlotUse {
 /**
  * The values of a call in a slot, one by one, because there may be millions. Null and an absent argument do not count.
  */
-export function* valuesIn(args: JsonObject, slot: ToolSlot): Generator<SlotUse> {
+export function valuesIn(args: JsonObject, slot: ToolSlot): Iterable<SlotUse> {
+  const [key, ...rest] = slot.path;
+  return key === undefined || key === EACH || rest.length > 0 ? valuesBelow(args, slot) : valueAtTop(args, key, slot);
+}
+
+/** Most slots are one argument: each call asks three times, and a generator costs as much as parsing the call. */
+function valueAtTop(args: JsonObject, key: string, slot: ToolSlot): SlotUse[] {
+  const value = own(args, key);
+  return value === undefined || value === null ? [] : [{ slot, path: [key], value, wrap: false }];
+}
+
+function* valuesBelow(args: JsonObject, slot: ToolSlot): Generator<SlotUse> {
   function* walk(value: JsonValue | undefined, at: number, path: JsonPath): Generator<SlotUse> {
     if (value === undefined || value === null) return;
     const segment = slot.path[at];

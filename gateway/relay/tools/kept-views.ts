@@ -1,4 +1,5 @@
 import type { Ledger } from '../../budget/ledger.js';
+import { RecentMap } from '../../budget/recent-map.js';
 import type { Stopwatch } from '../../ports/clock.js';
 import { heapOf } from './heap-size.js';
 
@@ -11,12 +12,12 @@ const VIEW_TTL_MS = 5 * 60 * 1000;
 /** Cost of an empty view. */
 const EMPTY_BYTES = 500;
 
-/** What is kept of one view of one server, by name. The value unused longest comes first. */
+/** What is kept of one view of one server, by name. */
 export class KeptView<Value> {
   readonly server: string;
   /** When it must be requested again, on the stopwatch. */
   readonly until: number;
-  readonly values = new Map<string, { value: Value; bytes: number }>();
+  readonly values = new RecentMap<string, { value: Value; bytes: number }>();
   bytes = 0;
   /** True when a value was dropped or never taken. */
   hasLost = false;
@@ -28,11 +29,7 @@ export class KeptView<Value> {
   }
 
   get(name: string): Value | undefined {
-    const found = this.values.get(name);
-    if (!found) return undefined;
-    this.values.delete(name);
-    this.values.set(name, found);
-    return found.value;
+    return this.values.use(name)?.value;
   }
 }
 
@@ -43,8 +40,7 @@ export class KeptView<Value> {
 export class KeptViews<Value> {
   readonly #ledger: Ledger;
   readonly #clock: Stopwatch;
-  /** The view unused longest comes first. */
-  readonly #views = new Map<string, KeptView<Value>>();
+  readonly #views = new RecentMap<string, KeptView<Value>>();
 
   constructor(ledger: Ledger, clock: Stopwatch) {
     this.#ledger = ledger;
@@ -53,14 +49,12 @@ export class KeptViews<Value> {
 
   find(server: string, name: string): KeptView<Value> | undefined {
     const key = keyOf(server, name);
-    const view = this.#views.get(key);
-    if (!view) return undefined;
-    this.#views.delete(key);
-    if (view.until <= this.#clock.ticks()) {
+    const view = this.#views.use(key);
+    if (view && view.until <= this.#clock.ticks()) {
+      this.#views.delete(key);
       this.#end(view);
       return undefined;
     }
-    this.#views.set(key, view);
     return view;
   }
 
@@ -78,14 +72,14 @@ export class KeptViews<Value> {
 
   forget(server: string, name: string): void {
     const key = keyOf(server, name);
-    const view = this.#views.get(key);
+    const view = this.#views.peek(key);
     this.#views.delete(key);
     if (view) this.#end(view);
   }
 
   /** Drops all views of a server. */
   forgetServer(server: string): void {
-    for (const [key, view] of this.#views) {
+    for (const [key, view] of this.#views.entries()) {
       if (view.server !== server) continue;
       this.#views.delete(key);
       this.#end(view);
@@ -125,21 +119,21 @@ export class KeptViews<Value> {
       if (!refusal) return true;
       const oldest = this.#oldest(view, refusal.full === 'server');
       if (oldest === undefined) return false;
-      const ended = this.#views.get(oldest);
+      const ended = this.#views.peek(oldest);
       this.#views.delete(oldest);
       if (ended) this.#end(ended);
     }
   }
 
   #oldest(except: KeptView<Value>, isOfServer: boolean): string | undefined {
-    for (const [key, view] of this.#views) {
+    for (const [key, view] of this.#views.entries()) {
       if (view !== except && (!isOfServer || view.server === except.server)) return key;
     }
     return undefined;
   }
 
   #drop(view: KeptView<Value>, name: string): void {
-    const known = view.values.get(name);
+    const known = view.values.peek(name);
     if (!known) return;
     view.values.delete(name);
     this.#count(view, -known.bytes);

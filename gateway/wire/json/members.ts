@@ -64,8 +64,8 @@ class Walk {
       if (byte === OPEN) {
         found.push(this.object(at, asked));
         at = this.#at - 1;
-      } else if (byte === OPEN_ARRAY) at = this.#skipped(at) - 1;
-      else if (byte === QUOTE) at = this.#endOfString(at);
+      } else if (byte === OPEN_ARRAY) at = endOfContainer(text, at) - 1;
+      else if (byte === QUOTE) at = endOfString(text, at);
     }
     return found;
   }
@@ -80,10 +80,10 @@ class Walk {
     for (; at < text.length; at++) {
       const byte = text[at] as number;
       if (byte === QUOTE) {
-        const end = this.#endOfString(at);
+        const end = endOfString(text, at);
         if (isKeyDue) {
           key = this.#askedAt(at, end, asked);
-          each?.(this.#keyAt(at, end));
+          each?.(plainKey(text, at, end));
           found.members += 1;
           isKeyDue = false;
         }
@@ -92,27 +92,11 @@ class Walk {
       else if (byte === OPEN && key !== undefined) {
         found.inner.push({ key: key.key, object: this.object(at, key.inner) });
         at = this.#at - 1;
-      } else if ((byte | CURLY) === OPEN) at = this.#skipped(at) - 1;
+      } else if ((byte | CURLY) === OPEN) at = endOfContainer(text, at) - 1;
       else if ((byte | CURLY) === CLOSE) break;
     }
     this.#at = at + 1;
     return found;
-  }
-
-  /** Position after the array or object that begins at `start`. */
-  #skipped(start: number): number {
-    const text = this.#text;
-    let depth = 0;
-    for (let at = start; at < text.length; at++) {
-      const byte = text[at] as number;
-      if (byte === QUOTE) at = this.#endOfString(at);
-      else if ((byte | CURLY) === OPEN) depth += 1;
-      else if ((byte | CURLY) === CLOSE) {
-        depth -= 1;
-        if (depth === 0) return at + 1;
-      }
-    }
-    return text.length;
   }
 
   /** The key between two quotes, if it was requested; other keys never become strings. */
@@ -134,21 +118,37 @@ class Walk {
     }
     return at === end;
   }
+}
 
-  #keyAt(start: number, end: number): string {
-    const raw = this.#text.toString('utf8', start + 1, end);
-    return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
-  }
-
-  #endOfString(start: number): number {
-    const text = this.#text;
-    for (let at = start + 1; at < text.length; at++) {
-      const byte = text[at] as number;
-      if (byte === QUOTE) return at;
-      if (byte === BACKSLASH) at++;
+/** Position after the array or object that begins at `start` of a valid text. */
+export function endOfContainer(text: Buffer, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const byte = text[at] as number;
+    if (byte === QUOTE) at = endOfString(text, at);
+    else if ((byte | CURLY) === OPEN) depth += 1;
+    else if ((byte | CURLY) === CLOSE) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
     }
-    return text.length;
   }
+  return text.length;
+}
+
+/** Position of the quote that ends the string with its first quote at `start`. */
+export function endOfString(text: Buffer, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const byte = text[at] as number;
+    if (byte === QUOTE) return at;
+    if (byte === BACKSLASH) at++;
+  }
+  return text.length;
+}
+
+/** The key between two quotes. */
+export function plainKey(text: Buffer, start: number, end: number): string {
+  const raw = text.toString('utf8', start + 1, end);
+  return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
 }
 
 function isSpace(byte: number): boolean {

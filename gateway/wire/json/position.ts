@@ -151,9 +151,13 @@ export class Position {
 
   /** RFC 6901 pointer of the innermost open object. */
   #pointer(message: HeldMessage): string {
-    const path = this.path(message).slice(0, -1);
-    return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+    return pointerTo(this.path(message).slice(0, -1));
   }
+}
+
+/** RFC 6901 */
+export function pointerTo(path: readonly (string | number)[]): string {
+  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 const FRESH_LEVEL: Level = {

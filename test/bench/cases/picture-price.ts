@@ -38,11 +38,14 @@ const PICTURES: readonly Picture[] = [
 interface Contender {
   target: Target;
   server: ServerName;
+  /** Every call returns the same picture. */
+  isSame?: true;
   /** What is wrong with an answer; undefined when nothing is. */
   wrong: (measured: Measured) => string | undefined;
 }
 
 const WITH = 'wharf, with previews';
+const AGAIN = 'wharf, with previews, the same picture again';
 
 async function contenders(lab: Lab, bytes: number): Promise<Map<string, Contender>> {
   const linked = ({ start }: Measured) =>
@@ -50,9 +53,11 @@ async function contenders(lab: Lab, bytes: number): Promise<Map<string, Contende
   const previewed = (measured: Measured) =>
     linked(measured) ?? (/is a preview of/.test(measured.start) ? undefined : 'no preview in the answer');
   const whole = (measured: Measured) => (measured.bytes > bytes ? undefined : `only ${measured.bytes} bytes came`);
+  const withPreviews = { target: await lab.gateway({ previews: true }), server: 'sse', wrong: previewed } as const;
   const found = new Map<string, Contender>([
     [lab.subject, { target: await lab.gateway(), server: 'sse', wrong: linked }],
-    [WITH, { target: await lab.gateway({ previews: true }), server: 'sse', wrong: previewed }],
+    [WITH, withPreviews],
+    [AGAIN, { ...withPreviews, isSame: true }],
   ]);
   if (!lab.options.peers) return found;
   for (const name of Object.keys(PEER_VERSIONS) as PeerName[]) {
@@ -76,10 +81,11 @@ export const picturePrice: Case = {
         [...all.keys()],
         lab.options.rounds,
         async (name) => {
-          const { target, server, wrong } = all.get(name) as Contender;
+          const { target, server, wrong, isSame = false } = all.get(name) as Contender;
           try {
             const sessions = await Promise.all(Array.from({ length: AT_ONCE }, () => openSession(target.url(server))));
-            const cost = await callPictures(target, sessions, { picture: picture.name, times: picture.times }, wrong);
+            const { times } = picture;
+            const cost = await callPictures(target, sessions, { picture: picture.name, times, isSame }, wrong);
             if (cost.errors[0])
               errors.push(`${name}, ${picture.name}: ${cost.errors.length} failed: ${cost.errors[0]}`);
             return cost.errors.length === 0 ? cost : undefined;

@@ -83,14 +83,21 @@ export function callDifferentBlobs(
   );
 }
 
+interface PictureCalls {
+  picture: PictureName;
+  times: number;
+  /** The same bytes in each call. */
+  isSame?: boolean;
+}
+
 /** Calls `picture` so. @param wrongWith what is wrong with an answer */
 export function callPictures(
   target: Target,
   sessions: readonly Session[],
-  { picture, times }: { picture: PictureName; times: number },
+  { picture, times, isSame = false }: PictureCalls,
   wrongWith: (measured: Measured) => string | undefined,
 ): Promise<BlobCost> {
-  const call = (count: number) => toolCall('picture', { picture, number: count });
+  const call = (count: number) => toolCall('picture', { picture, number: isSame ? 0 : count });
   return costOfCalls(target, () => callDifferent(sessions, times, call, PICTURE_TIMEOUT_MS), wrongWith);
 }
 

@@ -8,7 +8,10 @@ import { drawing, greyPng, noise } from './image-files.js';
 import { describePreviewer, imageOf, LIMITS, renderBytes } from './previewer.contract.js';
 
 function make(config: Record<string, number> = {}): Previewer {
-  return create(settings.parse({ deadlineSeconds: 60, ...config }), { log: collectingLog(), inheritedEnv: {} });
+  return create(settings.parse({ processes: 1, deadlineSeconds: 60, ...config }), {
+    log: collectingLog(),
+    inheritedEnv: {},
+  });
 }
 
 function previewOf(result: PreviewResult): PreviewImage {
@@ -73,6 +76,24 @@ describe('the preview of an image', () => {
       width: 1200,
       height: 800,
     });
+  });
+
+  it('of a drawing that was hardly compressed is a PNG', async () => {
+    const stored = await drawing(1600, 900).png({ compressionLevel: 0 }).toBuffer();
+    expect((await render(stored)).mimeType).toBe('image/png');
+  });
+
+  it('of a drawing beside noise, which no PNG can hold, is a JPEG that uses most of the limit', async () => {
+    const bar = await drawing(1300, 1000).png().toBuffer();
+    const page = await noise(1900, 1000, 3)
+      .composite([{ input: bar, left: 0, top: 0 }])
+      .png()
+      .toBuffer();
+    const preview = await render(page);
+    expect(preview.mimeType).toBe('image/jpeg');
+    const encoded = preview.data.toString('base64').length;
+    expect(encoded).toBeLessThanOrEqual(LIMITS.maxEncodedBytes);
+    expect(encoded).toBeGreaterThan(LIMITS.maxEncodedBytes / 2);
   });
 
   it('keeps transparency', async () => {
@@ -156,7 +177,7 @@ describe('the render processes', () => {
   };
   afterAll(() => Promise.all(open.map((previewer) => previewer.close())));
 
-  it('take one image at a time and refuse what the queue cannot hold', async () => {
+  it('take one image each at a time and refuse what the queue cannot hold', async () => {
     const previewer = started({ queue: 1 });
     const results = await Promise.all([1, 2, 3].map(() => renderBytes(previewer, image)));
     expect(results.map((result) => (result.kind === 'refused' ? result.reason : 'rendered'))).toEqual([

@@ -53,7 +53,7 @@ export const HANDOFF: readonly Mutant[] = [
     name: 'file-not-judged',
     fault: 'A file goes where a rule forbids it.',
     file: INCOMING,
-    find: '    await this.#judge(file, rules);\n',
+    find: '    if (flow) await this.#judge(file, rules, flow);\n',
     replace: '',
     suites: ['unit/relay/arguments/incoming-files'],
   },

@@ -24,6 +24,34 @@ describe('a line', () => {
     expect(line.first).toBe('b');
   });
 
+  it('lets a value go to the end, but none that has left', () => {
+    const line = new Line<string>();
+    const [a, b, c] = ['a', 'b', 'c'].map((value) => line.add(value)) as [Place<string>, Place<string>, Place<string>];
+    line.toEnd(b);
+    line.toEnd(b);
+    expect([...line.values()]).toEqual(['a', 'c', 'b']);
+    line.toEnd(a);
+    line.remove(c);
+    line.toEnd(c);
+    expect([...line.values()]).toEqual(['b', 'a']);
+  });
+
+  it('can be walked along while each value leaves or goes to the end', () => {
+    const line = new Line<string>();
+    const places = new Map(['a', 'b', 'c', 'd'].map((value) => [value, line.add(value)]));
+    const seen: string[] = [];
+    for (const value of line.values()) {
+      seen.push(value);
+      const place = places.get(value) as Place<string>;
+      if (value === 'a' || value === 'd') line.toEnd(place);
+      else line.remove(place);
+    }
+    expect(seen).toEqual(['a', 'b', 'c', 'd']);
+    expect([...line.values()]).toEqual(['a', 'd']);
+    line.clear();
+    expect([line.first, places.get('a')?.isIn]).toEqual([undefined, false]);
+  });
+
   it('keeps nothing of those that came after a place whose holder keeps it', async () => {
     const line = new Line<object>();
     const kept = line.add({});

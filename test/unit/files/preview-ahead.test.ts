@@ -4,6 +4,7 @@ import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
 import { fill } from '../../../gateway/files/ingest/fill.js';
 import { Ingest } from '../../../gateway/files/ingest/ingest.js';
 import { PreviewAhead } from '../../../gateway/files/previews/ahead.js';
+import { MadePreviews } from '../../../gateway/files/previews/made-previews.js';
 import type { Previewer, PreviewResult, PreviewSource } from '../../../gateway/ports/previewer.js';
 import { silentLog } from '../../helpers/silent-log.js';
 import { createLab, NEVER } from './upload-lab.js';
@@ -31,12 +32,14 @@ function lab({
   total = 100 * BLOCK,
   blocks = new BufferPool(BLOCK, 0),
   releases = true,
+  earlier = new MadePreviews(new Ledger({ limit: 'limits.previewMemory', total: 0, sharing: UNSHARED })),
   render,
 }: {
   total?: number;
   blocks?: BufferPool;
   /** Whether the previewer gives pieces back. */
   releases?: boolean;
+  earlier?: MadePreviews;
   render?: (read: () => Promise<void>, stop: AbortSignal, source: PreviewSource) => Promise<PreviewResult>;
 } = {}): Lab {
   const ledger = new Ledger({ limit: 'limits.previewMemory', total, sharing: UNSHARED });
@@ -63,7 +66,7 @@ function lab({
     close: async () => {},
   };
   const metrics = { count() {}, observe() {}, gauge() {} };
-  const ahead = new PreviewAhead({ previewer, log: silentLog, metrics, ledger, blocks }, OWNER, NEVER);
+  const ahead = new PreviewAhead({ previewer, log: silentLog, metrics, ledger, blocks, earlier }, OWNER, NEVER);
   return { ahead, ledger, read, stopped: () => stop?.aborted === true };
 }
 
@@ -81,7 +84,7 @@ describe('a preview that is begun while its file is stored', () => {
       const bytes = picture(size);
       await given(ahead, bytes);
       expect(ledger.used).toBe(Math.ceil(size / BLOCK) * BLOCK);
-      await ahead.end();
+      await ahead.end('digest');
       expect((await ahead.made)?.preview).toMatchObject({ image: { base64: Buffer.from('small').toString('base64') } });
       expect(Buffer.concat(read).equals(bytes)).toBe(true);
       expect(ledger.used).toBe(0);
@@ -94,7 +97,7 @@ describe('a preview that is begun while its file is stored', () => {
     for (const size of [3 * BLOCK, 2 * BLOCK]) {
       const { ahead, read } = lab({ blocks });
       await given(ahead, picture(size));
-      await ahead.end();
+      await ahead.end('digest');
       expect((await ahead.made)?.preview).toBeDefined();
       expect(Buffer.concat(read).equals(picture(size))).toBe(true);
       lent.push(...Array.from({ length: 3 }, () => blocks.take()).map((block) => block.buffer));
@@ -107,9 +110,26 @@ describe('a preview that is begun while its file is stored', () => {
     const blocks = new BufferPool(BLOCK, 0);
     const { ahead, ledger } = lab({ blocks, releases });
     await given(ahead, picture(3 * BLOCK));
-    await ahead.end();
+    await ahead.end('digest');
     await ahead.made;
     expect(ledger.used).toBe(0);
+  });
+
+  it.each([
+    ['', 100 * BLOCK],
+    [', also where there is no memory to read along', 0],
+  ])('is the one that was made of the same bytes before%s', async (_where, total) => {
+    const earlier = new MadePreviews(new Ledger({ limit: 'limits.previewMemory', total: 1e6, sharing: UNSHARED }));
+    const first = lab({ earlier });
+    await given(first.ahead, picture(3 * BLOCK));
+    await first.ahead.end('digest');
+    const made = await first.ahead.made;
+    const second = lab({ earlier, total });
+    await given(second.ahead, picture(3 * BLOCK));
+    await second.ahead.end('digest');
+    expect((await second.ahead.made)?.preview).toBe(made?.preview);
+    expect(second.read).toEqual([]);
+    expect(second.ledger.used).toBe(0);
   });
 
   it('leaves pieces alone that the previewer keeps', async () => {
@@ -123,7 +143,7 @@ describe('a preview that is begun while its file is stored', () => {
       },
     });
     await given(ahead, picture(3 * BLOCK));
-    await ahead.end();
+    await ahead.end('digest');
     await ahead.made;
     for (let count = 0; count < 3; count++) blocks.take().fill(0);
     expect(Buffer.concat(kept).equals(picture(3 * BLOCK))).toBe(true);
@@ -134,7 +154,7 @@ describe('a preview that is begun while its file is stored', () => {
     const bytes = picture(9000);
     await given(ahead, bytes, 1);
     expect(ledger.used).toBe(BLOCK);
-    await ahead.end();
+    await ahead.end('digest');
     await ahead.made;
     expect(Buffer.concat(read).equals(bytes)).toBe(true);
   });
@@ -143,7 +163,7 @@ describe('a preview that is begun while its file is stored', () => {
     const { ahead, ledger, read } = lab();
     await given(ahead, Buffer.alloc(3 * BLOCK, 'a line of text\n'));
     expect(ledger.used).toBe(0);
-    await ahead.end();
+    await ahead.end('digest');
     expect(await ahead.made).toBeUndefined();
     expect(read).toEqual([]);
   });
@@ -151,7 +171,7 @@ describe('a preview that is begun while its file is stored', () => {
   it('is left to the stored object for a short file of another type', async () => {
     const { ahead, ledger } = lab();
     await given(ahead, Buffer.from('short'));
-    await ahead.end();
+    await ahead.end('digest');
     expect(await ahead.made).toBeUndefined();
     expect(ledger.used).toBe(0);
   });
@@ -159,7 +179,7 @@ describe('a preview that is begun while its file is stored', () => {
   it('is left to the stored object for a file larger than the previewer takes', async () => {
     const { ahead, ledger, read } = lab();
     await given(ahead, picture(MOST + 1));
-    await ahead.end();
+    await ahead.end('digest');
     expect(await ahead.made).toBeUndefined();
     expect(ledger.used).toBe(0);
     expect(read).toEqual([]);
@@ -171,7 +191,7 @@ describe('a preview that is begun while its file is stored', () => {
     expect(ledger.used).toBe(2 * BLOCK);
     ahead.take(Buffer.from('more'));
     expect(ledger.used).toBe(0);
-    await ahead.end();
+    await ahead.end('digest');
     expect(await ahead.made).toBeUndefined();
   });
 
@@ -187,7 +207,7 @@ describe('a preview that is begun while its file is stored', () => {
   ])('does not exist when it is refused by a previewer %s, which is not asked again', async (_what, render) => {
     const { ahead, ledger } = lab({ render });
     await given(ahead, picture(3 * BLOCK));
-    await ahead.end();
+    await ahead.end('digest');
     expect(await ahead.made).toEqual({ preview: undefined });
     expect(ledger.used).toBe(0);
   });
@@ -198,7 +218,7 @@ describe('a preview that is begun while its file is stored', () => {
       render: async () => ({ kind: 'refused', reason: 'deadline' }),
     });
     await given(half.ahead, picture(3 * BLOCK));
-    await half.ahead.end();
+    await half.ahead.end('digest');
     await half.ahead.made;
     expect(half.ledger.used).toBe(0);
     await given(ahead, picture(BLOCK));
@@ -214,7 +234,7 @@ describe('a preview that is begun while its file is stored', () => {
         }),
     });
     await given(ahead, picture(3 * BLOCK));
-    await ahead.end();
+    await ahead.end('digest');
     // the rendering begins when the type is known
     await new Promise((resolve) => setImmediate(resolve));
     ahead.abort();

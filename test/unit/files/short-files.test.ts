@@ -3,6 +3,7 @@ import { Ledger, UNSHARED } from '../../../gateway/budget/ledger.js';
 import type { FileRecord } from '../../../gateway/files/file.js';
 import { ShortFiles } from '../../../gateway/files/short-files.js';
 import { shortLedger } from '../../helpers/budgets.js';
+import { createLab, HELLO } from './upload-lab.js';
 
 const NEVER = new AbortController().signal;
 
@@ -19,6 +20,9 @@ function lab(ledger: Ledger = shortLedger(100_000)) {
     async getWhole(key: string) {
       reads.push(key);
       return gone.has(key) ? undefined : Buffer.from(key.slice(2));
+    },
+    async head() {
+      return undefined;
     },
   };
   const files = new ShortFiles({ objects, ledger });
@@ -81,6 +85,37 @@ describe('short files for calls', () => {
     const { used } = ledger;
     await Promise.all([read(recordOf('a')), read(recordOf('a'))]);
     expect(ledger.used).toBe(2 * used);
+  });
+
+  it('that were uploaded are there for the first call', async () => {
+    const lab = createLab({ short: 1_000_000 });
+    const { ticket } = await lab.authorize();
+    const record = await lab.send(ticket, HELLO);
+    await lab.shortFiles.look(record);
+    await lab.objects.remove(record.key);
+    expect(await lab.shortFiles.read(record, NEVER)).toEqual(HELLO);
+    expect(lab.shortFiles.look(record)).toBeUndefined();
+  });
+
+  it('that were uploaded are not there for the first call when their object has gone', async () => {
+    const lab = createLab({ short: 1_000_000 });
+    const { ticket } = await lab.authorize();
+    const record = await lab.send(ticket, HELLO);
+    await lab.objects.remove(record.key);
+    await lab.shortFiles.look(record);
+    expect(lab.shortFiles.kept(record)).toBeUndefined();
+    expect(await lab.shortFiles.read(record, NEVER)).toBeUndefined();
+  });
+
+  it('that were uploaded are kept with all their bytes, or not at all', async () => {
+    const lab = createLab({ short: 1_000_000 });
+    const aPart = lab.objects.partSize;
+    for (const size of [0, 1, 5000, 64 * 1024, 64 * 1024 + 1, aPart, aPart + 1]) {
+      const { ticket } = await lab.authorize();
+      const record = await lab.send(ticket, Buffer.alloc(size, 'a'));
+      await lab.shortFiles.look(record);
+      expect([size, lab.shortFiles.kept(record)?.length]).toEqual([size, size > 64 * 1024 ? undefined : size]);
+    }
   });
 
   it('that are not there are asked for again', async () => {

@@ -26,9 +26,9 @@ function keeping(extra: Partial<Tap> = {}): Tap & { got: Buffer[]; calls: string
       got.push(Buffer.from(bytes));
       return extra.take?.(bytes);
     },
-    end: async () => {
+    end: async (digest) => {
       calls.push('end');
-      await extra.end?.();
+      await extra.end?.(digest);
     },
     abort: () => {
       calls.push('abort');

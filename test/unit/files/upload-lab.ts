@@ -24,6 +24,8 @@ export interface LabOptions {
   objects?: (real: ObjectStore) => ObjectStore;
   state?: (real: StateStore) => StateStore;
   taps?: readonly OpenTap[];
+  /** Bytes of short files that are kept; default: none. */
+  short?: number;
 }
 
 /** Uploads over stores in memory, with a clock that can be moved. */
@@ -45,7 +47,7 @@ export function createLab(options: LabOptions = {}) {
       keys: new StateKeys(['secret']),
       held,
       budget,
-      short: shortLedger(0),
+      short: shortLedger(options.short ?? 0),
       taps: options.taps ?? [],
       clock,
       log: silentLog,
@@ -64,7 +66,7 @@ export function createLab(options: LabOptions = {}) {
     replicas.push(made);
     return made;
   };
-  const { tickets, library, ingest, uploads, several, cleanUps } = parts();
+  const { tickets, library, shortFiles, uses, ingest, uploads, several, cleanUps } = parts();
   /** Uploads that go on, as one more replica knows them. */
   const replica = (): ResumableUploads => {
     const { resumable } = parts();
@@ -78,6 +80,8 @@ export function createLab(options: LabOptions = {}) {
     state: realState,
     tickets,
     library,
+    shortFiles,
+    uses,
     ingest,
     uploads,
     several,

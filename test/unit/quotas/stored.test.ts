@@ -40,7 +40,7 @@ async function store(quotas: StoredQuotas, size: number): Promise<string | undef
   const tap = quotas.open(file());
   try {
     for (let left = size; left > 0; left -= 64 * 1024) await tap?.take(Buffer.alloc(Math.min(left, 64 * 1024)));
-    await tap?.end();
+    await tap?.end('digest');
     return undefined;
   } catch (error) {
     tap?.abort();
@@ -73,7 +73,7 @@ describe('what a caller may store', () => {
     time.now += 11 * 60_000;
     expect(await store(replica(), 2 * MIB)).toBeUndefined();
     // the file goes on after all: it still does not pass the quota
-    await expect(tap?.end()).rejects.toMatchObject({
+    await expect(tap?.end('digest')).rejects.toMatchObject({
       code: 'storage_full',
       facts: { allowed: 10 * MIB, actual: 11 * MIB },
     });
@@ -102,7 +102,7 @@ describe('what a caller may store', () => {
     for (let round = 0; round < 5; round += 1) {
       const tap = quotas.open(file());
       for (let piece = 0; piece < 3; piece += 1) await tap?.take(Buffer.alloc(MIB));
-      const end = tap?.end();
+      const end = tap?.end('digest');
       // another reader refuses it while it is counted, or afterwards
       if (round % 2 === 0) await end;
       tap?.undo?.();
@@ -124,7 +124,7 @@ describe('what a caller may store', () => {
     ]);
     const tap = quotas.open(file());
     await tap?.take(Buffer.alloc(50));
-    await expect(tap?.end()).rejects.toMatchObject({
+    await expect(tap?.end('digest')).rejects.toMatchObject({
       httpStatus: 429,
       facts: { limit: 'limits.filesPerDay', allowed: 2, actual: 3, retryAfter: 86_400 },
     });

@@ -1,6 +1,16 @@
 import type { PreviewImage, PreviewLimits } from '../../../../gateway/ports/previewer.js';
 import { fromRaster, type Raster, type Sharp, toRaster } from './raster.js';
-import { equalShare, HIGH_QUALITY, JPEG, jpegSize, jpegSizes, LOW_QUALITY, pngSize, sampleOf } from './sample.js';
+import {
+  equalShare,
+  HIGH_QUALITY,
+  JPEG,
+  jpegSize,
+  jpegSizes,
+  LOW_QUALITY,
+  pngSize,
+  type Sample,
+  sampleOf,
+} from './sample.js';
 
 /** Above 82 a JPEG grows without looking better; below 50 text in it becomes unreadable before it gets much smaller. */
 const BEST_QUALITY = 82;
@@ -26,48 +36,73 @@ const MOST_SAVED_BY_WHOLE = 2;
  * The best PNG or JPEG of `raster` within `limits.maxEncodedBytes`: PNG for drawn images (screenshots, diagrams) and
  * transparency, JPEG for photographs. Quality, then edge, is lowered by an estimate from tiles of the picture, so that
  * one encoding is usually enough.
+ * @param mayBePng false when the source's bytes say that no PNG of the pixels can fit, which is 1.5 ms not to find out
  * @returns undefined when nothing is small enough
  */
-export async function encode(sharp: Sharp, raster: Raster, limits: PreviewLimits): Promise<PreviewImage | undefined> {
+export async function encode(
+  sharp: Sharp,
+  raster: Raster,
+  limits: PreviewLimits,
+  { mayBePng = true } = {},
+): Promise<PreviewImage | undefined> {
   const maxBytes = bytesOf(limits.maxEncodedBytes);
   const image = isOpaque(raster) ? await withoutAlpha(sharp, raster) : raster;
   const hasAlpha = image.channels % 2 === 0;
-  const sample = sampleOf(image, PNG_TILES);
-  if (hasAlpha || equalShare(sample) > DRAWN_SHARE) {
-    const expected = await pngSize(sharp, sample, PNG);
-    const data =
-      expected > maxBytes * MOST_SAVED_BY_WHOLE ? undefined : await fromRaster(sharp, image).png(PNG).toBuffer();
-    if (data && data.length <= maxBytes) {
-      return { mimeType: 'image/png', data, width: image.width, height: image.height };
-    }
+  if (hasAlpha || mayBePng) {
+    const data = await encodePng(sharp, image, { maxBytes, hasAlpha });
+    if (data) return { mimeType: 'image/png', data, width: image.width, height: image.height };
   }
   return encodeJpeg(sharp, hasAlpha ? await withoutAlpha(sharp, image) : image, maxBytes);
 }
 
+/** @returns undefined for a photograph, and for what is too large */
+async function encodePng(
+  sharp: Sharp,
+  image: Raster,
+  { maxBytes, hasAlpha }: { maxBytes: number; hasAlpha: boolean },
+): Promise<Buffer | undefined> {
+  const sample = sampleOf(image, PNG_TILES);
+  if (!hasAlpha && equalShare(sample) <= DRAWN_SHARE) return undefined;
+  if ((await pngSize(sharp, sample, PNG)) > maxBytes * MOST_SAVED_BY_WHOLE) return undefined;
+  const data = await fromRaster(sharp, image).png(PNG).toBuffer();
+  return data.length <= maxBytes ? data : undefined;
+}
+
 async function encodeJpeg(sharp: Sharp, image: Raster, maxBytes: number): Promise<PreviewImage | undefined> {
-  let current = image;
+  const sample = sampleOf(image);
+  let least = await jpegSize(sharp, sample, LEAST_QUALITY);
+  let { width, height } = image;
+  if (least <= maxBytes) {
+    const quality = await bestQuality(sharp, { sample, least, maxBytes: maxBytes * AIM });
+    const data = await fromRaster(sharp, image)
+      .jpeg({ ...JPEG, quality })
+      .toBuffer();
+    if (data.length <= maxBytes) return { mimeType: 'image/jpeg', data, width, height };
+    least = Math.max(least, data.length);
+  }
+  // the edge is what the estimate leaves at the least quality, so that no other quality has to be looked for
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const sample = sampleOf(current);
-    let least = await jpegSize(sharp, sample, LEAST_QUALITY);
-    if (least <= maxBytes) {
-      const sizeAt = jpegSizes(least, await jpegSize(sharp, sample, HIGH_QUALITY));
-      const quality = bestQuality(sizeAt, maxBytes * AIM);
-      const data = await fromRaster(sharp, current)
-        .jpeg({ ...JPEG, quality })
-        .toBuffer();
-      const { width, height } = current;
-      if (data.length <= maxBytes) return { mimeType: 'image/jpeg', data, width, height };
-      least = Math.max(least, data.length);
-    }
-    const edge = Math.max(current.width, current.height);
+    const edge = Math.max(width, height);
     const next = Math.floor(edge * Math.min(0.9, ((maxBytes * AIM) / least) ** (1 / GROWTH)));
     if (next < MIN_EDGE) return undefined;
-    current = await toRaster(fromRaster(sharp, image).resize(next, next, { fit: 'inside', kernel: 'cubic' }));
+    const { data, info } = await fromRaster(sharp, image)
+      .resize(next, next, { fit: 'inside', kernel: 'cubic' })
+      .jpeg({ ...JPEG, quality: LEAST_QUALITY })
+      .toBuffer({ resolveWithObject: true });
+    ({ width, height } = info);
+    if (data.length <= maxBytes) return { mimeType: 'image/jpeg', data, width, height };
+    least = data.length;
   }
   return undefined;
 }
 
-function bestQuality(sizeAt: (quality: number) => number, maxBytes: number): number {
+/** @param least the size at LEAST_QUALITY, which is in most pictures the only one to be had */
+async function bestQuality(
+  sharp: Sharp,
+  { sample, least, maxBytes }: { sample: Sample; least: number; maxBytes: number },
+): Promise<number> {
+  if (least >= maxBytes) return LEAST_QUALITY;
+  const sizeAt = jpegSizes(least, await jpegSize(sharp, sample, HIGH_QUALITY));
   let quality = BEST_QUALITY;
   while (quality > LEAST_QUALITY && sizeAt(quality) > maxBytes) quality--;
   return quality;

@@ -43,15 +43,14 @@ export async function render(sharp: Sharp, image: Buffer, limits: PreviewLimits)
 
   let small: Raster;
   let pixels: Size;
+  let mayBePng: boolean;
   try {
     const header = await sharp(image, { ...options, limitInputPixels: false }).metadata();
     const height = header.pageHeight ?? header.height;
     if (header.width * height > limits.maxPixels) return { kind: 'refused', reason: 'too-many-pixels' };
-    const { edge, kernel } = scalingOf(
-      header,
-      { bytes: image.length, longest: Math.max(header.width, height) },
-      limits,
-    );
+    const scaling = scalingOf(header, { bytes: image.length, longest: Math.max(header.width, height) }, limits);
+    const { edge, kernel } = scaling;
+    mayBePng = scaling.mayBePng;
     const scaled = sharp(image, options).resize(edge, edge, { fit: 'inside', withoutEnlargement: true, kernel });
     small = await inSrgb(sharp, scaled, header);
     const isTurned = (UPRIGHT[header.orientation ?? 1]?.turn ?? 0) % 180 !== 0;
@@ -61,7 +60,7 @@ export async function render(sharp: Sharp, image: Buffer, limits: PreviewLimits)
   } catch (error) {
     return { kind: 'refused', reason: 'invalid', detail: error instanceof Error ? error.message.slice(0, 500) : '' };
   }
-  const preview = await encode(sharp, small, limits);
+  const preview = await encode(sharp, small, limits, { mayBePng });
   return preview === undefined
     ? { kind: 'refused', reason: 'not-small-enough' }
     : { kind: 'rendered', preview: { facts: { pixels }, image: preview } };
@@ -76,15 +75,19 @@ const DETAILED_EDGE = 1092;
  * JPEG of such an area fits, nor a PNG, unless the source is one that was hardly compressed.
  */
 const DETAILED = 6;
+/** Bytes of pixels for each byte of a source that was compressed as drawings are. */
+const COMPRESSED = 4;
 
 interface Scaling {
   edge: number;
   kernel: 'linear' | 'cubic';
+  /** False when a PNG of the scaled picture would be too large, which no drawing's is that takes fewer bytes itself. */
+  mayBePng: boolean;
 }
 
 /** How a picture is scaled while it is decoded. @param longest its longest edge */
 function scalingOf(
-  { format }: Metadata,
+  { format, width, height, channels }: Metadata,
   { bytes, longest }: { bytes: number; longest: number },
   { maxEdge, maxEncodedBytes }: PreviewLimits,
 ): Scaling {
@@ -92,6 +95,7 @@ function scalingOf(
   const share = (Math.min(edge, longest) / longest) ** 2;
   const isDetailed = bytes * share > DETAILED * bytesOf(maxEncodedBytes);
   return {
+    mayBePng: !isDetailed || bytes * COMPRESSED > width * height * channels,
     edge: isDetailed ? Math.min(edge, DETAILED_EDGE) : edge,
     // a triangle takes half of the time, and in a photograph looks alike; the text of a screenshot needs the better one
     kernel: format === 'jpeg' ? 'linear' : 'cubic',

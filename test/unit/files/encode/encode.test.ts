@@ -32,6 +32,18 @@ describe('9.3.3: what a file becomes in an argument', () => {
     expect(await jsonOf(encoding, sourceOf([EMPTY, EMPTY], { mimeType: 'text/plain' }))).toBe(expected);
   });
 
+  it.each([
+    ['base64', '"AAEC/f7/"'],
+    ['base64url', '"AAEC_f7_"'],
+    ['dataUri', '"data:application/octet-stream;base64,AAEC/f7/"'],
+  ] as const)('%s of bytes that are in memory, without reading the file', async (encoding, expected) => {
+    const read = () => {
+      throw new Error('read');
+    };
+    expect(await jsonOf(encoding, { ...fileOf(F4), read, inMemory: () => F4 })).toBe(expected);
+    expect(await jsonOf(encoding, { ...fileOf(F4), inMemory: () => undefined })).toBe(expected);
+  });
+
   it('base64url has no padding, base64 has', async () => {
     expect(await jsonOf('base64url', fileOf(Buffer.from([0xff])))).toBe('"_w"');
     expect(await jsonOf('base64', fileOf(Buffer.from([0xff])))).toBe('"/w=="');

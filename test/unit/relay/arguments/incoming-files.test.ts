@@ -37,15 +37,16 @@ function recordOf(server: string | undefined): FileRecord {
 
 /** Files on their way to `evil`, to which the bank's may not go. */
 function toEvil(found: Resolved): IncomingFiles {
-  const library = { resolve: async () => found, touch: async () => true } as unknown as Library;
+  const library = { resolve: async () => found } as unknown as Library;
   const fetch = () => Promise.reject(new Error('not here'));
   const rules = rulesOfHandoff([{ from: 'bank', to: 'evil', allow: false }]);
   const origins = { of: async () => new Map() } as unknown as Origins;
   const flow = new Flow(rules, origins, {} as Consents);
   const who = { principal: 'ann', use: 'none', groups: [], scopes: [] } as const;
   const owner = { principal: 'ann', server: 'evil', who };
-  const shortFiles = {} as unknown as ShortFiles;
-  const deps = { library, shortFiles, fetch, flow, antivirus: undefined, audit: noAudit({}), accept: undefined };
+  const shortFiles = { look: () => undefined } as unknown as ShortFiles;
+  const uses = { use: () => undefined };
+  const deps = { library, shortFiles, uses, fetch, flow, antivirus: undefined, audit: noAudit({}), accept: undefined };
   return new IncomingFiles(deps, owner, new AbortController().signal);
 }
 

@@ -20,6 +20,11 @@ describe('a message on its way to a server', () => {
     expect(Buffer.isBuffer(message) && message.toString()).toBe(`<${'a'.repeat(999)}b>`);
   });
 
+  it('is ready at once when a small file is in memory', () => {
+    const message = outgoing({ length: 6, pieces: [Buffer.from('<'), () => [Buffer.from('file')], Buffer.from('>')] });
+    expect(Buffer.isBuffer(message) && message.toString()).toBe('<file>');
+  });
+
   it('fails before anything is sent when a small file cannot be read', async () => {
     await expect(outgoing(withFile(1000, new Error('gone')))).rejects.toThrow('gone');
   });
