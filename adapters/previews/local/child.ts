@@ -43,6 +43,7 @@ process.stdin.on('data', (chunk: Buffer) => {
 process.stdin.on('end', die);
 // Ctrl-C reaches the whole process group. The gateway decides when this process ends.
 process.on('SIGINT', () => {});
+writeAll(encodeFrame('ready'));
 
 function begin(job: Job): void {
   const ask = (want: object): void => writeAll(encodeFrame('want', Buffer.from(JSON.stringify(want))));

@@ -2,11 +2,11 @@
  * How the gateway and its render process talk over a pipe: a kind, the length of the payload, the payload.
  *
  *     to the process    job {limits} · data … data · end        (or cancel: forget this job)
- *     from the process  result {outcome} [· image]
+ *     from the process  ready, once · result {outcome} [· image]
  *
  * Where the process does not need the whole file, it asks: want {range}, to which data … end, or cancel, is the answer.
  */
-export const KINDS = ['job', 'data', 'end', 'cancel', 'result', 'image', 'want'] as const;
+export const KINDS = ['job', 'data', 'end', 'cancel', 'result', 'image', 'want', 'ready'] as const;
 export type FrameKind = (typeof KINDS)[number];
 
 export interface Frame {

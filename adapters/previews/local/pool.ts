@@ -16,7 +16,7 @@ export interface PoolOptions {
 
 type Task = (process: RenderProcess) => Promise<PreviewResult>;
 
-/** A place for one process: empty until first needed, and again after its process died or became idle. */
+/** A place for one process: empty until first needed, and again after its process died or was idle for long. */
 interface Slot {
   process?: RenderProcess;
   idleTimer?: NodeJS.Timeout;
@@ -41,6 +41,8 @@ export class RenderPool {
   /** The last turn of each owner that waits. */
   readonly #turns = new Map<string, number>();
   #turn = 0;
+  /** Slots whose processes are starting for pictures that wait. */
+  #starting = 0;
   #closed = false;
 
   constructor(options: PoolOptions) {
@@ -75,8 +77,7 @@ export class RenderPool {
 
   #acquire(signal: AbortSignal, owner: string): Promise<Slot | undefined> {
     if (this.#closed) return Promise.resolve(undefined);
-    // The slot used last comes first: then one process serves a light load, and the others become idle and end.
-    const slot = this.#free.pop();
+    const slot = this.#takeFree();
     if (slot !== undefined || !this.#hasPlace(owner)) return Promise.resolve(slot);
     return new Promise((resolve) => {
       const wake = (given: Slot | undefined): void => {
@@ -95,10 +96,41 @@ export class RenderPool {
     });
   }
 
+  /**
+   * A free slot: one with a process if there is one, and of these the one used last, so that one process serves a light
+   * load, and the others are idle and end. An empty one is taken only where no process runs. Else one of those that run
+   * is free sooner than a new one has started, which takes 0.2 s: the picture waits, and a process is started meanwhile.
+   */
+  #takeFree(): Slot | undefined {
+    const running = this.#free.findLastIndex(({ process }) => process?.alive);
+    if (running !== -1) return this.#free.splice(running, 1)[0];
+    const empty = this.#free.pop();
+    if (empty === undefined || this.#free.length === this.#slots.length - 1) return empty;
+    void this.#startIn(empty);
+    return undefined;
+  }
+
+  /** Starts a process, which takes the next picture that waits. */
+  async #startIn(slot: Slot): Promise<void> {
+    clearTimeout(slot.idleTimer);
+    this.#starting += 1;
+    try {
+      const process = this.#options.start();
+      slot.process = process;
+      const tooLong = setTimeout(() => void process.kill(), this.#options.maxWait);
+      await process.ready;
+      clearTimeout(tooLong);
+    } catch {
+      // The slot stays empty: the picture that takes it tries again, and says why it failed.
+    }
+    this.#starting -= 1;
+    this.#release(slot);
+  }
+
   /** In a full queue, the owner with the most places gives one up to an owner with fewer. */
   #hasPlace(owner: string): boolean {
-    const { queue } = this.#options;
-    if (this.#waiting.length < queue) return true;
+    // the queue is for those that wait beyond the processes
+    if (this.#waiting.length < this.#options.queue + this.#starting) return true;
     const counts = new Map<string, number>([[owner, 1]]);
     for (const { owner: other } of this.#waiting) counts.set(other, (counts.get(other) ?? 0) + 1);
     const last = this.#waiting.findLast((waiter) => counts.get(waiter.owner) === Math.max(...counts.values()));

@@ -69,11 +69,17 @@ export class RenderProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #reader = new FrameReader();
   readonly #closed: Promise<unknown>;
+  /** Resolves when the process can take a file, or has failed: see `alive`. */
+  readonly ready: Promise<void>;
+  #isReady = (): void => {};
   #pending: Pending | undefined;
   #alive = true;
 
   constructor(options: ProcessOptions) {
     this.#options = options;
+    this.ready = new Promise((resolve) => {
+      this.#isReady = resolve;
+    });
     const pages = Math.floor((options.maxMemory * WASM_SHARE) / WASM_PAGE);
     this.#child = spawn(process.execPath, [...NODE_FLAGS, `--wasm-max-mem-pages=${pages}`, CHILD], {
       env: { ...options.inheritedEnv, ...CHILD_ENV },
@@ -183,7 +189,8 @@ export class RenderProcess {
   #receive(chunk: Buffer): void {
     try {
       for (const { kind, payload } of this.#reader.push(chunk)) {
-        if (kind === 'result') this.#outcome(JSON.parse(payload.toString()));
+        if (kind === 'ready') this.#isReady();
+        else if (kind === 'result') this.#outcome(JSON.parse(payload.toString()));
         else if (kind === 'want') this.#pending?.serve(JSON.parse(payload.toString()));
         else if (kind === 'image' && this.#pending?.outcome !== undefined) {
           const { facts, image } = this.#pending.outcome;
@@ -212,6 +219,7 @@ export class RenderProcess {
 
   #fail(error: unknown): void {
     this.#alive = false;
+    this.#isReady();
     if (this.#pending === undefined) return;
     this.#options.log.warn({ err: error }, 'The render process failed.');
     void this.kill();

@@ -6,28 +6,58 @@ import type { PreviewResult } from '../../../gateway/ports/previewer.js';
 const never = new AbortController().signal;
 const DONE: PreviewResult = { kind: 'refused', reason: 'unsupported' };
 
-/** A pool of one process whose renderings end one by one, when the test says so, and the names of those that began. */
-function pool(queue: number) {
+/** A process that can take a file once the test says so, or at once. */
+class FakeProcess {
+  alive = true;
+  started!: () => void;
+  readonly ready = new Promise<void>((resolve) => {
+    this.started = resolve;
+  });
+
+  async kill(): Promise<void> {
+    this.alive = false;
+    this.started();
+  }
+}
+
+/**
+ * A pool whose renderings end one by one, when the test says so: its processes in the order in which they were started,
+ * and the names of the renderings that began, each with the number of its process.
+ */
+function pool({ processes = 1, queue = 16, maxWait = 60_000 }) {
   const began: string[] = [];
+  const by: number[] = [];
   const ends: (() => void)[] = [];
-  const process = { alive: true, kill: async () => undefined } as unknown as RenderProcess;
-  const renders = new RenderPool({ processes: 1, queue, maxWait: 60_000, idle: 60_000, start: () => process });
+  const started: FakeProcess[] = [];
+  const start = () => {
+    const process = new FakeProcess();
+    started.push(process);
+    return process as unknown as RenderProcess;
+  };
+  const renders = new RenderPool({ processes, queue, maxWait, idle: 60_000, start });
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  const endNext = async () => {
+    ends.shift()?.();
+    await settled();
+  };
   return {
     began,
+    by,
+    started,
+    settled,
     run: (name: string, principal: string) =>
       renders.run(
-        () => {
+        (process) => {
           began.push(name);
+          by.push(started.indexOf(process as unknown as FakeProcess));
           return new Promise((resolve) => ends.push(() => resolve(DONE)));
         },
         never,
         { principal },
       ),
+    endNext,
     async endAll() {
-      for (let next = ends.shift(); next; next = ends.shift()) {
-        next();
-        await new Promise((resolve) => setImmediate(resolve));
-      }
+      while (ends.length > 0) await endNext();
       await renders.close();
     },
   };
@@ -35,7 +65,7 @@ function pool(queue: number) {
 
 describe('a pool of render processes', () => {
   it('lets callers take turns, however many images one of them has (safety 12)', async () => {
-    const { began, run, endAll } = pool(16);
+    const { began, run, endAll } = pool({});
     const results = ['m1', 'm2', 'm3', 'm4'].map((name) => run(name, 'mallory'));
     results.push(run('a1', 'alice'), run('b1', 'bob'), run('a2', 'alice'));
     await new Promise((resolve) => setImmediate(resolve));
@@ -45,7 +75,7 @@ describe('a pool of render processes', () => {
   });
 
   it('takes a place in a full queue from who has most of them (safety 12)', async () => {
-    const { began, run, endAll } = pool(3);
+    const { began, run, endAll } = pool({ queue: 3 });
     const ofMallory = ['m1', 'm2', 'm3', 'm4'].map((name) => run(name, 'mallory'));
     const ofAlice = run('a1', 'alice');
     expect(await ofMallory[3]).toEqual({ kind: 'refused', reason: 'busy' });
@@ -55,5 +85,78 @@ describe('a pool of render processes', () => {
     await endAll();
     expect(began).toEqual(['m1', 'm2', 'a1', 'm3']);
     expect(await ofAlice).toEqual(DONE);
+  });
+
+  it('gives a second picture the process that is free first, not the one that must still start', async () => {
+    const { began, by, started, run, settled, endNext, endAll } = pool({ processes: 2 });
+    const results = [run('first', 'a')];
+    await settled();
+    results.push(run('second', 'a'), run('third', 'a'));
+    await settled();
+    expect(began).toEqual(['first']);
+    expect(started).toHaveLength(2);
+    await endNext();
+    expect(began).toEqual(['first', 'second']);
+    started[1]?.started();
+    await settled();
+    expect(by).toEqual([0, 0, 1]);
+    await endAll();
+    expect(await Promise.all(results)).toEqual(results.map(() => DONE));
+    expect(started.map(({ alive }) => alive)).toEqual([false, false]);
+  });
+
+  it('uses the processes it has before it starts another', async () => {
+    const { by, started, run, settled, endNext, endAll } = pool({ processes: 3 });
+    const results = [run('first', 'a')];
+    await settled();
+    results.push(run('second', 'a'));
+    started[1]?.started();
+    await settled();
+    await endNext();
+    await endNext();
+    results.push(run('third', 'a'), run('fourth', 'a'));
+    await settled();
+    expect(by.sort()).toEqual([0, 0, 1, 1]);
+    expect(started).toHaveLength(2);
+    await endAll();
+    expect(await Promise.all(results)).toEqual(results.map(() => DONE));
+  });
+
+  it('lets a picture wait for a process that starts, even where none may wait for one that works', async () => {
+    const { began, started, run, settled, endAll } = pool({ processes: 2, queue: 0 });
+    const results = [run('first', 'a')];
+    await settled();
+    results.push(run('second', 'a'));
+    expect(await run('third', 'a')).toEqual({ kind: 'refused', reason: 'busy' });
+    started[1]?.started();
+    await settled();
+    expect(began).toEqual(['first', 'second']);
+    await endAll();
+    expect(await Promise.all(results)).toEqual(results.map(() => DONE));
+  });
+
+  it('starts another in place of one that died while it started', async () => {
+    const { by, started, run, settled, endAll } = pool({ processes: 2 });
+    const results = [run('first', 'a')];
+    await settled();
+    results.push(run('second', 'a'));
+    await started[1]?.kill();
+    await settled();
+    expect(by).toEqual([0, 2]);
+    await endAll();
+    expect(await Promise.all(results)).toEqual(results.map(() => DONE));
+  });
+
+  it('ends a process that takes longer to start than a picture may wait, and starts another for it', async () => {
+    const { by, started, run, settled, endAll } = pool({ processes: 2, maxWait: 50 });
+    const results = [run('first', 'a')];
+    await settled();
+    results.push(run('second', 'a'));
+    await started[1]?.ready;
+    await settled();
+    expect(started[1]?.alive).toBe(false);
+    expect(by).toEqual([0, 2]);
+    await endAll();
+    expect(await Promise.all(results)).toEqual(results.map(() => DONE));
   });
 });
