@@ -5,6 +5,7 @@ import { adapters } from '../adapters/index.js';
 import { UNSHARED } from './budget/ledger.js';
 import { giveBackWhenQuiet } from './budget/quiet-memory.js';
 import { freeWhatWasRead } from './budget/read-memory.js';
+import { allocateYoung } from './budget/young-memory.js';
 import { type Action, type ExplainAccess, type ExplainClient, parseCommandLine } from './cli.js';
 import type { AdapterDeps } from './config/adapter-list.js';
 import type { Config } from './config/config.js';
@@ -22,6 +23,7 @@ import { logWarnings, problemsText, startedText, startFailureText, summaryText }
 
 const { version } = JSON.parse(readFileSync(packageFile(import.meta.dirname), 'utf8')) as { version: string };
 
+allocateYoung();
 process.exitCode = await main(process.argv.slice(2));
 
 /** The nearest one above: how far, is different for the module and the bundle. */
