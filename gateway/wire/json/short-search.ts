@@ -13,7 +13,7 @@ const CLOSE_ARRAY = 0x5d;
 const SPACE = 0x20;
 const NOT_ASCII = 0x80;
 
-/** Most repeated keys that are told: one is enough to act on. */
+/** Reports at most this many repeated keys. The first is enough to refuse a message. */
 const MOST_DUPLICATES = 10;
 
 type Path = readonly (string | number)[];
