@@ -105,6 +105,29 @@ describe('the preview of an image', () => {
     expect((await sharp(preview.data).stats()).isOpaque).toBe(false);
   });
 
+  it('keeps transparency in the colours of a wide screen', async () => {
+    const source = sharp({ create: { width: 300, height: 200, channels: 4, background: '#c85a2880' } });
+    const preview = await render(await source.withIccProfile('p3').png().toBuffer());
+    expect(preview.mimeType).toBe('image/png');
+    const { channels } = await sharp(preview.data).stats();
+    for (const [at, expected] of [200, 90, 40, 128].entries()) {
+      expect(Math.abs((channels[at]?.mean ?? 0) - expected)).toBeLessThan(3);
+    }
+  });
+
+  it.each([
+    ['as large as its source', 900, (picture: Sharp) => picture],
+    ['scaled down', 1800, (picture: Sharp) => picture],
+    ['in the colours of a wide screen', 1800, (picture: Sharp) => picture.withIccProfile('p3')],
+  ])(
+    'with an alpha channel in which nothing is transparent is the one without it: %s',
+    async (_what, width, coloured) => {
+      const plain = await render(await coloured(drawing(width, 600)).png().toBuffer());
+      expect(await render(await coloured(drawing(width, 600).ensureAlpha()).png().toBuffer())).toEqual(plain);
+      expect((await sharp(plain.data).metadata()).hasAlpha).toBe(false);
+    },
+  );
+
   it('of a photograph with transparency that no PNG can hold is a JPEG', async () => {
     expect((await render(await noise(700, 700, 4).png({ compressionLevel: 1 }).toBuffer())).mimeType).toBe(
       'image/jpeg',

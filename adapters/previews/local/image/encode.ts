@@ -1,4 +1,5 @@
 import type { PreviewImage, PreviewLimits } from '../../../../gateway/ports/previewer.js';
+import { withoutIdleAlpha } from './alpha.js';
 import { fromRaster, type Raster, type Sharp, toRaster } from './raster.js';
 import {
   equalShare,
@@ -46,7 +47,7 @@ export async function encode(
   { mayBePng = true } = {},
 ): Promise<PreviewImage | undefined> {
   const maxBytes = bytesOf(limits.maxEncodedBytes);
-  const image = isOpaque(raster) ? await withoutAlpha(sharp, raster) : raster;
+  const image = withoutIdleAlpha(raster);
   const hasAlpha = image.channels % 2 === 0;
   if (hasAlpha || mayBePng) {
     const data = await encodePng(sharp, image, { maxBytes, hasAlpha });
@@ -111,12 +112,6 @@ async function bestQuality(
 /** Bytes behind a length of base64. */
 export function bytesOf(encoded: number): number {
   return Math.floor(encoded / 4) * 3;
-}
-
-function isOpaque({ data, channels }: Raster): boolean {
-  if (channels % 2 === 1) return false;
-  for (let at = channels - 1; at < data.length; at += channels) if (data[at] !== 255) return false;
-  return true;
 }
 
 /** Over white, like most viewers. */

@@ -1,8 +1,11 @@
-import type { Metadata, Sharp as Pipeline } from 'sharp';
+import type { Metadata } from 'sharp';
 import type { PreviewLimits, Size } from '../../../../gateway/ports/previewer.js';
 import type { RenderResult } from '../protocol.js';
-import { bytesOf, encode } from './encode.js';
+import { withoutIdleAlpha } from './alpha.js';
+import { encode } from './encode.js';
+import { inSrgb, profileOf } from './profile.js';
 import { fromRaster, type Raster, type Sharp, toRaster } from './raster.js';
+import { scalingOf } from './scaling.js';
 
 /** libvips' loaders for the formats in `format`. Every other loader is switched off. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif', 'Tiff'].map((format) => `VipsForeignLoad${format}`);
@@ -48,11 +51,16 @@ export async function render(sharp: Sharp, image: Buffer, limits: PreviewLimits)
     const header = await sharp(image, { ...options, limitInputPixels: false }).metadata();
     const height = header.pageHeight ?? header.height;
     if (header.width * height > limits.maxPixels) return { kind: 'refused', reason: 'too-many-pixels' };
-    const scaling = scalingOf(header, { bytes: image.length, longest: Math.max(header.width, height) }, limits);
-    const { edge, kernel } = scaling;
-    mayBePng = scaling.mayBePng;
-    const scaled = sharp(image, options).resize(edge, edge, { fit: 'inside', withoutEnlargement: true, kernel });
-    small = await inSrgb(sharp, scaled, header);
+    const longest = Math.max(header.width, height);
+    const { edge, kernel, ...rest } = scalingOf({ ...header, bytes: image.length, longest }, limits);
+    ({ mayBePng } = rest);
+    const profile = profileOf(header);
+    const decode = sharp(image, { ...options, ignoreIcc: profile !== undefined });
+    const decoded = mayHaveIdleAlpha(header) ? fromRaster(sharp, withoutIdleAlpha(await toRaster(decode))) : decode;
+    const scaled = decoded.resize(edge, edge, { fit: 'inside', withoutEnlargement: true, kernel });
+    small = await toRaster(scaled.toColourspace('srgb'));
+    // A third of the pixels is left to convert now: all of them take as long as half of the decoding.
+    if (profile) small = await inSrgb(sharp, small, profile);
     const isTurned = (UPRIGHT[header.orientation ?? 1]?.turn ?? 0) % 180 !== 0;
     pixels = isTurned ? { width: height, height: header.width } : { width: header.width, height };
     // After scaling, because turning needs the whole image in memory.
@@ -66,65 +74,20 @@ export async function render(sharp: Sharp, image: Buffer, limits: PreviewLimits)
     : { kind: 'rendered', preview: { facts: { pixels }, image: preview } };
 }
 
-/** A preview this much smaller than it may be shows as much, because its bytes are limited too. */
-const LITTLE_SMALLER = 0.85;
-/** The edge for a picture of which a larger preview would have to be scaled down again: models look at 4:3 pictures so. */
-const DETAILED_EDGE = 1092;
-/**
- * A source with so many bytes, at its preview's area, for each byte that the preview may have is full of detail: no
- * JPEG of such an area fits, nor a PNG, unless the source is one that was hardly compressed.
- */
-const DETAILED = 6;
-/** Bytes of pixels for each byte of a source that was compressed as drawings are. */
-const COMPRESSED = 4;
-
-interface Scaling {
-  edge: number;
-  kernel: 'linear' | 'cubic';
-  /** False when a PNG of the scaled picture would be too large, which no drawing's is that takes fewer bytes itself. */
-  mayBePng: boolean;
-}
-
-/** How a picture is scaled while it is decoded. @param longest its longest edge */
-function scalingOf(
-  { format, width, height, channels }: Metadata,
-  { bytes, longest }: { bytes: number; longest: number },
-  { maxEdge, maxEncodedBytes }: PreviewLimits,
-): Scaling {
-  const edge = format === 'jpeg' ? jpegEdge(longest, maxEdge) : maxEdge;
-  const share = (Math.min(edge, longest) / longest) ** 2;
-  const isDetailed = bytes * share > DETAILED * bytesOf(maxEncodedBytes);
-  return {
-    mayBePng: !isDetailed || bytes * COMPRESSED > width * height * channels,
-    edge: isDetailed ? Math.min(edge, DETAILED_EDGE) : edge,
-    // a triangle takes half of the time, and in a photograph looks alike; the text of a screenshot needs the better one
-    kernel: format === 'jpeg' ? 'linear' : 'cubic',
-  };
-}
-
-/**
- * Decoders of JPEG scale by 2, 4 and 8 at a fraction of the price, and sharp lets them when at least half as much again
- * is left to scale: for 4000 px that is from 1333 px downwards, not at 1568.
- */
-function jpegEdge(longest: number, maxEdge: number): number {
-  const third = Math.floor(longest / 3);
-  return third < maxEdge && third >= maxEdge * LITTLE_SMALLER ? third : maxEdge;
-}
-
-/**
- * Colours of a camera or a screen become sRGB after scaling, which leaves a third of the pixels to convert: before it, that
- * takes as long as half of the decoding. A TIFF in memory brings the profile along.
- */
-async function inSrgb(sharp: Sharp, scaled: Pipeline, { space, hasProfile }: Metadata): Promise<Raster> {
-  const small = scaled.toColourspace('srgb');
-  if (!hasProfile || (space !== 'srgb' && space !== 'rgb16')) return toRaster(small);
-  const tiff = await small.keepIccProfile().tiff({ compression: 'none' }).toBuffer();
-  return toRaster(sharp(tiff).toColourspace('srgb'));
-}
-
 async function turnUpright(sharp: Sharp, raster: Raster, orientation: number | undefined): Promise<Raster> {
   const upright = UPRIGHT[orientation ?? 1];
   if (upright === undefined) return raster;
   const turned = upright.turn === 0 ? raster : await toRaster(fromRaster(sharp, raster).rotate(upright.turn));
   return upright.mirror ? toRaster(fromRaster(sharp, turned).flop()) : turned;
+}
+
+/** Bytes of pixels that may be in memory at once, in a process that has 256 MiB and is given up to 32. */
+const MOST_DECODED = 48 * 1024 * 1024;
+
+/**
+ * Screenshots often have an alpha channel in which nothing is transparent. libvips multiplies colours with it before it
+ * scales, which takes 13 ms of 1920 × 1080 pixels; to look at the pixels first takes 5.
+ */
+function mayHaveIdleAlpha({ format, channels, depth, width, height }: Metadata): boolean {
+  return format === 'png' && channels === 4 && depth === 'uchar' && width * height * channels <= MOST_DECODED;
 }
