@@ -478,6 +478,9 @@ describe('adapters', () => {
       'gateway/files/file',
       'gateway/config/adapter-list',
       'gateway/wire/data-uri',
+      // the bytes of HTTP
+      'gateway/wire/http/',
+      'gateway/wire/errors',
       // how JSON and schemas are looked into
       'gateway/json/value',
       'gateway/schema/',

@@ -1,10 +1,13 @@
 import { setMaxListeners } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { GatewayError } from '../../gateway/errors.js';
 import type { Limits, Timeouts } from '../../gateway/policy/limits.js';
 import type { Sharing } from '../../gateway/ports/owner.js';
 import type { SharedConnection, SharedUpstream } from '../../gateway/ports/upstream.js';
-import { type HttpCall, HttpClient } from './http/client.js';
+import type { Answer } from './http/answer.js';
+import type { HttpCall } from './http/call.js';
+import { HttpClient } from './http/client.js';
 import { codingOf } from './http/coding.js';
 import { refusedCredentials } from './http/credentials.js';
 import { drain } from './http/drain.js';
@@ -61,9 +64,10 @@ class LegacySse implements SharedUpstream {
     signal.addEventListener('abort', give);
     const timer = setTimeout(() => life.abort(this.#timeout()), this.#timeoutMs);
     try {
-      const body = await this.#openStream(life.signal, principal);
+      const answer = await this.#openStream(life.signal, principal);
+      const { body } = answer;
       const endpoint = this.#resolve(await readEndpoint(this.#name, body));
-      return this.#connection(body, endpoint, life, principal);
+      return this.#connection({ body, socket: answer.socket }, endpoint, life, principal);
     } catch (error) {
       life.abort();
       throw error;
@@ -82,14 +86,14 @@ class LegacySse implements SharedUpstream {
     this.#messages.close();
   }
 
-  async #openStream(signal: AbortSignal, principal: string | undefined): Promise<IncomingMessage> {
+  async #openStream(signal: AbortSignal, principal: string | undefined): Promise<Answer> {
     const { origin } = this.#url;
     const headers = ['Accept', 'text/event-stream', 'Cache-Control', 'no-cache', ...this.#headers];
     const call: HttpCall = { method: 'GET', path: this.#url.pathname + this.#url.search, headers, principal };
     const { answer, path } = await sendFollowing(this.#streams, origin, call, signal);
     if (isRedirection(answer)) throw redirected(this.#name, answer, { origin, path });
-    const status = answer.statusCode ?? 0;
-    const type = answer.headers['content-type'] ?? '';
+    const status = answer.statusCode;
+    const type = String(answer.headers['content-type'] ?? '');
     if (status === 200 && /^text\/event-stream\s*(;|$)/i.test(type)) {
       const coding = codingOf(answer);
       if (coding === undefined) {
@@ -115,7 +119,7 @@ class LegacySse implements SharedUpstream {
   }
 
   #connection(
-    body: IncomingMessage,
+    { body, socket }: { body: Readable; socket: Socket | undefined },
     endpoint: URL,
     life: AbortController,
     principal: string | undefined,
@@ -134,14 +138,13 @@ class LegacySse implements SharedUpstream {
         if (isRedirection(answer) && answer.headers.location) {
           throw redirected(this.#name, answer, { origin, path: asked });
         }
-        const status = answer.statusCode ?? 0;
+        const status = answer.statusCode;
         drain(answer);
         if (status < 200 || status > 299) throw this.#refused(status);
       },
       close: () =>
         new Promise((resolve) => {
-          const { socket } = body;
-          if (body.readableEnded || socket.closed) return resolve();
+          if (!socket || body.readableEnded || socket.closed) return resolve();
           // only then can another stream take its place
           socket.once('close', () => resolve());
           body.destroy();

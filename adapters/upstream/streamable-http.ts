@@ -1,9 +1,10 @@
-import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Limits, Timeouts } from '../../gateway/policy/limits.js';
 import type { Sharing } from '../../gateway/ports/owner.js';
 import type { BodyKind, ExchangeUpstream, UpstreamAnswer, UpstreamRequest } from '../../gateway/ports/upstream.js';
-import { type HttpCall, HttpClient } from './http/client.js';
+import type { Answer } from './http/answer.js';
+import type { HttpCall } from './http/call.js';
+import { HttpClient } from './http/client.js';
 import { codingOf, decodeBody } from './http/coding.js';
 import { refusedCredentials } from './http/credentials.js';
 import { drain } from './http/drain.js';
@@ -44,11 +45,33 @@ function kindOf(status: number, type: string, length: number | undefined): BodyK
   return type.startsWith('application/') && type.endsWith('+json') ? 'json' : 'bytes';
 }
 
-/** An answer that came in one packet is complete when its head is handled, whether or not its length was announced. */
-function lengthOf(answer: IncomingMessage): number | undefined {
-  const announced = answer.headers['content-length'];
-  if (announced !== undefined) return Number(announced);
-  return answer.complete && answer.readableLength > 0 ? answer.readableLength : undefined;
+/** An answer that came in one packet has a length, whether or not it was announced. */
+function lengthOf({ headers, whole }: Answer): number | undefined {
+  const announced = headers['content-length'];
+  return announced === undefined ? whole?.length : Number(announced);
+}
+
+/** With a body that is made a stream only if it is asked for. */
+class WholeAnswer implements UpstreamAnswer {
+  readonly status: number;
+  readonly headers: UpstreamAnswer['headers'];
+  readonly kind: BodyKind;
+  readonly contentLength: number;
+  readonly whole: Buffer;
+  readonly #answer: Answer;
+
+  constructor(answer: Answer, whole: Buffer, kind: BodyKind) {
+    this.status = answer.statusCode;
+    this.headers = answer.headers;
+    this.kind = kind;
+    this.contentLength = whole.length;
+    this.whole = whole;
+    this.#answer = answer;
+  }
+
+  get body(): Readable {
+    return this.#answer.body;
+  }
 }
 
 class StreamableHttp implements ExchangeUpstream {
@@ -94,7 +117,7 @@ class StreamableHttp implements ExchangeUpstream {
       const answer = await this.#client.send(call, signal);
       if (!isRedirection(answer)) return this.#read(answer, request);
       drain(answer);
-      return { status: answer.statusCode ?? 0, headers: answer.headers, kind: 'none', body: Readable.from([]) };
+      return { status: answer.statusCode, headers: answer.headers, kind: 'none', body: Readable.from([]) };
     }
     const first = await this.#client.send(call, signal);
     if (!isRedirection(first)) return this.#read(first, request);
@@ -102,7 +125,7 @@ class StreamableHttp implements ExchangeUpstream {
     const { answer, path } = await follow(first, { client: this.#client, origin, call, signal });
     if (isRedirection(answer)) throw redirected(this.#name, answer, { origin, path });
     // if it works, later requests use the new path directly
-    if (request.path === undefined && (answer.statusCode ?? 0) < 300) this.#path = path;
+    if (request.path === undefined && answer.statusCode < 300) this.#path = path;
     return this.#read(answer, request);
   }
 
@@ -114,8 +137,8 @@ class StreamableHttp implements ExchangeUpstream {
     this.#client.close();
   }
 
-  #read(answer: IncomingMessage, { refusals }: UpstreamRequest): UpstreamAnswer {
-    const status = answer.statusCode ?? 0;
+  #read(answer: Answer, { refusals }: UpstreamRequest): UpstreamAnswer {
+    const status = answer.statusCode;
     const refused = refusals === 'answer' ? undefined : refusedCredentials(this.#name, status, [...this.#fixed]);
     if (refused) {
       drain(answer);
@@ -124,15 +147,18 @@ class StreamableHttp implements ExchangeUpstream {
     const { headers } = answer;
     const coding = codingOf(answer);
     const length = coding === undefined ? lengthOf(answer) : undefined;
-    const kind = kindOf(status, mediaType(headers['content-type']), length);
+    const kind = kindOf(status, mediaType(headers['content-type'] as string | undefined), length);
     if (kind === 'none') {
       drain(answer);
       return { status, headers, kind, body: Readable.from([]) };
     }
-    const body = coding === undefined ? answer : decodeBody(this.#name, answer, coding, this.#ratio);
+    if (coding !== undefined)
+      return { status, headers, kind, body: decodeBody(this.#name, answer, coding, this.#ratio) };
+    if (answer.whole) return new WholeAnswer(answer, answer.whole, kind);
+    const { body } = answer;
     return length === undefined
       ? { status, headers, kind, body }
-      : { status, headers, kind, body, contentLength: length, isComplete: answer.complete };
+      : { status, headers, kind, body, contentLength: length };
   }
 }
 

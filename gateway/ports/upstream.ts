@@ -60,8 +60,8 @@ export interface UpstreamAnswer {
   body: Readable;
   /** Bytes of the body, if the upstream announced them, or all have arrived, and it used no coding. */
   contentLength?: number;
-  /** All of the body has arrived with the head, and is buffered: the body ends when that has been read. */
-  isComplete?: boolean;
+  /** All of the body, where it has arrived with the head and in no coding: a reader of it need not touch `body`. */
+  whole?: Buffer;
 }
 
 /** An upstream that answers each request on a channel of its own (Streamable HTTP). */

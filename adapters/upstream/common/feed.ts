@@ -5,8 +5,12 @@ import type { StreamedMessage } from '../../../gateway/ports/upstream.js';
 /** Most bytes written at once, so that progress shows within a long piece of the source. */
 const SLICE_BYTES = 64 * 1024;
 
-/** The sending end of a connection to an upstream: node's Writable, or its request. */
-export type Sink = Pick<Writable, 'write' | 'on' | 'off' | 'destroyed' | 'closed'>;
+/** The sending end of a connection to an upstream: node's Writable, or what stands for a part of it. */
+export interface Sink extends Pick<Writable, 'destroyed' | 'closed'> {
+  write(bytes: Buffer, done?: (error?: Error | null) => void): boolean;
+  on(event: 'drain' | 'finish' | 'close', listener: () => void): unknown;
+  off(event: 'drain' | 'finish' | 'close', listener: () => void): unknown;
+}
 
 export interface FeedOptions {
   /** Longest time in which the sink takes nothing, in milliseconds. */

@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http';
 import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { GatewayError } from '../../../gateway/errors.js';
+import type { Answer } from './answer.js';
 
 /** Up to this many decoded bytes any ratio passes: short JSON full of blanks is harmless. */
 const FREE_BYTES = 1024 * 1024;
@@ -60,8 +60,8 @@ class RatioGuard extends Transform {
 }
 
 /** The only content coding of an answer, lower-case; undefined for none. */
-export function codingOf(answer: IncomingMessage): string | undefined {
-  const header = answer.headers['content-encoding'];
+export function codingOf(answer: Answer): string | undefined {
+  const header = answer.headers['content-encoding'] as string | undefined;
   if (header === undefined) return undefined;
   const coding = header.trim().toLowerCase();
   return coding === '' || coding === 'identity' ? undefined : coding;
@@ -74,7 +74,7 @@ export function codingOf(answer: IncomingMessage): string | undefined {
  * @throws GatewayError `upstream_coding`; the stream fails with `upstream_coding_limit`, `upstream_closed`,
  * `upstream_invalid`
  */
-export function decodeBody(server: string, answer: IncomingMessage, coding: string, ratio: number): Readable {
+export function decodeBody(server: string, answer: Answer, coding: string, ratio: number): Readable {
   if (!isKnown(coding)) {
     answer.destroy();
     throw new GatewayError('upstream_coding', { server, coding: coding.slice(0, 64) });
@@ -82,6 +82,6 @@ export function decodeBody(server: string, answer: IncomingMessage, coding: stri
   const decoder = DECODERS[coding]();
   const guard = new RatioGuard(server, decoder, ratio);
   // the guard is the last of the three and passes every error to its reader
-  pipeline(answer, decoder, guard, () => undefined);
+  pipeline(answer.body, decoder, guard, () => undefined);
   return guard;
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { readBuffered } from '../../../gateway/budget/buffered.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import { bodyFailure } from './failure.js';
@@ -40,7 +40,7 @@ function findEndpoint(head: string): Found | undefined {
  * it, are put back for the next reader of the body.
  * @throws GatewayError `upstream_invalid` when there is no such event within 16 KiB, or the body's own failure
  */
-export function readEndpoint(server: string, body: IncomingMessage): Promise<string> {
+export function readEndpoint(server: string, body: Readable): Promise<string> {
   return new Promise((resolve, reject) => {
     let head: Buffer = Buffer.alloc(0);
     // 'readable', not 'data': a stream that has once flowed must be paused, and its next reader would have to know that

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../gateway/errors.js';
+import { WireError } from '../../../gateway/wire/errors.js';
 import { unreachable } from '../common/unreachable.js';
 
 function codeOf(error: object): string {
@@ -10,15 +11,15 @@ function codeOf(error: object): string {
 const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE']);
 
 /**
- * Why no head arrived. llhttp's codes mean that the answer was not HTTP. A broken connection that had been open is
+ * Why no head arrived. A WireError means that the answer was not HTTP. A broken connection that had been open is
  * `upstream_closed`. Everything else (DNS, refused, certificate) means that the server is unreachable.
  */
 export function headFailure(server: string, error: Error): GatewayError {
   if (error instanceof GatewayError) return error;
-  const code = codeOf(error);
-  if (code.startsWith('HPE_')) {
+  if (error instanceof WireError) {
     return new GatewayError('upstream_invalid', { server, reason: 'its answer is not valid HTTP' }, error);
   }
+  const code = codeOf(error);
   const { syscall } = error as NodeJS.ErrnoException;
   const wasOpen = CLOSED.has(code) && syscall !== 'connect';
   return wasOpen ? new GatewayError('upstream_closed', { server }, error) : unreachable(server, error);

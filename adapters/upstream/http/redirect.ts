@@ -1,6 +1,7 @@
-import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../../gateway/errors.js';
-import type { HttpCall, HttpClient } from './client.js';
+import type { Answer } from './answer.js';
+import type { HttpCall } from './call.js';
+import type { HttpClient } from './client.js';
 import { drain } from './drain.js';
 
 /**
@@ -13,13 +14,13 @@ const GETTING = new Set([301, 302, 307, 308]);
 /** Most characters of a redirect's target in an error. */
 const MAX_TOLD = 200;
 
-export function isRedirection({ statusCode = 0 }: IncomingMessage): boolean {
+export function isRedirection({ statusCode }: Answer): boolean {
   return statusCode >= 300 && statusCode < 400;
 }
 
 /** An answer and the path that gave it: the target of the redirect, if it was followed. */
 export interface Followed {
-  answer: IncomingMessage;
+  answer: Answer;
   path: string;
 }
 
@@ -39,11 +40,11 @@ export async function sendFollowing(
 
 /** Where an answer leads. @throws the errors of `HttpClient.send` */
 export async function follow(
-  answer: IncomingMessage,
+  answer: Answer,
   { client, origin, call, signal }: { client: HttpClient; origin: string; call: HttpCall; signal: AbortSignal },
 ): Promise<Followed> {
   const followed = call.method === 'GET' ? GETTING : KEEPING;
-  if (!followed.has(answer.statusCode ?? 0)) return { answer, path: call.path };
+  if (!followed.has(answer.statusCode)) return { answer, path: call.path };
   const target = targetOf(answer, origin + call.path);
   if (target?.origin !== origin) return { answer, path: call.path };
   drain(answer);
@@ -55,12 +56,8 @@ export async function follow(
  * The error for a redirect that was not followed, with its target. A foreign address goes to the log only, because it
  * may be in the operator's own network. A query is never shown: it may hold a secret.
  */
-export function redirected(
-  server: string,
-  answer: IncomingMessage,
-  from: { origin: string; path: string },
-): GatewayError {
-  const status = answer.statusCode ?? 0;
+export function redirected(server: string, answer: Answer, from: { origin: string; path: string }): GatewayError {
+  const status = answer.statusCode;
   const target = targetOf(answer, from.origin + from.path);
   answer.destroy();
   const where =
@@ -76,6 +73,6 @@ export function redirected(
   return new GatewayError('upstream_invalid', { server, reason, status }, cause);
 }
 
-function targetOf({ headers: { location } }: IncomingMessage, base: string): URL | undefined {
-  return location !== undefined && URL.canParse(location, base) ? new URL(location, base) : undefined;
+function targetOf({ headers: { location } }: Answer, base: string): URL | undefined {
+  return typeof location === 'string' && URL.canParse(location, base) ? new URL(location, base) : undefined;
 }

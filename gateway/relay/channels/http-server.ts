@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { readBuffered } from '../../budget/buffered.js';
 import { absentCaller } from '../../identity/identities.js';
 import { single, toUpstreamHeaders } from '../../mcp/headers.js';
 import type { Inquire } from '../../mcp/inquire.js';
@@ -147,7 +146,7 @@ export class HttpServer {
     let rest = answer;
     if (isSimple && !initialize && !requests.some((one) => needsLook(one) || mayBeUnderTool(one, this.#deps))) {
       // most answers came as a whole with their head, and are sent on in this turn
-      const body = withoutMark(takeComplete(answer) ?? (await this.#whole(exchange, answer)));
+      const body = withoutMark(answer.whole ?? (await this.#whole(exchange, answer)));
       if (this.#passesAsItIs(caller, answer, body)) return;
       rest = { ...answer, body: Readable.from([body]) };
     }
@@ -224,11 +223,6 @@ export class HttpServer {
     const { server, pace } = this.#deps;
     return pump(answer.body, take, { server, pace, due: () => true, signal: exchange.signal });
   }
-}
-
-/** A body that came with its head: without the pump, its timer and its listeners, which cost more than all else here. */
-function takeComplete({ isComplete, body }: UpstreamAnswer): Buffer | undefined {
-  return isComplete ? (readBuffered(body) ?? undefined) : undefined;
 }
 
 function isSmall(answer: UpstreamAnswer, deps: ChannelDeps): boolean {

@@ -178,7 +178,7 @@ describe('streamable-http', () => {
     await start();
     fake.queue.push({ raw: packet('4\r\n: hi\r\n0\r\n\r\n') });
     const answer = await open();
-    expect(answer).toMatchObject({ kind: 'sse', contentLength: 4, isComplete: true });
+    expect(answer).toMatchObject({ kind: 'sse', contentLength: 4, whole: Buffer.from(': hi') });
     expect(String(answer.body.read())).toBe(': hi');
   });
 

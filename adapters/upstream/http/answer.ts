@@ -1,0 +1,78 @@
+import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import type { AnswerHead, AnswerHeaders } from '../../../gateway/wire/http/head.js';
+
+/** The connection that a body comes from. It learns when the reader wants more, and when the reader has left. */
+export interface BodySource {
+  readonly socket: Socket;
+  resume(): void;
+  /** Called once. */
+  left(isComplete: boolean): void;
+}
+
+/** Bytes that wait for a reader before the connection is no longer read. */
+const WAITING_BYTES = 64 * 1024;
+
+/** A body that comes while it is read. */
+export class AnswerBody extends Readable {
+  readonly #source: BodySource;
+  /** True when all of it has arrived, if not yet been read. */
+  isComplete = false;
+
+  constructor(source: BodySource) {
+    super({ highWaterMark: WAITING_BYTES });
+    this.#source = source;
+  }
+
+  get socket(): Socket {
+    return this.#source.socket;
+  }
+
+  override _read(): void {
+    this.#source.resume();
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#source.left(this.isComplete);
+    callback(error);
+  }
+}
+
+/** The head of an answer, with its body: whole where it came in one packet with the head, otherwise as a stream. */
+export class Answer {
+  readonly statusCode: number;
+  readonly headers: AnswerHeaders;
+  /** All of the body. The connection is no longer needed for it. */
+  readonly whole: Buffer | undefined;
+  #body: Readable | undefined;
+
+  constructor({ status, headers }: AnswerHead, body: Buffer | AnswerBody) {
+    this.statusCode = status;
+    this.headers = headers;
+    this.whole = Buffer.isBuffer(body) ? body : undefined;
+    this.#body = Buffer.isBuffer(body) ? undefined : body;
+  }
+
+  /** Made only when it is asked for: a stream costs more than all else that is done for a short answer. */
+  get body(): Readable {
+    this.#body ??= streamOf(this.whole as Buffer);
+    return this.#body;
+  }
+
+  /** The connection that the body still comes from. */
+  get socket(): Socket | undefined {
+    return this.#body instanceof AnswerBody ? this.#body.socket : undefined;
+  }
+
+  /** Gives the rest of the body up. */
+  destroy(error?: Error): void {
+    if (this.whole === undefined || this.#body) this.body.destroy(error);
+  }
+}
+
+function streamOf(bytes: Buffer): Readable {
+  const stream = new Readable({ read() {} });
+  if (bytes.length > 0) stream.push(bytes);
+  stream.push(null);
+  return stream;
+}

@@ -1,0 +1,194 @@
+import type { Line, Place } from '../../../gateway/budget/line.js';
+import type { Patience, Wait } from '../../../gateway/budget/patience.js';
+import { GatewayError } from '../../../gateway/errors.js';
+import type { Timeouts } from '../../../gateway/policy/limits.js';
+import type { Answer } from './answer.js';
+import type { HttpCall } from './call.js';
+import type { Connection, Exchange } from './connection.js';
+import { abortFailure, bodyFailure, headFailure } from './failure.js';
+import type { Pool } from './pool.js';
+import { requestHead } from './request-head.js';
+import { sendBody } from './send-body.js';
+import type { Slots } from './slots.js';
+
+/**
+ * A POST is sent again only if it went out on a reused connection that broke within this time without one byte of an
+ * answer: then the server had closed the connection as idle before the request arrived (RFC 9112 §9.3.1 allows the
+ * retry). A server that fails later may have acted on the message, so that failure is reported instead.
+ */
+const STALE_SOCKET_MS = 250;
+
+/**
+ * Most bytes of a body that is written together with its head, as one text of one character a byte: two buffers would be a
+ * list of two writes.
+ */
+const ONE_WRITE_BYTES = 12 * 1024;
+
+/** How it ends: with the head of an answer, or an error. */
+export interface Settle {
+  resolve: (answer: Answer) => void;
+  reject: (error: unknown) => void;
+}
+
+/** What the attempts of one client share. */
+export interface AttemptContext {
+  /** The server's name in the config, for errors. */
+  name: string;
+  /** For the header `Host`. */
+  host: string;
+  timeouts: Readonly<Pick<Timeouts, 'upstream' | 'idle'>>;
+  pool: Pool;
+  slots: Slots;
+  /** With a server that has a request. */
+  patience: Patience;
+  open: Line<Attempt>;
+}
+
+/** One request on its way. Its slot is released when the connection is free or gone, unless it is sent once more. */
+export class Attempt implements Exchange {
+  readonly #call: HttpCall;
+  readonly #signal: AbortSignal;
+  readonly #context: AttemptContext;
+  readonly #settle: Settle;
+  readonly #abort: () => void;
+  #place: Place<Attempt> | undefined;
+  #connection: Connection | undefined;
+  #wait: Wait | undefined;
+  #sentAt = 0;
+  #answer: Answer | undefined;
+  #mayRepeat = true;
+  /** Another attempt has taken the slot over. */
+  #isRepeated = false;
+  isSent = false;
+
+  constructor(call: HttpCall, signal: AbortSignal, context: AttemptContext, settle: Settle) {
+    this.#call = call;
+    this.#signal = signal;
+    this.#context = context;
+    this.#settle = settle;
+    this.#abort = () => this.stop(abortFailure(context.name, signal));
+  }
+
+  begin(): void {
+    const { pool, open } = this.#context;
+    const call = this.#call;
+    let head: string;
+    try {
+      head = requestHead(call, this.#context.host);
+      this.#connection = pool.take();
+    } catch (error) {
+      this.#release();
+      this.#settle.reject(error);
+      return;
+    }
+    this.#connection.begin(this);
+    this.#place = open.add(this);
+    this.#sentAt = performance.now();
+    this.#signal.addEventListener('abort', this.#abort);
+    if (call.body === undefined || Buffer.isBuffer(call.body)) this.#send(head, call.body);
+    else this.#stream(head, call.body);
+  }
+
+  /** Ends it from this side. */
+  stop(failure: GatewayError): void {
+    this.#mayRepeat = false;
+    if (this.#answer) {
+      this.#answer.destroy(failure);
+      return;
+    }
+    this.#settle.reject(failure);
+    this.#connection?.socket.destroy();
+  }
+
+  answered(answer: Answer): void {
+    this.#noLongerAwaited();
+    this.#answer = answer;
+    this.#context.pool.learnIdle(answer.headers['keep-alive']);
+    this.#settle.resolve(answer);
+  }
+
+  failed(error: Error): Error {
+    const { name, pool } = this.#context;
+    if (this.#answer) return bodyFailure(name, error);
+    const failure = headFailure(name, error);
+    if (!this.#isStale(failure)) {
+      this.#settle.reject(failure);
+      return failure;
+    }
+    this.#isRepeated = true;
+    // the other idle connections are as old
+    pool.dropIdle();
+    const again = new Attempt(this.#call, this.#signal, this.#context, this.#settle);
+    again.#mayRepeat = false;
+    again.begin();
+    return failure;
+  }
+
+  over(): void {
+    this.#noLongerAwaited();
+    this.#signal.removeEventListener('abort', this.#abort);
+    if (this.#place) this.#context.open.remove(this.#place);
+    if (!this.#isRepeated) this.#release();
+  }
+
+  #send(head: string, body: Buffer | undefined): void {
+    const { socket } = this.#connection as Connection;
+    this.isSent = true;
+    this.#awaitAnswer();
+    if (body === undefined || body.length <= ONE_WRITE_BYTES) {
+      socket.write(body ? head + body.toString('latin1') : head, 'latin1');
+      return;
+    }
+    socket.cork();
+    socket.write(head, 'latin1');
+    socket.write(body);
+    socket.uncork();
+  }
+
+  /** The head goes first: a connection that was closed as idle shows this while the source is still preparing. */
+  #stream(head: string, body: Exclude<HttpCall['body'], Buffer | undefined>): void {
+    const { socket } = this.#connection as Connection;
+    socket.write(head, 'latin1');
+    void sendBody(socket, body, {
+      stallMs: this.#context.timeouts.idle,
+      isOver: () => socket.destroyed || this.#place?.isIn !== true || (this.#answer?.statusCode ?? 0) >= 300,
+      isAnswered: () => this.#answer !== undefined,
+      sent: () => {
+        this.isSent = true;
+        if (this.#answer === undefined) this.#awaitAnswer();
+      },
+      stalled: () => this.stop(this.#timeout('idle')),
+      sourceFailed: (error) => {
+        this.#mayRepeat = false;
+        this.#settle.reject(error);
+        this.#answer?.destroy(error instanceof Error ? error : new Error('the source failed', { cause: error }));
+        socket.destroy();
+      },
+    });
+  }
+
+  #isStale(failure: GatewayError): boolean {
+    const connection = this.#connection as Connection;
+    if (!this.#mayRepeat || this.#signal.aborted || !connection.isReused || !connection.isUnheard) return false;
+    if (failure.code !== 'upstream_closed') return false;
+    return this.#call.method !== 'POST' || performance.now() - this.#sentAt < STALE_SOCKET_MS;
+  }
+
+  #awaitAnswer(): void {
+    this.#wait = this.#context.patience.begin(() => this.stop(this.#timeout('upstream')));
+  }
+
+  #noLongerAwaited(): void {
+    if (this.#wait !== undefined) this.#context.patience.end(this.#wait);
+    this.#wait = undefined;
+  }
+
+  #release(): void {
+    this.#context.slots.give(this.#call, this.#call.isStream ?? false);
+  }
+
+  #timeout(limit: 'upstream' | 'idle'): GatewayError {
+    const { name, timeouts } = this.#context;
+    return new GatewayError('upstream_timeout', { server: name, limit: `timeouts.${limit}`, allowed: timeouts[limit] });
+  }
+}

@@ -1,0 +1,185 @@
+import { Agent } from 'node:https';
+import { connect, isIP, type Socket } from 'node:net';
+import { Connection, type Keeper } from './connection.js';
+
+/**
+ * Node and uvicorn, on which most MCP servers run, close a connection after 5 s idle, and uvicorn does not announce it.
+ * A request written at that very moment is lost, so Wharf closes an idle connection earlier.
+ */
+const IDLE_MS = 4000;
+
+/** Limit on the idle time that a server announces itself (`Keep-Alive: timeout=`). */
+const LONGEST_IDLE_MS = 60_000;
+
+/** How long before the announced time the connection is closed: more than a round trip and a timer's slack. */
+const IDLE_MARGIN_MS = 1000;
+
+/** How often idle connections are looked at: one timer for all of them, where node sets one with each answer. */
+const LOOK_MS = 500;
+
+/** For TCP and TLS. The kernel alone would try for two minutes. */
+const CONNECT_MS = 10_000;
+
+/** Most idle connections kept; further ones are closed when their request ends. */
+const FREE_SOCKETS = 256;
+
+/** TCP probes begin after this idle time and detect a peer that vanished. */
+const PROBE_MS = 1000;
+
+/** A connection idle for this long is not reused before the sockets have been read once more. */
+const SURE_MS = 1000;
+
+/** By this name node's agent keeps TLS sessions, so that later connections begin without a full handshake. */
+const ORIGIN = 'upstream';
+
+/** What node's agent does to connect, which node:https's types do not declare. */
+interface Connecting {
+  createConnection(options: object): Socket;
+}
+
+/** The kept connections to one origin. Slots bounds how many there are, so each request gets the one used last or a new one. */
+export class Pool implements Keeper {
+  readonly #host: string;
+  readonly #port: number;
+  /** Keeps TLS sessions. */
+  readonly #tls: Connecting | undefined;
+  /** The one used last comes last. */
+  readonly #idle: Connection[] = [];
+  readonly #open = new Set<Connection>();
+  readonly #mostIdle: number;
+  #look: NodeJS.Timeout | undefined;
+  #idleMs = IDLE_MS;
+  #lastHeader: string | string[] | undefined;
+
+  /** @param connections the most that Slots lets be open */
+  constructor({ protocol, hostname, port }: URL, connections: number) {
+    const isSecure = protocol === 'https:';
+    this.#host = hostname.replace(/^\[|\]$/g, '');
+    this.#port = Number(port) || (isSecure ? 443 : 80);
+    this.#tls = isSecure ? (new Agent() as unknown as Connecting) : undefined;
+    this.#mostIdle = Math.min(connections, FREE_SOCKETS);
+  }
+
+  take(): Connection {
+    return this.#reused() ?? this.#connect();
+  }
+
+  /** Learns how long the server keeps idle connections, from the `Keep-Alive` header of an answer. */
+  learnIdle(header: string | string[] | undefined): void {
+    if (header === this.#lastHeader) return;
+    this.#lastHeader = header;
+    const seconds = /\btimeout=(\d{1,6})\b/.exec(String(header ?? ''))?.[1];
+    this.#idleMs = seconds === undefined ? IDLE_MS : Math.min(Number(seconds) * 1000 - IDLE_MARGIN_MS, LONGEST_IDLE_MS);
+  }
+
+  /**
+   * Resolves when it is known which idle connections the server has closed; undefined when that is known already. A
+   * busy event loop learns it late, and a request written meanwhile would be lost.
+   */
+  settleIdle(): Promise<void> | undefined {
+    const next = this.#idle.at(-1);
+    if (!next || performance.now() - (next.idleSince ?? 0) < SURE_MS) return undefined;
+    // the first turn may have begun before the server closed the connection
+    return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  }
+
+  /** Closes the idle connections. */
+  dropIdle(): void {
+    for (const { socket } of this.#idle.splice(0)) socket.destroy();
+  }
+
+  /** Closes all connections. */
+  destroy(): void {
+    clearInterval(this.#look);
+    for (const { socket } of this.#open) socket.destroy();
+  }
+
+  /** Its request is over, and all of the answer has come. */
+  keep(connection: Connection): void {
+    if (this.#idleMs <= 0 || this.#idle.length >= this.#mostIdle) {
+      connection.socket.destroy();
+      return;
+    }
+    connection.idleSince = performance.now();
+    connection.socket.unref();
+    this.#idle.push(connection);
+    this.#look ??= setInterval(() => this.#closeOld(), LOOK_MS).unref();
+  }
+
+  #reused(): Connection | undefined {
+    for (;;) {
+      const connection = this.#idle.pop();
+      if (connection === undefined) return undefined;
+      const since = connection.idleSince ?? 0;
+      connection.idleSince = undefined;
+      if (!connection.isUsable) continue;
+      if (performance.now() - since >= this.#idleMs) {
+        connection.socket.destroy();
+        continue;
+      }
+      connection.isReused = true;
+      connection.socket.ref();
+      return connection;
+    }
+  }
+
+  #connect(): Connection {
+    const tcp = { noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS };
+    const at = { host: this.#host, port: this.#port, ...tcp };
+    const socket = this.#tls ? this.#connectTls(this.#tls, at) : connect({ ...at, ...reading((bytes) => take(bytes)) });
+    const connection = new Connection(socket, this);
+    const take = (bytes: Buffer) => connection.take(bytes);
+    if (this.#tls) socket.on('data', take);
+    this.#open.add(connection);
+    boundConnect(socket, this.#tls ? 'secureConnect' : 'connect');
+    socket.on('close', () => this.#forget(connection));
+    return connection;
+  }
+
+  #connectTls(agent: Connecting, at: { host: string; port: number }): Socket {
+    // an SNI name must not be an address (RFC 6066 §3)
+    const servername = isIP(at.host) === 0 ? at.host : '';
+    return agent.createConnection({ ...at, servername, ALPNProtocols: ['http/1.1'], _agentKey: ORIGIN });
+  }
+
+  /** The ones idle longest come first. */
+  #closeOld(): void {
+    const now = performance.now();
+    let old = 0;
+    while (old < this.#idle.length && now - (this.#idle[old]?.idleSince ?? 0) >= this.#idleMs) old += 1;
+    for (const { socket } of this.#idle.splice(0, old)) socket.destroy();
+    if (this.#idle.length > 0) return;
+    clearInterval(this.#look);
+    this.#look = undefined;
+  }
+
+  #forget(connection: Connection): void {
+    this.#open.delete(connection);
+    if (connection.idleSince === undefined) return;
+    const at = this.#idle.lastIndexOf(connection);
+    if (at >= 0) this.#idle.splice(at, 1);
+  }
+}
+
+/** What plain connections are read into. */
+const MEMORY = Buffer.allocUnsafeSlow(64 * 1024);
+
+/**
+ * Plain connections are all read into the same memory, because what is kept is copied out of it before the next read. Node
+ * of itself takes 64 KiB anew for each read, and holds another of them for each body that waits for its reader: a quarter of
+ * the memory of 256 long answers. TLS reads while it writes too, so one read could begin inside another there.
+ */
+function reading(take: (bytes: Buffer) => void) {
+  const callback = (length: number, memory: Uint8Array): boolean => {
+    take(memory.subarray(0, length) as Buffer);
+    return true;
+  };
+  return { onread: { buffer: MEMORY, callback } };
+}
+
+function boundConnect(socket: Socket, event: 'connect' | 'secureConnect'): void {
+  const timer = setTimeout(() => socket.destroy(new Error(`not connected after ${CONNECT_MS} ms`)), CONNECT_MS);
+  const done = (): void => clearTimeout(timer);
+  socket.once(event, done);
+  socket.once('close', done);
+}

@@ -1,0 +1,25 @@
+import type { HttpCall } from './call.js';
+
+/** RFC 9110 §5.1: a token. */
+const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** What must not be in a value: with a line break in it, a value could hold another header, or another request. */
+const NOT_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
+const NOT_TARGET = /[^\x21-\x7e\x80-\xff]/;
+
+/**
+ * The head of a request, one character for each byte, with the blank line that ends it.
+ * @throws TypeError for a name, value or target that HTTP does not allow
+ */
+export function requestHead({ method, path, headers, body }: HttpCall, host: string): string {
+  if (NOT_TARGET.test(path)) throw new TypeError('the target of a request has a character that HTTP does not allow');
+  let head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\n`;
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const name = headers[at] as string;
+    const value = headers[at + 1] as string;
+    if (!NAME.test(name)) throw new TypeError('a header has a name that HTTP does not allow');
+    if (NOT_VALUE.test(value)) throw new TypeError(`the header ${name} has a character that HTTP does not allow`);
+    head += `${name}: ${value}\r\n`;
+  }
+  if (body !== undefined) head += `Content-Length: ${body.length}\r\n`;
+  return `${head}Connection: keep-alive\r\n\r\n`;
+}

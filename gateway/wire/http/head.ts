@@ -1,0 +1,88 @@
+import { WireError } from '../errors.js';
+
+/** Lower-case names. Repeats are joined with a comma or dropped, as node:http does it; `set-cookie` is a list. */
+export type AnswerHeaders = Record<string, string | string[] | undefined>;
+
+/** How a body ends, where that is not after a known number of bytes. */
+export const CHUNKED = -1;
+export const UNTIL_CLOSE = -2;
+
+/** The head of an HTTP/1.1 answer. */
+export interface AnswerHead {
+  /** 100 to 999. */
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  /** Bytes of the body, or CHUNKED, or UNTIL_CLOSE. */
+  readonly length: number;
+  /** Whether the connection may carry another request. */
+  readonly keepsAlive: boolean;
+}
+
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+/** RFC 9110 §5.1 and §5.5. A value that goes on in the next line (obs-fold) is refused, as RFC 9112 §5.2 allows. */
+const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[\t ]*([\t\x20-\x7e\x80-\xff]*)$/;
+
+/** Of these the first counts, by node:http's rules; a second one in a list would have no meaning. */
+const ONCE: ReadonlySet<string> = new Set([
+  'age',
+  'content-type',
+  'etag',
+  'expires',
+  'last-modified',
+  'location',
+  'retry-after',
+  'server',
+]);
+
+/** Digits that a number holds exactly. */
+const MAX_DIGITS = 15;
+
+/**
+ * Reads the head of an answer: each byte of it one character, without the blank line that ends it. Strict where two readers
+ * could see two different bodies (RFC 9112 §6.3 and §11.2): one Content-Length, or `chunked`, never both.
+ * @throws WireError `syntax`
+ */
+export function parseHead(text: string): AnswerHead {
+  const lines = text.split('\r\n');
+  const status = STATUS_LINE.exec(lines[0] ?? '');
+  if (!status) throw new WireError('syntax', 'not a status line of HTTP/1.1', 0);
+  // without a prototype: a peer chooses the names
+  const headers: AnswerHeaders = Object.create(null);
+  for (let at = 1; at < lines.length; at += 1) {
+    const field = FIELD.exec(lines[at] as string);
+    if (!field) throw new WireError('syntax', 'not a header field', 0);
+    add(headers, (field[1] as string).toLowerCase(), (field[2] as string).trimEnd());
+  }
+  const code = Number(status[2]);
+  return { status: code, headers, length: lengthOf(code, headers), keepsAlive: keepsAlive(status[1], headers) };
+}
+
+function add(headers: AnswerHeaders, name: string, value: string): void {
+  const known = headers[name];
+  if (name === 'set-cookie') headers[name] = [...((known as string[] | undefined) ?? []), value];
+  else if (known === undefined) headers[name] = value;
+  else if (name === 'content-length') throw new WireError('syntax', 'a second Content-Length', 0);
+  else if (!ONCE.has(name)) headers[name] = `${known}, ${value}`;
+}
+
+function lengthOf(status: number, headers: AnswerHeaders): number {
+  const coding = headers['transfer-encoding'] as string | undefined;
+  const length = headers['content-length'] as string | undefined;
+  if (coding !== undefined) {
+    if (length !== undefined) throw new WireError('syntax', 'both Transfer-Encoding and Content-Length', 0);
+    if (coding.toLowerCase() !== 'chunked') throw new WireError('syntax', 'an unknown Transfer-Encoding', 0);
+  }
+  if (length !== undefined && (!/^\d+$/.test(length) || length.length > MAX_DIGITS)) {
+    throw new WireError('syntax', 'not a Content-Length', 0);
+  }
+  if (status < 200 || status === 204 || status === 304) return 0;
+  if (coding !== undefined) return CHUNKED;
+  return length === undefined ? UNTIL_CLOSE : Number(length);
+}
+
+function keepsAlive(minor: string | undefined, { connection }: AnswerHeaders): boolean {
+  if (connection === undefined) return minor === '1';
+  const options = String(connection).toLowerCase();
+  if (/(?:^|,)[\t ]*close[\t ]*(?:,|$)/.test(options)) return false;
+  return minor === '1' || /(?:^|,)[\t ]*keep-alive[\t ]*(?:,|$)/.test(options);
+}
