@@ -122,36 +122,40 @@ export class Connection implements BodySource {
   #takeHead(bytes: Buffer): void {
     const from = this.#filled;
     const seen = from === 0 ? bytes : this.#joined(bytes);
-    const end = seen.indexOf(HEAD_END, Math.max(0, from - HEAD_END.length));
-    if ((end === -1 ? seen.length : end) + this.#interim > HEAD_BYTES) {
-      throw new WireError('held', 'a head is too long', HEAD_BYTES);
+    let start = 0;
+    for (;;) {
+      const end = seen.indexOf(HEAD_END, start === 0 ? Math.max(0, from - HEAD_END.length) : start);
+      if ((end === -1 ? seen.length : end) - start + this.#interim > HEAD_BYTES) {
+        throw new WireError('held', 'a head is too long', HEAD_BYTES);
+      }
+      if (end === -1) {
+        // a peer that speaks something else may wait for an answer
+        const known = Math.min(seen.length - start, BEGINNING.length);
+        if (seen.compare(BEGINNING, 0, known, start, start + known) !== 0)
+          throw new WireError('syntax', 'not an answer of HTTP/1.1', 0);
+        if (from === 0) this.#joined(seen.subarray(start));
+        else if (start > 0) this.#filled = seen.copy(seen, 0, start);
+        return;
+      }
+      const head = parseHead(seen.toString('latin1', start, end));
+      const rest = end + HEAD_END.length;
+      // an interim answer comes before the real one, asked for or not (RFC 9110 §15.2)
+      if (head.status >= 200) {
+        this.#filled = 0;
+        this.#begun = NOTHING;
+        this.#head = head;
+        this.#begins(head, this.#exchange as Exchange, seen, rest);
+        return;
+      }
+      // a change of protocol was not asked for: nothing after it is an answer
+      if (head.status === 101) {
+        this.#fail(closedEarly());
+        this.socket.destroy();
+        return;
+      }
+      this.#interim += rest - start;
+      start = rest;
     }
-    if (end === -1) {
-      // a peer that speaks something else may wait for an answer
-      const known = Math.min(seen.length, BEGINNING.length);
-      if (seen.compare(BEGINNING, 0, known, 0, known) !== 0)
-        throw new WireError('syntax', 'not an answer of HTTP/1.1', 0);
-      if (from === 0) this.#joined(bytes);
-      return;
-    }
-    this.#filled = 0;
-    this.#begun = NOTHING;
-    const head = parseHead(seen.toString('latin1', 0, end));
-    const rest = end + HEAD_END.length;
-    // a change of protocol was not asked for: nothing after it is an answer
-    if (head.status === 101) {
-      this.#fail(closedEarly());
-      this.socket.destroy();
-      return;
-    }
-    // an interim answer comes before the real one, asked for or not (RFC 9110 §15.2)
-    if (head.status < 200) {
-      this.#interim += rest;
-      if (rest < seen.length) this.#takeHead(seen.subarray(rest));
-      return;
-    }
-    this.#head = head;
-    this.#begins(head, this.#exchange as Exchange, seen, rest);
   }
 
   /** What has come of a head, in one piece. */

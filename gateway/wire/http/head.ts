@@ -59,7 +59,8 @@ export function parseHead(text: string): AnswerHead {
 
 function add(headers: AnswerHeaders, name: string, value: string): void {
   const known = headers[name];
-  if (name === 'set-cookie') headers[name] = [...((known as string[] | undefined) ?? []), value];
+  if (Array.isArray(known)) known.push(value);
+  else if (name === 'set-cookie') headers[name] = [value];
   else if (known === undefined) headers[name] = value;
   else if (name === 'content-length') throw new WireError('syntax', 'a second Content-Length', 0);
   else if (!ONCE.has(name)) headers[name] = `${known}, ${value}`;

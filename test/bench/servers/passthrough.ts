@@ -1,8 +1,8 @@
 import { Agent, createServer, request as forward } from 'node:http';
 
 /**
- * The least a Node gateway can do: every byte through, nothing looked at. The floor under the gateway's figures, and a
- * stand-in to try the bench itself.
+ * The least that a proxy on node:http can do: every byte through, nothing looked at. The base of the gateway's figures, and
+ * a stand-in to try the bench itself.
  *
  *     node passthrough.js PORT FAST-PORT SDK-PORT
  */

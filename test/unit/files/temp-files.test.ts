@@ -76,6 +76,22 @@ describe('a file on the local disk', () => {
     expect(await readdir(root)).toEqual([]);
   });
 
+  it('gives the memory of each chunk back once it is written, so that a store can read into it again', async () => {
+    const back: Buffer[] = [];
+    // a store with one piece of memory, which it fills anew only when it has it back
+    const memory = Buffer.alloc(100);
+    async function* read() {
+      for (let round = 0; round < 5; round += 1) {
+        expect(back.length).toBe(round);
+        yield memory.fill(round);
+      }
+    }
+    const file = { ...fileOf(Buffer.alloc(500)), read, release: (chunk: Buffer) => back.push(chunk) };
+    const { path } = await files.write(file, LIMIT, NEVER);
+    expect([...new Set(await readFile(path))]).toEqual([0, 1, 2, 3, 4]);
+    expect(back.every((chunk) => chunk.buffer === memory.buffer && chunk.length === 100)).toBe(true);
+  });
+
   it('may be empty', async () => {
     const { path } = await files.write(fileOf(Buffer.alloc(0)), LIMIT, NEVER);
     expect((await stat(path)).size).toBe(0);
