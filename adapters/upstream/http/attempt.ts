@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Line, Place } from '../../../gateway/budget/line.js';
 import type { Patience, Wait } from '../../../gateway/budget/patience.js';
 import { GatewayError } from '../../../gateway/errors.js';
@@ -60,6 +61,7 @@ export class Attempt implements Exchange {
   /** Another attempt has taken the slot over. */
   #isRepeated = false;
   isSent = false;
+  readonly inContext = AsyncLocalStorage.snapshot();
 
   constructor(call: HttpCall, signal: AbortSignal, context: AttemptContext, settle: Settle) {
     this.#call = call;

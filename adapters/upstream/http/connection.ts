@@ -15,6 +15,11 @@ const NOTHING = Buffer.alloc(0);
 export interface Exchange {
   /** False while the message is being sent: an answer that comes before has to be its connection's last. */
   readonly isSent: boolean;
+  /**
+   * Runs in the asynchronous context of the request. What is read from a connection runs in that of its first one, and
+   * spans of a body's files would be those of another call.
+   */
+  inContext(run: () => void): void;
   answered(answer: Answer): void;
   /** The answer failed before its head, or in its body: then the body fails with what this returns. */
   failed(error: Error): Error;
@@ -96,7 +101,7 @@ export class Connection implements BodySource {
     this.#heard = true;
     try {
       if (this.#awaited === 'head') this.#takeHead(bytes);
-      else if (this.#body) this.#takeBody(this.#body, bytes, 0);
+      else if (this.#body) this.#takeBody(this.#body, bytes);
       // on an idle connection, or after an answer, bytes answer no request
       else this.socket.destroy();
     } catch (error) {
@@ -188,21 +193,22 @@ export class Connection implements BodySource {
     body.on('error', () => undefined);
     this.#body = body;
     exchange.answered(new Answer(head, body));
-    this.#pass(body, data);
+    if (data.length > 0) exchange.inContext(() => this.#pass(body, data));
     if (fault) throw fault;
   }
 
-  #takeBody(body: AnswerBody, bytes: Buffer, at: number): void {
-    const { data, end, fault } = this.#part(bytes, at);
-    this.#pass(body, data);
+  #takeBody(body: AnswerBody, bytes: Buffer): void {
+    const { data, end, fault } = this.#part(bytes, 0);
+    if (end >= 0) this.#isDirty = end < bytes.length;
+    this.#exchange?.inContext(() => {
+      if (data.length > 0) this.#pass(body, data);
+      if (end >= 0) this.#complete(body);
+    });
     if (fault) throw fault;
-    if (end < 0) return;
-    this.#isDirty = end < bytes.length;
-    this.#complete(body);
   }
 
   #pass(body: AnswerBody, data: Buffer): void {
-    if (data.length === 0 || body.destroyed || body.push(data) || this.#isPaused) return;
+    if (body.destroyed || body.push(data) || this.#isPaused) return;
     this.#isPaused = true;
     this.socket.pause();
   }
@@ -228,7 +234,8 @@ export class Connection implements BodySource {
 
   /** The peer sends nothing more. Only a body without any length ends by that. */
   #ended(): void {
-    if (this.#body && this.#head?.length === UNTIL_CLOSE) this.#complete(this.#body);
+    const body = this.#body;
+    if (body && this.#head?.length === UNTIL_CLOSE) this.#exchange?.inContext(() => this.#complete(body));
     else this.#fail(closedEarly());
     this.socket.destroy();
   }
@@ -241,7 +248,7 @@ export class Connection implements BodySource {
     if (this.#awaited !== 'nothing') {
       this.#awaited = 'nothing';
       const failure = exchange.failed(error);
-      body?.destroy(failure);
+      if (body) exchange.inContext(() => body.destroy(failure));
     }
     if (this.socket.destroyed) this.#leave();
   }
