@@ -10,7 +10,7 @@ export interface BodySource {
   left(isComplete: boolean): void;
 }
 
-/** Bytes that wait for a reader before the connection is no longer read. */
+/** Most bytes that wait for a reader; with more, Wharf stops reading the connection. */
 const WAITING_BYTES = 64 * 1024;
 
 /** A body that comes while it is read. */
@@ -42,7 +42,7 @@ export class AnswerBody extends Readable {
 export class Answer {
   readonly statusCode: number;
   readonly headers: AnswerHeaders;
-  /** All of the body. The connection is no longer needed for it. */
+  /** All of the body; its connection is free already. */
   readonly whole: Buffer | undefined;
   #body: Readable | undefined;
 
