@@ -2,8 +2,20 @@
 # Debian's packages for the scripts beside this one, which source it; `apt.sh update` by itself refreshes the lists.
 # Several scripts install at one time, and a new machine may still be updating itself: apt gives up at once where
 # another apt runs, so ours take turns, and wait up to 4 minutes for another's.
+# A mirror that breaks a download off has it at the next try.
 
-APT_OPTIONS=(-qq -o DPkg::Lock::Timeout=240)
+APT_RETRIES=(-o Acquire::Retries=5)
+APT_OPTIONS=(-qq -o DPkg::Lock::Timeout=240 "${APT_RETRIES[@]}")
+
+# with_retries COMMAND…: three tries, for what downloads and does not try again by itself.
+with_retries() {
+  local tries=1
+  until "$@"; do
+    if [ $((tries += 1)) -gt 3 ]; then return 1; fi
+    echo "again: $*" >&2
+    sleep 5
+  done
+}
 
 apt_update() {
   local tries=0 said

