@@ -22,6 +22,10 @@ export class Line<T> {
     return this.#first?.value;
   }
 
+  get last(): T | undefined {
+    return this.#last?.value;
+  }
+
   get firstPlace(): Place<T> | undefined {
     return this.#first;
   }

@@ -12,21 +12,15 @@ import type { Asked, Caller, Sender } from '../caller.js';
 import { GatheredBytes } from '../cut/gathered-bytes.js';
 import type { Exchange } from '../exchange.js';
 import type { PendingRequest } from '../pending-request.js';
-import { mayAnswerWithFiles } from '../results/file-methods.js';
-import { mayBeUnshownIn } from '../results/host/unshown-blocks.js';
-import { mayTellOfChange, needsLook } from '../results/to-client.js';
-import { mayBeUnderTool } from '../results/tool/under-tool.js';
-import { mayRefuseFile } from '../results/upstream-refusals.js';
 import type { Session } from '../session.js';
 import { declaredBy } from '../upstream/declared.js';
 import { askOverHttp, type OpenedAnswer, type OwnHttpRequest, openOverHttp } from '../upstream/own-request.js';
-import { maySpeakForWharf } from '../upstream/own-words.js';
 import { pump } from '../upstream/pump.js';
 import { viewOf } from '../upstream/view.js';
 import type { ChannelDeps } from './deps.js';
 import { AnswerRelay, headOf } from './http-answer.js';
 import { openSession } from './open-session.js';
-import { shortAnswer } from './short-answer.js';
+import { mayNeedWork, mustBeRead, shortAnswer, shortLimit } from './short-answer.js';
 
 /** Time-out for telling a server that a session is over. */
 const FAREWELL_MS = 10_000;
@@ -144,7 +138,7 @@ export class HttpServer {
     // an answer that is not declared as a message must be read before its type is known
     const isSimple = isSmall(answer, this.#deps) && kind !== 'bytes';
     let rest = answer;
-    if (isSimple && !initialize && !requests.some((one) => needsLook(one) || mayBeUnderTool(one, this.#deps))) {
+    if (isSimple && !initialize && !mustBeRead(requests, this.#deps)) {
       // most answers came as a whole with their head, and are sent on in this turn
       const body = withoutMark(answer.whole ?? (await this.#whole(exchange, answer)));
       if (this.#passesAsItIs(caller, answer, body)) return;
@@ -186,16 +180,12 @@ export class HttpServer {
    */
   #passesAsItIs({ exchange, messages, client }: Caller, answer: UpstreamAnswer, body: Buffer): boolean {
     const requests = messages?.requests ?? [];
-    const methods = requests.map(({ method }) => method);
-    const read = (start: number, end: number) => body.subarray(start, end);
-    const mayHaveFiles = mayAnswerWithFiles(methods, read, body.length, this.#deps) || mayBeUnshownIn(body, client);
-    const needsWork = mayHaveFiles || mayRefuseFile(requests, body.length, read) || mayTellOfChange(body);
     const { reply } = exchange;
     // a body without a length that lacks its answer, or half of it, is a fault that only its reader sees
     const isWhole = reply.takesBodies && answer.headers['content-length'] !== undefined;
     const short = isWhole ? undefined : shortAnswer(body, answer.kind, requests);
     const isPassable = isWhole || short !== undefined;
-    if (!isPassable || needsWork || maySpeakForWharf(read, body.length)) return false;
+    if (!isPassable || mayNeedWork(body, requests, client, this.#deps)) return false;
     if (requests.length > 0) exchange.facts.bytesOut = body.length;
     const isBody = reply.takesBodies || !short;
     reply.all(headOf(answer), isBody ? body : short.message, short && [short.id]);
@@ -225,8 +215,6 @@ export class HttpServer {
   }
 }
 
-function isSmall(answer: UpstreamAnswer, deps: ChannelDeps): boolean {
-  const { slotMin, fileMin = slotMin } = deps.cut;
-  const { contentLength } = answer;
-  return contentLength !== undefined && contentLength <= Math.min(slotMin, fileMin, deps.limits.response);
+function isSmall({ contentLength }: UpstreamAnswer, deps: ChannelDeps): boolean {
+  return contentLength !== undefined && contentLength <= shortLimit(deps);
 }

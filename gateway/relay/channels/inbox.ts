@@ -10,6 +10,7 @@ import type { HeldMessage } from '../../wire/json/reader.js';
 import type { WatchTree } from '../../wire/json/watch-tree.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
 import { CutReader } from '../cut/reader.js';
+import type { Piece } from '../cut/splice.js';
 import type { Addressee } from '../pending-request.js';
 import { dismiss, toClient, untouched } from '../results/to-client.js';
 import type { Session } from '../session.js';
@@ -21,6 +22,7 @@ import type { ChannelDeps } from './deps.js';
 import type { ChannelNames } from './names.js';
 import { PostStream } from './post-stream.js';
 import { namesBack } from './rename-ids.js';
+import { ShortLines } from './short-lines.js';
 import type { ChannelStreams } from './streams.js';
 import type { Target } from './target.js';
 
@@ -52,6 +54,8 @@ export class ChannelInbox {
   readonly #options: InboxOptions;
   readonly #parts: InboxParts;
   readonly #reader: CutReader;
+  /** Only where a line can pass without other names. */
+  readonly #lines: ShortLines | undefined;
   /** Until the session is open: the server's messages besides the answer that opens it. */
   #early: BeforeSession | undefined;
   #tail: Promise<void> | undefined;
@@ -65,6 +69,16 @@ export class ChannelInbox {
     this.#parts = parts;
     const { connection, deps, principal } = options;
     if (!options.isShared) this.#early = new BeforeSession({ connection, metrics: deps.metrics });
+    if (connection.kind === 'lines' && !options.isShared) {
+      this.#lines = new ShortLines({
+        deps,
+        streams: parts.streams,
+        mayPass: () => !this.#early && !this.#tail,
+        pass: (line, id, stream) => this.#pass(stream, [line], [id]),
+        read: (bytes) => this.#read(bytes),
+        waits: () => this.#backlog(),
+      });
+    }
     this.#reader = new CutReader(
       connection.kind,
       { ...deps.cut, tree: options.tree },
@@ -80,7 +94,7 @@ export class ChannelInbox {
   async read(): Promise<void> {
     const { connection, deps } = this.#options;
     const { heard } = deps.watch ?? {};
-    const take = (chunk: Buffer) => this.#take(chunk);
+    const take = (chunk: Buffer) => (this.#lines ? this.#lines.feed(chunk) : this.#read(chunk));
     await pump(
       connection.body,
       heard ? (chunk) => heard(this.#parts.streams.only?.exchange, () => take(chunk)) : take,
@@ -115,7 +129,7 @@ export class ChannelInbox {
     }
   }
 
-  #take(chunk: Buffer): Promise<unknown> | undefined {
+  #read(chunk: Buffer): Promise<unknown> | undefined {
     const fed = this.#reader.feed(chunk);
     const settle = this.#reader.settle();
     if (!fed && !settle) return this.#backlog();
@@ -154,14 +168,30 @@ export class ChannelInbox {
     const pieces = untouched(message, cuts, this.#options.deps, this.#addressee(target));
     if (!pieces) return false;
     const answered = answersIn(message).map(({ id }) => this.#parts.streams.idOf(id));
-    const sent = target.send(pieces, answered, elicitationIn(message));
+    this.#pass(target, pieces, answered, { asks: elicitationIn(message), cuts });
+    return true;
+  }
+
+  /** @param cuts of the message, from which nothing was cut, if it was read */
+  #pass(
+    target: PostStream,
+    pieces: readonly Piece[],
+    answered: readonly string[],
+    { asks, cuts }: { asks?: string | undefined; cuts?: MessageCuts } = {},
+  ): void {
+    const settle = () => {
+      cuts?.release();
+      const [only, ...others] = answered;
+      if (only === undefined) return undefined;
+      return others.length === 0 ? this.#settle(only) : this.#settleAll(answered);
+    };
+    const sent = target.send(pieces, answered, asks);
     // what a slow client has not read is still held
-    if (sent) this.#queue(() => sent.finally(() => this.#settled(cuts, answered)));
+    if (sent) this.#queue(() => sent.finally(settle));
     else {
-      const settled = this.#settled(cuts, answered);
+      const settled = settle();
       if (settled) this.#queue(() => settled);
     }
-    return true;
   }
 
   /** Output that is not JSON-RPC, such as prints or JSON logs. Its content is not logged. */
@@ -280,14 +310,6 @@ export class ChannelInbox {
   #settle(id: string): Promise<void> | undefined {
     this.#parts.names.forget(id);
     return this.#parts.streams.settle(id);
-  }
-
-  /** A message has been sent from which nothing was cut. */
-  #settled(cuts: MessageCuts, answered: readonly string[]): Promise<void> | undefined {
-    cuts.release();
-    const [only, ...others] = answered;
-    if (only === undefined) return undefined;
-    return others.length === 0 ? this.#settle(only) : this.#settleAll(answered);
   }
 
   async #settleAll(ids: readonly string[]): Promise<void> {

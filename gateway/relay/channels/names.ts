@@ -1,3 +1,4 @@
+import { PassingMap } from '../../budget/passing-map.js';
 import { GatewayError } from '../../errors.js';
 import type { Edits } from '../../json/edit.js';
 import type { ClientMessages } from '../../mcp/request.js';
@@ -13,7 +14,7 @@ export interface Renamed {
 
 /** Names for the requests of several clients on a shared channel. */
 export class ChannelNames {
-  readonly #mappings = new Map<string, Mapping>();
+  readonly #mappings = new PassingMap<Mapping>();
   #nextId = 1;
 
   /** A name for the only request of a POST. @throws GatewayError `request_invalid` */

@@ -1,3 +1,4 @@
+import { Line } from '../../budget/line.js';
 import type { ClientMessages } from '../../mcp/request.js';
 import type { OutgoingMessage, SharedConnection } from '../../ports/upstream.js';
 
@@ -5,7 +6,7 @@ import type { OutgoingMessage, SharedConnection } from '../../ports/upstream.js'
 export class Sending {
   readonly #connection: SharedConnection;
   /** Requests that the upstream has not taken yet. */
-  readonly #requests = new Set<Promise<void>>();
+  readonly #requests = new Line<Promise<void>>();
 
   constructor(connection: SharedConnection) {
     this.#connection = connection;
@@ -14,17 +15,17 @@ export class Sending {
   /** Sends requests; resolves when the upstream has taken them. */
   async requests(message: OutgoingMessage): Promise<void> {
     const sent = this.#connection.send(message);
-    this.#requests.add(sent);
+    const place = this.#requests.add(sent);
     try {
       await sent;
     } finally {
-      this.#requests.delete(sent);
+      this.#requests.remove(place);
     }
   }
 
   /** Sends messages that need no answer. A cancellation must not overtake its call. */
   async others({ cancelled, bytes }: ClientMessages): Promise<void> {
-    if (cancelled.length > 0) await Promise.allSettled(this.#requests);
+    if (cancelled.length > 0) await Promise.allSettled(this.#requests.values());
     await this.#connection.send(bytes);
   }
 }

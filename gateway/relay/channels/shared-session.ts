@@ -95,12 +95,12 @@ export class SharedSession {
 
   /** Time of the last message; undefined while a call is running. Milliseconds since the epoch. */
   get restingSince(): number | undefined {
-    return this.#streams.posts.length > 0 ? undefined : Math.max(this.#lastUse, this.#inbox.lastHeard);
+    return this.#streams.hasPosts ? undefined : Math.max(this.#lastUse, this.#inbox.lastHeard);
   }
 
   /** Time since when the session is unused; undefined while it is in use. Milliseconds since the epoch. */
   get idleSince(): number | undefined {
-    return this.#streams.posts.length > 0 || this.#streams.get ? undefined : this.#lastUse;
+    return this.#streams.hasPosts || this.#streams.get ? undefined : this.#lastUse;
   }
 
   /** Sends the messages of a POST and streams their answers back. */
@@ -143,7 +143,7 @@ export class SharedSession {
     if (outgoing.done) stream.release = outgoing.done;
     if (renamed) this.#names.keep(renamed);
     if (opened) this.#opened.set(stream, opened);
-    this.#streams.add(stream, pending);
+    const place = this.#streams.add(stream, pending);
     const timer = opened && this.#limitOpening(stream);
     let runsOn = false;
     try {
@@ -161,7 +161,7 @@ export class SharedSession {
       this.#used();
       runsOn &&= !this.#isOver;
       // a tool that is still working needs its files: they are removed with its answer, or with the channel
-      this.#streams.remove(stream, runsOn ? (outgoing.done ?? nothingToRemove) : undefined);
+      this.#streams.remove(place, runsOn ? (outgoing.done ?? nothingToRemove) : undefined);
       // Requests that were never sent or were cancelled get no answer. One that arrives anyway is dropped.
       for (const id of pending.keys()) this.#names.forget(id);
       if (!runsOn) await outgoing.done?.();
@@ -306,7 +306,7 @@ export class SharedSession {
     this.#inbox.abandon();
     this.#abort.abort(error);
     this.#own.giveUp();
-    if (this.#streams.posts.length > 0) deps.log.warn({ code: error.code, err: error.cause }, 'the channel broke off');
+    if (this.#streams.hasPosts) deps.log.warn({ code: error.code, err: error.cause }, 'the channel broke off');
     await Promise.all(this.#streams.posts.map((stream) => stream.fail(error, (id) => this.#names.original(id))));
     await this.#streams.end();
     this.#streams.get?.end();

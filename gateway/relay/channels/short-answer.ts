@@ -1,9 +1,46 @@
 import { isObject } from '../../json/value.js';
+import type { ClientFacts } from '../../ports/client.js';
 import type { JsonValue } from '../../ports/json.js';
 import type { BodyKind } from '../../ports/upstream.js';
 import { parseJson } from '../../wire/json/parse.js';
 import { weigh } from '../../wire/json/weigh.js';
 import type { PendingRequest } from '../pending-request.js';
+import { mayAnswerWithFiles } from '../results/file-methods.js';
+import { mayBeUnshownIn } from '../results/host/unshown-blocks.js';
+import { mayTellOfChange, needsLook } from '../results/to-client.js';
+import { mayBeUnderTool } from '../results/tool/under-tool.js';
+import { mayRefuseFile } from '../results/upstream-refusals.js';
+import { maySpeakForWharf } from '../upstream/own-words.js';
+import type { ChannelDeps } from './deps.js';
+
+/** Bytes up to which nothing in a message can be a file. */
+export function shortLimit({ cut, limits }: ChannelDeps): number {
+  const { slotMin, fileMin = slotMin } = cut;
+  return Math.min(slotMin, fileMin, limits.response);
+}
+
+/** True when the answers to these requests must be read, however short they are. */
+export function mustBeRead(requests: readonly PendingRequest[], deps: ChannelDeps): boolean {
+  return requests.some((one) => needsLook(one) || mayBeUnderTool(one, deps));
+}
+
+/** A cheap test of a short body, which answers these requests, for what may need work. */
+export function mayNeedWork(
+  body: Buffer,
+  requests: readonly PendingRequest[],
+  client: ClientFacts,
+  deps: ChannelDeps,
+): boolean {
+  const methods = requests.map(({ method }) => method);
+  const read = (start: number, end: number) => body.subarray(start, end);
+  return (
+    mayAnswerWithFiles(methods, read, body.length, deps) ||
+    mayBeUnshownIn(body, client) ||
+    mayRefuseFile(requests, body.length, read) ||
+    mayTellOfChange(body) ||
+    maySpeakForWharf(read, body.length)
+  );
+}
 
 /** What may be made of a body, only to see what it answers. */
 const LIGHT = { depth: 100, values: 1000 };
@@ -34,11 +71,20 @@ export function shortAnswer(
 ): ShortAnswer | undefined {
   const [request, ...others] = requests;
   const message = kind === 'json' ? body : kind === 'sse' ? onlyEvent(body) : undefined;
-  if (!request || others.length > 0 || !message || weigh(message, LIGHT) !== 'light') return undefined;
+  if (!request || others.length > 0 || !message) return undefined;
+  return answeredIn(message) === request.id ? { message, id: request.id } : undefined;
+}
+
+/** The id, as JSON text, that a message of one answer names. Undefined for anything else, and where it is not certain. */
+export function answeredIn(message: Buffer): string | undefined {
+  if (weigh(message, LIGHT) !== 'light') return undefined;
   try {
     const value = parseJson(message.toString('utf8')) as JsonValue;
-    const isAnswer = isObject(value) && ('result' in value || 'error' in value) && !('method' in value);
-    return isAnswer && JSON.stringify(value.id) === request.id ? { message, id: request.id } : undefined;
+    if (!isObject(value) || value.jsonrpc !== '2.0' || 'method' in value) return undefined;
+    if (!('result' in value) && !('error' in value)) return undefined;
+    // of two ids beyond that, one may be read as the other
+    const { id } = value;
+    return typeof id === 'string' || Number.isSafeInteger(id) ? JSON.stringify(id) : undefined;
   } catch {
     return undefined;
   }

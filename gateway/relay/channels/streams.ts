@@ -1,3 +1,5 @@
+import { Line, type Place } from '../../budget/line.js';
+import { PassingMap } from '../../budget/passing-map.js';
 import { RANGE } from '../../mcp/ranges.js';
 import { metaOf } from '../../mcp/request.js';
 import { answersIn, knownId } from '../../mcp/responses.js';
@@ -8,18 +10,22 @@ import type { GetStream } from './get-stream.js';
 import type { PostStream } from './post-stream.js';
 import type { Target } from './target.js';
 
-/** A POST's names on the channel, as JSON text. */
-interface Names {
-  ids: readonly string[];
-  tokens: readonly string[];
+/** A POST, with its names on the channel, as JSON text. */
+interface OpenPost {
+  readonly stream: PostStream;
+  readonly ids: readonly string[];
+  readonly tokens: readonly string[];
 }
+
+/** Of a POST among those under way. */
+export type PostPlace = Place<OpenPost>;
 
 /** The streams on which a channel's messages reach its clients, and the choice of a message's stream. */
 export class ChannelStreams {
   readonly #isShared: boolean;
-  readonly #posts = new Map<PostStream, Names>();
-  readonly #byId = new Map<string, PostStream>();
-  readonly #byProgress = new Map<string, PostStream>();
+  readonly #posts = new Line<OpenPost>();
+  readonly #byId = new PassingMap<PostStream>();
+  readonly #byProgress = new PassingMap<PostStream>();
   readonly #abandoned: AbandonedCalls;
   #get: GetStream | undefined;
   readonly #arrived = new Set<() => void>();
@@ -32,7 +38,12 @@ export class ChannelStreams {
 
   /** POSTs that are not over. */
   get posts(): readonly PostStream[] {
-    return [...this.#posts.keys()];
+    return [...this.#posts.values()].map(({ stream }) => stream);
+  }
+
+  /** True while a POST is under way. */
+  get hasPosts(): boolean {
+    return this.#posts.first !== undefined;
   }
 
   /** The client's GET stream, while it is open. */
@@ -46,24 +57,25 @@ export class ChannelStreams {
   }
 
   /** @param pending its requests, by their channel ids */
-  add(stream: PostStream, pending: ReadonlyMap<string, PendingRequest>): void {
+  add(stream: PostStream, pending: ReadonlyMap<string, PendingRequest>): PostPlace {
     const tokens = [...pending].flatMap(([id, { params }]) => {
       const token = this.#isShared ? id : JSON.stringify(metaOf(params).progressToken);
       return token === undefined ? [] : [token];
     });
-    this.#posts.set(stream, { ids: [...pending.keys()], tokens });
+    const place = this.#posts.add({ stream, ids: [...pending.keys()], tokens });
     for (const id of pending.keys()) this.#byId.set(id, stream);
     for (const token of tokens) this.#byProgress.set(token, stream);
     if (this.#onlyPost() === stream) this.#tellArrival();
+    return place;
   }
 
   /**
    * Its exchange is over.
    * @param release removes what unanswered requests need that the server still works on; called at their end
    */
-  remove(stream: PostStream, release?: () => Promise<void>): void {
-    const { ids, tokens } = this.#posts.get(stream) ?? { ids: [], tokens: [] };
-    this.#posts.delete(stream);
+  remove(place: PostPlace, release?: () => Promise<void>): void {
+    const { stream, ids, tokens } = place.value;
+    this.#posts.remove(place);
     for (const id of ids) if (this.#byId.get(id) === stream) this.#byId.delete(id);
     for (const token of tokens) if (this.#byProgress.get(token) === stream) this.#byProgress.delete(token);
     if (release) this.#abandoned.add({ ids: new Set(stream.awaited), tokens, release });
@@ -129,18 +141,17 @@ export class ChannelStreams {
 
   /** The only POST under way. */
   get only(): PostStream | undefined {
-    if (this.#posts.size !== 1) return undefined;
-    const [post] = this.#posts.keys();
-    return post;
+    const { first, last } = this.#posts;
+    return first === last ? first?.stream : undefined;
   }
 
   /** The only POST that can carry more than its answers. */
   #onlyPost(): PostStream | undefined {
     let only: PostStream | undefined;
-    for (const post of this.#posts.keys()) {
-      if (!post.takesMessages) continue;
+    for (const { stream } of this.#posts.values()) {
+      if (!stream.takesMessages) continue;
       if (only) return undefined;
-      only = post;
+      only = stream;
     }
     return only;
   }

@@ -40,8 +40,6 @@ export class CutReader {
   readonly #owner: Owner;
   readonly #signal: AbortSignal;
   readonly #skipLimit: number;
-  /** A message stays accounted for after its last byte: what it held is released when it fails later. */
-  readonly #known = new WeakMap<HeldMessage, MessageCuts>();
   /** The cuts of the current message. */
   #current: MessageCuts | undefined;
   #skipped = 0;
@@ -161,11 +159,11 @@ export class CutReader {
     current.release();
   }
 
+  /** A message stays accounted for after its last byte: what it held is released when it fails later. */
   #cuts(message: HeldMessage): MessageCuts {
-    const known = this.#known.get(message);
-    if (known) return known;
+    if (message.attachment instanceof MessageCuts) return message.attachment;
     const cuts = new MessageCuts(this.#deps, this.#owner, message, this.#signal);
-    this.#known.set(message, cuts);
+    message.attachment = cuts;
     this.#current = cuts;
     return cuts;
   }

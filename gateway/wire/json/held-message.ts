@@ -81,6 +81,8 @@ export class HeldMessage {
   values = 0;
   /** True without any value: an SSE frame that has only other fields, or blank data. */
   empty = true;
+  /** Free for the caller's use. */
+  attachment: unknown;
 
   readonly #rules: HoldRules;
   readonly #bytes = new ByteStore();

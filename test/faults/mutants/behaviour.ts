@@ -66,6 +66,15 @@ export const BEHAVIOUR: readonly Mutant[] = [
     tests: 'not used again',
   },
   {
+    name: 'line-that-begins-inside-another',
+    fault: 'What a server prints in two pieces is taken for the answer that it quotes.',
+    file: 'gateway/relay/channels/short-lines.ts',
+    find: 'this.#isInLine = bytes.at(-1) !== LF;',
+    replace: '',
+    suites: ['unit/relay/channels/short-lines'],
+    tests: 'only begins where a chunk does',
+  },
+  {
     name: 'redirect-to-another-origin',
     fault: 'A server chooses where the operator’s headers and the client’s message go.',
     file: 'adapters/upstream/http/redirect.ts',
