@@ -8,6 +8,7 @@ import { Refusals } from '../http/refusals.js';
 import { lateAdminApp, lateApp } from '../http/routes/late-apps.js';
 import { mcp } from '../http/routes/mcp.js';
 import { createRequestLedger, gaugeShares } from '../ledgers.js';
+import { Heartbeats } from '../relay/client/heartbeats.js';
 import { TracedUploads } from '../telemetry/traced-uploads.js';
 import { consoleParts } from './console.js';
 import { downloadParts } from './downloads.js';
@@ -36,7 +37,7 @@ export async function openFaces(
   const { config, closers, keys, clock, log, metrics, audit, held, budget, publicUrl, publicBase, timeouts } = shared;
   const { library, uploads, resumable, several, control } = filing;
   const { servers, present, waysIn, streams } = serving;
-  const open = { count: 0, getStreams: new Set<{ end(): void }>() };
+  const open = { count: 0, getStreams: new Set<{ end(): void }>(), heartbeats: new Heartbeats() };
   gaugeParts(metrics, { ...shared, ...filing, ...serving, open });
 
   const refusals = new Refusals({ log, metrics, clock });

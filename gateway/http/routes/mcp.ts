@@ -8,6 +8,7 @@ import type { Stopwatch } from '../../ports/clock.js';
 import type { Authenticate } from '../../ports/identity.js';
 import type { Log } from '../../ports/log.js';
 import type { Metrics } from '../../ports/metrics.js';
+import type { Heartbeats } from '../../relay/client/heartbeats.js';
 import { HttpReply } from '../../relay/client/http-reply.js';
 import { type Exchange, noFacts } from '../../relay/exchange.js';
 import { logExchange, noteFailure } from '../../relay/exchange-log.js';
@@ -43,6 +44,7 @@ export interface McpDeps extends GateDeps {
 export interface OpenExchanges {
   count: number;
   readonly getStreams: Set<{ end(): void }>;
+  readonly heartbeats: Heartbeats;
 }
 
 const ALLOW = 'POST, GET, DELETE';
@@ -108,7 +110,7 @@ async function handle(
   const exchange: Exchange = {
     headers: incoming.headers,
     body: Buffer.alloc(0),
-    reply: new HttpReply(outgoing, deps.timeouts.idle),
+    reply: new HttpReply(outgoing, deps.timeouts.idle, deps.open.heartbeats),
     identity: UNKNOWN,
     principal: '',
     address: incoming.socket.remoteAddress,

@@ -2,10 +2,10 @@ import type { FrameFields } from '../../wire/sse/frame.js';
 import { comment, DataWriter, FRAME_END, frameHead, wholeFrame } from '../../wire/sse/write.js';
 import type { Piece } from '../cut/splice.js';
 import type { MessageFacts, Reply, ReplyHead } from '../reply.js';
+import type { Heart, Heartbeats } from './heartbeats.js';
 import { joined } from './joined.js';
 
-/** Proxies and clients give up a silent stream; a comment is not an event, so clients cannot misread it. */
-const HEARTBEAT_MS = 15_000;
+/** A comment is not an event, so clients cannot misread it. */
 const HEARTBEAT = comment('');
 
 const EMPTY_DATA = Buffer.from('data:\n');
@@ -33,17 +33,19 @@ export class HttpReply implements Reply {
   readonly takesBodies = true;
   readonly #response: HttpResponse;
   readonly #idleMs: number;
+  readonly #heartbeats: Heartbeats;
   #isEvents = false;
-  #heartbeat: NodeJS.Timeout | undefined;
+  #heart: Heart | undefined;
   #inFrame = false;
   #written = 0;
   /** Set while the client does not read. One wait for everything written meanwhile, because each costs listeners. */
   #pressure: Promise<void> | undefined;
 
   /** @param idleMs `timeouts.idle`: a client that reads nothing for this long is given up; 0: never */
-  constructor(response: HttpResponse, idleMs: number) {
+  constructor(response: HttpResponse, idleMs: number, heartbeats: Heartbeats) {
     this.#response = response;
     this.#idleMs = idleMs;
+    this.#heartbeats = heartbeats;
   }
 
   get begun(): boolean {
@@ -66,7 +68,7 @@ export class HttpReply implements Reply {
     this.#isEvents = head.body === 'events';
     this.#response.writeHead(head.status, headersOf(head));
     if (head.isEarly) this.#response.flushHeaders();
-    if (this.#isEvents) this.#beat();
+    if (this.#isEvents) this.#heart = this.#heartbeats.add(() => this.#beat());
   }
 
   message(pieces: readonly Piece[], { frame }: MessageFacts = {}): Promise<void> | undefined {
@@ -106,13 +108,13 @@ export class HttpReply implements Reply {
   }
 
   end(): void {
-    clearInterval(this.#heartbeat);
+    this.#stopBeating();
     if (!this.gone) this.#response.end();
   }
 
   /** Cuts the connection, so that the client sees a broken stream and resumes it. */
   abort(): void {
-    clearInterval(this.#heartbeat);
+    this.#stopBeating();
     this.#response.destroy();
   }
 
@@ -121,12 +123,14 @@ export class HttpReply implements Reply {
   }
 
   #beat(): void {
-    this.#heartbeat = setInterval(() => {
-      // the answer may have been ended elsewhere, as an error without a stream
-      if (this.gone) clearInterval(this.#heartbeat);
-      else if (!this.#inFrame && !this.#pressure) this.#write(HEARTBEAT);
-    }, HEARTBEAT_MS);
-    this.#heartbeat.unref();
+    // the answer may have been ended elsewhere, as an error without a stream
+    if (this.gone) this.#stopBeating();
+    else if (!this.#inFrame && !this.#pressure) this.#write(HEARTBEAT);
+  }
+
+  #stopBeating(): void {
+    if (this.#heart) this.#heartbeats.remove(this.#heart);
+    this.#heart = undefined;
   }
 
   async #stream(pieces: readonly Piece[], frame: FrameFields | undefined): Promise<void> {

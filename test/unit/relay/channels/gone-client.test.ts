@@ -5,6 +5,7 @@ import { ASSUMED_ERA } from '../../../../gateway/mcp/era.js';
 import type { Asked } from '../../../../gateway/relay/caller.js';
 import { GetStream } from '../../../../gateway/relay/channels/get-stream.js';
 import { PostStream } from '../../../../gateway/relay/channels/post-stream.js';
+import { Heartbeats } from '../../../../gateway/relay/client/heartbeats.js';
 import { HttpReply, type HttpResponse } from '../../../../gateway/relay/client/http-reply.js';
 import type { MessageCuts } from '../../../../gateway/relay/cut/message-cuts.js';
 import { CutReader } from '../../../../gateway/relay/cut/reader.js';
@@ -26,7 +27,11 @@ async function gone(): Promise<Asked> {
   const unheard = { writeHead: refuse, flushHeaders: refuse, setTimeout: refuse, headersSent: false };
   const response: HttpResponse = Object.assign(body, unheard);
   const headers = { accept: 'application/json, text/event-stream' };
-  const exchange = { headers, reply: new HttpReply(response, 1000), facts: { bytesOut: 0 } } as unknown as Exchange;
+  const exchange = {
+    headers,
+    reply: new HttpReply(response, 1000, new Heartbeats()),
+    facts: { bytesOut: 0 },
+  } as unknown as Exchange;
   return { exchange, messages: { era: ASSUMED_ERA } } as Asked;
 }
 

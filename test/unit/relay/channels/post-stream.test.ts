@@ -4,6 +4,7 @@ import { GatewayError } from '../../../../gateway/errors.js';
 import { ASSUMED_ERA } from '../../../../gateway/mcp/era.js';
 import type { Asked } from '../../../../gateway/relay/caller.js';
 import { PostStream } from '../../../../gateway/relay/channels/post-stream.js';
+import { Heartbeats } from '../../../../gateway/relay/client/heartbeats.js';
 import { HttpReply, type HttpResponse } from '../../../../gateway/relay/client/http-reply.js';
 import { type Exchange, noFacts } from '../../../../gateway/relay/exchange.js';
 import type { PendingRequest } from '../../../../gateway/relay/pending-request.js';
@@ -50,7 +51,11 @@ const OTHER = '{"result":{},"id":2}';
 const PROGRESS = '{"method":"notifications/progress"}';
 
 function streamTo(told: Told, { accept = EVENTS, ids = ['1'], head = 'soon' as 'soon' | 'later' } = {}): PostStream {
-  const exchange = { headers: { accept }, reply: new HttpReply(told, 1000), facts: noFacts() } as unknown as Exchange;
+  const exchange = {
+    headers: { accept },
+    reply: new HttpReply(told, 1000, new Heartbeats()),
+    facts: noFacts(),
+  } as unknown as Exchange;
   const asked = { exchange, messages: { era: ASSUMED_ERA } } as Asked;
   return new PostStream(asked, new Map(ids.map((id) => [id, { id } as PendingRequest])), head);
 }

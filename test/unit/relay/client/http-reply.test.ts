@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
+import { Heartbeats } from '../../../../gateway/relay/client/heartbeats.js';
 import { HttpReply, type HttpResponse } from '../../../../gateway/relay/client/http-reply.js';
 
 const WRITES = 50_000;
@@ -41,7 +42,7 @@ class SlowResponse extends EventEmitter implements HttpResponse {
 }
 
 function begun(response: HttpResponse, body: 'events' | 'values'): HttpReply {
-  const reply = new HttpReply(response, 1000);
+  const reply = new HttpReply(response, 1000, new Heartbeats());
   reply.head({ status: 200, body });
   return reply;
 }

@@ -1,0 +1,53 @@
+import { Line, type Place } from '../../budget/line.js';
+
+/** Proxies and clients give up a stream that is silent, many of them after 30 s or a minute. */
+const BEAT_MS = 15_000;
+/** How often some of the streams beat. */
+const TICK_MS = 250;
+const TICKS = BEAT_MS / TICK_MS;
+/** A stream's first beat comes after this many ticks or more: most streams are over by then. */
+const FIRST_TICK = 20;
+
+type Beat = () => void;
+
+/** A stream that beats. */
+export interface Heart {
+  readonly line: Line<Beat>;
+  readonly place: Place<Beat>;
+}
+
+/**
+ * The beats of all open streams, 15 s apart for each, and spread over that time however many begin at once. With a timer
+ * for each stream, those of 1000 streams that a restart had opened together took up to 180 ms in one turn of the event
+ * loop, and all calls waited for it; it also passed for work, so that the process never gave its memory back.
+ */
+export class Heartbeats {
+  readonly #ticks = Array.from({ length: TICKS }, () => new Line<Beat>());
+  #now = 0;
+  #delay = FIRST_TICK;
+  #count = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Calls `beat` at first after 5 to 15 s. It may remove itself. Does not keep the process alive. */
+  add(beat: Beat): Heart {
+    const line = this.#ticks[(this.#now + this.#delay) % TICKS] as Line<Beat>;
+    this.#delay = this.#delay < TICKS ? this.#delay + 1 : FIRST_TICK;
+    this.#count += 1;
+    this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
+    return { line, place: line.add(beat) };
+  }
+
+  /** Any number of times. */
+  remove({ line, place }: Heart): void {
+    if (!line.remove(place)) return;
+    this.#count -= 1;
+    if (this.#count > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #tick(): void {
+    this.#now = (this.#now + 1) % TICKS;
+    for (const beat of (this.#ticks[this.#now] as Line<Beat>).values()) beat();
+  }
+}
