@@ -48,9 +48,10 @@ export class AnswerRelay {
   readonly #context: AnswerContext;
   readonly #exchange: Exchange;
   readonly #answer: UpstreamAnswer;
+  readonly #kind: Exclude<BodyKind, 'none'>;
   readonly #pending: Map<string, PendingRequest>;
   readonly #reply: Reply;
-  readonly #reader: CutReader;
+  #madeReader: CutReader | undefined;
   readonly #to: Addressee;
   readonly #head: ReplyHead;
   /** The upstream does not declare these as messages: the first bytes decide, and the head waits for them. */
@@ -70,6 +71,7 @@ export class AnswerRelay {
     this.#context = context;
     this.#exchange = exchange;
     this.#answer = answer;
+    this.#kind = kind;
     this.#pending = new Map(messages?.requests.map((request) => [request.id, request]));
     this.#to = {
       identity: exchange.identity,
@@ -87,21 +89,6 @@ export class AnswerRelay {
     this.#isUntyped = kind === 'bytes';
     if (context.openSession) this.#early = new EarlyMessages();
     this.#owner = { principal: exchange.principal, server: deps.server };
-    this.#reader = new CutReader(
-      // a message is cut and counted whatever its type, so that no type circumvents the limits
-      kind === 'bytes' ? 'json' : kind,
-      deps.cut,
-      {
-        message: (message, cuts) => this.#onMessage(message, cuts),
-        space: (bytes) => this.#space(bytes),
-        comment: (bytes) => {
-          if (this.#early) return;
-          this.#besides += bytes.length;
-          this.#reply.comment(bytes);
-        },
-      },
-      { owner: this.#owner, signal: exchange.signal },
-    );
   }
 
   async run(): Promise<void> {
@@ -113,7 +100,7 @@ export class AnswerRelay {
       await pump(this.#answer.body, (chunk) => this.#take(chunk), {
         server: deps.server,
         pace: deps.pace,
-        due: () => this.#reader.inMessage || this.#isUntyped,
+        due: () => this.#madeReader?.inMessage === true || this.#isUntyped,
         signal: exchange.signal,
       });
       await this.#reader.end();
@@ -125,6 +112,30 @@ export class AnswerRelay {
       clearTimeout(timer);
       exchange.facts.bytesOut = this.#reply.written;
     }
+  }
+
+  /** Made for the first bytes: the client's stream may be silent for hours, and a reader is 4 KB of objects. */
+  get #reader(): CutReader {
+    this.#madeReader ??= this.#makeReader();
+    return this.#madeReader;
+  }
+
+  #makeReader(): CutReader {
+    return new CutReader(
+      // a message is cut and counted whatever its type, so that no type circumvents the limits
+      this.#kind === 'bytes' ? 'json' : this.#kind,
+      this.#context.deps.cut,
+      {
+        message: (message, cuts) => this.#onMessage(message, cuts),
+        space: (bytes) => this.#space(bytes),
+        comment: (bytes) => {
+          if (this.#early) return;
+          this.#besides += bytes.length;
+          this.#reply.comment(bytes);
+        },
+      },
+      { owner: this.#owner, signal: this.#exchange.signal },
+    );
   }
 
   /** A stream may go on for ever without the one answer that its client waits for. */
@@ -320,7 +331,7 @@ export class AnswerRelay {
     const { deps } = this.#context;
     const exchange = this.#exchange;
     this.#answer.body.destroy();
-    this.#reader.abandon();
+    this.#madeReader?.abandon();
     await this.#tail?.catch(() => {});
     for (const { drop } of this.#early?.take() ?? []) await drop();
     if (this.#reply.gone || exchange.signal.aborted) return this.#reply.abort();

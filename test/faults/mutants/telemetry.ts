@@ -22,8 +22,8 @@ export const TELEMETRY: readonly Mutant[] = [
     name: 'file-of-another-call',
     fault: 'A file on a shared channel is in the trace of a call that it is not of.',
     file: 'gateway/relay/channels/streams.ts',
-    find: '    if (this.#posts.size !== 1) return undefined;',
-    replace: '    if (this.#posts.size === 0) return undefined;',
+    find: 'return first === last ? first?.stream : undefined;',
+    replace: 'return first?.stream;',
     suites: ['e2e/telemetry/files'],
   },
   {
