@@ -122,7 +122,7 @@ export class AnswerRelay {
 
   #makeReader(): CutReader {
     return new CutReader(
-      // a message is cut and counted whatever its type, so that no type circumvents the limits
+      // the server chooses the type: the limits hold for each of them
       this.#kind === 'bytes' ? 'json' : this.#kind,
       this.#context.deps.cut,
       {

@@ -75,9 +75,12 @@ export function shortAnswer(
   return answeredIn(message) === request.id ? { message, id: request.id } : undefined;
 }
 
-/** The id, as JSON text, that a message of one answer names. Undefined for anything else, and where it is not certain. */
-export function answeredIn(message: Buffer): string | undefined {
-  if (weigh(message, LIGHT) !== 'light') return undefined;
+/**
+ * The id, as JSON text, that a message of one answer names. Undefined for anything else, and where it is not certain.
+ * @param depth `limits.depth`, where a deeper message must be refused
+ */
+export function answeredIn(message: Buffer, depth = LIGHT.depth): string | undefined {
+  if (weigh(message, { ...LIGHT, depth: Math.min(depth, LIGHT.depth) }) !== 'light') return undefined;
   try {
     const value = parseJson(message.toString('utf8')) as JsonValue;
     if (!isObject(value) || value.jsonrpc !== '2.0' || 'method' in value) return undefined;

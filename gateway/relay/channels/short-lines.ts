@@ -1,11 +1,8 @@
+import { CR, LF, OPEN_OBJECT } from '../../wire/json/chars.js';
 import type { ChannelDeps } from './deps.js';
 import type { PostStream } from './post-stream.js';
 import { answeredIn, mayNeedWork, mustBeRead, shortLimit } from './short-answer.js';
 import type { ChannelStreams } from './streams.js';
-
-const LF = 0x0a;
-const CR = 0x0d;
-const OPEN_OBJECT = 0x7b;
 
 export interface ShortLinesOptions {
   deps: ChannelDeps;
@@ -66,7 +63,7 @@ export class ShortLines {
     const { deps, streams, mayPass, pass } = this.#options;
     // a carriage return would end the line of an event
     if (line[0] !== OPEN_OBJECT || !mayPass() || line.includes(CR)) return false;
-    const id = answeredIn(line);
+    const id = answeredIn(line, deps.limits.depth);
     const stream = id === undefined ? undefined : streams.of(id);
     if (id === undefined || !stream || stream.gone) return false;
     const request = stream.pending.get(id);

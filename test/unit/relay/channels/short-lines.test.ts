@@ -11,7 +11,11 @@ import type { Reply } from '../../../../gateway/relay/reply.js';
 import { createReader } from '../../../../gateway/wire/json/reader.js';
 import { call, inPieces, RelayLab, request } from '../relay-lab.js';
 
-const lab = new RelayLab();
+/** Less than what any short answer may have. */
+const DEPTH = 20;
+const lab = new RelayLab({ limits: { depth: DEPTH } });
+
+const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
 const answer = (id: string, text = 'x') =>
   `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"${text}"}]}}`;
@@ -80,6 +84,7 @@ describe('a line passes as it came', () => {
     ['that answers a call', answer('1')],
     ['with an id that is a string', answer('"a"')],
     ['with blanks in it', `{ "jsonrpc" : "2.0" , "id" : 1 , "result" : { } } `],
+    ['that is as deep as limits.depth', answer('1').replace('"text","text"', `"text","a":${nested(DEPTH - 4)},"text"`)],
     ['that is an error', '{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"no"}}'],
   ])('%s', (_, line) => {
     expect(passedOf(`${line}\n`)).toEqual([line]);
@@ -109,6 +114,11 @@ describe('a line is read', () => {
     ['that answers for a list of tools', answer('1'), { requests: [request('1', 'tools/list')] }],
     ['that answers a call whose answer is edited', answer('1'), { requests: [{ ...call('1'), edit: () => {} }] }],
     ['that answers an image to a host that drops images', answer('1').replace('"text"', '"image"'), drops('images')],
+    [
+      'that is deeper than limits.depth',
+      answer('1').replace('"text","text"', `"text","a":${nested(DEPTH)},"text"`),
+      {},
+    ],
     ['whose client has gone', answer('1'), { gone: true }],
     ['that must wait', answer('1'), { most: 0 }],
   ] as const)('%s', (_, line, options: Options) => {
