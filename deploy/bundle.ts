@@ -17,7 +17,7 @@ import { type OutputChunk, type OutputOptions, type Plugin, rolldown } from 'rol
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PROGRAM = join(ROOT, 'dist/gateway/main.js');
 const FOLDER = join(ROOT, 'dist/gateway/bundle');
-const ENTRIES = { main: 'gateway/main.ts', child: 'adapters/previews/local/child.ts' };
+const ENTRIES = { boot: 'gateway/boot.ts', child: 'adapters/previews/local/child.ts' };
 interface Package {
   name: string;
   version: string;
@@ -25,12 +25,17 @@ interface Package {
 }
 
 /**
- * Without comments, and with escapes for what is not ASCII: V8 keeps the text of a module, and with one typographic quote in
- * it each character takes two bytes. That was 5 MiB of an idle process. Lines and names stay, for stacks.
+ * Without comments, with short names for what is local, and with escapes for what is not ASCII: V8 keeps the text of a module,
+ * and with one typographic quote in it each character takes two bytes. That was 5 MiB of an idle process, the names 2. Lines
+ * and the names of functions stay, for stacks: of a program in one line Node would print that line when it fails.
  */
 const SMALL: OutputOptions = {
   comments: false,
-  minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
+  minify: {
+    compress: false,
+    mangle: { toplevel: false, keepNames: { function: true, class: true } },
+    codegen: { removeWhitespace: false, asciiOnly: true },
+  },
 };
 
 /**
@@ -69,6 +74,7 @@ export async function bundle(): Promise<void> {
   rmSync(FOLDER, { recursive: true, force: true });
   const { output } = await program.write({ dir: FOLDER, format: 'esm', sourcemap: true, ...SMALL });
   await program.close();
+  for (const { fileName } of output) if (fileName.endsWith('.map')) leaveOutSources(join(FOLDER, fileName));
   const chunks = output.filter((one): one is OutputChunk => one.type === 'chunk');
   refuseUnknown(chunks);
   writeFileSync(join(FOLDER, 'LICENSES.txt'), licenses(chunks));
@@ -84,12 +90,18 @@ function starter(allowed: string): string {
   if (minor === undefined) throw new Error(`engines.node of package.json must be ">=MAJOR.MINOR": ${allowed}`);
   return `#!/usr/bin/env node
 const [major, minor] = process.versions.node.split('.').map(Number);
-if (major > ${major} || (major === ${major} && minor >= ${minor})) import('./bundle/main.js');
+if (major > ${major} || (major === ${major} && minor >= ${minor})) import('./bundle/boot.js');
 else {
   console.error('wharf needs Node ${major}.${minor} or newer; this is ' + process.version + ' (' + process.execPath + ').');
   process.exitCode = 1;
 }
 `;
+}
+
+/** Frames of stacks need the names of the sources, whose text is five sixths of a map. */
+function leaveOutSources(file: string): void {
+  const { sourcesContent: _, ...map } = JSON.parse(readFileSync(file, 'utf8')) as { sourcesContent?: string[] };
+  writeFileSync(file, JSON.stringify(map));
 }
 
 /** `@scope/name` or `name` of what is imported. */

@@ -1,4 +1,5 @@
 import { GatewayError } from './errors.js';
+import { stackInSources } from './source-frames.js';
 
 /** Keys whose values are never written, whatever their content. */
 const SECRET_KEY = /authorization|cookie|secret|password|passphrase|credential|token|ticket|api-?key|signature/i;
@@ -148,7 +149,7 @@ function redactError(error: Error, depth: number): Record<string, unknown> {
     type: error.name,
     message: redactText(error instanceof GatewayError ? error.forOperator : error.message),
     ...code,
-    ...(error.stack === undefined ? {} : { stack: redactText(error.stack) }),
+    ...(error.stack === undefined ? {} : { stack: redactText(stackInSources(error)) }),
     ...cause,
   };
 }

@@ -73,6 +73,8 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
   ['wire', 'gateway/wire/'],
   ['policy', 'gateway/policy/'],
   ['print', 'gateway/print'],
+  ['source-frames', 'gateway/source-frames'],
+  ['user-folders', 'gateway/user-folders'],
   ['encodings', 'gateway/encodings'],
   ['ports', 'gateway/ports/'],
   ['errors', 'gateway/errors', 'gateway/errors/'],
@@ -135,9 +137,18 @@ const ROOMS: readonly (readonly [name: string, ...paths: string[]])[] = [
     'the command',
     'gateway/parts/',
     'gateway/reload/',
-    ...['cli', 'control/', 'descriptors', 'ledgers', 'main', 'report', 'run-stdio', 'start'].map(
-      (name) => `gateway/${name}`,
-    ),
+    ...[
+      'boot',
+      'cli',
+      'compiled-code',
+      'control/',
+      'descriptors',
+      'ledgers',
+      'main',
+      'report',
+      'run-stdio',
+      'start',
+    ].map((name) => `gateway/${name}`),
   ],
 ];
 
@@ -168,6 +179,7 @@ const READ_BY_V8 = {
   'what comes with Wharf, or from its own process': [
     'gateway/main.ts',
     'gateway/probe/envelope.ts',
+    'gateway/source-frames.ts',
     'adapters/previews/local/child.ts',
     'adapters/previews/local/process.ts',
   ],
@@ -536,9 +548,9 @@ describe('libraries stay in their place', () => {
     expect(violations(product, (target, file) => library.test(target) && !place.test(file.path))).toEqual([]);
   });
 
-  it('process.env is read in config/load alone', () => {
+  it('process.env is read in config/load, and for what comes before the program is loaded', () => {
     const readers = product.filter((file) => /process\.env\b/.test(file.text)).map((file) => file.path);
-    expect(readers).toEqual(['gateway/config/load.ts']);
+    expect(readers).toEqual(['gateway/boot.ts', 'gateway/config/load.ts']);
   });
 });
 

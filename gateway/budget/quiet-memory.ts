@@ -12,7 +12,7 @@ interface Pause {
   workMs: number;
 }
 /** What the start has left: no call has been served, so no compiled code is lost. */
-const FIRST: Pause = { looks: 2, workMs: 250 };
+const FIRST: Pause = { looks: 2, workMs: 100 };
 /**
  * Compiled code is lost with the garbage, because the objects for which it was compiled are gone while no call runs. After
  * each pause of 10 seconds small calls cost 220 µs instead of 150; a person who types a question makes such a pause too.

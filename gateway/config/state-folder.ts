@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { platform as systemPlatform } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
+import { userFolder } from '../user-folders.js';
 import type { Environment } from './expand.js';
 
 /**
@@ -26,19 +27,8 @@ export function stateFolder(
   environment: Environment,
   platform = systemPlatform(),
 ): string | undefined {
-  const base = stateHome(environment, platform);
+  const base = userFolder('state', environment, platform);
   if (base === undefined) return undefined;
   const hash = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 16);
   return join(base, 'wharf', hash);
-}
-
-function stateHome(environment: Environment, platform: string): string | undefined {
-  const at = (name: string, ...rest: string[]) => {
-    const value = environment[name];
-    // XDG specification: a relative path must be ignored
-    return value !== undefined && isAbsolute(value) ? join(value, ...rest) : undefined;
-  };
-  if (platform === 'win32') return at('LOCALAPPDATA') ?? at('USERPROFILE', 'AppData', 'Local');
-  const own = platform === 'darwin' ? ['Library', 'Application Support'] : ['.local', 'state'];
-  return at('XDG_STATE_HOME') ?? at('HOME', ...own);
 }

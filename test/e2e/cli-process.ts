@@ -21,9 +21,13 @@ export interface Running {
   ended: Promise<Ended>;
 }
 
-/** Runs a compiled program of the project, `wharf` itself unless told otherwise. */
-export function start(args: string[], options: { cwd?: string; program?: string } = {}): Running {
-  return watch(process.execPath, [options.program ?? MAIN, ...args], options.cwd ?? ROOT, process.env);
+/** Runs a compiled program of the project, `wharf` itself unless told otherwise. @param options `env` is added to this process's */
+export function start(
+  args: string[],
+  options: { cwd?: string; program?: string; env?: NodeJS.ProcessEnv } = {},
+): Running {
+  const { program = MAIN, cwd = ROOT, env = {} } = options;
+  return watch(process.execPath, [program, ...args], cwd, { ...process.env, ...env });
 }
 
 /** Runs a script to its end. */

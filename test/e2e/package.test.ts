@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire, SourceMap } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -135,7 +135,7 @@ describe('the package that npm pack makes of a fresh clone', () => {
     await symlink('../lib/node_modules/mcp-wharf/dist/gateway/main.js', join(prefix, 'bin/wharf'));
   }
 
-  it('holds the program, the schema and the pages, and neither tests nor maps of sources it does not hold (U14)', () => {
+  it('holds the program, the schema and the pages, and neither tests nor maps without their program (U14)', () => {
     for (const file of [
       'dist/gateway/main.js',
       'dist/gateway/bundle/child.js',
@@ -143,9 +143,39 @@ describe('the package that npm pack makes of a fresh clone', () => {
       'CONFIG.md',
     ])
       expect(files).toContain(file);
-    expect(
-      files.filter((file) => /\.map$|\.tsbuildinfo$|^(?:dist\/test|deploy\/node|node_modules)\//.test(file)),
-    ).toEqual([]);
+    expect(files.filter((file) => /\.tsbuildinfo$|^(?:dist\/test|deploy\/node|node_modules)\//.test(file))).toEqual([]);
+    expect(files.filter((file) => file.endsWith('.map') && !files.includes(file.slice(0, -4)))).toEqual([]);
+  });
+
+  it('has maps that name the sources, and do not hold them', async () => {
+    const folder = join(prefix, 'lib/node_modules/mcp-wharf/dist/gateway/bundle');
+    const texts = await Promise.all(
+      files
+        .filter((file) => file.endsWith('.map'))
+        .map((file) => readFile(join(folder, file.replace(/^.*\//, '')), 'utf8')),
+    );
+    const maps = texts.map((text) => JSON.parse(text) as { sources: string[]; sourcesContent?: string[] });
+    expect(maps.flatMap(({ sources }) => sources)).toContain('../../../gateway/relay/server.ts');
+    expect(maps.filter(({ sourcesContent }) => sourcesContent !== undefined)).toEqual([]);
+  });
+
+  it('says in stacks where a frame is in the sources', async () => {
+    const bundle = join(prefix, 'lib/node_modules/mcp-wharf/dist/gateway/bundle');
+    const [compiled, written] = ['AnswerRelay = class', 'class AnswerRelay'];
+    const read = (file: string) => readFile(join(bundle, file), 'utf8');
+    const programs = (await readdir(bundle)).filter((file) => file.endsWith('.js'));
+    const found = await Promise.all(
+      programs.map(async (file) => ((await read(file)).includes(compiled) ? [file] : [])),
+    );
+    const [name = ''] = found.flat();
+    const lines = (await read(name)).split('\n');
+    const line = lines.findIndex((one) => one.includes(compiled));
+    const map = new SourceMap(JSON.parse(await read(`${name}.map`)));
+    const entry = map.findEntry(line, String(lines[line]).indexOf('AnswerRelay'));
+    expect(entry).toMatchObject({ originalSource: expect.stringMatching(/gateway\/relay\/.*\.ts$/) });
+    const { originalSource, originalLine } = entry as { originalSource: string; originalLine: number };
+    const source = await readFile(join(ROOT, originalSource.replace(/^(?:\.\.\/)+/, '')), 'utf8');
+    expect(source.split('\n')[originalLine]).toContain(written);
   });
 
   it('holds what its README, CONFIG.md and pages link to (U14)', async () => {
