@@ -88,6 +88,12 @@ function chosen(flags: Flags): readonly Case[] {
   return cases;
 }
 
+/** Everything ran, as users run it; in how many rounds, the report says. */
+function isComplete({ only, quick, peers, subject, node, nodeArg }: Flags): boolean {
+  const asUsed = subject === 'wharf' && node === process.execPath && nodeArg.length === 0;
+  return only === undefined && quick !== true && peers && asUsed;
+}
+
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
 async function main(): Promise<void> {
@@ -122,7 +128,7 @@ async function main(): Promise<void> {
   const how = `Medians of ${rounds} interleaved rounds; ratios are taken within a round. Sizes are base64 text, MB = 10⁶.`;
   const report = ['# Benchmark results', facts.join('\n'), how, verdictTable(rows), ...details].join('\n\n');
   print(`\n${facts.at(-1)}\n\n# Goals\n\n${verdictTable(rows)}`);
-  const out = flags.out ?? (given === '' ? join(BENCH_DIRECTORY, 'RESULTS.md') : undefined);
+  const out = flags.out ?? (isComplete(flags) ? join(BENCH_DIRECTORY, 'RESULTS.md') : undefined);
   if (out !== undefined) writeFileSync(out, `${report}\n`);
   if (flags.strict && rows.some((row) => row.ok === false)) process.exitCode = 1;
 }

@@ -47,6 +47,13 @@ describe('a stack in the log', () => {
     expect(stackInSources({ name: 'Error', message: 'x', stack })).toBe(stack);
   });
 
+  it('may have a code behind its name, and no message', () => {
+    const coded = { name: 'Error', message: 'seen', stack: `Error [ERR_SEEN]: seen\n${FAKE}` };
+    expect(stackInSources(coded)).toBe('Error [ERR_SEEN]: seen\n    at f (gateway/redact.ts:1:1)');
+    const bare = { name: 'Error', message: '', stack: `Error\n${FAKE}` };
+    expect(stackInSources(bare)).toBe('Error\n    at f (gateway/redact.ts:1:1)');
+  });
+
   it('is of an error without a stack empty', () => {
     expect(stackInSources({ name: 'Error', message: 'x' })).toBe('');
   });
