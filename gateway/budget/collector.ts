@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** Which garbage is collected. Of the major kinds only the last resort shrinks the heap. */
-type Collection = { type: 'minor' } | { type: 'major'; flavor: 'regular' | 'last-resort' };
+type Collection = { type: 'minor' } | { type: 'major'; flavor: 'last-resort' };
 
 let collect: ((what: Collection) => void) | undefined;
 
