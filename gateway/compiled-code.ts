@@ -9,6 +9,8 @@ import { userFolder } from './user-folders.js';
  * Without a folder that is this user's own the program starts as slowly as the first time, and says nothing of it.
  */
 export function keepCompiledCode(environment: Readonly<NodeJS.ProcessEnv>): void {
+  // Node has looked at these by itself, before the first line of the program
+  if (environment.NODE_COMPILE_CACHE !== undefined || environment.NODE_DISABLE_COMPILE_CACHE !== undefined) return;
   const folder = ownFolder(environment);
   if (folder !== undefined) enableCompileCache(folder);
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** Where the programs are that have maps: beside this one. */
 const FOLDER = new URL('.', import.meta.url).href;
 const PLACE = /^([\w./-]+\.js):(\d+):(\d+)/;
-/** Known places, as the source's `file:line:column`. There are as many as the code has calls; this many have never been seen. */
+/** Places in the sources, by those in the programs. With so many, others stay as they are: no text can make maps be read on and on. */
 const MOST_KNOWN = 2000;
 const known = new Map<string, string>();
 
@@ -35,10 +35,11 @@ function inSource(text: string, maps: Map<string, SourceMap | undefined>): strin
   if (place === undefined || file === undefined) return FOLDER + text;
   let source = known.get(place);
   if (source === undefined) {
+    if (known.size >= MOST_KNOWN) return FOLDER + text;
     if (!maps.has(file)) maps.set(file, mapOf(file));
     // V8 counts columns from 1, source maps from 0
     source = sourceAt(maps.get(file), Number(line) - 1, Number(column) - 1) ?? FOLDER + place;
-    if (known.size < MOST_KNOWN) known.set(place, source);
+    known.set(place, source);
   }
   return source + text.slice(place.length);
 }

@@ -51,6 +51,7 @@ describe('compiled code', () => {
 
   it('is not kept where Node is told not to', async () => {
     expect(await left(GATEWAY, { NODE_DISABLE_COMPILE_CACHE: '1' })).toEqual([]);
+    expect(await readdir(home)).not.toContain('.cache');
   });
 
   it('is neither read nor kept in a folder that others can write', async () => {

@@ -63,4 +63,13 @@ describe('a stack in the log', () => {
     error.stack = `Error: seen\n${FAKE}`;
     expect(redactedMembers({ error })).toContain('at f (gateway/redact.ts:1:1)');
   });
+
+  // the last test, since the places stay known
+  it('keeps frames as they are from the two thousandth place on', () => {
+    const stack = (column: number) => `Error: x\n    at f (${FOLDER}nowhere.js:1:${column})`;
+    for (let column = 1; column <= 2000; column += 1)
+      stackInSources({ name: 'Error', message: 'x', stack: stack(column) });
+    const late = `Error: x\n    at f (${FOLDER}redact.js:2:1)`;
+    expect(stackInSources({ name: 'Error', message: 'x', stack: late })).toBe(late);
+  });
 });
