@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { adapters } from '../adapters/index.js';
+import { growFreely } from './budget/heap-growth.js';
 import { UNSHARED } from './budget/ledger.js';
 import { giveBackWhenQuiet } from './budget/quiet-memory.js';
 import { freeWhatWasRead } from './budget/read-memory.js';
@@ -24,6 +25,7 @@ import { logWarnings, problemsText, startedText, startFailureText, summaryText }
 const { version } = JSON.parse(readFileSync(packageFile(import.meta.dirname), 'utf8')) as { version: string };
 
 allocateYoung();
+growFreely();
 process.exitCode = await main(process.argv.slice(2));
 
 /** The nearest one above: how far, is different for the module and the bundle. */

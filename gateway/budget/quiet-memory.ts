@@ -1,31 +1,28 @@
 import { setFlagsFromString } from 'node:v8';
 import { collector } from './collector.js';
 import { mallocTrim } from './native-memory.js';
+import { beginCollection } from './stepwise-collection.js';
 
 /** How often is looked whether the process is quiet. */
 const LOOK_MS = 5000;
 /** Less work than this between two looks is quiet: beats of 1000 open streams take 60 to 110 ms, a probe of health one. */
 const QUIET_MS = 150;
-/** What has to be before memory is given back: quiet looks in a row, and milliseconds of work since it last was. */
-interface Pause {
-  looks: number;
-  workMs: number;
-}
-/** What the start has left: no call has been served, so no compiled code is lost. */
-const FIRST: Pause = { looks: 2, workMs: 100 };
-/**
- * Compiled code is lost with the garbage, because the objects for which it was compiled are gone while no call runs. After
- * each pause of 10 seconds small calls cost 220 µs instead of 150; a person who types a question makes such a pause too.
- */
-const LATER: Pause = { looks: 4, workMs: 1000 };
-/** How long V8's threads take to free the buffers of what was collected: half a second left 11 of 43 MiB behind. */
-const FREED_MS = 2000;
+/** Quiet looks in a row before memory is given back. */
+const QUIET_LOOKS = 2;
+/** Milliseconds of work that leave enough to give back: of the start, and of calls, whose garbage takes 30 ms to collect. */
+const START_MS = 100;
+const CALLS_MS = 1000;
+/** How long V8's threads take to collect and to free the buffers of what was collected: half a second left 11 of 43 MiB. */
+const COLLECTED_MS = 2000;
 
 export interface QuietOptions {
   /** Milliseconds of processor time so far. */
   spent: () => number;
-  giveBack: () => void;
+  giveBack: (left: Left) => void;
 }
+
+/** Who has left what is given back. The start takes 250 to 500 ms; a process that has worked longer has served calls. */
+type Left = 'by the start' | 'by calls';
 
 /**
  * Decides when the process has become quiet after some work. V8 collects only while something allocates, so an idle
@@ -48,9 +45,9 @@ export class QuietMemory {
     const now = spent();
     this.#quiet = now - this.#looked < QUIET_MS ? this.#quiet + 1 : 0;
     this.#looked = now;
-    const pause = this.#given === 0 ? FIRST : LATER;
-    if (this.#quiet < pause.looks || now - this.#given < pause.workMs) return;
-    giveBack();
+    const left = this.#given === 0 && now < CALLS_MS ? 'by the start' : 'by calls';
+    if (this.#quiet < QUIET_LOOKS || now - this.#given < (left === 'by calls' ? CALLS_MS : START_MS)) return;
+    giveBack(left);
     this.#quiet = 0;
     this.#given = spent();
     this.#looked = this.#given;
@@ -59,7 +56,7 @@ export class QuietMemory {
 
 /**
  * Gives memory back to the system whenever the process has become quiet. Does not keep it alive. It stands in the place of
- * V8's memory reducer, which collects after 8 seconds in which little was allocated and loses the compiled code as well.
+ * V8's memory reducer, which collects after 8 seconds in which little was allocated and loses the compiled code.
  */
 export function giveBackWhenQuiet(): void {
   // the flag that turns it off is read before this line runs; how often it may collect is read each time
@@ -70,13 +67,16 @@ export function giveBackWhenQuiet(): void {
     return (user + system) / 1000;
   };
   let trim: (() => void) | undefined;
-  const trimHeaps = () => {
-    trim ??= mallocTrim();
-    trim?.();
-  };
-  const giveBack = () => {
-    collect({ type: 'major', flavor: 'last-resort' });
-    setTimeout(trimHeaps, FREED_MS).unref();
+  const giveBack = (left: Left) => {
+    const endCollection = left === 'by calls' ? beginCollection() : undefined;
+    if (left === 'by the start') collect({ type: 'major', flavor: 'last-resort' });
+    setTimeout(() => {
+      endCollection?.();
+      // shrinks the young generation, which has grown to 64 MiB
+      collect({ type: 'minor' });
+      trim ??= mallocTrim();
+      trim?.();
+    }, COLLECTED_MS).unref();
   };
   const memory = new QuietMemory({ spent, giveBack });
   setInterval(() => memory.look(), LOOK_MS).unref();

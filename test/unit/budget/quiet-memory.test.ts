@@ -1,15 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { QuietMemory } from '../../../gateway/budget/quiet-memory.js';
 
-/** Looks after each of these pieces of work, in milliseconds. @returns before how many of them memory was given back */
+/** Looks after each of these pieces of work, in milliseconds. @returns at which of them memory was given back */
 function lookAfter(...works: number[]): number[] {
+  return givenAfter(...works).map(({ look }) => look);
+}
+
+/** The same, with what was taken for the cause. */
+function givenAfter(...works: number[]): { look: number; left: string }[] {
   let spent = 0;
-  const given: number[] = [];
+  const given: { look: number; left: string }[] = [];
   let looks = 0;
   const memory = new QuietMemory({
     spent: () => spent,
-    giveBack: () => {
-      given.push(looks);
+    giveBack: (left) => {
+      given.push({ look: looks, left });
       // which is work too
       spent += 80;
     },
@@ -32,16 +37,13 @@ describe('a process that has started', () => {
 });
 
 describe('a process that has worked', () => {
-  it('gives back memory once it has been quiet for four looks', () => {
-    expect(lookAfter(...START, 1200, 0, 0, 0, 0, 0, 0, 0)).toEqual([3, 8]);
-  });
-
-  it('keeps its compiled code over the pauses of those who call it', () => {
-    expect(lookAfter(...START, 1200, 0, 0, 0, 1200, 0, 0, 0, 1200)).toEqual([3]);
+  it('gives back memory once it has been quiet for two looks', () => {
+    expect(lookAfter(...START, 1200, 0, 0, 0, 0, 0, 0, 0)).toEqual([3, 6]);
   });
 
   it('gives back nothing while it works', () => {
     expect(lookAfter(300, 300, 160, 60, 300, 60)).toEqual([]);
+    expect(lookAfter(...START, 1200, 0, 1200, 0, 1200, 0, 1200)).toEqual([3]);
   });
 
   it('gives back again only after more work, for which its own giving back does not count', () => {
@@ -51,5 +53,15 @@ describe('a process that has worked', () => {
 
   it('gives back at last what many small works have left', () => {
     expect(lookAfter(...START, ...Array.from({ length: 30 }, () => 70))).toEqual([3, 18, 33]);
+  });
+});
+
+describe('what is given back', () => {
+  it('is what the start has left, and later what calls have left', () => {
+    expect(givenAfter(...START, 1200, 0, 0).map(({ left }) => left)).toEqual(['by the start', 'by calls']);
+  });
+
+  it('is what calls have left where they came before the first pause, whose compiled code is to be kept', () => {
+    expect(givenAfter(300, 800, 0, 0)).toEqual([{ look: 4, left: 'by calls' }]);
   });
 });
