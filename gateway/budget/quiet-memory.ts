@@ -72,7 +72,7 @@ export function giveBackWhenQuiet(): void {
     if (left === 'by the start') collect({ type: 'major', flavor: 'last-resort' });
     setTimeout(() => {
       endCollection?.();
-      // shrinks the young generation, which has grown to 64 MiB
+      // shrinks the young generation, which load has grown to as much as 64 MiB
       collect({ type: 'minor' });
       trim ??= mallocTrim();
       trim?.();
