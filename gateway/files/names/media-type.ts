@@ -1,4 +1,5 @@
 import { fileTypeFromBuffer } from 'file-type';
+import { pictureType } from './picture-type.js';
 import type { Sniffed } from './sniffed.js';
 import { textHint } from './text-hint.js';
 
@@ -14,7 +15,8 @@ export const SNIFF_BYTES = 4100;
  */
 export async function sniff(first: Buffer): Promise<Sniffed | undefined> {
   const head = first.subarray(0, SNIFF_BYTES);
-  let found: Sniffed | undefined;
+  let found = pictureType(head);
+  if (found) return found;
   try {
     found = await fileTypeFromBuffer(head);
   } catch {
