@@ -516,8 +516,8 @@ describe('adapters', () => {
     const isForeign = (target: string, file: SourceFile) =>
       target.startsWith('adapters/') &&
       adapterOf(target) !== adapterOf(file.path) &&
-      // what the HTTP transports, or all of one port, share is no adapter
-      !/^adapters\/upstream\/http\//.test(target) &&
+      // the one HTTP client, and what the HTTP transports or all of one port share, is not an adapter
+      !/^adapters\/(upstream\/)?http\//.test(target) &&
       !/^adapters\/[a-z]+\/common/.test(target);
     expect(violations(files, isForeign)).toEqual([]);
   });

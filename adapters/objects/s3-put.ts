@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { drain } from '../http/drain.js';
 import type { Connection } from './s3-connection.js';
 
 /** Bytes on their way to the store. */
@@ -29,8 +30,8 @@ export async function put(s3: Connection, put: PutBytes, abortSignal: AbortSigna
     abortSignal,
   );
   if (answer) {
-    answer.body.resume();
-    return answer.headers.etag;
+    drain(answer);
+    return answer.header('etag');
   }
   const { sdk, client, bucket } = s3;
   const object = { Bucket: bucket, Key: key, Body: bytes, ContentLength: bytes.length };

@@ -1,13 +1,25 @@
 import { Readable } from 'node:stream';
 import { GatewayError } from '../../gateway/errors.js';
 import type { ByteRange, ObjectStat } from '../../gateway/ports/object-store.js';
+import type { Answer } from '../http/answer.js';
+import { drain } from '../http/drain.js';
 import { S3Body } from './s3-body.js';
 import type { Connection } from './s3-connection.js';
 import { isCode, isMissing, statusOf } from './s3-errors.js';
-import type { SignedAnswer } from './s3-signed.js';
 
 type About = Omit<ObjectStat, 'key'>;
-type Found = About & { body: Readable };
+
+/** What an answer holds. */
+interface Content {
+  /** All of it, where it came with the head. */
+  readonly whole?: Buffer | undefined;
+  readonly body: Readable;
+}
+
+interface Found {
+  about: About;
+  content: Content;
+}
 
 /** An object or a range of it, without its key. */
 export async function readObject(
@@ -18,8 +30,8 @@ export async function readObject(
 ): Promise<{ kind: 'missing' } | { kind: 'range-not-satisfiable' } | { kind: 'found'; about: About; body: Readable }> {
   const found = await s3.run((abortSignal) => find(s3, key, range, abortSignal), signal);
   if (typeof found === 'string') return { kind: found };
-  const { body, ...about } = found;
-  return { kind: 'found', about, body: new S3Body(body, s3.timeoutMs, signal) };
+  const { about, content } = found;
+  return { kind: 'found', about, body: new S3Body(content.body, s3.timeoutMs, signal) };
 }
 
 async function find(
@@ -31,13 +43,14 @@ async function find(
   const Range = range && `bytes=${range.start}-${range.end}`;
   const headers = Range === undefined ? {} : { range: Range };
   const signed = await s3.signed.send({ method: 'GET', key, headers }, abortSignal);
-  if (signed) return { ...aboutOf(signed), body: signed.body };
+  if (signed) return { about: aboutOf(signed), content: signed };
   try {
     const command = new s3.sdk.GetObjectCommand({ Bucket: s3.bucket, Key: key, Range });
     const { Body, ContentLength = 0, ContentRange, LastModified } = await s3.client.send(command, { abortSignal });
     if (!(Body instanceof Readable))
       throw new GatewayError('store_unavailable', {}, new Error('GetObject without a body.'));
-    return { size: sizeOf(ContentLength, ContentRange), modifiedAt: LastModified?.getTime() ?? 0, body: Body };
+    const about = { size: sizeOf(ContentLength, ContentRange), modifiedAt: LastModified?.getTime() ?? 0 };
+    return { about, content: { body: Body } };
   } catch (error) {
     if (isMissing(error)) return 'missing';
     if (isCode(error, 'InvalidRange') || statusOf(error) === 416) return 'range-not-satisfiable';
@@ -53,8 +66,10 @@ export function readWhole(s3: Connection, key: string, size: number, signal: Abo
   return s3.run(async (abortSignal) => {
     const found = await find(s3, key, undefined, abortSignal);
     if (typeof found === 'string') return undefined;
-    if (found.size === size) return bytesOf(found.body, size);
-    found.body.destroy();
+    const { about, content } = found;
+    if (about.size === size && content.whole?.length === size) return content.whole;
+    if (about.size === size) return bytesOf(content.body, size);
+    content.body.destroy();
     return undefined;
   }, signal);
 }
@@ -86,7 +101,7 @@ export async function statObject(s3: Connection, key: string): Promise<About | u
   return s3.run(async (abortSignal) => {
     const signed = await s3.signed.send({ method: 'HEAD', key }, abortSignal);
     if (signed) {
-      signed.body.resume();
+      drain(signed);
       return aboutOf(signed);
     }
     try {
@@ -100,10 +115,10 @@ export async function statObject(s3: Connection, key: string): Promise<About | u
   });
 }
 
-function aboutOf({ headers }: SignedAnswer): About {
-  const modifiedAt = Date.parse(headers['last-modified'] ?? '');
+function aboutOf(answer: Answer): About {
+  const modifiedAt = Date.parse(answer.header('last-modified') ?? '');
   return {
-    size: sizeOf(Number(headers['content-length'] ?? 0), headers['content-range']),
+    size: sizeOf(Number(answer.header('content-length') ?? 0), answer.header('content-range')),
     modifiedAt: Number.isNaN(modifiedAt) ? 0 : modifiedAt,
   };
 }

@@ -1,5 +1,12 @@
-import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
-import { Agent as SecureAgent, request as secureRequest } from 'node:https';
+import { AsyncResource } from 'node:async_hooks';
+import { Line } from '../../gateway/budget/line.js';
+import type { Answer } from '../http/answer.js';
+import type { Connection, Exchange } from '../http/connection.js';
+import { type Origin, Pool } from '../http/pool.js';
+import { requestHead, writeRequest } from '../http/request.js';
+
+/** A request that reaches a connection the store has just closed is made again by the SDK, so connections may get old. */
+const IDLE_MS = 60_000;
 
 export interface ConnectionLimits {
   /** Most connections at one time. */
@@ -10,55 +17,159 @@ export interface ConnectionLimits {
 
 export interface RequestsOptions extends ConnectionLimits {
   /** Where the store is. */
-  protocol: string;
-  hostname: string;
-  port?: number;
+  origin: Origin;
+  /** Host and port, for the header `Host`. */
+  host: string;
 }
 
-/** Plain requests to one address, over connections that stay open: 20 µs each less than through the SDK's handler. */
-export class Requests {
-  readonly #connectMs: number;
-  readonly #agent: Agent;
-  readonly #address: RequestOptions;
-  readonly #request: typeof request;
+export interface PlainRequest {
+  method: string;
+  /** Path and query. */
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  body?: Buffer | undefined;
+}
 
-  constructor({ protocol, hostname, port, maxSockets, connectMs }: RequestsOptions) {
-    const isSecure = protocol === 'https:';
-    this.#connectMs = connectMs;
-    this.#agent = new (isSecure ? SecureAgent : Agent)({ keepAlive: true, maxSockets });
-    this.#request = isSecure ? secureRequest : request;
-    // an IPv6 address stands in brackets only in a URL
-    this.#address = { host: hostname.replace(/^\[(.*)\]$/, '$1'), port, agent: this.#agent };
+/** Headers of a signed request that the client adds by itself. */
+const ADDED: ReadonlySet<string> = new Set(['host', 'content-length']);
+
+/** Plain requests to one address, over connections that stay open. */
+export class Requests {
+  readonly #host: string;
+  readonly #pool: Pool;
+  /** Connections that a request may still take. */
+  #free: number;
+  readonly #waiting = new Line<() => void>();
+
+  constructor({ origin, host, maxSockets, connectMs }: RequestsOptions) {
+    this.#host = host;
+    this.#free = maxSockets;
+    this.#pool = new Pool(origin, { connections: maxSockets, connectMs, idleMs: IDLE_MS });
   }
 
   /**
-   * Sends a request; resolves with the head of its answer.
+   * Sends a request; resolves with the head of its answer. Its body is read to the end, or destroyed.
    * @param signal ends the request, and later its body
+   * @throws the signal's reason, or the error of the connection
    */
-  send(
-    options: { method: string; path: string; headers: Record<string, string> },
-    body: Buffer | undefined,
-    signal: AbortSignal,
-  ): Promise<IncomingMessage> {
+  async send(request: PlainRequest, signal: AbortSignal): Promise<Answer> {
+    if (this.#free === 0) await this.#turn(signal);
+    else this.#free -= 1;
+    try {
+      const settled = this.#pool.settleIdle();
+      if (settled) await settled;
+      signal.throwIfAborted();
+    } catch (error) {
+      this.#giveBack();
+      throw error;
+    }
     return new Promise((resolve, reject) => {
-      const sending = this.#request({ ...this.#address, ...options }, resolve);
-      const aborted = () => sending.destroy(signal.reason instanceof Error ? signal.reason : new Error('given up'));
-      sending.on('error', reject);
-      sending.once('close', () => signal.removeEventListener('abort', aborted));
-      sending.once('socket', (socket) => {
-        if (!socket.connecting) return;
-        const timer = setTimeout(() => sending.destroy(new Error('No connection in time.')), this.#connectMs);
-        const stop = () => clearTimeout(timer);
-        socket.once('connect', stop);
-        socket.once('close', stop);
-      });
-      signal.addEventListener('abort', aborted, { once: true });
-      if (signal.aborted) aborted();
-      else sending.end(body);
+      const headers = Object.entries(request.headers).filter(([name]) => !ADDED.has(name.toLowerCase()));
+      const over = () => this.#giveBack();
+      const answered = (answer: Answer) => {
+        this.#pool.learnIdle(answer.headers['keep-alive']);
+        resolve(answer);
+      };
+      try {
+        const head = requestHead({ ...request, headers: headers.flat() }, this.#host);
+        new Sending(this.#pool.take(), signal, { isHead: request.method === 'HEAD', answered, reject, over }).begin(
+          head,
+          request.body,
+        );
+      } catch (error) {
+        over();
+        reject(error);
+      }
     });
   }
 
+  /** Closes its connections. */
   close(): void {
-    this.#agent.destroy();
+    this.#pool.destroy();
+  }
+
+  /** Waits for another request's connection, in order of arrival. */
+  #turn(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const place = this.#waiting.add(() => {
+        this.#waiting.remove(place);
+        signal.removeEventListener('abort', aborted);
+        resolve();
+      });
+      const aborted = () => {
+        if (this.#waiting.remove(place)) reject(signal.reason);
+      };
+      signal.addEventListener('abort', aborted, { once: true });
+      if (signal.aborted) aborted();
+    });
+  }
+
+  #giveBack(): void {
+    const next = this.#waiting.first;
+    if (next) next();
+    else this.#free += 1;
+  }
+}
+
+interface SendingOptions {
+  isHead: boolean;
+  answered: (answer: Answer) => void;
+  reject: (error: unknown) => void;
+  /** Called once, when the connection is free or gone. */
+  over: () => void;
+}
+
+/** One request on its way. */
+class Sending implements Exchange {
+  readonly isHead: boolean;
+  isSent = false;
+  readonly #connection: Connection;
+  readonly #signal: AbortSignal;
+  readonly #options: SendingOptions;
+  readonly #began = new AsyncResource('STORE_REQUEST');
+  readonly #abort = () => this.#stop();
+  #answer: Answer | undefined;
+
+  constructor(connection: Connection, signal: AbortSignal, options: SendingOptions) {
+    this.#connection = connection;
+    this.#signal = signal;
+    this.#options = options;
+    this.isHead = options.isHead;
+  }
+
+  begin(head: string, body: Buffer | undefined): void {
+    this.#connection.begin(this);
+    this.#signal.addEventListener('abort', this.#abort, { once: true });
+    writeRequest(this.#connection.socket, head, body, () => {
+      this.isSent = true;
+    });
+  }
+
+  inContext(run: () => void): void {
+    this.#began.runInAsyncScope(run);
+  }
+
+  answered(answer: Answer): void {
+    this.#answer = answer;
+    this.#options.answered(answer);
+  }
+
+  failed(error: Error): Error {
+    this.#options.reject(error);
+    return error;
+  }
+
+  over(): void {
+    this.#signal.removeEventListener('abort', this.#abort);
+    this.#options.over();
+  }
+
+  #stop(): void {
+    const { reason } = this.#signal;
+    if (this.#answer) this.#answer.destroy(reason instanceof Error ? reason : new Error('given up'));
+    else {
+      this.#options.reject(reason);
+      this.#connection.socket.destroy();
+    }
   }
 }

@@ -1,7 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { PresignOptions } from '../../gateway/ports/object-store.js';
+import type { Answer } from '../http/answer.js';
+import { drain } from '../http/drain.js';
 import { type ConnectionLimits, Requests } from './s3-requests.js';
 
 /** The packages' modules, loaded when the adapter is made. */
@@ -19,11 +19,6 @@ export interface SignedRequest {
   body?: Buffer;
   /** SHA-256 of the body, hex, if it is signed. */
   sha256?: string | undefined;
-}
-
-export interface SignedAnswer {
-  headers: IncomingHttpHeaders;
-  body: Readable;
 }
 
 /** Where the keys of a bucket begin, and how requests for them are sent and signed. */
@@ -75,8 +70,8 @@ export class SignedRequests {
     this.#place?.then((place) => place?.requests.close()).catch(() => undefined);
   }
 
-  /** @returns undefined unless the store has done what was asked */
-  async send(request: SignedRequest, abortSignal: AbortSignal): Promise<SignedAnswer | undefined> {
+  /** @returns undefined unless the store has done what was asked; the answer's body must be read, or dropped */
+  async send(request: SignedRequest, abortSignal: AbortSignal): Promise<Answer | undefined> {
     try {
       const place = await this.#find();
       if (!place) return undefined;
@@ -97,12 +92,9 @@ export class SignedRequests {
         body,
       };
       const { headers } = await signer.sign(plain, { signingDate: this.#now() });
-      const answer = await requests.send({ method, path: targetOf(plain), headers }, body, abortSignal);
-      // until it has a reader: an error without a listener ends the process
-      answer.on('error', () => {});
-      const { statusCode = 0 } = answer;
-      if (statusCode >= 200 && statusCode < 300) return { headers: answer.headers, body: answer };
-      answer.resume();
+      const answer = await requests.send({ method, path: targetOf(plain), headers, body }, abortSignal);
+      if (answer.statusCode >= 200 && answer.statusCode < 300) return answer;
+      drain(answer);
       return undefined;
     } catch {
       return undefined;
@@ -165,7 +157,7 @@ export class SignedRequests {
     };
     return {
       address,
-      requests: new Requests({ ...address, ...this.#connections }),
+      requests: new Requests({ origin: sample, host: sample.host, ...this.#connections }),
       host: sample.host,
       path: sample.pathname.slice(0, -SAMPLE_KEY.length),
       // it keeps the day's key

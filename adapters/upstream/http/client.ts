@@ -3,11 +3,11 @@ import { Patience } from '../../../gateway/budget/patience.js';
 import { GatewayError } from '../../../gateway/errors.js';
 import type { Timeouts } from '../../../gateway/policy/limits.js';
 import type { Sharing } from '../../../gateway/ports/owner.js';
-import type { Answer } from './answer.js';
+import type { Answer } from '../../http/answer.js';
+import { Pool } from '../../http/pool.js';
 import { Attempt, type AttemptContext } from './attempt.js';
 import type { HttpCall } from './call.js';
 import { abortFailure } from './failure.js';
-import { Pool } from './pool.js';
 import { Slots } from './slots.js';
 
 export interface HttpClientOptions {
@@ -43,7 +43,7 @@ export class HttpClient {
     const { origin, name, connections, queue, sharing, timeouts } = options;
     this.#name = name;
     this.#slots = new Slots({ server: name, limit: connections, waitMs: timeouts.queue, queue, sharing });
-    this.#pool = new Pool(origin, connections);
+    this.#pool = new Pool(origin, { connections });
     this.#context = {
       name,
       host: origin.host,

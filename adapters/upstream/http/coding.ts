@@ -1,7 +1,7 @@
 import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { GatewayError } from '../../../gateway/errors.js';
-import type { Answer } from './answer.js';
+import type { Answer } from '../../http/answer.js';
 
 /** Up to this many decoded bytes any ratio passes: short JSON full of blanks is harmless. */
 const FREE_BYTES = 1024 * 1024;

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../../gateway/errors.js';
-import type { Answer } from './answer.js';
+import type { Answer } from '../../http/answer.js';
+import { drain } from '../../http/drain.js';
 import type { HttpCall } from './call.js';
 import type { HttpClient } from './client.js';
-import { drain } from './drain.js';
 
 /**
  * These keep method and body (RFC 9110 §15.4.8 and .9); the others would turn a POST into a GET and lose its message.

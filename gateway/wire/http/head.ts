@@ -40,9 +40,10 @@ const MAX_DIGITS = 15;
 /**
  * Reads the head of an answer: each byte of it one character, without the blank line that ends it. Strict where two readers
  * could see two different bodies (RFC 9112 §6.3 and §11.2): one Content-Length, or `chunked`, never both.
+ * @param isHead for an answer to HEAD, which ends with its head: its length is 0
  * @throws WireError `syntax`
  */
-export function parseHead(text: string): AnswerHead {
+export function parseHead(text: string, isHead = false): AnswerHead {
   const lines = text.split('\r\n');
   const status = STATUS_LINE.exec(lines[0] ?? '');
   if (!status) throw new WireError('syntax', 'not a status line of HTTP/1.1', 0);
@@ -54,7 +55,8 @@ export function parseHead(text: string): AnswerHead {
     add(headers, (field[1] as string).toLowerCase(), (field[2] as string).trimEnd());
   }
   const code = Number(status[2]);
-  return { status: code, headers, length: lengthOf(code, headers), keepsAlive: keepsAlive(status[1], headers) };
+  const length = lengthOf(code, headers);
+  return { status: code, headers, length: isHead ? 0 : length, keepsAlive: keepsAlive(status[1], headers) };
 }
 
 function add(headers: AnswerHeaders, name: string, value: string): void {

@@ -73,13 +73,12 @@ describe('requests that Wharf signs itself', () => {
     const bytes = Buffer.from('0123456789');
     for (const hash of [undefined, sha256(bytes)]) {
       const answer = await requests.send({ method: 'PUT', key: 'f/x', body: bytes, sha256: hash }, NEVER);
-      expect(answer?.headers.etag).toMatch(/^"[0-9a-f]{32}"$/);
-      answer?.body.resume();
+      expect(answer?.header('etag')).toMatch(/^"[0-9a-f]{32}"$/);
     }
     const range = await requests.send({ method: 'GET', key: 'f/x', headers: { range: 'bytes=2-4' } }, NEVER);
     expect(range && (await buffer(range.body)).toString()).toBe('234');
     const facts = await requests.send({ method: 'HEAD', key: 'f/x' }, NEVER);
-    expect(facts?.headers['content-length']).toBe('10');
+    expect(facts?.header('content-length')).toBe('10');
     expect(
       await requests.send({ method: 'PUT', key: 'f/x', body: bytes, sha256: sha256('other') }, NEVER),
     ).toBeUndefined();

@@ -50,7 +50,7 @@ export const BEHAVIOUR: readonly Mutant[] = [
   {
     name: 'message-as-another-coding',
     fault: 'A message that is written as text with its head reaches the server in another coding.',
-    file: 'adapters/upstream/http/attempt.ts',
+    file: 'adapters/http/request.ts',
     find: "head + body.toString('latin1') : head, 'latin1'",
     replace: "head + body.toString('utf8') : head, 'latin1'",
     suites: ['contract/upstream/streamable-http'],
@@ -59,7 +59,7 @@ export const BEHAVIOUR: readonly Mutant[] = [
   {
     name: 'bytes-after-an-answer',
     fault: 'What a server sends after its answer is read as the answer to the next request.',
-    file: 'adapters/upstream/http/connection.ts',
+    file: 'adapters/http/connection.ts',
     find: 'this.#isDirty = end >= 0 && end < bytes.length;',
     replace: '',
     suites: ['contract/upstream/http-connection'],

@@ -85,6 +85,13 @@ describe('the head of an answer', () => {
     expect(parseHead(`HTTP/1.1 ${status} x\r\nContent-Length: 5`).length).toBe(0);
   });
 
+  it.each(['Content-Length: 5', 'Transfer-Encoding: chunked', 'ETag: "1"'])(
+    'has no body as an answer to HEAD, with %s',
+    (line) => {
+      expect(parseHead(`HTTP/1.1 200 OK\r\n${line}`, true).length).toBe(0);
+    },
+  );
+
   it.each([
     [['Content-Length: 3', 'Content-Length: 3']],
     [['Content-Length: 3, 3']],

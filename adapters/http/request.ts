@@ -1,4 +1,20 @@
-import type { HttpCall } from './call.js';
+import type { Socket } from 'node:net';
+
+/** What stands in the head of a request. */
+export interface RequestParts {
+  method: string;
+  /** Path and query. */
+  path: string;
+  /** Names and values alternating. Host, Content-Length and Connection are added. */
+  headers: readonly string[];
+  body?: { readonly length: number } | undefined;
+}
+
+/**
+ * Most bytes of a body that is written together with its head, as one text of one character a byte: two buffers would be a
+ * list of two writes.
+ */
+const ONE_WRITE_BYTES = 12 * 1024;
 
 /** RFC 9110 §5.1: a token. */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -10,7 +26,7 @@ const NOT_TARGET = /[^\x21-\x7e\x80-\xff]/;
  * The head of a request, one character for each byte, with the blank line that ends it.
  * @throws TypeError for a name, value or target that HTTP does not allow
  */
-export function requestHead({ method, path, headers, body }: HttpCall, host: string): string {
+export function requestHead({ method, path, headers, body }: RequestParts, host: string): string {
   if (NOT_TARGET.test(path)) throw new TypeError('the target of a request has a character that HTTP does not allow');
   let head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\n`;
   for (let at = 0; at + 1 < headers.length; at += 2) {
@@ -22,4 +38,19 @@ export function requestHead({ method, path, headers, body }: HttpCall, host: str
   }
   if (body !== undefined) head += `Content-Length: ${body.length}\r\n`;
   return `${head}Connection: keep-alive\r\n\r\n`;
+}
+
+/**
+ * Writes a request whose body is in memory.
+ * @param sent called when the system has taken all of it
+ */
+export function writeRequest(socket: Socket, head: string, body: Buffer | undefined, sent?: () => void): void {
+  if (body === undefined || body.length <= ONE_WRITE_BYTES) {
+    socket.write(body ? head + body.toString('latin1') : head, 'latin1', sent);
+    return;
+  }
+  socket.cork();
+  socket.write(head, 'latin1');
+  socket.write(body, sent);
+  socket.uncork();
 }

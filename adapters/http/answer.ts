@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import type { AnswerHead, AnswerHeaders } from '../../../gateway/wire/http/head.js';
+import type { AnswerHead, AnswerHeaders } from '../../gateway/wire/http/head.js';
 
 /** The connection that a body comes from. It learns when the reader wants more, and when the reader has left. */
 export interface BodySource {
@@ -51,6 +51,12 @@ export class Answer {
     this.headers = headers;
     this.whole = Buffer.isBuffer(body) ? body : undefined;
     this.#body = Buffer.isBuffer(body) ? undefined : body;
+  }
+
+  /** @param name in lower case @returns undefined where it is missing, and for `set-cookie`, which is a list */
+  header(name: string): string | undefined {
+    const value = this.headers[name];
+    return typeof value === 'string' ? value : undefined;
   }
 
   /** Made only when it is asked for: a stream costs more than all else that is done for a short answer. */

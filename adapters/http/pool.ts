@@ -30,14 +30,26 @@ const PROBE_MS = 1000;
 const SURE_MS = 1000;
 
 /** By this name node's agent keeps TLS sessions, so that later connections begin without a full handshake. */
-const ORIGIN = 'upstream';
+const ORIGIN = 'origin';
 
 /** What node's agent does to connect, which node:https's types do not declare. */
 interface Connecting {
   createConnection(options: object): Socket;
 }
 
-/** The kept connections to one origin. Slots bounds how many there are, so each request gets the one used last or a new one. */
+/** Where connections go: the parts of a URL. */
+export type Origin = Pick<URL, 'protocol' | 'hostname' | 'port'>;
+
+export interface PoolOptions {
+  /** The most that are open at one time: its user sees to that. */
+  connections: number;
+  /** Milliseconds for TCP and TLS. */
+  connectMs?: number;
+  /** Milliseconds for which an idle connection is kept, unless the server announces a time. */
+  idleMs?: number;
+}
+
+/** The kept connections to one origin. Its user bounds how many there are, so each request gets the one used last or a new one. */
 export class Pool implements Keeper {
   readonly #host: string;
   readonly #port: number;
@@ -48,11 +60,16 @@ export class Pool implements Keeper {
   readonly #open = new Set<Connection>();
   readonly #mostIdle: number;
   #look: NodeJS.Timeout | undefined;
-  #idleMs = IDLE_MS;
+  readonly #connectMs: number;
+  readonly #usualIdleMs: number;
+  #idleMs: number;
   #lastHeader: string | string[] | undefined;
 
-  /** @param connections the most that Slots lets be open */
-  constructor({ protocol, hostname, port }: URL, connections: number) {
+  constructor({ protocol, hostname, port }: Origin, options: PoolOptions) {
+    const { connections, connectMs = CONNECT_MS, idleMs = IDLE_MS } = options;
+    this.#connectMs = connectMs;
+    this.#usualIdleMs = idleMs;
+    this.#idleMs = idleMs;
     const isSecure = protocol === 'https:';
     this.#host = hostname.replace(/^\[|\]$/g, '');
     this.#port = Number(port) || (isSecure ? 443 : 80);
@@ -69,7 +86,8 @@ export class Pool implements Keeper {
     if (header === this.#lastHeader) return;
     this.#lastHeader = header;
     const seconds = /\btimeout=(\d{1,6})\b/.exec(String(header ?? ''))?.[1];
-    this.#idleMs = seconds === undefined ? IDLE_MS : Math.min(Number(seconds) * 1000 - IDLE_MARGIN_MS, LONGEST_IDLE_MS);
+    this.#idleMs =
+      seconds === undefined ? this.#usualIdleMs : Math.min(Number(seconds) * 1000 - IDLE_MARGIN_MS, LONGEST_IDLE_MS);
   }
 
   /**
@@ -131,7 +149,7 @@ export class Pool implements Keeper {
     const take = (bytes: Buffer) => connection.take(bytes);
     if (this.#tls) socket.on('data', take);
     this.#open.add(connection);
-    boundConnect(socket, this.#tls ? 'secureConnect' : 'connect');
+    boundConnect(socket, this.#tls ? 'secureConnect' : 'connect', this.#connectMs);
     socket.on('close', () => this.#forget(connection));
     return connection;
   }
@@ -177,8 +195,8 @@ function reading(take: (bytes: Buffer) => void) {
   return { onread: { buffer: MEMORY, callback } };
 }
 
-function boundConnect(socket: Socket, event: 'connect' | 'secureConnect'): void {
-  const timer = setTimeout(() => socket.destroy(new Error(`not connected after ${CONNECT_MS} ms`)), CONNECT_MS);
+function boundConnect(socket: Socket, event: 'connect' | 'secureConnect', ms: number): void {
+  const timer = setTimeout(() => socket.destroy(new Error(`not connected after ${ms} ms`)), ms);
   const done = (): void => clearTimeout(timer);
   socket.once(event, done);
   socket.once('close', done);

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import { WireError } from '../../../gateway/wire/errors.js';
-import { Chunked } from '../../../gateway/wire/http/chunked.js';
-import { type AnswerHead, CHUNKED, parseHead, UNTIL_CLOSE } from '../../../gateway/wire/http/head.js';
+import { WireError } from '../../gateway/wire/errors.js';
+import { Chunked } from '../../gateway/wire/http/chunked.js';
+import { type AnswerHead, CHUNKED, parseHead, UNTIL_CLOSE } from '../../gateway/wire/http/head.js';
 import { Answer, AnswerBody, type BodySource } from './answer.js';
 
 /** Most bytes of an answer's head, with the heads of interim answers before it. */
@@ -13,6 +13,8 @@ const NOTHING = Buffer.alloc(0);
 
 /** The request that a connection carries. */
 export interface Exchange {
+  /** An answer to HEAD has no body, whatever its head says of one. */
+  readonly isHead: boolean;
   /** False while the message is being sent: an answer that comes before has to be its connection's last. */
   readonly isSent: boolean;
   /**
@@ -142,7 +144,7 @@ export class Connection implements BodySource {
         else if (start > 0) this.#filled = seen.copy(seen, 0, start);
         return;
       }
-      const head = parseHead(seen.toString('latin1', start, end));
+      const head = parseHead(seen.toString('latin1', start, end), this.#exchange?.isHead);
       const rest = end + HEAD_END.length;
       // an interim answer comes before the real one, asked for or not (RFC 9110 §15.2)
       if (head.status >= 200) {
