@@ -40,6 +40,7 @@ export class Requests {
   /** Connections that a request may still take. */
   #free: number;
   readonly #waiting = new Line<() => void>();
+  #isClosed = false;
 
   constructor({ origin, host, maxSockets, connectMs }: RequestsOptions) {
     this.#host = host;
@@ -59,6 +60,7 @@ export class Requests {
       const settled = this.#pool.settleIdle();
       if (settled) await settled;
       signal.throwIfAborted();
+      if (this.#isClosed) throw new Error('The store is closed.');
     } catch (error) {
       this.#giveBack();
       throw error;
@@ -83,8 +85,9 @@ export class Requests {
     });
   }
 
-  /** Closes its connections. */
+  /** Ends every request and closes every connection. */
   close(): void {
+    this.#isClosed = true;
     this.#pool.destroy();
   }
 

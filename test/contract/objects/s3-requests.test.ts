@@ -154,6 +154,18 @@ describe('requests to an object store', () => {
     for (const _ of [1, 2]) await expect(send()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
+  it('end with the store, those that wait for a connection too', async () => {
+    requests.close();
+    requests = use(1);
+    turns.push(() => undefined);
+    const both = [send({ path: '/first' }), send({ path: '/second' })].map((sent) => expect(sent).rejects.toThrow());
+    await until(() => asked.length === 1);
+    requests.close();
+    await Promise.all(both);
+    await expect(send()).rejects.toThrow('closed');
+    expect(asked).toHaveLength(1);
+  });
+
   it('refuse what would be another request in a header', async () => {
     await expect(send({ headers: { range: 'x\r\nDELETE / HTTP/1.1' } })).rejects.toThrow(TypeError);
     expect((await send()).statusCode).toBe(200);
