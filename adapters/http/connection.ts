@@ -13,8 +13,8 @@ const NOTHING = Buffer.alloc(0);
 
 /** The request that a connection carries. */
 export interface Exchange {
-  /** An answer to HEAD has no body, whatever its head says of one. */
-  readonly isHead: boolean;
+  /** True for HEAD, whose answer has no body, whatever its head says of one. */
+  readonly hasNoBody: boolean;
   /** False while the message is being sent: an answer that comes before has to be its connection's last. */
   readonly isSent: boolean;
   /**
@@ -144,7 +144,7 @@ export class Connection implements BodySource {
         else if (start > 0) this.#filled = seen.copy(seen, 0, start);
         return;
       }
-      const head = parseHead(seen.toString('latin1', start, end), this.#exchange?.isHead);
+      const head = parseHead(seen.toString('latin1', start, end), this.#exchange?.hasNoBody);
       const rest = end + HEAD_END.length;
       // an interim answer comes before the real one, asked for or not (RFC 9110 §15.2)
       if (head.status >= 200) {

@@ -3,8 +3,8 @@ import { connect, isIP, type Socket } from 'node:net';
 import { Connection, type Keeper } from './connection.js';
 
 /**
- * Node and uvicorn, on which most MCP servers run, close a connection after 5 s idle, and uvicorn does not announce it.
- * A request written at that very moment is lost, so Wharf closes an idle connection earlier.
+ * For servers. Node and uvicorn, on which most MCP servers run, close a connection after 5 s idle, and uvicorn does not
+ * announce it. A request written at that very moment is lost, so Wharf closes an idle connection earlier.
  */
 const IDLE_MS = 4000;
 
@@ -43,7 +43,7 @@ export type Origin = Pick<URL, 'protocol' | 'hostname' | 'port'>;
 export interface PoolOptions {
   /** The most that are open at one time: its user sees to that. */
   connections: number;
-  /** Milliseconds for TCP and TLS. */
+  /** Milliseconds for TCP. With TLS a connection has CONNECT_MS in all. */
   connectMs?: number;
   /** Milliseconds for which an idle connection is kept, unless the server announces a time. */
   idleMs?: number;
@@ -149,7 +149,8 @@ export class Pool implements Keeper {
     const take = (bytes: Buffer) => connection.take(bytes);
     if (this.#tls) socket.on('data', take);
     this.#open.add(connection);
-    boundConnect(socket, this.#tls ? 'secureConnect' : 'connect', this.#connectMs);
+    boundConnect(socket, 'connect', this.#connectMs);
+    if (this.#tls) boundConnect(socket, 'secureConnect', CONNECT_MS);
     socket.on('close', () => this.#forget(connection));
     return connection;
   }
@@ -157,7 +158,10 @@ export class Pool implements Keeper {
   #connectTls(agent: Connecting, at: { host: string; port: number }): Socket {
     // an SNI name must not be an address (RFC 6066 §3)
     const servername = isIP(at.host) === 0 ? at.host : '';
-    return agent.createConnection({ ...at, servername, ALPNProtocols: ['http/1.1'], _agentKey: ORIGIN });
+    const socket = agent.createConnection({ ...at, servername, ALPNProtocols: ['http/1.1'], _agentKey: ORIGIN });
+    // `tls.connect` of Node 22 and the first 24 does not pass these on
+    socket.once('secureConnect', () => socket.setNoDelay(true).setKeepAlive(true, PROBE_MS));
+    return socket;
   }
 
   /** The ones idle longest come first. */

@@ -40,17 +40,14 @@ export function requestHead({ method, path, headers, body }: RequestParts, host:
   return `${head}Connection: keep-alive\r\n\r\n`;
 }
 
-/**
- * Writes a request whose body is in memory.
- * @param sent called when the system has taken all of it
- */
-export function writeRequest(socket: Socket, head: string, body: Buffer | undefined, sent?: () => void): void {
+/** Writes a request whose body is in memory. */
+export function writeRequest(socket: Socket, head: string, body: Buffer | undefined): void {
   if (body === undefined || body.length <= ONE_WRITE_BYTES) {
-    socket.write(body ? head + body.toString('latin1') : head, 'latin1', sent);
+    socket.write(body ? head + body.toString('latin1') : head, 'latin1');
     return;
   }
   socket.cork();
   socket.write(head, 'latin1');
-  socket.write(body, sent);
+  socket.write(body);
   socket.uncork();
 }

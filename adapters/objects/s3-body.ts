@@ -33,8 +33,11 @@ export class S3Body extends Readable {
     });
     source.on('error', (error) => this.destroy(toStoreError(error, silenceMs)));
     source.once('close', () => {
-      if (!source.readableEnded) this.destroy(toStoreError(new Error('The connection ended early.'), silenceMs));
+      if (!source.readableEnded) this.destroy(closedEarly(source, silenceMs));
     });
+    // what happened before there was a listener
+    if (signal.aborted) this.destroy(signal.reason);
+    else if (source.destroyed && !source.readableEnded) this.destroy(closedEarly(source, silenceMs));
   }
 
   override _read(): void {
@@ -62,4 +65,8 @@ export class S3Body extends Readable {
     clearTimeout(this.#silence);
     this.#silence = undefined;
   }
+}
+
+function closedEarly(source: Readable, silenceMs: number): Error {
+  return toStoreError(source.errored ?? new Error('The connection ended early.'), silenceMs);
 }

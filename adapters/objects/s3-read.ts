@@ -2,14 +2,13 @@ import { Readable } from 'node:stream';
 import { GatewayError } from '../../gateway/errors.js';
 import type { ByteRange, ObjectStat } from '../../gateway/ports/object-store.js';
 import type { Answer } from '../http/answer.js';
-import { drain } from '../http/drain.js';
 import { S3Body } from './s3-body.js';
 import type { Connection } from './s3-connection.js';
 import { isCode, isMissing, statusOf } from './s3-errors.js';
 
 type About = Omit<ObjectStat, 'key'>;
 
-/** What an answer holds. */
+/** The body of an answer, of Wharf's own request or the SDK's. */
 interface Content {
   /** All of it, where it came with the head. */
   readonly whole?: Buffer | undefined;
@@ -101,7 +100,6 @@ export async function statObject(s3: Connection, key: string): Promise<About | u
   return s3.run(async (abortSignal) => {
     const signed = await s3.signed.send({ method: 'HEAD', key }, abortSignal);
     if (signed) {
-      drain(signed);
       return aboutOf(signed);
     }
     try {

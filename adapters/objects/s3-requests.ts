@@ -30,7 +30,7 @@ export interface PlainRequest {
   body?: Buffer | undefined;
 }
 
-/** Headers of a signed request that the client adds by itself. */
+/** Headers of a signed request that `requestHead` adds. */
 const ADDED: ReadonlySet<string> = new Set(['host', 'content-length']);
 
 /** Plain requests to one address, over connections that stay open. */
@@ -49,7 +49,7 @@ export class Requests {
   }
 
   /**
-   * Sends a request; resolves with the head of its answer. Its body is read to the end, or destroyed.
+   * Sends a request; resolves with the head of its answer, whose body must be read to the end, or destroyed.
    * @param signal ends the request, and later its body
    * @throws the signal's reason, or the error of the connection
    */
@@ -74,7 +74,7 @@ export class Requests {
       };
       try {
         const head = requestHead({ ...request, headers: headers.flat() }, this.#host);
-        new Sending(this.#pool.take(), signal, { isHead: request.method === 'HEAD', answered, reject, over }).begin(
+        new Sending(this.#pool.take(), signal, { hasNoBody: request.method === 'HEAD', answered, reject, over }).begin(
           head,
           request.body,
         );
@@ -115,7 +115,7 @@ export class Requests {
 }
 
 interface SendingOptions {
-  isHead: boolean;
+  hasNoBody: boolean;
   answered: (answer: Answer) => void;
   reject: (error: unknown) => void;
   /** Called once, when the connection is free or gone. */
@@ -124,8 +124,9 @@ interface SendingOptions {
 
 /** One request on its way. */
 class Sending implements Exchange {
-  readonly isHead: boolean;
-  isSent = false;
+  readonly hasNoBody: boolean;
+  /** A connection that still sends the body is not used again: its socket says so by itself. */
+  readonly isSent = true;
   readonly #connection: Connection;
   readonly #signal: AbortSignal;
   readonly #options: SendingOptions;
@@ -137,15 +138,13 @@ class Sending implements Exchange {
     this.#connection = connection;
     this.#signal = signal;
     this.#options = options;
-    this.isHead = options.isHead;
+    this.hasNoBody = options.hasNoBody;
   }
 
   begin(head: string, body: Buffer | undefined): void {
     this.#connection.begin(this);
     this.#signal.addEventListener('abort', this.#abort, { once: true });
-    writeRequest(this.#connection.socket, head, body, () => {
-      this.isSent = true;
-    });
+    writeRequest(this.#connection.socket, head, body);
   }
 
   inContext(run: () => void): void {

@@ -57,6 +57,7 @@ export class SignedRequests {
   readonly #bucket: string;
   readonly #connections: ConnectionLimits;
   #place: Promise<Place | undefined> | undefined;
+  #isClosed = false;
 
   constructor(modules: SigningModules, client: S3Client, bucket: string, connections: ConnectionLimits) {
     this.#modules = modules;
@@ -65,8 +66,9 @@ export class SignedRequests {
     this.#connections = connections;
   }
 
-  /** Closes its connections. */
+  /** Ends its requests and closes its connections. Nothing is sent afterwards. */
   close(): void {
+    this.#isClosed = true;
     this.#place?.then((place) => place?.requests.close()).catch(() => undefined);
   }
 
@@ -74,7 +76,7 @@ export class SignedRequests {
   async send(request: SignedRequest, abortSignal: AbortSignal): Promise<Answer | undefined> {
     try {
       const place = await this.#find();
-      if (!place) return undefined;
+      if (!place || this.#isClosed) return undefined;
       const { signer, address, requests, host, path } = place;
       const { method, key, body, sha256 = UNSIGNED } = request;
       const query = { ...request.query, ...operationOf(request) };
@@ -94,7 +96,9 @@ export class SignedRequests {
       const { headers } = await signer.sign(plain, { signingDate: this.#now() });
       const answer = await requests.send({ method, path: targetOf(plain), headers, body }, abortSignal);
       if (answer.statusCode >= 200 && answer.statusCode < 300) return answer;
-      drain(answer);
+      // the body may be still on its way, from memory that is used again once this is over
+      if (answer.socket?.writableLength) answer.destroy();
+      else drain(answer);
       return undefined;
     } catch {
       return undefined;

@@ -55,7 +55,7 @@ export class Attempt implements Exchange {
   /** Another attempt has taken the slot over. */
   #isRepeated = false;
   isSent = false;
-  readonly isHead = false;
+  readonly hasNoBody = false;
   /** Where it began. `AsyncLocalStorage.snapshot()` does the same and takes 1.2 µs, this 0.06. */
   readonly #began = new AsyncResource('UPSTREAM_REQUEST');
 

@@ -19,8 +19,11 @@ export interface AnswerHead {
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-/** RFC 9110 §5.1 and §5.5. A value that goes on in the next line (obs-fold) is refused, as RFC 9112 §5.2 allows. */
-const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[\t ]*([\t\x20-\x7e\x80-\xff]*)$/;
+/**
+ * RFC 9110 §5.1 and §5.5. A value that goes on in the next line (obs-fold) is refused, as RFC 9112 §5.2 allows. The blanks
+ * around a value are left to `trimmed`: a part of the pattern for them would look at each of n blanks n times.
+ */
+const FIELD = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e\x80-\xff]*)$/;
 
 /** Of these the first counts, by node:http's rules; a second one in a list would have no meaning. */
 const ONCE: ReadonlySet<string> = new Set([
@@ -40,10 +43,10 @@ const MAX_DIGITS = 15;
 /**
  * Reads the head of an answer: each byte of it one character, without the blank line that ends it. Strict where two readers
  * could see two different bodies (RFC 9112 §6.3 and §11.2): one Content-Length, or `chunked`, never both.
- * @param isHead for an answer to HEAD, which ends with its head: its length is 0
+ * @param hasNoBody for an answer to HEAD, which ends with its head: its length is 0
  * @throws WireError `syntax`
  */
-export function parseHead(text: string, isHead = false): AnswerHead {
+export function parseHead(text: string, hasNoBody = false): AnswerHead {
   const lines = text.split('\r\n');
   const status = STATUS_LINE.exec(lines[0] ?? '');
   if (!status) throw new WireError('syntax', 'not a status line of HTTP/1.1', 0);
@@ -52,11 +55,23 @@ export function parseHead(text: string, isHead = false): AnswerHead {
   for (let at = 1; at < lines.length; at += 1) {
     const field = FIELD.exec(lines[at] as string);
     if (!field) throw new WireError('syntax', 'not a header field', 0);
-    add(headers, (field[1] as string).toLowerCase(), (field[2] as string).trimEnd());
+    add(headers, (field[1] as string).toLowerCase(), trimmed(field[2] as string));
   }
   const code = Number(status[2]);
   const length = lengthOf(code, headers);
-  return { status: code, headers, length: isHead ? 0 : length, keepsAlive: keepsAlive(status[1], headers) };
+  return { status: code, headers, length: hasNoBody ? 0 : length, keepsAlive: keepsAlive(status[1], headers) };
+}
+
+/** Without the blanks and tabs at both ends. `trim` takes the byte 0xa0 too, which ends a "à" in UTF-8. */
+function trimmed(value: string): string {
+  let [start, end] = [0, value.length];
+  while (start < end && isBlank(value.charCodeAt(start))) start += 1;
+  while (end > start && isBlank(value.charCodeAt(end - 1))) end -= 1;
+  return value.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
 }
 
 function add(headers: AnswerHeaders, name: string, value: string): void {

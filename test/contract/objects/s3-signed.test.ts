@@ -148,6 +148,13 @@ describe('requests that Wharf signs itself', () => {
     expect(await put(requests)).toBeUndefined();
   });
 
+  it('are not sent once they are closed, even when that was before the first', async () => {
+    const { requests } = signing({ endpoint: endpoint.url, forcePathStyle: true });
+    requests.close();
+    expect(await put(requests)).toBeUndefined();
+    expect(endpoint.seen).toEqual([]);
+  });
+
   it('find credentials that come later', async () => {
     let isThere = false;
     const credentials = async () => {

@@ -23,6 +23,10 @@ describe('what the first bytes say', () => {
     ['<?xml version="1.0"?><s:svg xmlns:s="http://www.w3.org/2000/svg"/>', 'image/svg+xml', 'svg'],
     ['<?xml version="1.0"?><report/>', 'application/xml', 'xml'],
     ['<!-- x --><!DOCTYPE HTML><p>', 'text/html', 'html'],
+    ['<!DOCTYPE \t html>\n<p>', 'text/html', 'html'],
+    ['<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "svg11.dtd" >\n<svg/>', 'image/svg+xml', 'svg'],
+    ['<!DOCTYPE svg [ <!ENTITY a "b"> ] >\n<svg>&a;</svg>', 'image/svg+xml', 'svg'],
+    ['<!DOCTYPE note><note/>', 'text/plain', 'txt'],
     ['<script>alert(1)</script>', 'text/html', 'html'],
     ['<generic> in TypeScript', 'text/plain', 'txt'],
     ['{"a": [1]}', 'application/json', 'json'],
@@ -34,6 +38,12 @@ describe('what the first bytes say', () => {
     ['', undefined, undefined],
   ])('%j is %s', async (content, mime, ext) => {
     expect(await sniff(Buffer.from(content))).toEqual(mime === undefined ? undefined : { mime, ext });
+  });
+
+  // the work once grew with the cube of the blanks: 12 s for each of these
+  it.each(Array.from({ length: 50 }, (_, n) => n))('are read once, however many blanks there are: %i', async (n) => {
+    const text = `<!DOCTYPE${'\t'.repeat(SNIFF_BYTES - 40 * n - 20)}${'['.repeat(40 * n)}`;
+    expect(await sniff(Buffer.from(text))).toEqual({ mime: 'text/plain', ext: 'txt' });
   });
 
   it('are judged alike when a character is cut in two at their end', async () => {

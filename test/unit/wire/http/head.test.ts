@@ -51,6 +51,23 @@ describe('the head of an answer', () => {
     expect(() => head('X: y', line)).toThrow(WireError);
   });
 
+  it.each([
+    ['x:a', 'a'],
+    ['x:  a b\t', 'a b'],
+    ['x: \t ', ''],
+    ['x:', ''],
+    ['x: caf\xc3\xa0', 'caf\xc3\xa0'],
+  ])('takes blanks from both ends of a value, and nothing else: %j', (line, value) => {
+    expect(head(line).headers.x).toBe(value);
+  });
+
+  // the work once grew with the square of the blanks: half an hour for this one
+  it('reads a value once, however many blanks it has', () => {
+    const blanks = ' '.repeat(2 * 1024 * 1024);
+    expect(head(`x: a${blanks}b${blanks}`).headers.x).toBe(`a${blanks}b`);
+    expect(() => head(`x: ${blanks}\x01`)).toThrow(WireError);
+  });
+
   it('joins repeats as node:http does: all with commas, some by the first alone, cookies in a list', () => {
     const { headers } = head(
       'A: 1',
