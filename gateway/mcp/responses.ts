@@ -53,9 +53,12 @@ function spells(text: string, value: string): boolean {
   }
 }
 
-/** The response that contains `path`. */
-export function answerAt(answers: readonly Answer[], path: readonly (string | number)[]): Answer | undefined {
-  return answers.find(({ base }) => base.every((key, index) => key === path[index]));
+/** Finds the response that contains a path: in a batch by its index, so that many paths among many responses cost little. */
+export function answersByPlace<T extends Answer>(
+  answers: readonly T[],
+): (path: readonly (string | number)[]) => T | undefined {
+  const places = new Map(answers.map((answer) => [answer.base[0], answer]));
+  return (path) => places.get(undefined) ?? places.get(path[0]);
 }
 
 /**

@@ -14,12 +14,12 @@ export class LineReader extends ReaderBase {
   #noise: Buffer[] | undefined;
   #noiseBytes = 0;
 
-  protected read(chunk: Buffer): void {
+  protected read(chunk: Buffer): number {
     let at = 0;
-    while (at < chunk.length) {
+    while (at < chunk.length && this.mayDeliver > 0) {
       if (!this.message && !this.#noise) {
         while (at < chunk.length && isSpace(chunk[at] as number)) at++;
-        if (at === chunk.length) return;
+        if (at === chunk.length) return at;
         this.#beginLine(chunk[at] as number);
       }
       const lineFeed = chunk.indexOf(LF, at);
@@ -32,6 +32,7 @@ export class LineReader extends ReaderBase {
         at++;
       }
     }
+    return at;
   }
 
   protected finish(): void {

@@ -32,6 +32,8 @@ const FILE_ARGUMENT = `{"type":"string","format":"uri",${FILE}}`;
 const KEPT = 'good:///files/kept';
 const LONG_NAME = 'n'.repeat(120);
 const BASE64 = 'A'.repeat(600_000);
+/** A line of a log as JSON writes it. */
+const LINE = `${'a'.repeat(70)}\\n`;
 
 /** `count` texts, with blanks between them. */
 export function many({ count, blank }: Pick<Shape, 'count' | 'blank'>, one: (index: number) => string): string {
@@ -220,6 +222,53 @@ export const RESULTS: Readonly<Record<string, Attack>> = {
       return { answer: content(`{"type":"text","text":${JSON.stringify(text)}}`) };
     },
   },
+  'lines in a text of JSON': {
+    most: 100_000,
+    make: ({ count }) => {
+      const text = `{"a":"${BASE64}","b":"${LINE.repeat(count)}"}`;
+      return { answer: content(`{"type":"text","text":${JSON.stringify(text)}}`) };
+    },
+  },
+  'backslashes in a text of JSON': {
+    most: 4_000_000,
+    make: ({ count }) => {
+      const text = `{"a":"zzzz${'\\'.repeat(count)}","b":"${BASE64}"}`;
+      return { answer: content(`{"type":"text","text":${JSON.stringify(text)}}`) };
+    },
+  },
+  'blanks in a picture of an error': {
+    most: 4_000_000,
+    make: ({ count }) => ({
+      answer: content(`{"type":"image","mimeType":"image/png","data":"${' '.repeat(count)}!"}`, ',"isError":true'),
+    }),
+  },
+  'blanks behind a doctype': {
+    most: 4000,
+    make: ({ count }) => {
+      const file = Buffer.concat([Buffer.from(`<!DOCTYPE${'\t'.repeat(count)}`), Buffer.alloc(400_000, 'a')]);
+      return { answer: content(`{"type":"image","mimeType":"image/png","data":"${file.toString('base64')}"}`) };
+    },
+  },
+  'the same key of a result': {
+    most: 70_000,
+    make: (shape) => ({
+      answer: `[${many({ count: 900, blank: '' }, (at) => result('{}', at))},${result(
+        `{"isError":true,"a":[{"type":"image"}],${many(shape, () => '"content":[]')}}`,
+      )}]`,
+    }),
+  },
+  'the same id': {
+    most: 40_000,
+    make: (shape) => ({ answer: `{"jsonrpc":"2.0","result":{},${many(shape, () => '"id":1')}}` }),
+  },
+  'answers to one request that refuse files': {
+    most: 900,
+    make: (shape) => ({
+      answer: `[${many(shape, () => result('{"structuredContent":{"reason":"fileNotFound"}}'))}]`,
+    }),
+  },
+  'values of one byte': { most: 200_000, make: ({ count }) => ({ answer: '1 '.repeat(count) + result('{}') }) },
+  'events of one byte': { most: 50_000, make: ({ count }) => events('data:1\n\n'.repeat(count)) },
   blanks: { most: 4_000_000, make: ({ count }) => ({ answer: content(' '.repeat(count)) }) },
   'blanks behind': {
     most: 16_000,
@@ -306,5 +355,6 @@ export const REQUESTS: Readonly<Record<string, Attack>> = {
     chunk: 1,
     make: ({ count }) => ({ request: call(`{"a":"${'a'.repeat(count)}"}`) }),
   },
+  'lines in an argument': { most: 55_000, make: ({ count }) => ({ request: call(`{"a":"${LINE.repeat(count)}"}`) }) },
   'equal keys': { most: 150_000, make: (shape) => ({ request: call(`{${many(shape, () => '"f":"a"')}}`) }) },
 };

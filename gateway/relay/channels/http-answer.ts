@@ -40,6 +40,9 @@ export function headOf(answer: UpstreamAnswer): ReplyHead {
 
 const BODY_OF_KIND = { sse: 'events', json: 'values', lines: 'values', bytes: 'other', none: 'other' } as const;
 
+/** What a message that waits takes besides its bytes: an upstream may send thirty thousand of two bytes in one packet. */
+const WAITING_BYTES = 2 * 1024;
+
 /** Separates values that waited, whatever whitespace they had. */
 const SEPARATOR = Buffer.from('\n');
 
@@ -127,6 +130,7 @@ export class AnswerRelay {
       this.#context.deps.cut,
       {
         message: (message, cuts) => this.#onMessage(message, cuts),
+        backlog: () => this.#tail,
         space: (bytes) => this.#space(bytes),
         comment: (bytes) => {
           if (this.#early) return;
@@ -210,7 +214,11 @@ export class AnswerRelay {
     const slow = this.#reply.message(pieces, { answers: message.malformed ? [] : answers, frame, asks });
     this.#answered(answers);
     // what a slow client has not read is still held
-    if (slow) this.#queue(() => slow.finally(() => cuts.release()));
+    if (slow)
+      this.#queue(
+        () => slow.finally(() => cuts.release()),
+        async () => cuts.release(),
+      );
     else cuts.release();
   }
 
@@ -236,14 +244,26 @@ export class AnswerRelay {
     }
   }
 
-  /** @param drop runs instead of the task when an earlier one has failed */
+  /**
+   * @param drop runs instead of the task when an earlier one has failed, or there is no room for one more to wait
+   * @throws GatewayError `held_full`
+   */
   #queue(task: () => Promise<void>, drop: () => Promise<void> = async () => {}): void {
+    const { held } = this.#context.deps.cut;
+    const release = () => held.add(-WAITING_BYTES, this.#owner);
+    try {
+      held.add(WAITING_BYTES, this.#owner);
+    } catch (error) {
+      release();
+      drop().catch(() => undefined);
+      throw error;
+    }
     const giveUp = async (error: unknown) => {
       await drop();
       throw error;
     };
     const run = this.#tail ? this.#tail.then(task, giveUp) : task();
-    const tail: Promise<void> = run.then(() => {
+    const tail: Promise<void> = run.finally(release).then(() => {
       if (this.#tail === tail) this.#tail = undefined;
     });
     // the failure is reported to the caller that awaits the tail

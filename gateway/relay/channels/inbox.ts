@@ -85,6 +85,7 @@ export class ChannelInbox {
       {
         message: (message, cuts) => this.#onMessage(message, cuts),
         noise: (line) => this.#noise(line.length),
+        backlog: () => this.#backlog(),
       },
       { owner: { principal, server: deps.server }, signal: parts.signal },
     );

@@ -16,17 +16,19 @@ export type Names = (id: string) => Mapping | undefined;
 
 /** Restores the client's own id, token and subscription id in a message from the shared channel. */
 export function namesBack(message: HeldMessage, edits: Edits, names: Names): void {
+  // a server may write the key `id` many times
+  const isCall = message.captured('method') !== undefined;
   for (const range of message.ranges) {
-    const text = replacement(message, range, names);
+    const text = replacement(message, range, names, isCall);
     if (text !== undefined) edits.replace(range, text);
   }
 }
 
-function replacement(message: HeldMessage, range: WatchRange, names: Names): string | undefined {
+function replacement(message: HeldMessage, range: WatchRange, names: Names, isCall: boolean): string | undefined {
   const mapping = () => names(plainText(message.slice(range.start, range.end).toString('utf8')));
   switch (range.name) {
     case RANGE.id:
-      return message.captured('method') === undefined ? mapping()?.id : undefined;
+      return isCall ? undefined : mapping()?.id;
     case RANGE.progressToken:
       return mapping()?.progressToken;
     case RANGE.subscriptionId:

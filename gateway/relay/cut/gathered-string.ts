@@ -42,6 +42,8 @@ export class GatheredString {
   /** Raw bytes checked so far. */
   #looked = 0;
   #nextLook: number;
+  /** What `inspect` has found, of so many raw bytes. */
+  #inspected: { raw: number; found: { size: number; digest: string } | undefined } | undefined;
 
   /**
    * @param limit decoded bytes up to which it stays in memory
@@ -94,6 +96,11 @@ export class GatheredString {
    * Size and digest of an inline string's bytes; undefined when it is not base64, or not the data URI that is required.
    */
   inspect(): { size: number; digest: string } | undefined {
+    if (this.#inspected?.raw !== this.#raw.size) this.#inspected = { raw: this.#raw.size, found: this.#inspect() };
+    return this.#inspected.found;
+  }
+
+  #inspect(): { size: number; digest: string } | undefined {
     if (!this.findHead()) return undefined;
     const hash = createHash('sha256');
     const decoder = this.#newDecoder();
@@ -149,7 +156,7 @@ export class GatheredString {
 
   /** Decodes without keeping the bytes. Returns false and sets `fault` when it is not base64. */
   #tryDecode(decoder: Base64Decoder, body: readonly Buffer[], sink?: (bytes: Buffer) => void): boolean {
-    const out = Buffer.allocUnsafe(MAX_PIECE + 8);
+    const out = Buffer.allocUnsafe(Math.min(MAX_PIECE, this.#raw.size) + 8);
     try {
       for (const piece of pieces(body)) {
         const written = decoder.push(piece, 0, piece.length, out, 0);

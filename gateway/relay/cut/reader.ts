@@ -1,4 +1,4 @@
-import { breathe } from '../../budget/turn.js';
+import { breathe, nextTurn } from '../../budget/turn.js';
 import { GatewayError } from '../../errors.js';
 import { RANGE } from '../../mcp/ranges.js';
 import type { Owner } from '../../ports/owner.js';
@@ -17,6 +17,9 @@ import { type CutDeps, MessageCuts } from './message-cuts.js';
 /** Bytes handed to the reader in one go: the most that a part buffer's slack can take while its part is being sent. */
 const MAX_FEED = 64 * 1024;
 
+/** Messages after which others have a turn: a chunk may hold thirty thousand of one byte, which take 0.4 s. */
+const MOST_AT_ONCE = 1000;
+
 /** A failed message is read to its end, so that the channel can continue, unless it is longer than this many files. */
 const SKIPPED_FILES = 16;
 
@@ -29,6 +32,8 @@ export interface CutReaderHandler {
   comment?(bytes: Buffer): void;
   /** A line that is not a message. */
   noise?(line: Buffer): void;
+  /** Set while messages wait that have been delivered; of a chunk with very many, the rest is then read later. */
+  backlog?(): Promise<unknown> | undefined;
   /** Takes over a long string as it arrives; nothing of it is then kept or stored. */
   tap?(value: SlotValue, message: HeldMessage): SlotSink | undefined;
 }
@@ -40,6 +45,7 @@ export class CutReader {
   readonly #owner: Owner;
   readonly #signal: AbortSignal;
   readonly #skipLimit: number;
+  readonly #backlog: CutReaderHandler['backlog'];
   /** The cuts of the current message. */
   #current: MessageCuts | undefined;
   #skipped = 0;
@@ -53,6 +59,7 @@ export class CutReader {
     this.#deps = deps;
     this.#owner = owner;
     this.#signal = signal;
+    this.#backlog = handler.backlog && (() => handler.backlog?.());
     this.#skipLimit = deps.limits.response + SKIPPED_FILES * deps.limits.file;
     this.#reader = createReader(kind, {
       tree: deps.tree,
@@ -60,6 +67,7 @@ export class CutReader {
       // MessageCuts counts held bytes and inline strings together, and fails the message instead of the stream.
       maxHeld: Number.POSITIVE_INFINITY,
       slotMin: deps.slotMin,
+      mostAtOnce: MOST_AT_ONCE,
       handler: {
         slot: (value, message) => handler.tap?.(value, message) ?? this.#cuts(message).open(value),
         closed: (range, message) => {
@@ -107,24 +115,33 @@ export class CutReader {
    * @throws GatewayError when the body cannot be read further: too deep, or endless after its message has failed
    */
   feed(chunk: Buffer): Promise<void> | undefined {
-    if (chunk.length <= MAX_FEED) {
-      this.#feedPiece(chunk);
-      return undefined;
-    }
-    return this.#feedPieces(chunk);
+    if (chunk.length > MAX_FEED) return this.#feedPieces(chunk);
+    const rest = this.#feedPiece(chunk);
+    return rest && this.#feedRest(rest);
+  }
+
+  async #feedRest(rest: Buffer): Promise<void> {
+    await this.#backlog?.();
+    await nextTurn();
+    await this.#feedPieces(rest);
   }
 
   async #feedPieces(chunk: Buffer): Promise<void> {
-    for (let at = 0; at < chunk.length; at += MAX_FEED) {
-      this.#feedPiece(chunk.subarray(at, at + MAX_FEED));
+    for (let at = 0; at < chunk.length; ) {
+      const piece = chunk.subarray(at, at + MAX_FEED);
+      const rest = this.#feedPiece(piece);
+      at += piece.length - (rest?.length ?? 0);
+      if (rest) await this.#backlog?.();
       await this.settle();
       await breathe();
     }
   }
 
-  #feedPiece(chunk: Buffer): void {
+  /** @returns what is left of it after so many messages that others have a turn first */
+  #feedPiece(chunk: Buffer): Buffer | undefined {
+    let rest: Buffer | undefined;
     try {
-      this.#reader.feed(chunk);
+      rest = this.#reader.feed(chunk);
     } catch (error) {
       throw this.#translate(error);
     }
@@ -132,6 +149,7 @@ export class CutReader {
       this.#skipped += chunk.length;
       if (this.#skipped > this.#skipLimit) throw this.#current.failure;
     }
+    return rest;
   }
 
   /** Ends the body. @throws GatewayError `upstream_invalid` when it ends inside a message */

@@ -1,6 +1,6 @@
 import type { FileRecord } from '../../files/file.js';
 import { own } from '../../json/value.js';
-import { answerAt } from '../../mcp/responses.js';
+import { answersByPlace } from '../../mcp/responses.js';
 import { pointer } from '../cut/message-cuts.js';
 import { calledName, type TracedRequest } from '../pending-request.js';
 import { declaredResults, toolOf } from '../tools/declared-results.js';
@@ -32,8 +32,8 @@ export async function linkFiles(work: Work): Promise<void> {
   const mayNeed = cuts.cuts.length > 0 || mayName || isUnshown || hidesContent(message, client);
   if (message.malformed || !mayNeed) return;
   const answers = await deps.taskTools.traced(work.answers, { principal, server: deps.server });
-  const requestAt = (path: readonly (string | number)[]) =>
-    (answerAt(answers, path) as Work['answers'][number] | undefined)?.request;
+  const answerAt = answersByPlace(answers);
+  const requestAt = (path: readonly (string | number)[]) => answerAt(path)?.request;
   const mayHoldFiles = (path: readonly (string | number)[]) =>
     FILE_METHODS.has(requestAt(path)?.method ?? 'tools/call');
   const subject = (path: readonly (string | number)[]) => nameOf(requestAt(path), deps) ?? 'file';

@@ -2,7 +2,8 @@ import { isObject } from '../../json/value.js';
 import type { ClientFacts } from '../../ports/client.js';
 import type { Dialect } from '../../ports/dialect.js';
 import type { JsonObject, JsonPath } from '../../ports/json.js';
-import type { MessageCuts } from '../cut/message-cuts.js';
+import type { Cut } from '../cut/cut.js';
+import { type MessageCuts, pointer } from '../cut/message-cuts.js';
 import type { ResultDeps } from './deps.js';
 import type { ResultPlace } from './remote-files.js';
 import { contentAsFile } from './resource-file.js';
@@ -38,6 +39,7 @@ export async function keepShownResources(
 ): Promise<void> {
   if (!asksForUris(client, dialects)) return;
   const { library } = files;
+  const byPath = new Map(cuts.cuts.map((cut) => [pointer(cut.value.path), cut]));
   let kept = 0;
   try {
     for (const { path, result } of results) {
@@ -46,7 +48,7 @@ export async function keepShownResources(
         const resource = isObject(block) && block.type === 'resource' ? block.resource : undefined;
         if (refused?.holdsAt([...path, 'content', index])) continue;
         if (!isObject(resource) || typeof resource.uri !== 'string' || NOT_OF_THE_SERVER.test(resource.uri)) continue;
-        const item = withBlob(resource, [...path, 'content', index, 'resource', 'blob'], cuts);
+        const item = withBlob(resource, [...path, 'content', index, 'resource', 'blob'], byPath);
         if (!item || library.names(resource.uri)) continue;
         if (kept >= limits.files) return;
         kept += 1;
@@ -63,10 +65,9 @@ export async function keepShownResources(
 }
 
 /** A short blob is still in memory; a long one has become a file, which its block names. */
-function withBlob(resource: JsonObject, path: JsonPath, cuts: MessageCuts): JsonObject | undefined {
+function withBlob(resource: JsonObject, path: JsonPath, cuts: ReadonlyMap<string, Cut>): JsonObject | undefined {
   if (resource.blob !== '') return resource;
-  const text = JSON.stringify(path);
-  const cut = cuts.cuts.find(({ value }) => JSON.stringify(value.path) === text);
+  const cut = cuts.get(pointer(path));
   const blob = cut?.inline && Buffer.concat(cut.inline).toString('latin1');
   return blob === undefined ? undefined : { ...resource, blob };
 }

@@ -1,3 +1,4 @@
+import { breathe } from '../../budget/turn.js';
 import type { NamedType } from '../../files/names/told-name.js';
 import type { OutgoingFile } from '../../ports/dialect.js';
 import type { JsonPath } from '../../ports/json.js';
@@ -34,6 +35,9 @@ export async function structuredFiles(
   const found: StructuredFile[] = [];
   for (const cut of cuts.cuts.filter(isStructured)) {
     if (!context.mayHoldFiles(cut.value.path)) continue;
+    // a message may have tens of thousands of them
+    const wait = breathe();
+    if (wait) await wait;
     if (context.refused?.of(cut) || context.refused?.same(cut)) continue;
     const file = (await sameFile(cut, files)) ?? (await expectedFile(message, cut, files, context));
     if (!file) continue;

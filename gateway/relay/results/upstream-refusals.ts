@@ -83,6 +83,17 @@ export function liftedFacts(
   return { range, text: patchText(message.slice(range.start, range.end), patches) };
 }
 
+/** Messages that have been parsed: a batch is read for each of its answers. */
+const bodies = new WeakMap<HeldMessage, JsonValue>();
+
+function bodyOf(message: HeldMessage): JsonValue {
+  const known = bodies.get(message);
+  if (known !== undefined) return known;
+  const body = parseJson(message.skeleton().toString('utf8')) as JsonValue;
+  bodies.set(message, body);
+  return body;
+}
+
 function refusedIn(
   message: HeldMessage,
   base: Answer['base'],
@@ -91,7 +102,7 @@ function refusedIn(
 ): Refused | undefined {
   const read = (start: number, end: number) => message.slice(start, end);
   if (message.malformed || !mayRefuseFile([request], message.size, read)) return undefined;
-  const body = parseJson(message.skeleton().toString('utf8')) as JsonValue;
+  const body = bodyOf(message);
   const [index] = base;
   const single = Array.isArray(body) ? body[Number(index)] : body;
   if (!isObject(single)) return undefined;

@@ -7,9 +7,9 @@ export class JsonReader extends ReaderBase {
   /** A value has just ended and whitespace must follow: `[][]` is neither one JSON text nor two. */
   #spaceDue = false;
 
-  protected read(chunk: Buffer): void {
+  protected read(chunk: Buffer): number {
     let at = 0;
-    while (at < chunk.length) {
+    while (at < chunk.length && this.mayDeliver > 0) {
       if (!this.message) {
         const start = at;
         while (at < chunk.length && isSpace(chunk[at] as number)) at++;
@@ -17,7 +17,7 @@ export class JsonReader extends ReaderBase {
           this.#spaceDue = false;
           this.options.handler.space?.(chunk.subarray(start, at));
         }
-        if (at === chunk.length) return;
+        if (at === chunk.length) return at;
         this.begin();
         if (this.#spaceDue) this.tokenizer.fail('no whitespace between two values', 0);
       }
@@ -27,6 +27,7 @@ export class JsonReader extends ReaderBase {
         this.deliver();
       }
     }
+    return at;
   }
 
   protected finish(): void {

@@ -14,6 +14,8 @@ export abstract class ReaderBase implements MessageReader {
   protected message: HeldMessage | undefined;
   /** Bytes of the body before the current chunk. */
   protected consumed = 0;
+  /** How many messages the current `feed` may still deliver. */
+  protected mayDeliver = Number.POSITIVE_INFINITY;
   readonly #rules: HoldRules;
   readonly #mark = new MarkFilter();
   #closed = false;
@@ -34,12 +36,13 @@ export abstract class ReaderBase implements MessageReader {
     return this.message !== undefined;
   }
 
-  feed(chunk: Buffer): void {
+  feed(chunk: Buffer): Buffer | undefined {
     if (this.#closed) throw new WireError('closed', 'fed after the end', this.consumed);
     // stays true when the next line throws
     this.#closed = true;
-    this.#take(this.#mark.isOver ? chunk : this.#mark.filter(chunk));
+    const rest = this.#take(this.#mark.isOver ? chunk : this.#mark.filter(chunk));
     this.#closed = false;
+    return rest;
   }
 
   end(): void {
@@ -49,14 +52,17 @@ export abstract class ReaderBase implements MessageReader {
     this.finish();
   }
 
-  #take(bytes: Buffer): void {
-    if (bytes.length === 0) return;
+  #take(bytes: Buffer): Buffer | undefined {
+    if (bytes.length === 0) return undefined;
+    this.mayDeliver = this.options.mostAtOnce ?? Number.POSITIVE_INFINITY;
     this.tokenizer.use(bytes);
-    this.read(bytes);
-    this.consumed += bytes.length;
+    const read = this.read(bytes);
+    this.consumed += read;
+    return read < bytes.length ? bytes.subarray(read) : undefined;
   }
 
-  protected abstract read(chunk: Buffer): void;
+  /** @returns how many bytes it has read: all, unless `mayDeliver` is used up */
+  protected abstract read(chunk: Buffer): number;
   protected abstract finish(): void;
 
   protected begin(): HeldMessage {
@@ -70,6 +76,7 @@ export abstract class ReaderBase implements MessageReader {
   protected deliver(): void {
     const message = this.message as HeldMessage;
     this.message = undefined;
+    this.mayDeliver -= 1;
     this.options.handler.message(message);
   }
 }

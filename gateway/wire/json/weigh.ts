@@ -47,8 +47,9 @@ export function weigh(text: Buffer, { depth: most, values: mostValues }: WeightL
 /** Finds the ends of strings, in order of position. */
 class Strings {
   readonly #text: Buffer;
-  /** Position of the next backslash, so it is searched once, not once per string. */
+  /** Positions of the next backslash and the next quote: searched once, not once per string, and not once per escape. */
   #backslash = -1;
+  #quote = -1;
 
   constructor(text: Buffer) {
     this.#text = text;
@@ -58,10 +59,10 @@ class Strings {
   end(start: number): number {
     const text = this.#text;
     for (let at = start; ; ) {
-      const quote = text.indexOf(QUOTE, at);
-      if (quote < 0) return text.length;
+      if (this.#quote < at) this.#quote = from(text.indexOf(QUOTE, at), text);
+      if (this.#quote === text.length) return text.length;
       if (this.#backslash < at) this.#backslash = from(text.indexOf(BACKSLASH, at), text);
-      if (this.#backslash > quote) return quote;
+      if (this.#backslash > this.#quote) return this.#quote;
       at = this.#backslash;
       for (let plain = 0; plain < DENSE && at < text.length; at++) {
         const byte = text[at] as number;

@@ -50,11 +50,11 @@ export class SseReader extends ReaderBase {
     return this.message !== undefined || this.#part === NAME;
   }
 
-  protected read(chunk: Buffer): void {
+  protected read(chunk: Buffer): number {
     this.#nextLf = -1;
     this.#nextCr = -1;
     let at = 0;
-    while (at < chunk.length) {
+    while (at < chunk.length && this.mayDeliver > 0) {
       const byte = chunk[at] as number;
       if (this.#afterCr) {
         this.#afterCr = false;
@@ -78,6 +78,7 @@ export class SseReader extends ReaderBase {
           at = this.#readValue(chunk, at);
       }
     }
+    return at;
   }
 
   protected finish(): void {}

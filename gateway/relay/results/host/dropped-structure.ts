@@ -32,11 +32,12 @@ export function hidesContent({ ranges }: HeldMessage, { host }: ClientFacts): bo
 /** Paths of the results that have structuredContent beside a file in their content, and lose it for this client. */
 export function resultsWithBoth(message: HeldMessage, client: ClientFacts, limits: Pick<Limits, 'values'>): JsonPath[] {
   if (client.host?.structured !== 'drop') return [];
-  return message.ranges.flatMap(({ name, path }) => {
-    if (name !== RANGE.structuredContent) return [];
-    const result = path.slice(0, -1);
-    return contentOf(message, result, limits)?.some(holdsFile) ? [result] : [];
-  });
+  // by place: a server may write the key many times, and its content is read for each
+  const results = new Map<string, JsonPath>();
+  for (const { name, path } of message.ranges) {
+    if (name === RANGE.structuredContent) results.set(pointer(path.slice(0, -1)), path.slice(0, -1));
+  }
+  return [...results.values()].filter((result) => contentOf(message, result, limits)?.some(holdsFile));
 }
 
 function holdsFile(block: JsonValue): boolean {

@@ -9,7 +9,7 @@ import type { ClientFacts } from '../../../ports/client.js';
 import type { SlotPlace } from '../../../ports/dialect.js';
 import type { JsonObject, JsonPath } from '../../../ports/json.js';
 import type { Owner } from '../../../ports/owner.js';
-import type { HeldMessage } from '../../../wire/json/reader.js';
+import type { HeldMessage, WatchRange } from '../../../wire/json/reader.js';
 import { type CutDeps, type MessageCuts, pointer } from '../../cut/message-cuts.js';
 import type { OutgoingFiles } from '../outgoing-files.js';
 import type { Replacement } from '../remote-edits.js';
@@ -130,8 +130,11 @@ function unshownIn(
     [...cuts.cuts, ...texts].flatMap((cut) => (cut.inline ? [[pointer(cut.value.path), cut.inline] as const] : [])),
   );
   const stored = new Set(cuts.cuts.flatMap((cut) => (cut.inline ? [] : [pointer(cut.value.path.slice(0, -1))])));
-  return message.ranges.flatMap((range) => {
-    if (range.name !== RANGE.content || !context.mayHoldFiles(range.path)) return [];
+  // by place: a server may write the key many times, of which the last counts
+  const contents = new Map<string, WatchRange>();
+  for (const range of message.ranges) if (range.name === RANGE.content) contents.set(pointer(range.path), range);
+  return [...contents.values()].flatMap((range) => {
+    if (!context.mayHoldFiles(range.path)) return [];
     const content = lightValue(message, range, limits);
     if (!Array.isArray(content)) return [];
     const isError = isErrorAt(message, range.path.slice(0, -1));

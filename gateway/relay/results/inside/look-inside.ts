@@ -1,3 +1,4 @@
+import { breathe } from '../../../budget/turn.js';
 import { GatewayError } from '../../../errors.js';
 import { SCANNED_FROM } from '../../cut/places.js';
 import type { Work } from '../work.js';
@@ -20,6 +21,9 @@ export async function lookInside({ cuts, deps, to }: Work): Promise<void> {
     const pieces = cut.inlineBody;
     // the antivirus knows nothing that short
     if (!pieces || cut.value.length < SCANNED_FROM) continue;
+    // a message may have tens of thousands of them
+    const wait = breathe();
+    if (wait) await wait;
     const found = cut.inspect();
     if (found && !seen.has(found.digest) && !isHex(pieces)) {
       seen.add(found.digest);
