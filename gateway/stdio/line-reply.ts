@@ -27,6 +27,8 @@ export class LineReply implements Reply {
   readonly #options: LineReplyOptions;
   #head: ReplyHead | undefined;
   readonly #refusal: Buffer[] = [];
+  /** Bytes that may still be kept of it. */
+  #refusalRoom = REFUSAL_BYTES;
   #lastEventId: string | undefined;
   #retryMs: number | undefined;
   #written = 0;
@@ -154,12 +156,11 @@ export class LineReply implements Reply {
   }
 
   #keepRefusal(pieces: readonly Piece[]): void {
-    let room = this.#refusal.reduce((left, { length }) => left - length, REFUSAL_BYTES);
     for (const piece of pieces) {
       // bytes from the store are longer than that
-      if (room <= 0 || !Buffer.isBuffer(piece)) return;
-      this.#refusal.push(Buffer.from(piece.subarray(0, room)));
-      room -= piece.length;
+      if (this.#refusalRoom <= 0 || !Buffer.isBuffer(piece)) return;
+      this.#refusal.push(Buffer.from(piece.subarray(0, this.#refusalRoom)));
+      this.#refusalRoom -= piece.length;
     }
   }
 

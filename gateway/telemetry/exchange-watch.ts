@@ -9,7 +9,7 @@ import type { PendingRequest } from '../relay/pending-request.js';
 import type { ExchangeWatch } from '../relay/watch.js';
 import { KnownTools } from './known-tools.js';
 import { boundedType, failed, GOOD, type Outcome, told } from './outcome.js';
-import { type AskedClient, ServerRequests } from './server-requests.js';
+import { type AskedClient, MOST_OPEN, ServerRequests } from './server-requests.js';
 import { contextIn } from './trace-context.js';
 import { WatchedReply } from './watched-reply.js';
 import { lateFacts, metricFacts, type Operation, operationsOf, spanFacts, spanName } from './words.js';
@@ -86,6 +86,8 @@ export class TracedExchanges implements ExchangeWatch {
     };
     const reply = new WatchedReply(exchange.reply, (request: AskedClient) => {
       asked.add(this.#requests.asked(request, exchange, networks, this.#sent.get(exchange.facts)));
+      // an older one is not open any more
+      if (asked.size > MOST_OPEN) asked.delete(asked.values().next().value as string);
     });
     exchange.reply = reply;
     return { reply, asked };

@@ -27,7 +27,7 @@ export const GOOD: Outcome = {};
 
 /** What a JSON-RPC error is in telemetry. */
 export function failed(code: number, message: string | undefined): Outcome {
-  return { failure: { type: String(code), message }, status: String(code) };
+  return { failure: { type: String(code), message: message && fromPeer(message) }, status: String(code) };
 }
 
 /** How answers end their requests, by their ids as JSON text. Only what may be a failure is read. */

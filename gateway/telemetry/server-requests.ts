@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { single } from '../mcp/headers.js';
 import { type ClientMessages, metaOf } from '../mcp/request.js';
@@ -9,7 +10,10 @@ import { contextIn } from './trace-context.js';
 import { fromPeer, lateFacts, metricFacts, type Operation, spanFacts, spanName } from './words.js';
 
 /** Most requests of one server that wait for an answer of a client with their spans; of the rest the oldest ends. */
-const MOST_OPEN = 1000;
+export const MOST_OPEN = 1000;
+
+/** Characters of an id that is kept as it is. */
+const MOST_ID = 200;
 
 /** Its stream ended, or there were too many, before an answer came. */
 const UNANSWERED: Outcome = { failure: { type: 'unanswered' } };
@@ -164,5 +168,7 @@ export class ServerRequests {
 
 /** Servers count their requests anew in each session. */
 function keyOf(principal: string, session: string | undefined, id: string): string {
-  return JSON.stringify([principal, session, id]);
+  // a server chooses the id, which may be as long as a message
+  const short = id.length <= MOST_ID ? id : createHash('sha256').update(id).digest('hex');
+  return JSON.stringify([principal, session, short]);
 }

@@ -4,6 +4,9 @@ import type { MessageFacts, Reply, ReplyHead } from '../relay/reply.js';
 import { GOOD, MAX_READ_BYTES, type Outcome, outcomesIn, requestIn } from './outcome.js';
 import type { AskedClient } from './server-requests.js';
 
+/** Most answers that are noted of one exchange: more than a batch has requests, and a server may send them for ever. */
+const MOST_OUTCOMES = 2000;
+
 /** Sees which of the client's requests fail, and what the client itself is asked. */
 export class WatchedReply extends PassedReply {
   readonly #asked: (request: AskedClient) => void;
@@ -19,7 +22,11 @@ export class WatchedReply extends PassedReply {
   /** What has gone on its way is an answer, even if its client closes the connection as soon as it has it. */
   #noteAnswers(answers: readonly string[] | undefined): void {
     if (this.gone) return;
-    for (const id of answers ?? []) if (!this.outcomes.has(id)) this.outcomes.set(id, GOOD);
+    for (const id of answers ?? []) if (!this.outcomes.has(id)) this.#keep(id, GOOD);
+  }
+
+  #keep(id: string, outcome: Outcome): void {
+    if (this.outcomes.size < MOST_OUTCOMES || this.outcomes.has(id)) this.outcomes.set(id, outcome);
   }
 
   override message(pieces: readonly Piece[], facts?: MessageFacts): Promise<void> | undefined {
@@ -55,6 +62,6 @@ export class WatchedReply extends PassedReply {
   #note(pieces: readonly Buffer[]): void {
     const size = pieces.reduce((sum, { length }) => sum + length, 0);
     if (size > MAX_READ_BYTES) return;
-    for (const [id, outcome] of outcomesIn(Buffer.concat(pieces, size))) this.outcomes.set(id, outcome);
+    for (const [id, outcome] of outcomesIn(Buffer.concat(pieces, size))) this.#keep(id, outcome);
   }
 }

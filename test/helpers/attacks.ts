@@ -356,5 +356,17 @@ export const REQUESTS: Readonly<Record<string, Attack>> = {
     make: ({ count }) => ({ request: call(`{"a":"${'a'.repeat(count)}"}`) }),
   },
   'lines in an argument': { most: 55_000, make: ({ count }) => ({ request: call(`{"a":"${LINE.repeat(count)}"}`) }) },
+  'items of a list that may be files': {
+    most: 9000,
+    make: (shape) => ({
+      request: `[${many({ count: 100, blank: '' }, (at) => call(`{"f":[${many(shape, () => '1')}],"g":"\\u0040"}`, '', `${at}`))}]`,
+    }),
+  },
+  'addresses to complete': {
+    most: 9000,
+    make: (shape) => ({
+      request: `{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"n"},"argument":{"name":"a","value":"b"},"context":{"arguments":{${many(shape, (at) => `"k${at}":"https://a/f/f_AAAAAAAAAAAAAAAAAAAAAA"`)}}}}}`,
+    }),
+  },
   'equal keys': { most: 150_000, make: (shape) => ({ request: call(`{${many(shape, () => '"f":"a"')}}`) }) },
 };

@@ -1,3 +1,4 @@
+import { breathe } from '../../budget/turn.js';
 import { encodingFacts } from '../../encodings.js';
 import { type ErrorFacts, GatewayError } from '../../errors.js';
 import { isObject, valueAt as valueIn } from '../../json/value.js';
@@ -13,23 +14,35 @@ import { sizeBy } from './refused-file.js';
 /** What a client may write in place of "the file that is to be attached". */
 export const SENTINEL = '@attach';
 
+/** JSON may spell any character of it so. */
+const ESCAPE = '\\u';
+
 /**
  * Refuses a call that lacks a file: the server's own error would not say how to hand one over.
  * @throws GatewayError `file_missing`
  */
-export function refuseMissing(post: Post): Post {
-  for (const call of post.calls) refuseLacking(call, post.context);
+export async function refuseMissing(post: Post): Promise<Post> {
+  const { bytes } = post.messages;
+  // all values of a list are looked at for it: a call may have half a million, and a tool a hundred slots below them
+  const mayAttach = bytes.includes(SENTINEL) || bytes.includes(ESCAPE);
+  for (const call of post.calls) await refuseLacking(call, post.context, mayAttach);
   return post;
 }
 
-function refuseLacking({ name: tool, args, slots }: Call, context: PostContext): void {
+async function refuseLacking(
+  { name: tool, args, slots }: Call,
+  context: PostContext,
+  mayAttach: boolean,
+): Promise<void> {
   for (const slot of slots) {
+    const wait = breathe();
+    if (wait) await wait;
     const path = argumentOf(slot.path);
     const { parent, value } = valueAt(args, path);
     const due = slot.required;
     const isNone = value === undefined || (value === '' && !mayBeEmpty(slot)) || (value === null && !due?.takesNull);
     const isMissing = due !== undefined && (parent !== undefined || due.always) && isNone;
-    const attached = attachedIn(args, slot);
+    const attached = mayAttach ? attachedIn(args, slot) : undefined;
     if (!isMissing && attached === undefined) continue;
     const { transferModes } = slot;
     const accept = typesIn(slot, context);

@@ -1,3 +1,4 @@
+import { breathe } from '../../budget/turn.js';
 import { isObject } from '../../json/value.js';
 import type { JsonPath } from '../../ports/json.js';
 import type { PendingRequest } from '../pending-request.js';
@@ -16,7 +17,11 @@ async function withoutOwn(post: Post): Promise<Post> {
   for (const request of post.requests) {
     const watched = watchedIn(request);
     const others: unknown[] = [];
-    for (const uri of watched) if (typeof uri !== 'string' || !(await library.owns(uri))) others.push(uri);
+    for (const uri of watched) {
+      const wait = breathe();
+      if (wait) await wait;
+      if (typeof uri !== 'string' || !(await library.owns(uri))) others.push(uri);
+    }
     if (others.length < watched.length) post.edits.set([...request.base, ...WATCHED], others as string[]);
   }
   return post;

@@ -1,3 +1,4 @@
+import { breathe } from '../../budget/turn.js';
 import type { FileRecord } from '../../files/file.js';
 import type { Library } from '../../files/library.js';
 import { SNIFF_BYTES } from '../../files/names/media-type.js';
@@ -87,6 +88,8 @@ export class OwnResources {
     const given = isObject(context) && isObject(context.arguments) ? Object.values(context.arguments) : [];
     const values = [isObject(ref) && ref.uri, isObject(argument) && argument.value, ...given];
     for (const value of values) {
+      const wait = breathe();
+      if (wait) await wait;
       if (typeof value === 'string' && (await this.#deps.library.owns(value))) return true;
     }
     return false;

@@ -54,6 +54,15 @@ describe('an answer on standard output', () => {
     expect(answered).toEqual(['1']);
   });
 
+  it('keeps the beginning of an error with its own status, in however many pieces it comes (safety 4)', () => {
+    const { reply } = lab();
+    const one = reply();
+    one.head({ status: 400, body: 'events' });
+    // the work once grew with the square of their number: an hour for these
+    for (let piece = 0; piece < 2_000_000; piece++) void one.message([Buffer.from('x')]);
+    expect(one.refusal).toBe('x'.repeat(64 * 1024));
+  });
+
   it('writes nothing into the line of another', async () => {
     const { out, reply } = lab();
     const [one, other] = [reply(), reply()];
