@@ -86,7 +86,7 @@ export class TracedExchanges implements ExchangeWatch {
     };
     const reply = new WatchedReply(exchange.reply, (request: AskedClient) => {
       asked.add(this.#requests.asked(request, exchange, networks, this.#sent.get(exchange.facts)));
-      // an older one is not open any more
+      // as many are open at one time, and the oldest has ended
       if (asked.size > MOST_OPEN) asked.delete(asked.values().next().value as string);
     });
     exchange.reply = reply;
