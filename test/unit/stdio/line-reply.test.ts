@@ -58,7 +58,7 @@ describe('an answer on standard output', () => {
     const { reply } = lab();
     const one = reply();
     one.head({ status: 400, body: 'events' });
-    // the work once grew with the square of their number: an hour for these
+    // the work once grew with the square of their number: minutes for these
     for (let piece = 0; piece < 2_000_000; piece++) void one.message([Buffer.from('x')]);
     expect(one.refusal).toBe('x'.repeat(64 * 1024));
   });
