@@ -13,7 +13,7 @@ const NOTHING = Buffer.alloc(0);
 
 /** The request that a connection carries. */
 export interface Exchange {
-  /** True for HEAD, whose answer has no body, whatever its head says of one. */
+  /** True for HEAD: its answer ends with its head, even if that announces a body. */
   readonly hasNoBody: boolean;
   /** False while the message is being sent: an answer that comes before has to be its connection's last. */
   readonly isSent: boolean;

@@ -245,7 +245,7 @@ export class AnswerRelay {
   }
 
   /**
-   * @param drop runs instead of the task when an earlier one has failed, or there is no room for one more to wait
+   * @param drop runs instead of the task when an earlier one has failed, or too many wait already
    * @throws GatewayError `held_full`
    */
   #queue(task: () => Promise<void>, drop: () => Promise<void> = async () => {}): void {
