@@ -12,8 +12,6 @@ const BYTES = 1024;
 const AT_ONCE = 8;
 const CALLS = 2000;
 const QUICK_CALLS = 400;
-/** Before what is counted: what is special to handles is run by a fourth of the calls, and V8 compiles it last. */
-const WARM_UPS = 3;
 /** Calls with a file of their own: fewer, because each needs an upload before. */
 const PART_WITH_OWN = 4;
 const TIMEOUT_MS = 20_000;
@@ -90,20 +88,15 @@ export const handle: Case = {
     if (!first) throw new Error('no session');
     const base64 = Buffer.alloc(BYTES, 7).toString('base64');
     const handle = await upload(first, BYTES, TIMEOUT_MS);
-    const samples = await interleave<number>(
-      WAYS,
-      lab.options.rounds,
-      async (way) => {
-        const texts =
-          way === OWN_HANDLE
-            ? await ownHandles(files, calls / PART_WITH_OWN)
-            : Array.from({ length: calls }, () => (way === HANDLE ? handle : base64));
-        const before = cpuSeconds(gateway.pids());
-        await callAll(way === PLAIN ? plain : files, texts);
-        return ((cpuSeconds(gateway.pids()) - before) / texts.length) * 1e6;
-      },
-      WARM_UPS,
-    );
+    const samples = await interleave<number>(WAYS, lab.options.rounds, async (way) => {
+      const texts =
+        way === OWN_HANDLE
+          ? await ownHandles(files, calls / PART_WITH_OWN)
+          : Array.from({ length: calls }, () => (way === HANDLE ? handle : base64));
+      const before = cpuSeconds(gateway.pids());
+      await callAll(way === PLAIN ? plain : files, texts);
+      return ((cpuSeconds(gateway.pids()) - before) / texts.length) * 1e6;
+    });
     const times = (way: string) => ratio(samples, way, PLAIN, (cpu) => cpu);
     return {
       title: 'A call with a small file',
