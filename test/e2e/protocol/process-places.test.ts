@@ -13,8 +13,11 @@ const SCRIPT = fileURLToPath(new URL('../../../../test/helpers/talkative-server.
 
 let wharf: Wharf;
 let server: SdkServer | undefined;
+/** What has been answered in part: `fetch` closes the connection of a response that is collected. */
+const underWay: Response[] = [];
 
 afterEach(async () => {
+  underWay.length = 0;
   await wharf.stop();
   server?.stop();
   server = undefined;
@@ -46,17 +49,12 @@ const isOpen = async (client: RawClient): Promise<boolean> =>
   (await client.post({ jsonrpc: '2.0', id: 99, method: 'ping' })).status === 200;
 
 /** A call that is under way until it is ended. */
-async function busy(client: RawClient): Promise<{ answer: Response; end(): void }> {
+async function busy(client: RawClient): Promise<{ end(): void }> {
   const gone = new AbortController();
   // the head of its answer comes once the server has it
-  const answer = await client.open(
-    'tools/call',
-    { name: 'wait', arguments: { ms: 600_000, say: '' } },
-    {},
-    gone.signal,
-  );
-  // with the answer: `fetch` closes the connection of a response that is collected
-  return { answer, end: () => gone.abort() };
+  const waits = { name: 'wait', arguments: { ms: 600_000, say: '' } };
+  underWay.push(await client.open('tools/call', waits, {}, gone.signal));
+  return { end: () => gone.abort() };
 }
 
 /** A place that is given up gets free a moment later: tries until there is one. */
