@@ -38,8 +38,20 @@ export function mayNeedWork(
     mayBeUnshownIn(body, client) ||
     mayRefuseFile(requests, body.length, read) ||
     mayTellOfChange(body) ||
-    maySpeakForWharf(read, body.length)
+    maySpeakForWharf(read, body.length) ||
+    mayBeDeep(body, deps.limits.depth)
   );
+}
+
+/** Counts what opens an array or object, in strings as well: only its reader tells them apart, and refuses what is too deep. */
+function mayBeDeep(body: Buffer, most: number): boolean {
+  // each level has two brackets: most short bodies end here
+  if (body.length <= 2 * most) return false;
+  let opened = 0;
+  for (let at = 0; at < body.length; at++) {
+    if (((body[at] as number) | CURLY) === OPEN) opened += 1;
+  }
+  return opened > most;
 }
 
 /** What may be made of a body, only to see what it answers. */
@@ -47,6 +59,9 @@ const LIGHT = { depth: 100, values: 1000 };
 
 const LF = 0x0a;
 const CR = 0x0d;
+/** `[` and `{` differ in this bit only. */
+const CURLY = 0x20;
+const OPEN = 0x7b;
 
 /** Both spellings of how an event stream of one message begins, if no client could resume it. */
 const BEGINNINGS = ['event: message\ndata: ', 'event:message\ndata:', 'event: message\ndata:', 'data: ', 'data:'].map(

@@ -234,6 +234,32 @@ describe('an upstream’s JSON is read as such', () => {
   );
 });
 
+describe('an answer deeper than limits.depth', () => {
+  const nested = (depth: number) =>
+    `{"jsonrpc":"2.0","id":7,"result":{"a":${'['.repeat(depth)}1${']'.repeat(depth)},"text":"${'{['.repeat(1000)}"}}`;
+
+  it.each(['length', 'chunked'] as const)(
+    'is refused, however short it is: as JSON and as an event, %s',
+    async (framing) => {
+      for (const [contentType, before, after] of [
+        ['application/json', '', ''],
+        ['text/event-stream', 'data: ', '\n\n'],
+      ] as const) {
+        // two levels are around it
+        for (const depth of [998, 999]) {
+          fake.queue.push({ body: before + nested(depth) + after, framing, contentType });
+          const [message] = (await client.post(PING)).messages;
+          if (depth === 998) expect(message).toEqual(JSON.parse(nested(depth)));
+          else {
+            const data = { code: 'too_deep', limit: 'limits.depth', allowed: 1000 };
+            expect(message).toMatchObject({ id: 7, error: { data } });
+          }
+        }
+      }
+    },
+  );
+});
+
 describe('Wharf’s own answers', () => {
   it('have the same headers on both ports, whatever the route and the method (safety 1)', async () => {
     const routes: [string, string][] = [
