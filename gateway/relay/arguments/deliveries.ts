@@ -23,6 +23,11 @@ export class Deliveries {
     this.done = removalOf(this.#temporary);
   }
 
+  /** True while there is nothing to remove. */
+  get isEmpty(): boolean {
+    return this.#temporary.length === 0;
+  }
+
   /** The first delivery of the file that the server survives. */
   choose(slot: FileSlot, file: IncomingFile, argument: string): Delivery {
     const { accepts, server, limits } = this.#context.deps;

@@ -69,7 +69,14 @@ export function toUpstream(messages: ClientMessages, context: PostContext): ToUp
     if (next instanceof Promise) return inTurns(next, at + 1);
     post = next;
   }
-  return post.calls.length === 0 && post.edits.isEmpty ? unchanged(post) : inTurns(post, STAGES.length);
+  if (post.calls.length > 0) return inTurns(post, STAGES.length);
+  return post.edits.isEmpty ? unchanged(post) : renamed(post);
+}
+
+/** A POST without files, in which names have changed: a short one gets through in the same turn. */
+function renamed(post: Post): ToUpstream | Promise<ToUpstream> {
+  const found = findPlaces(post);
+  return found instanceof Promise ? found.then(sent) : sent(found);
 }
 
 /** A POST that needs none of it. */
@@ -95,19 +102,22 @@ async function inTurns(given: Post | Promise<Post>, from: number): Promise<ToUps
   }
 }
 
-async function sent(post: Post): Promise<ToUpstream> {
+function sent(post: Post): ToUpstream | Promise<ToUpstream> {
   const { context, messages, document, edits, requests, calls, handed, headers, deliveries } = post;
   const written = edits.isEmpty ? undefined : edits.applied();
   const { length } = written ?? messages.bytes;
   if (calls.length > 0) refuseLongCall(length, calls, context);
   else refuseLongMessage(length, messages.bytes.length, context);
   const sending = written ? outgoing(written) : messages.bytes;
-  const message = sending instanceof Promise ? await sending : sending;
-  const { deps, principal } = context;
-  for (const one of handed) deps.log.info({ principal, to: deps.server, ...factsOf(one) }, 'a file was handed over');
   const token = context.id === undefined ? undefined : document.at(PROGRESS_TOKEN);
   const progressToken = token && plainText(document.slice(token.start, token.end).toString('utf8'));
-  return { message, requests, headers, progressToken, done: deliveries.done };
+  const done = deliveries.isEmpty ? {} : { done: deliveries.done };
+  const { deps, principal } = context;
+  const under = (message: OutgoingMessage) => {
+    for (const one of handed) deps.log.info({ principal, to: deps.server, ...factsOf(one) }, 'a file was handed over');
+    return { message, requests, headers, progressToken, ...done };
+  };
+  return sending instanceof Promise ? sending.then(under) : under(sending);
 }
 
 /** Over stdio a line that is too long ends the server's process, and with it all its other calls. */

@@ -54,7 +54,7 @@ export class ChannelInbox {
   readonly #options: InboxOptions;
   readonly #parts: InboxParts;
   readonly #reader: CutReader;
-  /** Only where a line can pass without other names. */
+  /** Only where the server writes lines. */
   readonly #lines: ShortLines | undefined;
   /** Until the session is open: the server's messages besides the answer that opens it. */
   #early: BeforeSession | undefined;
@@ -69,12 +69,13 @@ export class ChannelInbox {
     this.#parts = parts;
     const { connection, deps, principal } = options;
     if (!options.isShared) this.#early = new BeforeSession({ connection, metrics: deps.metrics });
-    if (connection.kind === 'lines' && !options.isShared) {
+    if (connection.kind === 'lines') {
       this.#lines = new ShortLines({
         deps,
         streams: parts.streams,
         mayPass: () => !this.#early && !this.#tail,
-        pass: (line, id, stream) => this.#pass(stream, [line], [id]),
+        named: (line, id) => (options.isShared ? parts.names.answerBack(line, id) : [line]),
+        pass: (pieces, id, stream) => this.#pass(stream, pieces, [id]),
         read: (bytes) => this.#read(bytes),
         waits: () => this.#backlog(),
       });

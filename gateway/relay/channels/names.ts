@@ -4,7 +4,7 @@ import type { Edits } from '../../json/edit.js';
 import type { ClientMessages } from '../../mcp/request.js';
 import { knownId } from '../../mcp/responses.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
-import { type Mapping, namesBack } from './rename-ids.js';
+import { answerBack, type Mapping, namesBack } from './rename-ids.js';
 
 /** A request with its name on a channel of several clients. */
 export interface Renamed {
@@ -36,6 +36,12 @@ export class ChannelNames {
   /** The client's own name of a request. */
   original(id: string): string {
     return this.#mappings.get(id)?.id ?? id;
+  }
+
+  /** A short answer under its client's own id; undefined where it must be read for that. As `answerBack`. */
+  answerBack(line: Buffer, id: string): Buffer[] | undefined {
+    const mapping = this.#mappings.get(id);
+    return mapping && answerBack(line, id, mapping.id);
   }
 
   back(message: HeldMessage, edits: Edits): void {

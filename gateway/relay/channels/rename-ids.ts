@@ -38,3 +38,32 @@ function replacement(message: HeldMessage, range: WatchRange, names: Names, isCa
       return undefined;
   }
 }
+
+const COMMA = 0x2c;
+const CLOSE_OBJECT = 0x7d;
+const ID_KEY = Buffer.from('"id":');
+const SUBSCRIPTION = Buffer.from('subscriptionId');
+/** What stands before or behind the id of a message itself, in the answers of the official SDKs. */
+const BEFORE_ID = ['{', '{"jsonrpc":"2.0",'].map((text) => Buffer.from(text));
+const AFTER_ID = ['}', ',"jsonrpc":"2.0"}'].map((text) => Buffer.from(text));
+
+/**
+ * A short answer under the client's own id. Undefined where it is not certain, without reading the answer, that this is all
+ * that must be renamed in it.
+ * @param line valid JSON of one answer
+ * @param id by which it answers, as JSON text: a number that Wharf gave
+ * @param original the client's own, as JSON text
+ */
+export function answerBack(line: Buffer, id: string, original: string): Buffer[] | undefined {
+  const key = line.indexOf(ID_KEY);
+  const start = key + ID_KEY.length;
+  const end = start + id.length;
+  if (key < 0 || line.toString('latin1', start, end) !== id || line.indexOf(ID_KEY, end) >= 0) return undefined;
+  // of a longer number, such as 17.0, it would be the beginning
+  if (line[end] !== COMMA && line[end] !== CLOSE_OBJECT) return undefined;
+  const isOwn =
+    BEFORE_ID.some((text) => text.length === key && line.compare(text, 0, key, 0, key) === 0) ||
+    AFTER_ID.some((text) => text.length === line.length - end && line.compare(text, 0, text.length, end) === 0);
+  if (!isOwn || line.includes(SUBSCRIPTION)) return undefined;
+  return [line.subarray(0, start), Buffer.from(original), line.subarray(end)];
+}

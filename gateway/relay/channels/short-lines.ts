@@ -9,8 +9,10 @@ export interface ShortLinesOptions {
   streams: ChannelStreams;
   /** False while a line must wait for what came before it. */
   mayPass: () => boolean;
+  /** A line under the names that its client gave; undefined where it must be read for that. */
+  named: (line: Buffer, id: string) => readonly Buffer[] | undefined;
   /** Sends the answer to the request with this id on. */
-  pass: (line: Buffer, id: string, stream: PostStream) => void;
+  pass: (pieces: readonly Buffer[], id: string, stream: PostStream) => void;
   /** Reads what does not pass. @returns set while the source must wait */
   read: (bytes: Buffer) => Promise<unknown> | undefined;
   /** Set while the source must wait for lines that have passed. */
@@ -19,7 +21,7 @@ export interface ShortLinesOptions {
 
 /**
  * The lines of a server that are one answer each, too short to hold a file: most are. Where nothing in such a line needs
- * work it is sent on as it came. With the reader, and the stages that look for work, a short call costs a third more.
+ * work it is sent on as it came, but for its id where several clients use the channel. With the reader, and the stages that look for work, a short call costs a third more.
  */
 export class ShortLines {
   readonly #options: ShortLinesOptions;
@@ -60,7 +62,7 @@ export class ShortLines {
   }
 
   #passes(line: Buffer): boolean {
-    const { deps, streams, mayPass, pass } = this.#options;
+    const { deps, streams, mayPass, named, pass } = this.#options;
     // a carriage return would end the line of an event
     if (line[0] !== OPEN_OBJECT || !mayPass() || line.includes(CR)) return false;
     const id = answeredIn(line, deps.limits.depth);
@@ -69,7 +71,9 @@ export class ShortLines {
     const request = stream.pending.get(id);
     if (!request || mustBeRead([request], deps) || mayNeedWork(line, [request], stream.caller.client, deps))
       return false;
-    pass(line, id, stream);
+    const pieces = named(line, id);
+    if (!pieces) return false;
+    pass(pieces, id, stream);
     return true;
   }
 }

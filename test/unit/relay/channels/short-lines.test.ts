@@ -60,7 +60,8 @@ class Lines {
       deps: lab.deps,
       streams,
       mayPass: () => this.passed.length < most,
-      pass: (line) => this.#came(this.passed, line.toString()),
+      named: (line) => [line],
+      pass: (pieces) => this.#came(this.passed, Buffer.concat(pieces).toString()),
       read: (bytes) => void this.#reader.feed(bytes),
       waits: () => undefined,
     });
@@ -166,6 +167,7 @@ describe('lines', () => {
       deps: lab.deps,
       streams,
       mayPass: () => true,
+      named: (line) => [line],
       pass: () => {},
       read: (bytes) => {
         taken.push(bytes.toString());
