@@ -8,7 +8,7 @@ const FALLBACK = 'default';
 /** A free name as a path segment: `My Files` becomes `my-files`. Empty when no character of it is usable. */
 export function pathName(name: string): string {
   const dashed = name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
-  return dashed.slice(0, 64).replace(/^-+|-+$/g, '');
+  return dashed.slice(0, 64).replace(/^-|-$/g, '');
 }
 
 interface Named {
@@ -32,7 +32,7 @@ export function nameOfCommand(command: readonly string[]): string {
   if (word === undefined) return FALLBACK;
   // A package may have a version (`name@1.2`), a program an extension (`ocr.js`).
   const bare = basename(word)
-    .replace(/@.*$/, '')
+    .replace(/@.*$/s, '')
     .replace(/\.\w{1,4}$/, '');
   return usable(pathName(bare));
 }

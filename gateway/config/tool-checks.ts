@@ -149,7 +149,7 @@ function placeProblems(files: readonly [string, unknown][], at: Path): ConfigPro
 
 /** The `[]` that a path ends with. */
 function itemsAt(path: string): string {
-  return /(?:\[\])*$/.exec(path)?.[0] ?? '';
+  return /(?<!\[\])(?:\[\])*$/.exec(path)?.[0] ?? '';
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {

@@ -40,7 +40,7 @@ const TEXTS = new Map(
   MODULES.map((name) => [
     name as string,
     // source maps are not part of the package
-    readFileSync(join(GATEWAY, name), 'utf8').replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n'),
+    readFileSync(join(GATEWAY, name), 'utf8').replace(/\n\/\/# sourceMappingURL=.*\n?$/, '\n'),
   ]),
 );
 

@@ -211,7 +211,7 @@ function isAllowed(allowed: readonly string[], asked: string, literal: boolean):
 /** Keeps the legal characters of RFC 3986 as written; encodes anything else by the URL standard. */
 function pathOf(text: string, url: URL): string {
   if (!/^[\w.~:/?#[\]@!$&'()*+,;=%-]+$/.test(text)) return url.pathname + url.search;
-  const written = text.replace(/^[a-z]+:\/\/[^/?#]+/i, '').replace(/#.*$/, '');
+  const written = text.replace(/^[a-z]+:\/\/[^/?#]+/i, '').replace(/#.*$/s, '');
   return written.startsWith('/') ? written : `/${written}`;
 }
 

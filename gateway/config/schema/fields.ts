@@ -93,7 +93,7 @@ export function baseUrl() {
   return z.string({ error }).transform((text, context) => {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     const fits = url && /^https?:$/.test(url.protocol) && !/[?#\s]/.test(text) && url.username + url.password === '';
-    if (fits) return url.href.replace(/\/+$/, '');
+    if (fits) return url.href.replace(/(?<!\/)\/+$/, '');
     context.addIssue({ code: 'custom', message: error });
     return z.NEVER;
   });

@@ -6,8 +6,8 @@ export const MAX_NAME_BYTES = 200;
 /** A longer ending is not an extension; one this long still leaves room for a name. */
 const MAX_EXTENSION_BYTES = 32;
 /**
- * How much of a name is read. The patterns that look for an ending take quadratic time on runs of dots and spaces: 4096
- * of them cost 200 ms, this many 4 ms.
+ * How much of a name is read. filenamify's patterns for an ending take quadratic time on runs of dots and spaces: 4096
+ * of them cost 40 ms, this many 1 ms.
  */
 const MAX_INPUT_CHARACTERS = 512;
 /** How much of a path or URI is read to find its last segment. */
@@ -23,7 +23,7 @@ const STRAY_JOINER =
   /(?<!\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)\u200d|\u200d(?!\p{Extended_Pictographic})/gu;
 /** A leading dot hides a file, a leading dash makes it a command option, a tilde a home folder. */
 const LEADING = /^[\s.~-]+/u;
-const TRAILING = /[\s.]+$/u;
+const TRAILING = /(?<![\s.])[\s.]+$/u;
 
 /**
  * Makes a file name from a peer's text: one path segment, well-formed and NFC, without control or bidi characters, not

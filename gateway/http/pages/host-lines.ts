@@ -26,7 +26,7 @@ export interface Endpoint {
 /** A list stays on one line. */
 const json = (value: unknown) =>
   JSON.stringify(value, null, 2).replace(
-    /\[\n([^\]{}]*)\n *\]/g,
+    /\[\n([^[\]{}]*)\n *\]/g,
     (_, items: string) => `[${items.trim().replace(/,\n */g, ', ')}]`,
   );
 
