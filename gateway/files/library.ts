@@ -247,8 +247,8 @@ export class Library {
   }
 
   /**
-   * Takes back a file that was not announced to any caller, or that its uploader does not want to give. One that the same bytes have become stays, because others
-   * know it. Never throws: what cannot be taken back expires.
+   * Takes back a file that was not announced to any caller, or that its uploader does not want to give. One that the
+   * same bytes have become stays, because others know it. Never throws: what cannot be taken back expires.
    */
   async withdraw(record: FileRecord): Promise<void> {
     if (record.shared) return;
@@ -383,7 +383,7 @@ export class Library {
     return this.#deps.objects.get(key, range ? { range, signal } : { signal });
   }
 
-  /** Removes an object without a record in the background. If that fails, the sweeper removes it. @param counted as its caller's */
+  /** Removes an object without a record in the background, else the sweeper does. @param counted as its caller's */
   discard(key: string, counted?: CountedFile): void {
     this.#deps.cleanUps.run(key, () => this.#deps.objects.remove(key));
     if (counted) void this.#deps.account?.released(counted);

@@ -21,7 +21,7 @@ import type { SentFile } from './curl-call.js';
 import type { Field } from './tool-form.js';
 
 /** Most bytes of a form besides its files, most parts of it, and most files. */
-export const MAX_FORM = 1024 * 1024;
+const MAX_FORM = 1024 * 1024;
 const MAX_PARTS = 300;
 const MAX_FILES = 20;
 
@@ -71,9 +71,10 @@ export async function readForm(
   const boundary = boundaryOf(incoming.headers['content-type'] ?? '');
   if (boundary === undefined) throw new GatewayError('unsupported_media_type', { expected: 'multipart/form-data' });
   const late = () => new GatewayError('upload_timeout', { limit: 'timeouts.upload', allowed: timeouts.upload });
-  const { signal, clear } = deadline(gone, timeouts.upload, late);
   const { principal } = sender.identity;
   const ended = await quotas.beginUpload(principal);
+  // last of all that may refuse, because only `clear` ends it
+  const { signal, clear } = deadline(gone, timeouts.upload, late);
   const bytes = new Received(incoming, {
     ahead: new ReadAhead(held, { principal }),
     paceOf: (tooSlow) => bodyPace(limits, timeouts, tooSlow),
