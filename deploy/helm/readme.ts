@@ -18,7 +18,7 @@ interface Row {
 }
 
 /** The rows of a values.yaml, in its order. A map whose members have comments of their own has none itself. */
-export function rowsOf(yaml: string): Row[] {
+function rowsOf(yaml: string): Row[] {
   const { contents } = parseDocument(yaml);
   return isMap(contents) ? rowsBelow(contents, '') : [];
 }

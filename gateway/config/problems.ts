@@ -42,7 +42,7 @@ const LONGEST_SHOWN = 60;
  * The value as a problem may show it: scalars only, never from a place that may hold a secret (`headers`, `env`, any
  * secret-like name), never a URL with a user part.
  */
-export function showValue(path: Path, value: unknown): string | undefined {
+function showValue(path: Path, value: unknown): string | undefined {
   if (path.some((step) => step === 'headers' || step === 'env' || SECRET_NAME.test(String(step)))) return undefined;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'string' || /[@?]/.test(value)) return undefined;

@@ -54,7 +54,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Parses the bytes of a config file as plain values; `file` appears only in messages. */
-export function parseConfigText(bytes: Uint8Array, file: string): FileRead {
+function parseConfigText(bytes: Uint8Array, file: string): FileRead {
   const refuse = (message: string, at = ''): FileRead => ({ ok: false, problems: [{ path: file + at, message }] });
   let text: string;
   try {

@@ -45,7 +45,7 @@ const TEXTS = new Map(
 );
 
 /** Changes whenever any byte of them changes, so responses under it can be cached for ever. */
-export const VERSION = createHash('sha256')
+const VERSION = createHash('sha256')
   .update(JSON.stringify([...TEXTS]))
   .digest('hex')
   .slice(0, 16);

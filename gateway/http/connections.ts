@@ -12,7 +12,7 @@ export const TOLD = 64;
  * one turn of the event loop: more than half a second in which no other client is served. Today's clients send one at a
  * time.
  */
-export const MOST_PIPELINED = 32;
+const MOST_PIPELINED = 32;
 
 /** A connection that is new, or has just got an answer, may have a request on the way. */
 const SETTLED_MS = 500;

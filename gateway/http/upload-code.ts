@@ -3,7 +3,7 @@ import type { Proof } from '../files/upload-code.js';
 import { malformed } from './multipart-head.js';
 
 /** Header in which a program gives the code of a link: an address is written to logs, a header is not. */
-export const CODE_HEADER = 'wharf-code';
+const CODE_HEADER = 'wharf-code';
 
 /** Parameter of the address to which the page's form sends the code, so that it cannot be taken for a file. */
 export const UNLOCK = 'unlock';

@@ -6,7 +6,7 @@ import { CONTEXT_RULES, NAME_RULES } from './name-rules.js';
 import { SCHEMA_RULES } from './schema-rules.js';
 
 /** In order of precedence: among clues of equal strength the first one's encoding counts. */
-export const RULES: readonly Rule[] = [...SCHEMA_RULES, ...DESCRIPTION_RULES, ...NAME_RULES, ...CONTEXT_RULES];
+const RULES: readonly Rule[] = [...SCHEMA_RULES, ...DESCRIPTION_RULES, ...NAME_RULES, ...CONTEXT_RULES];
 
 export interface Judgement {
   encoding: Encoding;

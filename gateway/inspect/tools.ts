@@ -40,7 +40,7 @@ export async function* toolsOf(server: ServerConfig, { adapters, deps, signal }:
 }
 
 /** The tools of a conversation's server, page by page. */
-export async function* toolPages({ ask, refusal }: Begun): AsyncGenerator<JsonObject[]> {
+async function* toolPages({ ask, refusal }: Begun): AsyncGenerator<JsonObject[]> {
   const seen = new Set<string>();
   let cursor: string | undefined;
   do {

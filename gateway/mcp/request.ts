@@ -21,7 +21,7 @@ export const META_CLIENT = `${META}clientInfo`;
  * Most bytes of an id or a progress token, as JSON text. SDKs count, or write UUIDs. A longer one could not be captured
  * in the server's answer, and would be kept as long as the request.
  */
-export const MAX_NAME_BYTES = 1024;
+const MAX_NAME_BYTES = 1024;
 
 /** How a client with a session gives up a request. Without a session it closes the stream. */
 export const CANCELLED = 'notifications/cancelled';
@@ -195,7 +195,7 @@ export function metaOf(params: JsonObject): JsonObject {
 }
 
 /** The value that `Mcp-Name` repeats (SEP-2243; tasks by SEP-2663), and that nameless files are named after. */
-export function subjectOf(method: string, params: JsonObject): string | undefined {
+function subjectOf(method: string, params: JsonObject): string | undefined {
   const value = subjectKey(method) && params[subjectKey(method) as string];
   return typeof value === 'string' ? value : undefined;
 }

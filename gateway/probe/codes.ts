@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 
 /** Where a result can hold something. Each has a code of its own, and what a model names tells what it was shown. */
-export const PLACES = [
+const PLACES = [
   'text',
   'besideText',
   'besideJson',

@@ -103,7 +103,7 @@ export async function recordConfig(audit: Audit, subject: 'started' | 'reloaded'
 }
 
 /** The keys that have changed and cannot be replaced in a running process. */
-export function keysForRestart(before: Config, after: Config): string[] {
+function keysForRestart(before: Config, after: Config): string[] {
   return [
     ...keysOf(before, after).filter((key) => !REPLACED.has(key) && !same(before[key], after[key])),
     ...authForRestart(before.auth, after.auth),
@@ -120,7 +120,7 @@ function keysOf(before: Config, after: Config): (keyof Config)[] {
 }
 
 /** Whether all servers must be made anew: they share the rules about callers and hosts. */
-export function sharesChange(before: Config, after: Config): boolean {
+function sharesChange(before: Config, after: Config): boolean {
   return (
     !same(before.clients, after.clients) ||
     !same(accessRulesOf(before), accessRulesOf(after)) ||

@@ -14,7 +14,7 @@ const MAX_DEPTH = 16;
 export const UNIONS = ['anyOf', 'oneOf', 'allOf'] as const;
 
 /** The branches of a schema's unions. */
-export function branchesOf(schema: JsonObject): JsonValue[] {
+function branchesOf(schema: JsonObject): JsonValue[] {
   return UNIONS.flatMap((word) => listOf(schema[word]));
 }
 

@@ -225,7 +225,7 @@ export class Logins {
 }
 
 /** Where authorization servers send browsers back. */
-export function callbackOf(baseUrl: string): string {
+function callbackOf(baseUrl: string): string {
   return `${baseUrl}/oauth/callback`;
 }
 

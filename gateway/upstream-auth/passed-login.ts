@@ -19,7 +19,7 @@ const ACCEPTED_MS = 5 * 60_000;
 const LONGEST_PATH = 1000;
 
 /** The documents of clients that know no others: RFC 8414 and OpenID Connect, at the root of the server (MCP 2025-03-26). */
-export const OLD_METADATA = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'] as const;
+const OLD_METADATA = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'] as const;
 
 export interface PassedLoginSettings {
   /** `auth.passthrough.resource` */

@@ -17,7 +17,7 @@ const ZEROS = Buffer.alloc(PIECE);
 const TAIL = 46 + NAME.length + 22;
 
 /** A ZIP of this size with the test file in it, behind which nothing comes for a long time. */
-export function* proofFile(size: number): Generator<Buffer> {
+function* proofFile(size: number): Generator<Buffer> {
   const local = Buffer.alloc(30);
   local.writeUInt32LE(0x04034b50, 0);
   local.writeUInt16LE(20, 4);

@@ -9,7 +9,7 @@ const FOUND = /^stream: ([\x21-\x7e]{1,200}) FOUND$/;
 const LIMITS = /^Heuristics\.Limits\.Exceeded(?:\.|$)/;
 
 /** Sent as soon as a stream is longer than `StreamMaxLength`, before its end. */
-export const SIZE_LIMIT = 'INSTREAM size limit exceeded. ERROR';
+const SIZE_LIMIT = 'INSTREAM size limit exceeded. ERROR';
 
 /**
  * The verdict in a reply to INSTREAM. Only these very words count: a reply that merely contains "OK" says nothing.

@@ -3,7 +3,7 @@ import type { Limits } from '../../../gateway/policy/limits.js';
 import type { ClientFacts } from '../../../gateway/ports/client.js';
 import type { JsonObject, JsonValue } from '../../../gateway/ports/dialect.js';
 
-export const NAME = 'sep-2532';
+const NAME = 'sep-2532';
 
 /** What Wharf declares to servers. */
 export function declares({ file }: Limits): JsonObject {

@@ -27,7 +27,7 @@ export function sha256Of(digest: JsonValue | undefined): string | undefined {
   return value !== undefined && DIGEST.test(value) ? value : undefined;
 }
 
-export function isHandle(uri: string | undefined): uri is string {
+function isHandle(uri: string | undefined): uri is string {
   return uri !== undefined && SCHEME.test(uri) && !NO_HANDLE.test(uri);
 }
 

@@ -4,7 +4,7 @@ import type { HttpJson } from './http-json.js';
 export type ServerMetadata = Readonly<Record<string, unknown>> & { readonly issuer: string };
 
 /** Where its metadata may be: RFC 8414 §3.1 first, then OpenID Connect's place in both spellings. */
-export function metadataUrls(issuer: string): string[] {
+function metadataUrls(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
   const urls = [

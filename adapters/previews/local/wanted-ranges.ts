@@ -2,9 +2,9 @@ import type { Ranges } from './content/ranges.js';
 import type { Want } from './protocol.js';
 
 /** More requests than any reader of a well-formed file makes. */
-export const MOST_WANTS = 32;
+const MOST_WANTS = 32;
 /** Most bytes of one request. */
-export const MOST_WANTED_BYTES = 1024 * 1024;
+const MOST_WANTED_BYTES = 1024 * 1024;
 
 /** A file whose pieces the gateway is asked for, one after the other. */
 export class WantedRanges implements Ranges {

@@ -32,7 +32,7 @@ export type Fed =
  * Resolves true when one of the events occurs and false when none does in time. A sink that closes causes one of them,
  * so the wait always ends.
  */
-export function happens(sink: Sink, event: 'drain' | 'finish', ms: number): Promise<boolean> {
+function happens(sink: Sink, event: 'drain' | 'finish', ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     const settle = (result: boolean): void => {
       clearTimeout(timer);

@@ -26,7 +26,7 @@ async function livesIn(group: number, pid: string): Promise<boolean> {
  * True while a process of the group runs. A zombie counts for kill(2) but not here: if Wharf is a container's first
  * process, its orphaned grandchildren are never reaped, and would seem to live for ever.
  */
-export async function groupRuns(group: number): Promise<boolean> {
+async function groupRuns(group: number): Promise<boolean> {
   try {
     process.kill(-group, 0);
   } catch (error) {

@@ -2,7 +2,7 @@ import type { Encoder } from './encoder.js';
 import { jsonBytes } from './json-text.js';
 
 /** Room for an address or path that is not known yet: presigned URLs have up to 2 KiB, paths up to 4 KiB. */
-export const LONGEST_READY = 8 * 1024;
+const LONGEST_READY = 8 * 1024;
 
 /** A string that was made elsewhere: `httpsUrl`, `localPath`, `fileUri`. */
 export const ready: Encoder = {

@@ -19,7 +19,7 @@ const POLICY = [
 export const WITH_PICTURES = { 'content-security-policy': `${POLICY}; img-src data:` };
 
 /** The pages, in the order of the menu. */
-export const PLACES = [
+const PLACES = [
   ['/', 'Overview'],
   ['/servers', 'Servers'],
   ['/sessions', 'Sessions'],

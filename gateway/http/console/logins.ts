@@ -7,7 +7,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { ConsoleUser } from '../../ports/console.js';
 
 /** How long a login lasts. */
-export const LOGIN_MS = 8 * 60 * 60 * 1000;
+const LOGIN_MS = 8 * 60 * 60 * 1000;
 
 /** Wrong keys that one address may try in a window, and how many addresses are remembered. */
 const TRIES = 10;

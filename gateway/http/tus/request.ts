@@ -87,7 +87,7 @@ export function checksumIn({ headers }: IncomingMessage): Checksum | undefined {
 }
 
 /** Computes and checks a checksum. */
-export class Checksum {
+class Checksum {
   readonly #hash;
   readonly #said: Buffer;
 

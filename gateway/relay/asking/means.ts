@@ -72,7 +72,7 @@ export function showsForms({ capabilities }: ClientFacts): boolean {
 }
 
 /** Whether the operator says that the client asks its user, in some way. */
-export function isConfigured({ elicitation = [] }: ClientFacts): boolean {
+function isConfigured({ elicitation = [] }: ClientFacts): boolean {
   return elicitation.length > 0;
 }
 

@@ -18,7 +18,7 @@ export const FILE_ERROR_META_KEY = 'dev.wharf/fileError';
  */
 export const OWN_TOOL_META_KEY = 'dev.wharf/tool';
 
-export const SUBSCRIPTION_ID_KEY = 'io.modelcontextprotocol/subscriptionId';
+const SUBSCRIPTION_ID_KEY = 'io.modelcontextprotocol/subscriptionId';
 
 /**
  * The places that matter in an upstream's message: the envelope, the slots of all dialects, and the places of edits. A

@@ -16,10 +16,10 @@ import { brief, rulesFor } from '../upstream/transfer-rules.js';
 import type { ResultDeps } from './deps.js';
 
 /** Text in every result where a server only names one of its resources. */
-export const LINK_MARK = '"resource_link"';
+const LINK_MARK = '"resource_link"';
 
 /** Methods whose results may contain links. */
-export const LINK_METHODS: ReadonlySet<string> = new Set(['tools/call', 'tasks/result', 'tasks/get']);
+const LINK_METHODS: ReadonlySet<string> = new Set(['tools/call', 'tasks/result', 'tasks/get']);
 
 /** Bytes of a message searched in one step. */
 const LOOK = 64 * 1024;

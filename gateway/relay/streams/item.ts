@@ -80,7 +80,7 @@ export async function itemOf(
   return { ...said, ...about, ...inMemory(bytes) };
 }
 
-export function inMemory(bytes: Buffer): Pick<StreamItem, 'size' | 'read' | 'held'> {
+function inMemory(bytes: Buffer): Pick<StreamItem, 'size' | 'read' | 'held'> {
   return { size: bytes.length, held: bytes.length, read: () => once(bytes) };
 }
 
@@ -92,7 +92,7 @@ export function inStore(
   return { size, digest, read: (signal) => readStored(key, library, signal) };
 }
 
-export function noContent(uri: string): GatewayError {
+function noContent(uri: string): GatewayError {
   const text = 'The server gave no content for this resource.';
   return new GatewayError('stream_refused', { reason: 'streamNotSupported', uri, text });
 }

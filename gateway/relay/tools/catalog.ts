@@ -272,6 +272,6 @@ class ListLimits {
   }
 }
 
-export function toolsOf(result: JsonObject): JsonObject[] {
+function toolsOf(result: JsonObject): JsonObject[] {
   return Array.isArray(result.tools) ? result.tools.filter(isObject) : [];
 }

@@ -9,7 +9,7 @@ import { createReader, type HeldMessage, type MessageReader } from '../../wire/j
 import { compileWatchTree, type WatchTree } from '../../wire/json/watch-tree.js';
 
 /** Finds an answer by its id alone. */
-export const ANSWER_TREE = compileWatchTree({
+const ANSWER_TREE = compileWatchTree({
   keys: {
     id: { capture: RANGE.id },
     method: { capture: 'method' },

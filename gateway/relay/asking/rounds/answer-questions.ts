@@ -8,7 +8,7 @@ import { type HandOver, handOver } from '../server-file.js';
 import { type Heard, type Hearing, hear } from './hear.js';
 
 /** Bytes of what a user may fill in besides files. */
-export const MOST_BESIDES = 64 * 1024;
+const MOST_BESIDES = 64 * 1024;
 
 /** A server's question after a round, and its files that are not there yet. */
 export interface HeardQuestion {
