@@ -86,6 +86,8 @@ export interface FileAsking {
   readonly means: 'binary' | 'form';
   /** The client uploads the file with the caller's credentials: the link is for no other. */
   readonly isCallersUpload: boolean;
+  /** True for a client whose answer may name a file that it has uploaded to Wharf, which no server could read. */
+  mayNameUploads?(client: ClientFacts): boolean;
   /** The request's parameters; undefined for a client that does not speak the dialect, or would give no such file. */
   question(question: FileQuestion, client: ClientFacts): JsonObject | undefined;
   /** @param name of the field; `id` of the upload */

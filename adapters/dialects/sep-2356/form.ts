@@ -10,6 +10,7 @@ import { descriptorOf, KEYWORD } from './keyword.js';
 export const asks: FileAsking = {
   means: 'form',
   isCallersUpload: false,
+  mayNameUploads: uploads,
   question: ({ name, message, accept, maxSize, maxInline, several }, client) => {
     if (!hasFileFields(client)) return undefined;
     const keyword = descriptorOf(accept, Math.min(maxSize, maxInline));
@@ -36,14 +37,22 @@ export const asks: FileAsking = {
 };
 
 /** Other clients strip the keyword, and show a box for text. */
-function hasFileFields({ capabilities, elicitation: configured }: ClientFacts): boolean {
+function hasFileFields(client: ClientFacts): boolean {
+  const { capabilities, elicitation: configured } = client;
   if (configured?.includes('form')) return true;
   const { elicitation, fileInputs } = capabilities;
   if (!isObject(elicitation)) return false;
   const { form } = elicitation;
   const declared = Object.keys(elicitation);
   const hasForms = form !== undefined || !declared.some((mode) => mode === 'url' || mode === 'binary');
-  return hasForms && (isDeclared(fileInputs) || (isObject(form) && isDeclared(form.fileInputs)));
+  const knowsFiles = isDeclared(fileInputs) || (isObject(form) && isDeclared(form.fileInputs)) || uploads(client);
+  return hasForms && knowsFiles;
+}
+
+/** SEP-2631 fills the same fields, with the handle of a file that was uploaded before. */
+function uploads({ capabilities }: ClientFacts): boolean {
+  const { files } = capabilities;
+  return isObject(files) && files.upload === true;
 }
 
 function isDeclared(capability: JsonValue | undefined): boolean {

@@ -19,7 +19,7 @@ export function create(): Dialect {
     name: 'sep-2356',
     about: 'file arguments are marked with `x-mcp-file`, and come as data URIs inside the call.',
     revision: '2026-03-04 … 2026-05-13',
-    reads: ['elicitation', 'fileInputs'],
+    reads: ['elicitation', 'fileInputs', 'files'],
     // it covers only files sent to servers
     places: [],
     spokenBy: () => false,

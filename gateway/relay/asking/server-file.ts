@@ -45,16 +45,21 @@ export function readQuestion(
     const question = dialect.asks?.fromServer(params);
     if (!question) continue;
     if ('problem' in question) return { dialect, question };
-    // a form the client answers itself, if it knows such fields, or if there is no other way to ask it
+    // a form the client answers itself, if it fills such fields with bytes, or if there is no other way to ask it
     const isInForm = question.files.every(({ endpoint }) => !endpoint);
-    const file = { name: 'file', message: '', maxSize: 1, maxInline: 1, upload: { url: '', id: '' } };
-    if (isInForm && dialect.asks?.question(file, client)) return undefined;
+    if (isInForm && givesBytes(dialect, client)) return undefined;
     const problem = tooMuchIn(question, deps.limits.files);
     if (problem !== undefined) return { dialect, question: { problem } };
     if (isInForm && !canAskFor(question, client, deps)) return undefined;
     return { dialect, question };
   }
   return undefined;
+}
+
+/** Whether a client knows fields for files, and fills them with the files themselves. */
+function givesBytes({ asks }: Dialect, client: ClientFacts): boolean {
+  const file = { name: 'file', message: '', maxSize: 1, maxInline: 1, upload: { url: '', id: '' } };
+  return asks?.question(file, client) !== undefined && !asks.mayNameUploads?.(client);
 }
 
 /** Whether there is a way to ask a client for each of the files. */

@@ -3,6 +3,7 @@ import { freePort } from '../../helpers/gateway-process-ports.js';
 import { messagesIn, RawClient, type RawMessage } from '../../helpers/raw-client.js';
 import { noisePng } from '../../helpers/sdk-servers-bytes.js';
 import { until } from '../../helpers/wait.js';
+import { upload as uploadFile } from '../files/sep-2631-lab.js';
 import { connect, PNG, soon, upload, uploadAll } from './lab.js';
 import { RawCall } from './raw-call.js';
 import {
@@ -366,6 +367,17 @@ describe('a server that asks by forms with fields for files', () => {
     });
     expect(toldIn(await client.callTool({ name: 'ask' })).came.result?.content).toEqual({ scan: wanted });
     await client.close();
+  });
+
+  it('gets the bytes of a file that its client has uploaded, and names by its handle (2631-67, HO-17)', async () => {
+    await start(form);
+    const { call, question, answer } = await ask({ ...FORMS, files: { upload: true } });
+    const { id, params } = await question();
+    expect(schemaIn(params).properties).toMatchObject(form.requestedSchema.properties);
+    const handle = await uploadFile(call.client, PNG, 'page1.png', 'image/png');
+    await answer(id, { action: 'accept', content: { scan: handle, note: handle } });
+    const scan = `data:image/png;base64,${PNG.toString('base64')}`;
+    expect(toldIn(await call.result()).came.result?.content).toEqual({ scan, note: handle });
   });
 
   it('passes unchanged to a client that knows such fields', async () => {

@@ -3,6 +3,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { RawClient } from '../../helpers/raw-client.js';
 import { freshName } from '../../helpers/services.js';
 import { startWharf } from '../../helpers/wharf.js';
+import { upload as uploadFile } from '../files/sep-2631-lab.js';
 import { AskingServer, call, heard, MODERN, PATH, TOKEN, wanted } from './input-lab.js';
 import { PNG, textOf, upload } from './lab.js';
 import { BINARY, binary, FORMS, schemaIn, send, URI } from './server-lab.js';
@@ -207,6 +208,23 @@ describe('a server that wants a file by a form, on 2026-07-28', () => {
     const scan = `data:image/png;base64,${PNG.toString('base64')}`;
     expect(heard(await call(client, { requestState, inputResponses }))).toEqual({
       scan: { action: 'accept', content: { scan } },
+    });
+  });
+
+  it('gets the bytes of a file that its client has uploaded, and names by its handle (2631-67, HO-17)', async () => {
+    const note = { type: 'string' };
+    const { requestedSchema } = form;
+    const properties = { ...requestedSchema.properties, note };
+    const lab = await start({ scan: ask({ ...form, requestedSchema: { ...requestedSchema, properties } }) });
+    const client = clientOf(lab, { elicitation: { form: {} }, files: { upload: true, transports: ['https'] } });
+    const { requestState, inputRequests } = wanted(await call(client));
+    expect(schemaIn(inputRequests?.[KEY]?.params).properties).toMatchObject(properties);
+    const handle = await uploadFile(client, PNG, 'page1.png', 'image/png');
+    const content = { scan: handle, note: handle };
+    const inputResponses = { [KEY]: { action: 'accept', content } };
+    const scan = `data:image/png;base64,${PNG.toString('base64')}`;
+    expect(heard(await call(client, { requestState, inputResponses }))).toEqual({
+      scan: { action: 'accept', content: { scan, note: handle } },
     });
   });
 

@@ -35,6 +35,6 @@ export const HANDOFF: Rows = together(
   from('ARCHITECTURE.md', {
     'HO-13': 'Wharf holds no file whole in memory on its way between two servers.',
     'HO-14': 'Wharf serves two calls that use one handle at the same time.',
-    'HO-17': ['Wharf resolves handles in the answers to elicitations.', 'elicitation'],
+    'HO-17': 'Wharf resolves handles in the answers to elicitations, in fields that ask for files.',
   }),
 );
