@@ -87,7 +87,12 @@ export function decideDownload(record: RepresentationFacts, request: DownloadReq
     return { status: 416, headers: { 'accept-ranges': 'bytes', 'content-range': `bytes */${record.size}` } };
   }
 
-  const headers = { ...shared, 'content-type': contentType, 'repr-digest': reprDigest(record.digest) };
+  const headers = {
+    ...shared,
+    'cache-control': 'no-store, no-transform',
+    'content-type': contentType,
+    'repr-digest': reprDigest(record.digest),
+  };
   if (decision.kind === 'part') {
     const { start, end } = decision.range;
     const part = { 'content-range': `bytes ${start}-${end}/${record.size}`, 'content-length': String(end - start + 1) };

@@ -84,7 +84,18 @@ describe('links and handles', () => {
   it('the link says whose content it is (2532-34, X-04)', async () => {
     const response = await fetch(await linkFor('docs://a.json'));
     expect(response.headers.get('mcp-resource-uri')).toBe('docs://a.json');
-    expect(response.headers.get('cache-control')).toContain('no-store');
+  });
+
+  it('nobody stores, sniffs or compresses what the link gives, whole or in part (2532-58, 2532-59)', async () => {
+    const url = await linkFor('docs://a.json');
+    for (const range of ['', 'bytes=2-5']) {
+      const headers = { 'accept-encoding': 'gzip', ...(range && { range }) };
+      const response = await fetch(url, { headers });
+      expect(response.status).toBe(range ? 206 : 200);
+      expect(response.headers.get('cache-control')).toBe('no-store, no-transform');
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(response.headers.get('content-encoding')).toBeNull();
+    }
   });
 
   it('ranges, HEAD and what is not there (2532-42, 2532-43, 2532-64)', async () => {

@@ -17,6 +17,7 @@ describe('a download', () => {
       status: 200,
       headers: {
         'accept-ranges': 'bytes',
+        'cache-control': 'no-store, no-transform',
         'content-disposition': 'inline; filename=report.pdf',
         'content-length': '1000',
         'content-type': 'application/pdf',

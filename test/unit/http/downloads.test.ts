@@ -131,13 +131,15 @@ const SAFE = {
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 };
+/** Of a file itself, whole or in part. */
+const FILE = { ...SAFE, 'cache-control': 'no-store, no-transform' };
 
 describe('a download link', () => {
   it('gives the file as an attachment of a type that runs nowhere', async () => {
     const { status, headers, body } = await ask();
     expect(status).toBe(200);
     expect(headers).toMatchObject({
-      ...SAFE,
+      ...FILE,
       'accept-ranges': 'bytes',
       'content-disposition': `attachment; filename="?bersicht.html"; filename*=UTF-8''%C3%9Cbersicht.html`,
       'content-length': '1000',
@@ -158,7 +160,7 @@ describe('a download link', () => {
     world.ticket = { kind: 'ok', record: { ...RECORD, mimeType }, expiresAt: NOW + 1000 };
     for (const method of ['GET', 'HEAD']) {
       const { headers } = await ask('/d/ticket', {}, method);
-      expect(headers).toMatchObject({ ...SAFE, 'content-security-policy': expect.stringMatching(`^${policy}$`) });
+      expect(headers).toMatchObject({ ...FILE, 'content-security-policy': expect.stringMatching(`^${policy}$`) });
       expect(headers['content-disposition']).toMatch(/^inline; /);
     }
     const { headers: part } = await ask('/d/ticket', { range: 'bytes=0-9' });
@@ -173,7 +175,7 @@ describe('a download link', () => {
         world.redirect = redirect;
         const { headers } = await ask(`/d/ticket${query}`);
         if (!redirect)
-          expect(headers).toMatchObject({ ...SAFE, 'content-disposition': expect.stringMatching(/^attachment; /) });
+          expect(headers).toMatchObject({ ...FILE, 'content-disposition': expect.stringMatching(/^attachment; /) });
       }
       expect(world.presigned).toMatchObject([
         { contentType: 'image/png', contentDisposition: expect.stringMatching(/^attachment; /) },
@@ -185,7 +187,7 @@ describe('a download link', () => {
     for (const _round of [1, 2]) {
       const { status, headers, body } = await ask('/d/ticket', { range: 'bytes=10-19' });
       expect(status).toBe(206);
-      expect(headers).toMatchObject({ ...SAFE, 'content-range': 'bytes 10-19/1000', 'content-length': '10' });
+      expect(headers).toMatchObject({ ...FILE, 'content-range': 'bytes 10-19/1000', 'content-length': '10' });
       expect(body.equals(BYTES.subarray(10, 20))).toBe(true);
     }
   });
@@ -212,7 +214,7 @@ describe('a download link', () => {
     world.redirect = true;
     const { status, headers, body } = await ask('/d/ticket', {}, 'HEAD');
     expect(status).toBe(200);
-    expect(headers).toMatchObject({ ...SAFE, 'content-length': '1000', etag: `"${RECORD.digest}"` });
+    expect(headers).toMatchObject({ ...FILE, 'content-length': '1000', etag: `"${RECORD.digest}"` });
     expect(body.length).toBe(0);
     expect(world.signal).toBeUndefined();
     expect(world.presigned).toEqual([]);
