@@ -71,8 +71,8 @@ const results = z.strictObject({
     .describe(
       'Base64 over `limits.inlineOther` in a text block that is itself JSON. `auto`: becomes a link where the JSON says ' +
         'that it is a file: it is a `data:` URI, the `data` of an object of type `image` or `audio`, the `blob` of a ' +
-        'resource, or beside a media type (`{"mime": "image/png", "content": "…"}`). `json`: becomes a link wherever it ' +
-        'is. `off`: stays.',
+        'resource, or beside a media type (`{"mime": "image/png", "content": "…"}`), where it repeats a file of the same ' +
+        'result, and where the host would cut the text off. `json`: becomes a link wherever it is. `off`: stays.',
     ),
   files: z
     .array(argumentPath())

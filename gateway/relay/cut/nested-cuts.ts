@@ -127,6 +127,15 @@ export class NestedCuts implements SlotSink {
     return this.parts.reduce((sum, part) => sum + (part instanceof ByteStore ? part.size : 0), 0);
   }
 
+  /** About how many characters the whole text has. */
+  get length(): number {
+    const gone = this.parts.reduce(
+      (sum, part) => sum + (part instanceof ByteStore ? 0 : (part.cut.stored?.size ?? 0)),
+      0,
+    );
+    return this.size + Math.ceil((gone * 4) / 3);
+  }
+
   /**
    * Every string of the text's JSON, but those that have left it; undefined when it is not JSON, or too large to be
    * parsed.

@@ -1,13 +1,16 @@
 import { GatewayError } from '../../errors.js';
 import { RANGE } from '../../mcp/ranges.js';
 import type { Limits } from '../../policy/limits.js';
+import type { ClientFacts } from '../../ports/client.js';
 import type { JsonPath, OutgoingFile } from '../../ports/dialect.js';
 import type { FileClaims } from '../../ports/file.js';
 import type { ToolSettings } from '../../ports/file-slot.js';
 import { parseJson } from '../../wire/json/parse.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { MessageCuts } from '../cut/message-cuts.js';
-import type { NestedCut } from '../cut/nested-cuts.js';
+import type { NestedCut, NestedCuts } from '../cut/nested-cuts.js';
+import { isErrorAt } from './host/shown-file.js';
+import { textLimit } from './host/unshown.js';
 import { markedAs } from './nested-marks.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { TranslateContext } from './translate-context.js';
@@ -16,6 +19,9 @@ export interface NestedContext {
   mayHoldFiles: (path: JsonPath) => boolean;
   settings: (path: JsonPath) => ToolSettings | undefined;
   limits: Pick<Limits, 'inlineOther'>;
+  client: Pick<ClientFacts, 'host'>;
+  /** Digests of the message's files, and of strings of structuredContent where one is expected: servers repeat them. */
+  known: ReadonlySet<string>;
 }
 
 /** A file in a text, and what the JSON around it says of it. */
@@ -26,6 +32,7 @@ export interface ClaimedNested {
 
 /** The files in text blocks that are themselves JSON, as `results.text` says. */
 export function nestedFiles(message: HeldMessage, cuts: MessageCuts, context: NestedContext): ClaimedNested[] {
+  const { known } = context;
   return cuts.texts.flatMap(({ value: { path, offset }, nested }) => {
     const mode = context.settings(path)?.results.text ?? 'auto';
     if (mode === 'off' || !nested.hasCuts || !context.mayHoldFiles(path)) return [];
@@ -34,15 +41,28 @@ export function nestedFiles(message: HeldMessage, cuts: MessageCuts, context: Ne
     );
     const block: unknown = holder && parseJson(message.slice(holder.start, holder.end).toString('utf8'));
     if ((block as { type?: unknown } | undefined)?.type !== 'text') return [];
+    const isLong = isBeyondHost({ path, nested }, message, context.client);
     return nested.files().flatMap(({ nested: one, place }) => {
       // it was cut by the limit of a tool whose result this is not
       if ((one.cut.stored?.size ?? 0) <= context.limits.inlineOther && !one.cut.lost) return [];
       // base64 in lines that is too long to be put back as it came: a link is better than no answer
-      const isMeant = mode === 'json' || one.cut.lost;
+      const isMeant = mode === 'json' || isLong || one.cut.lost || known.has(one.cut.stored?.digest ?? '');
       const claims = one.cut.dataUri ?? (place && markedAs(place)) ?? (isMeant ? {} : undefined);
       return claims ? [{ nested: one, claims }] : [];
     });
   });
+}
+
+/** True for a text that the client's host would not show whole, if its base64 were put back. */
+function isBeyondHost(
+  { path, nested }: { path: JsonPath; nested: NestedCuts },
+  message: HeldMessage,
+  { host }: Pick<ClientFacts, 'host'>,
+): boolean {
+  // of a prompt's texts no host has a limit
+  if (path.at(-3) !== 'content') return false;
+  const limit = textLimit(host, isErrorAt(message, path.slice(0, -3)));
+  return limit !== undefined && nested.length > limit.most;
 }
 
 /** @throws GatewayError `file_too_large` */

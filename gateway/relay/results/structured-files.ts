@@ -6,7 +6,7 @@ import { EACH, segmentsOf } from '../../schema/argument-path.js';
 import { isDeclaredBase64 } from '../../schema/declared.js';
 import type { HeldMessage } from '../../wire/json/reader.js';
 import type { Cut } from '../cut/cut.js';
-import { isStructured, type MessageCuts } from '../cut/message-cuts.js';
+import { type ClaimedCut, isStructured, type MessageCuts } from '../cut/message-cuts.js';
 import { refuseDuplicates } from './duplicates.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import { structuredPath } from './structured-results.js';
@@ -49,8 +49,12 @@ export async function structuredFiles(
 
 async function sameFile(cut: Cut, files: OutgoingFiles): Promise<OutgoingFile | undefined> {
   if (files.count === 0) return undefined;
-  const digest = cut.stored?.digest ?? cut.inspect()?.digest;
+  const digest = digestOf(cut);
   return digest === undefined ? undefined : files.get(digest);
+}
+
+function digestOf(cut: Cut): string | undefined {
+  return cut.stored?.digest ?? cut.inspect()?.digest;
 }
 
 /** True when a file is expected here: by the operator's settings or the tool's outputSchema. */
@@ -60,6 +64,28 @@ export async function isExpected(cut: Cut, { settings, structured }: TranslateCo
   if (configured.some((place) => fits(segmentsOf(place), path))) return true;
   const declared = await structured.declared(cut.value.path);
   return typeof declared !== 'string' && isDeclaredBase64(declared, path);
+}
+
+/**
+ * Digests of the files of a message, and of the strings of structuredContent where one is expected: MCP asks servers to
+ * repeat structuredContent as JSON in a text block. Empty where no text has a string that may be a file.
+ */
+export async function knownDigests(
+  files: readonly Pick<ClaimedCut, 'cut'>[],
+  cuts: MessageCuts,
+  context: TranslateContext,
+): Promise<ReadonlySet<string>> {
+  const known = new Set<string>();
+  if (!cuts.texts.some(({ nested }) => nested.hasCuts)) return known;
+  for (const { cut } of files) if (cut.stored) known.add(cut.stored.digest);
+  for (const cut of cuts.cuts.filter(isStructured)) {
+    const wait = breathe();
+    if (wait) await wait;
+    if (!context.mayHoldFiles(cut.value.path) || !(await isExpected(cut, context))) continue;
+    const digest = digestOf(cut);
+    if (digest !== undefined) known.add(digest);
+  }
+  return known;
 }
 
 /**

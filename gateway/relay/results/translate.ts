@@ -15,7 +15,7 @@ import { appendBlocks, type DroppedStructure, droppedStructure } from './host/dr
 import { type ClaimedNested, nestedFiles, publishNested, refuseTooLarge } from './nested-files.js';
 import type { OutgoingFiles } from './outgoing-files.js';
 import type { Replacement } from './remote-edits.js';
-import { isExpected, mayBeLinked, type StructuredFile, structuredFiles } from './structured-files.js';
+import { isExpected, knownDigests, mayBeLinked, type StructuredFile, structuredFiles } from './structured-files.js';
 import type { TranslateContext } from './translate-context.js';
 import { emptyStrings, refusedStrings, textsForRefused } from './types/left-out.js';
 
@@ -56,7 +56,8 @@ export async function translate(
   const { refused } = context;
   const leftOut = textsForRefused(mine, context);
   const stored = mine.filter(({ cut }) => cut.stored);
-  const nested = nestedFiles(message, cuts, context);
+  const known = await knownDigests(stored, cuts, context);
+  const nested = nestedFiles(message, cuts, { ...context, known });
   refuseTooLarge(nested, context.limits);
   if (stored.length > 0 || nested.length > 0) refuseDuplicates(message);
   await refuseLost(cuts, stored, nested, context);

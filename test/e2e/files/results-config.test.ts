@@ -9,6 +9,7 @@ const DATA = LARGE.toString('base64');
 /** With its base64 well over limits.response. */
 const HUGE = randomBytes(20_000_000);
 const SMALL = 'AAEC/f7/';
+const OTHER = randomBytes(100_000).toString('base64');
 const text = (value: unknown) => ({ type: 'text', text: JSON.stringify(value) });
 
 const RESULTS: Record<string, Record<string, unknown>> = {
@@ -18,6 +19,12 @@ const RESULTS: Record<string, Record<string, unknown>> = {
   texts: { content: [text({ file: { data: HUGE.toString('base64') }, n: 1 })] },
   marked: { content: [text({ n: 1, file: { data: HUGE.toString('base64'), mimeType: 'application/pdf' } })] },
   unmarked: { content: [text({ n: 1, file: { data: DATA } })] },
+  repeated: { content: [text({ data: DATA, n: 1 })], structuredContent: { data: DATA, n: 1 } },
+  declared: { content: [text({ data: DATA })], structuredContent: { data: DATA } },
+  twice: {
+    content: [{ type: 'resource', resource: { uri: 'a://x.bin', blob: DATA } }, text({ data: DATA, other: OTHER })],
+  },
+  kept: { content: [text({ data: DATA })], structuredContent: { data: DATA } },
 };
 
 const tools = Object.keys(RESULTS).map((name) => ({
@@ -25,6 +32,9 @@ const tools = Object.keys(RESULTS).map((name) => ({
   inputSchema: { type: 'object' },
   ...(name === 'narrow' && {
     outputSchema: { type: 'object', properties: { data: { type: 'string', pattern: '^[A-Za-z0-9+/]*=*$' } } },
+  }),
+  ...(name === 'declared' && {
+    outputSchema: { type: 'object', properties: { data: { type: 'string', contentEncoding: 'base64' } } },
   }),
 }));
 
@@ -39,6 +49,8 @@ describe('files in results that the operator names', () => {
       named: { results: { files: ['pages[].data'] } },
       narrow: { results: { files: ['data'] } },
       texts: { results: { text: 'json' } },
+      repeated: { results: { files: ['data'] } },
+      kept: { results: { files: ['data'], text: 'off' } },
     };
     const methods = { 'tools/call': ({ name }: Json) => RESULTS[String(name)] };
     results = await lab(tools, { methods, server: { tools: settings } });
@@ -53,6 +65,26 @@ describe('files in results that the operator names', () => {
     expect(pages).toEqual([{ data: expect.stringMatching(/^http/), other: DATA.slice(4) }, { data: SMALL }]);
     expect(sha256(await get(pages[0]?.data))).toBe(sha256(LARGE));
     expect(result?._meta).toMatchObject({ 'dev.wharf/files': [{ pointer: '/pages/0/data', size: LARGE.length }] });
+  });
+
+  it.each(['repeated', 'declared', 'twice'])(
+    'its copy in a text of JSON becomes a link too: %s (2631-62)',
+    async (name) => {
+      const { result } = await client.call(name);
+      const block = result?.content?.at(-1) as { text: string };
+      const { data, ...rest } = JSON.parse(block.text) as Json;
+      expect(sha256(await get(data))).toBe(sha256(LARGE));
+      // other base64 may be no file
+      expect(rest).toEqual({ repeated: { n: 1 }, declared: {}, twice: { other: OTHER } }[name]);
+      const { data: linked = data } = (result?.structuredContent ?? {}) as Json;
+      expect(sha256(await get(linked))).toBe(sha256(LARGE));
+    },
+  );
+
+  it('its copy in a text stays where the operator says so', async () => {
+    const { result } = await client.call('kept');
+    expect(result?.content).toEqual(RESULTS.kept?.content);
+    expect(JSON.stringify(result?.structuredContent)).toMatch(/^\{"data":"http/);
   });
 
   it('where the outputSchema takes no link the string becomes empty, and the link is listed', async () => {

@@ -41,6 +41,7 @@ const CONTENT: Record<string, Json> = {
     content: [{ type: 'resource', resource: { uri: 'a://files/log.md', mimeType: 'text/markdown', text: LINES } }],
   },
   listing: { content: [text(JSON.stringify(LINES.split('\n').map((line, id) => ({ id, line }))))] },
+  encoded: { content: [text(JSON.stringify({ id: 7, scan: noisePng(200).toString('base64') }))] },
   wrong: { isError: true, content: [text(SHORT)] },
   lines: { content: [text(Array.from({ length: 3000 }, () => 'x').join('\n'))] },
   gallery: { content: Array.from({ length: 9 }, () => image(SMALL)) },
@@ -200,6 +201,15 @@ describe('a block that a host would not show', () => {
     expect(String(content[0]?.text).length).toBeLessThan(8192);
     expect(String(await bytesAt(content[1]))).toBe(whole);
     expect((await call('some-client', 'listing')).result).toEqual(CONTENT.listing);
+  });
+
+  it('is long base64 in a text that is JSON, which has a link in its place', async () => {
+    const { content } = await call('claude-code', 'encoded');
+    const { id, scan } = JSON.parse(String(content[0]?.text)) as Json;
+    expect([content.length, id]).toEqual([1, 7]);
+    const bytes = Buffer.from(await (await fetch(String(scan))).arrayBuffer());
+    expect(bytes.equals(MIDDLE)).toBe(true);
+    expect((await call('some-client', 'encoded')).result).toEqual(CONTENT.encoded);
   });
 
   it('is a long error where errors have less room, and a text of too many lines', async () => {
