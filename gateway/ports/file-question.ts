@@ -16,6 +16,8 @@ export interface FileQuestion {
   several?: { least: number; most: number };
   /** Where its bytes may be uploaded, and what that upload is called. */
   upload: { url: string; id: string };
+  /** A server asks for it by a question of its own. */
+  isServers?: true;
 }
 
 /** What an answer holds. */

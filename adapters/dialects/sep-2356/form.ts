@@ -11,8 +11,8 @@ export const asks: FileAsking = {
   means: 'form',
   isCallersUpload: false,
   mayNameUploads: uploads,
-  question: ({ name, message, accept, maxSize, maxInline, several }, client) => {
-    if (!hasFileFields(client)) return undefined;
+  question: ({ name, message, accept, maxSize, maxInline, several, isServers }, client) => {
+    if (!hasFileFields(client, isServers)) return undefined;
     const keyword = descriptorOf(accept, Math.min(maxSize, maxInline));
     const one = { type: 'string', format: 'uri', [KEYWORD]: keyword };
     const field = several
@@ -36,8 +36,8 @@ export const asks: FileAsking = {
   },
 };
 
-/** Other clients strip the keyword, and show a box for text. */
-function hasFileFields(client: ClientFacts): boolean {
+/** Other clients strip the keyword, and show a box for text. @param isServers as of `FileQuestion` */
+function hasFileFields(client: ClientFacts, isServers = false): boolean {
   const { capabilities, elicitation: configured } = client;
   if (configured?.includes('form')) return true;
   const { elicitation, fileInputs } = capabilities;
@@ -45,11 +45,12 @@ function hasFileFields(client: ClientFacts): boolean {
   const { form } = elicitation;
   const declared = Object.keys(elicitation);
   const hasForms = form !== undefined || !declared.some((mode) => mode === 'url' || mode === 'binary');
-  const knowsFiles = isDeclared(fileInputs) || (isObject(form) && isDeclared(form.fileInputs)) || uploads(client);
+  const knowsFiles =
+    isDeclared(fileInputs) || (isObject(form) && isDeclared(form.fileInputs)) || (isServers && uploads(client));
   return hasForms && knowsFiles;
 }
 
-/** SEP-2631 fills the same fields, with the handle of a file that was uploaded before. */
+/** SEP-2631 fills the fields of a server's form with the handle of a file that was uploaded before. */
 function uploads({ capabilities }: ClientFacts): boolean {
   const { files } = capabilities;
   return isObject(files) && files.upload === true;

@@ -92,7 +92,7 @@ export function wayForServer(
   const maxInline = Math.min(maxSize, mostInAnswer(deps.limits));
   const several = severalFor(wanted, deps);
   const file = { name, maxSize, maxInline, ...(accept && { accept }), ...(several && { several }) };
-  return wayFor(file, client, deps);
+  return wayFor({ ...file, isServers: true }, client, deps);
 }
 
 /** A file that a server wants, and for whose sake its user is asked. */

@@ -66,6 +66,16 @@ describe('how a client is asked', () => {
     expect(asked('2025-11-25', { elicitation: { url: {} }, fileInputs: {} })?.means).toBe('url');
   });
 
+  it('by a form of a client that uploads only where a server asks: it may not know such fields (2631-67)', () => {
+    const uploads = { elicitation: {}, files: { upload: true } };
+    expect(asked('2025-11-25', uploads)).toBeUndefined();
+    const ofServer = (capabilities: JsonObject) =>
+      wayFor({ ...FILE, isServers: true }, client('2025-11-25', capabilities), { order: ALL, dialects })?.means;
+    expect(ofServer(uploads)).toBe('form');
+    expect(ofServer({ elicitation: {} })).toBeUndefined();
+    expect(ofServer({ files: { upload: true } })).toBeUndefined();
+  });
+
   it('by binary elicitation, within what the client takes (1306-02, 1306-03, 1306-04, 1306-06, 1306-07, 1306-10)', () => {
     const binary = { maxFileSize: 100, supportedMimeTypes: ['image/png'] };
     expect(asked('2025-11-25', { elicitation: { binary, url: {} } })).toEqual({
