@@ -103,6 +103,21 @@ export class JsonDocument {
   }
 }
 
+/** The texts of a batch's messages. @param count of them */
+export async function batchItems(batch: Buffer, count: number): Promise<Buffer[]> {
+  const document = JsonDocument.of(batch, true);
+  await document.findInSteps(itemPaths(count));
+  return itemPaths(count).map((path) => {
+    const { start, end } = document.at(path) as Found;
+    return batch.subarray(start, end);
+  });
+}
+
+/** The paths of a batch's messages. */
+export function itemPaths(count: number): JsonPath[] {
+  return Array.from({ length: count }, (_, index) => [index]);
+}
+
 /**
  * Reports, in steps, the places of an array's items. The array is a member of the text, which must be one valid object.
  * @param visit called with each item, in order

@@ -24,7 +24,7 @@ export interface Places {
   at(path: JsonPath): Range | undefined;
 }
 
-interface Range {
+export interface Range {
   readonly start: number;
   readonly end: number;
 }
@@ -148,19 +148,28 @@ export class Edits {
 
   /** The whole text with the edits applied. */
   applied(): Written {
+    return this.appliedIn([{ start: 0, end: this.#places.size }])[0] as Written;
+  }
+
+  /** Parts of the text, in its order, with the edits applied that are in them. */
+  appliedIn(parts: readonly Range[]): Written[] {
     const places = this.#places;
-    const pieces: Piece[] = [];
-    let at = 0;
-    let length = places.size;
-    for (const span of this.spans()) {
-      if (span.start < at) throw new RangeError(`edit [${span.start}, ${span.end}) is out of order`);
-      if (span.start > at) pieces.push(places.slice(at, span.start));
-      addAll(pieces, span.pieces);
-      length += span.length - (span.end - span.start);
-      at = span.end;
-    }
-    if (at < places.size) pieces.push(places.slice(at, places.size));
-    return { length, pieces };
+    const spans = this.spans();
+    let next = 0;
+    return parts.map(({ start, end }) => {
+      const pieces: Piece[] = [];
+      let at = start;
+      let length = end - start;
+      for (let span = spans[next]; span && span.end <= end; span = spans[++next]) {
+        if (span.start < at) throw new RangeError(`edit [${span.start}, ${span.end}) is out of order`);
+        if (span.start > at) pieces.push(places.slice(at, span.start));
+        addAll(pieces, span.pieces);
+        length += span.length - (span.end - span.start);
+        at = span.end;
+      }
+      if (at < end) pieces.push(places.slice(at, end));
+      return { length, pieces };
+    });
   }
 
   #put(path: JsonPath, own: NonNullable<Change['own']>): void {

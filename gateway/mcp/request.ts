@@ -64,6 +64,8 @@ export interface ClientMessages {
   bytes: Buffer;
   /** It is an array of messages. */
   isBatch: boolean;
+  /** Messages in it. */
+  count: number;
   requests: ClientRequest[];
   /** What it answers to the server's requests. */
   responses: ClientResponse[];
@@ -161,6 +163,7 @@ function messagesOf(bytes: Buffer, messages: readonly ReadMessage[], isBatch: bo
   return {
     bytes,
     isBatch,
+    count: messages.length,
     requests,
     responses,
     cancelled,

@@ -11,8 +11,8 @@ export interface OpenedSession {
 /** The beginning of an answer. */
 export interface ReplyHead {
   status: number;
-  /** The kind of body: messages as events, messages as consecutive JSON values, or something else. */
-  body: 'events' | 'values' | 'other';
+  /** The kind of body: messages as events, as consecutive JSON values, as the items of an array, or something else. */
+  body: 'events' | 'values' | 'batch' | 'other';
   /** Further headers of a reply over HTTP. */
   headers?: Record<string, string | string[]>;
   session?: OpenedSession | undefined;

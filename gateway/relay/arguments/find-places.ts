@@ -1,20 +1,21 @@
 import { GatewayError } from '../../errors.js';
-import type { Duplicate } from '../../json/document.js';
+import { type Duplicate, itemPaths } from '../../json/document.js';
 import type { JsonPath } from '../../ports/json.js';
 import { pointer } from '../cut/message-cuts.js';
 import { companionPath } from './companions.js';
-import type { Call, FileUse, Post } from './post.js';
+import { type Call, type FileUse, type Post, splits } from './post.js';
 
 /**
  * Reads the body once, for all changes. A body without changes passes unchanged.
  * @throws GatewayError `request_invalid` when it repeats a key on the way to a change
  */
 export function findPlaces(post: Post): Post | Promise<Post> {
-  const { edits, calls, document } = post;
-  if (edits.isEmpty && calls.length === 0) return post;
+  const { edits, calls, document, messages } = post;
+  const isSplit = splits(post);
+  if (edits.isEmpty && calls.length === 0 && !isSplit) return post;
   const edited = edits.paths();
   const ways = calls.flatMap((call) => call.uses.flatMap((use) => waysTo(call, use)));
-  const found = document.findInSteps([...edited, ...ways]);
+  const found = document.findInSteps([...edited, ...ways, ...(isSplit ? itemPaths(messages.count) : [])]);
   const checked = ({ duplicates }: Post['document']): Post => {
     if (duplicates.length > 0) refuseDuplicates(duplicates, edited);
     return post;

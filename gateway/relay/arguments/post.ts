@@ -20,6 +20,8 @@ import type { SlotRules } from './refused-file.js';
 /** Facts about a client's messages besides their content. */
 export interface PostContext extends CallContext {
   client: ClientFacts;
+  /** False where a batch is sent as its messages, one by one. */
+  takesBatches: boolean;
   /** True when some arguments are repeated in headers for the server. */
   hasParamHeaders: boolean;
   /** The new id of the only request on a channel shared by several clients. */
@@ -71,6 +73,11 @@ export type FileUse = SlotUse & { reading: ArgumentReading };
 export interface HandedOver {
   argument: string;
   file: IncomingFile;
+}
+
+/** True for a batch that is sent as its messages. */
+export function splits({ messages, context }: Pick<Post, 'messages' | 'context'>): boolean {
+  return messages.isBatch && !context.takesBatches;
 }
 
 /** Path of a request's arguments in the body. */

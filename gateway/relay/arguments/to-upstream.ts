@@ -1,6 +1,6 @@
 import { GatewayError } from '../../errors.js';
-import { JsonDocument } from '../../json/document.js';
-import { Edits } from '../../json/edit.js';
+import { itemPaths, JsonDocument } from '../../json/document.js';
+import { Edits, type Range } from '../../json/edit.js';
 import type { ClientMessages } from '../../mcp/request.js';
 import { contrast } from '../../policy/amounts.js';
 import type { OutgoingMessage } from '../../ports/upstream.js';
@@ -17,7 +17,7 @@ import { refuseMissing } from './missing-files.js';
 import { openBundles } from './open-bundles.js';
 import { outgoing } from './outgoing-message.js';
 import { keepOwnSubscriptions } from './own-subscriptions.js';
-import { type HandedOver, lifts, type Post, type PostContext, type Stage } from './post.js';
+import { type HandedOver, lifts, type Post, type PostContext, type Stage, splits } from './post.js';
 import { writeFiles } from './write-files.js';
 
 /**
@@ -41,7 +41,8 @@ const ALL_STAGES: readonly Stage[] = [...STAGES, ...FILE_STAGES];
 
 /** A POST in the form for the server. */
 export interface ToUpstream {
-  message: OutgoingMessage;
+  /** Several where the server takes no batch. */
+  messages: readonly [OutgoingMessage, ...OutgoingMessage[]];
   /** Its requests, with what has been found in them. */
   requests: readonly PendingRequest[];
   /** Headers that go with it. */
@@ -70,10 +71,10 @@ export function toUpstream(messages: ClientMessages, context: PostContext): ToUp
     post = next;
   }
   if (post.calls.length > 0) return inTurns(post, STAGES.length);
-  return post.edits.isEmpty ? unchanged(post) : renamed(post);
+  return post.edits.isEmpty && !splits(post) ? unchanged(post) : renamed(post);
 }
 
-/** A POST without files, in which names have changed: a short one gets through in the same turn. */
+/** A POST without files, in which names have changed, or a batch: a short one gets through in the same turn. */
 function renamed(post: Post): ToUpstream | Promise<ToUpstream> {
   const found = findPlaces(post);
   return found instanceof Promise ? found.then(sent) : sent(found);
@@ -82,7 +83,7 @@ function renamed(post: Post): ToUpstream | Promise<ToUpstream> {
 /** A POST that needs none of it. */
 function unchanged({ messages: { bytes }, requests, headers, context }: Post): ToUpstream {
   refuseLongMessage(bytes.length, bytes.length, context);
-  return { message: bytes, requests, headers, progressToken: undefined };
+  return { messages: [bytes], requests, headers, progressToken: undefined };
 }
 
 /** @param from of the stages, the first one that is left */
@@ -104,20 +105,31 @@ async function inTurns(given: Post | Promise<Post>, from: number): Promise<ToUps
 
 function sent(post: Post): ToUpstream | Promise<ToUpstream> {
   const { context, messages, document, edits, requests, calls, handed, headers, deliveries } = post;
-  const written = edits.isEmpty ? undefined : edits.applied();
-  const { length } = written ?? messages.bytes;
+  const written = edits.isEmpty && !splits(post) ? undefined : edits.appliedIn(partsOf(post));
+  const length = written ? written.reduce((sum, part) => sum + part.length, 0) : messages.bytes.length;
   if (calls.length > 0) refuseLongCall(length, calls, context);
   else refuseLongMessage(length, messages.bytes.length, context);
-  const sending = written ? outgoing(written) : messages.bytes;
+  const sending = written ? written.map(outgoing) : [messages.bytes];
   const token = context.id === undefined ? undefined : document.at(PROGRESS_TOKEN);
   const progressToken = token && plainText(document.slice(token.start, token.end).toString('utf8'));
   const done = deliveries.isEmpty ? {} : { done: deliveries.done };
   const { deps, principal } = context;
-  const under = (message: OutgoingMessage) => {
+  const under = (sent: readonly OutgoingMessage[]): ToUpstream => {
     for (const one of handed) deps.log.info({ principal, to: deps.server, ...factsOf(one) }, 'a file was handed over');
-    return { message, requests, headers, progressToken, ...done };
+    return { messages: sent as ToUpstream['messages'], requests, headers, progressToken, ...done };
   };
-  return sending instanceof Promise ? sending.then(under) : under(sending);
+  return sending.every(isReady) ? under(sending) : Promise.all(sending).then(under);
+}
+
+function isReady(sending: OutgoingMessage | Promise<OutgoingMessage>): sending is OutgoingMessage {
+  return !(sending instanceof Promise);
+}
+
+/** What is sent by itself: the whole body, or each message of a batch. */
+function partsOf(post: Post): readonly Range[] {
+  const { document, messages } = post;
+  if (!splits(post)) return [{ start: 0, end: document.size }];
+  return itemPaths(messages.count).map((path) => document.at(path) as Range);
 }
 
 /** Over stdio a line that is too long ends the server's process, and with it all its other calls. */

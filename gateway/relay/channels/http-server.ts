@@ -56,7 +56,16 @@ export class HttpServer {
     const { exchange, messages, session, client, inquire } = asked;
     const { principal, identity, signal } = exchange;
     const hasParamHeaders = messages.era.repeatsInHeaders;
-    const context = { deps: this.#deps, principal, identity, client, inquire, signal, hasParamHeaders };
+    const context = {
+      deps: this.#deps,
+      principal,
+      identity,
+      client,
+      inquire,
+      signal,
+      hasParamHeaders,
+      takesBatches: true,
+    };
     const prepared = toUpstream(messages, context);
     const outgoing = prepared instanceof Promise ? await prepared : prepared;
     try {
@@ -65,7 +74,7 @@ export class HttpServer {
       const headers = toUpstreamHeaders(exchange.headers, sent.messages, session?.upstreamSession);
       if (exchange.headersFromBody) Object.assign(headers, await this.#paramHeaders(sent));
       Object.assign(headers, outgoing.headers);
-      const request = { method: 'POST', headers, body: outgoing.message, principal, identity } as const;
+      const request = { method: 'POST', headers, body: outgoing.messages[0], principal, identity } as const;
       const answer = await this.#upstream.open(request, signal);
       if (probe && (await probe(answer))) return;
       const { initialize } = messages;

@@ -35,6 +35,8 @@ const EVENTS = {
   headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
 } as const;
 const VALUES = { body: 'values', headers: { 'content-type': 'application/json' } } as const;
+/** The answers to a batch are a batch, for a client that takes no events. */
+const BATCH = { ...VALUES, body: 'batch' } as const;
 
 /** The answer to one POST, composed from the messages of a shared channel. */
 export class PostStream {
@@ -71,7 +73,7 @@ export class PostStream {
     this.#statusOfError = messages.era.statusOfError;
     this.#reply = exchange.reply;
     const takesEvents = String(exchange.headers.accept ?? '').includes('text/event-stream');
-    this.#head = { status: 200, ...(takesEvents ? EVENTS : VALUES) };
+    this.#head = { status: 200, ...(takesEvents ? EVENTS : messages.isBatch ? BATCH : VALUES) };
     this.#isSettled = takesEvents && head === 'soon' && !this.gone;
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;

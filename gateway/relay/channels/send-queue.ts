@@ -1,4 +1,5 @@
 import { Line } from '../../budget/line.js';
+import { batchItems } from '../../json/document.js';
 import type { ClientMessages } from '../../mcp/request.js';
 import type { OutgoingMessage, SharedConnection } from '../../ports/upstream.js';
 
@@ -13,8 +14,9 @@ export class Sending {
   }
 
   /** Sends requests; resolves when the upstream has taken them. */
-  async requests(message: OutgoingMessage): Promise<void> {
-    const sent = this.#connection.send(message);
+  async requests(messages: readonly OutgoingMessage[]): Promise<void> {
+    const [only, ...others] = messages;
+    const sent = only && others.length === 0 ? this.#connection.send(only) : this.#inTurn(messages);
     const place = this.#requests.add(sent);
     try {
       await sent;
@@ -24,8 +26,12 @@ export class Sending {
   }
 
   /** Sends messages that need no answer. A cancellation must not overtake its call. */
-  async others({ cancelled, bytes }: ClientMessages): Promise<void> {
+  async others({ cancelled, bytes, isBatch, count }: ClientMessages): Promise<void> {
     if (cancelled.length > 0) await Promise.allSettled(this.#requests.values());
-    await this.#connection.send(bytes);
+    await this.#inTurn(isBatch ? await batchItems(bytes, count) : [bytes]);
+  }
+
+  async #inTurn(messages: readonly OutgoingMessage[]): Promise<void> {
+    for (const message of messages) await this.#connection.send(message);
   }
 }

@@ -147,7 +147,7 @@ export class SharedSession {
     const timer = opened && this.#limitOpening(stream);
     let runsOn = false;
     try {
-      await this.#sending.requests(outgoing.message);
+      await this.#sending.requests(outgoing.messages);
       // a batch may cancel calls, also its own
       await this.#cancel(stream.caller.messages.cancelled);
       await stream.done;
@@ -212,7 +212,9 @@ export class SharedSession {
   ): Promise<ToUpstream> {
     const { principal } = this.#options;
     const { signal, identity } = exchange;
-    const context = { deps, principal, identity, client, inquire, signal, hasParamHeaders: false };
+    const asked = { deps, principal, identity, client, inquire, signal };
+    // no SDK's server reads a batch from a line, and one of legacy SSE takes one message in a POST
+    const context = { ...asked, hasParamHeaders: false, takesBatches: false };
     return toUpstream(messages, id === undefined ? context : { ...context, id });
   }
 

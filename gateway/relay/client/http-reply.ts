@@ -11,6 +11,10 @@ const HEARTBEAT = comment('');
 const EMPTY_DATA = Buffer.from('data:\n');
 const NOTHING = Buffer.alloc(0);
 
+const OPEN_BATCH = Buffer.from('[');
+const NEXT_IN_BATCH = Buffer.from(',');
+const CLOSE_BATCH = Buffer.from(']');
+
 /** The needed part of Node's response. */
 export interface HttpResponse {
   writeHead(status: number, headers?: Record<string, string | string[]>): unknown;
@@ -28,13 +32,15 @@ export interface HttpResponse {
   readonly destroyed: boolean;
 }
 
-/** Answers a client over HTTP: messages as SSE frames or as consecutive JSON values, at the client's pace. */
+/** Answers a client over HTTP: messages as SSE frames, as consecutive JSON values or as an array, at the client's pace. */
 export class HttpReply implements Reply {
   readonly takesBodies = true;
   readonly #response: HttpResponse;
   readonly #idleMs: number;
   readonly #heartbeats: Heartbeats;
   #isEvents = false;
+  /** What comes before the next message, and before the end, of an array. */
+  #batch: { next: Buffer; end: Buffer } | undefined;
   #heart: Heart | undefined;
   #inFrame = false;
   #written = 0;
@@ -66,6 +72,7 @@ export class HttpReply implements Reply {
 
   head(head: ReplyHead): void {
     this.#isEvents = head.body === 'events';
+    if (head.body === 'batch') this.#batch = { next: OPEN_BATCH, end: Buffer.from('[]') };
     this.#response.writeHead(head.status, headersOf(head));
     if (head.isEarly) this.#response.flushHeaders();
     if (this.#isEvents) this.#heart = this.#heartbeats.add(() => this.#beat());
@@ -73,6 +80,10 @@ export class HttpReply implements Reply {
 
   message(pieces: readonly Piece[], { frame }: MessageFacts = {}): Promise<void> | undefined {
     if (this.gone) return undefined;
+    if (this.#batch) {
+      this.#write(this.#batch.next);
+      this.#batch = { next: NEXT_IN_BATCH, end: CLOSE_BATCH };
+    }
     const plain = pieces.every(Buffer.isBuffer) ? (pieces as readonly Buffer[]) : undefined;
     if (plain) return this.#writeAll(this.#isEvents ? wholeFrame(plain, frame) : plain);
     return this.#stream(pieces, frame);
@@ -104,11 +115,12 @@ export class HttpReply implements Reply {
   }
 
   only(head: ReplyHead, pieces: readonly Buffer[]): void {
-    this.all(head, Buffer.concat(head.body === 'events' ? wholeFrame(pieces) : pieces));
+    this.all(head, Buffer.concat(whole(head.body, pieces)));
   }
 
   end(): void {
     this.#stopBeating();
+    if (this.#batch && !this.gone) this.#write(this.#batch.end);
     if (!this.gone) this.#response.end();
   }
 
@@ -182,6 +194,11 @@ export class HttpReply implements Reply {
       this.#response.once('close', done);
     });
   }
+}
+
+function whole(body: ReplyHead['body'], message: readonly Buffer[]): readonly Buffer[] {
+  if (body === 'events') return wholeFrame(message);
+  return body === 'batch' ? [OPEN_BATCH, ...message, CLOSE_BATCH] : message;
 }
 
 function headersOf({ headers, session }: ReplyHead): Record<string, string | string[]> | undefined {
