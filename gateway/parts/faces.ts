@@ -100,17 +100,17 @@ export async function openFaces(
       sockets: ADMIN_SOCKETS,
       ...{ idleMs, refused },
     }));
-  closers.add(async () => adminFace?.closeAll());
+  closers.add(async () => {
+    void adminFace?.close();
+    adminFace?.closeAll();
+  });
   if (adminFace) serving.ownPorts.push(adminFace.port);
   return {
     open,
     /** Empty when there is no admin port. */
     adminUrl: adminAddress && adminFace ? `http://${formatAddress({ ...adminAddress, port: adminFace.port })}` : '',
-    /** No new connection is taken. */
-    close: () => {
-      void face.close();
-      void adminFace?.close();
-    },
+    /** Clients get no new connection. Operators still do: they ask what a drain waits for. */
+    close: () => void face.close(),
   };
 }
 

@@ -36,4 +36,28 @@ describe('draining', () => {
     await stopped;
     await fake.close();
   });
+
+  it('answers meanwhile on the admin port, where readiness says why it is not ready', async () => {
+    const fake = await startFakeUpstream({ transport: 'sse', session: true });
+    const wharf = await startWharf({ servers: { fake: { url: fake.url, transport: 'streamable-http' } } });
+    const client = await RawClient.connect(wharf.mcp);
+    const body = ': wait\n\ndata: {"jsonrpc":"2.0","id":5,"result":{"content":[]}}\n\n';
+    fake.queue.push({ contentType: 'text/event-stream', framing: 'chunked', body, chunk: 8, gapMs: 60 });
+    const running = client.post({ jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name: 'echo' } });
+    while (!fake.requests.at(-1)?.body.includes('"id":5')) await new Promise((resolve) => setTimeout(resolve, 5));
+    const stopped = wharf.stop();
+    // each on a connection of its own, as probes do
+    const asked = async (path: string) => {
+      const response = await fetch(`${wharf.adminUrl}${path}`, { headers: { connection: 'close' } });
+      return [response.status, await response.text()] as const;
+    };
+    const [ready, alive, metrics] = [await asked('/readyz'), await asked('/healthz'), await asked('/metrics')];
+    expect([ready[0], JSON.parse(ready[1])]).toMatchObject([503, { status: 'draining' }]);
+    expect([alive[0], metrics[0]]).toEqual([200, 200]);
+    expect(metrics[1]).toContain('wharf_open_exchanges 1');
+    expect((await running).messages[0]).toMatchObject({ id: 5, result: { content: [] } });
+    await stopped;
+    await expect(asked('/healthz')).rejects.toThrow();
+    await fake.close();
+  });
 });
