@@ -83,7 +83,7 @@ const INSPECT_HELP = `Say which servers to ask:
 const EXPLAIN_HELP = `
 Examples:
   wharf explain upload_too_large
-  wharf explain --client claude-code@2.1.280
+  wharf explain --client claude-code --version 2.1.280
       which known host this is, what it shows of results, what Wharf does about it, and where each fact is from
   wharf explain --client my-agent --config wharf.yaml
       the same with the clients: of a config
@@ -186,6 +186,7 @@ export function parseCommandLine(argv: readonly string[], version: string): Pars
     .description('say why an error occurs and what to do about it; without a code, about all of them')
     .argument('[code]', 'the code of an error, such as upload_too_large')
     .option('--client <name>', 'instead: say what this client would get, by its clientInfo.name, or NAME@VERSION')
+    .option('--version <version>', 'with --client: its clientInfo.version')
     .option('--server <name>', 'instead: say what a caller may use of this server of the config')
     .option('--tool <name>', 'with --server: this tool, by its own name or the one that clients know')
     .option('-c, --config <file>', 'the config whose clients:, or rules, count')
@@ -290,6 +291,7 @@ interface DoctorOptions {
 
 interface ExplainOptions {
   client?: string;
+  version?: string;
   config?: string;
   principal?: string;
   server?: string;
@@ -299,7 +301,11 @@ interface ExplainOptions {
 }
 
 function explain(code: string | undefined, options: ExplainOptions, sub: Command): Action {
-  const { client, config: file, principal, server, tool, key, group: groups } = options;
+  const { client: name, version, config: file, principal, server, tool, key, group: groups } = options;
+  if (version !== undefined && name === undefined) {
+    return sub.error('error: --version is about a client: add --client NAME');
+  }
+  const client = version === undefined ? name : `${name}@${version}`;
   if (server !== undefined) {
     if (code !== undefined) return sub.error('error: give only one of a code and --server');
     if (file === undefined) return sub.error('error: --server is a server of a config: add --config FILE');

@@ -206,6 +206,8 @@ describe('wharf explain', () => {
     expect(out).toMatch(/^Visual Studio Code@1\.107\.0 is VS Code \(profile "vscode"\)\.\n/);
     expect(out).toMatch(/\n {2}structured: drop\n {6}because it drops all text .* \[.*microsoft\/vscode.*\]\n/);
     expect((await wharf('explain', '--client', 'vscode')).out).toMatch(/^vscode is VS Code \(profile "vscode"\)\.\n/);
+    const versioned = await wharf('explain', '--client', 'Visual Studio Code', '--version', '1.107.0');
+    expect([versioned.code, versioned.out]).toEqual([0, out]);
     const other = await wharf('explain', '--client', 'netscape');
     expect(other.out).toMatch(/^netscape is not a known host: /);
     expect(other.out).toMatch(/one of (?:[\w.-]+, )*claude-code, /);
@@ -224,6 +226,7 @@ describe('wharf explain', () => {
 
   it.each([
     [['--config', 'a.yaml'], '--config and --principal are about a client: add --client NAME'],
+    [['--version', '2'], '--version is about a client: add --client NAME'],
     [['store_full', '--client', 'x'], 'give either the code of an error or --client NAME'],
   ])('%j is refused', async (args, message) => {
     const { code, err } = await wharf('explain', ...args);
