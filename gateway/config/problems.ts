@@ -109,7 +109,7 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
   if (issue.code === 'invalid_union' && 'options' in issue && Array.isArray(issue.options)) {
     return `must be one of: ${issue.options.map(String).join(', ')}`;
   }
-  if (issue.code === 'invalid_value')
+  if (issue.code === 'invalid_value' && issue.message.startsWith('Invalid '))
     return `must be ${issue.values.length > 1 ? 'one of: ' : ''}${issue.values.map(String).join(', ')}`;
   if (issue.code === 'invalid_type') {
     const expected = NAMES_OF_TYPES[issue.expected] ?? issue.expected;

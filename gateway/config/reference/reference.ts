@@ -80,7 +80,10 @@ function child(node: SchemaNode, step: string | number): SchemaNode[] {
   return typeof node.additionalProperties === 'object' ? [node.additionalProperties] : [];
 }
 
-/** The branches of a union that a value can mean: those whose constants it has; `command` and `url` decide as well. */
+/**
+ * The branches of a union that a value can mean: those whose constants it has; `command` and `url` decide as well, and
+ * of both `command`, as where a server is parsed.
+ */
 function matching(node: SchemaNode, value: unknown): SchemaNode[] {
   const branches = node.anyOf ?? node.oneOf;
   if (branches === undefined) return [node];
@@ -91,9 +94,7 @@ function matching(node: SchemaNode, value: unknown): SchemaNode[] {
       const given = valueAt(value, [key]);
       return expected === undefined || given === undefined || given === expected;
     });
-    return (
-      constantsFit &&
-      (branch.required ?? []).every((key) => key === 'use' || !['command', 'url'].includes(key) || has(key))
-    );
+    const deciding = (branch.required ?? []).filter((key) => key === 'command' || key === 'url');
+    return constantsFit && deciding.every((key) => has(key) && (key === 'command' || !has('command')));
   });
 }

@@ -66,11 +66,14 @@ const accepts = (name: TransportName) =>
     .prefault(transportFacts(name).accepts)
     .describe('Largest message that this server accepts. Wharf refuses a longer one before sending its first byte.');
 
+/** What `transport` may be; a server with any other word is read as one of `DEFAULT`. */
+const WORDS = TRANSPORT_NAMES.filter(isTransportWord).join(', ');
+
 /** The member `transport` of a server; absent where a command shows the transport. */
 function transport(name: TransportName): { transport?: z.ZodType } {
   if (!isTransportWord(name)) return {};
   const word = z
-    .literal(name)
+    .literal(name, { error: `must be one of: ${WORDS}` })
     .describe("The server's transport. Default: Wharf tries Streamable HTTP first, then HTTP+SSE.");
   return { transport: name === DEFAULT ? word.optional() : word };
 }

@@ -619,7 +619,7 @@ const SERVERS: Bad[] = [
     name: 'an unknown transport',
     text: server('transport: grpc'),
     path: 'servers.a.transport',
-    message: /streamable-http/,
+    message: /^must be one of: streamable-http, legacy-sse$/,
   },
   {
     name: 'a command that is empty',
@@ -637,7 +637,7 @@ const SERVERS: Bad[] = [
     name: 'a command and a URL',
     text: 'servers: { a: { command: [node], url: "http://x/" } }',
     path: 'servers.a.url',
-    message: /not a known key/,
+    message: /not a known key; known here: command, env, cwd/,
   },
   {
     name: 'an environment with a number',
