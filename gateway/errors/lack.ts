@@ -164,6 +164,11 @@ export const ERRORS_OF_LACK = {
     jsonRpc: -32600,
     text: (f) => `The request is not HTTP, or its head came too slowly: ${f.reason}.`,
   },
+  head_too_long: {
+    http: 431,
+    jsonRpc: -32600,
+    text: (f) => `The head of the request, its address and headers together, is longer than ${f.allowed} bytes.`,
+  },
   upstream_too_slow: {
     http: 504,
     jsonRpc: INTERNAL,

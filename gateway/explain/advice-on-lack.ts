@@ -122,6 +122,11 @@ export const OF_LACK = {
     todo: 'Use `http://` for this port; TLS belongs in a proxy in front.',
     facts: { reason: 'HPE_INVALID_METHOD' },
   },
+  head_too_long: {
+    why: 'A client sends more than Node takes: a long token or cookies, or an address of many kilobytes.',
+    todo: 'Send less. `NODE_OPTIONS=--max-http-header-size=32768` raises it for a token that cannot be shorter.',
+    facts: { allowed: 16_384 },
+  },
   upstream_too_slow: {
     why: 'A server sends less than `limits.leastRate` inside a message.',
     todo: 'Look at the server. For a slow one lower `limits.leastRate`.',

@@ -1,6 +1,13 @@
-import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from 'node:http';
+import http, {
+  createServer,
+  type IncomingMessage,
+  type Server as NodeServer,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import { asGatewayError, GatewayError } from '../errors.js';
+import { errorAnswer } from '../mcp/error-response.js';
 import { Connections, closeSoon } from './connections.js';
 import { discardRest } from './discard.js';
 import { refuse } from './error-response.js';
@@ -16,20 +23,14 @@ const HEAD_TIMEOUT_MS = 15_000;
 /** Node's error for a head that took too long. */
 const LATE_HEAD = 'ERR_HTTP_REQUEST_TIMEOUT';
 
+/** Node's error for a head that is longer than it takes. */
+const LONG_HEAD = 'HPE_HEADER_OVERFLOW';
+
 /** How often Node checks for such heads. */
 const HEAD_LOOK_MS = 5000;
 
 /** Longer than the keep-alive of common load balancers (60 s), so that they close an idle connection first. */
 const KEEP_ALIVE_MS = 65_000;
-
-/** The answer to bytes that are not HTTP, without any route. */
-const BAD_REQUEST = [
-  'HTTP/1.1 400 Bad Request',
-  ...Object.entries(SAFE_HEADERS).map(([name, value]) => `${name}: ${value}`),
-  'content-length: 0',
-  'connection: close',
-  '\r\n',
-].join('\r\n');
 
 /** Routes that answer `Expect: 100-continue` themselves, after deciding whether they want the body. */
 const DECIDES_FIRST = /^\/u\//;
@@ -122,11 +123,14 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const { code = '' } = error;
     const remote = socket instanceof Socket ? socket : undefined;
+    const refusal =
+      code === LONG_HEAD
+        ? new GatewayError('head_too_long', { allowed: http.maxHeaderSize })
+        : new GatewayError('http_malformed', { reason: code });
     if (code === LATE_HEAD || code.startsWith('HPE_')) {
-      const from = { headers: {}, socket: { remoteAddress: remote?.remoteAddress } };
-      refused(new GatewayError('http_malformed', { reason: code }), from);
+      refused(refusal, { headers: {}, socket: { remoteAddress: remote?.remoteAddress } });
     }
-    if (socket.writable) socket.write(BAD_REQUEST);
+    if (socket.writable) socket.write(withoutRoute(refusal));
     // half closed, it would stay open as long as its peer likes
     if (socket instanceof Socket) closeSoon(socket);
     else socket.destroy();
@@ -150,6 +154,19 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       server.closeAllConnections();
     },
   };
+}
+
+/** The whole answer to bytes that are no request, which no route and no response exists for. */
+function withoutRoute(error: GatewayError): string {
+  const body = errorAnswer(error, undefined);
+  return [
+    `HTTP/1.1 ${error.httpStatus} ${STATUS_CODES[error.httpStatus]}`,
+    ...Object.entries(SAFE_HEADERS).map(([name, value]) => `${name}: ${value}`),
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+    'connection: close',
+    `\r\n${body}`,
+  ].join('\r\n');
 }
 
 function closed(server: NodeServer): Promise<void> {

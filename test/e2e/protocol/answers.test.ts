@@ -357,4 +357,21 @@ describe('what a browser sends to an MCP endpoint', () => {
       expect((await ask(wharf.mcp, 'GET', { ...client.headers(), ...headers })).status).toBe(405);
     }
   });
+
+  it('say what is wrong with a request that reaches no route: no HTTP, or too long a head', async () => {
+    const long = `GET / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${'a'.repeat(20_000)}\r\n\r\n`;
+    const answers: [string, string, object][] = [
+      ['<script>\r\n\r\n', '400 Bad Request', { code: 'http_malformed' }],
+      [long, '431 Request Header Fields Too Large', { code: 'head_too_long', allowed: 16_384 }],
+    ];
+    for (const [sent, status, data] of answers) {
+      const socket = await RawSocket.open(Number(new URL(wharf.url).port));
+      socket.send(sent);
+      const [head = '', body = ''] = (await socket.toEnd()).split('\r\n\r\n');
+      expect(head).toContain(`HTTP/1.1 ${status}\r\n`);
+      expect(head).toMatch(/\r\ncontent-type: application\/json\r\n[\s\S]*connection: close$/);
+      expect(head).toContain(`content-length: ${body.length}`);
+      expect(JSON.parse(body)).toMatchObject({ error: { data } });
+    }
+  });
 });
