@@ -86,9 +86,10 @@ export class GatheredString {
     this.#looked = this.#raw.size;
     if (!this.#tryDecode(this.#probe, [fresh])) return 'text';
     if (this.#probe.bytes > this.#limit) return 'long';
-    // escapes, line breaks and a URI's head make it look longer than it is
     const missing = lengthPast(this.#limit - this.#probe.bytes);
-    this.#nextLook = this.#raw.size + Math.max(missing, Math.min(this.#raw.size, LOOK_STEP));
+    const isPlain = this.#raw.size - this.head.length <= lengthPast(this.#probe.bytes);
+    // escapes and line breaks make it look longer than it is, and then a look at each few bytes would cost too much
+    this.#nextLook = this.#raw.size + Math.max(missing, isPlain ? 0 : Math.min(this.#raw.size, LOOK_STEP));
     return 'short';
   }
 

@@ -46,6 +46,9 @@ type CutLimits = Pick<CutOptions, 'definite' | 'inlineLimit'> &
     isShown?: boolean;
   };
 
+/** Most of `limits.response` that files which stay inline leave free, for what is around files. */
+const KEPT_FREE = 256 * 1024;
+
 /** Characters of a path in an error; a key can have millions, and errors are logged. */
 const MAX_SHOWN_PATH = 200;
 
@@ -138,9 +141,10 @@ export class MessageCuts {
     if (this.#isOneTooMany(place)) return NOWHERE;
     const contentLimit = Math.max(limits.inlineImage, limits.inlineOther);
     const openUsual = () => {
-      const inlineLimit = place?.kind === 'resource' ? limits.inlineResource : contentLimit;
+      const usual = place?.kind === 'resource' ? limits.inlineResource : contentLimit;
       const encoding = place?.encoding ?? 'base64';
       const definite = place?.encoding === 'base64';
+      const inlineLimit = definite ? Math.min(usual, this.#roomInline()) : usual;
       const isShown = place?.kind === 'content' || place?.kind === 'prompt';
       const cut = this.#newCut(value, { encoding }, { definite, inlineLimit, isShown });
       value.attachment = cut;
@@ -158,6 +162,15 @@ export class MessageCuts {
     value.attachment = nested;
     this.texts.push({ value, nested });
     return nested;
+  }
+
+  /**
+   * Decoded bytes that fit into `limits.response` beside what the message holds. A file that does not fit there becomes
+   * one of those without which the limit counts, although it is short enough to stay inline.
+   */
+  #roomInline(): number {
+    const { response } = this.#deps.limits;
+    return Math.max(0, Math.floor(((response - Math.min(KEPT_FREE, response / 4) - this.#bytes) / 4) * 3));
   }
 
   /** Each file is noted where rules ask where it comes from, however short: so there may be only so many. */

@@ -148,6 +148,31 @@ describe('what passes a limit is an error for its own request', () => {
     expect(JSON.parse(text).result._meta['dev.wharf/files'][0].size).toBe(10_000);
   });
 
+  it('short files for which limits.response has no room become files, and the others stay', async () => {
+    const limits = { inlineImage: 50_000, response: 1_000_000 };
+    const block = () => `{"type":"image","data":"${base64(40_000)}","mimeType":"image/png"}`;
+    const blocks = Array.from({ length: 30 }, block);
+    const body = answer(blocks.join(','));
+    expect(body.length).toBeGreaterThan(limits.response);
+    for (const piece of [777, 65_536]) {
+      const lab = new RelayLab({ limits });
+      const { text } = await lab.relay(inPieces(body, piece));
+      const { content, _meta } = JSON.parse(text).result;
+      const files: { size: number }[] = _meta['dev.wharf/files'];
+      const kept = blocks.filter((one) => text.includes(one));
+      expect([content[0].type, kept.length + files.length]).toEqual(['image', blocks.length]);
+      expect(kept.length).toBeGreaterThan(10);
+      expect(files.every(({ size }) => size === 40_000)).toBe(true);
+      expect(await lab.leaks()).toEqual(NO_LEAKS);
+    }
+  });
+
+  it('a file that would stay inline, but is longer than limits.response, becomes one', async () => {
+    const lab = new RelayLab({ limits: { ...LIMITS, inlineImage: 90_000, file: 100_000 } });
+    const { text } = await lab.relay(inPieces(image(60_000), 4096));
+    expect(JSON.parse(text).result._meta['dev.wharf/files'][0].size).toBe(60_000);
+  });
+
   it('a nesting of 500 with a file at its side passes', async () => {
     const lab = new RelayLab({ limits: LIMITS });
     const deep = `${'['.repeat(490)}1e400${']'.repeat(490)}`;
