@@ -156,7 +156,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   };
 }
 
-/** The whole answer to bytes that are no request, which no route and no response exists for. */
+/** The whole answer to bytes that never became a request, and so have neither route nor response. */
 function withoutRoute(error: GatewayError): string {
   const body = errorAnswer(error, undefined);
   return [

@@ -164,10 +164,7 @@ export class MessageCuts {
     return nested;
   }
 
-  /**
-   * Decoded bytes that fit into `limits.response` beside what the message holds. A file that does not fit there becomes
-   * one of those without which the limit counts, although it is short enough to stay inline.
-   */
+  /** Decoded bytes for which `limits.response` has room now: a longer file is cut, and then does not count for it. */
   #roomInline(): number {
     const { response } = this.#deps.limits;
     return Math.max(0, Math.floor(((response - Math.min(KEPT_FREE, response / 4) - this.#bytes) / 4) * 3));
