@@ -1,4 +1,4 @@
-import sonicBoom from 'sonic-boom';
+import { LogWriter } from './log-writer.js';
 import type { Log, LogFields } from './ports/log.js';
 import { redactedMembers } from './redact.js';
 
@@ -8,8 +8,7 @@ export type Level = (typeof LEVELS)[number];
 
 /**
  * Lines are written together, thirty at a time: each write goes through a thread, which took 4 of a short message's 100 µs
- * with ten at a time, and a twentieth of the time alone. They are gathered here, since the library looks at all it has
- * gathered for each line: that was an eighth of what a short message left to the collector.
+ * with ten at a time, and a twentieth of the time alone.
  */
 const LINES_CHARS = 12_288;
 /** Longest wait of a line for others. When the process ends, lines are written at once. */
@@ -66,31 +65,25 @@ export class GatheredLines {
 
 /** Writes what still waits when the process ends. */
 function standardError(): LogTarget {
-  const out = new sonicBoom.SonicBoom({ fd: 2, sync: false, maxLength: MOST_WAITING_BYTES });
-  let isGone = false;
   let lostLines = 0;
-  out.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EIO') throw error;
-    // A closed terminal must not end running calls. Waiting lines would be retried for ever at the end.
-    isGone = true;
-    out.destroy();
-  });
-  out.on('drop', (lines: string) => {
-    lostLines += lines.split('\n').length - 1;
-  });
-  const lines: GatheredLines = new GatheredLines({
-    write: (text) => {
-      if (isGone) return;
-      const hasRoom = out.write(text);
-      if (!hasRoom || lostLines === 0) return;
+  const out = new LogWriter(2, {
+    most: MOST_WAITING_BYTES,
+    lost: (text) => {
+      lostLines += text.split('\n').length - 1;
+    },
+    // only now is there hope that a line about lost ones arrives
+    written: () => {
+      if (lostLines === 0) return;
       const told = lostLines;
       lostLines = 0;
-      logFrom(0, lines, '').warn({ lines: told }, 'Lines of this log were lost: they are read too slowly.');
+      const why = 'Lines of this log were lost: they were read too slowly, or could not be written.';
+      logFrom(0, lines, '').warn({ lines: told }, why);
     },
   });
+  const lines = new GatheredLines(out);
   process.once('exit', () => {
     lines.flush();
-    if (!isGone) out.flushSync();
+    out.end();
   });
   return lines;
 }

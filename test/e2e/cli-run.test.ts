@@ -95,6 +95,27 @@ describe('a start', () => {
   });
 });
 
+describe('a log whose reader has gone', () => {
+  it('ends no call, and does not keep Wharf from its end', async () => {
+    const { process, mcp } = await startWharf();
+    process.child.stderr?.destroy();
+    for (const id of [1, 2, 3]) {
+      expect((await fetch(mcp, { ...ping(id), signal: AbortSignal.timeout(10_000) })).status).toBe(200);
+      // longer than lines wait for others
+      await new Promise((resolve) => setTimeout(resolve, 150));
+    }
+    process.child.kill('SIGTERM');
+    expect((await process.ended).code).toBe(0);
+  });
+
+  it('does not keep Wharf from its end either when nothing was logged since', async () => {
+    const { process } = await startWharf();
+    process.child.stderr?.destroy();
+    process.child.kill('SIGTERM');
+    expect((await process.ended).code).toBe(0);
+  });
+});
+
 describe('a signal', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('%s drains and exits 0', async (signal) => {
     const { process } = await startWharf();

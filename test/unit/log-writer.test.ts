@@ -1,0 +1,77 @@
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { LogWriter } from '../../gateway/log-writer.js';
+import { until } from '../helpers/wait.js';
+
+/** Every write there fails as on a full disk. */
+const FULL = '/dev/full';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'wharf-log-writer-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** A writer to a file, with what it tells. */
+function open(path: string, most = 1_000_000) {
+  const descriptor = openSync(path, 'a');
+  const told: { lost: string[]; written: number } = { lost: [], written: 0 };
+  const writer = new LogWriter(descriptor, {
+    most,
+    lost: (text) => told.lost.push(text),
+    written: () => {
+      told.written += 1;
+    },
+  });
+  return { writer, told, close: () => closeSync(descriptor) };
+}
+
+describe('the writer of the log', () => {
+  it('writes texts whole and in their order', async () => {
+    const path = join(folder, 'order');
+    const { writer, told, close } = open(path);
+    const texts = Array.from({ length: 500 }, (_, at) => `${at} ${'ü'.repeat(500)}\n`);
+    for (const text of texts.slice(0, 250)) writer.write(text);
+    // the first alone, then those that waited for it
+    await until(() => told.written === 2);
+    for (const text of texts.slice(250)) writer.write(text);
+    await until(() => told.written === 4);
+    writer.end();
+    close();
+    expect((await readFile(path, 'utf8')) === texts.join('')).toBe(true);
+    expect(told.lost).toEqual([]);
+  });
+
+  it('loses what is more than may wait, and says so', async () => {
+    const path = join(folder, 'most');
+    const { writer, told, close } = open(path, 10);
+    writer.write('12345\n');
+    writer.write('üüü\n');
+    await until(() => told.written === 1);
+    writer.write('7\n');
+    await until(() => told.written === 2);
+    close();
+    expect(told.lost).toEqual(['üüü\n']);
+    expect(await readFile(path, 'utf8')).toBe('12345\n7\n');
+  });
+
+  (existsSync(FULL) ? it : it.skip)('loses what a full disk does not take, tries the next text, and ends', async () => {
+    const { writer, told, close } = open(FULL);
+    const lost = ['one\n', 'two\n'];
+    for (const [at, text] of lost.entries()) {
+      writer.write(text);
+      await until(() => told.lost.length === at + 1);
+    }
+    writer.write('three\n');
+    writer.write('four\n');
+    const begun = Date.now();
+    writer.end();
+    expect(Date.now() - begun).toBeLessThan(900);
+    await until(() => told.lost.length === 3);
+    close();
+    expect(told).toEqual({ lost: [...lost, 'three\n'], written: 0 });
+  });
+});
