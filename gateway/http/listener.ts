@@ -6,6 +6,7 @@ import http, {
   STATUS_CODES,
 } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { asGatewayError, GatewayError } from '../errors.js';
 import { errorAnswer } from '../mcp/error-response.js';
 import { Connections, closeSoon } from './connections.js';
@@ -130,7 +131,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     if (code === LATE_HEAD || code.startsWith('HPE_')) {
       refused(refusal, { headers: {}, socket: { remoteAddress: remote?.remoteAddress } });
     }
-    if (socket.writable) socket.write(withoutRoute(refusal));
+    if (socket.writable && isNext(socket)) socket.write(withoutRoute(refusal));
     // half closed, it would stay open as long as its peer likes
     if (socket instanceof Socket) closeSoon(socket);
     else socket.destroy();
@@ -154,6 +155,16 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       server.closeAllConnections();
     },
   };
+}
+
+/**
+ * True when a client takes what is written now as the answer to the bytes that could not be read. Bytes behind a request
+ * that is being answered would get theirs in its place, or in the middle of it.
+ */
+function isNext(socket: Duplex): boolean {
+  // Node's own answer to such bytes looks at it too
+  const { _httpMessage: running } = socket as Duplex & { _httpMessage?: ServerResponse | null };
+  return !running || (!running.headersSent && !running.req.complete);
 }
 
 /** The whole answer to bytes that never became a request, and so have neither route nor response. */

@@ -297,6 +297,44 @@ describe('Wharf’s own answers', () => {
       expect(said).toContain("content-security-policy: default-src 'none'; sandbox");
     }
   });
+
+  it('say what is wrong with a request that reaches no route: no HTTP, or too long a head', async () => {
+    const long = `GET / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${'a'.repeat(20_000)}\r\n\r\n`;
+    const answers: [string, string, object][] = [
+      ['<script>\r\n\r\n', '400 Bad Request', { code: 'http_malformed' }],
+      [long, '431 Request Header Fields Too Large', { code: 'head_too_long', allowed: 16_384 }],
+    ];
+    for (const [sent, status, data] of answers) {
+      const socket = await RawSocket.open(Number(new URL(wharf.url).port));
+      socket.send(sent);
+      const [head = '', body = ''] = (await socket.toEnd()).split('\r\n\r\n');
+      expect(head).toContain(`HTTP/1.1 ${status}\r\n`);
+      expect(head).toMatch(/\r\ncontent-type: application\/json\r\n[\s\S]*connection: close$/);
+      expect(head).toContain(`content-length: ${body.length}`);
+      expect(JSON.parse(body)).toMatchObject({ error: { data } });
+    }
+  });
+
+  it('say nothing of bytes that are no HTTP behind a request that is being answered', async () => {
+    const body = '{"jsonrpc":"2.0","id":5,"result":{}}';
+    // once before the answer begins, and once in the middle of it
+    const answers: ScriptedAnswer[] = [{ never: true }, { framing: 'chunked', body, chunk: 4, gapMs: 100 }];
+    for (const answer of answers) {
+      fake.queue.push({ contentType: 'application/json', ...answer });
+      const socket = await RawSocket.open(Number(new URL(wharf.url).port));
+      const seen = fake.requests.length;
+      socket.head('POST /mcp', {
+        ...client.headers(),
+        'content-type': 'application/json',
+        'content-length': PING.length,
+      });
+      socket.send(PING);
+      while (fake.requests.length === seen) await new Promise((resolve) => setTimeout(resolve, 10));
+      if (!answer.never) await socket.until(/200 OK/);
+      socket.send('<script>\r\n\r\n');
+      expect(await socket.toEnd()).not.toMatch(/400|http_malformed/);
+    }
+  });
 });
 
 describe('what a browser sends to an MCP endpoint', () => {
@@ -355,23 +393,6 @@ describe('what a browser sends to an MCP endpoint', () => {
     ]) {
       fake.queue.push({ status: 405, body: '' });
       expect((await ask(wharf.mcp, 'GET', { ...client.headers(), ...headers })).status).toBe(405);
-    }
-  });
-
-  it('say what is wrong with a request that reaches no route: no HTTP, or too long a head', async () => {
-    const long = `GET / HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${'a'.repeat(20_000)}\r\n\r\n`;
-    const answers: [string, string, object][] = [
-      ['<script>\r\n\r\n', '400 Bad Request', { code: 'http_malformed' }],
-      [long, '431 Request Header Fields Too Large', { code: 'head_too_long', allowed: 16_384 }],
-    ];
-    for (const [sent, status, data] of answers) {
-      const socket = await RawSocket.open(Number(new URL(wharf.url).port));
-      socket.send(sent);
-      const [head = '', body = ''] = (await socket.toEnd()).split('\r\n\r\n');
-      expect(head).toContain(`HTTP/1.1 ${status}\r\n`);
-      expect(head).toMatch(/\r\ncontent-type: application\/json\r\n[\s\S]*connection: close$/);
-      expect(head).toContain(`content-length: ${body.length}`);
-      expect(JSON.parse(body)).toMatchObject({ error: { data } });
     }
   });
 });
