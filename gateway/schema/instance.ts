@@ -23,6 +23,10 @@ export function isMap(value: Instance): value is { [key: string]: Instance } {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LongText);
 }
 
+/** Keys of an object that are listed, and characters of a text that are counted, in the time of one step. */
+const KEYS_PER_STEP = 4;
+const CHARACTERS_PER_STEP = 100;
+
 /** Length of a text in characters; JSON Schema counts code points. */
 export function lengthOf(text: string | LongText): { least: number; most: number } {
   if (text instanceof LongText) return text;
@@ -34,13 +38,15 @@ export function lengthOf(text: string | LongText): { least: number; most: number
 
 /**
  * True when two values are the same JSON.
- * @param look called for each value read; returns false to stop
+ * @param look called with the steps that it takes; returns false to stop
  */
-export function equal(one: Instance, other: Instance, look: () => boolean): Truth {
+export function equal(one: Instance, other: Instance, look: (steps?: number) => boolean): Truth {
   if (!look()) return undefined;
   if (one === other) return true;
   if (one instanceof LongText || other instanceof LongText) {
     if (!isText(one) || !isText(other)) return false;
+    const counted = [one, other].reduce((sum, text) => sum + (typeof text === 'string' ? text.length : 0), 0);
+    if (!look(Math.floor(counted / CHARACTERS_PER_STEP))) return undefined;
     const [a, b] = [lengthOf(one), lengthOf(other)];
     return a.most < b.least || b.most < a.least ? false : undefined;
   }
@@ -50,7 +56,10 @@ export function equal(one: Instance, other: Instance, look: () => boolean): Trut
   }
   if (!isMap(one) || !isMap(other)) return false;
   const keys = Object.keys(one);
-  if (keys.length !== Object.keys(other).length) return false;
+  const others = Object.keys(other);
+  // a value of ten thousand members may be compared with as many empty ones
+  if (!look(Math.floor((keys.length + others.length) / KEYS_PER_STEP))) return undefined;
+  if (keys.length !== others.length) return false;
   return every(keys.length, (index) => {
     const key = keys[index] as string;
     return Object.hasOwn(other, key) ? equal(one[key] as Instance, other[key] as Instance, look) : false;

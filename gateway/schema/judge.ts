@@ -10,7 +10,7 @@ import { all, any, count, ifRead, not, type Truth } from './truth.js';
 /** Schemas, members and values read for one result. */
 const MAX_STEPS = 50_000;
 
-/** Characters that a pattern tries in the time of one step. */
+/** Characters that are read in the time of one step: by a pattern, or to count them. */
 const TRIES_PER_STEP = 100;
 
 /** How deep a schema is followed, including references. */
@@ -72,6 +72,7 @@ export class Judge {
 
   /** Verdict of one keyword of a schema on a value. */
   keyword(keyword: string, schema: JsonObject, value: Instance, depth: number): Truth {
+    if (this.#budget.isSpent) return undefined;
     const told = this.#keyword(keyword, schema, value, depth);
     // a check skipped for lack of steps could have had any result
     return this.#budget.isSpent ? undefined : told;
@@ -81,11 +82,13 @@ export class Judge {
     const said = schema[keyword] as JsonValue;
     switch (keyword) {
       case 'type':
-        return hasType(value, said, schema.nullable === true);
+        return this.#hasType(value, said, schema.nullable === true);
       case 'const':
-        return equal(value, said, () => this.look());
+        return equal(value, said, (steps) => this.look(steps));
       case 'enum':
-        return Array.isArray(said) ? any(this.#each(said, (one) => equal(value, one, () => this.look()))) : undefined;
+        return Array.isArray(said)
+          ? any(this.#each(said, (one) => equal(value, one, (steps) => this.look(steps))))
+          : undefined;
       case 'not':
         return not(this.truth(said, value, depth + 1));
       case 'allOf':
@@ -102,7 +105,8 @@ export class Judge {
       case '$ref':
         return this.truth(this.target(said), value, depth + 1);
     }
-    if (isText(value)) return keyword === 'pattern' ? this.#hasPattern(value, said) : ofText(keyword, said, value);
+    if (isText(value))
+      return keyword === 'pattern' ? this.#hasPattern(value, said) : this.#ofText(keyword, said, value);
     if (typeof value === 'number') return ofNumber(keyword, said, value);
     if (Array.isArray(value)) return this.#ofArray(keyword, schema, value, depth);
     return isMap(value) ? this.#ofMap(keyword, schema, value, depth) : true;
@@ -201,12 +205,16 @@ export class Judge {
         return all(
           keys().map((key) => {
             const needed = Object.hasOwn(said, key) ? said[key] : true;
-            if (Array.isArray(needed)) return ifRead(all(needed.map((name) => Object.hasOwn(value, String(name)))));
+            if (Array.isArray(needed)) {
+              return this.look(needed.length)
+                ? ifRead(all(needed.map((name) => Object.hasOwn(value, String(name)))))
+                : undefined;
+            }
             return ifRead(this.truth(needed, value, depth + 1));
           }),
         );
       case 'unevaluatedProperties':
-        return said === true || Object.keys(value).length === 0 ? true : undefined;
+        return said === true || keys().length === 0 ? true : undefined;
       default:
         return true;
     }
@@ -234,6 +242,18 @@ export class Judge {
   #hasPattern(text: string | LongText, pattern: JsonValue): Truth {
     if (typeof pattern !== 'string' || text instanceof LongText) return undefined;
     return this.#patterns.has(pattern, text, (tries) => this.look(Math.ceil(tries / TRIES_PER_STEP)));
+  }
+
+  /** A list of types may be as long as the schema. */
+  #hasType(value: Instance, said: JsonValue, isNullable: boolean): Truth {
+    const isRead = !Array.isArray(said) || this.look(said.length);
+    return isRead ? hasType(value, said, isNullable) : undefined;
+  }
+
+  /** All of a text may be read for one keyword. */
+  #ofText(keyword: string, said: JsonValue, value: string | LongText): Truth {
+    const isRead = value instanceof LongText || this.look(Math.floor(value.length / TRIES_PER_STEP));
+    return isRead ? ofText(keyword, said, value) : undefined;
   }
 
   #list(said: JsonValue, ask: (list: readonly JsonValue[]) => Truth): Truth {

@@ -6,6 +6,16 @@ const MAX_PATTERN = 1000;
 /** Limit on the character attempts of a pattern that is run: some milliseconds. */
 const MAX_TRIES = 400_000;
 
+/** Characters that one attempt may read in a row: a pattern that reads more in each has fewer attempts. */
+const FREE_WIDTH = 32;
+
+/** Of them, so many take the time of one attempt that fails at once. */
+const WIDTH_OF_TRY = 5;
+
+/** What one character of a pattern takes to compile, and one class by a property of Unicode, in attempts. */
+const TRIES_TO_COMPILE = 100;
+const TRIES_OF_PROPERTY = 10_000;
+
 /** Engines unroll counted repetitions. */
 const MAX_REPEAT = 1000;
 
@@ -17,12 +27,14 @@ interface Part {
   plain: boolean;
   /** Repetitions whose number depends on the text: each multiplies the attempts by the text's length. */
   loops: number;
+  /** Characters that one attempt reads besides. */
+  width: number;
 }
 
 /** A character, or a class of them. */
-const ONE: Part = { empty: false, plain: true, loops: 0 };
-const BORDER: Part = { empty: true, plain: true, loops: 0 };
-const UNKNOWN: Part = { empty: undefined, plain: false, loops: 0 };
+const ONE: Part = { empty: false, plain: true, loops: 0, width: 1 };
+const BORDER: Part = { empty: true, plain: true, loops: 0, width: 0 };
+const UNKNOWN: Part = { empty: undefined, plain: false, loops: 0, width: 0 };
 
 /**
  * The patterns of one schema. Their server chose them, so a pattern that a text could keep busy for long is never run;
@@ -36,14 +48,21 @@ export class Patterns {
    * @param look called with the number of attempts; returns false when that is too many
    */
   has(pattern: string, text: string, look: (tries: number) => boolean): Truth {
-    if (!this.#known.has(pattern)) this.#known.set(pattern, look(pattern.length) ? read(pattern) : undefined);
+    if (!this.#known.has(pattern)) this.#known.set(pattern, look(triesToCompile(pattern)) ? read(pattern) : undefined);
     const known = this.#known.get(pattern);
     if (!known) return undefined;
     const { part, expression } = known;
     if (text === '') return part.empty;
     const tries = text.length ** (part.loops + (pattern.startsWith('^') ? 0 : 1));
-    return part.plain && tries <= MAX_TRIES && look(tries) ? expression.test(text) : undefined;
+    const width = Math.min(part.width, text.length);
+    const isShort = tries * Math.ceil(width / FREE_WIDTH) <= MAX_TRIES;
+    return part.plain && isShort && look(tries * Math.ceil(width / WIDTH_OF_TRY)) ? expression.test(text) : undefined;
   }
+}
+
+function triesToCompile(pattern: string): number {
+  const properties = pattern.length > MAX_PATTERN ? 0 : pattern.split(/\\[pP]/).length - 1;
+  return Math.min(pattern.length, MAX_PATTERN) * TRIES_TO_COMPILE + properties * TRIES_OF_PROPERTY;
 }
 
 function read(pattern: string): { part: Part; expression: RegExp } | undefined {
@@ -84,7 +103,7 @@ class PatternReader {
       const other = this.#sequence();
       const isEmpty = part.empty === true || other.empty === true;
       const isNever = part.empty === false && other.empty === false;
-      part = { empty: isEmpty ? true : isNever ? false : undefined, plain: false, loops: 0 };
+      part = { empty: isEmpty ? true : isNever ? false : undefined, plain: false, loops: 0, width: 0 };
     }
     return part;
   }
@@ -93,14 +112,16 @@ class PatternReader {
     let empty: Truth = true;
     let plain = true;
     let loops = 0;
+    let width = 0;
     while (this.#at < this.#text.length && this.#next !== '|' && this.#next !== ')') {
       const part = this.#repeated(this.#atom());
       if (part.empty === false) empty = false;
       else if (part.empty === undefined && empty === true) empty = undefined;
       plain &&= part.plain;
       loops += part.loops;
+      width += part.width;
     }
-    return { empty, plain, loops };
+    return { empty, plain, loops, width };
   }
 
   #atom(): Part {
@@ -142,6 +163,7 @@ class PatternReader {
       empty: least === 0 ? true : atom.empty,
       plain: atom.plain && least <= MAX_REPEAT && (most <= MAX_REPEAT || most === Number.POSITIVE_INFINITY),
       loops: atom.loops + (least === most ? 0 : 1),
+      width: atom.width * Math.max(least, 1),
     };
   }
 
@@ -171,7 +193,7 @@ class PatternReader {
     }
     const { empty } = this.#alternatives();
     if (!this.#take(')')) throw new SyntaxError('(');
-    return isLook ? UNKNOWN : { empty, plain: false, loops: 0 };
+    return isLook ? UNKNOWN : { empty, plain: false, loops: 0, width: 0 };
   }
 
   #class(): Part {

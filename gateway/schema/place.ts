@@ -15,6 +15,18 @@ const MAX_COPIED_VALUES = 1000;
 /** Whether a schema is small enough to be copied: needed for each slot and each of its siblings. */
 const SMALL = new WeakMap<JsonObject, boolean>();
 
+/** JSON has seven types; a list of more says nothing that is worth keeping for each slot. */
+const MOST_TYPES = 16;
+
+/** A union whose references are followed, and which of its branches leads on to a member. */
+interface Union {
+  branches: readonly (JsonValue | undefined)[];
+  leading: Map<string | undefined, number>;
+}
+
+/** By the root and the branches as written: each slot goes through its unions a dozen times. */
+const UNIONS_OF = new WeakMap<JsonObject, Map<readonly JsonValue[], Union>>();
+
 /** Where the schema of a slot is in a tool. */
 export interface SchemaPlace {
   at: JsonPath;
@@ -48,6 +60,7 @@ export function typesOf(tool: JsonObject, slot: readonly string[]): ReadonlySet<
     const union = schema.anyOf ?? schema.oneOf;
     if (schema.type === undefined && Array.isArray(union)) return union.every(isKnown);
     const own = Array.isArray(schema.type) ? schema.type : [schema.type];
+    if (own.length > MOST_TYPES) return false;
     for (const type of own) types.add(String(type));
     return schema.type !== undefined;
   };
@@ -104,15 +117,28 @@ export function placeOf(tool: JsonObject, slot: readonly string[]): SchemaPlace 
  * The branch of a union to follow: one that leads on, or is a string at the end; otherwise the first that is not null.
  */
 function branchFor(next: string | undefined, branches: readonly JsonValue[], root: JsonObject): number {
-  const leads = (branch: JsonValue): boolean => {
-    const schema = isObject(branch) && typeof branch.$ref === 'string' ? pointed(root, branch.$ref) : branch;
+  const leads = (schema: JsonValue | undefined): boolean => {
     if (!isObject(schema)) return false;
     if (next === undefined) return schema.type === 'string';
     if (next === EACH) return isObject(schema.items);
     return isObject(schema.properties) && Object.hasOwn(schema.properties, next);
   };
-  const index = branches.findIndex(leads);
+  const union = unionOf(branches, root);
+  const index = union.leading.get(next) ?? union.branches.findIndex(leads);
+  union.leading.set(next, index);
   return index >= 0 ? index : branches.findIndex((branch) => isObject(branch) && branch.type !== 'null');
+}
+
+function unionOf(written: readonly JsonValue[], root: JsonObject): Union {
+  const known = UNIONS_OF.get(root) ?? new Map<readonly JsonValue[], Union>();
+  UNIONS_OF.set(root, known);
+  const union = known.get(written) ?? { branches: written.map((one) => target(one, root)), leading: new Map() };
+  known.set(written, union);
+  return union;
+}
+
+function target(branch: JsonValue, root: JsonObject): JsonValue | undefined {
+  return isObject(branch) && typeof branch.$ref === 'string' ? pointed(root, branch.$ref) : branch;
 }
 
 function isSmall(schema: JsonObject): boolean {
@@ -129,10 +155,20 @@ function measure(schema: JsonObject): boolean {
     room -= typeof value === 'string' ? value.length + 1 : 1;
     if (room < 0 || values < 0) return false;
     if (typeof value !== 'object' || value === null) return true;
+    if (isKnownAsWide(value)) return false;
     return Object.entries(value).every(([key, inner]) => {
       room -= key.length;
       return look(inner);
     });
   };
   return look(schema);
+}
+
+/** A wide object is listed once, however many are around it: references may lead to each of those. */
+function isKnownAsWide(value: JsonObject | JsonValue[]): boolean {
+  if (Array.isArray(value)) return value.length > MAX_COPIED_VALUES;
+  if (SMALL.get(value) === false) return true;
+  if (Object.keys(value).length <= MAX_COPIED_VALUES) return false;
+  SMALL.set(value, false);
+  return true;
 }

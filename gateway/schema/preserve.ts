@@ -168,7 +168,7 @@ function ofUnique(before: Instance[], after: Instance[], index: number, judge: J
     let result: Truth = false;
     for (const [at, item] of list.entries()) {
       if (at === index) continue;
-      const one = judge.look() ? equal(item, list[index] as Instance, () => judge.look()) : undefined;
+      const one = judge.look() ? equal(item, list[index] as Instance, (steps) => judge.look(steps)) : undefined;
       if (one === true) return true;
       if (one === undefined) result = undefined;
     }

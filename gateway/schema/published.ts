@@ -1,5 +1,6 @@
 import { isObject } from '../json/value.js';
 import type { JsonObject, JsonValue } from '../ports/json.js';
+import { Budget } from './budget.js';
 import { pointed } from './reference.js';
 import { listOf } from './walk.js';
 
@@ -30,6 +31,11 @@ const ELSEWHERE = ['$id', 'id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$re
 
 /** Most branches of a `oneOf` that are compared with each other. */
 const MAX_BRANCHES = 20;
+
+/** Names, types and values that are compared for all unions of a schema: some 30 ms. A real one has a thousandth of them. */
+const MAX_COMPARED = 1_000_000;
+/** What a required name takes, in comparisons. */
+const STEPS_OF_NAME = 50;
 
 /** Cached, because a tool's schema is needed for each of its results. */
 const PUBLISHED = new WeakMap<JsonObject, JsonObject>();
@@ -81,6 +87,7 @@ interface Reachable {
 function reachable(root: JsonObject): Reachable {
   const found: Reachable = { nodes: new Map(), leadsElsewhere: false };
   const waiting: { node: JsonValue | undefined; isFixed: boolean }[] = [{ node: root, isFixed: false }];
+  const budget = new Budget(MAX_COMPARED);
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { node, isFixed } = next;
     if (!isObject(node)) continue;
@@ -103,7 +110,7 @@ function reachable(root: JsonObject): Reachable {
     for (const key of FIXED) go(node[key], true);
     go(node.contains, isFixed || node.maxContains !== undefined);
     const branches = listOf(node.oneOf);
-    const apart = branches.length <= MAX_BRANCHES ? apartIn(branches, root) : [];
+    const apart = branches.length <= MAX_BRANCHES ? apartIn(branches, root, budget) : [];
     for (const [index, branch] of branches.entries()) go(branch, isFixed || apart[index] !== true);
   }
   return found;
@@ -117,17 +124,22 @@ interface Kind {
   tags: ReadonlyMap<string, ReadonlySet<JsonValue>>;
 }
 
-/** For each branch: whether no value that it could ever accept is accepted by another branch. */
-function apartIn(branches: readonly JsonValue[], root: JsonObject): boolean[] {
-  const kinds = branches.map((branch) => kindOf(branch, root));
-  return kinds.map((kind, index) => kinds.every((other, at) => at === index || differ(kind, other)));
+/**
+ * For each branch: whether no value that it could ever accept is accepted by another branch. False where that is too much
+ * to be found out.
+ */
+function apartIn(branches: readonly JsonValue[], root: JsonObject, budget: Budget): boolean[] {
+  const kinds = branches.map((branch) => kindOf(branch, root, budget));
+  return kinds.map((kind, index) => kinds.every((other, at) => at === index || differ(kind, other, budget)));
 }
 
-function kindOf(branch: JsonValue, root: JsonObject): Kind {
+function kindOf(branch: JsonValue, root: JsonObject, budget: Budget): Kind {
   // keywords beside a reference only narrow its target
   const schema = isObject(branch) && typeof branch.$ref === 'string' ? pointed(root, branch.$ref) : branch;
   if (!isObject(schema)) return { types: undefined, tags: new Map() };
   const { type, required, properties } = schema;
+  const named = listOf(type).length + listOf(required).length;
+  if (!budget.take(named * STEPS_OF_NAME)) return { types: undefined, tags: new Map() };
   const types = type === undefined ? undefined : (Array.isArray(type) ? type : [type]).map(String);
   const tags = new Map<string, ReadonlySet<JsonValue>>();
   // only a certain object must have its required members
@@ -135,18 +147,21 @@ function kindOf(branch: JsonValue, root: JsonObject): Kind {
     const member = Object.hasOwn(properties as JsonObject, String(name)) && (properties as JsonObject)[String(name)];
     if (!isObject(member)) continue;
     const values = member.const === undefined ? listOf(member.enum) : [member.const];
+    if (!budget.take(values.length)) break;
     if (values.length > 0 && values.every((value) => typeof value === 'string'))
       tags.set(String(name), new Set(values));
   }
   return { types, tags };
 }
 
-function differ(one: Kind, other: Kind): boolean {
+function differ(one: Kind, other: Kind, budget: Budget): boolean {
   const { types } = one;
+  if (!budget.take(1 + (types?.length ?? 0) * (other.types?.length ?? 0))) return false;
   // an integer is a number
   const isType = (type: string) => other.types?.some((their) => their === type || isNumber(their, type)) !== false;
   if (types && other.types && !types.some(isType)) return true;
   for (const [name, values] of one.tags) {
+    if (!budget.take(1 + values.size)) return false;
     const theirs = other.tags.get(name);
     if (theirs && ![...values].some((value) => theirs.has(value))) return true;
   }

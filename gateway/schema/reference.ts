@@ -3,6 +3,8 @@ import type { JsonObject, JsonValue } from '../ports/json.js';
 /** Longest reference that is followed. */
 const MAX_REFERENCE = 512;
 
+const ESCAPED = /[%~]/;
+
 /**
  * The target of a `#/…` reference.
  * @see RFC 6901 §6: the pointer is part of a URI, so it is percent-encoded
@@ -10,13 +12,17 @@ const MAX_REFERENCE = 512;
 export function pointed(root: JsonValue | undefined, reference: string): JsonValue | undefined {
   // `#name` is an anchor, which may be anywhere
   if (reference.length > MAX_REFERENCE || (reference !== '#' && !reference.startsWith('#/'))) return undefined;
+  const isPlain = !ESCAPED.test(reference);
   let value: JsonValue | undefined = root;
   for (const token of reference.slice(1).split('/').slice(1)) {
     if (value === undefined) return undefined;
-    const key = percentDecoded(token).replaceAll('~1', '/').replaceAll('~0', '~');
-    value = memberOf(value, key);
+    value = memberOf(value, isPlain ? token : unescaped(token));
   }
   return value;
+}
+
+function unescaped(token: string): string {
+  return percentDecoded(token).replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 /** A member of an object, or an item of an array by its index as text. */

@@ -7,6 +7,9 @@ import { pointed } from './reference.js';
 /** Schemas nest and may refer to themselves; a tool's arguments rarely do. */
 const MAX_DEPTH = 16;
 
+/** Characters of a reference that are followed in the time of one step. */
+const CHARACTERS_PER_STEP = 100;
+
 /**
  * Keywords in which a schema may be one level deeper. Pydantic writes a reference with a description as an `allOf` with
  * one branch.
@@ -94,7 +97,8 @@ export function eachArgument(
     const { path, siblings } = at;
     if (path.length > 0 && visit({ schema: node, path, siblings })) return;
     if (!propertiesOnly) {
-      if (typeof node.$ref === 'string') walk(pointed(inputSchema, node.$ref), at, depth + 1);
+      if (typeof node.$ref === 'string' && budget.take(Math.floor(node.$ref.length / CHARACTERS_PER_STEP)))
+        walk(pointed(inputSchema, node.$ref), at, depth + 1);
       for (const branch of branchesOf(node)) walk(branch, at, depth + 1);
     }
     if (isObject(node.properties)) {

@@ -14,18 +14,22 @@ export function withLiftedNames(
 ): (FileSlot & { lifted?: string })[] {
   const properties = isObject(inputSchema) ? inputSchema.properties : undefined;
   const taken = new Set(isObject(properties) ? Object.keys(properties) : []);
+  /** The number that is tried next, by the name: a tool may have thousands that are taken. */
+  const next = new Map<string, number>();
   return slots.map((slot) => {
     const way = argumentOf(slot.path);
     if (way.length < 2 || way.includes(EACH)) return slot;
-    const lifted = freeName(way.join('_').replaceAll(/[^\w.-]/g, '_'), taken);
+    const lifted = freeName(way.join('_').replaceAll(/[^\w.-]/g, '_'), taken, next);
     taken.add(lifted);
     return { ...slot, lifted };
   });
 }
 
-function freeName(name: string, taken: ReadonlySet<string>): string {
-  for (let number = 2, free = name; ; number++) {
-    if (!taken.has(free) && free !== '__proto__') return free;
-    free = `${name}_${number}`;
+function freeName(name: string, taken: ReadonlySet<string>, next: Map<string, number>): string {
+  for (let number = next.get(name) ?? 1; ; number++) {
+    const free = number === 1 ? name : `${name}_${number}`;
+    if (taken.has(free) || free === '__proto__') continue;
+    next.set(name, number);
+    return free;
   }
 }

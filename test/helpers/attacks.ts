@@ -26,12 +26,11 @@ export interface Bodies {
 }
 
 export const FILE = '"x-mcp-file":{"accept":["image/png"]}';
-const TEXT = '{"type":"string"}';
-const FILE_ARGUMENT = `{"type":"string","format":"uri",${FILE}}`;
 /** One whose bytes the server gives out when it is asked for them. */
 const KEPT = 'good:///files/kept';
 const LONG_NAME = 'n'.repeat(120);
 const BASE64 = 'A'.repeat(600_000);
+const IMAGE = `{"type":"image","mimeType":"image/png","data":"${BASE64}"}`;
 /** A line of a log as JSON writes it. */
 const LINE = `${'a'.repeat(70)}\\n`;
 
@@ -43,13 +42,7 @@ export function many({ count, blank }: Pick<Shape, 'count' | 'blank'>, one: (ind
 export const result = (body: string, id: string | number = 1) => `{"jsonrpc":"2.0","id":${id},"result":${body}}`;
 const content = (blocks: string, more = '') => result(`{"content":[${blocks}]${more}}`);
 const structured = (value: string) => content('', `,"structuredContent":${value}`);
-const tool = (name: string, properties: string, more = '') =>
-  `{"name":"${name}","inputSchema":{"type":"object","properties":{${properties}}}${more}}`;
-const tools = (list: string, more = '') => ({
-  request: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
-  answer: result(`{"tools":[${list}]${more}}`),
-});
-const asked = (method: string, answer: string) => ({
+export const asked = (method: string, answer: string) => ({
   request: `{"jsonrpc":"2.0","id":1,"method":"${method}","params":{"name":"n","uri":"a://b"}}`,
   answer,
 });
@@ -57,83 +50,6 @@ const events = (texts: string) => ({
   answer: `${texts}data: ${result('{}')}\n\n`,
   type: 'text/event-stream',
 });
-
-/** Lists, by what they are long of. */
-export const LISTS: Readonly<Record<string, Attack>> = {
-  'a tool of many properties': {
-    most: 30_000,
-    make: (shape) =>
-      tools(
-        tool(
-          't',
-          many(shape, (at) => `"p${at}":${TEXT}`),
-        ),
-      ),
-  },
-  'a tool of many files': {
-    most: 15_000,
-    make: (shape) =>
-      tools(
-        tool(
-          't',
-          many(shape, (at) => `"p${at}":${FILE_ARGUMENT}`),
-        ),
-      ),
-  },
-  'files among many siblings': {
-    most: 4200,
-    make: (shape) =>
-      tools(
-        tool(
-          't',
-          `${many(shape, (at) => `"p_${at}_name":${TEXT}`)},${many({ count: 100, blank: '' }, (at) => `"f${at}":${FILE_ARGUMENT}`)}`,
-        ),
-      ),
-  },
-  'many tools with files': {
-    most: 400,
-    make: (shape) =>
-      tools(
-        many(shape, (at) =>
-          tool(`t${at}`, `${many({ count: 10, blank: '' }, (p) => `"p${p}":${FILE_ARGUMENT}`)},"s":${TEXT}`),
-        ),
-      ),
-  },
-  'many small tools': { most: 8000, make: (shape) => tools(many(shape, (at) => tool(`t${at}`, `"p":${TEXT}`))) },
-  'many schemas of results': {
-    most: 25,
-    make: (shape) =>
-      tools(
-        many(shape, (at) => {
-          const members = many(
-            { count: 800, blank: '' },
-            (p) => `"p${p}":{"type":"string","contentEncoding":"base64"}`,
-          );
-          return tool(`t${at}`, '', `,"outputSchema":{"type":"object","properties":{${members}}}`);
-        }),
-      ),
-  },
-  'references to a large schema': {
-    most: 100,
-    make: (shape) => {
-      const members = many({ count: 4000, blank: '' }, (at) => `"m${at}":{}`);
-      return tools(
-        tool(
-          't',
-          `${many(shape, (at) => `"p${at}":{"$ref":"#/properties/x"}`)},"x":{"$ref":"#/properties/x",${FILE},${members}}`,
-        ),
-      );
-    },
-  },
-  'many resources': {
-    most: 30_000,
-    make: (shape) => asked('resources/list', result(`{"resources":[${many(shape, (at) => `{"uri":"a://${at}"}`)}]}`)),
-  },
-  'many prompts': {
-    most: 30_000,
-    make: (shape) => asked('prompts/list', result(`{"prompts":[${many(shape, (at) => `{"name":"p${at}"}`)}]}`)),
-  },
-};
 
 /** Results, by what they are long of. */
 export const RESULTS: Readonly<Record<string, Attack>> = {
@@ -255,6 +171,25 @@ export const RESULTS: Readonly<Record<string, Attack>> = {
       answer: `[${many({ count: 900, blank: '' }, (at) => result('{}', at))},${result(
         `{"isError":true,"a":[{"type":"image"}],${many(shape, () => '"content":[]')}}`,
       )}]`,
+    }),
+  },
+  'the same structuredContent': {
+    most: 70_000,
+    make: (shape) => ({ answer: result(`{"content":[],${many(shape, () => '"structuredContent":{"a":1}')}}`) }),
+  },
+  'the same structuredContent with files': {
+    most: 15_000,
+    make: (shape) => ({
+      answer: result(
+        `{"content":[${IMAGE}],${many(shape, (at) => `"structuredContent":{"uri":"a://${at}","name":"n"}`)}}`,
+      ),
+    }),
+  },
+  'lists that are asked for together': {
+    most: 1000,
+    make: (shape) => ({
+      request: `[${many(shape, (at) => `{"jsonrpc":"2.0","id":${at},"method":"tools/list"}`)}]`,
+      answer: `[${many(shape, (at) => result(`{"tools":[${many({ count: 10, blank: '' }, (one) => `{"name":"t${one}"}`)}]}`, at))}]`,
     }),
   },
   'the same id': {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type Attack, LISTS, REQUESTS, RESULTS, type Shape } from '../helpers/attacks.js';
+import { LISTS } from '../helpers/attack-lists.js';
+import { type Attack, REQUESTS, RESULTS, type Shape } from '../helpers/attacks.js';
 import { type HostileUpstream, startHostileUpstream } from '../helpers/hostile-upstream.js';
 import { WatchedGateway } from '../helpers/watched-gateway.js';
 
